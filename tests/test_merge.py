@@ -5,9 +5,10 @@ import os
 import random
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
-from sort_support import MIB, OVERHEAD_BYTES, Run, expected, refused
+from sort_support import MIB, OVERHEAD_BYTES, Require, Run, expected, listing, mounted, read_json, refused, succeeded
 
 
 def write_sorted(directory: Path, counts: list[int], record_size: int, keys: list[str]) -> tuple[list[Path], bytes]:
@@ -124,7 +125,8 @@ def test_what_cannot_be_is_refused_in_one_line(ecosort: Path, tmp_path: Path, ki
     assert not (tmp_path / "out").exists()
 
 
-def test_a_changed_byte_between_passes_is_noticed(ecosort: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("codec", ["none", "lz4"])
+def test_a_changed_byte_between_passes_is_noticed(ecosort: Path, tmp_path: Path, codec: str) -> None:
     """What is written for another pass is compared with what is read back: nothing of it becomes output unseen."""
     paths, _ = write_sorted(tmp_path, [150] * 60, 100, ["0:10"])
     traced = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64", "-e", "inject=pwrite64:retval=4096:when=2"]
@@ -137,6 +139,7 @@ def test_a_changed_byte_between_passes_is_noticed(ecosort: Path, tmp_path: Path)
         "--io",
         "pool",
         "--quiet",
+        f"--compress={codec}",
         *map(str, paths),
         "-o",
         str(tmp_path / "out"),
@@ -173,3 +176,116 @@ def test_an_interrupted_merge_leaves_nothing(ecosort: Path, tmp_path: Path) -> N
     assert done.returncode in (0, 124, 143)
     if done.returncode != 0:
         no_rest(tmp_path)
+
+
+# With so little memory these files take several passes.
+PASSES = ("--memory", "2MiB")
+
+
+@pytest.mark.parametrize("codec", ["none", "lz4", "zstd", "auto"])
+@pytest.mark.parametrize(("record_size", "keys"), [*FORMATS[:4], (1000, ["990:10"])])
+def test_what_is_written_between_passes_is_compressed(
+    run: Run, tmp_path: Path, record_size: int, keys: list[str], codec: str
+) -> None:
+    count = 20_000 // record_size + 3
+    paths, everything = write_sorted(tmp_path, [count, 0, *([count] * 120)], record_size, keys)
+    words = ["--record-size", str(record_size), *(word for key in keys for word in ("--key", key))]
+    stats = merged(run, tmp_path, *words, f"--compress={codec}", *paths)
+    assert (tmp_path / "out").read_bytes() == expected(everything, record_size, keys)
+    packed = stats["compression"]["runs"]
+    if codec in ("lz4", "zstd"):
+        assert packed["asked"] == {"zstd": "zstd:1"}.get(codec, codec)
+        assert packed["stored_bytes"] < packed["plain_bytes"] / 1.2
+    assert stats["peak_counted_memory_bytes"] <= 2 * MIB
+    assert stats["peak_rss_bytes"] <= 2 * MIB + OVERHEAD_BYTES
+
+
+def merged(run: Run, directory: Path, *words: str | Path) -> dict[str, Any]:
+    """In several passes, into `out`; what the merge tells."""
+    succeeded(run("merge", *PASSES, *words, "-o", directory / "out", "--stats", directory / "stats"))
+    stats = read_json(directory / "stats")
+    assert stats["intermediate_merges"] > 0
+    return stats
+
+
+def test_compressed_passes_drop_the_same_records(run: Run, tmp_path: Path) -> None:
+    paths, _ = write_sorted(tmp_path, [200] * 120, 100, ["0:3"])
+    words = ("--key", "0:3", "--unique", *paths)
+    plain = merged(run, tmp_path, *words)
+    output = (tmp_path / "out").read_bytes()
+    packed = merged(run, tmp_path, *words, "--compress=zstd")
+    assert (tmp_path / "out").read_bytes() == output
+    assert packed["records_dropped"] == plain["records_dropped"] > 0
+
+
+def test_records_that_do_not_shrink_are_written_as_they_are(run: Run, tmp_path: Path) -> None:
+    paths, everything = [], b""
+    for number in range(120):
+        data = expected(random.Random(number).randbytes(20_000))
+        (tmp_path / f"part{number}").write_bytes(data)
+        paths.append(tmp_path / f"part{number}")
+        everything += data
+    stats = merged(run, tmp_path, "--record-size=100", "--compress=lz4", *paths)
+    assert (tmp_path / "out").read_bytes() == expected(everything)
+    packed = stats["compression"]["runs"]
+    assert packed["packed_blocks"] < packed["blocks"] / 4  # those at the ends of runs
+    assert packed["stored_bytes"] < 1.1 * packed["plain_bytes"]
+
+
+def test_passes_that_only_fit_compressed(run: Run, require: Require, tmp_path: Path) -> None:
+    require("loop_mount")
+    (tmp_path / "in").mkdir()
+    paths, everything = write_sorted(tmp_path / "in", [2_000] * 200, 100, ["0:10"])
+    with mounted(tmp_path, "ext4", 40 * MIB) as drive:
+        words = ["merge", "--record-size=100", "--memory=2MiB", *paths, "-o", tmp_path / "out", "--temp", drive.root]
+        refused(run(*words, "--compress=zstd"), 2, "not enough temporary space")
+        succeeded(run(*words, "--compress=zstd", "--assume-ratio=2"))
+        assert (tmp_path / "out").read_bytes() == expected(everything)
+        (tmp_path / "out").unlink()
+        for number, path in enumerate(paths):
+            path.write_bytes(expected(random.Random(number).randbytes(200_000)))
+        line = refused(run(*words, "--compress=zstd", "--assume-ratio=2"), 3, "No space left on device")
+        assert "runs shrink less than was assumed" in line
+        assert listing(drive.root) == []
+        assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--assume-ratio=2", "--memory=2MiB"], "a ratio can be assumed of runs that are compressed"),
+        (["--compress=gzip", "--memory=2MiB"], "--compress"),
+        (["--goal=energy", "--memory=2MiB"], "--goal energy chooses how runs are compressed"),
+        (["--compress=zstd:19", "--memory=1MiB"], "to compress with zstd:19 what is merged again, takes"),
+    ],
+)
+def test_compression_that_cannot_be_is_refused(run: Run, tmp_path: Path, words: list[str], message: str) -> None:
+    paths, _ = write_sorted(tmp_path, [200] * 120, 100, ["0:10"])
+    refused(run("merge", "--record-size=100", *words, *paths, "-o", tmp_path / "out"), 2, message)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd", "zstd:9"])
+@pytest.mark.parametrize("record_size", [100, 1000, 4096])
+def test_the_memory_that_a_refusal_names_compresses(run: Run, tmp_path: Path, record_size: int, codec: str) -> None:
+    paths, everything = write_sorted(tmp_path, [20_000 // record_size] * 400, record_size, ["0:10"])
+    words = [f"--record-size={record_size}", "--key=0:10", f"--compress={codec}", *paths, "-o", tmp_path / "out"]
+    memory = refused(run("merge", "--memory=256KiB", *words), 2, "try --memory").split("--memory ")[1].strip()
+    succeeded(run("merge", f"--memory={memory}", *words))
+    assert (tmp_path / "out").read_bytes() == expected(everything, record_size, ["0:10"])
+
+
+@pytest.mark.parametrize(("call", "says"), [("pread64", "Input/output error"), ("pwrite64", "Input/output error")])
+@pytest.mark.parametrize("when", [3, 40, 100, 150])
+def test_failed_calls_in_compressed_passes_leave_nothing(
+    ecosort: Path, require: Require, tmp_path: Path, call: str, says: str, when: int
+) -> None:
+    require("strace")
+    paths, _ = write_sorted(tmp_path, [2000] * 60, 100, ["0:10"])
+    before = listing(tmp_path)
+    fault = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:error=EIO:when={when}"]
+    words = ["merge", "--record-size=100", "--memory=1MiB", "--io=pool", "--compress=lz4", *map(str, paths), "-o", "out"]
+    done = subprocess.run([*fault, ecosort, *words], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
+    assert done.returncode == 3, done.stderr
+    assert says in done.stderr
+    assert listing(tmp_path) == before

@@ -5,6 +5,7 @@
 #include "base/open_files.h"
 #include "base/threads.h"
 #include "cli/commands.h"
+#include "cli/compression_options.h"
 #include "cli/merge_runs.h"
 #include "cli/option_table.h"
 #include "cli/report.h"
@@ -36,7 +37,8 @@ nlohmann::ordered_json stats(const engine::WorkReport& report, const engine::Mer
   nlohmann::ordered_json json{{"schema", "ecosort.merge-stats/1"},
                               {"records", report.records},
                               {"records_dropped", report.dropped},
-                              {"record_size_bytes", job.format.record_size}};
+                              {"record_size_bytes", job.format.record_size},
+                              {"compression", {{"runs", run_compression_json(job.plan.packing, report.run_packing)}}}};
   json.update(work_json(report, log, usage, backend));
   json.update({{"files_at_a_time", job.plan.fan_in}, {"threads", job.threads}, {"memory_limit_bytes", job.memory_bytes}});
   return json;
@@ -54,7 +56,8 @@ int merge_records(const SortOptions& options, job::PreparedMerge prepared, io::P
   io::Queue& queue = run.queue_of(backend);
   const auto sum_up = [&](const engine::WorkReport& report) {
     const std::string dropped = report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped);
-    return JobSummary{"merged", report.records * job.format.record_size, records_text(report.records) + dropped};
+    return JobSummary{"merged", report.records * job.format.record_size,
+                      records_text(report.records) + dropped + packed_text(report.run_packing)};
   };
   const engine::WorkReport report = run.watch(
       queue,

@@ -29,7 +29,7 @@ unsigned checked_depth(std::uint64_t depth) {
 
 // What a profile may set; a resumable sort lays out runs and requests by itself.
 std::vector<std::string_view> applicable_settings(const std::string& command, const SortOptions& options) {
-  if (command == "merge") return {"--threads", "--io"};
+  if (command == "merge") return {"--threads", "--io", "--compress"};
   if (options.resumable) return {"--threads", "--io"};
   return {"--threads", "--merge-threads", "--io", "--request-size", "--request-depth", "--run-records", "--compress"};
 }

@@ -9,6 +9,7 @@
 #include "engine/resumed.h"
 #include "hash/multiset_hash.h"
 #include "io/reactor.h"
+#include "run/run_packer.h"
 
 namespace ecosort::engine {
 
@@ -22,8 +23,9 @@ struct WorkReport {
   records::MultisetHash hash;  // of the records read
   io::Traffic traffic;
   std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
-  std::optional<Resumed> resumed;    // nothing: the job began in this run
-  std::vector<std::string> notices;  // what the user should know although all went well; some are empty
+  std::optional<run::PackingReport> run_packing;  // of temporary runs; nothing: they could not be compressed, or there was none
+  std::optional<Resumed> resumed;                 // nothing: the job began in this run
+  std::vector<std::string> notices;               // what the user should know although all went well; some are empty
 };
 
 }  // namespace ecosort::engine

@@ -49,6 +49,13 @@ planner::PackingPlan unpacking_of(const engine::MergeFilesJob& job) {
   return plan_unpacking({job.memory_bytes, job.threads, true}, runs, job.most_block_bytes);
 }
 
+std::vector<std::uint64_t> sizes_of(const std::vector<engine::Input>& inputs, std::uint64_t record_size) {
+  std::vector<std::uint64_t> sizes;
+  sizes.reserve(inputs.size());
+  for (const engine::Input& input : inputs) sizes.push_back(input.records * record_size);
+  return sizes;
+}
+
 // What the output and the files between passes take, drive by drive.
 std::vector<SpaceNeed> needs_of(const engine::MergeFilesJob& job, const planner::FilePasses& passes, std::uint64_t bytes,
                                 io::Storage& storage) {
@@ -91,22 +98,25 @@ PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, std::vec
   job.threads = wanted.threads;
   job.unique = spec.unique;
   job.most_block_bytes = largest_run_block(job.inputs);
-  job.packing = unpacking_of(job);
+  job.unpacking = unpacking_of(job);
+  const std::vector<std::uint64_t> sizes = sizes_of(job.inputs, wanted.format.record_size);
   job.plan = planner::plan_files({.record_size = wanted.format.record_size,
-                                  .files = job.inputs.size(),
-                                  .memory_bytes = wanted.memory_bytes - job.packing.bytes(),
+                                  .file_bytes = sizes,
+                                  .memory_bytes = wanted.memory_bytes,
                                   .threads = wanted.threads,
                                   .least_block_bytes = job.most_block_bytes,
-                                  .alignment = wanted.input_alignment});
+                                  .alignment = wanted.input_alignment,
+                                  .taken_bytes = job.unpacking.bytes(),
+                                  .compression = wanted.compression,
+                                  .assumed_ratio = wanted.assumed_ratio,
+                                  .power = wanted.power});
   check_memory_exists(wanted.memory_bytes, wanted.memory_bytes, machine);
   if (!job.plan.is_direct) read_through_page_cache(job.inputs, storage);
   job.output = spec.output == "-" ? "-" : io::resolve_output(spec.output).path;
   job.directory = run_directories(spec.temp_directories, spec.output).front();
-  std::vector<std::uint64_t> sizes;
-  sizes.reserve(job.inputs.size());
-  for (const engine::Input& input : job.inputs) sizes.push_back(input.records * wanted.format.record_size);
-  check_space(
-      needs_of(job, planner::passes_of(sizes, job.plan.fan_in), wanted.input_records * wanted.format.record_size, storage));
+  const auto temp_bytes_of = [&](std::uint64_t bytes) { return job.plan.temp_bytes_of(bytes, wanted.format.record_size); };
+  check_space(needs_of(job, planner::passes_of(sizes, job.plan.fan_in, temp_bytes_of),
+                       wanted.input_records * wanted.format.record_size, storage));
   return prepared;
 }
 

@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "base/size_text.h"
 #include "plan/arithmetic.h"
+#include "plan/fit_formation.h"
 
 namespace ecosort::planner {
 namespace {
@@ -17,9 +18,14 @@ constexpr std::uint64_t blocks_of_file = 2;
 constexpr std::uint64_t most_unit_bytes = 256 * KiB;  // more is not worth it to go past the page cache
 constexpr std::uint64_t least_block_bytes = 16 * KiB, most_block_bytes = 2 * MiB;
 
-MergeBuffers output_of(const FilesWanted& wanted) {
+// What of the memory coders take, and the run blocks that they want whole.
+struct Coding {
+  std::uint64_t taken_bytes = 0, run_block_bytes = 0;
+};
+
+MergeBuffers output_of(const FilesWanted& wanted, const Coding& coding) {
   MergeBuffers output;
-  const std::uint64_t least = round_up(wanted.record_size, page_bytes) + 2 * page_bytes;
+  const std::uint64_t least = std::max(round_up(wanted.record_size, page_bytes) + 2 * page_bytes, coding.run_block_bytes);
   output.output_block_bytes = std::max(least, round_up(clip(wanted.memory_bytes / 16, 64 * KiB, MiB), page_bytes));
   output.output_blocks = output_blocks;
   return output;
@@ -36,24 +42,22 @@ std::uint64_t bytes_of_file(const FilesWanted& wanted, std::uint64_t records) {
   return blocks_of_file * round_up(records * wanted.record_size, page_bytes) + wanted.record_size;
 }
 
-}  // namespace
-
-FilesPlan plan_files(const FilesWanted& wanted) {
+// Nothing: two files cannot be merged.
+std::optional<FilesPlan> divide(const FilesWanted& wanted, const Coding& coding) {
   FilesPlan plan;
-  plan.output = output_of(wanted);
+  plan.output = output_of(wanted, coding);
   const std::uint64_t size = wanted.record_size, pages = records_of_pages(wanted);
   plan.is_direct = wanted.alignment > 1 && pages * size <= most_unit_bytes;
   const std::uint64_t unit = plan.is_direct ? pages : 1;
-  const std::uint64_t wanted_records = round_up(div_up(wanted.least_block_bytes, size), unit);
+  const std::uint64_t wanted_bytes = std::max(wanted.least_block_bytes, coding.run_block_bytes);
+  const std::uint64_t wanted_records = round_up(div_up(wanted_bytes, size), unit);
   const std::uint64_t least = std::max({unit, round_down(least_block_bytes / size, unit), wanted_records});
-  const std::uint64_t for_output = plan.output.memory_bytes(), each = bytes_of_file(wanted, least);
-  const std::uint64_t left = wanted.memory_bytes - std::min(wanted.memory_bytes, for_output);
-  plan.fan_in = std::min<std::uint64_t>(std::max<std::size_t>(wanted.files, 1), left / each);
-  const std::uint64_t need = for_output + std::min<std::uint64_t>(std::max<std::size_t>(wanted.files, 1), 2) * each;
-  if (need > wanted.memory_bytes)
-    throw NotEnoughMemory(fmt::format("to merge files of records of {} takes {} of memory, there are {}", format_bytes(size),
-                                      format_bytes(need), format_bytes(wanted.memory_bytes)),
-                          wanted.memory_bytes, need);
+  const std::uint64_t each = bytes_of_file(wanted, least);
+  const std::uint64_t others = plan.output.memory_bytes() + wanted.taken_bytes + coding.taken_bytes;
+  const std::uint64_t left = wanted.memory_bytes - std::min(wanted.memory_bytes, others);
+  const std::uint64_t files = std::max<std::size_t>(wanted.file_bytes.size(), 1);
+  plan.fan_in = std::min(files, left / each);
+  if (others + std::min<std::uint64_t>(files, 2) * each > wanted.memory_bytes) return std::nullopt;
   const std::uint64_t room = (left / plan.fan_in - size) / blocks_of_file;
   const std::uint64_t most =
       std::min(round_down(room, page_bytes), std::max(most_block_bytes, round_up(least * size, page_bytes)));
@@ -64,12 +68,92 @@ FilesPlan plan_files(const FilesWanted& wanted) {
   return plan;
 }
 
+// Of all that is written between passes, each of which may end within a block, and of what it is merged into.
+std::optional<PackingPlan> packing_of(const FilesWanted& wanted, const RunBlock& run_block) {
+  const std::uint64_t bytes = std::accumulate(wanted.file_bytes.begin(), wanted.file_bytes.end(), std::uint64_t{0});
+  auto packing = plan_packing({.memory_bytes = wanted.memory_bytes,
+                               .threads = wanted.threads,
+                               .block_bytes = run_block.bytes,
+                               .of_records = true,
+                               .blocks = 2 * (div_up(bytes / wanted.record_size, run_block.records) + wanted.file_bytes.size())},
+                              wanted.compression);
+  if (!packing) return std::nullopt;
+  packing->assumed_ratio = wanted.assumed_ratio;
+  packing->power = wanted.power;
+  return packing;
+}
+
+// Larger blocks let fewer files be merged at a time: what `auto` may lose where nothing shrinks.
+bool costs_little(const FilesWanted& wanted, const FilesPlan& packed, const FilesPlan& plain) {
+  constexpr std::uint64_t most_percent = 125;
+  return passes_of(wanted.file_bytes, packed.fan_in).moved_bytes / most_percent <=
+         passes_of(wanted.file_bytes, plain.fan_in).moved_bytes / 100;
+}
+
+// With coders, where what `plain` writes between passes is to be compressed. Nothing: there is no memory for that.
+std::optional<FilesPlan> with_coders(const FilesWanted& wanted, const FilesPlan& plain) {
+  const RunBlock run_block = choose_run_block(wanted.record_size, wanted.memory_bytes, BlockUse::packed);
+  const auto packing = packing_of(wanted, run_block);
+  if (!packing) return std::nullopt;
+  if (packing->coders == 0) return plain;
+  auto plan = divide(wanted, {packing->bytes(), run_block.bytes});
+  if (wanted.compression.is_auto && (!plan || !costs_little(wanted, *plan, plain))) return plain;
+  if (!plan) return std::nullopt;
+  plan->run_block = run_block;
+  plan->packing = *packing;
+  return plan;
+}
+
+std::optional<FilesPlan> try_plan(const FilesWanted& wanted) {
+  const auto plain = divide(wanted, {});
+  if (!plain || wanted.compression.is_none() || plain->fan_in >= wanted.file_bytes.size()) return plain;
+  return with_coders(wanted, *plain);
+}
+
+std::uint64_t enough_memory_bytes(FilesWanted wanted) {
+  std::uint64_t low = wanted.memory_bytes, high = std::max(low, page_bytes);
+  const auto works = [&](std::uint64_t memory) {
+    wanted.memory_bytes = memory;
+    return try_plan(wanted).has_value();
+  };
+  while (!works(high)) {
+    low = high;
+    high *= 2;
+  }
+  while (high - low > page_bytes) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (works(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+}  // namespace
+
+std::uint64_t FilesPlan::temp_bytes_of(std::uint64_t bytes, std::uint32_t record_size) const noexcept {
+  if (!packs()) return round_up(bytes, page_bytes);
+  return packing.space_of(div_up(bytes / record_size, run_block.records) * run_block.bytes);
+}
+
+FilesPlan plan_files(const FilesWanted& wanted) {
+  if (auto plan = try_plan(wanted)) return *plan;
+  const std::uint64_t enough = enough_memory_bytes(wanted);
+  const bool packs = !wanted.compression.is_none() && !wanted.compression.is_auto && divide(wanted, {}).has_value();
+  const std::string coding =
+      packs ? fmt::format(", and to compress with {} what is merged again,", codec::text_of(wanted.compression.terms)) : "";
+  throw NotEnoughMemory(
+      fmt::format("to merge files of records of {}{} takes {} of memory, there are {}", format_bytes(wanted.record_size), coding,
+                  format_bytes(enough), format_bytes(wanted.memory_bytes)),
+      wanted.memory_bytes, enough);
+}
+
 FileGroup next_group(std::size_t files, std::size_t fan_in, std::size_t next) noexcept {
   const std::size_t first = files - std::min(files, next) < 2 ? 0 : next;
   return {first, std::min({fan_in, files - first, files - fan_in + 1})};
 }
 
-FilePasses passes_of(std::vector<std::uint64_t> file_bytes, std::size_t fan_in) {
+FilePasses passes_of(std::vector<std::uint64_t> file_bytes, std::size_t fan_in,
+                     const std::function<std::uint64_t(std::uint64_t)>& temp_bytes_of) {
+  const auto taken = [&](std::uint64_t bytes) { return temp_bytes_of ? temp_bytes_of(bytes) : round_up(bytes, page_bytes); };
   FilePasses passes;
   std::vector<bool> is_temporary(file_bytes.size(), false);
   std::uint64_t temp = 0;
@@ -78,9 +162,9 @@ FilePasses passes_of(std::vector<std::uint64_t> file_bytes, std::size_t fan_in) 
     std::uint64_t bytes = 0, freed = 0;
     for (std::size_t i = first; i < first + count; ++i) {
       bytes += file_bytes[i];
-      if (is_temporary[i]) freed += round_up(file_bytes[i], page_bytes);
+      if (is_temporary[i]) freed += taken(file_bytes[i]);
     }
-    temp += round_up(bytes, page_bytes);
+    temp += taken(bytes);
     passes.peak_temp_bytes = std::max(passes.peak_temp_bytes, temp);
     temp -= freed;
     passes.moved_bytes += bytes;

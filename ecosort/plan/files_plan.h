@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "plan/plan.h"
@@ -11,11 +13,15 @@ namespace ecosort::planner {
 
 struct FilesWanted {
   std::uint32_t record_size = 0;
-  std::size_t files = 0;
+  std::vector<std::uint64_t> file_bytes;  // of records, of each file
   std::uint64_t memory_bytes = 0;
   unsigned threads = 1;
-  std::uint64_t least_block_bytes = 0;  // of a block of a file
-  std::uint64_t alignment = 1;          // of the least capable file; 1: read through the page cache
+  std::uint64_t least_block_bytes = 0;     // of a block of a file
+  std::uint64_t alignment = 1;             // of the least capable file; 1: read through the page cache
+  std::uint64_t taken_bytes = 0;           // of the memory, by others
+  codec::RunCompression compression = {};  // of what is written between passes, as the next two
+  std::uint64_t assumed_ratio = 0;
+  std::optional<PowerModel> power = {};
 };
 
 struct FilesPlan {
@@ -25,6 +31,13 @@ struct FilesPlan {
   std::size_t fan_in = 0;           // files merged at a time
   MergeBuffers output;              // its blocks
   unsigned read_depth = 0, write_depth = 0;
+  // Between passes, where that is compressed: runs with such blocks. None: files of the records as they are.
+  RunBlock run_block = {};
+  PackingPlan packing = {};
+
+  [[nodiscard]] bool packs() const noexcept { return packing.coders > 0; }
+  // Temporary space of records that take so many bytes.
+  [[nodiscard]] std::uint64_t temp_bytes_of(std::uint64_t bytes, std::uint32_t record_size) const noexcept;
 };
 
 // The merges before the last one: adjacent files become one, as few as need be, and the next group begins behind it.
@@ -39,9 +52,11 @@ struct FileGroup {
   std::size_t first = 0, count = 0;
 };
 [[nodiscard]] FileGroup next_group(std::size_t files, std::size_t fan_in, std::size_t next) noexcept;
-[[nodiscard]] FilePasses passes_of(std::vector<std::uint64_t> file_bytes, std::size_t fan_in);
+// `temp_bytes_of`: what a file of so many bytes takes of temporary space; whole pages of them, if it is empty.
+[[nodiscard]] FilePasses passes_of(std::vector<std::uint64_t> file_bytes, std::size_t fan_in,
+                                   const std::function<std::uint64_t(std::uint64_t)>& temp_bytes_of = nullptr);
 
-// NotEnoughMemory where two files cannot be merged.
+// NotEnoughMemory where two files cannot be merged, or what lies between passes cannot be compressed as it should.
 [[nodiscard]] FilesPlan plan_files(const FilesWanted& wanted);
 
 }  // namespace ecosort::planner

@@ -233,6 +233,25 @@ Task<void> RunStore::released() {
   while (releasing_ > 0) co_await release_done_.changed();
 }
 
+LentRun RunStore::lend(std::size_t number) {
+  StoredRun& run = runs_[number];
+  Description description;
+  description.head_bytes = run.head_bytes;
+  description.block_bytes = block_bytes_;
+  description.job = kept_.job;
+  description.run = run.number;
+  description.codec = run.codec;
+  if (run.is_packed) description.stored_bytes = offset_of(run, run.blocks);
+  description.ends = std::exchange(run.ends, {});
+  return {std::move(run.stripes.front()), std::move(description)};
+}
+
+void RunStore::take_back(std::size_t number, LentRun lent) {
+  StoredRun& run = runs_[number];
+  run.stripes.front() = std::move(lent.file);
+  run.ends = std::move(lent.description.ends);
+}
+
 void RunStore::close(std::size_t number) {
   StoredRun& run = runs_[number];
   for (io::FilePtr& file : run.stripes) storage_.close(std::move(file));

@@ -60,6 +60,12 @@ struct KeptRuns {
   std::uint64_t unit = 1;        // of the file system: what is given back of a file ends with a multiple of it
 };
 
+// A run, and what those who read it by its description need of that; they fill in what its records are.
+struct LentRun {
+  io::FilePtr file;
+  Description description;
+};
+
 // Coordinator only, except seal() and check(), which the compute threads call on blocks they own; must outlive its tasks.
 class RunStore {
  public:
@@ -108,6 +114,9 @@ class RunStore {
   }
   // Waits until every release that is under way has been done.
   [[nodiscard]] Task<void> released();
+  // Of a complete run that goes forward and lies whole. Until it is back the store only knows what space it takes.
+  [[nodiscard]] LentRun lend(std::size_t number);
+  void take_back(std::size_t number, LentRun lent);
   // No one needs it here any more: an unnamed file gives back what it still takes. Nothing where it is closed already.
   void close(std::size_t number);
 

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "base/errors.h"
 #include "base/memory.h"
@@ -12,26 +15,36 @@
 #include "engine/fixed/checked_output.h"
 #include "engine/fixed/merge_batch.h"
 #include "engine/fixed/reread.h"
+#include "engine/fixed/run_sink.h"
 #include "engine/fixed/sorted_file.h"
+#include "engine/pace_meter.h"
 
 namespace ecosort::engine {
 namespace {
 
+// A file of the user's; or one that was made here, with what was written to it.
+struct Source {
+  Input input;
+  run::RunPacker* coders = nullptr;              // of a run that is packed
+  std::optional<records::MultisetHash> written;  // nothing: it is the user's
+  std::optional<std::size_t> run;                // of the store that lent it
+};
+
 // One merge of some of the files. Coordinator only; outlives its task.
 class OneMerge {
  public:
-  OneMerge(const FilesTools& tools, std::span<Input> inputs)
+  OneMerge(const FilesTools& tools, std::span<Source> sources)
       : scope_(tools.bench.reactor.scope()),
         compute_(tools.bench.compute),
         encoder_(tools.encoder),
-        blocks_(tools.bench.memory.allocate(inputs.size() * 2 * tools.plan.block_bytes, "blocks of the files")),
+        blocks_(tools.bench.memory.allocate(sources.size() * 2 * tools.plan.block_bytes, "blocks of the files")),
         arrived_(scope_),
         loads_(scope_) {
     std::byte* at = blocks_.data();
-    for (Input& input : inputs) {
-      files_.push_back(std::make_unique<SortedFile>(tools, input, at, arrived_));
+    for (Source& source : sources) {
+      files_.push_back(std::make_unique<SortedFile>(tools, source.input, source.coders, at, arrived_));
       at += 2 * tools.plan.block_bytes;
-      left_ += input.records;
+      left_ += source.input.records;
     }
   }
 
@@ -44,7 +57,24 @@ class OneMerge {
     scope_.throw_if_failed();
   }
 
+  // `before_first`: is called before the first write block is complete.
+  Task<void> merge_to(RunSink& sink, const std::function<void()>& before_first) {
+    TaskGroup merging(scope_);
+    merging.spawn(merge_all(sink, before_first));
+    co_await merging.settle();
+    co_await loads_.settle();
+    co_await sink.settle();
+    scope_.throw_if_failed();
+    sink.finish();
+  }
+
   [[nodiscard]] const Tally& tally(std::size_t file) const { return files_[file]->tally(); }
+  // Of all files, as far as they have arrived.
+  [[nodiscard]] records::MultisetHash read() const {
+    records::MultisetHash sum;
+    for (const auto& file : files_) sum += file->tally().hash;
+    return sum;
+  }
 
  private:
   // What may be merged now.
@@ -60,15 +90,32 @@ class OneMerge {
       const Round round = co_await next_round(output.records_per_batch());
       const std::uint64_t count = std::min(round.records, output.records_per_batch());
       std::byte* const to = co_await output.take(output.records_put());
-      BatchResult batch;
-      auto work = compute_.run(
-          [&] { batch = merge_batch(round.views, round.ranges, count, encoder_, {.data = to}, compute_.threads()); });
-      co_await work;
-      for (std::size_t i = 0; i < files_.size(); ++i) files_[i]->consume(batch.consumed[i]);
-      left_ -= count;
+      const BatchResult batch = co_await merge_next(round, count, {.data = to});
       co_await output.put(to, count, batch.checked);
     }
     co_await output.finish();
+  }
+
+  Task<void> merge_all(RunSink& sink, const std::function<void()>& before_first) {
+    for (bool is_first = true; left_ > 0;) {
+      const Round round = co_await next_round(sink.room());
+      const std::uint64_t count = std::min(round.records, sink.room());
+      const BatchTarget target = co_await sink.take();
+      (void)co_await merge_next(round, count, target);
+      if (is_first) before_first();
+      is_first = false;
+      sink.put(count, left_ == 0);
+    }
+  }
+
+  Task<BatchResult> merge_next(const Round& round, std::uint64_t count, BatchTarget target) {
+    BatchResult batch;
+    auto work =
+        compute_.run([&] { batch = merge_batch(round.views, round.ranges, count, encoder_, target, compute_.threads()); });
+    co_await work;
+    for (std::size_t i = 0; i < files_.size(); ++i) files_[i]->consume(batch.consumed[i]);
+    left_ -= count;
+    co_return batch;
   }
 
   // As much as fills a batch, unless a file ends the round whose next block has no room yet.
@@ -151,10 +198,12 @@ class FilesKernel final : public Kernel {
 
   std::optional<Step> open(io::File& output) override {
     output_ = &output;
-    for (Input& input : job_.inputs) sources_.push_back({std::move(input), std::nullopt});
+    if (job_.unpacking.coders > 0)
+      unpacker_.emplace(job_.unpacking, run::BlockShape{job_.most_block_bytes, job_.format.record_size}, bench_.memory);
+    if (job_.plan.packs()) begin_packing();
+    for (Input& input : job_.inputs)
+      sources_.push_back({.input = std::move(input), .coders = unpacker_ ? &*unpacker_ : nullptr, .written = {}, .run = {}});
     report.input_bytes = bytes_of(sources_);
-    if (job_.packing.coders > 0)
-      coders_.emplace(job_.packing, run::BlockShape{job_.most_block_bytes, job_.format.record_size}, bench_.memory);
     plan_job();
     return std::nullopt;
   }
@@ -180,12 +229,10 @@ class FilesKernel final : public Kernel {
 
   Task<void> merge_group() override {
     Source merged;
-    merged.input.file = bench_.storage.create_unnamed(job_.directory, io::Role::run, io::Caching::direct_if_possible);
-    temp_bytes_ += bytes_of(group_);
-    report.peak_temp_bytes = std::max(report.peak_temp_bytes, temp_bytes_);
-    const Tally written = co_await merge_to(group_, *merged.input.file);
-    merged.input.records = written.hash.count;
-    merged.written = written.hash;
+    if (job_.plan.packs())
+      merged = co_await merge_group_to_run();
+    else
+      merged = co_await merge_group_to_file();
     for (Source& source : group_) close(source);
     sources_[next_++] = std::move(merged);
     ++report.merges;
@@ -212,21 +259,68 @@ class FilesKernel final : public Kernel {
     report.dropped = dropped_.hash.count;
     report.output_bytes = written_bytes();
     report.hash = read_.hash;
+    if (store_) report.peak_temp_bytes = store_->peak_bytes();
+    if (store_) report.peak_memory_bytes = store_->peak_index_bytes();
+    if (packer_ && packer_->report().blocks > 0) report.run_packing = packer_->report();
     return report;
   }
 
   WorkReport report;
 
  private:
-  // A file of the user's, or one that was made here, with what was written to it.
-  struct Source {
-    Input input;
-    std::optional<records::MultisetHash> written;
-  };
+  // A merge of sorted files reads each block of a run in its turn and wants no forecast.
+  void begin_packing() {
+    planner::Plan plan;
+    plan.wanted.format = job_.format;
+    plan.run_block = job_.plan.run_block;
+    plan.forecast_stride = std::numeric_limits<std::uint32_t>::max();
+    packer_.emplace(job_.plan.packing, run::BlockShape{plan.run_block.bytes, job_.format.record_size}, bench_.memory);
+    store_.emplace(bench_.storage, bench_.reactor, plan, std::vector{job_.directory}, &*packer_);
+    pace_.emplace(bench_, *packer_, true);
+  }
+
+  Task<Source> merge_group_to_file() {
+    Source merged;
+    const io::Caching caching = job_.plan.is_direct ? io::Caching::direct_if_possible : io::Caching::buffered;
+    merged.input.file = bench_.storage.create_unnamed(job_.directory, io::Role::run, caching);
+    temp_bytes_ += bytes_of(group_);
+    report.peak_temp_bytes = std::max(report.peak_temp_bytes, temp_bytes_);
+    const Tally written = co_await merge_to(group_, *merged.input.file);
+    merged.input.records = written.hash.count;
+    merged.written = written.hash;
+    co_return merged;
+  }
+
+  // Records that are not to stay stay until the last merge. The order of what is written, and that it is what was read, is
+  // looked at when it is read again.
+  Task<Source> merge_group_to_run() {
+    const std::uint64_t records = bytes_of(group_) / encoder_.record_size();
+    const std::size_t number = store_->create(records);
+    OneMerge merge({bench_, encoder_, job_.plan}, group_);
+    RunSink sink({bench_, encoder_, *store_}, job_.plan.output, number);
+    const std::function<void()> tell_pace = [&] {
+      pace_->tell((read_again_.count + merge.read().count) * encoder_.record_size());
+    };
+    co_await merge.merge_to(sink, tell_pace);
+    read_again_ += merge.read();
+    for (std::size_t i = 0; i < group_.size(); ++i) take_in(group_[i], merge.tally(i));
+    run::LentRun lent = store_->lend(number);
+    lent.description.record_size = encoder_.record_size();
+    lent.description.bytes = records * encoder_.record_size();
+    lent.description.hash = merge.read();
+    Source merged{.input = {}, .coders = &*packer_, .written = merge.read(), .run = number};
+    merged.input.file = std::move(lent.file);
+    merged.input.records = records;
+    merged.input.run = std::move(lent.description);
+    co_return merged;
+  }
 
   // Files of the user's are looked at once more at the end.
   void close(Source& source) {
-    if (source.written) {
+    if (source.run) {
+      store_->take_back(*source.run, {std::move(source.input.file), std::move(*source.input.run)});
+      store_->close(*source.run);
+    } else if (source.written) {
       temp_bytes_ -= source.input.records * encoder_.record_size();
       bench_.storage.close(std::move(source.input.file));
     } else {
@@ -236,25 +330,20 @@ class FilesKernel final : public Kernel {
 
   Task<Tally> merge_to(std::vector<Source>& group, io::File& file) {
     const std::uint64_t bytes = bytes_of(group);
-    std::vector<Input> inputs;
-    inputs.reserve(group.size());
-    for (Source& source : group) inputs.push_back(std::move(source.input));
-    OneMerge merge({bench_, encoder_, job_.plan, coders_ ? &*coders_ : nullptr}, inputs);
+    OneMerge merge({bench_, encoder_, job_.plan}, group);
     const planner::MergeBuffers& buffers = job_.plan.output;
     const std::uint64_t reserve = std::max<std::uint64_t>(round_up(bytes, page_bytes), page_bytes);
     WriteBehind writer(bench_, file, buffers, {.total_bytes = bytes, .reserve_bytes = reserve}, nullptr);
     CheckedOutput output(writer, bench_.compute, encoder_, job_.unique);
     co_await merge.merge_to(output);
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      take_in(group[i], merge.tally(i), inputs[i]);
-      group[i].input = std::move(inputs[i]);
-    }
+    for (std::size_t i = 0; i < group.size(); ++i) take_in(group[i], merge.tally(i));
     dropped_ += output.merged().dropped;
     co_return output.merged().tally;
   }
 
-  void take_in(const Source& source, const Tally& read, const Input& input) {
-    if (input.run && read.hash != input.run->hash)
+  void take_in(const Source& source, const Tally& read) {
+    const Input& input = source.input;
+    if (input.run && !source.run && read.hash != input.run->hash)
       throw DamagedRun(
           fmt::format("the run '{}' does not hold the records that its description says (check the drive)", input.file->path()));
     if (!source.written)
@@ -283,7 +372,10 @@ class FilesKernel final : public Kernel {
   MergeFilesJob& job_;
   Bench& bench_;
   records::Encoder encoder_;
-  std::optional<run::RunPacker> coders_;  // of runs that are packed
+  std::optional<run::RunPacker> unpacker_, packer_;  // of inputs that are packed runs; of what lies between passes
+  std::optional<RecordRuns> store_;                  // of that, where it is compressed
+  std::optional<PaceMeter> pace_;
+  records::MultisetHash read_again_;  // by all merges into runs
   io::File* output_ = nullptr;
   std::vector<Source> sources_, group_;
   std::vector<Input> done_;

@@ -3,7 +3,8 @@
 // A round merges what is certain: no file may have a record, not yet in memory, that comes earlier. So it ends behind the record
 // that is the smallest among the last ones in memory of the files that continue; the block that follows it is the one that will
 // be needed first (forecasting, Knuth 5.4.9). Records with equal keys keep the order of the files. More files than the memory can
-// merge at a time are merged in passes, adjacent ones first, so that the order stays.
+// merge at a time are merged in passes, adjacent ones first, so that the order stays. What is written between passes may be
+// compressed: then it is a run, which is read as those of jobs are.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +26,13 @@ struct MergeFilesJob {
   std::uint64_t memory_bytes = 0;
   unsigned threads = 1;
   planner::FilesPlan plan;
-  planner::PackingPlan packing = {};  // coders of inputs that are packed runs, within the memory; records of blocks up to
-  std::size_t most_block_bytes = 0;   // so many bytes
-  std::vector<Input> inputs;          // regular files, or runs of jobs
-  std::string output;                 // "-": standard output
-  std::string directory;              // for files that are merged again
-  bool unique = false;                // of records with equal keys only the first one stays
-  bool reread = false;                // also read the output back from the device
+  planner::PackingPlan unpacking = {};  // coders of inputs that are packed runs, within the memory; records of blocks up to
+  std::size_t most_block_bytes = 0;     // so many bytes
+  std::vector<Input> inputs;            // regular files, or runs of jobs
+  std::string output;                   // "-": standard output
+  std::string directory;                // for files that are merged again
+  bool unique = false;                  // of records with equal keys only the first one stays
+  bool reread = false;                  // also read the output back from the device
 
   [[nodiscard]] bool is_of_runs() const noexcept { return !inputs.empty() && inputs.front().run; }
 };

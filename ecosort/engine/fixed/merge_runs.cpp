@@ -19,7 +19,6 @@ MergeRuns::MergeRuns(const RecordTools& tools, const planner::MergeBuffers& buff
       buffers_(buffers),
       waiting_bytes_(waiting_bytes),
       memory_(tools.bench.memory),
-      progress_(tools.bench.progress),
       sources_(std::move(sources)),
       prefetch_(tools, buffers.block_bytes, memory_.allocate(buffers.block_bytes * buffers.blocks, "read blocks"), sources_),
       background_(reactor_.scope()) {
@@ -189,63 +188,26 @@ Task<void> MergeRuns::finish() {
   co_await background_.join();
 }
 
-// Run blocks that are full are sealed already, unless they are packed.
-Task<void> MergeRuns::write_run_blocks(BlockPool& blocks, RunWriter& writer, BatchTarget target) {
-  const planner::RunBlock& run_block = store_.run_block();
-  RunBlocks filled{target.first_run_block, div_up(target.filled, run_block.records), target.data};
-  const auto records_of = [&](std::uint64_t g) {
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(run_block.records, target.filled - g * run_block.records));
-  };
-  for (std::uint64_t g = 0; g < filled.count; ++g)
-    store_.forecast().set(target.run, filled.first + g, encoder_, filled.data + g * run_block.bytes);
-  if (writer.packs()) {
-    co_await writer.may_complete(filled.first);
-    auto work = compute_.run(
-        [&] {
-          for (std::uint64_t g = 0; g < filled.count; ++g)
-            writer.complete_next(filled, filled.data + g * run_block.bytes, records_of(g));
-        },
-        filled.count * run_block.bytes);
-    co_await work;
-  } else {
-    filled.bytes = filled.count * run_block.bytes;
-  }
-  co_await writer.write(filled);
-  progress_.add_bytes(filled.count * run_block.bytes);
-  blocks.give(filled.data);
-}
-
 Task<void> MergeRuns::merge_to_run(std::size_t run) {
-  BlockPool blocks(reactor_.scope(), memory_.allocate(buffers_.output_block_bytes * buffers_.output_blocks, "output blocks"),
-                   buffers_.output_block_bytes, buffers_.output_blocks);
-  RunWriter writer(tools_, run);
+  RunSink sink(tools_, buffers_, run);
   TaskGroup merging(reactor_.scope());
-  merging.spawn(fill_run(blocks, writer, run));
+  merging.spawn(fill_run(sink));
   co_await merging.settle();
+  co_await sink.settle();
   co_await finish();
-  writer.finish();
+  sink.finish();
 }
 
-Task<void> MergeRuns::fill_run(BlockPool& blocks, RunWriter& writer, std::size_t run) {
-  const planner::RunBlock& run_block = store_.run_block();
-  const std::uint64_t block_records = buffers_.output_block_bytes / run_block.bytes * run_block.records;
-  BatchTarget target{nullptr, &store_, run, 0, 0, !writer.packs()};
+Task<void> MergeRuns::fill_run(RunSink& sink) {
   prefetch_.advance();
   while (left_ > 0) {
-    Round round = co_await next_round(block_records);
+    Round round = co_await next_round(sink.block_records());
     while (round.records > 0) {
-      if (target.data == nullptr) target.data = co_await blocks.take();
-      const std::uint64_t count = std::min(round.records, block_records - target.filled);
+      const BatchTarget target = co_await sink.take();
+      const std::uint64_t count = std::min(round.records, sink.room());
       const BatchResult batch = co_await merge_next(round, count, target);
       release_consumed(batch);
-      target.filled += count;
-      if (target.filled < block_records && left_ > 0) continue;
-      const std::uint64_t run_blocks = div_up(target.filled, run_block.records);
-      if (const std::uint64_t rest = target.filled % run_block.records; rest > 0 && target.seals)
-        store_.seal_records(store_.run(run), target.first_run_block + run_blocks - 1, static_cast<std::uint32_t>(rest),
-                            target.data + (run_blocks - 1) * run_block.bytes);
-      background_.spawn(write_run_blocks(blocks, writer, target));
-      target = {nullptr, &store_, run, target.first_run_block + run_blocks, 0, target.seals};
+      sink.put(count, left_ == 0);
     }
   }
 }

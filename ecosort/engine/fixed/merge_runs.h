@@ -9,11 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include "base/block_pool.h"
 #include "engine/fixed/checked_output.h"
 #include "engine/fixed/merge_batch.h"
 #include "engine/fixed/prefetch.h"
-#include "engine/fixed/run_writer.h"
+#include "engine/fixed/run_sink.h"
 #include "engine/fixed/split.h"
 #include "plan/plan.h"
 
@@ -80,8 +79,7 @@ class MergeRuns {
   [[nodiscard]] std::uint64_t most_waiting_bytes() const;
   void release_consumed(const BatchResult& batch);
   Task<void> put_batches(CheckedOutput& output, ReleaseHook* hook, Ending ending);
-  Task<void> fill_run(BlockPool& blocks, RunWriter& writer, std::size_t run);
-  Task<void> write_run_blocks(BlockPool& blocks, RunWriter& writer, BatchTarget target);
+  Task<void> fill_run(RunSink& sink);
 
   const RecordTools tools_;
   io::Reactor& reactor_;
@@ -91,10 +89,9 @@ class MergeRuns {
   planner::MergeBuffers buffers_;
   std::uint64_t waiting_bytes_;
   MemoryBudget& memory_;
-  Progress& progress_;
   std::vector<MergeInput> sources_;
   Prefetch prefetch_;
-  TaskGroup background_;    // releases and run writes
+  TaskGroup background_;    // releases
   std::uint64_t left_ = 0;  // records not merged yet
 };
 

@@ -22,12 +22,12 @@ std::uint64_t run_blocks_per_block(const FilesTools& tools, const Input& input) 
 
 }  // namespace
 
-SortedFile::SortedFile(const FilesTools& tools, Input& input, std::byte* memory, Signal& arrived)
+SortedFile::SortedFile(const FilesTools& tools, Input& input, run::RunPacker* coders, std::byte* memory, Signal& arrived)
     : reactor_(tools.bench.reactor),
       compute_(tools.bench.compute),
       encoder_(tools.encoder),
       input_(input),
-      coders_(tools.coders),
+      coders_(coders),
       run_block_records_(records_per_run_block(tools, input)),
       run_blocks_(run_blocks_per_block(tools, input)),
       block_records_(run_block_records_ * run_blocks_),

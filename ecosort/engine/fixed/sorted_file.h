@@ -26,14 +26,13 @@ struct FilesTools {
   Bench& bench;
   const records::Encoder& encoder;
   const planner::FilesPlan& plan;
-  run::RunPacker* coders = nullptr;  // of runs that are packed
 };
 
 // Coordinator only. The tasks of request() must be over before it dies.
 class SortedFile {
  public:
-  // `memory`: two blocks. `arrived` is notified when a block is there.
-  SortedFile(const FilesTools& tools, Input& input, std::byte* memory, Signal& arrived);
+  // `coders`: of a run that is packed. `memory`: two blocks. `arrived` is notified when a block is there.
+  SortedFile(const FilesTools& tools, Input& input, run::RunPacker* coders, std::byte* memory, Signal& arrived);
 
   // Begins to read what there is room for, as tasks of `group`.
   void request(TaskGroup& group);

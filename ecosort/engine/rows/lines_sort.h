@@ -62,8 +62,7 @@ struct LinesReport : engine::WorkReport {
   std::uint64_t top_lines = 0;    // of the records, on top
   std::uint64_t blank_lines = 0;  // of them, left out by a format that wants none; besides those dropped
   std::vector<rows::KeyCounts> key_counts;
-  std::uint64_t packed_bytes = 0;                 // of the output, where it is compressed; output_bytes are those of its lines
-  std::optional<run::PackingReport> run_packing;  // of temporary runs; nothing: they could not be compressed, or there was none
+  std::uint64_t packed_bytes = 0;  // of the output, where it is compressed; output_bytes are those of its lines
 };
 
 // Throws VerificationError, IoError, UsageError (a line that does not fit the memory), Interrupted, io::QueueBroken: as
