@@ -289,3 +289,11 @@ def test_failed_calls_in_compressed_passes_leave_nothing(
     assert done.returncode == 3, done.stderr
     assert says in done.stderr
     assert listing(tmp_path) == before
+
+
+def test_files_that_are_hardly_records_are_told_how_to_merge(run: Run, tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).write_text("a line\n" * 100)
+    line = refused(run("merge", "a", "b", "-o", "out", cwd=tmp_path), 2, "'a' does not look like records of the Sort Benchmark")
+    assert "ecosort merge --lines a -o OUTPUT" in line
+    assert "ecosort merge --record-size 100 --key 0:10 a -o OUTPUT" in line

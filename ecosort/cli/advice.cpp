@@ -16,11 +16,12 @@ namespace {
 std::string ways_for(const job::UnlikelyRecords& unlikely, std::string_view command) {
   const bool is_named = unlikely.name != "-" && !unlikely.name.starts_with('(');
   const std::string word = is_named ? lines::quoted_name(unlikely.name) : "-";
-  const bool is_in_place = command == "inplace";
+  const bool is_in_place = command == "inplace", merges = command == "merge";
   return fmt::format(
-      " (see ecosort gen); for lines of text: ecosort lines {} -o {}; for any records of 100 bytes: ecosort {} --record-size 100 "
+      " (see ecosort gen); for lines of text: ecosort {} {} -o {}; for any records of 100 bytes: ecosort {} --record-size 100 "
       "--key 0:10 {}{}",
-      word, is_in_place ? word : "OUTPUT", is_in_place ? command : "sort", word, is_in_place ? "" : " -o OUTPUT");
+      merges ? "merge --lines" : "lines", word, is_in_place ? word : "OUTPUT", is_in_place || merges ? command : "sort", word,
+      is_in_place ? "" : " -o OUTPUT");
 }
 
 }  // namespace
