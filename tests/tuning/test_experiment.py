@@ -162,6 +162,22 @@ def test_a_real_drive_is_filled_and_nothing_of_it_is_left(
     assert (filling.NORMAL, 0.9) not in found
 
 
+def test_one_command_draws_several_figures(tune: Tune, tmp_path: Path, ecosort: Path, require: Callable[[str], None]) -> None:
+    """Figure 3 of the paper: time against the size of the input, and how full the drive is."""
+    require("loop_mount")
+    place = BUILD / f"figure3-{os.getpid()}"
+    place.mkdir()
+    try:
+        words = ("size", "fill", "--dir", place, "--size", "16MB", "--memory", "8MiB", "--rounds", "1", "--out", "figures")
+        done = tune("experiment", *words, env={"ECOSORT_PROGRAM": str(ecosort)})
+    finally:
+        shutil.rmtree(place)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Per gigabyte ")
+    names = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert names == {f"{name}.{kind}" for name in ("size", "fill") for kind in ("png", "svg", "pdf", "csv", "md")}
+
+
 def test_sizes_are_told_per_gigabyte(tune: Tune, tmp_path: Path, ecosort: Path) -> None:
     place = BUILD / f"size-{os.getpid()}"
     place.mkdir()

@@ -196,7 +196,9 @@ def search(**given: Any) -> int:
 
 
 @cli.command()
-@click.argument("name", type=click.Choice(["threads", "memory", "block", "size", "fill"]))
+@click.argument(
+    "names", metavar="NAME...", nargs=-1, required=True, type=click.Choice(["threads", "memory", "block", "size", "fill"])
+)
 @options.directory(required=True)
 @options.size(default="1GB")
 @options.memory(default="64MiB", help="For each sort; `memory` tries a quarter to four times of it.")
@@ -204,11 +206,11 @@ def search(**given: Any) -> int:
 @options.meter()
 @options.out(default=Path(), help="Where NAME.png, NAME.csv and NAME.md go.")
 def experiment(**given: Any) -> int:
-    """Time of both phases and processor against one option, as a figure, a table and a paragraph.
+    """Time of both phases and processor against one option, as a figure, a table and a paragraph; for several in turn.
 
     threads: compute threads (Figure 2 of the EcoSort paper); memory; block: bytes of one request; size: of the input, from an
-    eighth of --size on; fill: in place and normal sort on a file system that is filled more and more (Figure 3; takes root).
-    Runs are cold and validated.
+    eighth of --size on; fill: in place and normal sort on a file system that is filled more and more (takes root); `size fill`
+    is Figure 3. Runs are cold and validated.
     """
     from ecosort_tuning.experimenting import experiment_and_tell
 

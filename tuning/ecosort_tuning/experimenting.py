@@ -100,11 +100,8 @@ def _fill(given: Mapping[str, Any], data: Path) -> Sequence[filling.Point]:
         return filling.measure(filler, filling.DEGREES, given["rounds"], say)
 
 
-def _draw(given: Mapping[str, Any], data: Path, circumstances: str) -> str:
-    name = given["name"]
+def _draw(name: str, given: Mapping[str, Any], data: Path, circumstances: str) -> str:
     if name == "fill":
-        if given["meter"]:
-            raise UsageError("fill takes no --meter: what is metered must be on the drive that the meter sees alone")
         return filling.write_figure(given["out"], _fill(given, data), circumstances)
     chosen = experiments(len(os.sched_getaffinity(0)), given["memory"], given["size"])[name]
     if len(chosen.values) < 2:
@@ -113,15 +110,24 @@ def _draw(given: Mapping[str, Any], data: Path, circumstances: str) -> str:
     return write_figure(given["out"], chosen, measure(chosen, sorter, given["rounds"], say), circumstances)
 
 
+def _draw_and_tell(name: str, given: Mapping[str, Any], circumstances: str) -> None:
+    with scratch(given["dir"], "experiment") as data:
+        text = _draw(name, given, data, circumstances)
+    click.echo(text)
+    kinds = ", ".join(f".{kind}" for kind in (*KINDS, "csv", "md"))
+    click.echo(f"figure: {given['out'] / name} ({kinds})")
+
+
 def experiment_and_tell(given: Mapping[str, Any]) -> int:
-    place: Path = given["dir"]
-    check_place(place, given["size"] * (2 if given["name"] == "fill" else 1))
+    names: Sequence[str] = list(dict.fromkeys(given["names"]))
+    if given["meter"] and names == ["fill"]:
+        raise UsageError("fill takes no --meter: what is metered must be on the drive that the meter sees alone")
+    check_place(given["dir"], given["size"] * (2 if "fill" in names else 1))
+    if given["meter"] and "fill" in names:
+        say("fill is not metered: what is metered must be on the drive that the meter sees alone")
     machine = this_machine()
     sizes = f"{given['size'] / 1e9:g} GB with {size_text(given['memory'])}"
     circumstances = f"{sizes}; {machine.processor}, {machine.cpus} CPUs; {given['rounds']} rounds."
-    with scratch(place, "experiment") as data:
-        text = _draw(given, data, circumstances)
-    click.echo(text)
-    kinds = ", ".join(f".{kind}" for kind in (*KINDS, "csv", "md"))
-    click.echo(f"figure: {given['out'] / given['name']} ({kinds})")
+    for name in names:
+        _draw_and_tell(name, given, circumstances)
     return EXIT_OK
