@@ -100,3 +100,28 @@ def test_an_io_error_has_its_number(run: Run, ecosort: Path, big: Path) -> None:
     assert done.returncode == 3
     error = told(done)
     assert (error["kind"], error["errno"]) == ("io", errno.EFBIG)
+
+
+@pytest.mark.parametrize("command", [("sort", *RECORDS), ("sort", "--resumable", *RECORDS), ("csv", "--by=1", "--resumable")])
+def test_a_plan_for_programs_says_what_is_short(run: Run, big: Path, command: tuple[str, ...]) -> None:
+    """In place of the plan, on standard output, with the exit code that it had without."""
+    words = ("plan", *command, "in", "-o", "out", "--memory=64KiB")
+    done = run(*words, "--json", cwd=big)
+    assert done.returncode == 2
+    error = json.loads(done.stdout)
+    assert (error["schema"], error["kind"]) == ("ecosort.error/1", "not enough memory")
+    assert error["message"] in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert run(*words, cwd=big).stdout == ""
+
+
+def test_a_plan_for_programs_says_how_much_space_is_missing(
+    run: Run, require: Callable[[str], None], tmp_path: Path, big: Path
+) -> None:
+    require("loop_mount")
+    with mounted(tmp_path, "tmpfs", 4 * MIB) as drive:
+        output = str(drive.root / "out")
+        done = run("plan", "sort", *RECORDS, "in", "-o", output, "--temp", str(big), "--json", cwd=big)
+    error = json.loads(done.stdout)
+    assert (error["kind"], error["for"], error["places"]) == ("not enough space", "output", [str(drive.root)])
+    assert error["need_bytes"] > 10_000_000 > error["have_bytes"]

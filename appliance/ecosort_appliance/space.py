@@ -40,7 +40,7 @@ def reason_to_wait(job: Job) -> str:
         plan = json.loads(done.stdout) if done is not None else {}
     except ValueError:
         return ""
-    return shortage_in(plan)
+    return shortage_told(plan) if plan.get("schema") == "ecosort.error/1" else shortage_in(plan)
 
 
 def shortage_in(plan: dict[str, Any]) -> str:

@@ -20,6 +20,11 @@ bool wants_json(const Words& words) {
   return *option == "--progress=json" || (*option == "--progress" && option + 1 != words.end() && option[1] == "json");
 }
 
+// Who asks for a plan as JSON reads it from standard output, whatever it says.
+bool plans_for_programs(const Words& words) {
+  return !words.empty() && words.front() == "plan" && std::ranges::find(words, "--json") != words.end();
+}
+
 const char* to_string(NotEnoughSpace::For purpose) {
   using For = NotEnoughSpace::For;
   if (purpose == For::runs) return "runs";
@@ -59,6 +64,7 @@ Json error_json(const std::exception& error) {
 
 void say_error_json(const Words& words, const std::exception& error) noexcept {
   try {
+    if (plans_for_programs(words)) print_out(json_text(error_json(error), 2) + "\n");
     if (wants_json(words)) say(json_text(error_json(error)) + "\n");
   } catch (const std::exception&) {  // no memory: the line for people needs none
   }

@@ -24,7 +24,7 @@ from ecosort_appliance import times
 from ecosort_appliance.cgroups import make_group
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobdir import JobDirectory
-from ecosort_appliance.space import shortage_in
+from ecosort_appliance.space import shortage_in, shortage_told
 from ecosort_appliance.watch import look
 from ecosort_appliance.words import GRAMMARS, read_words
 from sort_support import Require, Run, directory_for_everyone, mounted
@@ -384,6 +384,21 @@ def test_the_plans_numbers() -> None:
     assert shortage_in({"here": {"space": [{"directories": ["/a"], "needed_bytes": 10, "free_bytes": 9}]}}).startswith("waits")
     assert shortage_in({"here": {"space": [{"directories": ["/a"], "needed_bytes": 10, "free_bytes": 10}]}}) == ""
     assert "/x.ecosort" in shortage_in({"job_directory": "/x.ecosort", "needed_bytes": 2, "free_bytes": 1})
+
+
+def test_a_job_that_is_not_resumable_waits_before_it_begins(queue: Queue, tmp_path: Path, require: Require) -> None:
+    require("loop_mount")
+    with mounted(tmp_path, "ext4", 32 << 20) as system:
+        (tmp_path / "in.dat").write_bytes(random.Random(1).randbytes(16 * 3_000_000))
+        output = system.root / "out.dat"
+        words = ("sort", *RECORDS, "--memory", "4MiB", "--temp", ".", "in.dat", "-o", str(output))
+        number = int(queue.ok("add", "--", *words, cwd=tmp_path))
+        queue.ok("run")
+        job = queue.job(number)
+    assert job["state"] == "queued"
+    assert re.match(rf"waits for space: {re.escape(str(system.root))}: [\d,]+ bytes are needed, [\d,]+ are free", job["reason"])
+    assert job["started_s"] is None
+    assert shortage_told({"kind": "not enough memory"}) == ""
 
 
 # --- times
