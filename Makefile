@@ -268,8 +268,9 @@ site: all ## build the documents as a site in build/site; links are checked
 wheel: ## build dist/ecosort-VERSION-py3-none-PLATFORM.whl: the Python packages with the program inside
 	@$(DEPS) program python
 	@rm -rf $(BUILD)/wheel
-	@$(VENV)/python -m pip --quiet --disable-pip-version-check wheel --no-deps --no-build-isolation --wheel-dir dist .
-	@ls dist/*.whl
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(VENV)/python -m pip --quiet --disable-pip-version-check \
+	  wheel --no-deps --no-build-isolation --wheel-dir dist .
+	@cd dist && sha256sum ./*.whl >SHA256SUMS && cat SHA256SUMS
 
 .PHONY: site-figures
 site-figures: all ## put what the programs print now into docs: outputs of commands, the prediction, the picture of the progress line
