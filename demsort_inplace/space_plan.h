@@ -42,6 +42,8 @@ struct SpacePlan {
 struct SpaceChoice {
   std::optional<SpacePlan> best;   // the fastest that fits; nothing: none does
   std::optional<SpacePlan> least;  // the one that needs the least space; nothing: the memory is too little for any
+
+  [[nodiscard]] const SpacePlan& any() const { return best ? *best : *least; }
 };
 
 // What the file system needs about so many files and extents of theirs: an allowance.

@@ -122,6 +122,7 @@ def test_a_plan_for_programs_says_how_much_space_is_missing(
     with mounted(tmp_path, "tmpfs", 4 * MIB) as drive:
         output = str(drive.root / "out")
         done = run("plan", "sort", *RECORDS, "in", "-o", output, "--temp", str(big), "--json", cwd=big)
-    error = json.loads(done.stdout)
-    assert (error["kind"], error["for"], error["places"]) == ("not enough space", "output", [str(drive.root)])
-    assert error["need_bytes"] > 10_000_000 > error["have_bytes"]
+    here = json.loads(done.stdout)["here"]
+    assert (done.returncode, here["fits"]) == (2, False)
+    (output_space,) = (need for need in here["space"] if need["directories"] == [str(drive.root)])
+    assert output_space["needed_bytes"] > 10_000_000 > output_space["free_bytes"]

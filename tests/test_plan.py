@@ -3,13 +3,14 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sort_support import MIB, OVERHEAD_BYTES, Run, listing, make_records, read_json, refused, succeeded
+from sort_support import KIB, MIB, OVERHEAD_BYTES, Require, Run, listing, make_records, mounted, read_json, refused, succeeded
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +164,40 @@ def test_temporary_directories_are_named(run: Run, tmp_path: Path, source: Path)
     (tmp_path / "runs").mkdir()
     text = run("plan", "sort", source, "-o", "out", "--memory", "4MiB", "--temp", "runs", cwd=tmp_path).stdout
     assert re.search(r"temporary space +[\d.]+ MiB in runs", text)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("sort", "in", "-o", "out"),
+        ("sort", "in", "-o", "out", "--resumable"),
+        ("lines", "in", "-o", "out", "--resumable"),
+        ("jsonl", "--by", "0", "in", "-o", "out", "--resumable"),
+        ("inplace", "in"),
+        ("lines", "--inplace", "in"),
+    ],
+)
+def test_programs_have_the_plan_that_does_not_fit_too(
+    run: Run, tmp_path: Path, source: Path, require: Require, words: tuple[str, ...]
+) -> None:
+    require("loop_mount")
+    with mounted(tmp_path, "ext4", 128 * MIB) as system:
+        shutil.copy(source, system.root / "in")
+        command = ("plan", words[0], "--memory", "16MiB", *words[1:])
+        fits = run(*command, "--json", cwd=system.root)
+        system.fill_until(64 * KIB)
+        short = run(*command, "--json", cwd=system.root)
+        text = run(*command, cwd=system.root)
+    succeeded(fits)
+    assert refused(text, 2) == short.stderr
+    assert short.returncode == 2
+    for done, expected in ((fits, True), (short, False)):
+        plan = json.loads(done.stdout)
+        place = plan.get("here", plan)
+        (need,) = place.get("space", [plan])
+        assert (place["fits"], need["needed_bytes"] <= need["free_bytes"]) == (expected, expected)
+        assert expected or f"({need['needed_bytes']} bytes) needed" in done.stderr
+        assert "here" in plan or "plan" not in plan or (plan["plan"] is not None) == expected
 
 
 def test_an_empty_input(run: Run, tmp_path: Path) -> None:

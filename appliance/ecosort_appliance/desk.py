@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ecosort_appliance import jobs, on_end, times
 from ecosort_appliance.errors import QueueError
-from ecosort_appliance.foresight import Draft, check_output, look_ahead
+from ecosort_appliance.foresight import Draft, check_options, check_output, look_ahead
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import is_in_memory, real_path
 from ecosort_appliance.program import job_directory_of
@@ -122,7 +122,7 @@ def add(connection: sqlite3.Connection, wish: Wish) -> Added:
         resumable,
         is_later=is_standing or due_s > now_s,
     )
-    warnings = look_ahead(connection, draft) if watch is None else []
+    warnings = _look_ahead(connection, draft, watch)
     number = jobs.insert(
         connection,
         {
@@ -146,6 +146,14 @@ def add(connection: sqlite3.Connection, wish: Wish) -> Added:
         },
     )
     return Added(number, [*warnings, *_warnings_of_telling(wish)])
+
+
+def _look_ahead(connection: sqlite3.Connection, draft: Draft, watch: str | None) -> list[str]:
+    """Of a job that watches only the options are known."""
+    if watch is None:
+        return look_ahead(connection, draft)
+    check_options(draft)
+    return []
 
 
 def _check_memory(wish: Wish, named: Named) -> None:

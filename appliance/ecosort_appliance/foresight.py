@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import subprocess
 from dataclasses import dataclass
 
 from ecosort_appliance.errors import EXIT_USAGE, QueueError
 from ecosort_appliance.places import real_path
-from ecosort_appliance.space import ask_plan
+from ecosort_appliance.program import plan_of, trial_of
+from ecosort_appliance.space import ask, shortage_of
 from ecosort_appliance.words import Named
 
 _SHORTAGE = "not enough space"  # the program's words; for space a job waits
@@ -34,6 +36,7 @@ def look_ahead(connection: sqlite3.Connection, draft: Draft) -> list[str]:
     """Warnings. QueueError for what can never work, with the program's own line where it has one."""
     output = real_path(draft.named.output, draft.directory)
     check_output(draft.named, draft.directory)
+    check_options(draft)
     rows = connection.execute(f"SELECT output FROM jobs WHERE {_UNENDED} AND output IS NOT NULL")
     coming = {json.loads(row["output"]) for row in rows}
     if output in coming:
@@ -45,10 +48,18 @@ def look_ahead(connection: sqlite3.Connection, draft: Draft) -> list[str]:
         raise QueueError(f"cannot open {unknown[0]!r}: No such file or directory")
     if missing or not coming.isdisjoint(inputs.values()):
         return [f"there is no {path!r} yet; it must be there when the job begins" for path in unknown]
-    fault = _fault_of_plan(draft)
+    done = _ask(draft, has_files=True)
+    fault = _fault_in(done)
     if fault and not draft.is_later:
         raise QueueError(fault)
-    return [f"as things are now, the job would fail: {fault}"] if fault else []
+    shortage = shortage_of(done)
+    return [f"as things are now, the job {what}" for what in (f"would fail: {fault}" if fault else "", shortage) if what]
+
+
+def check_options(draft: Draft) -> None:
+    """QueueError for what no file and no hour makes right."""
+    if fault := _fault_in(_ask(draft, has_files=False)):
+        raise QueueError(fault)
 
 
 def check_output(named: Named, where: str) -> None:
@@ -63,12 +74,17 @@ def check_output(named: Named, where: str) -> None:
         raise QueueError(f"output {named.output!r} is the input; name another file{hint}")
 
 
-def _fault_of_plan(draft: Draft) -> str:
-    """The program's line about usage; empty where it sees nothing wrong, or cannot be asked."""
+def _ask(draft: Draft, *, has_files: bool) -> subprocess.CompletedProcess[bytes] | None:
+    """For the job's own plan, or, where it has none or its files are not asked for, for one like it."""
     try:
-        done = ask_plan(draft)
-    except QueueError:
-        return ""
+        own = plan_of(draft) if has_files else None
+        return ask(draft, own or trial_of(draft.named, has_files=has_files))
+    except QueueError:  # there is no program; by then there may be
+        return None
+
+
+def _fault_in(done: subprocess.CompletedProcess[bytes] | None) -> str:
+    """The program's line about usage; empty where it sees nothing wrong, or was not asked."""
     if done is None:
         return ""
     fault = done.stderr.decode(errors="surrogateescape").strip().split("\n")[-1].partition(": ")[2]

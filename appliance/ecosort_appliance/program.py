@@ -13,7 +13,7 @@ from ecosort.program import find_program
 
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobs import Job
-from ecosort_appliance.words import head_of, sorts_in_place
+from ecosort_appliance.words import Named, head_of, sorts_in_place
 
 
 class Planned(Protocol):
@@ -67,6 +67,15 @@ def plan_of(job: Planned) -> list[str] | None:
     if command == "sort" or sorts_in_place(job.words) or (command in ("lines", "csv", "jsonl") and job.resumable):
         return [ecosort_program(), "plan", *_with(job.words, ["--json", *_added(job)])]
     return None
+
+
+def trial_of(named: Named, *, has_files: bool) -> list[str] | None:
+    """A plan that no one follows: it shows whether such options can be, and files where there are some. Of a merge it is the
+    plan of a sort; runs have none."""
+    heads = {("merge",): ["sort"], ("merge", "--lines"): ["lines", "--merge"], ("merge", "--runs"): []}
+    head = heads.get(named.head, [named.command])
+    files = ["--output", named.output, "--", *named.inputs] if has_files else ["--assume-size", "1kB"]
+    return [ecosort_program(), "plan", *head, *named.options, *files] if head else None
 
 
 def _with(words: Sequence[str], options: Sequence[str]) -> list[str]:

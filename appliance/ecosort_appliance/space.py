@@ -13,9 +13,8 @@ from ecosort_appliance.users import environment_of, popen_user
 _PLAN_S = 60.0
 
 
-def ask_plan(job: Planned) -> subprocess.CompletedProcess[bytes] | None:
-    """What the program says; None where it has no plan of such a job, or does not answer. QueueError where it is not there."""
-    command = plan_of(job)
+def ask(job: Planned, command: list[str] | None) -> subprocess.CompletedProcess[bytes] | None:
+    """What the program says, where the job would work; None where it has no plan of such a job, or does not answer."""
     if command is None:
         return None
     try:
@@ -34,13 +33,17 @@ def ask_plan(job: Planned) -> subprocess.CompletedProcess[bytes] | None:
 
 
 def reason_to_wait(job: Job) -> str:
-    """Empty when it fits, or when the plan says nothing: what is wrong then, the job itself says."""
-    done = ask_plan(job)
+    """Empty when it fits, or when the plan says nothing: what is wrong then, the job itself says. QueueError where the program is
+    not there."""
+    return shortage_of(ask(job, plan_of(job)))
+
+
+def shortage_of(done: subprocess.CompletedProcess[bytes] | None) -> str:
+    """From the plan as JSON, which is printed where it does not fit, too."""
     try:
-        plan = json.loads(done.stdout) if done is not None else {}
+        return shortage_in(json.loads(done.stdout)) if done is not None else ""
     except ValueError:
         return ""
-    return shortage_told(plan) if plan.get("schema") == "ecosort.error/1" else shortage_in(plan)
 
 
 def shortage_in(plan: dict[str, Any]) -> str:

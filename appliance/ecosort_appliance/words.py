@@ -90,6 +90,11 @@ _NOT_RESUMABLE = {
 _PACKED_NAMES = (".gz", ".zst", ".lz4", ".xz", ".bz2")
 _SIZE = re.compile(r"^[0-9]+([KMGT]iB|[kMGT]?B)$")
 _TAKEN = {"--stats": "the queue keeps it", "--progress": "the queue reads it"}
+# Whether these can be depends on the hour and on the machine, or a program that no one asks for a plan knows them.
+_PLACES_AND_MEANS = {
+    *("-o", "--output", "--temp", "-T", "--temporary-directory", "--events", "--trace", "--random-source", "--profile"),
+    *("--memory", "-S", "--buffer-size", "--threads", "--parallel", "--space", "--resumable", "--inplace", "--quiet", "-q"),
+}
 _NOTHING_TO_DO = {"--help", "--check", "-c", "-C"}
 
 
@@ -105,6 +110,8 @@ class Named:
     can_resume: bool  # --resumable may be given
     resumes: bool  # it is given, or the command resumes by itself
     in_place: bool = False  # the output is the input
+    head: tuple[str, ...] = ()  # which command it is: `sort`, `merge --lines`
+    options: tuple[str, ...] = ()  # how is sorted, in full; no places, means and reports
 
 
 def read_words(words: Sequence[str]) -> Named:
@@ -112,7 +119,8 @@ def read_words(words: Sequence[str]) -> Named:
     if not words or words[0] not in GRAMMARS:
         raise QueueError(f"a job is one of {', '.join(GRAMMARS)} with its options and files, after --")
     command = words[0]
-    grammar = GRAMMARS["lines"] if words[:2] == ["merge", "--lines"] else GRAMMARS[command]
+    head = tuple(words[: head_of(words)])
+    grammar = GRAMMARS["lines"] if head == ("merge", "--lines") else GRAMMARS[command]
     options, operands = _split(words[head_of(words) :], grammar)
     _refuse(command, options)
     given = {name for name, _ in options}
@@ -120,7 +128,10 @@ def read_words(words: Sequence[str]) -> Named:
     named = _places(command, in_place, options, operands)
     if any(place == "-" for place in (*named[0], named[1])):
         raise QueueError("a queued job works while no one is there: name files in place of `-`")
-    can_resume = command in _NOT_RESUMABLE and not given & _NOT_RESUMABLE[command]
+    without = sorted(given & _NOT_RESUMABLE.get(command, set()))
+    if without and "--resumable" in given:
+        raise QueueError(f"{without[0]} goes without --resumable; leave one of them out")
+    can_resume = command in _NOT_RESUMABLE and not without
     if command in ("csv", "jsonl"):
         can_resume = can_resume and not any(path.endswith(_PACKED_NAMES) for path in (*named[0], named[1]))
     return Named(
@@ -130,7 +141,14 @@ def read_words(words: Sequence[str]) -> Named:
         can_resume=can_resume,
         resumes="--resumable" in given or in_place,
         in_place=in_place,
+        head=head,
+        options=(*_in_full(options), *(word for word in words if word.startswith("--header="))),
     )
+
+
+def _in_full(options: Sequence[tuple[str, str]]) -> list[str]:
+    said = [(name, value) for name, value in options if name not in _PLACES_AND_MEANS]
+    return [f"{name}={value}" if value and name.startswith("--") else name + value for name, value in said]
 
 
 def sorts_in_place(words: Sequence[str]) -> bool:

@@ -20,9 +20,10 @@ bool wants_json(const Words& words) {
   return *option == "--progress=json" || (*option == "--progress" && option + 1 != words.end() && option[1] == "json");
 }
 
-// Who asks for a plan as JSON reads it from standard output, whatever it says.
-bool plans_for_programs(const Words& words) {
-  return !words.empty() && words.front() == "plan" && std::ranges::find(words, "--json") != words.end();
+// Who asks for a plan as JSON reads from standard output why there is none. Where only the space is too short, there is one.
+bool lacks_plan(const Words& words, const std::exception& error) {
+  const bool wants_plan = !words.empty() && words.front() == "plan" && std::ranges::find(words, "--json") != words.end();
+  return wants_plan && dynamic_cast<const NotEnoughSpace*>(&error) == nullptr;
 }
 
 const char* to_string(NotEnoughSpace::For purpose) {
@@ -64,7 +65,7 @@ Json error_json(const std::exception& error) {
 
 void say_error_json(const Words& words, const std::exception& error) noexcept {
   try {
-    if (plans_for_programs(words)) print_out(json_text(error_json(error), 2) + "\n");
+    if (lacks_plan(words, error)) print_out(json_text(error_json(error), 2) + "\n");
     if (wants_json(words)) say(json_text(error_json(error)) + "\n");
   } catch (const std::exception&) {  // no memory: the line for people needs none
   }

@@ -49,8 +49,9 @@ int plan_inplace(const Words& words) {
   print_notice(options.run.reports.quiet, notice_of(options.profile));
   io::PosixStorage storage;
   const ResolvedInPlace resolved = resolve_inplace(options, storage);
+  if (options.json) print_out(inplace_plan_json(options, resolved));  // where it does not fit, too
   if (resolved.wanted.input_records > 0) (void)require_space(options, resolved);
-  print_out(options.json ? inplace_plan_json(options, resolved) : inplace_plan_text(options, resolved));
+  if (!options.json) print_out(inplace_plan_text(options, resolved));
   return 0;
 }
 

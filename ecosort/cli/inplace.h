@@ -42,7 +42,7 @@ struct ResolvedInPlace {
   planner::Wanted wanted;
   std::uint64_t free_bytes = 0;  // on its file system, or as much of it as may be taken; no_space_limit for an assumed one
   std::uint64_t held_bytes = 0;  // of these, what the file system may keep
-  inplace::SpaceChoice choice;   // both are set where there is a record to sort
+  inplace::SpaceChoice choice;   // `least` is set where there is a record to sort, `best` where it fits
 };
 
 // Checks everything, changes nothing. Whether the space suffices is left to require_space().

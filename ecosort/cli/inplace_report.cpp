@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/json_text.h"
 #include "base/size_text.h"
@@ -21,7 +22,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json space_json(const inplace::SpacePlan& plan) {
+Json space_json(const std::optional<inplace::SpacePlan>& found) {
+  if (!found) return nullptr;
+  const inplace::SpacePlan& plan = *found;
   const inplace::Layout& layout = plan.layout;
   return {{"need_bytes", plan.need_bytes()},
           {"journal_bytes", plan.journal_bytes},
@@ -127,13 +130,14 @@ std::string resumable_plan_json(const SortOptions& options, const ResolvedResuma
             {"compute_threads", wanted.threads},
             {"job_directory", inplace::JobPaths(resolved.output).directory},
             {"keeps_runs", resolved.ground.mode == inplace::Mode::keeping_runs},
-            {"compression", job::compression_json(resolved.choice.best->engine.packing)},
+            {"compression", job::compression_json(resolved.choice.any().engine.packing)},
             {"free_bytes", resolved.free_bytes},
             {"needed_bytes", resolved.choice.least->need_bytes()},
-            {"plan", space_json(*resolved.choice.best)},
-            {"least", space_json(*resolved.choice.least)}};
+            {"fits", resolved.choice.best.has_value()},
+            {"plan", space_json(resolved.choice.best)},
+            {"least", space_json(resolved.choice.least)}};
   add_values(json, values_of(options, resolved), options.profile);
-  if (options.profile.profile)
+  if (options.profile.profile && resolved.choice.best)
     json["prediction"] = forecast_json(forecast_of(resolved.choice.best->engine, resolved.inputs, options.profile));
   return json_text(json, 2) + "\n";
 }
@@ -153,11 +157,12 @@ std::string inplace_plan_json(const InPlaceOptions& options, const ResolvedInPla
     const inplace::SpacePlan recommended =
         inplace::recommended_space(wanted, {inplace::Mode::in_place, resolved.held_bytes}).value();
     json["needed_bytes"] = resolved.choice.least->need_bytes();
+    json["fits"] = resolved.choice.best.has_value();
     json["recommended_bytes"] = recommended.need_bytes();
-    json["plan"] = space_json(*resolved.choice.best);
+    json["plan"] = space_json(resolved.choice.best);
     json["recommended"] = space_json(recommended);
-    json["least"] = space_json(*resolved.choice.least);
-    if (options.profile.profile)
+    json["least"] = space_json(resolved.choice.least);
+    if (options.profile.profile && resolved.choice.best)
       json["prediction"] = forecast_json(forecast_of(resolved.choice.best->engine, {}, options.profile));
   }
   add_values(json, values_of(options, resolved), options.profile);

@@ -266,14 +266,10 @@ int plan_lines(const Words& words) {
   raise_open_files();
   io::PosixStorage storage;
   if (options.inplace) {
-    print_out(lines_in_place_plan(lines_in_place_command(options, others), options.inputs.front(), is_json, storage));
+    plan_lines_in_place(lines_in_place_command(options, others), options.inputs.front(), is_json, storage);
     return 0;
   }
-  if (options.resumable)
-    if (const std::optional<std::string> plan = resumable_rows_plan(rows_command(options, others), is_json, storage)) {
-      print_out(*plan);
-      return 0;
-    }
+  if (options.resumable && plan_resumable_rows(rows_command(options, others), is_json, storage)) return 0;
   const lines::LinesJob job = job::make_lines_job(options, storage, job::SpecialOutput::redirected, assumed_bytes);
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
   print_out(lines_bounds_text(job, assumed_bytes != 0 ? assumed_bytes : known));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "base/errors.h"
@@ -14,6 +15,7 @@
 #include "cli/report_files.h"
 #include "cli/resumable_ground.h"
 #include "cli/run_job.h"
+#include "cli/say.h"
 #include "demsort_inplace/describe_run.h"
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/job_directory.h"
@@ -81,6 +83,7 @@ inplace::JobHeader header_of(const RowsCommand& command, const Resolved& resolve
 }
 
 void require_space(const Resolved& resolved, const std::string& file) {
+  if (resolved.input_bytes == 0) return;
   const std::string directory = inplace::JobPaths(file).parent;
   if (!resolved.choice.best) {
     const std::uint64_t need = resolved.choice.least->need_bytes();
@@ -117,14 +120,15 @@ Resolved resolve(const RowsCommand& command, const std::string& file, io::PosixS
   choose(0);
   if (!resolved.choice.best && resolved.choice.least) choose(resolved.choice.least->need_bytes());
   if (!resolved.choice.least) refuse_memory(resolved, header);
-  require_space(resolved, file);
-  resolved.job.plan = resolved.plan().plan;
+  if (resolved.choice.best) resolved.job.plan = resolved.plan().plan;
   return resolved;
 }
 
 std::string exact(std::uint64_t bytes) { return fmt::format("{} ({} bytes)", format_bytes(bytes), bytes); }
 
-nlohmann::ordered_json space_json(const LinesInPlace& plan) {
+nlohmann::ordered_json space_json(const std::optional<LinesInPlace>& found) {
+  if (!found) return nullptr;
+  const LinesInPlace& plan = *found;
   return {{"need_bytes", plan.need_bytes()},
           {"memory_limit_bytes", plan.header.memory_bytes},
           {"runs", plan.runs},
@@ -145,10 +149,11 @@ std::string plan_json(const Resolved& resolved, const std::string& file) {
                               {"compute_threads", resolved.job.plan.threads},
                               {"job_directory", inplace::JobPaths(file).directory},
                               {"free_bytes", resolved.free_bytes}};
-  if (resolved.choice.best) {
+  if (resolved.choice.least) {
     json["needed_bytes"] = resolved.choice.least->need_bytes();
-    json["plan"] = space_json(resolved.plan());
-    json["least"] = space_json(*resolved.choice.least);
+    json["fits"] = resolved.choice.best.has_value();
+    json["plan"] = space_json(resolved.choice.best);
+    json["least"] = space_json(resolved.choice.least);
   }
   return json_text(json, 2) + "\n";
 }
@@ -186,6 +191,7 @@ int run_lines_in_place(const RowsCommand& command, const std::string& file, doub
   io::PosixStorage storage;
   tell_waits(storage, quiet);
   Resolved resolved = resolve(command, file, storage);
+  require_space(resolved, file);
   check_report_files({command.reports.stats, command.reports.events, ""}, resolved.job.inputs, file);
   if (resolved.input_bytes == 0) return 0;
   resolved.job.look = command.look;
@@ -202,9 +208,11 @@ int run_lines_in_place(const RowsCommand& command, const std::string& file, doub
   });
 }
 
-std::string lines_in_place_plan(const RowsCommand& command, const std::string& file, bool is_json, io::PosixStorage& storage) {
+void plan_lines_in_place(const RowsCommand& command, const std::string& file, bool is_json, io::PosixStorage& storage) {
   const Resolved resolved = resolve(command, file, storage);
-  return is_json ? plan_json(resolved, file) : plan_text(resolved, file);
+  if (is_json) print_out(plan_json(resolved, file));  // where it does not fit, too
+  require_space(resolved, file);
+  if (!is_json) print_out(plan_text(resolved, file));
 }
 
 }  // namespace ecosort::cli

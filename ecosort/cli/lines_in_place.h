@@ -12,8 +12,7 @@ namespace ecosort::cli {
 // The exit code.
 int run_lines_in_place(const RowsCommand& command, const std::string& file, double started_s);
 
-// The plan for people, or for programs. NotEnoughSpace as the sort.
-[[nodiscard]] std::string lines_in_place_plan(const RowsCommand& command, const std::string& file, bool is_json,
-                                              io::PosixStorage& storage);
+// Prints the plan for people, or for programs. NotEnoughSpace as the sort; programs have their plan then, too.
+void plan_lines_in_place(const RowsCommand& command, const std::string& file, bool is_json, io::PosixStorage& storage);
 
 }  // namespace ecosort::cli

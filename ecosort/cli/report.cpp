@@ -87,7 +87,8 @@ Json resolved_plan_json(const job::PreparedRecords& resolved, const std::string&
                   {"io_backend", backend},
                   {"output", resolved.job.output},
                   {"temp_directories", resolved.job.directories},
-                  {"space", space}};
+                  {"space", space},
+                  {"fits", job::fits(resolved.space)}};
   return json;
 }
 

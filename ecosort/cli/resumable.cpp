@@ -68,7 +68,7 @@ void choose_layout(ResolvedResumable& resolved, io::PosixStorage& storage) {
   if (!resolved.choice.best && resolved.choice.least) choose(resolved.choice.least->need_bytes());
 }
 
-void require_layout(const ResolvedResumable& resolved) {
+void check_layout(const ResolvedResumable& resolved) {
   const planner::Wanted& wanted = resolved.wanted;
   if (!resolved.choice.least) {
     const std::uint64_t least = inplace::least_memory_bytes(wanted);
@@ -78,10 +78,8 @@ void require_layout(const ResolvedResumable& resolved) {
                     format_bytes(wanted.memory_bytes), format_bytes(least)),
         wanted.memory_bytes, least);
   }
-  if (!resolved.choice.best)
-    refuse_space(inplace::JobPaths(resolved.output).parent, resolved.choice.least->need_bytes(), resolved.free_bytes);
-  job::check_memory_exists(wanted.memory_bytes, resolved.choice.best->engine.peak_memory_bytes, resolved.machine);
-  check_limits(resolved.choice.best->layout, false);
+  job::check_memory_exists(wanted.memory_bytes, resolved.choice.any().engine.peak_memory_bytes, resolved.machine);
+  if (resolved.choice.best) check_limits(resolved.choice.best->layout, false);
 }
 
 }  // namespace
@@ -106,14 +104,20 @@ ResolvedResumable resolve_resumable(const SortOptions& options, io::PosixStorage
     resolved.wanted.compression = {};
     choose_layout(resolved, storage);
   }
-  require_layout(resolved);
+  check_layout(resolved);
   return resolved;
+}
+
+const inplace::SpacePlan& require_space(const ResolvedResumable& resolved) {
+  if (!resolved.choice.best)
+    refuse_space(inplace::JobPaths(resolved.output).parent, resolved.choice.least->need_bytes(), resolved.free_bytes);
+  return *resolved.choice.best;
 }
 
 std::optional<int> run_resumable(const SortOptions& options, io::PosixStorage& storage, double started_s) {
   ResolvedResumable resolved = resolve_resumable(options, storage);
   if (resolved.wanted.input_records == 0) return std::nullopt;
-  const inplace::SpacePlan& plan = *resolved.choice.best;
+  const inplace::SpacePlan& plan = require_space(resolved);
   const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
   print_notice(options.quiet, backend.notice);
   check_threads_can_start(plan.engine.wanted.threads + 1, "--threads");
@@ -140,7 +144,9 @@ std::optional<int> run_resumable(const SortOptions& options, io::PosixStorage& s
 bool plan_resumable(const SortOptions& options, io::PosixStorage& storage) {
   const ResolvedResumable resolved = resolve_resumable(options, storage);
   if (resolved.wanted.input_records == 0) return false;
-  print_out(options.json ? resumable_plan_json(options, resolved) : resumable_plan_text(options, resolved));
+  if (options.json) print_out(resumable_plan_json(options, resolved));  // where it does not fit, too
+  (void)require_space(resolved);
+  if (!options.json) print_out(resumable_plan_text(options, resolved));
   return true;
 }
 

@@ -21,11 +21,15 @@ struct ResolvedResumable {
   planner::Wanted wanted;
   inplace::Ground ground{inplace::Mode::beside_input};
   std::uint64_t free_bytes = 0;  // on the output's file system
-  inplace::SpaceChoice choice;   // both are set where there is a record to sort
+  inplace::SpaceChoice choice;   // `least` is set where there is a record to sort, `best` where it fits
 };
 
-// Nothing to sort leaves `choice` empty. UsageError for what cannot be resumed, and for too little space.
+// Nothing to sort leaves `choice` empty. UsageError for what cannot be resumed. Whether the space suffices is left
+// to require_space().
 [[nodiscard]] ResolvedResumable resolve_resumable(const SortOptions& options, io::PosixStorage& storage);
+
+// The plan to follow; NotEnoughSpace.
+[[nodiscard]] const inplace::SpacePlan& require_space(const ResolvedResumable& resolved);
 
 // Nothing, or false: there is no record to sort, so that there is nothing to resume either; an ordinary sort does it.
 [[nodiscard]] std::optional<int> run_resumable(const SortOptions& options, io::PosixStorage& storage, double started_s);

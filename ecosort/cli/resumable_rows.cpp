@@ -14,6 +14,7 @@
 #include "cli/compression_options.h"
 #include "cli/resumable_ground.h"
 #include "cli/run_job.h"
+#include "cli/say.h"
 #include "demsort_inplace/describe_run.h"
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/line_runs.h"
@@ -101,10 +102,10 @@ inplace::JobHeader header_of(const RowsCommand& command, const lines::LinesJob& 
   return header;
 }
 
-void require_space(ResolvedRows& resolved, const std::string& directory, io::PosixStorage& storage) {
-  const std::uint64_t need = resolved.space.need_bytes();
-  resolved.free_bytes = storage.settled_free_bytes(directory, need);
-  if (resolved.free_bytes < need) refuse_space(directory, need, resolved.free_bytes);
+bool fits(const ResolvedRows& resolved) { return resolved.space.need_bytes() <= resolved.free_bytes; }
+
+void require_space(const ResolvedRows& resolved) {
+  if (!fits(resolved)) refuse_space(inplace::JobPaths(resolved.output).parent, resolved.space.need_bytes(), resolved.free_bytes);
   check_file_size_limit(inplace::most_output_bytes(resolved.header));
 }
 
@@ -126,7 +127,7 @@ std::optional<ResolvedRows> resolve_rows(const RowsCommand& command, io::PosixSt
   resolved.job.plan = kept_plan(resolved.job, block_bytes);
   resolved.header = header_of(command, resolved.job, unit);
   resolved.space = inplace::lines_space(resolved.header, resolved.job.plan, inplace::held_bytes(directory));
-  require_space(resolved, directory, storage);
+  resolved.free_bytes = storage.settled_free_bytes(directory, resolved.space.need_bytes());
   return resolved;
 }
 
@@ -149,6 +150,7 @@ std::optional<int> run_resumable_rows(const RowsCommand& command, double started
   tell_waits(storage, quiet);
   std::optional<ResolvedRows> resolved = resolve_rows(command, storage);
   if (!resolved) return std::nullopt;
+  require_space(*resolved);
   resolved->job.look = command.look;
   const io::Backend backend = io::make_queue(io::parse_backend(command.io), job_queue_depth);
   print_notice(quiet, backend.notice);
@@ -262,7 +264,8 @@ Json plan_json(const ResolvedRows& resolved) {
           {"metadata_bytes", space.metadata_bytes},
           {"held_bytes", space.held_bytes},
           {"needed_bytes", space.need_bytes()},
-          {"free_bytes", resolved.free_bytes}};
+          {"free_bytes", resolved.free_bytes},
+          {"fits", fits(resolved)}};
 }
 
 std::string plan_text(const ResolvedRows& resolved) {
@@ -290,10 +293,13 @@ std::string plan_text(const ResolvedRows& resolved) {
 
 }  // namespace
 
-std::optional<std::string> resumable_rows_plan(const RowsCommand& command, bool is_json, io::PosixStorage& storage) {
+bool plan_resumable_rows(const RowsCommand& command, bool is_json, io::PosixStorage& storage) {
   const std::optional<ResolvedRows> resolved = resolve_rows(command, storage);
-  if (!resolved) return std::nullopt;
-  return is_json ? json_text(plan_json(*resolved), 2) + "\n" : plan_text(*resolved);
+  if (!resolved) return false;
+  if (is_json) print_out(json_text(plan_json(*resolved), 2) + "\n");  // where it does not fit, too
+  require_space(*resolved);
+  if (!is_json) print_out(plan_text(*resolved));
+  return true;
 }
 
 }  // namespace ecosort::cli

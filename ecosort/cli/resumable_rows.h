@@ -22,15 +22,16 @@ struct ResolvedRows {
   std::uint64_t free_bytes = 0;  // on the output's file system
 };
 
-// Nothing: the inputs are empty, so that there is nothing to resume either. UsageError for inputs that cannot be read again, and
-// for too little space.
+// Nothing: the inputs are empty, so that there is nothing to resume either. UsageError for inputs that cannot be read again.
+// Whether the space suffices is left to the caller.
 [[nodiscard]] std::optional<ResolvedRows> resolve_rows(const RowsCommand& command, io::PosixStorage& storage);
 
 // The exit code; nothing: an ordinary sort does it.
 [[nodiscard]] std::optional<int> run_resumable_rows(const RowsCommand& command, double started_s);
 
-// The plan for people, or for programs; nothing: there is nothing to sort.
-[[nodiscard]] std::optional<std::string> resumable_rows_plan(const RowsCommand& command, bool is_json, io::PosixStorage& storage);
+// Prints the plan for people, or for programs; false: there is nothing to sort. NotEnoughSpace as the sort; programs have their
+// plan then, too.
+[[nodiscard]] bool plan_resumable_rows(const RowsCommand& command, bool is_json, io::PosixStorage& storage);
 
 // Continues with the job, or removes it.
 int resume_rows_job(const InPlaceOptions& given, inplace::JobStatus status, io::PosixStorage& storage, io::Queue& queue,

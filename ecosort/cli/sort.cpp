@@ -39,12 +39,14 @@ std::string tuning_notice(const SortOptions& options, const job::PreparedRecords
   return fmt::format("profile '{}': {}", options.profile.path, resolved.tuning_notice);
 }
 
-job::PreparedRecords prepare(const SortOptions& options, io::PosixStorage& storage) {
+job::PreparedRecords prepare(const SortOptions& options, io::PosixStorage& storage, bool space_is_only_told = false) {
   if (!options.assume_size.empty()) {
     const std::uint64_t bytes = parse_bytes(options.assume_size, "--assume-size");
     return job::prepare_assumed(spec_of(options), tuning_of(options), bytes / options.record_size, storage);
   }
-  job::PreparedRecords prepared = job::prepare_records(spec_of(options), tuning_of(options), storage);
+  job::Tuning tuning = tuning_of(options);
+  tuning.space_is_only_told = space_is_only_told;
+  job::PreparedRecords prepared = job::prepare_records(spec_of(options), tuning, storage);
   check_report_files({options.stats, options.events, options.trace}, prepared.job.inputs, options.output);
   return prepared;
 }
@@ -123,9 +125,10 @@ int run_plan(const Words& words) {
   io::PosixStorage storage;
   if (options.resumable && plan_resumable(options, storage)) return 0;
   raise_open_files();
-  const job::PreparedRecords resolved = prepare(options, storage);
+  const job::PreparedRecords resolved = prepare(options, storage, options.json);
   print_notice(options.quiet, tuning_notice(options, resolved));
   print_plan(options, resolved, open_backend(options, resolved.job.plan).queue->backend_name());
+  if (options.assume_size.empty()) job::check_space(resolved.space);  // programs have the numbers all the same
   return 0;
 }
 

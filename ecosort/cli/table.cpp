@@ -79,11 +79,7 @@ int plan(Format format, const Words& words) {
   io::PosixStorage storage;
   Words sorting = words;  // as the sort has them
   std::erase(sorting, "--json");
-  if (options.resumable)
-    if (const std::optional<std::string> text = resumable_rows_plan(rows_command(options, sorting), options.json, storage)) {
-      print_out(*text);
-      return 0;
-    }
+  if (options.resumable && plan_resumable_rows(rows_command(options, sorting), options.json, storage)) return 0;
   const lines::LinesJob job = job::make_table_job(options.spec, storage, job::SpecialOutput::redirected, options.assumed_bytes);
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
   print_out(lines_bounds_text(job, options.assumed_bytes != 0 ? options.assumed_bytes : known));

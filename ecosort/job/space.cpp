@@ -96,6 +96,10 @@ std::vector<SpaceNeed> space_needs(const planner::Plan& plan, const std::vector<
   return needs;
 }
 
+bool fits(const std::vector<SpaceNeed>& needs) noexcept {
+  return std::ranges::all_of(needs, [](const SpaceNeed& need) { return need.bytes <= need.free_bytes; });
+}
+
 void check_space(const std::vector<SpaceNeed>& needs) {
   for (const SpaceNeed& need : needs)
     if (need.bytes > need.free_bytes)

@@ -35,6 +35,8 @@ struct SpaceNeed {
 [[nodiscard]] std::vector<SpaceNeed> space_needs(const planner::Plan& plan, const std::vector<std::string>& directories,
                                                  bool runs_give_back, const std::string& output, io::Storage& storage);
 
+[[nodiscard]] bool fits(const std::vector<SpaceNeed>& needs) noexcept;
+
 // NotEnoughSpace: how much is needed, how much there is, and where.
 void check_space(const std::vector<SpaceNeed>& needs);
 

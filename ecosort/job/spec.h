@@ -20,8 +20,9 @@ struct Tuning {
   std::uint64_t run_records = 0;  // most records of a stored run; 0: as many as the memory holds
   bool runs_are_a_hint = false;   // where run_records do not fit, the planner chooses, and a notice says so
   planner::Requests requests = {};
-  bool checksum = false;           // of valsort, in the report
-  bool format_is_assumed = false;  // no one said what the records are: they must look like those of the Sort Benchmark
+  bool checksum = false;            // of valsort, in the report
+  bool space_is_only_told = false;  // in PreparedRecords::space; whether it suffices is left to check_space()
+  bool format_is_assumed = false;   // no one said what the records are: they must look like those of the Sort Benchmark
 };
 
 // A sort of records: everything resolved, inputs open.

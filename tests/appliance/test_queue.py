@@ -129,6 +129,19 @@ def test_what_no_queue_can_do_is_refused(queue: Queue, words: str) -> None:
         ("--memory 1GiB", "sort --memory 4MiB in.dat -o x", "two memories"),
         ("--memory 1GiB", "lines -S 1G in.dat -o x", "two memories"),
         ("", "sort --key 0:zz in.dat -o x", "zz"),
+        ("", "merge --record-size 16 --key 0:zz in.dat -o x", "key '0:zz'"),
+        ("", "merge --record-size 16 --key 0:4 in.dat . -o x", "'.' is a directory"),
+        ("", "merge --record-size 7 --key 0:4 in.dat -o x", "no multiple of the record size 7"),
+        ("", "merge --lines -k 0 in.dat -o x", "field number is zero"),
+        ("--not-resumable", "lines -k 0 in.dat -o x", "field number is zero"),
+        ("", "lines --level 77 --compress-output zstd in.dat -o x", "zstd has levels"),
+        ("--every daily", "csv in.dat -o x", "name a column with --by"),
+        ("--at 2100-01-01", "jsonl --by a[ absent -o x", "a bracket wants a number"),
+        ("--at 2100-01-01", "inplace --key 0:zz absent", "key '0:zz'"),
+        ("--watch .", "sort --key zz {} -o /{name}", "key 'zz': no length"),
+        ("--watch .", "lines --header=x -k1 {} -o /{name}", "--header"),
+        ("--watch .", "merge --lines -k 0 {} -o /{name}", "field number is zero"),
+        ("--watch .", "sort --resumable --unique {} -o /{name}", "--unique goes without --resumable"),
     ],
 )
 def test_what_would_fail_at_night_is_refused_at_once(queue: Queue, records: Path, options: str, words: str, why: str) -> None:
@@ -147,6 +160,23 @@ def test_an_input_may_come_later(queue: Queue, records: Path) -> None:
     assert (chained.returncode, chained.stderr) == (0, "")
     queue.ok("run")
     assert queue.job(3)["state"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("", "merge --lines -k1,1 -t, in.dat -o x"),
+        ("", "merge --record-size 16 --key 0:4 --memory 4MiB in.dat in.dat -o x"),
+        ("--at 2100-01-01", "sort --record-size 16 --key 0:4 --temp absent in.dat -o x"),
+        ("--at 2100-01-01", "sort --record-size 16 --key 0:4 --memory 900TB in.dat -o x"),
+        ("--watch .", "lines --header=2 -k1,1 -T absent {} -o /{name}"),
+        ("--watch .", "csv --by no-one-knows {} -o /{name}"),
+        ("--watch .", "merge --runs {} -o /{name}"),
+    ],
+)
+def test_what_may_yet_be_is_queued(queue: Queue, records: Path, options: str, words: str) -> None:
+    done = queue.run("add", *options.split(), "--", *words.split())
+    assert (done.returncode, done.stdout) == (0, "1\n"), done
 
 
 @pytest.mark.parametrize("command", [("sort", *RECORDS), ("lines",)])
@@ -368,11 +398,13 @@ def test_a_job_that_does_not_fit_waits_and_says_for_what(queue: Queue, tmp_path:
     with mounted(tmp_path, "ext4", 32 << 20) as system:
         (system.root / "in.dat").write_bytes(random.Random(1).randbytes(16 * 600_000))
         (system.root / "fill").write_bytes(bytes(8 << 20))
-        number = int(queue.ok("add", "--", "sort", *RECORDS, "--memory", "4MiB", "in.dat", "-o", "out.dat", cwd=system.root))
+        added = queue.run("add", "--", "sort", *RECORDS, "--memory", "4MiB", "in.dat", "-o", "out.dat", cwd=system.root)
+        number = int(added.stdout)
         queue.ok("run")
         job = queue.job(number)
-        assert job["state"] == "queued"
+        assert (job["state"], job["attempts"]) == ("queued", 0)
         assert re.match(r"waits for space: .* [\d,]+ bytes are needed, [\d,]+ are free", job["reason"])
+        assert added.stderr == f"ecosort: as things are now, the job {job['reason']}\n"
         assert not (system.root / "out.dat.ecosort").exists()
         (system.root / "fill").unlink()
         queue.ok("retry", str(number))

@@ -10,7 +10,7 @@ namespace ecosort::cli {
 
 namespace {
 
-OptionRow json_option() { return {"--json", "", "", "print the plan as one JSON object"}; }
+OptionRow json_option() { return {"--json", "", "", "print the plan as one JSON object, where the space is too short, too"}; }
 
 // Only `names` are told of; the others are understood, so that a whole command can be planned with `plan` in front of it.
 std::vector<OptionRow> showing(std::vector<OptionRow> options, const std::vector<std::string_view>& names) {
