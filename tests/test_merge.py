@@ -109,7 +109,7 @@ REFUSED = {
     "little memory": (["--key", "0:10", "--memory", "64KiB", "part0", "part1", "-o", "out"], "; try --memory "),
     "an option of sort": (["--resumable", "part0", "-o", "out"], "--resumable"),
     "lines last": (["part0", "--lines", "-o", "out"], "--lines stands first"),
-    "text": (["notes", "-o", "out"], "ecosort lines"),
+    "text": (["notes", "-o", "out"], "ecosort merge --lines notes"),
 }
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from ecosort import checks
 from ecosort.errors import BadInput, IoFailed
 from ecosort.words import Path, output, path_word
 
@@ -77,14 +78,15 @@ def array_file(array: Any) -> ArrayFile:
 
 
 def _open_npy(path: Path) -> Any:
+    name = checks.path(path, "array")
     try:
         import numpy
     except ModuleNotFoundError:
         raise BadInput("an .npy file needs NumPy; run: pip install numpy") from None
     try:
-        return numpy.lib.format.open_memmap(os.fsdecode(path), mode="r")
+        return numpy.lib.format.open_memmap(name, mode="r")
     except (ValueError, OSError) as error:
-        raise BadInput(f"'{os.fsdecode(path)}' cannot be opened as an .npy file: {error}") from None
+        raise BadInput(f"'{name}' cannot be opened as an .npy file: {error}") from None
 
 
 @contextmanager

@@ -11,13 +11,14 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ecosort.array_files import ArrayFile, array_file, new_file
+from ecosort.checks import is_left_out, several, truth, whole_number
 from ecosort.dtypes import Directions, Names, keys_of
 from ecosort.errors import BadInput
 from ecosort.files import sort_in_place
 from ecosort.keys import Key, record_key_words
 from ecosort.process import Sort
 from ecosort.report import Progress, Report
-from ecosort.words import Path, Size, flags, output, resources
+from ecosort.words import Path, Size, flags, output, path_word, record_size_word, resources
 
 if TYPE_CHECKING:
     from collections.abc import Buffer  # type: ignore[attr-defined,unused-ignore]  # since Python 3.12
@@ -61,7 +62,7 @@ def sort_memmap(
     """
     file = array_file(array)
     keys = keys_of(file.dtype, by, ascending)
-    if in_place == (dst is not None):
+    if truth(in_place, "in_place") == (dst is not None):
         raise BadInput("give either dst, or in_place=True")
     if dst is None:
         file.check_can_be_in_place()
@@ -71,7 +72,7 @@ def sort_memmap(
         )
     words = _record_words(file.dtype.itemsize, keys)
     if file.offset:
-        words += resources(memory, threads, temp or pathlib.Path(os.fsdecode(dst)).parent)
+        words += resources(memory, threads, pathlib.Path(path_word(dst, "dst")).parent if is_left_out(temp) else temp)
         return _sort_behind_header(file, dst, words, overwrite, progress, cancel)
     words += [*resources(memory, threads, temp), output(dst, overwrite)]
     return Sort(["sort", *words, file.path], progress=progress, cancel=cancel).wait()
@@ -102,6 +103,7 @@ def sort_records(
     array([3, 2, 1], dtype=uint64)
     """
     if record_size is not None:
+        record_size = whole_number(record_size, "record_size", "a positive number of bytes")
         if by is None:
             raise BadInput("name a key with by, such as Key(0, 8, 'u64')")
         if ascending is not True:
@@ -117,8 +119,8 @@ def sort_records(
         raise BadInput(f"an array of {dtype} holds references to objects, which cannot be sorted as bytes")
     if isinstance(by, Key):
         raise BadInput("a Key needs record_size; without it by names fields of the array")
-    names = by if by is None or isinstance(by, str) else [str(name) for name in by]
-    keys = keys_of(dtype, names, ascending)
+    names = by if by is None else several(by, (str, Key), "by", "the name of a field, or several of them")
+    keys = keys_of(dtype, names if names is None else [str(name) for name in names], ascending)
     contiguous = array if array.flags.c_contiguous else array.copy()
     done = _sort_buffer(_bytes_of(contiguous), dtype.itemsize, keys, reverse, unique, threads)
     import numpy  # which is there, because the array is
@@ -160,7 +162,7 @@ _SCATTERED = "the records do not lie one after the other in memory; give a conti
 
 
 def _record_words(record_size: int, by: str | Key | Iterable[str | Key]) -> list[str]:
-    return [f"--record-size={record_size}", *record_key_words(by)]
+    return [record_size_word(record_size), *record_key_words(by)]
 
 
 def _sort_behind_header(

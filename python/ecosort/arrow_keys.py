@@ -7,7 +7,7 @@ order is descending. -0.0 equals 0.0; NaN equals NaN and comes after all numbers
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ecosort.checks import no_such
 from ecosort.errors import BadInput
 
 Matrix = NDArray[np.uint8]
@@ -41,6 +42,8 @@ class Column:
 
 def columns_of(schema: Any, by: str | Sequence[str | Sequence[str]]) -> list[Column]:
     """From names, or (name, "ascending" | "descending"[, "first" | "last"]). BadInput says why a column is no key."""
+    if not isinstance(by, str | Iterable):
+        raise no_such("by", "the name of a column, or several names or tuples", by)
     wanted = [by] if isinstance(by, str) else list(by)
     if not wanted:
         raise BadInput("by is empty; name a column at least")
@@ -81,7 +84,9 @@ def as_binary(matrix: Matrix) -> Any:
 def _column(schema: Any, key: Any) -> Column:
     words = [key] if isinstance(key, str) else list(key) if isinstance(key, tuple | list) else []
     if not 1 <= len(words) <= 3 or not all(isinstance(word, str) for word in words):
-        raise BadInput(f"{key!r} is no key; name a column, or give (name, 'ascending' or 'descending', nulls 'first' or 'last')")
+        raise BadInput(
+            f"by: {key!r} is no key; name a column, or give (name, 'ascending' or 'descending', nulls 'first' or 'last')"
+        )
     name, order, nulls = words + ["", "ascending", "last"][len(words) :]
     indices = schema.get_all_field_indices(name)
     if len(indices) != 1:

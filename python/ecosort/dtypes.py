@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ecosort.checks import is_left_out, no_such, several, truth
 from ecosort.errors import BadInput
 from ecosort.keys import Key
 
@@ -30,7 +31,9 @@ def keys_of(dtype: Any, by: Names | None, ascending: Directions) -> list[Key]:
     `ascending` is one for all or one for each. Raises BadInput, which names the field and the reason.
     """
     names = _names(dtype, by)
-    directions = [ascending] * len(names) if isinstance(ascending, bool) else list(ascending)
+    if isinstance(ascending, str) or not isinstance(ascending, bool | Iterable):
+        raise no_such("ascending", "True or False, or one of them for each field", ascending)
+    directions = [ascending] * len(names) if isinstance(ascending, bool) else [truth(up, "ascending") for up in ascending]
     if len(directions) != len(names):
         raise BadInput(f"ascending has {len(directions)} values for {len(names)} fields; give one for each, or one for all")
     return [_key(dtype, name, not is_up) for name, is_up in zip(names, directions, strict=True)]
@@ -38,10 +41,10 @@ def keys_of(dtype: Any, by: Names | None, ascending: Directions) -> list[Key]:
 
 def _names(dtype: Any, by: Names | None) -> list[str | None]:
     if dtype.names is None:
-        if by:
+        if not is_left_out(by):
             raise BadInput(f"by names fields, and an array of {dtype} has none; leave by out")
         return [None]
-    names = list(dtype.names if by is None else [by] if isinstance(by, str) else by)
+    names = list(dtype.names) if by is None else several(by, str, "by", "the name of a field, or several of them")
     if not names:
         raise BadInput(f"by is empty; name a field at least: {', '.join(dtype.names)}")
     for name in names:

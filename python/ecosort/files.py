@@ -6,12 +6,25 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypedDict
 
+from ecosort import checks
 from ecosort.errors import BadInput
 from ecosort.keys import Key, LineKey, ValueKey, line_key_words, record_key_words
 from ecosort.process import Sort
 from ecosort.report import Progress, Report
 from ecosort.row_files import sort_csv, sort_jsonl
-from ecosort.words import Path, Size, compressed_files, flags, output, path_word, path_words, resources, runs
+from ecosort.words import (
+    Path,
+    Size,
+    compressed_files,
+    flags,
+    output,
+    path_word,
+    path_words,
+    record_size_word,
+    resources,
+    runs,
+    size_word,
+)
 
 
 class _Common(TypedDict):
@@ -98,8 +111,10 @@ def sort_file(
         raise BadInput("a ValueKey is for csv and jsonl; keys of records are Key, or texts OFFSET:LENGTH or OFFSET:TYPE")
     if (record_size is None) != (by is None):
         raise BadInput("give both record_size and by; only files of the Sort Benchmark need neither")
-    words = [] if record_size is None else [f"--record-size={record_size}"]
+    words = [] if record_size is None else [record_size_word(record_size)]
     words += record_key_words(record_keys) if by is not None else []
+    if verify not in ("always", "reread"):
+        raise checks.no_such("verify", "'always' or 'reread'", verify)
     words += [*flags(reverse=reverse, unique=unique), f"--verify={verify}", *resources(memory, threads, temp)]
     words += runs(compress, assume_ratio, goal)
     return Sort(["sort", *words, output(dst, overwrite), *path_words(src)], progress=progress, cancel=cancel).wait()
@@ -193,25 +208,26 @@ def sort_in_place(
     Meanwhile the file is absent, and its records are in the directory `path`.ecosort. When this is interrupted no record is
     lost, and resume(path) continues. Otherwise as sort_file().
     """
-    words = [f"--record-size={record_size}", *record_key_words(by), *flags(reverse=reverse), *resources(memory, threads)]
-    words += [f"--space={space if isinstance(space, str) else f'{space}B'}"] if space is not None else []
-    return Sort(["inplace", *words, path_word(path)], progress=progress, cancel=cancel).wait()
+    words = [record_size_word(record_size), *record_key_words(by), *flags(reverse=reverse), *resources(memory, threads)]
+    words += [f"--space={size_word(space, 'space')}"] if space is not None else []
+    return Sort(["inplace", *words, path_word(path, "path")], progress=progress, cancel=cancel).wait()
 
 
 def resume(path: Path, *, progress: Callable[[Progress], object] | None = None, cancel: threading.Event | None = None) -> Report:
     """Continues with the sort of `path` in place that was interrupted. Raises BadInput where there is none."""
-    return Sort(["resume", path_word(path)], progress=progress, cancel=cancel).wait()
+    return Sort(["resume", path_word(path, "path")], progress=progress, cancel=cancel).wait()
 
 
 def _layout(separator: str | None, header: int) -> list[str]:
-    words = [f"--header={header}"] if header else []
+    lines = checks.whole_number(header, "header", "the number of lines that stay on top", least=0)
+    words = [f"--header={lines}"] if lines else []
     if separator is not None:
-        words.append("--field-separator=" + (r"\0" if separator == "\0" else separator))
+        words.append("--field-separator=" + (r"\0" if separator == "\0" else checks.text(separator, "separator")))
     return words
 
 
 def _keys(by: str | Key | ValueKey | Iterable[str | Key | ValueKey] | None) -> list[str | Key | ValueKey]:
-    return [by] if isinstance(by, str | Key | ValueKey) else list(by or ())
+    return [] if by is None else checks.several(by, (str, Key, ValueKey), "by", "a key or a text, or several of them")
 
 
 def _check_rows(name: str, record_size: int | None, verify: str, has_foreign_key: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ecosort.checks import several
 from ecosort.errors import BadInput
 
 
@@ -95,7 +96,7 @@ class ValueKey:
 
 def record_key_words(by: str | Key | Iterable[str | Key]) -> list[str]:
     """--key of `ecosort sort`, in the order they decide."""
-    keys = [by] if isinstance(by, str | Key) else list(by)
+    keys = several(by, (str, Key), "by", "a Key or a text such as '0:8:u64', or several of them")
     if not keys:
         raise BadInput("by is empty: name a key at least, such as Key(0, 8, 'u64')")
     return [f"--key={key}" for key in keys]
@@ -103,15 +104,15 @@ def record_key_words(by: str | Key | Iterable[str | Key]) -> list[str]:
 
 def line_key_words(by: int | str | LineKey | Iterable[int | str | LineKey]) -> list[str]:
     """--key of `ecosort lines`; a number is a field."""
-    keys = [by] if isinstance(by, int | str | LineKey) else list(by)
+    keys = several(by, (int, str, LineKey), "by", "the number of a field, a LineKey or a text of -k, or several of them")
     return [f"--key={LineKey(key) if isinstance(key, int) else key}" for key in keys]
 
 
 def value_key_words(by: str | ValueKey | Iterable[str | ValueKey]) -> list[str]:
     """--by of `ecosort csv` and `ecosort jsonl`."""
-    if isinstance(by, int):
+    if isinstance(by, int) and not isinstance(by, bool):
         raise BadInput(f"by={by} is a number; a column by its number is ValueKey({by}) or '{by}', with header=False")
-    keys = [by] if isinstance(by, str | ValueKey) else list(by)
+    keys = several(by, (str, ValueKey), "by", "the name of a column or a path, a ValueKey, or several of them")
     if not keys:
         raise BadInput("by is empty: name a column or a path at least")
     return [f"--by={key}" for key in keys]

@@ -16,6 +16,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import IO, Any
 
+from ecosort.checks import no_such
 from ecosort.errors import BadInput, Cancelled, EcoSortError, from_program
 from ecosort.program import find_program
 from ecosort.report import Progress, Report, empty_report, progress_from, report_from
@@ -43,6 +44,10 @@ class Sort:
         progress: Callable[[Progress], object] | None = None,
         cancel: threading.Event | None = None,
     ) -> None:
+        if progress is not None and not callable(progress):
+            raise no_such("progress", "a function that is called with a Progress", progress)
+        if cancel is not None and not hasattr(cancel, "is_set"):
+            raise no_such("cancel", "a threading.Event", cancel)
         self._progress = progress
         self._cancel = cancel
         self._said: list[str] = []

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
+from ecosort.checks import text, truth
 from ecosort.keys import ValueKey, value_key_words
 from ecosort.process import Sort
 from ecosort.report import Progress, Report
@@ -58,9 +59,10 @@ def sort_csv(
     "pen, red",2.50
     cap,?
     """
-    words = [*value_key_words(by), f"--quote={'none' if quote is None else quote}"]
-    words += [f"--delimiter={delimiter}"] if delimiter is not None else []
-    words += _terms(nulls_first, date_format) + flags(no_header=not header, strict=strict, unique=unique, merge=merge)
+    words = [*value_key_words(by), f"--quote={'none' if quote is None else text(quote, 'quote')}"]
+    words += [f"--delimiter={text(delimiter, 'delimiter')}"] if delimiter is not None else []
+    words += _terms(nulls_first, date_format)
+    words += flags(no_header=not truth(header, "header"), strict=strict, unique=unique, merge=merge)
     words += [*resources(memory, threads, temp), *runs(compress, assume_ratio, goal)]
     words += [*compressed_files(decompress, compress_output, level), output(dst, overwrite), *path_words(src)]
     return Sort(["csv", *words], progress=progress, cancel=cancel).wait()
@@ -111,5 +113,5 @@ def sort_jsonl(
 
 
 def _terms(nulls_first: bool, date_format: str | None) -> list[str]:
-    words = ["--nulls=first"] if nulls_first else []
-    return words + ([f"--date-format={date_format}"] if date_format is not None else [])
+    words = ["--nulls=first"] if truth(nulls_first, "nulls_first") else []
+    return words + ([f"--date-format={text(date_format, 'date_format')}"] if date_format is not None else [])

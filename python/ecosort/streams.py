@@ -6,13 +6,15 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from ecosort.checks import no_such, truth
 from ecosort.errors import BadInput
 from ecosort.keys import Key, record_key_words
 from ecosort.ordered_bytes import INVERTED, from_line, kind_of, line_of, ordered
 from ecosort.pipe import PIECE_BYTES, PipedSort
-from ecosort.words import Path, Size, flags, resources
+from ecosort.words import Path, Size, flags, record_size_word, resources
 
 Item = TypeVar("Item", str, bytes)
+_Encode = Callable[[Any, bytes], bytes]
 
 
 def sorted_iter(
@@ -39,13 +41,19 @@ def sorted_iter(
     >>> list(sorted_iter([b"two\\nlines", b"", b"\\x00"], reverse=True))
     [b'two\\nlines', b'\\x00', b'']
     """
+    reverse = truth(reverse, "reverse")
     words = ["lines", *flags(reverse=reverse and key is None), *resources(memory, threads, temp, "parallel")]
-    encode = _encoder(key, reverse)
+    if key is not None and not callable(key):
+        raise no_such("key", "a function of an item", key)
+    return _sorted_items(words, _iterable(items, "items"), _encoder(key, reverse), key is not None)
+
+
+def _sorted_items(words: list[str], items: Iterable[Item], encode: _Encode, has_key: bool) -> Iterator[Item]:
     with PipedSort(words) as sort:
         is_text = _feed_lines(sort, items, encode)
         for line in _lines(sort):
             data = from_line(line)
-            if key is not None:
+            if has_key:
                 data = _without_key(data)
             yield data.decode("utf-8", "surrogatepass") if is_text else data  # type: ignore[misc]  # the kind that came in
 
@@ -68,9 +76,13 @@ def sorted_records(
     >>> list(sorted_records([b"pear", b"plumkiwi"], 4, by="0:4"))
     [b'kiwi', b'pear', b'plum']
     """
-    words = ["sort", "--output=-", f"--record-size={record_size}", *record_key_words(by)]
-    words += flags(reverse=reverse, unique=unique)
-    with PipedSort([*words, *resources(memory, threads, temp)]) as sort:
+    words = ["sort", "--output=-", record_size_word(record_size), *record_key_words(by)]
+    words += [*flags(reverse=reverse, unique=unique), *resources(memory, threads, temp)]
+    return _sorted_parts(words, _iterable(records, "records"), record_size)
+
+
+def _sorted_parts(words: list[str], records: Iterable[bytes], record_size: int) -> Iterator[bytes]:
+    with PipedSort(words) as sort:
         _feed(sort, (_checked(record, record_size) for record in records))
         rest = b""
         for piece in sort.pieces():
@@ -81,6 +93,12 @@ def sorted_records(
             rest = rest[whole:]
 
 
+def _iterable(items: Any, name: str) -> Any:
+    if not isinstance(items, Iterable) and not hasattr(items, "__getitem__"):
+        raise no_such(name, "an iterable of what is sorted", items)
+    return items
+
+
 def _checked(record: bytes, record_size: int) -> bytes:
     if not isinstance(record, bytes | bytearray | memoryview):
         raise BadInput(f"records are bytes, not {type(record).__name__}")
@@ -89,7 +107,7 @@ def _checked(record: bytes, record_size: int) -> bytes:
     return record
 
 
-def _encoder(key: Callable[[Any], Any] | None, reverse: bool) -> Callable[[Any, bytes], bytes]:
+def _encoder(key: Callable[[Any], Any] | None, reverse: bool) -> _Encode:
     """From an item and its bytes: key | number | bytes | length of the key, which together compare as key and number do."""
     if key is None:
         return lambda _, data: data
@@ -115,7 +133,7 @@ def _without_key(data: bytes) -> bytes:
     return data[length + 8 : -8]
 
 
-def _feed_lines(sort: PipedSort, items: Iterable[Item], encode: Callable[[Any, bytes], bytes]) -> bool:
+def _feed_lines(sort: PipedSort, items: Iterable[Item], encode: _Encode) -> bool:
     """Whether the items are text."""
     is_text: bool | None = None
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
+from numbers import Real
 
+from ecosort import checks
 from ecosort.errors import BadInput, OutputExists
 
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
@@ -15,21 +17,23 @@ _BINARY = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 4
 UNITS = _BINARY | {"kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
-def path_word(path: Path) -> str:
-    """A name that is no option and no standard stream, whatever it begins with."""
-    text = os.fsdecode(path)
+def path_word(path: Path, name: str = "a file") -> str:
+    """A name that is no option and no standard stream, whatever it begins with; from `name`."""
+    text = checks.path(path, name)
     if not text or "\0" in text:
         raise BadInput(f"{text!r} is no name of a file")
     return f"./{text}" if text[0] in "-+" else text
 
 
-def path_words(paths: Path | Iterable[Path]) -> list[str]:
-    """One path or several."""
+def path_words(paths: Path | Iterable[Path], name: str = "src") -> list[str]:
+    """One path or several, from `name`."""
     if isinstance(paths, str | bytes | os.PathLike):
-        return [path_word(paths)]
+        return [path_word(paths, name)]
     if hasattr(paths, "read"):
         raise BadInput(f"{paths!r} is an open file; give its name")
-    words = [path_word(path) for path in paths]
+    if not isinstance(paths, Iterable):
+        raise checks.no_such(name, "the name of a file (a str, bytes or a path), or several of them", paths)
+    words = [path_word(path, f"each of {name}") for path in paths]
     if not words:
         raise BadInput("no input: name a file at least")
     return words
@@ -39,9 +43,12 @@ def size_word(size: Size, name: str) -> str:
     """Bytes of memory or space, from `name`."""
     if isinstance(size, str):
         return size
-    if isinstance(size, bool) or size <= 0:
-        raise BadInput(f"{name} is a positive number of bytes, or a text such as '512MiB', not {size!r}")
-    return f"{size}B"
+    return str(checks.whole_number(size, name, "a positive number of bytes, or a text such as '512MiB'")) + "B"
+
+
+def record_size_word(record_size: int) -> str:
+    """--record-size."""
+    return f"--record-size={checks.whole_number(record_size, 'record_size', 'a positive number of bytes')}"
 
 
 def bytes_of(size: Size, name: str) -> int:
@@ -54,10 +61,7 @@ def bytes_of(size: Size, name: str) -> int:
 
 def flags(**options: bool) -> list[str]:
     """`numeric_sort=True` becomes --numeric-sort."""
-    for name, value in options.items():
-        if value not in (True, False):
-            raise BadInput(f"{name} is True or False, not {value!r}")
-    return [f"--{name.replace('_', '-')}" for name, is_on in options.items() if is_on]
+    return [f"--{name.replace('_', '-')}" for name, value in options.items() if checks.truth(value, name)]
 
 
 def resources(
@@ -66,36 +70,38 @@ def resources(
     """What a sort may take. `temp` are directories of runs."""
     words = [f"--memory={size_word(memory, 'memory')}"] if memory is not None else []
     if threads is not None:
-        if threads < 1:
-            raise BadInput(f"threads is a positive number, not {threads!r}")
-        words.append(f"--{threads_option}={threads}")
-    if temp:
-        words += [f"--temp={word}" for word in path_words(temp)]
+        words.append(f"--{threads_option}={checks.whole_number(threads, 'threads')}")
+    if not checks.is_left_out(temp):
+        words += [f"--temp={word}" for word in path_words(temp, "temp")]
     return words
 
 
 def runs(compress: str | None, assume_ratio: float | None, goal: str | None) -> list[str]:
     """How temporary runs are compressed."""
-    if compress is not None and not re.fullmatch(r"auto|none|lz4|zstd(:\d+)?", compress):
-        raise BadInput(f"compress is 'auto', 'none', 'lz4', 'zstd' or 'zstd:LEVEL', not {compress!r}")
+    if compress is not None and not re.fullmatch(r"auto|none|lz4|zstd(:\d+)?", str(compress)):
+        raise checks.no_such("compress", "'auto', 'none', 'lz4', 'zstd' or 'zstd:LEVEL'", compress)
     words = [f"--compress={compress}"] if compress is not None else []
     if assume_ratio is not None:
-        words.append(f"--assume-ratio={assume_ratio:f}")
+        if isinstance(assume_ratio, bool) or not isinstance(assume_ratio, Real):
+            raise checks.no_such("assume_ratio", "a number", assume_ratio)
+        words.append(f"--assume-ratio={float(assume_ratio):f}")
+    if goal is not None and goal not in ("time", "energy"):
+        raise checks.no_such("goal", "'time' or 'energy'", goal)
     return words + ([f"--goal={goal}"] if goal is not None else [])
 
 
 def compressed_files(decompress: bool | None, compress_output: str | None, level: int | None) -> list[str]:
     """How inputs and outputs are; None: what the command does by itself."""
-    if decompress not in (True, False, None):
-        raise BadInput(f"decompress is True, False or None, not {decompress!r}")
+    if decompress is not None:
+        decompress = checks.truth(decompress, "decompress", "True, False or None")
     words = [] if decompress is None else [f"--decompress={'auto' if decompress else 'never'}"]
-    words += [] if compress_output is None else [f"--compress-output={compress_output}"]
-    return words + ([] if level is None else [f"--level={level}"])
+    words += [] if compress_output is None else [f"--compress-output={checks.text(compress_output, 'compress_output')}"]
+    return words + ([] if level is None else [f"--level={checks.whole_number(level, 'level', least=0)}"])
 
 
 def output(path: Path, overwrite: bool) -> str:
     """Raises OutputExists. A file that appears later is replaced when the sort is done."""
-    word = path_word(path)
-    if not overwrite and os.path.lexists(word):
+    word = path_word(path, "dst")
+    if not checks.truth(overwrite, "overwrite") and os.path.lexists(word):
         raise OutputExists(word)
     return f"--output={word}"

@@ -108,7 +108,7 @@ def test_parts_of_records_are_refused() -> None:
         list(sorted_records([b"abc"], 2, by="0:1"))
     with pytest.raises(BadInput, match="records are bytes, not str"):
         list(sorted_records(["abc"], 3, by="0:1"))  # type: ignore[list-item]
-    with pytest.raises(BadInput, match="record size 0"):
+    with pytest.raises(BadInput, match="record_size is a positive number of bytes, not 0"):
         list(sorted_records([b"abc"], 0, by="0:1"))
 
 
