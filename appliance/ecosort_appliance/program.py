@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -74,7 +75,10 @@ def trial_of(named: Named, *, has_files: bool) -> list[str] | None:
     plan of a sort; runs have none."""
     heads = {("merge",): ["sort"], ("merge", "--lines"): ["lines", "--merge"], ("merge", "--runs"): []}
     head = heads.get(named.head, [named.command])
-    files = ["--output", named.output, "--", *named.inputs] if has_files else ["--assume-size", "1kB"]
+    # A merge may need no runs, so that it minds no drive that a sort would not put them on by itself.
+    temps = named.temps or (os.path.dirname(named.output) or ".",)  # noqa: PTH120
+    runs = [f"--temp={place}" for place in temps] if named.head == ("merge",) else []
+    files = [*runs, "--output", named.output, "--", *named.inputs] if has_files else ["--assume-size", "1kB"]
     return [ecosort_program(), "plan", *head, *named.options, *files] if head else None
 
 

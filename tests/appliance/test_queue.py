@@ -179,6 +179,16 @@ def test_what_may_yet_be_is_queued(queue: Queue, records: Path, options: str, wo
     assert (done.returncode, done.stdout) == (0, "1\n"), done
 
 
+def test_a_merge_in_memory_is_queued(queue: Queue, records: Path) -> None:
+    """Where a sort of files so large would store runs, and refuse to."""
+    with (queue.place / "large").open("wb") as file:
+        file.truncate(1 << 40)
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
+        words = ("--record-size", "1024", "--key", "0:4", "large", "-o", f"{directory}/out")
+        assert "memory" in queue.run("add", "--not-resumable", "--", "sort", *words).stderr
+        assert queue.run("add", "--", "merge", *words).stderr == ""
+
+
 @pytest.mark.parametrize("command", [("sort", *RECORDS), ("lines",)])
 def test_an_output_in_memory_is_sorted_without_resumable(queue: Queue, records: Path, command: tuple[str, ...]) -> None:
     """Nothing there outlives a power cut. The user never typed --resumable."""
