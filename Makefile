@@ -265,12 +265,12 @@ site: all ## build the documents as a site in build/site; links are checked
 	@echo "build/site/index.html"
 
 .PHONY: wheel
-wheel: ## build dist/ecosort-VERSION-py3-none-PLATFORM.whl: the Python packages with the program inside
+wheel: ## build dist/ecosort-VERSION-py3-none-PLATFORM.whl, the Python packages with the program inside, and SHA256SUMS
 	@$(DEPS) program python
-	@rm -rf $(BUILD)/wheel
-	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(VENV)/python -m pip --quiet --disable-pip-version-check \
-	  wheel --no-deps --no-build-isolation --wheel-dir dist .
-	@cd dist && sha256sum ./*.whl >SHA256SUMS && cat SHA256SUMS
+	@rm -rf $(BUILD)/wheel dist/*.whl dist/SHA256SUMS
+	@$(VENV)/python -m pip --quiet --disable-pip-version-check wheel --no-deps --no-build-isolation --wheel-dir dist .
+	@cd dist && sha256sum ./*.whl >SHA256SUMS
+	@ls dist/*.whl
 
 .PHONY: site-figures
 site-figures: all ## put what the programs print now into docs: outputs of commands, the prediction, the picture of the progress line

@@ -1,4 +1,8 @@
-"""Puts the program into the wheel: what `make` builds, or what ECOSORT_PROGRAM names, stripped. The rest is in pyproject.toml."""
+"""Puts the program into the wheel: what `make` builds, or what ECOSORT_PROGRAM names, stripped. The rest is in pyproject.toml.
+
+The same commit, compiler and Python packages give the same bytes, in whatever directory and with whatever umask: times are those
+of the commit (or SOURCE_DATE_EPOCH), modes are 644 and 755.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,17 @@ PROGRAM = Path(os.environ.get("ECOSORT_PROGRAM") or ROOT / "build" / "ecosort")
 # What every system has whose C library is new enough (PEP 600).
 EVERYWHERE = re.compile(r"lib(c|m|gcc_s|stdc\+\+|pthread|dl|rt)\.so\.\d+|ld-linux.*")
 PROGRAM_MACHINE = {0x3E: "x86_64", 0xB7: "aarch64"}  # e_machine of ELF
+
+
+def take_times_of_the_commit() -> None:
+    """Where there is none, files keep their own."""
+    command = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    except OSError:  # no git
+        return
+    if said:
+        os.environ.setdefault("SOURCE_DATE_EPOCH", said)
 
 
 def make_program() -> None:
@@ -58,7 +73,8 @@ class BuildPackages(build_py):
         make_program()
         target = Path(self.build_lib, "ecosort", "bin", "ecosort")
         target.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["strip", "-o", target, PROGRAM], check=True)
+        build_id = ".note.gnu.build-id"  # it tells of the directory of the build
+        subprocess.run(["strip", f"--remove-section={build_id}", "-o", target, PROGRAM], check=True)
 
 
 class Wheel(bdist_wheel):
@@ -70,6 +86,12 @@ class Wheel(bdist_wheel):
             return own
         return "py3", "none", platform_of(PROGRAM)
 
+    def write_wheelfile(self, wheelfile_base: str, generator: str | None = None) -> None:
+        """When all but the list of files is there."""
+        super().write_wheelfile(wheelfile_base, *([] if generator is None else [generator]))
+        for path in Path(self.bdist_dir).rglob("*"):
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+
 
 class WithProgram(Distribution):
     """Not the same on every platform."""
@@ -78,4 +100,5 @@ class WithProgram(Distribution):
         return True
 
 
+take_times_of_the_commit()
 setup(distclass=WithProgram, cmdclass={"build": Build, "build_py": BuildPackages, "bdist_wheel": Wheel})

@@ -5,6 +5,7 @@ import importlib
 import os
 import pkgutil
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -68,12 +69,35 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Made as `make wheel` makes it, of the program under test."""
     if sanitizers():
         pytest.skip("a program with sanitizers is for no one else")
-    directory = tmp_path_factory.mktemp("dist")
-    words = [sys.executable, "-m", "pip", "--quiet", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", directory, ROOT]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return make_wheel(ROOT, tmp_path_factory.mktemp("dist"))
+
+
+def make_wheel(tree: Path, directory: Path, umask: int = 0o022, **environment: str) -> Path:
+    words = [sys.executable, "-m", "pip", "--quiet", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", directory, tree]
+    environment = {**os.environ, **environment}
+    done = subprocess.run(words, capture_output=True, text=True, check=False, umask=umask, env=environment)
     assert done.returncode == 0, done.stderr
     (made,) = directory.iterdir()
     return made
+
+
+def test_the_same_commit_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    """In another directory, later, by a user of other habits, who has no git."""
+    for name in ("python", "power", "tuning", "appliance"):
+        shutil.copytree(ROOT / name, tmp_path / "tree" / name, copy_function=shutil.copyfile)
+    for name in ("setup.py", "pyproject.toml", "LICENSE"):
+        shutil.copyfile(ROOT / name, tmp_path / "tree" / name)
+    for path in (tmp_path / "tree").rglob("*.py"):
+        path.chmod(0o600)
+    date = subprocess.check_output(["git", "-C", ROOT, "log", "-1", "--format=%ct"], text=True).strip()
+    (tmp_path / "dist").mkdir()
+    again = make_wheel(tmp_path / "tree", tmp_path / "dist", umask=0o077, SOURCE_DATE_EPOCH=date, TZ="Asia/Tokyo")
+    with zipfile.ZipFile(wheel) as archive:
+        (tmp_path / "program").write_bytes(archive.read("ecosort/bin/ecosort"))
+        assert {entry.external_attr >> 16 & 0o777 for entry in archive.infolist()} == {0o644, 0o664, 0o755}  # RECORD has its own
+    assert again.read_bytes() == wheel.read_bytes()
+    notes = subprocess.run(["readelf", "--notes", tmp_path / "program"], capture_output=True, text=True, check=True).stdout
+    assert "build-id" not in notes  # it would differ between directories of a build
 
 
 def test_the_wheel_is_small_and_for_many_systems(wheel: Path) -> None:
