@@ -11,7 +11,7 @@ elseif(GIT)
     set(commit "${found}")
   endif()
 endif()
-string(REGEX REPLACE "-f(file|debug)-prefix-map=[^ ]*" "" flags "${FLAGS}")  # where it was built tells nothing
+string(REGEX REPLACE "-f(file|debug)-prefix-map=[^ ]*|-idirafter [^ ]*" "" flags "${FLAGS}")  # where it was built tells nothing
 string(REGEX REPLACE " +" " " flags "${flags}")
 string(STRIP "${flags}" flags)
 string(REPLACE "\"" "\\\"" flags "${flags}")
