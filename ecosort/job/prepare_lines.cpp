@@ -237,19 +237,10 @@ void plan_runs(const LinesOptions& options, const CodecTerms& terms, std::uint64
   job.codecs.runs.power = power_of(options.compression);
 }
 
-// Who only plans does not wait for the bytes of a pipe.
-enum class Pipes : std::uint8_t { are_unknown, are_looked_into };
+}  // namespace
 
-struct JobTerms {
-  bool has_top;  // inputs begin with what stays on top
-  SpecialOutput special;
-  std::uint64_t assumed_bytes;  // of inputs that are not there; 0: they are
-  Pipes pipes;
-};
-
-lines::LinesJob make_job(const LinesOptions& options, std::unique_ptr<rows::RowFormat> format, const JobTerms& terms,
-                         io::Storage& storage) {
-  const auto [has_top, special, assumed_bytes, pipes] = terms;
+lines::LinesJob make_rows_job(const LinesOptions& options, std::unique_ptr<rows::RowFormat> format, bool has_top,
+                              io::Storage& storage, SpecialOutput special, std::uint64_t assumed_bytes) {
   const planner::Machine machine = planner::read_machine();
   const unsigned threads = options.parallel == 0
                                ? machine.cpus
@@ -259,9 +250,6 @@ lines::LinesJob make_job(const LinesOptions& options, std::unique_ptr<rows::RowF
   const std::uint64_t memory_bytes = line_memory_of(options);
   job.header_bytes = has_top ? memory_bytes / header_share : 0;
   if (assumed_bytes == 0) job.inputs = open_inputs(options, most_open, storage);
-  job.output = resolve_output(options.output, special);
-  // Others may get their bytes only when the first one was read.
-  if (pipes == Pipes::are_looked_into && !job.inputs.empty()) job.inputs.front().look_into_pipe();
   const CodecTerms codec_terms{memory_bytes - job.header_bytes, threads, options.merge};
   job.codecs = plan_codecs(codec_terms, job.inputs, codec::output_codec_of(options.compression, options.output));
   const std::size_t batch_size = options.batch_size == 0 ? most_open : std::min<std::uint64_t>(options.batch_size, most_open);
@@ -270,6 +258,7 @@ lines::LinesJob make_job(const LinesOptions& options, std::unique_ptr<rows::RowF
   };
   job.plan = plan_rest();
   job.format = std::move(format);
+  job.output = resolve_output(options.output, special);
   job.directories = run_directories(options, job.output);
   job.unique = options.unique;
   job.merge = options.merge;
@@ -289,9 +278,7 @@ lines::LinesJob make_job(const LinesOptions& options, std::unique_ptr<rows::RowF
   return job;
 }
 
-std::unique_ptr<rows::RowFormat> order_of(const LinesOptions& options) {
-  return std::make_unique<lines::LineOrder>(options.order, options.terminator(), options.header_lines);
-}
+namespace {
 
 PreparedLines complete(lines::LinesJob job, io::Storage& storage) {
   PreparedLines prepared{std::move(job)};
@@ -305,21 +292,17 @@ PreparedLines complete(lines::LinesJob job, io::Storage& storage) {
 
 lines::LinesJob make_lines_job(const LinesOptions& options, io::Storage& storage, SpecialOutput special,
                                std::uint64_t assumed_bytes) {
-  return make_rows_job(options, order_of(options), options.header_lines > 0, storage, special, assumed_bytes);
-}
-
-lines::LinesJob make_rows_job(const LinesOptions& options, std::unique_ptr<rows::RowFormat> format, bool has_top,
-                              io::Storage& storage, SpecialOutput special, std::uint64_t assumed_bytes) {
-  return make_job(options, std::move(format), {has_top, special, assumed_bytes, Pipes::are_unknown}, storage);
+  return make_rows_job(options, std::make_unique<lines::LineOrder>(options.order, options.terminator(), options.header_lines),
+                       options.header_lines > 0, storage, special, assumed_bytes);
 }
 
 PreparedLines prepare_lines(const LinesOptions& options, io::Storage& storage, SpecialOutput special) {
-  return prepare_rows(options, order_of(options), options.header_lines > 0, storage, special);
+  return complete(make_lines_job(options, storage, special), storage);
 }
 
 PreparedLines prepare_rows(const LinesOptions& options, std::unique_ptr<rows::RowFormat> format, bool has_top,
                            io::Storage& storage, SpecialOutput special) {
-  return complete(make_job(options, std::move(format), {has_top, special, 0, Pipes::are_looked_into}, storage), storage);
+  return complete(make_rows_job(options, std::move(format), has_top, storage, special, 0), storage);
 }
 
 namespace {

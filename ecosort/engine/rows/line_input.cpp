@@ -9,7 +9,6 @@
 
 #include "base/errors.h"
 #include "codec/decoder.h"
-#include "io/peek.h"
 
 namespace ecosort::lines {
 namespace {
@@ -35,19 +34,7 @@ void LineInput::look_at_beginning() {
   do size = ::pread(file->fd(), first, sizeof first, static_cast<off_t>(file->facts().start_offset));
   while (size < 0 && errno == EINTR);
   if (size < 0) throw IoError::from_call("read", file->path(), errno);
-  take_in({reinterpret_cast<const char*>(first), static_cast<std::size_t>(size)});
-}
-
-void LineInput::look_into_pipe() {
-  if (!decompresses || !file || !file->facts().is_stream) return;
-  std::byte first[codec::beginning_bytes];
-  const io::Peeked peeked = io::peek(file->fd(), first);
-  take_in({reinterpret_cast<const char*>(first), peeked.size});
-  const bool is_enough = peeked.is_whole || peeked.size == sizeof first;
-  if (!codec && is_enough) decompresses = false;
-}
-
-void LineInput::take_in(std::string_view beginning) {
+  const std::string_view beginning(reinterpret_cast<const char*>(first), static_cast<std::size_t>(size));
   if (const auto found = codec::codec_of_beginning(beginning)) codec = found;
   if (codec) decoder_bytes = codec::decoder_bytes(*codec, beginning.substr(0, codec::beginning_bytes));
 }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "codec/codec.h"
 #include "io/storage.h"
@@ -33,9 +32,6 @@ struct LineInput {
   void open(io::Storage& storage);
   // Finds `codec`. Of files of the system; does nothing for a stream, whose bytes can be read once. IoError.
   void look_at_beginning();
-  // The same of a pipe that is decompressed, without taking anything from it: waits for its first byte. One that is not
-  // compressed is read as it is from now on.
-  void look_into_pipe();
   // Whether its bytes come through a decoder, which may find a stream to be plain.
   [[nodiscard]] bool is_decoded() const noexcept { return decompresses && (codec || (file && file->facts().is_stream)); }
   // Where reading ends, of a file that is open.
@@ -44,9 +40,6 @@ struct LineInput {
   [[nodiscard]] bool is_stream() const noexcept { return is_decoded() || (file && file->facts().is_stream); }
   // Whether the file only grew since it was opened, as logs do; IoError if it is not what it was then in another way.
   [[nodiscard]] bool has_grown(io::Storage& storage) const;
-
- private:
-  void take_in(std::string_view beginning);
 };
 
 }  // namespace ecosort::lines
