@@ -6,7 +6,9 @@ import json
 import lzma
 import os
 import random
+import signal
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -160,7 +162,10 @@ def test_too_little_memory_is_told_with_what_suffices(ecosort: Path, tmp_path: P
     assert done.stdout == b""
     advice = done.stderr.decode().split("try ")[1].split()
     assert sorted_by(ecosort, tmp_path, advice[0], advice[1].replace("KiB", "K"), "in.xz") == ordered(text_of(10))
-    done = sort(ecosort, tmp_path, "-S", "4M", data=(tmp_path / "in.xz").read_bytes())
+    piped = sort(ecosort, tmp_path, "-S", "4M", data=(tmp_path / "in.xz").read_bytes())
+    assert (piped.returncode, piped.stderr.decode()) == (2, done.stderr.decode().replace("in.xz", "-"))
+    twice = encode("xz", b"a\n", "-0") + (tmp_path / "in.xz").read_bytes()
+    done = sort(ecosort, tmp_path, "-S", "4M", data=twice)
     assert done.returncode == 2
     assert b"more than the" in done.stderr
     done = sort(ecosort, tmp_path, "--decompress=never", "-S", "1M", "--compress-output=bzip2", data=b"a\n")
@@ -371,6 +376,7 @@ def test_windows_of_any_size_take_the_memory_that_is_told(
     given = {"input": data} if place == "pipe" else {}
     inputs = ["-"] if place == "pipe" else [f"in.{ENDINGS[codec]}"]
     output = ["--check"] if place == "--check" else ["-o", "out"]
+    most = 2 if place == "later member" else 1  # once for what comes first, once for what comes later
     for attempt in range(3):
         words = [ecosort, "csv", "--by", "number", "--memory", memory, *inputs, *output]
         done = subprocess.run(words, cwd=tmp_path, capture_output=True, check=False, **given)
@@ -378,9 +384,104 @@ def test_windows_of_any_size_take_the_memory_that_is_told(
         if done.returncode == 0:
             break
         assert done.returncode == 2, told
-        assert attempt < 2, told  # once for what comes first, once for what comes later
+        assert attempt < most, told
         memory = told.split("try --memory ")[1].split()[0]
     assert place == "--check" or (tmp_path / "out").read_bytes() == text
+
+
+STREAMS = {  # what writes them, and memory that is enough where they are files
+    "xz -9": (["xz", "-9", "-c"], "162MiB"),
+    "xz -0": (["xz", "-0", "-c"], "4MiB"),
+    "zstd --long=27": (["zstd", "--long=27", "-c"], "325MiB"),
+    "plain": (["cat"], "1MiB"),
+}
+
+
+@pytest.mark.parametrize("place", ["file", "redirected", "pipe", "fifo", "slow fifo"])
+@pytest.mark.parametrize("kind", STREAMS)
+def test_a_stream_takes_the_memory_of_a_file(ecosort: Path, tmp_path: Path, kind: str, place: str) -> None:
+    program, memory = STREAMS[kind]
+    text = b"number,place,words\n" + text_of(9_000)
+    data = subprocess.run(program, input=text, capture_output=True, check=True).stdout
+    (tmp_path / "data").write_bytes(data)
+    os.mkfifo(tmp_path / "fifo")
+    feed = {
+        "file": "exec {} data",
+        "redirected": "exec {} - < data",
+        "pipe": "cat data | {} -",
+        "fifo": "cat data > fifo & exec {} fifo",
+        "slow fifo": "(dd bs=1 count=100 status=none; sleep 0.2; cat) < data > fifo & exec {} fifo",
+    }[place]
+    command = feed.format(f"'{ecosort}' csv --by number --memory {memory} --stats stats.json -o out")
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out").read_bytes() == b"number,place,words\n" + ordered(text_of(9_000))
+    stats = json.loads((tmp_path / "stats.json").read_text())
+    assert stats["bytes_read"] >= len(data)
+    assert stats["peak_counted_memory_bytes"] <= stats["memory_limit_bytes"]
+
+
+@pytest.mark.parametrize("text", [b"", b"a", b"\n", b"b\na", b"\x1f", b"BZ", b"\xfd7zX", b"x" * 63, b"x" * 64, b"x" * 65])
+def test_streams_of_few_bytes(ecosort: Path, tmp_path: Path, text: bytes) -> None:
+    expected = ordered(text if not text or text.endswith(b"\n") else text + b"\n")
+    (tmp_path / "in").write_bytes(text)
+    for words in (["--decompress=auto"], ["--decompress=never"]):
+        for source in ("in", "-"):
+            done = sort(ecosort, tmp_path, *words, source, "-o", "-", command="csv", data=text)
+            assert (done.returncode, done.stdout) == (0, expected), done.stderr
+            assert sorted_by(ecosort, tmp_path, *words, source, data=text) == expected
+
+
+def test_a_compressed_stream_is_left_alone_where_that_is_asked_for(ecosort: Path, tmp_path: Path) -> None:
+    data = encode("xz", text_of(900), "-9")
+    lines = b"".join(line + b"\n" for line in sorted(data.split(b"\n")))
+    assert sort(ecosort, tmp_path, "--decompress=never", "-S", "1M", data=data).stdout == lines
+    done = sort(ecosort, tmp_path, "--decompress=never", "--memory", "1MiB", "-", "-o", "out", command="csv", data=data)
+    assert (done.returncode, b"standard input: line" in done.stderr) == (2, True), done.stderr
+
+
+def test_who_waits_for_a_stream_says_first_what_is_wrong_and_can_be_stopped(ecosort: Path, tmp_path: Path) -> None:
+    base = [ecosort, "csv", "--by", "number", "-", "-o", "out"]
+    with subprocess.Popen(
+        [*base, "--stats", "nowhere/stats"], cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as done:
+        assert done.wait(timeout=60) == 2  # nothing was written to it by then
+        assert done.stderr is not None
+        assert b"nowhere" in done.stderr.read()
+    with subprocess.Popen([*base, "--events", "events"], cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as waits:
+        while not (tmp_path / "events").exists() or b"total" not in (tmp_path / "events").read_bytes():
+            assert waits.poll() is None
+            time.sleep(0.01)
+        waits.terminate()
+        assert waits.wait(timeout=60) == 128 + signal.SIGTERM
+    assert names_in(tmp_path) == ["events"]
+
+
+def test_streams_that_are_written_one_after_the_other(ecosort: Path, tmp_path: Path) -> None:
+    """The writer of the second one waits until the first one is read."""
+    text = text_of(50_000)
+    data = encode("gzip", text)
+    assert len(data) > 64 << 10, "more than a pipe holds"
+    for name in ("one", "two"):
+        os.mkfifo(tmp_path / name)
+    (tmp_path / "data").write_bytes(data)
+    feed = "(exec 3> one 4> two; cat data >&3; exec 3>&-; cat data >&4) &"
+    command = f"{feed} exec '{ecosort}' csv --no-header --by 1 one two -o out"
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, timeout=60, check=True)
+    rows = (text * 2).splitlines(keepends=True)
+    assert (tmp_path / "out").read_bytes() == b"".join(sorted(rows, key=lambda row: row.split(b",")[0]))
+
+
+def test_a_merge_of_streams_takes_the_memory_of_files(ecosort: Path, tmp_path: Path) -> None:
+    text = ordered(text_of(900))
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.xz").write_bytes(encode("xz", text, "-9"))
+        os.mkfifo(tmp_path / name)
+    words = f"'{ecosort}' csv --no-header --by 1 --merge --memory 320MiB -o out"
+    subprocess.run(["sh", "-c", f"{words} one.xz two.xz"], cwd=tmp_path, timeout=60, check=True)
+    command = f"(sleep 0.1; cat one.xz > one) & cat two.xz > two & exec {words} one two"
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, timeout=60, check=True)
+    assert (tmp_path / "out").read_bytes() == ordered(text * 2)
 
 
 def test_csv_reads_and_writes_compressed_files_by_itself(ecosort: Path, tmp_path: Path) -> None:

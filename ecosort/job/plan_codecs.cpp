@@ -35,12 +35,13 @@ std::size_t chunk_bytes(const CodecTerms& terms, const std::vector<lines::LineIn
 }
 
 std::uint64_t decoder_bytes_of(const lines::LineInput& input, std::uint64_t memory_bytes) {
+  if (input.is_plain_stream()) return 0;
   return input.decoder_bytes > 0 ? input.decoder_bytes : planner::unknown_decoder_bytes(memory_bytes);
 }
 
 // Members of gzip are alike.
 std::uint64_t later_members_bytes(const lines::LineInput& input, std::uint64_t memory_bytes) {
-  if (input.decoder_bytes > 0 && input.codec == codec::Codec::gzip) return 0;
+  if (input.is_plain_stream() || (input.decoder_bytes > 0 && input.codec == codec::Codec::gzip)) return 0;
   return planner::later_members_bytes(memory_bytes, decoder_bytes_of(input, memory_bytes));
 }
 

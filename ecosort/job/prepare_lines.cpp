@@ -237,6 +237,42 @@ void plan_runs(const LinesOptions& options, const CodecTerms& terms, std::uint64
   job.codecs.runs.power = power_of(options.compression);
 }
 
+struct Means {
+  std::uint64_t memory_bytes = 0;
+  unsigned threads = 1;
+  std::size_t most_open = 0;
+  std::uint64_t assumed_bytes = 0;  // of rows that are not there; 0: the inputs are
+};
+
+// Divides the memory, by what is known of the inputs.
+void plan_memory(const LinesOptions& options, const Means& means, lines::LinesJob& job) {
+  const CodecTerms codec_terms{means.memory_bytes - job.header_bytes, means.threads, options.merge};
+  job.codecs = plan_codecs(codec_terms, job.inputs, codec::output_codec_of(options.compression, options.output));
+  const std::size_t batch_size =
+      options.batch_size == 0 ? means.most_open : std::min<std::uint64_t>(options.batch_size, means.most_open);
+  const auto plan_rest = [&] {
+    return lines::plan_lines(codec_terms.memory_bytes - job.codecs.bytes(), means.threads, batch_size, options.unique);
+  };
+  job.plan = plan_rest();
+  const std::uint64_t bytes = means.assumed_bytes != 0 ? means.assumed_bytes : known_bytes(job.inputs);
+  plan_runs(options, codec_terms, means.assumed_bytes != 0 || are_known(job.inputs) ? bytes : 0, job);
+  if (job.codecs.runs.coders > 0) job.plan = plan_rest();
+  if (!job.merge && bytes > job.plan.run_buffer_bytes) {
+    job.plan = lines::plan_for_stored_runs(job.plan);
+    // What -u leaves of the lines is not known, nor how many runs a program takes.
+    if (are_known(job.inputs) && !job.unique && options.compress_program.empty()) job.plan.spread_bytes = bytes;
+  }
+  job.plan.most_programs = most_programs(options.batch_size, means.most_open);
+}
+
+// The queue is there by then.
+void plan_memory_again(const LinesOptions& options, const Means& means, lines::LinesJob& job) {
+  const lines::LinePlan before = job.plan;
+  plan_memory(options, means, job);
+  job.plan.read_depth = std::min(job.plan.read_depth, before.read_depth);
+  job.plan.write_depth = std::min(job.plan.write_depth, before.write_depth);
+}
+
 }  // namespace
 
 lines::LinesJob make_rows_job(const LinesOptions& options, std::unique_ptr<rows::RowFormat> format, bool has_top,
@@ -245,36 +281,22 @@ lines::LinesJob make_rows_job(const LinesOptions& options, std::unique_ptr<rows:
   const unsigned threads = options.parallel == 0
                                ? machine.cpus
                                : static_cast<unsigned>(std::min<std::uint64_t>(options.parallel, planner::most_threads));
-  const std::size_t most_open = allow_open_files();
+  const Means means{line_memory_of(options), threads, allow_open_files(), assumed_bytes};
   lines::LinesJob job;
-  const std::uint64_t memory_bytes = line_memory_of(options);
-  job.header_bytes = has_top ? memory_bytes / header_share : 0;
-  if (assumed_bytes == 0) job.inputs = open_inputs(options, most_open, storage);
-  const CodecTerms codec_terms{memory_bytes - job.header_bytes, threads, options.merge};
-  job.codecs = plan_codecs(codec_terms, job.inputs, codec::output_codec_of(options.compression, options.output));
-  const std::size_t batch_size = options.batch_size == 0 ? most_open : std::min<std::uint64_t>(options.batch_size, most_open);
-  const auto plan_rest = [&] {
-    return lines::plan_lines(memory_bytes - job.header_bytes - job.codecs.bytes(), threads, batch_size, options.unique);
-  };
-  job.plan = plan_rest();
-  job.format = std::move(format);
-  job.output = resolve_output(options.output, special);
-  job.directories = run_directories(options, job.output);
+  job.header_bytes = has_top ? means.memory_bytes / header_share : 0;
   job.unique = options.unique;
   job.merge = options.merge;
   job.checks_order = options.checks_order;
   job.reread = options.verify == "reread";
+  if (assumed_bytes == 0) job.inputs = open_inputs(options, means.most_open, storage);
+  plan_memory(options, means, job);
+  if (std::ranges::any_of(job.inputs, &lines::LineInput::may_be_compressed))
+    job.plan_again = [options, means](lines::LinesJob& planned) { plan_memory_again(options, means, planned); };
+  job.format = std::move(format);
+  job.output = resolve_output(options.output, special);
+  job.directories = run_directories(options, job.output);
   if (job.reread && job.codecs.packing)
     throw UsageError("a compressed output cannot be verified by reading it again; verify it as usual");
-  const std::uint64_t bytes = assumed_bytes != 0 ? assumed_bytes : known_bytes(job.inputs);
-  plan_runs(options, codec_terms, assumed_bytes != 0 || are_known(job.inputs) ? bytes : 0, job);
-  if (job.codecs.runs.coders > 0) job.plan = plan_rest();
-  if (!job.merge && bytes > job.plan.run_buffer_bytes) {
-    job.plan = lines::plan_for_stored_runs(job.plan);
-    // What -u leaves of the lines is not known, nor how many runs a program takes.
-    if (are_known(job.inputs) && !job.unique && options.compress_program.empty()) job.plan.spread_bytes = bytes;
-  }
-  job.plan.most_programs = most_programs(options.batch_size, most_open);
   return job;
 }
 

@@ -1,7 +1,8 @@
 // Of the memory, what the decoders of compressed inputs may take beyond what the beginnings of the inputs tell.
 //
-// A member that comes later may take more than the first, and of a stream no one knows anything before it is read. Little memory
-// gives what the usual levels of the usual programs ask for; much gives a sixteenth, so that more memory helps whatever comes.
+// A member that comes later may take more than the first, and of a stream that was not looked at no one knows anything. Little
+// memory gives what the usual levels of the usual programs ask for; much gives a sixteenth, so that more memory helps whatever
+// comes.
 #pragma once
 
 #include <cstdint>

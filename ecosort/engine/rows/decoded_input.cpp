@@ -29,7 +29,13 @@ Task<void> DecodedInput::load(Chunk& chunk) {
   const auto& facts = file.facts();
   const std::uint64_t left = facts.is_stream ? UINT64_MAX : facts.size_bytes - std::min(facts.size_bytes, offset_);
   const std::size_t at_least = facts.is_stream ? 0 : std::min<std::uint64_t>(left, tools_.chunk_bytes);
-  const std::size_t got = co_await tools_.reactor.read(file, offset_, chunk.data, tools_.chunk_bytes, at_least);
+  std::size_t got = 0;
+  if (offset_ == facts.start_offset && input_.beginning) {  // of a stream
+    got = input_.beginning->size();
+    std::memcpy(chunk.data, input_.beginning->data(), got);
+  }
+  const bool is_all = input_.beginning && input_.beginning->size() < codec::beginning_bytes;
+  if (!is_all) got += co_await tools_.reactor.read(file, offset_ + got, chunk.data + got, tools_.chunk_bytes - got, at_least);
   chunk.size = facts.is_stream ? got : at_least;
   chunk.is_last = got < tools_.chunk_bytes || chunk.size == left;
   offset_ += chunk.size;

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include "base/errors.h"
 #include "codec/decoder.h"
@@ -34,9 +35,17 @@ void LineInput::look_at_beginning() {
   do size = ::pread(file->fd(), first, sizeof first, static_cast<off_t>(file->facts().start_offset));
   while (size < 0 && errno == EINTR);
   if (size < 0) throw IoError::from_call("read", file->path(), errno);
-  const std::string_view beginning(reinterpret_cast<const char*>(first), static_cast<std::size_t>(size));
-  if (const auto found = codec::codec_of_beginning(beginning)) codec = found;
-  if (codec) decoder_bytes = codec::decoder_bytes(*codec, beginning.substr(0, codec::beginning_bytes));
+  take_beginning({reinterpret_cast<const char*>(first), static_cast<std::size_t>(size)});
+}
+
+void LineInput::look_at_beginning(std::string first) {
+  beginning = std::move(first);
+  take_beginning(*beginning);
+}
+
+void LineInput::take_beginning(std::string_view first) {
+  if (const auto found = codec::codec_of_beginning(first)) codec = found;
+  if (codec) decoder_bytes = codec::decoder_bytes(*codec, first.substr(0, codec::beginning_bytes));
 }
 
 bool LineInput::has_grown(io::Storage& storage) const {

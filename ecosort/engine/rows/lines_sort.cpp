@@ -12,6 +12,7 @@
 #include "engine/rows/damaged_input.h"
 #include "engine/rows/form_line_runs.h"
 #include "engine/rows/line_blocks.h"
+#include "engine/rows/look_at_streams.h"
 #include "engine/rows/merge_groups.h"
 #include "engine/rows/merge_lines.h"
 #include "engine/rows/merge_parts.h"
@@ -362,7 +363,10 @@ class RowKernel final : public engine::Kernel {
 }  // namespace
 
 LinesReport sort_lines(LinesJob& job, const engine::Environment& environment) {
-  return engine::drive<RowKernel>(job, environment);
+  const io::Traffic looks = look_at_streams(job, environment);
+  LinesReport report = engine::drive<RowKernel>(job, environment);
+  report.traffic += looks;
+  return report;
 }
 
 }  // namespace ecosort::lines

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,6 +53,8 @@ struct LinesJob {
   std::uint64_t reserved_bytes = 0;  // of the output, before it is written; 0: none
   bool reread = false;               // also read the output back from the device
   FirstLook look;                    // at each input
+  // Divides the memory anew, by what streams begin with; empty: no stream may be compressed. Keeps the depths of requests.
+  std::function<void(LinesJob&)> plan_again;
   Codecs codecs;
 };
 
