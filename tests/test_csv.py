@@ -1,5 +1,6 @@
 """`ecosort csv`: the order that Python gives the rows that its csv module reads, and rows that are the same bytes as before."""
 
+import gzip
 import json
 import lzma
 import random
@@ -447,16 +448,24 @@ def test_what_cannot_be_sorted_is_told_in_one_line(
     assert not (tmp_path / "out.csv").exists()
 
 
+TWICE = "gzip data where rows should be: compressed twice, or not to be decompressed; decompress it first: gzip -dc"
+
+
 @pytest.mark.parametrize(
     ("data", "words"),
     [
         ("a,b\n2,1\n".encode("utf-16"), "text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8"),
+        (b"\xfe\xff" + "a,b\n2,1\n".encode("utf-16-be"), "text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8"),
+        ("a,b\n2,1\n".encode("utf-16-le"), "text in UTF-16; convert it first: iconv -f UTF-16LE -t UTF-8"),
+        ("a,b\n2,1\n".encode("utf-16-be"), "text in UTF-16; convert it first: iconv -f UTF-16BE -t UTF-8"),
+        ("a,b\n2,1\n".encode("utf-32"), "text in UTF-32; convert it first: iconv -f UTF-32 -t UTF-8"),
+        (lzma.compress(gzip.compress(b"a,b\n2,1\n")), TWICE),
         (b"PK\x03\x04\x14\0\0\0a,b\n", "an archive (zip, xlsx, ods); unpack it, or export its tables as CSV"),
         (b"\x1f\x9d\x90abc", "compressed by compress; decompress it first: zcat"),
         (b"\x02\x21\x4c\x18\x08\0\0\0\x70a,b\n2,1", "compressed by lz4 -l; decompress it first: lz4 -dc"),
         (lzma.compress(b"a,b\n2,1\n", lzma.FORMAT_ALONE), "compressed by lzma; decompress it first: xz -dc --format=lzma"),
     ],
-    ids=["utf-16", "zip", "compress", "lz4 -l", "lzma"],
+    ids=["utf-16", "utf-16 be", "utf-16-le", "utf-16-be", "utf-32", "twice", "zip", "compress", "lz4 -l", "lzma"],
 )
 @pytest.mark.parametrize("mode", ["sort", "--merge", "--check"])
 def test_what_is_no_csv_is_told_as_what_it_is(ecosort: Path, tmp_path: Path, data: bytes, words: str, mode: str) -> None:
@@ -464,6 +473,17 @@ def test_what_is_no_csv_is_told_as_what_it_is(ecosort: Path, tmp_path: Path, dat
     output = {"sort": ["-o", "out"], "--merge": ["--merge", "-o", "out"], "--check": ["--check"]}[mode]
     assert run_csv(ecosort, ["--by", "a", "in.csv", *output], tmp_path) == (2, b"", f"ecosort: in.csv: is {words}\n")
     assert not (tmp_path / "out").exists()
+
+
+def test_blanks_around_numbers_mean_nothing(ecosort: Path, tmp_path: Path) -> None:
+    rows = [b" +1", b"2 ", b"\t3\t", b'" 4 "', b"5"]
+    data = b"n\n" + b"\n".join([b"- 6", *reversed(rows), b"1 000", b'"1,5"', b""])
+    for kind in ("number", "integer"):
+        done = run_csv(ecosort, ["--by", f"n:{kind}", "-", "-o", "-"], tmp_path, data)
+        assert done[1] == b"n\n" + b"\n".join([*rows, b"- 6", b"1 000", b'"1,5"', b""])
+        assert "3 unparsable values" in done[2]
+    done = run_csv(ecosort, ["--by", "d:date", "-", "-o", "-"], tmp_path, b"d\n 2024-05-01\n2025\n2023 \n")
+    assert done[1] == b"d\n2025\n 2024-05-01\n2023 \n"
 
 
 def test_a_colon_may_belong_to_a_name(ecosort: Path, tmp_path: Path) -> None:

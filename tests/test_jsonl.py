@@ -1,6 +1,8 @@
 """`ecosort jsonl`: the order that Python gives the values that its json module reads, and lines of the same bytes as before."""
 
+import gzip
 import json
+import lzma
 import random
 from collections.abc import Sequence
 from functools import cmp_to_key
@@ -352,3 +354,26 @@ def test_a_line_longer_than_the_memory_is_told(ecosort: Path, tmp_path: Path) ->
     code, _, error = run_jsonl(ecosort, [*LEAST, "--by", "a", "in", "-o", "out"], tmp_path)
     assert code == 2
     assert "in: line 2, at byte 2, is too long for the memory" in error
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ('{"a": 1}\n'.encode("utf-16"), "text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8"),
+        ('{"a": 1}\n'.encode("utf-16-le"), "text in UTF-16; convert it first: iconv -f UTF-16LE -t UTF-8"),
+        ('{"a": 1}\n'.encode("utf-16-be"), "text in UTF-16; convert it first: iconv -f UTF-16BE -t UTF-8"),
+        (b"PK\x03\x04\x14\0\0\0{}\n", "an archive (zip, xlsx, ods); unpack it, or export its tables as CSV"),
+        (
+            lzma.compress(gzip.compress(b'{"a": 1}\n')),
+            "gzip data where rows should be: compressed twice, or not to be decompressed; decompress it first: gzip -dc",
+        ),
+    ],
+    ids=["utf-16", "utf-16-le", "utf-16-be", "zip", "twice"],
+)
+@pytest.mark.parametrize("mode", ["sort", "--merge", "--check"])
+def test_what_is_no_json_is_told_as_what_it_is(ecosort: Path, tmp_path: Path, data: bytes, words: str, mode: str) -> None:
+    (tmp_path / "in").write_bytes(data)
+    output = {"sort": ["-o", "out"], "--merge": ["--merge", "-o", "out"], "--check": ["--check"]}[mode]
+    told = f"ecosort: in: line 1, byte 0: this is {words}\n"
+    assert run_jsonl(ecosort, ["--by", "a", "in", *output], tmp_path) == (2, b"", told)
+    assert not (tmp_path / "out").exists()

@@ -3,18 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 #include "base/closest_word.h"
 #include "base/errors.h"
 #include "formats/csv/check_row.h"
 #include "formats/csv/value.h"
+#include "formats/foreign.h"
 
 namespace ecosort::csv {
 namespace {
-
-using std::string_view_literals::operator""sv;
 
 std::string list_of(const std::vector<std::string>& names) {
   constexpr std::size_t most = 20;
@@ -23,31 +21,12 @@ std::string list_of(const std::vector<std::string>& names) {
   return names.size() > most ? list + ", ..." : list;
 }
 
-struct Foreign {
-  Text beginning, advice;
-};
-constexpr std::array<Foreign, 8> foreign_files{
-    {{"\xff\xfe"sv, "text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8"},
-     {"\xfe\xff"sv, "text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8"},
-     {"PK\x03\x04"sv, "an archive (zip, xlsx, ods); unpack it, or export its tables as CSV"},
-     {"7z\xbc\xaf"sv, "an archive (7z); unpack it first"},
-     {"\x1f\x9d"sv, "compressed by compress; decompress it first: zcat"},
-     {"\x02\x21\x4c\x18"sv, "compressed by lz4 -l; decompress it first: lz4 -dc"},
-     {"]\0\0"sv, "compressed by lzma; decompress it first: xz -dc --format=lzma"},
-     {"PAR1\x15"sv, "Parquet; Python's ecosort.sort_table() sorts it"}}};
-
-// What cannot be CSV, whatever its bytes may be taken for.
-void refuse_foreign(const std::string& input, Text row) {
-  for (const Foreign& foreign : foreign_files)
-    if (row.starts_with(foreign.beginning)) throw UsageError(fmt::format("{}: is {}", input, foreign.advice));
-}
-
 const char* plural(std::size_t count) { return count == 1 ? "" : "s"; }
 
 }  // namespace
 
 void Columns::take(const std::string& input, Text row) {
-  refuse_foreign(input, row);
+  if (const auto kind = rows::foreign_kind(row)) throw UsageError(fmt::format("{}: is {}", input, *kind));
   const SplitRow split = split_row(row, dialect_);
   if (split.fault) throw UsageError(fmt::format("{}: line 1, byte {}: {}", input, split.fault->at, split.fault->why));
   if (!has_header_) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "formats/foreign.h"
 #include "formats/lines/key_bytes.h"
 
 namespace ecosort::jsonl {
@@ -41,7 +42,10 @@ records::KeyWindow JsonlFormat::take_values(Text row, std::vector<rows::KeyCount
                                             std::optional<rows::Fault>& fault) const {
   Text values[most_paths];
   fault = read_row(row, paths_, values);
-  if (fault) return {};
+  if (fault) {
+    if (const auto kind = rows::foreign_kind(row)) fault = {0, "this is " + *kind};
+    return {};
+  }
   keys::ValueKind kind = keys::ValueKind::usual;
   const records::KeyWindow window = keys_[0].window(*Value(values[0]), 0, kind);
   count(0, kind, row, values[0], counts, fault);
