@@ -411,6 +411,8 @@ KEY_WORDS = "key is NAME[:TYPE][:desc], its type one of text, nocase, number, in
 @pytest.mark.parametrize(("words", "files", "message"), [
     (["--by", "c"], ["a,b\n"], "1.csv: no column 'c'; there are: a, b"),
     (["--by", "prise"], ["price,b\n"], "1.csv: no column 'prise'; did you mean 'price'? There are: price, b"),
+    (["--by", "a"], ["a;b\n"], "1.csv: no column 'a'; there are: a;b; is ';' the delimiter?"),
+    (["--by", "a", "--delimiter", "|"], ["a\tb\n"], "1.csv: no column 'a'; there are: a\\tb; is a tab the delimiter?"),
     (["--by", "a"], ["a,b,a\n"], "1.csv: two columns are named 'a'; with --no-header columns have numbers, as in --by 3"),
     (["--by", "a"], [""], "1.csv: is empty, and a header is wanted; with --no-header columns have numbers, as in --by 3"),
     (["--by", "a"], ["a,b\n", "b,a\n"], "2.csv: column 1 is 'b', and in 1.csv it is 'a'; "

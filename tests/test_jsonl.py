@@ -377,3 +377,39 @@ def test_what_is_no_json_is_told_as_what_it_is(ecosort: Path, tmp_path: Path, da
     told = f"ecosort: in: line 1, byte 0: this is {words}\n"
     assert run_jsonl(ecosort, ["--by", "a", "in", *output], tmp_path) == (2, b"", told)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("words", [[], ["--merge"], ["--check"]])
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b'[{"a":1},\n{"a":2}]\n', "line 1, byte 9: the line ends where a value is wanted; every line holds one whole value: "
+            "where the file is one array, jq -c '.[]' makes lines of it"),
+        (b'{\r\n  "a": 1\r\n}\r\n', "line 1, byte 2: a name in double quotes is wanted here; every line holds one whole "
+            "value: jq -c . makes one line of each"),
+    ],
+)  # fmt: skip
+def test_values_over_several_lines_are_told_as_such(
+    ecosort: Path, tmp_path: Path, data: bytes, says: str, words: list[str]
+) -> None:
+    (tmp_path / "in").write_bytes(data)
+    output = [] if words == ["--check"] else ["-o", "out"]
+    assert run_jsonl(ecosort, [*words, "--by", "a", "in", *output], tmp_path) == (2, b"", f"ecosort: in: {says}\n")
+
+
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [
+        ("$.a:number", "; '$' is taken for a name: a path begins without it, as in a:number"),
+        ("$[0].a", "; '$' is taken for a name: a path begins without it, as in [0].a"),
+        ("a:int:desc", "; 'int' is no type; did you mean 'integer'? A key is NAME[:TYPE][:desc], its type one of text, nocase, "
+            "number, integer, date, version, length"),
+        ("b", ""),
+        ("x:y", ""),
+    ],
+)  # fmt: skip
+def test_a_path_that_no_row_has_is_told_with_what_was_meant(ecosort: Path, tmp_path: Path, key: str, says: str) -> None:
+    data = b'{"a":2}\n{"a":1}\n' + (b'{"x:y":1}\n' if key == "x:y" else b"")
+    done = run_jsonl(ecosort, ["--by", key, "-", "-o", "-"], tmp_path, data)
+    told = f"ecosort: --by {key}: 2 missing or null and 0 unparsable values stand behind all others{says}\n"
+    assert (done[0], done[2]) == (0, told)

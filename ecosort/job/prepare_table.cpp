@@ -9,6 +9,7 @@
 #include "codec/codec.h"
 #include "formats/csv/csv_format.h"
 #include "formats/jsonl/jsonl_format.h"
+#include "formats/keys/key_words.h"
 
 namespace ecosort::job {
 namespace {
@@ -74,6 +75,13 @@ lines::LinesJob make_table_job(const SortSpec& spec, io::Storage& storage, Speci
 }
 
 std::uint64_t table_memory_of(const SortSpec& spec) { return line_memory_of(means_of(spec)); }
+
+std::string meant_path(const std::string& key) {
+  const std::string name = keys::parse_key(key).name;
+  if (name.starts_with("$.") || name.starts_with("$["))
+    return fmt::format("; '$' is taken for a name: a path begins without it, as in {}", key.substr(name[1] == '.' ? 2 : 1));
+  return keys::name_before_type(name).empty() ? "" : "; " + keys::no_type_text(name);
+}
 
 std::optional<lines::Disorder> find_table_disorder(const SortSpec& spec) {
   const auto format = table_format_of(spec);

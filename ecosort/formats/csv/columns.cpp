@@ -68,6 +68,15 @@ std::size_t Columns::find_number(const std::string& text) const {
   return number - 1;
 }
 
+// Of a header that is one name only.
+std::string Columns::other_delimiter() const {
+  if (names_.size() != 1) return "";
+  for (const char delimiter : {';', '\t', '|', ','})
+    if (names_.front().find(delimiter) != std::string::npos)
+      return fmt::format("; is {} the delimiter?", delimiter == '\t' ? "a tab" : fmt::format("'{}'", delimiter));
+  return "";
+}
+
 std::size_t Columns::find(const KeyWords& key) const {
   if (!has_header_) return find_number(key.name);
   const auto found = std::ranges::find(names_, key.name);
@@ -76,8 +85,8 @@ std::size_t Columns::find(const KeyWords& key) const {
       throw UsageError(fmt::format("key '{}': {}", key.name, keys::no_type_text(key.name)));
     const std::vector<std::string_view> names(names_.begin(), names_.end());
     const std::string meant = did_you_mean(key.name, names);
-    throw UsageError(fmt::format("{}: no column '{}'{} {}", first_input_, key.name,
-                                 meant.empty() ? "; there are:" : meant + " There are:", list_of(names_)));
+    throw UsageError(fmt::format("{}: no column '{}'{} {}{}", first_input_, key.name,
+                                 meant.empty() ? "; there are:" : meant + " There are:", list_of(names_), other_delimiter()));
   }
   if (std::find(found + 1, names_.end(), key.name) != names_.end())
     throw HeaderUnusable(fmt::format("{}: two columns are named '{}'", first_input_, key.name));

@@ -31,6 +31,7 @@ class Columns {
 
  private:
   [[nodiscard]] std::size_t find_number(const std::string& text) const;
+  [[nodiscard]] std::string other_delimiter() const;
   void compare(const std::string& input, const std::vector<std::string>& names) const;
 
   Dialect dialect_;

@@ -11,6 +11,25 @@
 
 namespace ecosort::jsonl {
 
+namespace {
+
+// What the whole file may be.
+void explain(Text row, rows::Fault& fault) {
+  constexpr Text blanks = " \t\r";
+  if (const auto kind = rows::foreign_kind(row)) {
+    fault = {0, "this is " + *kind};
+    return;
+  }
+  const std::size_t first = row.find_first_not_of(blanks), last = row.find_last_not_of(blanks);
+  if (first == Text::npos || fault.at <= last) return;
+  if (row[first] == '[')
+    fault.why += "; every line holds one whole value: where the file is one array, jq -c '.[]' makes lines of it";
+  else if (first == last && row[first] == '{')
+    fault.why += "; every line holds one whole value: jq -c . makes one line of each";
+}
+
+}  // namespace
+
 JsonlFormat::JsonlFormat(const JsonlTerms& terms)
     : RowFormat(rows::Kind::jsonl, '\n', std::nullopt), kernels_(lines::line_kernels()), terms_(terms) {
   if (terms_.keys.empty()) throw UsageError("no key is named");
@@ -43,7 +62,7 @@ records::KeyWindow JsonlFormat::take_values(Text row, std::vector<rows::KeyCount
   Text values[most_paths];
   fault = read_row(row, paths_, values);
   if (fault) {
-    if (const auto kind = rows::foreign_kind(row)) fault = {0, "this is " + *kind};
+    explain(row, *fault);
     return {};
   }
   keys::ValueKind kind = keys::ValueKind::usual;
