@@ -39,6 +39,15 @@ def text(value: Any, name: str, wanted: str = "a text") -> str:
     return value
 
 
+def one_byte(value: Any, name: str, words: tuple[str, ...] = ()) -> str:
+    """A str of one byte in UTF-8, or one of the program's words for it."""
+    if value in words:
+        return str(value)
+    if not isinstance(value, str) or len(value.encode("utf-8", "surrogateescape")) != 1:
+        raise no_such(name, "a text of one byte", value)
+    return value
+
+
 def truth(value: Any, name: str, wanted: str = "True or False") -> bool:
     """Python's or NumPy's."""
     if type(value).__name__ not in ("bool", "bool_") and not (isinstance(value, int) and value in (0, 1)):

@@ -6,11 +6,13 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
-from ecosort.checks import text, truth
+from ecosort.checks import one_byte, text, truth
 from ecosort.keys import ValueKey, value_key_words
 from ecosort.process import Sort
 from ecosort.report import Progress, Report
 from ecosort.words import Path, Size, compressed_files, flags, output, path_words, resources, runs
+
+_TAB = ("tab", r"\t")
 
 
 def sort_csv(
@@ -59,8 +61,8 @@ def sort_csv(
     "pen, red",2.50
     cap,?
     """
-    words = [*value_key_words(by), f"--quote={'none' if quote is None else text(quote, 'quote')}"]
-    words += [f"--delimiter={text(delimiter, 'delimiter')}"] if delimiter is not None else []
+    words = [*value_key_words(by), f"--quote={'none' if quote is None else one_byte(quote, 'quote', ('none',))}"]
+    words += [f"--delimiter={one_byte(delimiter, 'delimiter', _TAB)}"] if delimiter is not None else []
     words += _terms(nulls_first, date_format)
     words += flags(no_header=not truth(header, "header"), strict=strict, unique=unique, merge=merge)
     words += [*resources(memory, threads, temp), *runs(compress, assume_ratio, goal)]
