@@ -85,6 +85,15 @@ def refused(done: subprocess.CompletedProcess[str], code: int, *words: str) -> s
     return done.stderr
 
 
+def no_plan(done: subprocess.CompletedProcess[str], *words: str) -> None:
+    """Asserts that a plan as JSON is refused: the reason is a document on standard output, and the line for people."""
+    error = json.loads(done.stdout)
+    assert error["schema"] == "ecosort.error/1"
+    assert error["message"] in done.stderr
+    done.stdout = ""
+    refused(done, 2, *words)
+
+
 def succeeded(done: subprocess.CompletedProcess[str], stderr: str = "") -> None:
     assert (done.returncode, done.stderr) == (0, stderr), done
 

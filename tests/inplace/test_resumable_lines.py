@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from capabilities import SOAK, require
 from lines_support import numbered_lines, random_lines, random_words, sorted_by_sort
-from sort_support import MIB, NOBODY, FileSystem, Run, listing, mounted, read_json, refused, succeeded
+from sort_support import MIB, NOBODY, FileSystem, Run, listing, mounted, no_plan, read_json, refused, succeeded
 
 from .support import (
     calls_of,
@@ -228,8 +228,7 @@ def test_an_output_without_a_name_and_inputs_that_are_no_files_are_refused(run: 
     assert "--debug goes without --resumable" in run("lines", "--resumable", "--debug", source).stderr
     refused_by_lines(run("lines", "--resumable", source, "-o", "/dev/null"), "is not a regular file")
     refused_by_lines(run("lines", "--resumable", "/dev/null", "-o", source.with_name("out")), "'/dev/null' is not a regular file")
-    done = run("plan", "lines", "--json", source)
-    refused(done, 2, "--json is for --resumable")
+    no_plan(run("plan", "lines", "--json", source), "--json is for --resumable")
     refused(run("plan", "lines", "--resumable", "--assume-size", "1TB", "-o", source.with_name("out")), 2, "--assume-size")
 
 

@@ -121,8 +121,8 @@ def test_a_wrong_wish_is_bad_input(here: Path, options: dict[str, object], words
         ({"by": "a\0"}, "cannot be handed to a program"),
         ({"by": "\ud800"}, "cannot be handed to a program"),
         ({"by": ["a" * 100_000] * 100}, "too long in all"),
-        ({"by": "a", "delimiter": ""}, "--delimiter: needs a value"),
-        ({"by": "a", "quote": ""}, "--quote: needs a value"),
+        ({"by": "a", "delimiter": ""}, "delimiter is a text of one byte, not ''"),
+        ({"by": "a", "quote": ""}, "quote is a text of one byte, not ''"),
         ({"by": "a:date", "date_format": ""}, "--date-format: needs a value"),
     ],
 )
