@@ -120,11 +120,7 @@ std::uint64_t enough_memory_bytes(FilesWanted wanted) {
     low = high;
     high *= 2;
   }
-  while (high - low > page_bytes) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    (works(middle) ? high : low) = middle;
-  }
-  return high;
+  return least_that_works(low, high, page_bytes, works);
 }
 
 }  // namespace

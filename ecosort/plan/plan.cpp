@@ -219,11 +219,7 @@ std::uint64_t minimum_memory_bytes(Wanted wanted) {
     low = high;
     high *= 2;
   }
-  while (high - low > 64 * KiB) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    (works(middle) ? high : low) = middle;
-  }
-  return round_up(high, MiB / 4);
+  return round_up(least_that_works(low, high, 64 * KiB, works), MiB / 4);
 }
 
 Plan make_plan(const Wanted& wanted) {

@@ -10,7 +10,6 @@
 #include "engine/fixed/read_ahead.h"
 #include "engine/work_report.h"
 #include "plan/plan.h"
-#include "run/run_packer.h"
 #include "sortbenchmark/valsort_crc.h"
 
 namespace ecosort::engine {

@@ -16,7 +16,6 @@
 #include "formats/row_format.h"
 #include "plan/line_plan.h"
 #include "plan/packing_plan.h"
-#include "run/run_packer.h"
 
 namespace ecosort::lines {
 
