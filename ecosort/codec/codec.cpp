@@ -5,8 +5,12 @@
 #include <libdeflate.h>
 #include <lz4.h>
 #include <lzma.h>
-#include <zlib.h>
 #include <zstd.h>
+#ifdef ECOSORT_ISAL
+#include <isa-l.h>
+#else
+#include <zlib.h>
+#endif
 
 #include <algorithm>
 #include <charconv>
@@ -70,9 +74,21 @@ std::optional<Codec> codec_of_beginning(std::string_view first) noexcept {
   return std::nullopt;
 }
 
+namespace {
+
+std::string gzip_decoder() {
+#ifdef ECOSORT_ISAL
+  return fmt::format("ISA-L {}.{}.{}", ISAL_MAJOR_VERSION, ISAL_MINOR_VERSION, ISAL_PATCH_VERSION);
+#else
+  return fmt::format("zlib {}", zlibVersion());
+#endif
+}
+
+}  // namespace
+
 std::string versions() {
   const std::string bzip2 = BZ2_bzlibVersion();
-  return fmt::format("gzip (zlib {}, libdeflate {}), zstd {}, lz4 {}, xz {}, bzip2 {}", zlibVersion(), LIBDEFLATE_VERSION_STRING,
+  return fmt::format("gzip ({}, libdeflate {}), zstd {}, lz4 {}, xz {}, bzip2 {}", gzip_decoder(), LIBDEFLATE_VERSION_STRING,
                      ZSTD_versionString(), LZ4_versionString(), lzma_version_string(), bzip2.substr(0, bzip2.find(',')));
 }
 

@@ -45,6 +45,14 @@ bool is_skippable(Codec codec, std::string_view head) {
          (static_cast<unsigned char>(head[0]) & 0xf0U) == 0x50 && head.substr(1, 3) == "\x2a\x4d\x18"sv;
 }
 
+#ifdef ECOSORT_ISAL
+constexpr std::uint64_t gzip_bytes = 86 << 10U;  // twice the window of 32 KiB, and tables
+constexpr auto make_gzip_decoder = make_isal_decoder;
+#else
+constexpr std::uint64_t gzip_bytes = 48 << 10U;  // 32 KiB of window
+constexpr auto make_gzip_decoder = make_zlib_decoder;
+#endif
+
 std::string why_it_is_none(Codec codec, std::string_view head) {
   if (codec == Codec::lz4 && head.starts_with("\x02\x21\x4c\x18"sv))
     return "it is of the old format of lz4 -l; decompress it first: lz4 -dc";
@@ -54,7 +62,6 @@ std::string why_it_is_none(Codec codec, std::string_view head) {
 }  // namespace
 
 std::uint64_t decoder_bytes(Codec codec, std::string_view first) noexcept {
-  constexpr std::uint64_t gzip_bytes = 48 << 10U;  // 32 KiB of window
   switch (codec) {
     case Codec::gzip:
       return gzip_bytes;

@@ -92,8 +92,9 @@ class Decoder {
   bool is_in_member_ = false, has_ended_ = false;
 };
 
-// Of each codec, one file.
-[[nodiscard]] std::unique_ptr<Decoder> make_gzip_decoder(Allowance& allowance);
+// Of each library, one file.
+[[nodiscard]] std::unique_ptr<Decoder> make_isal_decoder(Allowance& allowance);  // gzip, where ECOSORT_ISAL is defined
+[[nodiscard]] std::unique_ptr<Decoder> make_zlib_decoder(Allowance& allowance);  // gzip
 [[nodiscard]] std::unique_ptr<Decoder> make_zstd_decoder(Allowance& allowance);
 [[nodiscard]] std::unique_ptr<Decoder> make_lz4_decoder(Allowance& allowance);
 [[nodiscard]] std::unique_ptr<Decoder> make_xz_decoder(Allowance& allowance);

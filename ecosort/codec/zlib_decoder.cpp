@@ -1,4 +1,4 @@
-// gzip, by zlib.
+// gzip, by zlib: where there is no ISA-L.
 #include <zlib.h>
 
 #include "base/errors.h"
@@ -12,18 +12,18 @@ voidpf allocate(voidpf allowance, uInt items, uInt size) {
 }
 void give_back(voidpf allowance, voidpf memory) { static_cast<Allowance*>(allowance)->give_back(memory); }
 
-class GzipDecoder final : public Decoder {
+class ZlibDecoder final : public Decoder {
  public:
-  explicit GzipDecoder(Allowance& allowance) : Decoder(Codec::gzip, allowance) {
+  explicit ZlibDecoder(Allowance& allowance) : Decoder(Codec::gzip, allowance) {
     constexpr int gzip_alone = 16;  // added to the logarithm of the window: a header of gzip, no other
     stream_.zalloc = allocate;
     stream_.zfree = give_back;
     stream_.opaque = &allowance;
     if (inflateInit2(&stream_, gzip_alone + MAX_WBITS) != Z_OK) too_large();
   }
-  GzipDecoder(const GzipDecoder&) = delete;
-  GzipDecoder& operator=(const GzipDecoder&) = delete;
-  ~GzipDecoder() override { inflateEnd(&stream_); }
+  ZlibDecoder(const ZlibDecoder&) = delete;
+  ZlibDecoder& operator=(const ZlibDecoder&) = delete;
+  ~ZlibDecoder() override { inflateEnd(&stream_); }
 
  private:
   void begin_member(std::string_view /*head*/) override { inflateReset(&stream_); }
@@ -49,6 +49,6 @@ class GzipDecoder final : public Decoder {
 
 }  // namespace
 
-std::unique_ptr<Decoder> make_gzip_decoder(Allowance& allowance) { return std::make_unique<GzipDecoder>(allowance); }
+std::unique_ptr<Decoder> make_zlib_decoder(Allowance& allowance) { return std::make_unique<ZlibDecoder>(allowance); }
 
 }  // namespace ecosort::codec
