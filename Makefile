@@ -244,7 +244,7 @@ packages: ## build Debian packages of what is committed in a chroot, look at the
 	@$(DEPS) packages
 	@packaging/build-packages $(BUILD)/packages $(SUITE) $(BUILD)/chroot/$(SUITE)-build $(ARCH)
 	@lintian --fail-on error,warning --allow-root --suppress-tags bogus-mail-host,bogus-mail-host-in-debian-changelog $(BUILD)/packages/*.deb
-	@[ -n "$(ARCH)" ] || packaging/try-packages $(BUILD)/packages $(SUITE) $(BUILD)/chroot/$(SUITE)
+	@packaging/try-packages $(BUILD)/packages $(SUITE) $(BUILD)/chroot/$(SUITE)$(ARCH:%=-%) $(ARCH)
 
 .PHONY: tarball
 tarball: ## build build/tarball/ecosort-VERSION-linux-ARCH.tar.gz with a program that needs no library (ARCH=aarch64 crosses)
