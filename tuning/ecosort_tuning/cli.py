@@ -227,6 +227,9 @@ _TRAINED_WITH = partial(click.option, type=SIZE, multiple=True, help="Of the sor
 @_TRAINED_WITH("--training-size", "training_sizes", default=["800MB", "3GB"])
 @_TRAINED_WITH("--training-memory", "training_memories", default=["96MiB", "384MiB", "1536MiB"])
 @options.rounds(default=3, help="Of each size with each memory.")
+@click.option(
+    "--compress", type=click.Choice(("none", "lz4", "zstd")), default="none", show_default=True, help="What packs runs."
+)
 @options.budget(default="30min", help="No run begins that would end later.")
 @options.out(default=Path("prediction.json"), help="The result file, kept after each run.")
 @options.going_on()

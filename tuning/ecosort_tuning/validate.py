@@ -15,7 +15,7 @@ from ecosort_measure.floor_trace import Shape, write_floor_trace
 from ecosort_measure.prediction import Document, floor_s
 from ecosort_measure.programs import Programs
 from ecosort_power.codec import decode
-from ecosort_power.planned import NEUTRAL, plan_of, prediction_of
+from ecosort_power.planned import NEUTRAL, ask, plan_of, prediction_of
 from ecosort_power.records import RECORD_BYTES
 
 from ecosort_tuning.errors import RunError
@@ -66,10 +66,11 @@ def turns(grids: Sequence[Grid], rounds: int, document: Mapping[str, Any]) -> li
 
 
 class Bench:
-    """Sorts and their floors in one directory on the drive to measure."""
+    """Sorts and their floors in one directory on the drive to measure. `codec`: what their runs are compressed with."""
 
-    def __init__(self, program: Path, directory: Path) -> None:
-        self._programs, self._directory = Programs(program), directory
+    def __init__(self, program: Path, directory: Path, codec: str = "none") -> None:
+        self._programs, self._directory, self._codec = Programs(program), directory, codec
+        self._stored: dict[Cell, int] = {}  # bytes of compressed runs, when they were seen
         self._input, self._output = directory / "input", directory / "output"
         self._made, self._checksum = 0, ""
         if not os.access(self._programs.replay, os.X_OK):
@@ -84,16 +85,22 @@ class Bench:
 
     def _options(self, cell: Cell, profile: Path | None = None) -> list[str]:
         models = ["--profile", str(profile)] if profile else NEUTRAL
-        return [*models, "--memory", f"{cell.memory_bytes}B", "--temp", str(self._directory)]
+        packs = [] if self._codec == "none" else ["--compress", self._codec]
+        return [*models, *packs, "--memory", f"{cell.memory_bytes}B", "--temp", str(self._directory)]
 
     def plan(self, cell: Cell, profile: Path | None = None) -> Document:
         """What `ecosort plan` says, with its prediction if there is a profile."""
-        return plan_of(cell.records, self._output, self._options(cell, profile), self._programs.ecosort)
+        options = self._options(cell, profile)
+        if self._codec == "none":
+            return plan_of(cell.records, self._output, options, self._programs.ecosort)
+        self._make_input(cell.records)  # a sample of it tells how far runs shrink
+        return ask([*options, str(self._input), "-o", str(self._output)], self._programs.ecosort)
 
     def _floor(self, cell: Cell, plan: Mapping[str, Any]) -> float:
         trace = self._directory / "floor.trace"
         size = cell.records * RECORD_BYTES
-        write_floor_trace(trace, Shape(size, plan["stored_records"] * RECORD_BYTES, plan["stored_runs"], size), _FLOOR_BLOCK)
+        stored = self._stored.get(cell, plan["stored_records"] * RECORD_BYTES)
+        write_floor_trace(trace, Shape(size, stored, plan["stored_runs"], size), _FLOOR_BLOCK)
         files = ["--input", str(self._input), "--temp", str(self._directory), "--output", str(self._output)]
         pace = ["--pace", "depth", "--read-depth", str(_FLOOR_DEPTH), "--write-depth", str(_FLOOR_DEPTH)]
         self._output.unlink(missing_ok=True)
@@ -118,11 +125,15 @@ class Bench:
         }
 
     def measure(self, cell: Cell, turn: int) -> Document:
-        """A sort and its floor, cold, one after the other; who begins changes."""
+        """A sort and its floor, cold, one after the other; who begins changes, but for a first sort that compresses, which tells
+        what its floor moves."""
         self._make_input(cell.records)
         plan = self.plan(cell)
-        first = self._floor(cell, plan) if turn % 2 == 0 else None
+        is_known = self._codec == "none" or cell in self._stored
+        first = self._floor(cell, plan) if turn % 2 == 0 and is_known else None
         found = self._sort(cell)
+        if self._codec != "none":
+            self._stored[cell] = found["bytes_moved"] // 2 - cell.records * RECORD_BYTES
         floor = first if first is not None else self._floor(cell, plan)
         self._output.unlink(missing_ok=True)
         return {"records": cell.records, "memory_bytes": cell.memory_bytes, "round": turn, "floor_s": floor, **found}

@@ -30,7 +30,7 @@ _PROBED_BLOCKS, _PROBED_DEPTHS = (256 << 10, 1 << 20), (16, 32)
 
 def _command(given: Mapping[str, Any]) -> str:
     words = [f"--size {n / 1e9:g}GB" for n in given["sizes"]] + [f"--memory {size_text(m)}" for m in given["memories"]]
-    words += [f"--rounds {given['rounds']}"]
+    words += [f"--rounds {given['rounds']}"] + ([f"--compress {given['compress']}"] if given["compress"] != "none" else [])
     return f"make bench-predict BENCH='{' '.join(words)}'"
 
 
@@ -46,6 +46,7 @@ def _fresh(given: Mapping[str, Any]) -> Document:
             "training_records": sorted(records_of(n) for n in given["training_sizes"]),
             "training_memory_bytes": sorted(given["training_memories"]),
             "rounds": given["rounds"],
+            "compress": given["compress"],
             "settles_memory": True,
         },
         "command": _command(given),
@@ -93,7 +94,7 @@ def _measure(document: Document, given: Mapping[str, Any], data: Path) -> None:
 
     clock = Clock(given["budget"], time.monotonic)
     settings = document["settings"]
-    bench = Bench(sorter_program(), data)
+    bench = Bench(sorter_program(), data, settings["compress"])
     if document["profile"] is None:
         document["profile"] = _probe(data, given["probe_seconds"], given["probe_file"])
         save()
