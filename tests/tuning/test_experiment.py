@@ -250,14 +250,18 @@ def test_a_run_of_an_experiment_with_a_meter_has_joules_and_phases(tmp_path: Pat
 
 @contextmanager
 def evenly_busy(root: Path) -> Iterator[None]:
-    """A /proc/stat in `root` of a machine with 2 of 5 processors' time in use, whatever else this one does."""
+    """A /proc/stat in `root` of a machine with 2 of 5 processors' time in use, a tick more or less at a time, whatever else this
+    one does: a meter whose value never changes is taken for stuck."""
     (root / "proc").mkdir()
     end, begin = Event(), time.monotonic()
 
     def tell() -> None:
+        number = 0
         while not end.wait(0.01):
             ticks = int((time.monotonic() - begin) * 100 * (os.cpu_count() or 1))
-            (root / "proc/new").write_text(f"cpu {2 * ticks // 5} 0 0 {ticks - 2 * ticks // 5} 0 0 0 0\n")
+            number += 1
+            busy = 2 * ticks // 5 + number % 3
+            (root / "proc/new").write_text(f"cpu {busy} 0 0 {ticks - busy} 0 0 0 0\n")
             (root / "proc/new").replace(root / "proc/stat")
 
     (root / "proc/stat").write_text("cpu 0 0 0 0 0 0 0 0\n")
