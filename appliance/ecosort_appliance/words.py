@@ -7,6 +7,7 @@ any other way the program says when it starts.
 
 from __future__ import annotations
 
+import difflib
 import getopt
 import re
 from collections.abc import Sequence
@@ -121,7 +122,7 @@ def read_words(words: Sequence[str]) -> Named:
     command = words[0]
     head = tuple(words[: head_of(words)])
     grammar = GRAMMARS["lines"] if head == ("merge", "--lines") else GRAMMARS[command]
-    options, operands = _split(words[head_of(words) :], grammar)
+    options, operands = _split(command, words[head_of(words) :], grammar)
     _refuse(command, options)
     given = {name for name, _ in options}
     in_place = command == "inplace" or (command == "lines" and "--inplace" in given)
@@ -166,12 +167,18 @@ def head_of(words: Sequence[str]) -> int:
     return 2 if list(words[:2]) in (["merge", "--lines"], ["merge", "--runs"]) else 1
 
 
-def _split(words: Sequence[str], grammar: Grammar) -> tuple[list[tuple[str, str]], list[str]]:
+def _split(command: str, words: Sequence[str], grammar: Grammar) -> tuple[list[tuple[str, str]], list[str]]:
     plain = [_MAYBE.sub(lambda m: f"--{m[1]}", word) for word in words]
     try:
         return getopt.gnu_getopt(plain, grammar.short, list(grammar.long))
     except getopt.GetoptError as error:
-        raise QueueError(f"{error.msg}; see ecosort COMMAND --help") from None
+        hint = _meant(error.opt or "", grammar) if error.msg.endswith("not recognized") else ""
+        raise QueueError(f"{command}: {error.msg}{hint} (see ecosort {command} --help)") from None
+
+
+def _meant(option: str, grammar: Grammar) -> str:
+    close = difflib.get_close_matches(option, [name.removesuffix("=") for name in grammar.long], n=1)
+    return f"; did you mean --{close[0]}?" if close else ""
 
 
 def _refuse(command: str, options: Sequence[tuple[str, str]]) -> None:
