@@ -50,6 +50,11 @@ def slices(directory: Path, prefix: str = "slice") -> list[bytes]:
     return [path.read_bytes() for path in sorted(directory.glob(f"{prefix}.[0-9]*"))]
 
 
+def sorted_files(report: dict[str, Any]) -> list[list[bytes]]:
+    """Of each part, in their order."""
+    return [[Path(file["file"]).read_bytes() for file in entry["files"]] for entry in report["slices"]]
+
+
 def check_report(report: dict[str, Any], parts: Sequence[Sequence[bytes]], key: Key) -> None:
     """What it says of every slice is so, and the slices' hashes are in all that of the range."""
     mask = (1 << 64) - 1
@@ -58,7 +63,9 @@ def check_report(report: dict[str, Any], parts: Sequence[Sequence[bytes]], key: 
     high = low = 0
     for entry, part in zip(report["slices"], parts, strict=True):
         assert entry["rows"] == len(part)
-        assert entry["bytes"] == Path(entry["file"]).stat().st_size
+        assert entry["file"] == entry["files"][0]["file"]
+        assert [file["bytes"] for file in entry["files"]] == [Path(file["file"]).stat().st_size for file in entry["files"]]
+        assert entry["bytes"] == sum(file["bytes"] for file in entry["files"])
         high, low = (high + int(entry["hash"][:16], 16)) & mask, (low + int(entry["hash"][16:], 16)) & mask
         ordered = sorted(part, key=key)  # stable: the first one of the smallest, the last one of the largest
         for end, at in (("first", 0), ("last", -1)):

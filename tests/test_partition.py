@@ -1,5 +1,6 @@
 """`ecosort partition`: every row is in its slice, in its order, whatever the keys, the ranges and the splitters are."""
 
+import heapq
 import json
 import os
 import random
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from partition_support import check_report, parts_of, read_rows, records_of, slices, write_splitters
+from partition_support import check_report, parts_of, read_rows, records_of, slices, sorted_files, write_splitters
 from sort_support import KIB, MIB, OVERHEAD_BYTES, Run, expected, key_function, listing, make_records, read_json, refused
 
 Splitters = list[tuple[bytes, int, int]]
@@ -59,6 +60,34 @@ def test_every_record_is_in_its_slice(
     check_report(report, wanted, key)
     assert report["peak_counted_memory_bytes"] <= memory
     assert report["peak_rss_bytes"] <= memory + OVERHEAD_BYTES
+
+
+@pytest.mark.parametrize(("size", "keys"), [(100, ["0:10"]), (16, ["8:8:desc", "0:2"]), (101, ["90:11"])], ids=str)
+@pytest.mark.parametrize("kind", ["random", "in order"])
+def test_what_does_not_fit_the_memory_makes_several_sorted_files(
+    run: Run, tmp_path: Path, size: int, keys: list[str], kind: str
+) -> None:
+    key, count, parts = key_function(size, keys), 300_000 if size == 16 else 60_000, 5
+    data = bytes(random.Random(size).choices(b"ab\x00\xff", k=count * size))
+    if kind == "in order":  # most files of most parts have no records, and are none
+        data = b"".join(sorted((row for row, _ in records_of(data, size)), key=key))
+    (tmp_path / "input").write_bytes(data)
+    splitters = draw_splitters(data, size, keys, parts)
+    words = ["--record-size", size, *(word for one in keys for word in ("--key", one)), "--source", 1, "--memory", "5MiB"]
+    report, got = partition(run, tmp_path, splitters, *words, "--sort")
+    wanted = parts_of(records_of(data, size), 1, splitters, key)
+    check_report(report, wanted, key)
+    files = sorted_files(report)
+    assert max(len(own) for own in files) > 2
+    assert len(got) == sum(len(own) for own in files)
+    for own, part in zip(files, wanted, strict=True):
+        assert all(rows == sorted(rows, key=key) for rows in ([row for row, _ in records_of(one, size)] for one in own))
+        assert all(own[1:])
+        # Merged in their order, they are the part, equal keys in the order of the input.
+        merged = heapq.merge(*([row for row, _ in records_of(one, size)] for one in own), key=key)
+        assert list(merged) == sorted(part, key=key)
+    assert report["peak_counted_memory_bytes"] <= 5 * MIB
+    assert report["peak_rss_bytes"] <= 5 * MIB + OVERHEAD_BYTES
 
 
 @pytest.mark.parametrize("kind", ["uniform", "skewed", "sorted", "reverse", "all equal"])
@@ -205,6 +234,35 @@ def test_files_that_are_there_are_replaced_only_on_demand(run: Run, tmp_path: Pa
     assert run("partition", "records", "--key", "0:10", tmp_path / "input", *words, "--overwrite").returncode == 0
     assert len(slices(tmp_path / "out")) == 3
     assert b"mine" not in slices(tmp_path / "out")
+
+
+def test_further_sorted_files_are_not_replaced_either(run: Run, tmp_path: Path) -> None:
+    small_ground(tmp_path)
+    (tmp_path / "out/slice.00001.00002").write_text("mine")
+    words = ["--splitters", tmp_path / "cut", "--report", tmp_path / "r", "-o", tmp_path / "out"]
+    command = ["partition", "records", "--key", "0:10", tmp_path / "input"]
+    refused(run(*command, *words, "--sort"), 2, "slice.00001.00002", "is there already")
+    assert run(*command, *words).returncode == 0  # has one file for each part
+
+
+def test_sorted_files_that_may_not_be_open_are_refused(ecosort: Path, tmp_path: Path) -> None:
+    data = bytes(random.Random(1).choices(b"abc", k=4_000_000))
+    (tmp_path / "input").write_bytes(data)
+    (tmp_path / "out").mkdir()
+    write_splitters(tmp_path / "cut", draw_splitters(data, 100, ["0:10"], 20))
+    words = ["--splitters=cut", "--report=r", "-o", "out", "--sort", "--memory=5MiB", "input"]
+    limited = ["sh", "-c", 'ulimit -n 120; exec "$0" "$@"', ecosort, "partition"]
+    for form in (["records", "--key=0:10"], ["lines"]):
+        if form == ["lines"]:
+            rows = [data[at : at + 99] + b"\n" for at in range(0, len(data), 100)]
+            (tmp_path / "input").write_bytes(b"".join(rows))
+            write_splitters(tmp_path / "cut", sorted((row[:-1], 0, 0) for row in rows[:19]))
+        done = subprocess.run([*limited, *form, *words], capture_output=True, text=True, cwd=tmp_path, check=False)
+        assert done.returncode == 2
+        assert len(done.stderr.splitlines()) == 1
+        assert "open files, 120 are allowed: raise that with ulimit -n" in done.stderr
+        assert "more memory or a shorter range makes fewer" in done.stderr
+        assert not list((tmp_path / "out").iterdir())
 
 
 def test_the_message_names_memory_that_suffices(run: Run, ecosort: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import heapq
 import io
 import json
 import random
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from partition_support import Key, check_report, lines_of, parts_of, read_rows, slices, write_splitters
+from partition_support import Key, check_report, lines_of, parts_of, read_rows, slices, sorted_files, write_splitters
 from sort_support import Run, read_json, refused
 
 Splitters = list[tuple[bytes, int, int]]
@@ -66,6 +67,41 @@ def test_every_line_is_in_its_slice(run: Run, tmp_path: Path, order: str, count:
     assert got == [b"".join(row + b"\n" for row in (sorted(part, key=key) if sort else part)) for part in wanted]
     check_report(report, wanted, key)
     assert report["bytes"] == len(data)
+
+
+@pytest.mark.parametrize("order", LINE_ORDERS)
+def test_lines_that_do_not_fit_the_memory_make_several_sorted_files(run: Run, tmp_path: Path, order: str) -> None:
+    words, key = LINE_ORDERS[order]
+    data, parts = some_lines(400_000, 3), 4
+    (tmp_path / "input").write_bytes(data)
+    splitters = [(row, 1, offset) for row, offset in random.Random(3).choices(lines_of(data), k=parts - 1)]
+    splitters.sort(key=lambda row: (key(row[0]), row[1], row[2]))
+    write_splitters(tmp_path / "splitters", splitters)
+    report, got = partition(run, tmp_path, ["lines", *words], "--source", 1, "--memory", "8MiB", "--sort")
+    wanted = parts_of(lines_of(data), 1, splitters, key)
+    check_report(report, wanted, key)
+    files = sorted_files(report)
+    assert min(len(own) for own in files) > 2
+    assert len(got) == sum(len(own) for own in files)
+    for own, part in zip(files, wanted, strict=True):
+        rows = [one.split(b"\n")[:-1] for one in own]
+        assert all(one == sorted(one, key=key) for one in rows)
+        assert list(heapq.merge(*rows, key=key)) == sorted(part, key=key)
+    assert report["peak_counted_memory_bytes"] <= 8 << 20
+
+
+def test_tables_that_do_not_fit_the_memory_make_sorted_files_with_a_header_each(run: Run, tmp_path: Path) -> None:
+    header, rows = write_csv(tmp_path / "input", 150_000, 2)
+    splitters = sorted(((row, 0, offset) for row, offset in rows[:3]), key=lambda row: (csv_key(row[0]), row[2]))
+    write_splitters(tmp_path / "splitters", splitters, header[:-1])
+    report, _ = partition(run, tmp_path, list(BY), "--memory", "6MiB", "--sort")
+    wanted = parts_of(rows, 0, splitters, csv_key)
+    check_report(report, wanted, csv_key)
+    assert max(len(own) for own in sorted_files(report)) > 2
+    for entry, part in zip(report["slices"], wanted, strict=True):
+        merged = run("csv", *BY[1:], "--merge", *(file["file"] for file in entry["files"]), "-o", tmp_path / "part")
+        assert (merged.returncode, merged.stderr) == (0, "")
+        assert (tmp_path / "part").read_bytes() == header + b"".join(row + b"\n" for row in sorted(part, key=csv_key))
 
 
 @pytest.mark.parametrize("ending", [b"", b"zz"])

@@ -1,14 +1,25 @@
 #include "base/open_files.h"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <limits>
+
+#include "base/errors.h"
 
 namespace ecosort {
 
 std::uint64_t open_files_allowed() noexcept {
   rlimit limit{};
   return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : std::numeric_limits<std::int64_t>::max();
+}
+
+void demand_open_files(const std::string& what, std::uint64_t files, const std::string& advice) {
+  constexpr std::uint64_t others = 64;
+  const std::uint64_t most = open_files_allowed(), need = files + others;
+  if (need <= most) return;
+  throw UsageError(fmt::format("{} need {} open files, {} are allowed: raise that with ulimit -n {}{}", what, need, most, need,
+                               advice.empty() ? "" : "; " + advice));
 }
 
 void raise_open_files() noexcept {

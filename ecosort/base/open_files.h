@@ -2,11 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace ecosort {
 
 // The limit that holds (RLIMIT_NOFILE); a large number where the system sets none.
 [[nodiscard]] std::uint64_t open_files_allowed() noexcept;
+
+// UsageError where `files` besides the few that every process has are more than that. `what` needs them: "7 runs". `advice`
+// follows the error; it may be empty.
+void demand_open_files(const std::string& what, std::uint64_t files, const std::string& advice = "");
 
 // Raises the limit of the process as far as it goes.
 void raise_open_files() noexcept;

@@ -38,7 +38,10 @@ nlohmann::ordered_json stats(const engine::WorkReport& report, const engine::Mer
                               {"records", report.records},
                               {"records_dropped", report.dropped},
                               {"record_size_bytes", job.format.record_size},
-                              {"compression", {{"runs", run_compression_json(job.plan.packing, report.run_packing)}}}};
+                              {"compression", {{"runs", run_compression_json(job.plan.packing, report.run_packing)}}},
+                              {"duplicate_keys", *report.equal_pairs},
+                              {"checksum", nullptr}};
+  if (job.checksum) json["checksum"] = report.checksum.to_hex();
   json.update(work_json(report, log, usage, backend));
   json.update({{"files_at_a_time", job.plan.fan_in}, {"threads", job.threads}, {"memory_limit_bytes", job.memory_bytes}});
   return json;

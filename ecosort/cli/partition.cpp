@@ -54,9 +54,15 @@ nlohmann::ordered_json slices_json(const engine::PartitionReport& report) {
   nlohmann::ordered_json slices = nlohmann::ordered_json::array();
   for (std::size_t part = 0; part < report.slices.size(); ++part) {
     const engine::Slice& slice = report.slices[part];
-    nlohmann::ordered_json json{{"part", part},         {"file", slice.path},          {"rows", slice.hash.count},
-                                {"bytes", slice.bytes}, {"hash", slice.hash.to_hex()}, {"first", nullptr},
-                                {"last", nullptr}};
+    nlohmann::ordered_json files = nlohmann::ordered_json::array();
+    std::uint64_t bytes = 0;
+    for (const engine::SliceFile& file : slice.files) {
+      files.push_back({{"file", file.path}, {"bytes", file.bytes}});
+      bytes += file.bytes;
+    }
+    nlohmann::ordered_json json{{"part", part},    {"file", slice.files.front().path}, {"rows", slice.hash.count},
+                                {"bytes", bytes},  {"hash", slice.hash.to_hex()},      {"first", nullptr},
+                                {"last", nullptr}, {"files", std::move(files)}};
     if (slice.hash.count > 0) {
       json["first"] = to_base64(slice.first);
       json["last"] = to_base64(slice.last);

@@ -10,6 +10,7 @@
 #include "hash/multiset_hash.h"
 #include "io/reactor.h"
 #include "run/run_packer.h"
+#include "sortbenchmark/valsort_crc.h"
 
 namespace ecosort::engine {
 
@@ -19,8 +20,10 @@ struct WorkReport {
   std::uint64_t dropped = 0;  // of them, because others are equal
   std::uint64_t input_bytes = 0, output_bytes = 0;
   std::uint64_t runs = 0;
-  std::uint64_t merges = 0;    // before the last one
-  records::MultisetHash hash;  // of the records read
+  std::uint64_t merges = 0;                  // before the last one
+  records::MultisetHash hash;                // of the records read
+  records::Checksum checksum;                // of records: valsort's, of those read, where it was asked for
+  std::optional<std::uint64_t> equal_pairs;  // of records: neighbours of the output with equal keys; nothing: not counted
   io::Traffic traffic;
   std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;
   std::optional<run::PackingReport> run_packing;  // of temporary runs; nothing: they could not be compressed, or there was none

@@ -12,17 +12,13 @@
 namespace ecosort::job {
 namespace {
 
-constexpr std::uint64_t other_files = 64;  // that a process has open besides the inputs
-
 void check_files(const std::vector<engine::Input>& inputs) {
   for (const engine::Input& input : inputs)
     if (input.file->facts().is_stream)
       throw UsageError(
           fmt::format("'{}' is a pipe or a device; a merge reads several places of its files, so store it first, or sort it",
                       input.file->path()));
-  if (const std::uint64_t most = open_files_allowed(); inputs.size() + other_files > most)
-    throw UsageError(fmt::format("{} inputs need {} open files, {} are allowed: raise that with ulimit -n {}", inputs.size(),
-                                 inputs.size() + other_files, most, inputs.size() + other_files));
+  demand_open_files(fmt::format("{} inputs", inputs.size()), inputs.size());
 }
 
 // Blocks of such records begin at no pages of the file.
@@ -97,6 +93,7 @@ PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, std::vec
   job.memory_bytes = wanted.memory_bytes;
   job.threads = wanted.threads;
   job.unique = spec.unique;
+  job.checksum = tuning.checksum;
   job.most_block_bytes = largest_run_block(job.inputs);
   job.unpacking = unpacking_of(job);
   const std::vector<std::uint64_t> sizes = sizes_of(job.inputs, wanted.format.record_size);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -14,8 +15,6 @@
 namespace ecosort::job {
 namespace {
 
-constexpr std::uint64_t other_files = 64;  // that a process has open besides the slices
-
 // Five digits or more, so that names of a partition are in the order of its parts.
 std::vector<std::string> paths_of(const PartitionSpec& spec, std::size_t parts) {
   std::vector<std::string> paths;
@@ -26,41 +25,47 @@ std::vector<std::string> paths_of(const PartitionSpec& spec, std::size_t parts) 
   return paths;
 }
 
-void check_names(const PartitionSpec& spec, const std::vector<std::string>& paths, io::PosixStorage& storage) {
+// Sorted slices may be several files, PATH and PATH.00001 and so on.
+bool is_name_of_slice(const PartitionSpec& spec, const std::vector<std::string>& paths, const std::string& path) {
+  const auto is_slice = [&](const std::string& one) { return std::ranges::binary_search(paths, one); };
+  return is_slice(path) || (spec.is_sorted && is_slice(path.substr(0, path.rfind('.'))));
+}
+
+void check_names(const PartitionSpec& spec, const std::vector<std::string>& paths) {
   check_writable_directory("output directory", spec.directory);
   if (spec.prefix.empty() || spec.prefix.find('/') != std::string::npos)
     throw UsageError(fmt::format("a slice cannot have a name that begins with '{}'", spec.prefix));
   if (spec.overwrites) return;
-  for (const std::string& path : paths)
-    if (storage.exists(path)) throw UsageError(fmt::format("'{}' is there already; slices do not replace files unasked", path));
+  for (const auto& entry : std::filesystem::directory_iterator(spec.directory))
+    if (const std::string path = fmt::format("{}/{}", spec.directory, entry.path().filename().string());
+        is_name_of_slice(spec, paths, path))
+      throw UsageError(fmt::format("'{}' is there already; slices do not replace files unasked", path));
 }
 
 void check_part_count(const SplitterFile& splitters, const std::string& path) {
-  const std::uint64_t parts = splitters.rows.size() + 1, most = open_files_allowed();
+  const std::uint64_t parts = splitters.rows.size() + 1;
   if (parts > engine::most_parts)
     throw UsageError(fmt::format("'{}' makes {} parts; {} are possible", path, parts, engine::most_parts));
-  if (parts + other_files > most)
-    throw UsageError(fmt::format("{} parts need {} open files, {} are allowed: raise that with ulimit -n {}", parts,
-                                 parts + other_files, most, parts + other_files));
+  demand_open_files(fmt::format("{} parts", parts), parts);
 }
 
 }  // namespace
 
-void check_slice_space(const PartitionSpec& spec, std::uint64_t bytes, std::uint64_t parts, io::Storage& storage) {
-  SpaceNeed need{NotEnoughSpace::For::output, {spec.directory}, bytes + parts * page_bytes + files_metadata_bytes(parts), 0};
+void check_slice_space(const PartitionSpec& spec, std::uint64_t bytes, std::uint64_t files, io::Storage& storage) {
+  SpaceNeed need{NotEnoughSpace::For::output, {spec.directory}, bytes + files * page_bytes + files_metadata_bytes(files), 0};
   if (bytes == 0) return;
   need.free_bytes = storage.settled_free_bytes(spec.directory, need.bytes);
   check_space({need});
 }
 
-engine::PartitionTerms terms_of(const PartitionSpec& spec, SplitterFile splitters, io::PosixStorage& storage) {
+engine::PartitionTerms terms_of(const PartitionSpec& spec, SplitterFile splitters) {
   check_part_count(splitters, spec.splitters);
   engine::PartitionTerms terms;
   terms.paths = paths_of(spec, splitters.rows.size() + 1);
   terms.splitters = std::move(splitters.rows);
   terms.source = spec.source;
   terms.is_sorted = spec.is_sorted;
-  check_names(spec, terms.paths, storage);
+  check_names(spec, terms.paths);
   return terms;
 }
 
@@ -108,12 +113,14 @@ engine::PartitionRecordsJob prepare_partition_of_records(const PartitionSpec& sp
   check_in_order(splitters.rows, compare_records(format), spec.splitters);
   job.inputs = open_records(rows, tuning, storage);
   choose_range(job.inputs.front(), spec.range, rows.record_size);
-  job.terms = terms_of(spec, std::move(splitters), storage);
+  job.terms = terms_of(spec, std::move(splitters));
   const planner::Machine machine = planner::read_machine();
   const planner::Wanted wanted = wanted_of(rows, tuning, job.inputs, machine);
   job.plan = planner::plan_partition({wanted, job.terms.paths.size(), spec.is_sorted});
   check_memory_exists(wanted.memory_bytes, job.plan.plan.peak_memory_bytes, machine);
-  check_slice_space(spec, wanted.input_records * rows.record_size, job.terms.paths.size(), storage);
+  const std::uint64_t files = job.terms.paths.size() * (spec.is_sorted ? std::max<std::uint64_t>(job.plan.runs, 1) : 1);
+  demand_open_files(fmt::format("{} sorted files of {} parts", files, job.terms.paths.size()), files, engine::fewer_runs_advice);
+  check_slice_space(spec, wanted.input_records * rows.record_size, files, storage);
   return job;
 }
 

@@ -35,9 +35,9 @@ void choose_range(engine::Input& input, const ByteRange& range, std::uint64_t re
 void check_record_rows(const SplitterFile& file, std::uint64_t record_size, const std::string& path);
 
 // What a partition of any format checks and makes of its words. UsageError.
-[[nodiscard]] engine::PartitionTerms terms_of(const PartitionSpec& spec, SplitterFile splitters, io::PosixStorage& storage);
-// NotEnoughSpace for slices of so many bytes in all.
-void check_slice_space(const PartitionSpec& spec, std::uint64_t bytes, std::uint64_t parts, io::Storage& storage);
+[[nodiscard]] engine::PartitionTerms terms_of(const PartitionSpec& spec, SplitterFile splitters);
+// NotEnoughSpace for slices of so many bytes in all, in so many files.
+void check_slice_space(const PartitionSpec& spec, std::uint64_t bytes, std::uint64_t files, io::Storage& storage);
 
 // The range of the one input of `rows`. UsageError and its kinds for what cannot be.
 [[nodiscard]] engine::PartitionRecordsJob prepare_partition_of_records(const PartitionSpec& spec, const SortSpec& rows,

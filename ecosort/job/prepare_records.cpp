@@ -44,12 +44,9 @@ void look_at_output_directory(PreparedRecords& resolved, io::PosixStorage& stora
 
 // Every input is an open file, and every run one in every directory.
 void check_open_files(std::size_t inputs, const planner::Plan& plan, std::size_t directories) {
-  const std::uint64_t most = open_files_allowed();
   const std::uint64_t runs = plan.merge.stored_runs;
-  const std::uint64_t need = inputs + (runs + plan.merge.steps.size()) * directories + 64;
-  if (need <= most) return;
-  throw UsageError(fmt::format("{} inputs and {} runs need {} open files, {} are allowed: raise that with ulimit -n {}{}", inputs,
-                               runs, need, most, need, runs > 0 ? "; more memory makes fewer runs" : ""));
+  demand_open_files(fmt::format("{} inputs and {} runs", inputs, runs), inputs + (runs + plan.merge.steps.size()) * directories,
+                    runs > 0 ? "more memory makes fewer runs" : "");
 }
 
 // Runs are striped over drives; a second directory of the same drive would gain nothing.

@@ -136,14 +136,16 @@ engine::PartitionRowsJob prepare_partition_of_rows(const PartitionSpec& spec, Ro
   job.first_row = top.first_row;
   check_rows(*job.format, splitters, spec.splitters);
   check_in_order(splitters.rows, compare_rows(*job.format), spec.splitters);
-  job.terms = terms_of(spec, std::move(splitters), storage);
+  job.terms = terms_of(spec, std::move(splitters));
   const Borders range = borders_of(*input.file, *job.format, top.bytes.size(), spec.range);
   job.begin = range.begin;
   job.before_end = end_before(rows.input, range.begin);
   input.end = range.end;
   const std::uint64_t bytes = range.end - range.begin, parts = job.terms.paths.size();
   job.plan = planner::plan_partition_rows({rows.memory_bytes, rows.threads, parts, bytes, job.top.size(), spec.is_sorted});
-  check_slice_space(spec, bytes + 1 + parts * job.top.size(), parts, storage);
+  // Of sorted rows; how many runs there are their lengths say.
+  const std::uint64_t runs = spec.is_sorted ? 2 * bytes / job.plan.lines.run_buffer_bytes + 1 : 1;
+  check_slice_space(spec, bytes + 1 + runs * parts * job.top.size(), runs * parts, storage);
   return job;
 }
 

@@ -12,13 +12,9 @@
 namespace ecosort::job {
 namespace {
 
-constexpr std::uint64_t header_share = 16, other_files = 64;
+constexpr std::uint64_t header_share = 16;
 
-void check_open_files(std::size_t runs) {
-  if (const std::uint64_t most = open_files_allowed(); 2 * runs + other_files > most)
-    throw UsageError(fmt::format("{} runs need {} open files, {} are allowed: raise that with ulimit -n {}", runs,
-                                 2 * runs + other_files, most, 2 * runs + other_files));
-}
+void check_open_files(std::size_t runs) { demand_open_files(fmt::format("{} runs", runs), 2 * runs); }
 
 PreparedMerge prepare_records(SortSpec spec, Tuning tuning, KeptRunSet set, io::PosixStorage& storage) {
   const records::RecordFormat format = run::record_format_of(set.runs.front().description());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/errors.h"
 #include "base/memory.h"
@@ -13,16 +14,15 @@
 namespace ecosort::planner {
 namespace {
 
-constexpr unsigned rotating_buffers = 3;
+constexpr unsigned rotating_buffers = 3, rotating_buffers_of_sorted = 2;
 constexpr unsigned blocks_in_flight = 12;
-constexpr std::uint64_t least_run_bytes = 256 * KiB, most_run_bytes = 4 * MiB;
+constexpr std::uint64_t least_run_bytes = 256 * KiB, most_run_bytes = 4 * MiB;  // of rows that keep their order
+constexpr std::uint64_t blocks_share_of_sorted = 4;                             // 1/4 of the memory, or less
 constexpr std::uint64_t part_number_bytes = 2, part_count_bytes = 4;
 constexpr std::uint64_t part_facts_bytes = 256;  // of the part: its file, its place in the search, its sums
 
 std::uint64_t run_records_of(const PartitionWanted& wanted, std::uint64_t bytes) {
-  const Wanted& records = wanted.records;
-  if (wanted.is_sorted) return records.input_records;
-  return std::min(std::max<std::uint64_t>(bytes / records.format.record_size, 1), records.input_records);
+  return std::max<std::uint64_t>(std::min(bytes / wanted.records.format.record_size, wanted.records.input_records), 1);
 }
 
 // The least that holds a record behind the bytes that the block before left over.
@@ -36,14 +36,15 @@ std::uint64_t most_block(const PartitionWanted& wanted) {
   return slice_block_for(wanted.parts, range, least_block(wanted));
 }
 
-PartitionPlan layout(const PartitionWanted& wanted, std::uint64_t block_bytes, std::uint64_t most_run) {
+PartitionPlan layout(const PartitionWanted& wanted, std::uint64_t block_bytes, std::uint64_t run_records) {
   const Wanted& records = wanted.records;
   PartitionPlan plan;
   plan.plan.wanted = records;
   Formation& formation = plan.plan.formation;
-  formation.run_records = std::max<std::uint64_t>(run_records_of(wanted, most_run), 1);
+  formation.run_records = run_records;
   plan.runs = div_up(records.input_records, formation.run_records);
-  formation.run_buffers = static_cast<unsigned>(clip(plan.runs, 1, rotating_buffers));
+  formation.run_buffers =
+      static_cast<unsigned>(clip(plan.runs, 1, wanted.is_sorted ? rotating_buffers_of_sorted : rotating_buffers));
   const std::uint64_t unit = std::max<std::uint64_t>(records.input_alignment, page_bytes);
   const std::uint64_t run_bytes = formation.run_records * records.format.record_size;
   formation.run_buffer_bytes = round_up(run_bytes, unit) + 2 * unit;
@@ -62,6 +63,32 @@ PartitionPlan layout(const PartitionWanted& wanted, std::uint64_t block_bytes, s
   return plan;
 }
 
+bool fits(const PartitionWanted& wanted, const PartitionPlan& plan) {
+  return plan.plan.peak_memory_bytes <= wanted.records.memory_bytes;
+}
+
+// All at once, or in the fewest runs, all about equal.
+std::optional<PartitionPlan> plan_sorted(const PartitionWanted& wanted, std::uint64_t block) {
+  const std::uint64_t all = wanted.records.input_records, least = run_records_of(wanted, least_run_bytes);
+  const std::uint64_t most = clip(all, 1, records::RecordTable::most_records);
+  if (PartitionPlan plan = layout(wanted, block, most); fits(wanted, plan)) return plan;
+  const auto is_too_large = [&](std::uint64_t run_records) { return !fits(wanted, layout(wanted, block, run_records)); };
+  if (is_too_large(least)) return std::nullopt;
+  const std::uint64_t runs = div_up(all, least_that_works(least, most, 1, is_too_large) - 1);
+  return layout(wanted, block, div_up(all, runs));
+}
+
+std::optional<PartitionPlan> try_plan(const PartitionWanted& wanted, std::uint64_t block) {
+  if (wanted.is_sorted) return plan_sorted(wanted, block);
+  const std::uint64_t usual_run = clip(wanted.records.memory_bytes / 16, least_run_bytes, most_run_bytes);
+  PartitionPlan plan = layout(wanted, block, run_records_of(wanted, usual_run));
+  return fits(wanted, plan) ? std::optional(plan) : std::nullopt;
+}
+
+bool blocks_leave_room(const PartitionWanted& wanted, std::uint64_t block) {
+  return !wanted.is_sorted || (wanted.parts + blocks_in_flight) * block <= wanted.records.memory_bytes / blocks_share_of_sorted;
+}
+
 }  // namespace
 
 std::uint64_t slice_block_for(std::uint64_t parts, std::uint64_t range_bytes, std::uint64_t least) {
@@ -73,21 +100,17 @@ std::uint64_t slice_block_for(std::uint64_t parts, std::uint64_t range_bytes, st
 
 PartitionPlan plan_partition(const PartitionWanted& wanted) {
   const std::uint64_t memory = wanted.records.memory_bytes, least = least_block(wanted);
-  if (wanted.is_sorted && wanted.records.input_records > records::RecordTable::most_records)
-    throw UsageError(fmt::format("a range of {} records is too long to be sorted at once; {} are possible",
-                                 wanted.records.input_records, records::RecordTable::most_records));
-  const std::uint64_t usual_run = clip(memory / 16, least_run_bytes, most_run_bytes);
   for (std::uint64_t block = most_block(wanted); block > least; block = std::max(least, round_down(block / 2, page_bytes)))
-    if (PartitionPlan plan = layout(wanted, block, usual_run); plan.plan.peak_memory_bytes <= memory) return plan;
-  if (PartitionPlan plan = layout(wanted, least, usual_run); plan.plan.peak_memory_bytes <= memory) return plan;
-  PartitionPlan smallest = layout(wanted, least, least_run_bytes);
+    if (blocks_leave_room(wanted, block))
+      if (const auto plan = try_plan(wanted, block)) return *plan;
+  if (const auto plan = try_plan(wanted, least)) return *plan;
+  PartitionPlan smallest = layout(wanted, least, run_records_of(wanted, least_run_bytes));
+  if (fits(wanted, smallest)) return smallest;
   const std::uint64_t need = smallest.plan.peak_memory_bytes;
-  if (need <= memory) return smallest;
-  throw NotEnoughMemory(fmt::format("{} part{} with a write block of {} each, and {}, take {} of memory, there are {}",
-                                    wanted.parts, wanted.parts == 1 ? "" : "s", format_bytes(least),
-                                    wanted.is_sorted ? "the whole range with its index" : "what is read ahead",
-                                    format_bytes(need), format_bytes(memory)),
-                        memory, need);
+  throw NotEnoughMemory(
+      fmt::format("{} part{} with a write block of {} each, and what is read ahead, take {} of memory, there are {}",
+                  wanted.parts, wanted.parts == 1 ? "" : "s", format_bytes(least), format_bytes(need), format_bytes(memory)),
+      memory, need);
 }
 
 }  // namespace ecosort::planner

@@ -1,8 +1,7 @@
 // How the memory of a partition of records is divided. A pure integer function of what is wanted.
 //
 //   run buffers | records + index | ... |   one is cut into slices while the next ones are read; where the slices are to be
-//   sorted,
-//                                           there is one that holds the whole range
+//                                           sorted there is one that holds the whole range, or two as large as fit
 //   write blocks                            one for every part, and those that are being written
 #pragma once
 
@@ -15,7 +14,7 @@ namespace ecosort::planner {
 struct PartitionWanted {
   Wanted records;  // of the range; its size is known
   std::uint64_t parts = 1;
-  bool is_sorted = false;  // the rows of each slice
+  bool is_sorted = false;  // the rows of each slice, run by run
 };
 
 struct PartitionPlan {
@@ -32,8 +31,7 @@ inline constexpr std::uint64_t least_slice_block_bytes = std::uint64_t{64} << 10
 // Of such a range; the memory may want smaller ones.
 [[nodiscard]] std::uint64_t slice_block_for(std::uint64_t parts, std::uint64_t range_bytes, std::uint64_t least);
 
-// NotEnoughMemory, with what would do, where even the smallest blocks do not fit; UsageError for a range that cannot be sorted at
-// once.
+// NotEnoughMemory, with what would do, where even the smallest blocks do not fit.
 [[nodiscard]] PartitionPlan plan_partition(const PartitionWanted& wanted);
 
 }  // namespace ecosort::planner

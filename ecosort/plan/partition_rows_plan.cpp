@@ -40,14 +40,17 @@ std::uint64_t bytes_of_run(std::uint64_t run, unsigned buffers) {
 
 PartitionRowsPlan plan_partition_rows(const PartitionRowsWanted& wanted) {
   const std::uint64_t least = least_block(wanted);
-  const unsigned buffers = wanted.is_sorted ? 1 : rotating_buffers;
   const std::uint64_t tables = wanted.memory_bytes / table_share;
   const auto left_with = [&](std::uint64_t block) {
     const std::uint64_t taken = bytes_for_parts(wanted, block) + tables;
     return wanted.memory_bytes - std::min(wanted.memory_bytes, taken);
   };
+  // A range that surely fits is sorted at once.
+  const bool is_one_run = wanted.is_sorted && left_with(least) >= 2 * wanted.range_bytes;
+  const unsigned buffers = is_one_run ? 1 : rotating_buffers;
   std::uint64_t block = slice_block_for(wanted.parts, wanted.range_bytes, least);
-  const std::uint64_t wanted_left = wanted.is_sorted ? 2 * wanted.range_bytes : bytes_of_run(usual_run_bytes / 4, buffers);
+  const std::uint64_t for_sorted = is_one_run ? 2 * wanted.range_bytes : wanted.memory_bytes / 4 * 3;
+  const std::uint64_t wanted_left = wanted.is_sorted ? for_sorted : bytes_of_run(usual_run_bytes / 4, buffers);
   while (block > least && left_with(block) < wanted_left) block = std::max(least, round_down(block / 2, page_bytes));
   const std::uint64_t left = left_with(block);
   if (const std::uint64_t need = bytes_of_run(least_run_bytes, buffers); left < need) {

@@ -13,7 +13,7 @@ struct PartitionRowsWanted {
   std::uint64_t parts = 1;
   std::uint64_t range_bytes = 0;
   std::uint64_t top_bytes = 0;  // that each slice begins with
-  bool is_sorted = false;       // each slice: there is one run, of all rows
+  bool is_sorted = false;       // each slice, run by run
 };
 
 struct PartitionRowsPlan {

@@ -125,7 +125,7 @@ CommandTable merge_table() {
   std::vector<OptionRow> options =
       chosen({"-o,--output", "--record-size", "--key",      "--reverse",  "--unique",       "--stable", "--memory",
               "--threads",   "--temp",        "--io",       "--profile",  "--no-profile",   "--stats",  "--events",
-              "--trace",     "--progress",    "-q,--quiet", "--compress", "--assume-ratio", "--goal"});
+              "--trace",     "--progress",    "-q,--quiet", "--compress", "--assume-ratio", "--goal",   "--checksum"});
   options.push_back(
       {"--lines", "", "", "stands first: merges files of text lines; the options of `ecosort lines` follow, such as -t and -k"});
   options.push_back({"--runs", "", "",

@@ -240,7 +240,11 @@ class FilesKernel final : public Kernel {
 
   std::optional<Step> last_merge() override { return Step{"merge", bytes_of(sources_), bytes_of(sources_)}; }
 
-  Task<void> merge_to_output() override { written_ = co_await merge_to(sources_, *output_); }
+  Task<void> merge_to_output() override {
+    const MergedOutput merged = co_await merge_to(sources_, *output_);
+    written_ = merged.tally;
+    report.equal_pairs = merged.equal_pairs;
+  }
 
   [[nodiscard]] Proof proof() const override { return {read_.hash, written_.hash + dropped_.hash}; }
 
@@ -259,6 +263,7 @@ class FilesKernel final : public Kernel {
     report.dropped = dropped_.hash.count;
     report.output_bytes = written_bytes();
     report.hash = read_.hash;
+    report.checksum = read_.checksum;
     if (store_) report.peak_temp_bytes = store_->peak_bytes();
     if (store_) report.peak_memory_bytes = store_->peak_index_bytes();
     if (packer_ && packer_->report().blocks > 0) report.run_packing = packer_->report();
@@ -285,9 +290,9 @@ class FilesKernel final : public Kernel {
     merged.input.file = bench_.storage.create_unnamed(job_.directory, io::Role::run, caching);
     temp_bytes_ += bytes_of(group_);
     report.peak_temp_bytes = std::max(report.peak_temp_bytes, temp_bytes_);
-    const Tally written = co_await merge_to(group_, *merged.input.file);
-    merged.input.records = written.hash.count;
-    merged.written = written.hash;
+    const MergedOutput written = co_await merge_to(group_, *merged.input.file);
+    merged.input.records = written.tally.hash.count;
+    merged.written = written.tally.hash;
     co_return merged;
   }
 
@@ -296,7 +301,7 @@ class FilesKernel final : public Kernel {
   Task<Source> merge_group_to_run() {
     const std::uint64_t records = bytes_of(group_) / encoder_.record_size();
     const std::size_t number = store_->create(records);
-    OneMerge merge({bench_, encoder_, job_.plan}, group_);
+    OneMerge merge(tools(), group_);
     RunSink sink({bench_, encoder_, *store_}, job_.plan.output, number);
     const std::function<void()> tell_pace = [&] {
       pace_->tell((read_again_.count + merge.read().count) * encoder_.record_size());
@@ -328,9 +333,9 @@ class FilesKernel final : public Kernel {
     }
   }
 
-  Task<Tally> merge_to(std::vector<Source>& group, io::File& file) {
+  Task<MergedOutput> merge_to(std::vector<Source>& group, io::File& file) {
     const std::uint64_t bytes = bytes_of(group);
-    OneMerge merge({bench_, encoder_, job_.plan}, group);
+    OneMerge merge(tools(), group);
     const planner::MergeBuffers& buffers = job_.plan.output;
     const std::uint64_t reserve = std::max<std::uint64_t>(round_up(bytes, page_bytes), page_bytes);
     WriteBehind writer(bench_, file, buffers, {.total_bytes = bytes, .reserve_bytes = reserve}, nullptr);
@@ -338,8 +343,10 @@ class FilesKernel final : public Kernel {
     co_await merge.merge_to(output);
     for (std::size_t i = 0; i < group.size(); ++i) take_in(group[i], merge.tally(i));
     dropped_ += output.merged().dropped;
-    co_return output.merged().tally;
+    co_return output.merged();
   }
+
+  [[nodiscard]] FilesTools tools() const noexcept { return {bench_, encoder_, job_.plan, job_.checksum}; }
 
   void take_in(const Source& source, const Tally& read) {
     const Input& input = source.input;

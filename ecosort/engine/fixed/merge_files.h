@@ -33,6 +33,7 @@ struct MergeFilesJob {
   std::string directory;                // for files that are merged again
   bool unique = false;                  // of records with equal keys only the first one stays
   bool reread = false;                  // also read the output back from the device
+  bool checksum = false;                // valsort's, of the records read
 
   [[nodiscard]] bool is_of_runs() const noexcept { return !inputs.empty() && inputs.front().run; }
 };

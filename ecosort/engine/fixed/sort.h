@@ -26,10 +26,8 @@ struct SortJob {
 };
 
 struct SortReport : WorkReport {
-  planner::Plan plan;          // as followed: complete also where the size was unknown before
-  records::Checksum checksum;  // valsort's, of the input; where the plan wants it
+  planner::Plan plan;  // as followed: complete also where the size was unknown before
   std::uint64_t demand_reads = 0;
-  std::optional<std::uint64_t> equal_pairs;  // neighbours of the output with equal keys; nothing: they were not counted
 };
 
 // Sorts. Throws VerificationError, IoError, UsageError (a stream that ends inside a record), Interrupted; the output then

@@ -28,6 +28,7 @@ SortedFile::SortedFile(const FilesTools& tools, Input& input, run::RunPacker* co
       encoder_(tools.encoder),
       input_(input),
       coders_(coders),
+      checksum_(tools.checksum),
       run_block_records_(records_per_run_block(tools, input)),
       run_blocks_(run_blocks_per_block(tools, input)),
       block_records_(run_block_records_ * run_blocks_),
@@ -82,6 +83,8 @@ std::uint64_t SortedFile::bytes_of(std::uint64_t block) const noexcept {
 // later ones is still to be looked at.
 Checked SortedFile::check(std::uint64_t block) const {
   OutputCheck check(encoder_);
+  records::Checksum checksum;
+  const std::uint64_t step = records_per_check(encoder_);  // so that memory is read once
   std::byte* at = begin_of(block);
   const bool is_packed = input_.run && input_.run->is_packed();
   const std::byte* packed =
@@ -90,10 +93,16 @@ Checked SortedFile::check(std::uint64_t block) const {
     const std::uint64_t count = std::min(left, run_block_records_);
     if (input_.run) run::open_block(*input_.run, input_.file->path(), number, is_packed ? packed : at, at, coders_);
     if (is_packed) packed += input_.run->bytes_of(number, 1);
-    check.add(at, count);
+    for (std::uint64_t i = 0; i < count; i += step) {
+      const std::uint64_t n = std::min(step, count - i);
+      check.add(at + i * record_size_, n);
+      if (checksum_) checksum += records::crc_sum(at + i * record_size_, n);
+    }
     left -= count;
   }
-  return check.result();
+  Checked checked = check.result();
+  checked.tally.checksum = checksum;
+  return checked;
 }
 
 Task<void> SortedFile::load(std::uint64_t block) {

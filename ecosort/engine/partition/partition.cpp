@@ -31,21 +31,14 @@ Task<void> PartitionDriver::partition() {
   co_await files_.settle();
   bench_.reactor.scope().throw_if_failed();
   bench_.end();
-  take_in();
+  report_.slices.resize(files_.parts());
+  cutter_.sum_up(report_);
   verify();
   bench_.begin("sync", Phase::sync, 0);
   co_await files_.finish();
   bench_.end();
+  for (std::size_t part = 0; part < files_.parts(); ++part) report_.slices[part].files = files_.files(part);
   report_.notice = cutter_.check_input();
-}
-
-void PartitionDriver::take_in() {
-  report_.slices.resize(files_.parts());
-  cutter_.sum_up(report_);
-  for (std::size_t part = 0; part < files_.parts(); ++part) {
-    report_.slices[part].path = files_.path(part);
-    report_.slices[part].bytes = files_.bytes(part);
-  }
 }
 
 // Promise P1: what was read is what the slices hold.

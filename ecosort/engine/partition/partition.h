@@ -21,9 +21,12 @@ namespace ecosort::engine {
 struct PartitionTerms {
   std::vector<Splitter> splitters;  // in order
   std::uint64_t source = 0;         // number of the file that the range is of
-  bool is_sorted = false;           // the rows of each slice; otherwise they keep their order
-  std::vector<std::string> paths;   // of the slices, one more than there are splitters
+  bool is_sorted = false;           // the rows of each file; otherwise they keep their order
+  std::vector<std::string> paths;  // of the slices, one more than there are splitters; of their first files where they are sorted
 };
+
+// Where these are more than may be open.
+inline constexpr const char* fewer_runs_advice = "more memory or a shorter range makes fewer runs";
 
 struct PartitionReport {
   std::uint64_t bytes = 0;
@@ -49,7 +52,7 @@ class Cutter {
   virtual void begin(TaskGroup& work) = 0;
   // All was read: IoError where the input is not what it was, and what to tell the user, or nothing.
   [[nodiscard]] virtual std::string check_input() = 0;
-  // What was read, and of every slice its hash and its first and last row.
+  // What was read, and of every slice its hash and its first and last row. Slices are there, one for each part.
   virtual void sum_up(PartitionReport& report) = 0;
 };
 
@@ -64,7 +67,6 @@ class PartitionDriver {
 
  private:
   Task<void> partition();
-  void take_in();
   void verify() const;
 
   Bench& bench_;

@@ -163,6 +163,7 @@ class RecordCutter final : public Cutter {
       Run& run = runs_[number % runs_.size()];
       while (!run.is_full) co_await arrived_.changed();
       co_await cut(run.buffer, number);
+      if (job_.terms.is_sorted && number + 1 < job_.plan.runs) co_await files_.begin_next();
       run.is_full = false;
       free_runs_.give();
     }

@@ -1,5 +1,6 @@
 // Cuts a range of records into slices: each run is read, its index brought into the order of the parts, and gathered into their
-// files while the next runs are read. Where the slices are to be sorted there is one run, whose index is sorted, and cut.
+// files while the next runs are read. Where the slices are to be sorted, the index of each run is sorted, and cut: every run
+// makes files of its own.
 #pragma once
 
 #include <cstdint>

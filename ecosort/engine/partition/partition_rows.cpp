@@ -1,11 +1,14 @@
 #include "engine/partition/partition_rows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "base/errors.h"
 #include "base/memory.h"
+#include "base/open_files.h"
 #include "engine/partition/classifier.h"
 #include "engine/partition/fill_slices.h"
 #include "engine/partition/slice_order.h"
@@ -138,9 +141,6 @@ class RowCutter final : public Cutter {
     for (std::size_t number = 0; !reader_.at_end(); number = (number + 1) % runs_.size()) {
       co_await free_runs_.take();
       co_await reader_.fill(runs_[number]);
-      if (job_.terms.is_sorted && !reader_.at_end())
-        throw NotEnoughMemory("the rows of the range do not fit the memory all at once, as sorted parts want it",
-                              plan_.memory_bytes);
       is_full_[number] = 1;
       arrived_.notify();
     }
@@ -150,13 +150,20 @@ class RowCutter final : public Cutter {
 
   // In their order, which is that of the rows in each slice.
   Task<void> cut_runs() {
+    std::size_t runs = 0;
     for (std::size_t number = 0;; number = (number + 1) % runs_.size()) {
       while (is_full_[number] == 0 && !all_read_) co_await arrived_.changed();
       if (is_full_[number] == 0) co_return;
+      if (job_.terms.is_sorted && runs++ > 0) co_await begin_next_files(runs);
       co_await cut(runs_[number]);
       is_full_[number] = 0;
       free_runs_.give();
     }
+  }
+
+  Task<void> begin_next_files(std::size_t runs) {
+    demand_open_files(fmt::format("{} sorted runs of {} parts", runs, files_.parts()), runs * files_.parts(), fewer_runs_advice);
+    co_await files_.begin_next();
   }
 
   Task<void> cut(LineRun& run) {

@@ -1,4 +1,5 @@
-// The files of a partition: one for each part, filled through write blocks that all of them share.
+// The files of a partition: one for each part, or several where each holds sorted rows, filled through write blocks that all of
+// them share.
 //
 //   block of a part | carry | rows ...................... | room |    at most one that is being filled; when it is full, its
 //   whole
@@ -9,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,12 +29,16 @@ struct SliceBlocks {
   unsigned count = 0;       // one for each part, and some more
 };
 
-// What a part got.
-struct Slice {
+struct SliceFile {
   std::string path;
   std::uint64_t bytes = 0;
-  records::MultisetHash hash;  // and number of its rows
-  std::string first, last;     // the smallest and the largest row; of equal ones the first and the last one
+};
+
+// What a part got.
+struct Slice {
+  std::vector<SliceFile> files;  // one at least
+  records::MultisetHash hash;    // and number of its rows
+  std::string first, last;       // the smallest and the largest row; of equal ones the first and the last one
 };
 
 // Coordinator only, but for end(), room() and add(), which whoever fills a part calls. Must outlive its tasks.
@@ -43,28 +49,32 @@ class SliceFiles {
   // What each file begins with, less than a block. Before the first make_room().
   void begin_with(std::string top) { top_ = std::move(top); }
 
-  // Every file, in the directory of its path. IoError, NameError.
-  void create();
+  // A file for every part, in the directory of its path. IoError, NameError.
+  void create() { now_ = create_files(0); }
 
-  [[nodiscard]] std::size_t parts() const noexcept { return parts_.size(); }
+  [[nodiscard]] std::size_t parts() const noexcept { return paths_.size(); }
 
   // What may be put behind end() of the part.
   [[nodiscard]] std::uint64_t room(std::size_t part) const noexcept {
-    return parts_[part].block == nullptr ? 0 : block_bytes_ - parts_[part].used;
+    return now_[part]->block == nullptr ? 0 : block_bytes_ - now_[part]->used;
   }
-  [[nodiscard]] std::byte* end(std::size_t part) const noexcept { return parts_[part].block + parts_[part].used; }
+  [[nodiscard]] std::byte* end(std::size_t part) const noexcept { return now_[part]->block + now_[part]->used; }
   void add(std::size_t part, std::uint64_t bytes) noexcept {
-    parts_[part].used += bytes;
-    parts_[part].bytes += bytes;
+    now_[part]->used += bytes;
+    now_[part]->bytes += bytes;
   }
-  [[nodiscard]] std::uint64_t bytes(std::size_t part) const noexcept { return parts_[part].bytes; }
-  [[nodiscard]] const std::string& path(std::size_t part) const noexcept { return paths_[part]; }
 
   // Room for nearly a block.
   [[nodiscard]] Task<void> make_room(std::size_t part);
 
+  // Nothing more comes into the files so far; those of the first call stay, those without rows are none. What follows goes into
+  // further ones, PATH.00001 and so on. IoError, NameError.
+  [[nodiscard]] Task<void> begin_next();
+
   // Writes what is left, and makes everything durable.
   [[nodiscard]] Task<void> finish();
+  // Then: those of a part, in the order in which they were begun.
+  [[nodiscard]] std::vector<SliceFile> files(std::size_t part) const;
   // After an error: waits until nothing uses the blocks or the files. Throws nothing.
   [[nodiscard]] Task<void> settle() { return writes_.settle(); }
 
@@ -72,22 +82,31 @@ class SliceFiles {
   [[nodiscard]] std::string publish();
 
  private:
-  struct Part {
+  struct File {
+    std::string path;
     io::FilePtr file;
     std::byte* block = nullptr;
     std::uint64_t used = 0;    // bytes in it
     std::uint64_t offset = 0;  // of the file, where the block belongs
     std::uint64_t bytes = 0;   // in all
+    std::uint64_t size = 0;    // of the file, ahead of what is written
   };
-  Task<void> write(Part& part, std::byte* block, std::uint64_t offset, std::uint64_t size);
-  Task<void> finish_part(Part& part);
+  using Files = std::vector<std::unique_ptr<File>>;  // tasks refer to them
+  [[nodiscard]] Files create_files(std::size_t number);
+  void grow(File& file, std::uint64_t end);
+  Task<void> write(File& file, std::byte* block, std::uint64_t offset, std::uint64_t size);
+  Task<void> end_file(File& file);
+  Task<void> end_all();
+  Task<void> sync(File& file);
 
   Bench& bench_;
   std::vector<std::string> paths_;
   std::string top_;
   std::uint64_t block_bytes_;
   BlockPool blocks_;
-  std::vector<Part> parts_;
+  Files now_;  // one for each part
+  std::size_t generation_ = 0;
+  std::vector<Files> ended_;  // of each part
   TaskGroup writes_;
 };
 

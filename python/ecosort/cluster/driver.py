@@ -53,6 +53,8 @@ class Driver:
         self._job: str = plan["job"]
         self._planned_parts: int = plan["parts"]
         self._sampled_rows: int = plan["sampled_rows"]
+        self._merges: bool = plan["merges"]
+        self._partition_memory_bytes: int = plan["partition_memory_bytes"]
         self._ranges = [Range(*one) for one in plan["ranges"]]
         self._stamps = plan["inputs"]
         self._executor = executor
@@ -225,7 +227,9 @@ class Driver:
                 "format": self._format(),
                 "range": self._range_told(number),
                 "splitters": self._done["split"].answer["output"],
-                "memory_bytes": self.spec.memory_bytes,
+                "sorts": self._merges,
+                "memory_bytes": self._partition_memory_bytes,
+                "most_memory_bytes": self.spec.memory_bytes,
                 "threads": self.spec.threads,
                 "directory": str(self._temp(node) / f"partition-{number:05}.{attempt}"),
             }
@@ -299,6 +303,7 @@ class Driver:
                 "format": self._format(),
                 "part": part,
                 "slices": [one | {"task": name} for name, one in self._slices(part)],
+                "merges": self._merges,
                 "header": self._header(),
                 "header_hash": self._done["split"].answer["header_hash"],
                 "memory_bytes": self.spec.memory_bytes,

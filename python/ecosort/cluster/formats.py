@@ -31,7 +31,7 @@ WORDS: dict[str, dict[str, bool]] = {
     "jsonl": TABLE_WORDS,
 }
 _SORT = {"records": ("sort",), "lines": ("lines",), "csv": ("csv",), "jsonl": ("jsonl",)}
-_MERGE = {"records": ("merge",), "lines": ("merge", "--lines"), "csv": ("csv", "--merge"), "jsonl": ("jsonl", "--merge")}
+_MERGE = {"records": ("merge",), "lines": ("lines", "--merge"), "csv": ("csv", "--merge"), "jsonl": ("jsonl", "--merge")}
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Format:
         return [] if self.name == "lines" else ["--output=-"]
 
     def merge_command(self) -> list[str]:
-        """Reads files that are sorted, and refuses those that are not."""
+        """Takes files that are sorted, and refuses those that are not."""
         return [*_MERGE[self.name], *self.words]
 
     def threads(self, count: int) -> str:

@@ -91,6 +91,8 @@ def create_journal(spec: JobSpec, executor: Executor) -> Journal:
             "job": os.urandom(8).hex(),
             "spec": spec.as_json(),
             "parts": shape.parts,
+            "merges": shape.merges,
+            "partition_memory_bytes": shape.partition_memory_bytes,
             "sampled_rows": sampled_rows(shape.parts, len(ranges)),
             "ranges": [[one.source, one.path, one.begin, one.end] for one in ranges],
             "inputs": stamps,

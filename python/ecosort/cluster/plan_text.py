@@ -25,9 +25,10 @@ def plan_text(shape: Shape, rates: Rates | None) -> str:
         f"nodes            {shape.nodes}, {shape.workers} tasks at a time, {size_text(shape.memory_bytes)} of memory each",
         f"sample           {shape.sampled_rows} rows, at most {size_text(shape.sample_bytes)} read; "
         "no part over 1.1 times the mean, but with probability 1e-6",
-        f"partition        {shape.ranges} tasks of {size_text(shape.range_bytes)}",
-        f"slices           {shape.slices} of {size_text(shape.slice_bytes)}",
-        f"reduce           {shape.parts} parts of {size_text(shape.part_bytes)}",
+        f"partition        {shape.ranges} tasks of {size_text(shape.range_bytes)}, "
+        f"{size_text(shape.partition_memory_bytes)} of memory each",
+        f"slices           {shape.slices} files of {size_text(shape.slice_bytes)}" + (", sorted" if shape.merges else ""),
+        f"reduce           {shape.parts} parts of {size_text(shape.part_bytes)}, {_how(shape)}",
         f"moved            {size_text(shape.moved_bytes)}: {size_text(-(-shape.moved_bytes // shape.nodes))} per node",
         f"over the network {size_text(shape.network_bytes)}: {size_text(shape.network_bytes // shape.nodes)} in and out per node",
         f"temporary space  {size_text(shape.temp_bytes_per_node)} per node",
@@ -38,6 +39,10 @@ def plan_text(shape: Shape, rates: Rates | None) -> str:
         lines += [_stage_text(prediction) for prediction in predict(shape, rates).stages]
         lines += [f"time             {predict(shape, rates).seconds:.1f} s"]
     return "\n".join(lines)
+
+
+def _how(shape: Shape) -> str:
+    return f"each merged from {shape.files} files" if shape.merges else "each sorted in one pass"
 
 
 def _stage_text(stage: Prediction) -> str:

@@ -12,11 +12,18 @@ from ecosort.cluster.sampling import sampled_rows
 from ecosort.errors import BadInput
 
 SAMPLE_READ_BYTES = 4096  # what a sampled row costs: one page
+_GIB = 1 << 30
 _LEAST_SLICE = 1 << 20  # smaller slices are mostly seeks (TritonSort writes 5 MB to 14 MB at a time)
-_RANGES_PER_WORKER = 4  # so many turns balance nodes that are not equally fast
+_TURNS = 4  # of a worker: so many balance nodes that are not equally fast
 _INDEX_BYTES = 32  # of a record or row while a part is sorted in one pass, both copies of its entry
 _ROW_BUFFERS = 3  # of a sort of rows, equal ones (`ecosort plan lines`)
 _BUFFERS_SHARE = 8  # 1/8 of the memory is for blocks to read and write
+_MERGED_FILE_BYTES = 1 << 19  # of the memory of a merge: two blocks of a sorted file, as small as keeps a drive busy
+_FILES_WANTED = 64  # of a part: more take longer to merge, fewer take more memory to sort, which the system has to clear
+_PART_MEMORIES = 16  # a part that is merged may be so many times the memory of its task: it is soon made again
+_LEAST_SORTED = 32 << 20  # sorted at a time, where the memory has room for it
+_OPEN_FILES = 900  # of a task: most systems allow 1024 or more
+_RUN_INDEX_BYTES = 48  # of a row: its places in the index, which is sorted with a copy
 
 
 @dataclass(frozen=True)
@@ -32,12 +39,15 @@ class Shape:
     range_bytes: int  # the largest
     sampled_rows: int
     memory_bytes: int  # of a task
+    merges: bool = False  # slices are sorted files, and parts are merged; otherwise parts are sorted, in one pass
+    partition_memory_bytes: int = 0  # of a task that partitions
+    files: int = 0  # that a part is put together from
     fetched_bytes: int = 0  # of remote inputs: written once and read once more, so that tasks have them as files
     uploaded_bytes: int = 0  # of an output in a bucket
 
     @property
     def slices(self) -> int:
-        return self.ranges * self.parts
+        return self.files * self.parts
 
     @property
     def slice_bytes(self) -> int:
@@ -92,41 +102,104 @@ def plan_shape(
     row_bytes: int = 100,
     are_records: bool = True,
     parts: int | None = None,
+    merges: bool | None = None,
     fetched_bytes: int = 0,
     is_uploaded: bool = False,
 ) -> Shape:
-    """The fewest parts that fit one pass each even if 1.1 times the mean, and at least one for every worker."""
-    workers = nodes * workers_per_node
-    fitting = one_pass_bytes(memory_bytes, row_bytes, are_records=are_records) * 10 // 11
-    if fitting < 1:
-        raise BadInput(f"{memory_bytes} bytes of memory for a task are too few; give a MiB at least")
-    if parts is None:
-        least = -(-input_bytes // fitting)
-        parts = max(workers, -(-least // workers) * workers) if input_bytes >= workers * _LEAST_SLICE else max(1, least)
-    if parts < 1:
+    """A part is merged from sorted slices where these are few enough for one pass, which takes less processor time and memory;
+    else it is sorted in one pass, which it fits even if 1.1 times the mean. `merges` demands one of both. BadInput."""
+    if parts is not None and parts < 1:
         raise BadInput(f"parts is a positive number, not {parts}")
-    range_bytes = _range_bytes(input_bytes, workers, parts, row_bytes)
-    ranges = max(1, -(-input_bytes // range_bytes))
+    job = _Job(input_bytes, nodes * workers_per_node, memory_bytes, row_bytes, are_records)
+    cut = job.merged(parts)
+    if merges is False or (merges is None and cut.files * _MERGED_FILE_BYTES > memory_bytes):
+        cut = job.sorted(parts)
     return Shape(
         input_bytes=input_bytes,
         nodes=nodes,
-        workers=workers,
-        parts=parts,
-        part_bytes=-(-input_bytes // parts),
-        ranges=ranges,
-        range_bytes=range_bytes,
-        sampled_rows=sampled_rows(parts, ranges),
+        workers=job.workers,
+        parts=cut.parts,
+        part_bytes=-(-input_bytes // cut.parts),
+        ranges=cut.ranges,
+        range_bytes=cut.range_bytes,
+        sampled_rows=sampled_rows(cut.parts, cut.ranges),
         memory_bytes=memory_bytes,
+        merges=cut.merges,
+        partition_memory_bytes=cut.partition_memory_bytes,
+        files=cut.files,
         fetched_bytes=fetched_bytes,
         uploaded_bytes=input_bytes if is_uploaded else 0,
     )
 
 
-def _range_bytes(input_bytes: int, workers: int, parts: int, row_bytes: int) -> int:
-    """Equally many for every worker, but with slices that are worth a request, and whole records."""
-    turns = min(_RANGES_PER_WORKER, max(1, input_bytes // (workers * parts * _LEAST_SLICE)))
-    wanted = max(1, -(-input_bytes // (turns * workers)))
-    return -(-wanted // row_bytes) * row_bytes
+@dataclass(frozen=True)
+class _Cut:
+    parts: int
+    ranges: int
+    range_bytes: int
+    files: int
+    merges: bool
+    partition_memory_bytes: int
+
+
+@dataclass(frozen=True)
+class _Job:
+    input_bytes: int
+    workers: int
+    memory_bytes: int  # of a task
+    row_bytes: int
+    are_records: bool
+
+    def merged(self, parts: int | None) -> _Cut:
+        """Parts of a GiB or more, and of at most 16 times the memory."""
+        parts = parts or self._for_workers(-(-self.input_bytes // (_PART_MEMORIES * self.memory_bytes)), self._turns(_GIB))
+        most = _sorted_at_once(self.memory_bytes, self.row_bytes)
+        if most < 1:
+            raise self._too_few()
+        at_once = min(most, max(self.input_bytes // _FILES_WANTED, _LEAST_SORTED))
+        most_range = at_once * max(1, _OPEN_FILES // parts)
+        range_bytes = self._range_bytes(max(self._turns(_GIB), -(-self.input_bytes // (self.workers * most_range))))
+        ranges = max(1, -(-self.input_bytes // range_bytes))
+        memory = min(self.memory_bytes, _memory_to_sort(at_once, self.row_bytes) + parts * _LEAST_SLICE)
+        files = ranges * max(1, -(-range_bytes // at_once))
+        return _Cut(parts, ranges, range_bytes, files, merges=True, partition_memory_bytes=memory)
+
+    def sorted(self, parts: int | None) -> _Cut:
+        """The fewest parts that fit one pass."""
+        fitting = one_pass_bytes(self.memory_bytes, self.row_bytes, are_records=self.are_records) * 10 // 11
+        if fitting < 1:
+            raise self._too_few()
+        parts = parts or self._for_workers(-(-self.input_bytes // fitting), 1)
+        range_bytes = self._range_bytes(self._turns(parts * _LEAST_SLICE))
+        ranges = max(1, -(-self.input_bytes // range_bytes))
+        return _Cut(parts, ranges, range_bytes, ranges, merges=False, partition_memory_bytes=self.memory_bytes)
+
+    def _too_few(self) -> BadInput:
+        return BadInput(f"{self.memory_bytes} bytes of memory for a task are too few; give a MiB at least")
+
+    def _for_workers(self, least: int, turns: int) -> int:
+        """A multiple of the workers, unless there is hardly anything for them."""
+        if self.input_bytes < self.workers * _LEAST_SLICE:
+            return max(1, least)
+        return max(turns, -(-least // self.workers)) * self.workers
+
+    def _turns(self, least_bytes: int) -> int:
+        """Of each worker, with so many bytes at least."""
+        return min(_TURNS, max(1, self.input_bytes // (self.workers * least_bytes)))
+
+    def _range_bytes(self, turns: int) -> int:
+        """Equally many for every worker, and whole records."""
+        wanted = max(1, -(-self.input_bytes // (turns * self.workers)))
+        return -(-wanted // self.row_bytes) * self.row_bytes
+
+
+def _sorted_at_once(memory_bytes: int, row_bytes: int) -> int:
+    """What `ecosort partition --sort` sorts in half of three quarters of its memory, while it reads into the other half."""
+    return memory_bytes * 3 // 8 * row_bytes // (row_bytes + _RUN_INDEX_BYTES)
+
+
+def _memory_to_sort(at_once_bytes: int, row_bytes: int) -> int:
+    return -(-at_once_bytes * (row_bytes + _RUN_INDEX_BYTES) // row_bytes) * 8 // 3 + 1
 
 
 def cut_ranges(

@@ -36,8 +36,12 @@ class Published:
     source: str
 
     def predicted(self) -> JobPrediction:
-        shape = plan_shape(
-            self.input_bytes, nodes=self.nodes, workers_per_node=self.workers_per_node, memory_bytes=self.memory_bytes
+        shape = plan_shape(  # these systems sort what they have distributed
+            self.input_bytes,
+            nodes=self.nodes,
+            workers_per_node=self.workers_per_node,
+            memory_bytes=self.memory_bytes,
+            merges=False,
         )
         return predict(shape, self.rates)
 

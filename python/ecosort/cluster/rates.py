@@ -15,6 +15,7 @@ _NAMES = {
     "network": "network",
     "partition": "partition",
     "sort": "sort",
+    "merge": "merge",
 }
 
 
@@ -34,6 +35,7 @@ class Rates:
     network: float | None = None
     partition: float | None = None
     sort: float | None = None
+    merge: float | None = None
     one_drive: bool = False
     pushed: bool = False
     remote: bool = False
@@ -43,7 +45,7 @@ class Rates:
 
 
 def rates_from_text(text: str) -> Rates:
-    """Such as `read=500,temp-write=400,temp-read=500,write=400,network=1250,partition=2000,sort=800`, in MB/s."""
+    """Such as `read=500,temp-write=400,temp-read=500,write=400,network=1250,partition=2000,sort=800,merge=2000`, in MB/s."""
     rates = Rates(one_drive=True)
     for word in text.split(","):
         name, _, value = word.partition("=")

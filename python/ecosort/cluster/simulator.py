@@ -49,7 +49,8 @@ def _partition_seconds_per_mb(shape: Shape, rates: Rates) -> dict[str, float]:
     stored = None if rates.in_memory else rates.temp_write
     received = (elsewhere if rates.pushed else 0) + (1 if rates.remote else 0)
     times = _drive_times(rates, rates.input_read, stored)
-    return times | _known({"network": (rates.network, received), "partitioning": (rates.partition, 1)})
+    computing = {"sorting": (rates.sort, 1.0)} if shape.merges else {"partitioning": (rates.partition, 1.0)}
+    return times | _known({"network": (rates.network, received), **computing})
 
 
 def _reduce_seconds_per_mb(shape: Shape, rates: Rates) -> dict[str, float]:
@@ -57,7 +58,8 @@ def _reduce_seconds_per_mb(shape: Shape, rates: Rates) -> dict[str, float]:
     stored = None if rates.in_memory else rates.temp_read
     received, sent = (0.0 if rates.pushed else elsewhere), (1 if rates.remote else 0)
     times = _drive_times(rates, stored, rates.output_write)
-    return times | _known({"network": (rates.network, max(received, sent)), "sorting": (rates.sort, 1)})
+    computing = {"merging": (rates.merge, 1.0)} if shape.merges else {"sorting": (rates.sort, 1.0)}
+    return times | _known({"network": (rates.network, max(received, sent)), **computing})
 
 
 def _drive_times(rates: Rates, read: float | None, write: float | None) -> dict[str, float]:

@@ -7,6 +7,7 @@ killed at any moment, and run again. It deletes nothing but what it wrote itself
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import shutil
@@ -30,6 +31,9 @@ from ecosort.report import Phase, Report, empty_report
 from ecosort.version import __version__
 
 Json = dict[str, Any]
+
+_MERGE_BYTES = 16 << 20  # of a merge of records, besides
+_MERGED_FILE_BYTES = 2 << 20  # for each file
 
 
 def run_task(task: Json) -> Json:
@@ -146,9 +150,15 @@ def _partition(task: Json) -> Json:
 
 def _partition_into(directory: Path, task: Json) -> Json:
     report = directory / "report.json"
-    words = _format(task).node_command("partition")
-    words += [f"--splitters={task['splitters']}", f"--memory={task['memory_bytes']}B", _format(task).threads(task["threads"])]
-    run_command([*words, f"--output={directory}", "--prefix=slice", f"--report={report}", *_range_words(task)])
+    words = [*_format(task).node_command("partition"), f"--splitters={task['splitters']}"]
+    words += [_format(task).threads(task["threads"]), *(["--sort"] if task["sorts"] else [])]
+    words += [f"--output={directory}", "--prefix=slice", f"--report={report}", *_range_words(task)]
+    try:
+        run_command([*words, f"--memory={task['memory_bytes']}B"])
+    except NotEnoughMemory:  # for a very long row, perhaps
+        if task["memory_bytes"] == task["most_memory_bytes"]:
+            raise
+        run_command([*words, f"--memory={task['most_memory_bytes']}B"])
     told = json.loads(report.read_bytes())
     slices = [_slice(directory, told_slice) | {"top_bytes": told["top_bytes"]} for told_slice in told["slices"]]
     if sum_of(slices) != HashSum(told["rows"], told["hash"]):
@@ -164,15 +174,15 @@ def _partition_into(directory: Path, task: Json) -> Json:
 
 
 def _slice(directory: Path, told: Json) -> Json:
-    wanted = ("part", "rows", "hash", "first", "last")
-    path = directory / Path(told["file"]).name
-    return {name: told[name] for name in wanted} | {"path": str(path), "bytes": path.stat().st_size}
+    wanted = ("part", "rows", "hash", "first", "last", "bytes")
+    files = [{"path": str(directory / Path(one["file"]).name), "bytes": one["bytes"]} for one in told["files"]]
+    return {name: told[name] for name in wanted} | {"files": files}
 
 
 def _reduce(task: Json) -> Json:
-    """Sorts a part. Slices that are not there or not what they were are told as `damaged`, for their tasks to run again."""
+    """Puts a part together. Slices that are not there or not what they were are `damaged`, for their tasks to run again."""
     form, slices = _format(task), task["slices"]
-    if damaged := [one["task"] for one in slices if _size(one["path"]) != one["bytes"]]:
+    if damaged := [one["task"] for one in slices if not _is_there(one)]:
         return {"damaged": damaged, "bytes_read": 0, "bytes_written": 0}
     output = Path(task["output"])
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -190,9 +200,11 @@ def _reduce(task: Json) -> Json:
 
 
 def _filled(slices: Sequence[Json]) -> list[str]:
-    """Those with rows, and the first one if it says what stands on top of the output."""
-    paths = [one["path"] for number, one in enumerate(slices) if one["rows"] or (number == 0 and one["top_bytes"])]
-    return paths or [slices[0]["path"]]
+    """Files with rows, and the first one if it says what stands on top of the output."""
+    top_bytes = slices[0]["top_bytes"]
+    first, *others = (file for one in slices for file in one["files"])
+    filled = [file["path"] for file in others if file["bytes"] > top_bytes]
+    return [first["path"], *filled] if first["bytes"] > 0 or not filled else filled
 
 
 def _demand_rows(task: Json, report: Report) -> None:
@@ -203,7 +215,24 @@ def _demand_rows(task: Json, report: Report) -> None:
 
 def _sort_slices(task: Json, form: Format, paths: Sequence[str], demand: Callable[[Report], None]) -> Report:
     """Into the file `output`, at `place` in a file of all parts, or as the object `upload`, which appears if `demand` is met."""
-    words = [*form.sort_command(), f"--memory={task['memory_bytes']}B", f"--temp={task['temp']}", form.threads(task["threads"])]
+    if task["merges"]:
+        with contextlib.suppress(NotEnoughMemory):  # for very long rows of many files
+            return _put_together(
+                task, form, [*form.merge_command(), f"--memory={_merge_memory(task, form, len(paths))}B"], paths, demand
+            )
+    return _put_together(task, form, [*form.sort_command(), f"--memory={task['memory_bytes']}B"], paths, demand)
+
+
+def _merge_memory(task: Json, form: Format, files: int) -> int:
+    """More is of no use, and the system clears it. Rows, whose lengths no one knows, may have all of it."""
+    enough = _MERGE_BYTES + files * _MERGED_FILE_BYTES if form.name == "records" else task["memory_bytes"]
+    return min(enough, int(task["memory_bytes"]))
+
+
+def _put_together(
+    task: Json, form: Format, command: Sequence[str], paths: Sequence[str], demand: Callable[[Report], None]
+) -> Report:
+    words = [*command, f"--temp={task['temp']}", form.threads(task["threads"])]
     if has_summaries(form):
         words.append("--checksum")
     to_stream = [*words, *form.to_standard_output(), *paths]
@@ -336,14 +365,19 @@ def _size(path: str) -> int:
         return -1
 
 
+def _is_there(one: Json) -> bool:
+    """The files of a slice are, in full length."""
+    return all(_size(file["path"]) == file["bytes"] for file in one["files"])
+
+
 def _is_sound(task: Json, form: Format, one: Json) -> bool:
     """A slice holds the rows that were counted and hashed when it was written."""
-    if _size(one["path"]) != one["bytes"]:
+    if not _is_there(one):
         return False
     scratch = f"{task['output']}.slice"
     try:
         here = task | {"output": scratch, "place": None, "upload": None}
-        report = _sort_slices(here, form, [one["path"]], lambda report: None)
+        report = _sort_slices(here, form, [file["path"] for file in one["files"]], lambda report: None)
         return _sum(report, task) == HashSum(one["rows"], one["hash"])
     except (NotEnoughSpace, NotEnoughMemory):
         raise

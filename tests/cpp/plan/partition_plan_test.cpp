@@ -36,12 +36,28 @@ TEST(PartitionPlan, FitsTheMemoryOrNamesOneThatItFits) {
               EXPECT_GE(formation.write_block_bytes, least_slice_block_bytes);
               EXPECT_GE(formation.write_block_bytes, size + 4096U);
               EXPECT_GE(plan.runs * formation.run_records, records);
-              EXPECT_TRUE(plan.runs <= 1 || !is_sorted);
+              if (is_sorted) EXPECT_EQ(formation.run_buffers, plan.runs <= 1 ? 1U : 2U);
             } catch (const NotEnoughMemory& error) {
               EXPECT_GT(error.need_bytes, memory);
               EXPECT_NO_THROW((void)plan_partition(wanted(records, size, parts, error.need_bytes, is_sorted)));
             }
           }
+}
+
+TEST(PartitionPlan, SortedRunsAreAsFewAsTheMemoryAllowsAndEqual) {
+  const auto plan = [](std::uint64_t memory) { return plan_partition(wanted(3'000'001, 100, 7, memory, true)); };
+  EXPECT_EQ(plan(512 * MiB).runs, 1U);
+  const PartitionPlan several = plan(128 * MiB);
+  EXPECT_GE(several.runs, 6U);  // 300 MB, and two runs with 48 bytes a record for their indexes in 128 MiB
+  EXPECT_LE(several.runs, 7U);
+  EXPECT_LT(several.runs * several.plan.formation.run_records - 3'000'001, several.runs);
+  std::uint64_t before = 1;
+  for (std::uint64_t memory = 512 * MiB; memory >= 8 * MiB; memory /= 2) {
+    const std::uint64_t runs = plan(memory).runs;
+    EXPECT_GE(runs, before);
+    before = runs;
+  }
+  EXPECT_LE(before, 150U);
 }
 
 TEST(PartitionPlan, BlocksOfASmallRangeAreSmall) {

@@ -9,7 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from ecosort.cluster import PhaseState, check, resume, sort
+from ecosort.cluster import PhaseState, check, jobs, planner, resume, sort
+from ecosort.cluster.planner import plan_shape
 
 from ecosort import BadInput, IoFailed, VerificationFailed
 
@@ -18,8 +19,21 @@ from .support import KEYS, RECORDS, joined, numbered, only_inputs_and_output_are
 COUNT = 40_000
 
 
+@pytest.fixture(params=[True, False], ids=["merged", "sorted"])
+def merges(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Parts are merged from sorted slices, as the planner wants it for small inputs, or sorted."""
+    wanted = bool(request.param)
+    if not wanted:
+        monkeypatch.setattr(planner, "_MERGED_FILE_BYTES", 1 << 60)
+    return wanted
+
+
 @pytest.mark.parametrize("keys", KEYS)
-def test_any_distribution_is_sorted_stably_in_parts_of_like_size(keys: str, here: Path, nodes: list[Path]) -> None:
+def test_any_distribution_is_sorted_stably_in_parts_of_like_size(
+    keys: str, merges: bool, here: Path, nodes: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans = []
+    monkeypatch.setattr(jobs, "plan_shape", lambda *words, **more: plans.append(plan_shape(*words, **more)) or plans[-1])
     data = numbered(KEYS[keys](COUNT))
     cut = 100 * (COUNT // 3)
     Path("a").write_bytes(data[:cut])
@@ -33,9 +47,11 @@ def test_any_distribution_is_sorted_stably_in_parts_of_like_size(keys: str, here
     assert 0 < partition.network_bytes + reduce.network_bytes < len(data)
     assert check("out").rows == COUNT
     only_inputs_and_output_are_left(here, *nodes)
+    assert {plan.merges for plan in plans} == {merges}
+    assert {plan.files > plan.ranges for plan in plans} == {merges}
 
 
-def test_lines_of_any_length(nodes: list[Path]) -> None:
+def test_lines_of_any_length(nodes: list[Path], merges: bool) -> None:
     generator = random.Random(7)
     lines = [b"%x %d" % (generator.getrandbits(40 * generator.randrange(1, 8)), number) for number in range(20_000)]
     Path("in").write_bytes(b"\n".join(lines))
@@ -46,7 +62,31 @@ def test_lines_of_any_length(nodes: list[Path]) -> None:
     assert not Path("-").exists()  # what is read for its order goes nowhere
 
 
-def test_csv_with_newlines_in_quotes_has_its_header_in_each_part(nodes: list[Path]) -> None:
+def long_lines(digits: int, count: int) -> list[bytes]:
+    """Of two bytes more than a number says in hexadecimal digits, most of which are the same."""
+    generator = random.Random(11)
+    return [b"%08x" % generator.getrandbits(32) + b"x" * digits for _ in range(count)]
+
+
+def test_lines_that_are_too_long_for_a_small_share_of_the_memory(nodes: list[Path]) -> None:
+    """First and last lines of slices may take 1/16 of it: the task gets all of it then."""
+    lines = long_lines(3_000_000, 20)
+    Path("in").write_bytes(b"\n".join(lines) + b"\n")
+    report = sort("in", "out", format="lines", nodes_temp=nodes, parts=2, memory="512MiB")
+    assert joined(Path("out")) == b"".join(line + b"\n" for line in sorted(lines))
+    assert report.attempts == report.tasks
+
+
+def test_parts_whose_files_have_too_long_lines_to_be_merged_are_sorted(nodes: list[Path]) -> None:
+    lines = long_lines(450_000, 260)
+    Path("in").write_bytes(b"\n".join(lines) + b"\n")
+    report = sort("in", "out", format="lines", nodes_temp=nodes, parts=1, memory="16MiB")
+    assert joined(Path("out")) == b"".join(line + b"\n" for line in sorted(lines))
+    (reduce,) = [span for span in report.spans if span.stage == "reduce"]
+    assert "run_formation" in [step.name for step in reduce.steps]
+
+
+def test_csv_with_newlines_in_quotes_has_its_header_in_each_part(nodes: list[Path], merges: bool) -> None:
     generator = random.Random(8)
     rows = [f'{generator.randrange(5000)},"line {number}\nnext, ""quoted"""' for number in range(8_000)]
     Path("in.csv").write_text("id,text\n" + "".join(row + "\n" for row in rows))
@@ -58,7 +98,7 @@ def test_csv_with_newlines_in_quotes_has_its_header_in_each_part(nodes: list[Pat
     assert check("out").rows == len(rows)
 
 
-def test_json_lines_by_a_path(nodes: list[Path]) -> None:
+def test_json_lines_by_a_path(nodes: list[Path], merges: bool) -> None:
     generator = random.Random(9)
     lines = [json.dumps({"user": {"id": generator.randrange(10**6)}, "n": number}) for number in range(8_000)]
     Path("in.jsonl").write_text("".join(line + "\n" for line in lines))
@@ -136,7 +176,7 @@ def test_the_check_of_the_program_knows_a_manifest(sorted_output: Path, ecosort:
 
 
 @pytest.mark.parametrize("keys", KEYS)
-def test_summaries_of_parts_are_those_of_valsort(keys: str, nodes: list[Path], ecosort: Path) -> None:
+def test_summaries_of_parts_are_those_of_valsort(keys: str, merges: bool, nodes: list[Path], ecosort: Path) -> None:
     """One by one, and together as of one file."""
     Path("in").write_bytes(numbered(KEYS[keys](COUNT)))
     sort("in", "out", nodes_temp=nodes, parts=4, memory="4MiB", **RECORDS)  # type: ignore[arg-type]
@@ -227,7 +267,7 @@ def test_ray_that_is_missing_is_told(sorted_output: Path) -> None:
         sort("in", "other", on="ray", **RECORDS)  # type: ignore[arg-type]
 
 
-def test_csv_whose_lines_end_with_cr_lf(nodes: list[Path]) -> None:
+def test_csv_whose_lines_end_with_cr_lf(nodes: list[Path], merges: bool) -> None:
     rows = [b"%d,x%d\r\n" % (number * 7919 % 5000, number) for number in range(5_000)]
     Path("in.csv").write_bytes(b"id,text\r\n" + b"".join(rows))
     sort("in.csv", "out", format="csv", by="id:number", nodes_temp=nodes, parts=2, memory="4MiB")

@@ -48,12 +48,27 @@ def test_half_a_record_is_refused() -> None:
     workers=st.integers(1, 8),
     memory=st.integers(64 * MIB, 1 << 36),
     row_bytes=st.integers(1, 1000),
+    merges=st.sampled_from([None, None, True, False]),
 )
-def test_every_part_fits_one_pass_even_when_it_is_the_largest_there_may_be(
-    input_bytes: int, nodes: int, workers: int, memory: int, row_bytes: int
+def test_every_part_takes_one_pass_even_when_it_is_the_largest_there_may_be(
+    input_bytes: int, nodes: int, workers: int, memory: int, row_bytes: int, merges: bool | None
 ) -> None:
-    shape = plan_shape(input_bytes, nodes=nodes, workers_per_node=workers, memory_bytes=memory, row_bytes=row_bytes)
-    assert shape.part_bytes * 11 // 10 <= one_pass_bytes(memory, row_bytes) + 2
+    shape = plan_shape(
+        input_bytes, nodes=nodes, workers_per_node=workers, memory_bytes=memory, row_bytes=row_bytes, merges=merges
+    )
+    assert merges in (None, shape.merges)
+    if shape.merges:
+        assert merges or shape.files <= memory // 2**19
+        assert shape.part_bytes <= 16 * memory
+        assert shape.partition_memory_bytes <= memory
+        # Files of a part and a range are those of what is sorted at a time, in half of 3/4 of the memory with its index.
+        at_once = shape.partition_memory_bytes * 3 // 8 * row_bytes // (row_bytes + 48)
+        assert shape.files * at_once >= min(input_bytes, shape.files)
+        assert shape.files // shape.ranges * shape.parts <= max(900, shape.parts)
+    else:
+        assert shape.part_bytes * 11 // 10 <= one_pass_bytes(memory, row_bytes) + 2
+        assert shape.partition_memory_bytes == memory
+        assert shape.files == shape.ranges
     assert shape.parts * shape.part_bytes >= input_bytes
     assert shape.ranges * shape.range_bytes >= input_bytes
     assert 4 * input_bytes <= shape.moved_bytes <= 5 * input_bytes
@@ -70,6 +85,16 @@ def test_every_worker_has_the_same_number_of_turns() -> None:
     shape = plan_shape(10**14, nodes=500, workers_per_node=4, memory_bytes=1 << 32)
     assert shape.ranges % shape.workers == 0
     assert shape.parts % shape.workers == 0
+
+
+def test_parts_of_few_sorted_files_are_merged_and_others_sorted() -> None:
+    plain = plan_shape(4 * 10**9, nodes=2, workers_per_node=1, memory_bytes=1 << 29)
+    assert (plain.merges, plain.parts, plain.files) == (True, 2, 64)
+    assert plain.partition_memory_bytes < 1 << 28
+    large = plan_shape(
+        10**14, nodes=10, workers_per_node=4, memory_bytes=4 * 10**9
+    )  # 4 GB merge 7629 files with blocks of 256 KiB
+    assert (large.merges, large.files) == (False, large.ranges)
 
 
 def test_too_little_memory_is_refused() -> None:
