@@ -150,7 +150,7 @@ class OneMerge {
   void limit(Round& round) const {
     std::optional<std::size_t> first;
     for (std::size_t i = 0; i < files_.size(); ++i)
-      if (!files_[i]->is_all_here() && (!first || encoder_.compare(last_of(i), last_of(*first)) < 0)) first = i;
+      if (!files_[i]->is_all_here() && (!first || compare_pair(last_of(i), last_of(*first), encoder_) < 0)) first = i;
     if (!first) return;
     round.ends = files_[*first].get();
     const std::byte* const border = last_of(*first);
@@ -163,16 +163,18 @@ class OneMerge {
 
   // The first record of what is in memory that comes behind the border; or does not come before it.
   [[nodiscard]] std::uint64_t end_before(std::size_t file, const std::byte* border, bool with_equal) const {
+    const auto is_before = [&](std::uint64_t number) {
+      const int order = compare_pair(files_[file]->record(number), border, encoder_);
+      return order < 0 || (order == 0 && with_equal);
+    };
     auto [low, high] = files_[file]->resident();
-    while (low < high) {
+    if (low == high || !is_before(low)) return low;
+    if (is_before(high - 1)) return high;
+    while (high - low > 1) {
       const std::uint64_t middle = low + (high - low) / 2;
-      const int order = encoder_.compare(files_[file]->record(middle), border);
-      if (order < 0 || (order == 0 && with_equal))
-        low = middle + 1;
-      else
-        high = middle;
+      (is_before(middle) ? low : high) = middle;
     }
-    return low;
+    return high;
   }
 
   CancelScope& scope_;

@@ -33,7 +33,7 @@ from ecosort.version import __version__
 Json = dict[str, Any]
 
 _MERGE_BYTES = 16 << 20  # of a merge of records, besides
-_MERGED_FILE_BYTES = 2 << 20  # for each file
+_MERGED_FILE_BYTES = 1 << 20  # for each file
 
 
 def run_task(task: Json) -> Json:
