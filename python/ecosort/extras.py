@@ -5,8 +5,6 @@ Whoever is told to install a name of ours from an index may get whatever somebod
 
 from __future__ import annotations
 
-from importlib import metadata
-
 _SELF = "ecosort"
 
 
@@ -17,6 +15,8 @@ def how_to_install(extra: str, missing: str) -> str:
 
 def _packages(extra: str) -> list[str]:
     """Also those of the extras that it names in turn."""
+    from importlib import metadata  # takes a tenth of the start of this package
+
     try:
         wanted = metadata.requires(_SELF) or []
     except metadata.PackageNotFoundError:

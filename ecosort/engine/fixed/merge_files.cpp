@@ -46,6 +46,7 @@ class OneMerge {
       at += 2 * tools.plan.block_bytes;
       left_ += source.input.records;
     }
+    certain_ends_.resize(sources.size());
   }
 
   Task<void> merge_to(CheckedOutput& output) {
@@ -82,7 +83,6 @@ class OneMerge {
     std::vector<RunView> views;
     std::vector<RunRange> ranges;
     std::uint64_t records = 0;
-    const SortedFile* ends = nullptr;  // whose next block is missing; null: none
   };
 
   Task<void> merge_all(CheckedOutput& output) {
@@ -114,47 +114,48 @@ class OneMerge {
         compute_.run([&] { batch = merge_batch(round.views, round.ranges, count, encoder_, target, compute_.threads()); });
     co_await work;
     for (std::size_t i = 0; i < files_.size(); ++i) files_[i]->consume(batch.consumed[i]);
+    certain_ -= count;
     left_ -= count;
     co_return batch;
   }
 
   // As much as fills a batch, unless a file ends the round whose next block has no room yet.
   Task<Round> next_round(std::uint64_t batch_records) {
+    const std::uint64_t wanted = std::min(batch_records, left_);
     while (true) {
       for (const auto& file : files_) file->request(loads_);
-      Round round = look();
-      const bool is_enough =
-          round.records >= std::min(batch_records, left_) || (round.ends != nullptr && !round.ends->is_loading());
-      if (round.records > 0 && is_enough) co_return round;
+      const SortedFile* const next = certain_ < wanted ? find_certain() : nullptr;
+      if (certain_ >= wanted || (certain_ > 0 && !next->is_loading())) co_return round();
       co_await arrived_.changed();
     }
   }
 
-  Round look() const {
+  [[nodiscard]] Round round() const {
     Round round;
-    for (const auto& file : files_) {
-      const RunRange range = file->resident();
-      if (range.begin == range.end && !file->is_all_here()) {
-        round.ends = file.get();
-        return round;
-      }
-      round.views.push_back(file->view());
-      round.ranges.push_back(range);
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      round.views.push_back(files_[i]->view());
+      round.ranges.push_back({files_[i]->resident().begin, certain_ends_[i]});
     }
-    limit(round);
-    for (const RunRange& range : round.ranges) round.records += range.end - range.begin;
+    round.records = certain_;
     return round;
   }
 
-  // Up to the smallest of the last records of the files that continue; of equal ones, that of the first file.
-  void limit(Round& round) const {
+  // Up to the smallest of the last records of the files that continue; of equal ones, that of the first file. It is the one whose
+  // next block is needed first; null: none is.
+  const SortedFile* find_certain() {
     std::optional<std::size_t> first;
-    for (std::size_t i = 0; i < files_.size(); ++i)
-      if (!files_[i]->is_all_here() && (!first || compare_pair(last_of(i), last_of(*first), encoder_) < 0)) first = i;
-    if (!first) return;
-    round.ends = files_[*first].get();
-    const std::byte* const border = last_of(*first);
-    for (std::size_t i = 0; i < files_.size(); ++i) round.ranges[i].end = end_before(i, border, i <= *first);
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      const RunRange range = files_[i]->resident();
+      if (files_[i]->is_all_here()) continue;
+      if (range.begin == range.end) return files_[i].get();
+      if (!first || compare_pair(last_of(i), last_of(*first), encoder_) < 0) first = i;
+    }
+    certain_ = 0;
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      certain_ends_[i] = first ? end_before(i, last_of(*first), i <= *first) : files_[i]->resident().end;
+      certain_ += certain_ends_[i] - files_[i]->resident().begin;
+    }
+    return first ? files_[*first].get() : nullptr;
   }
 
   [[nodiscard]] const std::byte* last_of(std::size_t file) const {
@@ -184,7 +185,9 @@ class OneMerge {
   Signal arrived_;
   std::vector<std::unique_ptr<SortedFile>> files_;
   TaskGroup loads_;
-  std::uint64_t left_ = 0;  // records not merged yet
+  std::uint64_t left_ = 0;                   // records not merged yet
+  std::uint64_t certain_ = 0;                // of them, those that nothing that is not in memory can come before
+  std::vector<std::uint64_t> certain_ends_;  // of these in each file
 };
 
 // Members are declared in the order in which they may be used.

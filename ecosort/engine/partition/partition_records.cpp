@@ -204,11 +204,17 @@ class RecordCutter final : public Cutter {
       std::byte* const to = files_.end(part);
       records::gather(rows + next, count, table, to, end - next - count);
       hashes_[part].add_records(to, count, static_cast<std::uint32_t>(size));
-      extremes_[part].take(rows + next, count, encoder_, table);
+      take_extremes(part, rows + next, count, table);
       files_.add(part, count * size);
       next += count;
     }
     return next == end;
+  }
+
+  void take_extremes(std::size_t part, const Entry* rows, std::size_t count, const records::RecordTable& table) {
+    if (!job_.terms.is_sorted) return extremes_[part].take(rows, count, encoder_, table);
+    extremes_[part].take(rows, 1, encoder_, table);
+    extremes_[part].take(rows + count - 1, 1, encoder_, table);
   }
 
   PartitionRecordsJob& job_;
