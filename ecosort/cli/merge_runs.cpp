@@ -27,7 +27,7 @@ namespace {
 constexpr std::string_view job_ending = ".ecosort";
 
 void check_options(const SortOptions& options) {
-  for (const std::string_view option : {"--record-size", "--key", "--reverse", "--unique"})
+  for (const std::string_view option : {"--record-size", "--key", "--reverse", "--unique", "--expect-hash"})
     if (options.given.contains(option))
       throw UsageError(fmt::format("merge --runs: the runs say what they hold and how it is sorted; leave {} out", option));
   if (options.checksum) throw UsageError("merge --runs: leave --checksum out; `ecosort check` tells the checksum of the output");

@@ -29,7 +29,7 @@ namespace {
 
 struct PartitionOptions {
   job::PartitionSpec spec;
-  std::string report;
+  std::string report, trace;
   NodeWords words;
 };
 
@@ -38,7 +38,7 @@ PartitionOptions parse(const Words& words) {
   job::PartitionSpec& spec = options.spec;
   RangeWords range;
   OptionTargets targets;
-  targets.texts = {{"--splitters", &spec.splitters}, {"--prefix", &spec.prefix}, {"--report", &options.report}};
+  targets.texts = {{"--splitters", &spec.splitters}, {"--prefix", &spec.prefix}, {"--report", &options.report}, {"--trace", &options.trace}};
   targets.switches = {{"--sort", &spec.is_sorted}, {"--overwrite", &spec.overwrites}};
   targets.numbers = {{"--from", &range.from}, {"--to", &range.to}, {"--source", &spec.source}};
   options.words = split_node_words("partition", words, targets);
@@ -124,15 +124,16 @@ struct Surroundings {
 template <class Work>
 int run_and_report(const PartitionOptions& options, const Surroundings& around, const Work& work) {
   static constexpr const char* names[] = {"records", "lines", "csv", "jsonl"};
-  const io::Backend backend = io::make_queue(io::parse_backend(around.io), around.queue_depth);
+  io::Backend backend = io::make_queue(io::parse_backend(around.io), around.queue_depth);
   print_notice(around.reports.quiet, backend.notice);
   check_threads_can_start(around.means.threads + 1, "--threads");
   WatchedRun run(around.reports);
+  io::Queue& queue = run.queue_of(backend);
   const engine::PartitionReport report = run.watch(
-      *backend.queue,
+      queue,
       [&](auto& progress, auto& log, const auto& interrupted) {
         return telling_phase(
-            progress, [&] { return work(engine::Environment{around.storage, *backend.queue, progress, log, interrupted}); });
+            progress, [&] { return work(engine::Environment{around.storage, queue, progress, log, interrupted}); });
       },
       [](const engine::PartitionReport& done) {
         return JobSummary{"cut", done.bytes, fmt::format("{} rows into {} slices", done.hash.count, done.slices.size())};
@@ -152,12 +153,12 @@ int partition_records(PartitionOptions& options, double started_s) {
   options.spec.directory = rows.output;
   io::PosixStorage storage;
   engine::PartitionRecordsJob job = job::prepare_partition_of_records(options.spec, spec_of(rows), tuning_of(rows), storage);
-  check_report_files({"", rows.events, "", options.report}, job.inputs, "-");
+  check_report_files({"", rows.events, options.trace, options.report}, job.inputs, "-");
   const planner::Plan& plan = job.plan.plan;
   const std::uint64_t begin = job.inputs.front().begin();
   const Surroundings around{.storage = storage,
                             .io = rows.io,
-                            .reports = {"", rows.events, rows.progress, rows.quiet, rows.output},
+                            .reports = {"", rows.events, rows.progress, rows.quiet, rows.output, options.trace},
                             .means = {plan.wanted.memory_bytes, plan.wanted.threads, ""},
                             .range = {begin, begin + plan.wanted.input_records * rows.record_size},
                             .queue_depth = plan.read_depth + plan.write_depth + 4,
@@ -172,10 +173,10 @@ int partition_rows(PartitionOptions& options, double started_s) {
   options.spec.directory = rows.output;
   io::PosixStorage storage;
   engine::PartitionRowsJob job = job::prepare_partition_of_rows(options.spec, rows.terms(), storage);
-  check_report_files({"", rows.events, "", options.report}, job.inputs, "-");
+  check_report_files({"", rows.events, options.trace, options.report}, job.inputs, "-");
   const Surroundings around{.storage = storage,
                             .io = rows.io,
-                            .reports = {"", rows.events, rows.progress, rows.quiet, rows.output},
+                            .reports = {"", rows.events, rows.progress, rows.quiet, rows.output, options.trace},
                             .means = {rows.memory_bytes, rows.threads, ""},
                             .range = {job.begin, job.inputs.front().end_offset()},
                             .queue_depth = job.plan.lines.read_depth + job.plan.lines.write_depth + 4,

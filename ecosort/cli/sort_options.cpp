@@ -51,6 +51,7 @@ SortOptions parse_plainly(const std::string& command, const Words& words) {
                    {"--request-size", &request_size},
                    {"--assume-size", &options.assume_size},
                    {"--space", &space},
+                   {"--expect-hash", &options.expected_hash},
                    {"--profile", &options.profile_words.file}};
   targets.lists = {{"--key", &options.keys}, {"--temp", &options.temp}};
   targets.switches = {{"--unique", &options.unique},     {"--reverse", &options.reverse},
@@ -88,6 +89,8 @@ void check_complete(const std::string& command, const SortOptions& options) {
   check_verify(options.verify);
   if (options.checksum && options.record_size != records::gensort_record_bytes)
     throw UsageError("--checksum is that of the Sort Benchmark's records of 100 bytes; leave it out, or --record-size");
+  if (!options.expected_hash.empty() && !records::MultisetHash::from_hex(options.expected_hash, 0))
+    throw UsageError("--expect-hash: a hash has 32 hexadecimal digits, as `ecosort partition` and --stats tell them");
   if (options.lines) throw UsageError("merge: --lines stands first, and the options of `ecosort lines` behind it");
   if (options.runs) throw UsageError("merge: --runs stands first, and the runs behind it");
   if (!options.assume_size.empty()) {
@@ -160,6 +163,7 @@ job::Tuning tuning_of(const SortOptions& options) {
                      .runs_are_a_hint = options.profile.used.contains("--run-records"),
                      .requests = options.requests,
                      .checksum = options.checksum,
+                     .expected_hash = options.expected_hash,
                      .format_is_assumed = is_format_assumed(options.given)};
   const std::uint64_t memory_bytes = spec_of(options).memory_bytes;
   const std::uint64_t bytes = memory_bytes != 0 ? memory_bytes : planner::default_memory_bytes(planner::read_machine());

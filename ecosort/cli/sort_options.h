@@ -32,7 +32,7 @@ struct SortOptions {
   std::string assume_size;  // of an input that is not there, which can only be planned; empty: there are inputs
   std::string io = "auto";
   std::string verify = "always";
-  std::string stats, events, trace, progress = "auto";
+  std::string stats, events, trace, progress = "auto", expected_hash;
   bool unique = false, reverse = false, stable = false, resumable = false, checksum = false, quiet = false, json = false,
        help = false, lines = false, runs = false;  // of merge: not where they should stand
   RunWords run_words;

@@ -5,6 +5,8 @@
 #endif
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "hash/multiset_hash_kernel.h"
 #include "hash/multiset_hash_variants.h"
 
@@ -70,5 +72,16 @@ void MultisetHash::add_records(const std::byte* records, std::size_t record_coun
 }
 
 std::string MultisetHash::to_hex() const { return fmt::format("{:016x}{:016x}", high, low); }
+
+std::optional<MultisetHash> MultisetHash::from_hex(std::string_view digits, std::uint64_t count) {
+  constexpr std::size_t half = 16;
+  MultisetHash hash{.count = count};
+  if (digits.size() != 2 * half) return std::nullopt;
+  const char* const begin = digits.data();
+  const auto high = std::from_chars(begin, begin + half, hash.high, 16);
+  const auto low = std::from_chars(begin + half, begin + 2 * half, hash.low, 16);
+  if (high.ptr != begin + half || low.ptr != begin + 2 * half) return std::nullopt;
+  return hash;
+}
 
 }  // namespace ecosort::records

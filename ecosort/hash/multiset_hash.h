@@ -25,7 +25,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/cpu_features.h"
 
@@ -57,6 +59,8 @@ struct MultisetHash {
 
   // The 128 bits as 32 hexadecimal digits, high half first; without the count.
   [[nodiscard]] std::string to_hex() const;
+  // The reverse, for so many records; nothing for what are not 32 such digits.
+  [[nodiscard]] static std::optional<MultisetHash> from_hex(std::string_view digits, std::uint64_t count);
 };
 
 // The variant of one level, for tests and benchmarks: the hash of contiguous records. `level` must not exceed

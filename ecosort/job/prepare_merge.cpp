@@ -94,6 +94,7 @@ PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, std::vec
   job.threads = wanted.threads;
   job.unique = spec.unique;
   job.checksum = tuning.checksum;
+  if (!tuning.expected_hash.empty()) job.expected = records::MultisetHash::from_hex(tuning.expected_hash, wanted.input_records);
   job.most_block_bytes = largest_run_block(job.inputs);
   job.unpacking = unpacking_of(job);
   const std::vector<std::uint64_t> sizes = sizes_of(job.inputs, wanted.format.record_size);

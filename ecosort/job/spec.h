@@ -21,6 +21,7 @@ struct Tuning {
   bool runs_are_a_hint = false;   // where run_records do not fit, the planner chooses, and a notice says so
   planner::Requests requests = {};
   bool checksum = false;            // of valsort, in the report
+  std::string expected_hash = {};   // of a merge: that of all records; empty: no one knows
   bool space_is_only_told = false;  // in PreparedRecords::space; whether it suffices is left to check_space()
   bool format_is_assumed = false;   // no one said what the records are: they must look like those of the Sort Benchmark
 };

@@ -96,7 +96,9 @@ CommandTable partition_table() {
                   {"--prefix", "NAME", "slice", "what the names of the slices begin with"},
                   {"--sort", "", "",
                    "sort the rows of each slice; where the range does not fit the memory, a slice is several sorted files"},
-                  {"--overwrite", "", "", "replace files that have the names of slices"}},
+                  {"--overwrite", "", "", "replace files that have the names of slices"},
+                          {"--trace", "FILE", "",
+                           "write every I/O request as a line of text, for a replay without computing (for developers)"}},
                  {range_options(), shared_options("DIR", "the directory of the slices")}),
       .operands = {{"FORMAT", format_words}, {"INPUT", "a regular file"}},
       .ending =

@@ -126,6 +126,9 @@ CommandTable merge_table() {
       chosen({"-o,--output", "--record-size", "--key",      "--reverse",  "--unique",       "--stable", "--memory",
               "--threads",   "--temp",        "--io",       "--profile",  "--no-profile",   "--stats",  "--events",
               "--trace",     "--progress",    "-q,--quiet", "--compress", "--assume-ratio", "--goal",   "--checksum"});
+  options.push_back({"--expect-hash", "HASH", "",
+                     "the hash of all records, as `ecosort partition` or --stats told it: what is written must have it, and the "
+                     "inputs need not be hashed once more"});
   options.push_back(
       {"--lines", "", "", "stands first: merges files of text lines; the options of `ecosort lines` follow, such as -t and -k"});
   options.push_back({"--runs", "", "",

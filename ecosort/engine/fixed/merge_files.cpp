@@ -193,7 +193,11 @@ class OneMerge {
 // Members are declared in the order in which they may be used.
 class FilesKernel final : public Kernel {
  public:
-  FilesKernel(MergeFilesJob& job, Bench& bench) : job_(job), bench_(bench), encoder_(job.format) {}
+  FilesKernel(MergeFilesJob& job, Bench& bench)
+      : job_(job),
+        bench_(bench),
+        encoder_(job.format),
+        hashes_inputs_(!job.expected || job.inputs.size() > job.plan.fan_in) {}
 
   static BenchSize size_of(const MergeFilesJob& job) {
     return {job.memory_bytes, job.threads, job.plan.read_depth, job.plan.write_depth};
@@ -249,6 +253,10 @@ class FilesKernel final : public Kernel {
     const MergedOutput merged = co_await merge_to(sources_, *output_);
     written_ = merged.tally;
     report.equal_pairs = merged.equal_pairs;
+    if (const records::MultisetHash all = written_.hash + dropped_.hash; job_.expected && all != *job_.expected)
+      throw VerificationError(fmt::format("the records do not have the hash that was expected, but {}; the output was not written",
+                                          all.to_hex()));
+    if (!hashes_inputs_) read_.hash = *job_.expected;
   }
 
   [[nodiscard]] Proof proof() const override { return {read_.hash, written_.hash + dropped_.hash}; }
@@ -351,7 +359,9 @@ class FilesKernel final : public Kernel {
     co_return output.merged();
   }
 
-  [[nodiscard]] FilesTools tools() const noexcept { return {bench_, encoder_, job_.plan, job_.checksum}; }
+  [[nodiscard]] FilesTools tools() const noexcept {
+    return {bench_, encoder_, job_.plan, job_.checksum, hashes_inputs_};
+  }
 
   void take_in(const Source& source, const Tally& read) {
     const Input& input = source.input;
@@ -384,6 +394,7 @@ class FilesKernel final : public Kernel {
   MergeFilesJob& job_;
   Bench& bench_;
   records::Encoder encoder_;
+  bool hashes_inputs_;                               // files between passes are compared with what was written there
   std::optional<run::RunPacker> unpacker_, packer_;  // of inputs that are packed runs; of what lies between passes
   std::optional<RecordRuns> store_;                  // of that, where it is compressed
   std::optional<PaceMeter> pace_;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,11 +35,13 @@ struct MergeFilesJob {
   bool unique = false;                  // of records with equal keys only the first one stays
   bool reread = false;                  // also read the output back from the device
   bool checksum = false;                // valsort's, of the records read
+  // What all of them are, as somebody knows who has hashed them; then they are hashed when they are written only.
+  std::optional<records::MultisetHash> expected = std::nullopt;
 
   [[nodiscard]] bool is_of_runs() const noexcept { return !inputs.empty() && inputs.front().run; }
 };
 
-// NotSorted for a file that is not in order; DamagedRun, VerificationError, IoError, Interrupted, io::QueueBroken as sort() does.
+// NotSorted for a file that is not in order; VerificationError for others than expected; DamagedRun, IoError, Interrupted, io::QueueBroken as sort() does.
 [[nodiscard]] WorkReport merge_files(MergeFilesJob& job, const Environment& environment);
 
 }  // namespace ecosort::engine

@@ -32,7 +32,8 @@ struct Checked {
 // Checks contiguous records as they come into being. One object per thread and piece of work.
 class OutputCheck {
  public:
-  explicit OutputCheck(const records::Encoder& encoder) : encoder_(encoder) {}
+  // Without `hashes`, records are counted only.
+  explicit OutputCheck(const records::Encoder& encoder, bool hashes = true) : encoder_(encoder), hashes_(hashes) {}
 
   // The next `count` records; they follow those of the call before in memory.
   void add(const std::byte* records, std::uint64_t count);
@@ -41,6 +42,7 @@ class OutputCheck {
 
  private:
   const records::Encoder& encoder_;
+  bool hashes_;
   const std::byte* last_ = nullptr;
   Checked result_;
 };

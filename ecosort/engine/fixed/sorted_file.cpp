@@ -29,6 +29,7 @@ SortedFile::SortedFile(const FilesTools& tools, Input& input, run::RunPacker* co
       input_(input),
       coders_(coders),
       checksum_(tools.checksum),
+      hashes_(tools.hashes),
       run_block_records_(records_per_run_block(tools, input)),
       run_blocks_(run_blocks_per_block(tools, input)),
       block_records_(run_block_records_ * run_blocks_),
@@ -82,7 +83,7 @@ std::uint64_t SortedFile::bytes_of(std::uint64_t block) const noexcept {
 // Run block by run block, each as soon as it is known to be what was written. What is packed is smaller: no block reaches what of
 // later ones is still to be looked at.
 Checked SortedFile::check(std::uint64_t block) const {
-  OutputCheck check(encoder_);
+  OutputCheck check(encoder_, hashes_);
   records::Checksum checksum;
   const std::uint64_t step = records_per_check(encoder_);  // so that memory is read once
   std::byte* at = begin_of(block);

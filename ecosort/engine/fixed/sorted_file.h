@@ -27,6 +27,7 @@ struct FilesTools {
   const records::Encoder& encoder;
   const planner::FilesPlan& plan;
   bool checksum = false;  // valsort's, of the records that are read
+  bool hashes = true;     // them; otherwise what they must be is known
 };
 
 // Coordinator only. The tasks of request() must be over before it dies.
@@ -72,7 +73,7 @@ class SortedFile {
   const records::Encoder& encoder_;
   Input& input_;
   run::RunPacker* coders_;
-  bool checksum_;
+  bool checksum_, hashes_;
   std::uint64_t run_block_records_, run_blocks_;  // of a run block; of a block
   std::int64_t run_block_stride_ = 0;             // from one to the next one of the run
   std::uint64_t block_records_, records_;

@@ -1,6 +1,6 @@
 """Sorts files on several nodes: tasks of the program `ecosort`, run by processes of this machine or by Ray.
 
-A job samples the inputs, cuts them into parts by splitters, and sorts each part in one pass. The output is a directory of parts
+A job samples the inputs, cuts them into parts by splitters, and makes each part in one pass. The output is a directory of parts
 in order with MANIFEST.json, which appears when all is complete and verified. DESIGN: docs/cluster.md.
 """
 

@@ -187,7 +187,7 @@ def _reduce(task: Json) -> Json:
     output = Path(task["output"])
     output.parent.mkdir(parents=True, exist_ok=True)
     try:
-        report = _sort_slices(task, form, _filled(slices), lambda report: _demand_rows(task, report))
+        report = _sort_slices(task, form, slices, lambda report: _demand_rows(task, report))
         return _part(task, form, report)
     except (NotEnoughSpace, NotEnoughMemory):
         raise
@@ -213,13 +213,15 @@ def _demand_rows(task: Json, report: Report) -> None:
         raise IoFailed(f"part {task['part']} does not hold the rows that its slices were written with")
 
 
-def _sort_slices(task: Json, form: Format, paths: Sequence[str], demand: Callable[[Report], None]) -> Report:
+def _sort_slices(task: Json, form: Format, slices: Sequence[Json], demand: Callable[[Report], None]) -> Report:
     """Into the file `output`, at `place` in a file of all parts, or as the object `upload`, which appears if `demand` is met."""
+    paths = _filled(slices)
     if task["merges"]:
+        command = [*form.merge_command(), f"--memory={_merge_memory(task, form, len(paths))}B"]
+        if form.name == "records":
+            command.append(f"--expect-hash={sum_of(slices).hex}")
         with contextlib.suppress(NotEnoughMemory):  # for very long rows of many files
-            return _put_together(
-                task, form, [*form.merge_command(), f"--memory={_merge_memory(task, form, len(paths))}B"], paths, demand
-            )
+            return _put_together(task, form, command, paths, demand)
     return _put_together(task, form, [*form.sort_command(), f"--memory={task['memory_bytes']}B"], paths, demand)
 
 
@@ -377,7 +379,7 @@ def _is_sound(task: Json, form: Format, one: Json) -> bool:
     scratch = f"{task['output']}.slice"
     try:
         here = task | {"output": scratch, "place": None, "upload": None}
-        report = _sort_slices(here, form, [file["path"] for file in one["files"]], lambda report: None)
+        report = _sort_slices(here, form, [one], lambda report: None)
         return _sum(report, task) == HashSum(one["rows"], one["hash"])
     except (NotEnoughSpace, NotEnoughMemory):
         raise

@@ -28,7 +28,17 @@ from ecosort_bench.stages import Bench
 
 ROOT = Path(__file__).resolve().parents[3]
 RESULTS, RESULT = ROOT / "tuning" / "bench" / "results", ROOT / "build" / "bench-result.json"
-STAGES = ("main", "one_pass", *(kind for kind in KINDS if kind != "uniform"), "gen_check", "keys", "inplace", "lines", "tables")
+STAGES = (
+    "main",
+    "one_pass",
+    *(kind for kind in KINDS if kind != "uniform"),
+    "gen_check",
+    "partition",
+    "keys",
+    "inplace",
+    "lines",
+    "tables",
+)
 # Those that `make bench` measures by itself: the peers of tables are installed by whoever wants to compare with them.
 DEFAULT_STAGES = tuple(stage for stage in STAGES if stage != "tables")
 ROUNDS, FLOOR_ROUNDS = 5, 30
@@ -120,6 +130,7 @@ def _parts(bench: Bench, given: Mapping[str, Any], out: Console) -> dict[str, Ca
         "one_pass": bench.one_pass,
         **{kind: partial(bench.kind, kind, rounds) for kind in KINDS},
         "gen_check": lambda: bench.gen_check(rounds),
+        "partition": lambda: bench.partition(rounds),
         "keys": lambda: bench.keys(rounds),
         "inplace": lambda: bench.inplace(rounds),
         "lines": lambda: bench.text_lines(rounds, given["lines_bytes"], given["cases"]),

@@ -17,6 +17,7 @@ from ecosort_bench import clusters_page, slow_drives_page, tables
 from ecosort_bench.contenders import BEYOND_CACHES_BYTES
 from ecosort_bench.lines import CASES, case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
+from ecosort_bench.partitions import PARTS
 from ecosort_bench.targets import paired, verdicts
 
 _FLOOR_B = "floor (b): best replay, minimal bytes"
@@ -41,6 +42,11 @@ TITLES = {
         "check": "`ecosort check`",
         "read_floor": "sequential reads of as many bytes",
         "read_floor_memory": f"the same through {BEYOND_CACHES_BYTES >> 20} MiB of memory",
+    },
+    "partition": {
+        "ecosort": f"`ecosort partition` into {PARTS} slices",
+        "sorted": "with --sort",
+        "floor": "its requests, replayed",
     },
     "inplace": {
         "ecosort": "EcoSort",

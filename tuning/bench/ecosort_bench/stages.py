@@ -18,7 +18,7 @@ from ecosort_power.planned import NEUTRAL, plan_of
 from ecosort_power.records import RECORD_BYTES
 from ecosort_power.validate import parse_report
 
-from ecosort_bench import lines, long_keys, tables
+from ecosort_bench import lines, long_keys, partitions, tables
 from ecosort_bench.contenders import (
     BEYOND_CACHES_BYTES,
     MAKES_SORTED_OUTPUT,
@@ -150,6 +150,25 @@ class Bench:
         for slot in self._missing("gen_check", slots):
             self._run("gen_check", slot, *roles[slot.contender], checksum)
         in_order.input.unlink()
+
+    def partition(self, rounds: int) -> None:
+        """Records that are cut into parts at splitters, sorted and not, against the requests of the latter without computing."""
+        missing = self._missing("partition", schedule(dict.fromkeys(partitions.CONTENDERS, rounds)))
+        if not missing:
+            return
+        self._input("uniform", self.records)
+        cut = partitions.Cut(self.programs, self.work)
+        cut.choose_splitters()
+        cut.make_room()
+        self._run_cold(cut.traced())
+        for slot in missing:
+            cut.make_room()
+            measured = self._run_cold(cut.command(slot.contender))
+            report = None if slot.contender == "floor" else cut.report()
+            self._keep("partition", slot, measured, {"stats": report, "checksum": report["hash"] if report else None})
+        if len({run["checksum"] for run in self.results.runs if run["stage"] == "partition"} - {None}) > 1:
+            raise RunError("the slices do not hold the same records each time")
+        cut.make_room()
 
     def keys(self, rounds: int) -> None:
         """Keys that begin alike, interleaved with random keys of the same length."""

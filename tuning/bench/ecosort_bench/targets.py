@@ -63,6 +63,7 @@ def verdicts(results: Results) -> list[Verdict]:
     found = _sorting(results) if results.stages & {"main", "one_pass"} else []
     found += _kinds(results)
     found += _gen_check(results) if "gen_check" in results.stages else []
+    found += _partition(results) if "partition" in results.stages else []
     found += _long_keys(results) if of_keys else []
     found += _in_place(results) if "inplace" in results.stages else []
     found += [verdict for verdict in _tables(results) if verdict.passed is not None]
@@ -206,6 +207,15 @@ def _gen_check(results: Results) -> list[Verdict]:
     return [
         at_most(f"`ecosort {tool}` / {what} of as many bytes", paired(results, "gen_check", tool, floor), 1.1, SHOWN_BY_ROUNDS)
         for tool, floor, what in (("gen", "write_floor", "sequential writes"), ("check", "read_floor", "sequential reads"))
+    ]
+
+
+def _partition(results: Results) -> list[Verdict]:
+    gigabytes = results.data["settings"]["records"] / 1e7
+    cpu = [cpu_s(run) / gigabytes for run in results.of("partition", "ecosort").values()]
+    return [
+        at_most("partition / its requests, replayed", paired(results, "partition", "ecosort", "floor"), 1.1, SHOWN_BY_ROUNDS),
+        bound("partition: CPU", cpu, 0.35, "s/GB", statistics.median),
     ]
 
 
