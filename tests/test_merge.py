@@ -71,6 +71,52 @@ def test_unique_keeps_the_first_of_equal_keys_over_all_files(run: Run, tmp_path:
     assert json.loads((tmp_path / "stats").read_text())["records_dropped"] == (len(everything) - len(wanted)) // 20
 
 
+@pytest.mark.parametrize("memory", ["1MiB", "64MiB"])
+def test_the_checksum_and_the_duplicates_are_those_of_valsort(ecosort: Path, run: Run, tmp_path: Path, memory: str) -> None:
+    paths, _ = write_sorted(tmp_path, [700] * 50, 100, ["0:10"])
+    done = run(
+        "merge", "--key", "0:10", "--checksum", "--memory", memory, *paths, "-o", tmp_path / "out", "--stats", tmp_path / "stats"
+    )
+    assert done.returncode == 0, done
+    stats = read_json(tmp_path / "stats")
+    assert (stats["intermediate_merges"] > 0) == (memory == "1MiB")
+    told = subprocess.run([ecosort, "check", tmp_path / "out"], capture_output=True, text=True, check=True).stderr
+    assert f"Checksum: {stats['checksum']}\n" in told
+    assert f"Duplicate keys: {stats['duplicate_keys']}\n" in told
+    assert stats["duplicate_keys"] > 0
+    words = ["--record-size", "20", "--checksum", paths[0], "-o", tmp_path / "other"]
+    refused(run("merge", *words), 2, "--checksum is that of the Sort Benchmark's records of 100 bytes")
+
+
+@pytest.mark.parametrize("memory", ["1MiB", "64MiB"])
+@pytest.mark.parametrize("more", [[], ["--unique"], ["--compress=lz4"]], ids=str)
+def test_a_hash_that_is_expected_is_that_of_the_output(run: Run, tmp_path: Path, memory: str, more: list[str]) -> None:
+    paths, everything = write_sorted(tmp_path, [700] * 50, 100, ["0:10"])
+    words = ["merge", "--key", "0:10", "--memory", "2MiB" if more == ["--compress=lz4"] and memory == "1MiB" else memory, *more]
+    out, stats = tmp_path / "out", tmp_path / "stats"
+    assert run(*words, *paths, "-o", out, "--stats", stats).returncode == 0
+    told = read_json(stats)
+    expecting = ["--expect-hash", told["hash"], "--stats", stats]
+    assert run(*words, *expecting, *paths, "-o", out).returncode == 0
+    again = read_json(stats)
+    assert (again["hash"], again["records"], again["records_dropped"]) == (told["hash"], 35_000, told["records_dropped"])
+    assert out.read_bytes() == expected(everything, unique=more == ["--unique"])
+    data = bytearray(paths[7].read_bytes())
+    data[-1] ^= 1  # behind the key
+    paths[7].write_bytes(data)
+    out.unlink()
+    stats.unlink()
+    refused(run(*words, *expecting, *paths, "-o", out), 1, "do not have the hash that was expected")
+    no_rest(tmp_path)
+
+
+@pytest.mark.parametrize("given", ["", "12", "g" * 32, "0" * 33, "-" + "0" * 31])
+def test_an_expected_hash_that_is_none_is_refused(run: Run, tmp_path: Path, given: str) -> None:
+    paths, _ = write_sorted(tmp_path, [3], 100, ["0:10"])
+    line = refused(run("merge", f"--expect-hash={given}", *paths, "-o", tmp_path / "out"), 2)
+    assert "a hash has 32 hexadecimal digits" in line
+
+
 def test_standard_output_gets_the_same_bytes(ecosort: Path, tmp_path: Path) -> None:
     paths, everything = write_sorted(tmp_path, [3000, 2000], 100, ["0:10"])
     done = subprocess.run([ecosort, "merge", "--key", "0:10", *paths, "-o", "-"], capture_output=True, check=True)

@@ -112,6 +112,21 @@ def test_slices_of_several_runs_are_cut_at_a_sample(run: Run, ecosort: Path, tmp
     assert b"".join(expected(part) for part in got) == expected(data)
 
 
+def test_a_trace_has_every_request(run: Run, tmp_path: Path) -> None:
+    data = small_ground(tmp_path)
+    words = ["--splitters", tmp_path / "cut", "--report", tmp_path / "r", "-o", tmp_path / "out", "--trace", tmp_path / "trace"]
+    assert run("partition", "records", "--key", "0:10", tmp_path / "input", *words).returncode == 0
+    first, *lines = (tmp_path / "trace").read_text().splitlines()
+    assert first == "ecosort.trace/1"
+    requests = [line.split() for line in lines]
+    assert len(requests) == read_json(tmp_path / "r")["requests"]
+    assert [request[1] for request in requests if request[0] == "read"] == ["input"]
+    written = {request[2] for request in requests if request[0] == "write"}
+    assert len(written) == sum(map(bool, slices(tmp_path / "out"))) > 1
+    assert len(data) == 1000
+    refused(run("partition", "records", tmp_path / "input", *words, "--overwrite", "--trace", tmp_path / "input"), 2, "--trace")
+
+
 def test_ranges_tile_a_file_exactly(run: Run, tmp_path: Path) -> None:
     """All cuts of a small file into two ranges, and some into many: each record once, with its place in the file."""
     size, data = 7, bytes(random.Random(5).choices(b"ab", k=7 * 12))

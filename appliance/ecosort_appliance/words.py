@@ -48,7 +48,13 @@ GRAMMARS = {
         ),
     ),
     "inplace": Grammar("q", (*_RECORDS, *_REPORTS, "verify=", "space=", "unique", "compress=")),
-    "merge": Grammar("o:q", (*_RECORDS, *_REPORTS, *_PACKED_RUNS, "output=", "unique", "temp=", "lines", "runs", "trace=")),
+    "merge": Grammar(
+        "o:q",
+        (
+            *(*_RECORDS, *_REPORTS, *_PACKED_RUNS, "output=", "unique", "temp=", "lines", "runs", "trace="),
+            *("checksum", "expect-hash="),
+        ),
+    ),
     "csv": Grammar("o:q", (*_TABLES, *("delimiter=", "quote=", "no-header"))),
     "jsonl": Grammar("o:q", _TABLES),
     "lines": Grammar(

@@ -89,7 +89,7 @@ void check_complete(const std::string& command, const SortOptions& options) {
   check_verify(options.verify);
   if (options.checksum && options.record_size != records::gensort_record_bytes)
     throw UsageError("--checksum is that of the Sort Benchmark's records of 100 bytes; leave it out, or --record-size");
-  if (!options.expected_hash.empty() && !records::MultisetHash::from_hex(options.expected_hash, 0))
+  if (options.given.contains("--expect-hash") && !records::MultisetHash::from_hex(options.expected_hash, 0))
     throw UsageError("--expect-hash: a hash has 32 hexadecimal digits, as `ecosort partition` and --stats tell them");
   if (options.lines) throw UsageError("merge: --lines stands first, and the options of `ecosort lines` behind it");
   if (options.runs) throw UsageError("merge: --runs stands first, and the runs behind it");

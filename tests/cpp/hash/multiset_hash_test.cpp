@@ -84,6 +84,14 @@ TEST(MultisetHash, IgnoresTheOrderOfTheRecordsAndHowTheyAreSplit) {
   }
 }
 
+TEST(MultisetHash, IsReadFromItsDigits) {
+  const MultisetHash hash{.low = 0x0123456789abcdef, .high = 0xfedcba9876543210, .count = 7};
+  EXPECT_EQ(MultisetHash::from_hex(hash.to_hex(), 7), hash);
+  for (const char* digits : {"", "0123456789abcdef", "0123456789abcdef0123456789abcdeg", "0123456789abcdef0123456789abcdef0",
+                             "0123456789abcdef -23456789abcdef"})
+    EXPECT_EQ(MultisetHash::from_hex(digits, 7), std::nullopt) << digits;
+}
+
 TEST(MultisetHash, OfNothingIsZero) {
   EXPECT_EQ(hash_of(nullptr, 0, 100), MultisetHash{});
   EXPECT_EQ(MultisetHash{}.to_hex(), std::string(32, '0'));

@@ -51,9 +51,20 @@ def of_peer(paired: Paired, peer: str) -> str:
 
 
 def of_cpu(results: Results) -> str:
-    """The kernels one by one, on their own and on one thread."""
-    parts = {**results.data.get("kernels", {}).get("s_per_gb", {}), **results.data.get("verification", {}).get("s_per_gb", {})}
-    return ", ".join(f"{name.replace('_', ' ')} {seconds:.3f}" for name, seconds in parts.items()) + " s/GB" if parts else ""
+    """The kernels one by one, on their own and on one thread; and all of them while the drive works."""
+    kernels = results.data.get("kernels", {}).get("s_per_gb", {})
+    verification = results.data.get("verification", {})
+    parts = {**kernels, **verification.get("s_per_gb", {})}
+    if not parts:
+        return ""
+    text = ", ".join(f"{name.replace('_', ' ')} {seconds:.3f}" for name, seconds in parts.items()) + " s/GB"
+    if busy := results.data.get("beside_io"):
+        alone = sum(kernels.values()) + verification["total_s_per_gb"]
+        text += (
+            f": {alone:.2f} s/GB in all, each on its own on a machine that does nothing else; "
+            f"{busy['total_s_per_gb']:.2f} s/GB while {results.data['settings']['threads']} threads compute them and the requests of the sort are replayed beside them"
+        )
+    return text
 
 
 def of_one_pass(results: Results, paired: Paired) -> str:

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import statistics
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -18,7 +17,7 @@ from ecosort_power.planned import NEUTRAL, plan_of
 from ecosort_power.records import RECORD_BYTES
 from ecosort_power.validate import parse_report
 
-from ecosort_bench import lines, long_keys, partitions, tables
+from ecosort_bench import costs, lines, long_keys, partitions, tables
 from ecosort_bench.contenders import (
     BEYOND_CACHES_BYTES,
     MAKES_SORTED_OUTPUT,
@@ -344,18 +343,21 @@ class Bench:
             return
         plan = json.loads(work.stats.read_text())["plan"]
         command = [str(program), str(max(step["fan_in"] for step in plan["merge_steps"]))]
-        calls = [json.loads(self._run_cold(command).stdout) for _ in range(_COST_CALLS)]
-        costs = {
-            part: {name: statistics.median(call[part][name] for call in calls) for name in calls[0][part]} for part in calls[0]
-        }
+        alone = costs.medians([json.loads(self._run_cold(command).stdout) for _ in range(_COST_CALLS)])
+        replay, _ = self.programs.command("floor_a", work)
+        busy = costs.beside_io(command, replay, work.threads, _COST_CALLS)
+        work.output.unlink(missing_ok=True)
         stored = plan["stored_records"] / plan["records"]
-        total = sum(seconds * (stored if name.startswith("granule") else 1) for name, seconds in costs["verification"].items())
         self.results.data["verification"] = {
-            "s_per_gb": costs["verification"],
+            "s_per_gb": alone["verification"],
             "stored_share": stored,
-            "total_s_per_gb": total,
+            "total_s_per_gb": costs.verification_of(alone, stored),
         }
-        self.results.data["kernels"] = {"s_per_gb": costs["kernels"]}
+        self.results.data["kernels"] = {"s_per_gb": alone["kernels"]}
+        self.results.data["beside_io"] = {
+            "s_per_gb": busy,
+            "total_s_per_gb": costs.verification_of(busy, stored) + sum(busy["kernels"].values()),
+        }
         self.results.save()
 
     def _largest_one_pass(self, work: Work) -> int:
