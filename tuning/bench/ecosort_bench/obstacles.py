@@ -60,9 +60,10 @@ def of_cpu(results: Results) -> str:
     text = ", ".join(f"{name.replace('_', ' ')} {seconds:.3f}" for name, seconds in parts.items()) + " s/GB"
     if busy := results.data.get("beside_io"):
         alone = sum(kernels.values()) + verification["total_s_per_gb"]
+        threads = results.data["settings"]["threads"]
         text += (
-            f": {alone:.2f} s/GB in all, each on its own on a machine that does nothing else; "
-            f"{busy['total_s_per_gb']:.2f} s/GB while {results.data['settings']['threads']} threads compute them and the requests of the sort are replayed beside them"
+            f": {alone:.2f} s/GB in all, each on its own on a machine that does nothing else; {busy['total_s_per_gb']:.2f} s/GB "
+            f"while {threads} threads compute them and the requests of the sort are replayed beside them"
         )
     return text
 
