@@ -38,7 +38,8 @@ PartitionOptions parse(const Words& words) {
   job::PartitionSpec& spec = options.spec;
   RangeWords range;
   OptionTargets targets;
-  targets.texts = {{"--splitters", &spec.splitters}, {"--prefix", &spec.prefix}, {"--report", &options.report}, {"--trace", &options.trace}};
+  targets.texts = {
+      {"--splitters", &spec.splitters}, {"--prefix", &spec.prefix}, {"--report", &options.report}, {"--trace", &options.trace}};
   targets.switches = {{"--sort", &spec.is_sorted}, {"--overwrite", &spec.overwrites}};
   targets.numbers = {{"--from", &range.from}, {"--to", &range.to}, {"--source", &spec.source}};
   options.words = split_node_words("partition", words, targets);
@@ -132,8 +133,8 @@ int run_and_report(const PartitionOptions& options, const Surroundings& around, 
   const engine::PartitionReport report = run.watch(
       queue,
       [&](auto& progress, auto& log, const auto& interrupted) {
-        return telling_phase(
-            progress, [&] { return work(engine::Environment{around.storage, queue, progress, log, interrupted}); });
+        return telling_phase(progress,
+                             [&] { return work(engine::Environment{around.storage, queue, progress, log, interrupted}); });
       },
       [](const engine::PartitionReport& done) {
         return JobSummary{"cut", done.bytes, fmt::format("{} rows into {} slices", done.hash.count, done.slices.size())};

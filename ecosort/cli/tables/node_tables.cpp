@@ -90,16 +90,15 @@ CommandTable partition_table() {
                    "ecosort partition lines -t, -k2,2n log.txt --splitters splitters --report log.json -o slices",
                    "ecosort partition records b.dat --from 1000000000 --to 2000000000 --source 1 --splitters splitters "
                    "--prefix b1 --report b1.json -o slices"},
-      .options =
-          joined({{"--splitters", "FILE", "", "where to cut: what `ecosort sample --merge` wrote"},
-                  {"--report", "FILE", "", "write what the slices hold as JSON, when all of them are there"},
-                  {"--prefix", "NAME", "slice", "what the names of the slices begin with"},
-                  {"--sort", "", "",
-                   "sort the rows of each slice; where the range does not fit the memory, a slice is several sorted files"},
-                  {"--overwrite", "", "", "replace files that have the names of slices"},
-                          {"--trace", "FILE", "",
-                           "write every I/O request as a line of text, for a replay without computing (for developers)"}},
-                 {range_options(), shared_options("DIR", "the directory of the slices")}),
+      .options = joined(
+          {{"--splitters", "FILE", "", "where to cut: what `ecosort sample --merge` wrote"},
+           {"--report", "FILE", "", "write what the slices hold as JSON, when all of them are there"},
+           {"--prefix", "NAME", "slice", "what the names of the slices begin with"},
+           {"--sort", "", "",
+            "sort the rows of each slice; where the range does not fit the memory, a slice is several sorted files"},
+           {"--overwrite", "", "", "replace files that have the names of slices"},
+           {"--trace", "FILE", "", "write every I/O request as a line of text, for a replay without computing (for developers)"}},
+          {range_options(), shared_options("DIR", "the directory of the slices")}),
       .operands = {{"FORMAT", format_words}, {"INPUT", "a regular file"}},
       .ending =
           "Every part has a write block in memory, 64 KiB or more. With --sort, what fits the memory at a time is sorted and "

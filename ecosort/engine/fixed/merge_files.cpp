@@ -194,10 +194,7 @@ class OneMerge {
 class FilesKernel final : public Kernel {
  public:
   FilesKernel(MergeFilesJob& job, Bench& bench)
-      : job_(job),
-        bench_(bench),
-        encoder_(job.format),
-        hashes_inputs_(!job.expected || job.inputs.size() > job.plan.fan_in) {}
+      : job_(job), bench_(bench), encoder_(job.format), hashes_inputs_(!job.expected || job.inputs.size() > job.plan.fan_in) {}
 
   static BenchSize size_of(const MergeFilesJob& job) {
     return {job.memory_bytes, job.threads, job.plan.read_depth, job.plan.write_depth};
@@ -254,8 +251,8 @@ class FilesKernel final : public Kernel {
     written_ = merged.tally;
     report.equal_pairs = merged.equal_pairs;
     if (const records::MultisetHash all = written_.hash + dropped_.hash; job_.expected && all != *job_.expected)
-      throw VerificationError(fmt::format("the records do not have the hash that was expected, but {}; the output was not written",
-                                          all.to_hex()));
+      throw VerificationError(
+          fmt::format("the records do not have the hash that was expected, but {}; the output was not written", all.to_hex()));
     if (!hashes_inputs_) read_.hash = *job_.expected;
   }
 
@@ -359,9 +356,7 @@ class FilesKernel final : public Kernel {
     co_return output.merged();
   }
 
-  [[nodiscard]] FilesTools tools() const noexcept {
-    return {bench_, encoder_, job_.plan, job_.checksum, hashes_inputs_};
-  }
+  [[nodiscard]] FilesTools tools() const noexcept { return {bench_, encoder_, job_.plan, job_.checksum, hashes_inputs_}; }
 
   void take_in(const Source& source, const Tally& read) {
     const Input& input = source.input;

@@ -41,7 +41,8 @@ struct MergeFilesJob {
   [[nodiscard]] bool is_of_runs() const noexcept { return !inputs.empty() && inputs.front().run; }
 };
 
-// NotSorted for a file that is not in order; VerificationError for others than expected; DamagedRun, IoError, Interrupted, io::QueueBroken as sort() does.
+// NotSorted for a file that is not in order; VerificationError for others than expected; DamagedRun, IoError, Interrupted,
+// io::QueueBroken as sort() does.
 [[nodiscard]] WorkReport merge_files(MergeFilesJob& job, const Environment& environment);
 
 }  // namespace ecosort::engine
