@@ -351,7 +351,7 @@ def test_a_kill_leaves_no_half_slice_and_no_report(ecosort: Path, tmp_path: Path
         report = tmp_path / f"report{attempt}"
         words = ["--splitters", tmp_path / "cut", "--report", report, "-o", out, "--memory", "5MiB", "-q"]
         process = subprocess.Popen([ecosort, "partition", "records", tmp_path / "input", *map(str, words)])
-        time.sleep(random.Random(attempt).uniform(0, 0.3))
+        time.sleep(random.Random(attempt).uniform(0, 0.06))
         process.send_signal(signal.SIGKILL)
         killed += process.wait() == -signal.SIGKILL
         for path in out.glob("slice.*"):

@@ -190,7 +190,7 @@ def test_a_merge_in_memory_is_queued(queue: Queue, records: Path) -> None:
         words = ("--record-size", "1024", "--key", "0:4", "large", "-o", f"{directory}/out")
         assert "memory" in queue.run("add", "--not-resumable", "--", "sort", *words).stderr
         assert queue.run("add", "--", "merge", *words).stderr == ""
-        assert queue.run("add", "--", "merge", "--expect-hash", "0" * 32, *words).stderr == ""
+        assert queue.run("add", "--", "merge", "--expect-hash", "0" * 32, *words[:-1], f"{directory}/other").stderr == ""
 
 
 @pytest.mark.parametrize("command", [("sort", *RECORDS), ("lines",)])

@@ -40,6 +40,7 @@ def sort(
     parts: int | None = None,
     seed: int = 1,
     single: bool = False,
+    merges: bool | None = None,
     progress: Observe | None = None,
 ) -> ClusterReport:
     """Sorts files into the directory `dst`, which must not exist or be empty: part-00000... and MANIFEST.json.
@@ -50,6 +51,7 @@ def sort(
     (http, https, s3). `nodes_temp` are directories for slices, one for each node, which all nodes can read. On each node
     `workers` tasks run at a time, with `threads` threads and `memory` (bytes, or a text such as "512MiB") each. With `single`,
     `dst` becomes one file, which must not exist. `dst` may be "s3://BUCKET/PREFIX", too, of which nothing must exist.
+    `merges` has parts merged from sorted slices, or sorted in one pass (False); the planner chooses otherwise.
     `progress` is called with a PhaseState some times a second.
 
     Raises the errors of ecosort.errors. After any of them, and after a crash, resume(dst) continues; of a
@@ -72,6 +74,7 @@ def sort(
         parts=parts,
         seed=seed,
         single=single,
+        merges=merges,
     )
     return start_job(spec, progress or _quiet)
 

@@ -37,6 +37,7 @@ def _shape(spec: JobSpec, sizes: Sequence[int], nodes: int) -> Shape:
         row_bytes=spec.format.record_size if are_records else 100,
         are_records=are_records,
         parts=spec.parts,
+        merges=spec.merges,
         fetched_bytes=sum(size for path, size in zip(spec.inputs, sizes, strict=True) if is_remote(path)),
         is_uploaded=is_bucket(spec.output),
     )

@@ -32,6 +32,7 @@ class JobSpec:
     parts: int | None
     seed: int
     single: bool  # one file instead of parts
+    merges: bool | None = None  # parts are merged, or sorted; None: as the planner thinks best
 
     @property
     def job_directory(self) -> Path:
@@ -70,6 +71,7 @@ def job_spec(
     parts: int | None,
     seed: int,
     single: bool = False,
+    merges: bool | None = None,
 ) -> JobSpec:
     """Raises BadInput."""
     if not inputs:
@@ -93,6 +95,7 @@ def job_spec(
         parts=parts,
         seed=seed,
         single=single,
+        merges=merges,
     )
     _demand_free(spec)
     return spec

@@ -73,7 +73,8 @@ def merged(work: Work, memory: str, threads: int) -> tuple[int, int]:
 
 def partitioned(work: Work, memory: str, threads: int) -> tuple[int, int]:
     """Bytes moved, and parts."""
-    report = sort(work.data, work.output, memory=memory, threads=threads, nodes_temp=[work.data.parent], **work.terms)
+    means: dict[str, Any] = {"memory": memory, "threads": threads, "nodes_temp": [work.data.parent], "merges": False}
+    report = sort(work.data, work.output, **means, **work.terms)
     return report.bytes_moved, report.parts
 
 
