@@ -53,7 +53,7 @@ def main(directory: Path) -> None:
             shutil.rmtree(temps[lost])
 
     data = Path("in").read_bytes()
-    cut = len(data) // 300 * 100
+    cut = len(data) // 400 * 300  # three ranges, one for each node
     Path("in0").write_bytes(data[:cut])
     (directory / "of one node").write_bytes(data[cut:])
     alone = names[3 - lost - names.index(others[1].node_id)]  # neither that which is lost, nor the third
