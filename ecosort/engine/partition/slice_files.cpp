@@ -89,13 +89,11 @@ Task<void> SliceFiles::begin_next() {
   now_ = create_files(++generation_);
 }
 
-Task<void> SliceFiles::sync(File& file) { co_await bench_.reactor.sync(*file.file); }
-
 Task<void> SliceFiles::finish() {
   co_await end_all();
   co_await writes_.join();
   for (const Files& files : ended_)
-    for (const auto& file : files) writes_.spawn(sync(*file));
+    for (const auto& file : files) writes_.spawn(bench_.reactor.sync(*file->file));
   co_await writes_.join();
 }
 

@@ -97,7 +97,6 @@ class SliceFiles {
   Task<void> write(File& file, std::byte* block, std::uint64_t offset, std::uint64_t size);
   Task<void> end_file(File& file);
   Task<void> end_all();
-  Task<void> sync(File& file);
 
   Bench& bench_;
   std::vector<std::string> paths_;

@@ -39,9 +39,9 @@ class Shape:
     range_bytes: int  # the largest
     sampled_rows: int
     memory_bytes: int  # of a task
-    merges: bool = False  # slices are sorted files, and parts are merged; otherwise parts are sorted, in one pass
-    partition_memory_bytes: int = 0  # of a task that partitions
-    files: int = 0  # that a part is put together from
+    merges: bool  # slices are sorted files, and parts are merged; otherwise parts are sorted, in one pass
+    partition_memory_bytes: int  # of a task that partitions
+    files: int  # that a part is put together from
     fetched_bytes: int = 0  # of remote inputs: written once and read once more, so that tasks have them as files
     uploaded_bytes: int = 0  # of an output in a bucket
 

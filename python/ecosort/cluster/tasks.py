@@ -33,7 +33,7 @@ from ecosort.version import __version__
 Json = dict[str, Any]
 
 _MERGE_BYTES = 16 << 20  # of a merge of records, besides
-_MERGED_FILE_BYTES = 1 << 20  # for each file
+_USUAL_FILE_BYTES = 1 << 20  # for each file
 
 
 def run_task(task: Json) -> Json:
@@ -227,7 +227,7 @@ def _sort_slices(task: Json, form: Format, slices: Sequence[Json], demand: Calla
 
 def _merge_memory(task: Json, form: Format, files: int) -> int:
     """More is of no use, and the system clears it. Rows, whose lengths no one knows, may have all of it."""
-    enough = _MERGE_BYTES + files * _MERGED_FILE_BYTES if form.name == "records" else task["memory_bytes"]
+    enough = _MERGE_BYTES + files * _USUAL_FILE_BYTES if form.name == "records" else task["memory_bytes"]
     return min(enough, int(task["memory_bytes"]))
 
 

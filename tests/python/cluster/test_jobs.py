@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from ecosort.cluster import PhaseState, check, jobs, planner, resume, sort
+from ecosort.cluster import PhaseState, check, jobs, resume, sort
 from ecosort.cluster.planner import plan_shape
 
 from ecosort import BadInput, IoFailed, VerificationFailed
@@ -19,18 +19,16 @@ from .support import KEYS, RECORDS, joined, numbered, only_inputs_and_output_are
 COUNT = 40_000
 
 
-@pytest.fixture(params=[True, False], ids=["merged", "sorted"])
-def merges(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Parts are merged from sorted slices, as the planner wants it for small inputs, or sorted."""
-    wanted = bool(request.param)
-    if not wanted:
-        monkeypatch.setattr(planner, "_MERGED_FILE_BYTES", 1 << 60)
+@pytest.fixture(params=[None, False], ids=["merged", "sorted"])
+def merges(request: pytest.FixtureRequest) -> bool | None:
+    """Parts are merged from sorted slices, as the planner wants it for small inputs by itself, or sorted."""
+    wanted: bool | None = request.param
     return wanted
 
 
 @pytest.mark.parametrize("keys", KEYS)
 def test_any_distribution_is_sorted_stably_in_parts_of_like_size(
-    keys: str, merges: bool, here: Path, nodes: list[Path], monkeypatch: pytest.MonkeyPatch
+    keys: str, merges: bool | None, here: Path, nodes: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plans = []
     monkeypatch.setattr(jobs, "plan_shape", lambda *words, **more: plans.append(plan_shape(*words, **more)) or plans[-1])
@@ -38,7 +36,7 @@ def test_any_distribution_is_sorted_stably_in_parts_of_like_size(
     cut = 100 * (COUNT // 3)
     Path("a").write_bytes(data[:cut])
     Path("b").write_bytes(data[cut:])
-    report = sort(["a", "b"], "out", nodes_temp=nodes, parts=4, memory="4MiB", **RECORDS)  # type: ignore[arg-type]
+    report = sort(["a", "b"], "out", nodes_temp=nodes, parts=4, memory="4MiB", merges=merges, **RECORDS)  # type: ignore[arg-type]
     assert joined(Path("out")) == sorted_records(data)
     assert (report.rows, report.parts) == (COUNT, 4)
     assert report.imbalance <= 1.1
@@ -47,15 +45,15 @@ def test_any_distribution_is_sorted_stably_in_parts_of_like_size(
     assert 0 < partition.network_bytes + reduce.network_bytes < len(data)
     assert check("out").rows == COUNT
     only_inputs_and_output_are_left(here, *nodes)
-    assert {plan.merges for plan in plans} == {merges}
-    assert {plan.files > plan.ranges for plan in plans} == {merges}
+    assert {plan.merges for plan in plans} == {merges is None}
+    assert {plan.files > plan.ranges for plan in plans} == {merges is None}
 
 
-def test_lines_of_any_length(nodes: list[Path], merges: bool) -> None:
+def test_lines_of_any_length(nodes: list[Path], merges: bool | None) -> None:
     generator = random.Random(7)
     lines = [b"%x %d" % (generator.getrandbits(40 * generator.randrange(1, 8)), number) for number in range(20_000)]
     Path("in").write_bytes(b"\n".join(lines))
-    report = sort("in", "out", format="lines", nodes_temp=nodes, parts=3, memory="4MiB")
+    report = sort("in", "out", format="lines", nodes_temp=nodes, parts=3, memory="4MiB", merges=merges)
     assert joined(Path("out")) == b"".join(line + b"\n" for line in sorted(lines))
     assert report.imbalance <= 1.1
     assert check("out").rows == len(lines)
@@ -86,11 +84,11 @@ def test_parts_whose_files_have_too_long_lines_to_be_merged_are_sorted(nodes: li
     assert "run_formation" in [step.name for step in reduce.steps]
 
 
-def test_csv_with_newlines_in_quotes_has_its_header_in_each_part(nodes: list[Path], merges: bool) -> None:
+def test_csv_with_newlines_in_quotes_has_its_header_in_each_part(nodes: list[Path], merges: bool | None) -> None:
     generator = random.Random(8)
     rows = [f'{generator.randrange(5000)},"line {number}\nnext, ""quoted"""' for number in range(8_000)]
     Path("in.csv").write_text("id,text\n" + "".join(row + "\n" for row in rows))
-    sort("in.csv", "out", format="csv", by="id:number", nodes_temp=nodes, parts=3, memory="4MiB")
+    sort("in.csv", "out", format="csv", by="id:number", nodes_temp=nodes, parts=3, memory="4MiB", merges=merges)
     held = [part.read_text() for part in parts_of(Path("out"))]
     assert all(part.startswith("id,text\n") for part in held)
     ordered = sorted(rows, key=lambda row: int(row.partition(",")[0]))
@@ -98,11 +96,11 @@ def test_csv_with_newlines_in_quotes_has_its_header_in_each_part(nodes: list[Pat
     assert check("out").rows == len(rows)
 
 
-def test_json_lines_by_a_path(nodes: list[Path], merges: bool) -> None:
+def test_json_lines_by_a_path(nodes: list[Path], merges: bool | None) -> None:
     generator = random.Random(9)
     lines = [json.dumps({"user": {"id": generator.randrange(10**6)}, "n": number}) for number in range(8_000)]
     Path("in.jsonl").write_text("".join(line + "\n" for line in lines))
-    sort("in.jsonl", "out", format="jsonl", by="user.id:number", nodes_temp=nodes, parts=2, memory="4MiB")
+    sort("in.jsonl", "out", format="jsonl", by="user.id:number", nodes_temp=nodes, parts=2, memory="4MiB", merges=merges)
     ordered = sorted(lines, key=lambda line: int(json.loads(line)["user"]["id"]))
     assert joined(Path("out")).decode() == "".join(line + "\n" for line in ordered)
 
@@ -176,10 +174,10 @@ def test_the_check_of_the_program_knows_a_manifest(sorted_output: Path, ecosort:
 
 
 @pytest.mark.parametrize("keys", KEYS)
-def test_summaries_of_parts_are_those_of_valsort(keys: str, merges: bool, nodes: list[Path], ecosort: Path) -> None:
+def test_summaries_of_parts_are_those_of_valsort(keys: str, merges: bool | None, nodes: list[Path], ecosort: Path) -> None:
     """One by one, and together as of one file."""
     Path("in").write_bytes(numbered(KEYS[keys](COUNT)))
-    sort("in", "out", nodes_temp=nodes, parts=4, memory="4MiB", **RECORDS)  # type: ignore[arg-type]
+    sort("in", "out", nodes_temp=nodes, parts=4, memory="4MiB", merges=merges, **RECORDS)  # type: ignore[arg-type]
     parts = parts_of(Path("out"))
     for part in parts:
         subprocess.run([ecosort, "check", "-q", "-o", "wanted.sum", part], check=True)
@@ -267,10 +265,10 @@ def test_ray_that_is_missing_is_told(sorted_output: Path) -> None:
         sort("in", "other", on="ray", **RECORDS)  # type: ignore[arg-type]
 
 
-def test_csv_whose_lines_end_with_cr_lf(nodes: list[Path], merges: bool) -> None:
+def test_csv_whose_lines_end_with_cr_lf(nodes: list[Path], merges: bool | None) -> None:
     rows = [b"%d,x%d\r\n" % (number * 7919 % 5000, number) for number in range(5_000)]
     Path("in.csv").write_bytes(b"id,text\r\n" + b"".join(rows))
-    sort("in.csv", "out", format="csv", by="id:number", nodes_temp=nodes, parts=2, memory="4MiB")
+    sort("in.csv", "out", format="csv", by="id:number", nodes_temp=nodes, parts=2, memory="4MiB", merges=merges)
     held = [part.read_bytes().removeprefix(b"id,text\r\n") for part in parts_of(Path("out"))]
     assert b"".join(held) == b"".join(sorted(rows, key=lambda row: int(row.partition(b",")[0])))
     assert check("out").rows == len(rows)
