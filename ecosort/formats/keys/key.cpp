@@ -68,9 +68,10 @@ KeyWindow Key::null_window() const noexcept { return nulls_first_ ? before_all :
 
 KeyWindow Key::number_window(Text value, std::size_t depth, ValueKind& kind) const {
   if (depth == 0) {
-    const auto plain = lines::read_number_window(value);
-    if (plain && plain->length == value.size() && plain->has_digits && !(type_ == KeyType::integer && plain->has_point))
-      return descending_ ? lines::complement(plain->window) : plain->window;
+    lines::NumberWindow plain;
+    if (lines::read_number_window(value, plain) && plain.length == value.size() && plain.has_digits &&
+        !(type_ == KeyType::integer && plain.has_point))
+      return descending_ ? lines::complement(plain.key_window()) : plain.key_window();
   }
   const auto number = read(type_, value);
   if (!number) {

@@ -67,15 +67,15 @@ NumberReader number_reader_of(records::CpuLevel level) noexcept {
   return read_number<PlainDigits>;
 }
 
-std::optional<NumberWindow> read_number_window(Text text) noexcept {
+bool read_number_window(Text text, NumberWindow& number) noexcept {
   static const NumberReader read = number_reader_of(records::cpu_level());
-  NumberWindow number;
-  return read(text.data(), text.size(), number) ? std::optional(number) : std::nullopt;
+  return read(text.data(), text.size(), number);
 }
 
 std::optional<records::KeyWindow> number_window(Text text) noexcept {
-  const auto number = read_number_window(text);
-  return number ? std::optional(number->window) : std::nullopt;
+  NumberWindow number;
+  if (!read_number_window(text, number)) return std::nullopt;
+  return number.key_window();
 }
 
 }  // namespace ecosort::lines

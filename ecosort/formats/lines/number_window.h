@@ -19,11 +19,15 @@ struct NumberWindow {
   records::KeyWindow window{};
   std::size_t length = 0;
   bool has_point = false, has_digits = false;
+
+  // The window, field by field: one load of both would have to wait until the two stores before it have reached the cache.
+  [[nodiscard]] records::KeyWindow key_window() const noexcept { return {window.prefix, window.extension}; }
 };
-[[nodiscard]] std::optional<NumberWindow> read_number_window(Text text) noexcept;
+// False: nothing, and `number` holds anything.
+[[nodiscard]] bool read_number_window(Text text, NumberWindow& number) noexcept;
 
 // That which read_number_window() uses at a level, which must not exceed records::detected_cpu_level(); all give the same
-// values. False: nothing, and `number` holds anything.
+// values.
 using NumberReader = bool (*)(const char* text, std::size_t size, NumberWindow& number) noexcept;
 [[nodiscard]] NumberReader number_reader_of(records::CpuLevel level) noexcept;
 [[nodiscard]] bool read_number_avx2(const char* text, std::size_t size, NumberWindow& number) noexcept;
