@@ -477,7 +477,7 @@ def test_more_memory_is_settled_than_wanted_where_there_is_plenty(
 ) -> None:
     sizes = {"SC_AVPHYS_PAGES": free >> 12, "SC_PAGE_SIZE": 1 << 12}
     monkeypatch.setattr(os, "sysconf", sizes.__getitem__)
-    assert cold_run._bytes_to_settle(wanted) == settled
+    assert cold_run.bytes_to_settle(wanted) == settled
 
 
 def test_memory_is_settled_by_touching_every_page_once() -> None:

@@ -26,7 +26,7 @@ struct Coding {
 MergeBuffers output_of(const FilesWanted& wanted, const Coding& coding) {
   MergeBuffers output;
   const std::uint64_t least = std::max(round_up(wanted.record_size, page_bytes) + 2 * page_bytes, coding.run_block_bytes);
-  output.output_block_bytes = std::max(least, round_up(clip(wanted.memory_bytes / 16, 64 * KiB, MiB), page_bytes));
+  output.output_block_bytes = std::max(least, round_up(clip(wanted.memory_bytes / 16, 64 * KiB, 4 * MiB), page_bytes));
   output.output_blocks = output_blocks;
   return output;
 }

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 from conftest import BUILD, ROOT
 from ecosort_bench import clusters
-from ecosort_bench.clusters_page import RAY_START, SCHEMA, lines_of, verdicts
+from ecosort_bench.clusters_page import SCHEMA, lines_of, verdicts
 from ecosort_bench.report import OtherResult, begin_of, end_of, load, page_agrees, write_page
 
 
@@ -41,12 +41,17 @@ def test_the_start_of_ray_is_told_apart() -> None:
     runs = [run("one", "zipf", n, 4 * (1 + n % 2)) for n in range(5)] + [
         run("local", "zipf", n, 5 * (1 + n % 2)) for n in range(5)
     ]
-    runs += [run("ray", "zipf", n, 10 + 5 * (1 + n % 2)) for n in range(5)]
-    runs += [{"way": RAY_START, "kind": RAY_START, "round": 0, "wall_s": 5.0, "cpu_s": 10.0}]
+    runs += [run("ray", "zipf", n, 5 * (1 + n % 2), start_cpu_s=8.0 + n) for n in range(5)]
     text = "\n".join(lines_of(document(runs)))
     assert "| 1000 keys by Zipf's law | processes | 16 | 3.0 | 1.25 | 1.25 | 4.03 | 1.020 |" in text
     assert "| 1000 keys by Zipf's law | Ray | 16 | 3.0 | 1.25 | 1.25 | 4.03 | 1.020 |" in text
-    assert "Not in it: 10.0 CPU seconds in which Ray starts its nodes" in text
+    assert "Not in it, nor in the time: 10.0 CPU seconds in which Ray starts its nodes" in text
+
+
+def test_a_sort_among_others_has_the_rest_beside_it() -> None:
+    apart = clusters.sort_apart({"wall_s": 20.0, "cpu_s": 12.0}, {"wall_s": 6.0, "cpu_s": 5.0, "settling_cpu_s": 3.0})
+    assert apart == {"wall_s": 6.0, "cpu_s": 5.0, "start_cpu_s": 4.0}
+    assert clusters.sort_apart({"wall_s": 20.0, "cpu_s": 12.0}, None) == {}
 
 
 def test_what_is_asked_is_judged() -> None:

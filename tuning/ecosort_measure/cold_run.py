@@ -63,7 +63,7 @@ def _moved(pid: int) -> tuple[int | None, int | None]:
     return int(fields["read_bytes"]), int(fields["write_bytes"])
 
 
-def _bytes_to_settle(memory_bytes: int) -> int:
+def bytes_to_settle(memory_bytes: int) -> int:
     """Several times what is wanted, where there is plenty: which of the free pages a program gets is the system's choice.
 
     Eight sorts of 1 GB with 512 MiB took 0.14 to 0.66 s of system time after once as much, 0.16 to 0.21 s after four times.
@@ -87,7 +87,7 @@ def run_cold(command: Sequence[str], directory: Path, environment: Mapping[str, 
     `memory_bytes`: what the command may take; it is settled before.
     """
     is_cold = drop_caches()
-    settle_memory(_bytes_to_settle(memory_bytes))
+    settle_memory(bytes_to_settle(memory_bytes))
     return _run(command, directory, environment, directory / "stdout.txt", is_cold)
 
 

@@ -18,6 +18,10 @@ namespace {
 // time, one 6.2 s, and the sort 7.7 and 7.8 s.
 constexpr std::uint64_t least_records_per_run_and_thread = 256;
 
+// Two trees of one thread take turns while records come from memory: the merge of 44 slices of a cluster, 37 MB each, takes 4 %
+// less processor time in all with 237 records of each in a batch, and that of 150 files, 70 records of each, takes 8 % more.
+constexpr std::uint64_t least_records_per_run_and_piece = 128;
+
 // A contiguous part of the output, filled by one tree.
 struct Piece {
   std::byte* out;
@@ -160,7 +164,8 @@ BatchResult merge_batch(const std::vector<RunView>& views, const std::vector<Run
   const std::uint64_t worth = count / (least_records_per_run_and_thread * views.size());
   const auto busy = static_cast<unsigned>(std::min<std::uint64_t>(threads, worth));
   if (target.store != nullptr) return merge_to_run_blocks(views, ranges, count, encoder, target, std::max(busy, 1U));
-  return merge_to_output(views, ranges, count, encoder, target.data, std::max(2 * busy, 1U));
+  const unsigned least_parts = count >= least_records_per_run_and_piece * views.size() ? 2 : 1;
+  return merge_to_output(views, ranges, count, encoder, target.data, std::max(2 * busy, least_parts));
 }
 
 }  // namespace ecosort::engine

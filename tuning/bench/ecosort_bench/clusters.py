@@ -26,12 +26,13 @@ from ecosort_power.codec import write_json
 from ecosort_power.errors import RunError
 
 from ecosort_bench.begun import ROOT, begun
-from ecosort_bench.clusters_page import NAMES, RAY_START, SCHEMA, WAYS, lines_of
-from ecosort_bench.processor_group import processor_group
+from ecosort_bench.clusters_page import NAMES, SCHEMA, WAYS, lines_of
+from ecosort_bench.processor_group import ProcessorGroup, processor_group
 
 CLUSTER_SORT = ROOT / "tuning" / "bench" / "peers" / "cluster_sort.py"
+CLUSTER_SORT_PATH = os.pathsep.join(str(ROOT / name) for name in ("python", "power", "tuning", "tuning/bench"))
 PYTHON, RAY_PYTHON = ROOT / ".venv" / "bin" / "python", ROOT / ".venv-cluster" / "bin" / "python"
-KINDS = tuple(kind for kind in NAMES if kind != RAY_START)
+KINDS = tuple(NAMES)
 NODES = 2
 RECORD, KEY = 100, 10
 _CHUNK = 1_000_000  # records made at a time
@@ -87,48 +88,53 @@ class Bench:
     directory: Path
     memory_bytes: int
 
-    def measure(self, way: str, kind: str, given: Input | None, round_: int) -> dict[str, Any]:
+    def measure(self, way: str, kind: str, given: Input, round_: int) -> dict[str, Any]:
         output = self.directory / "output"
-        run = {"way": way, "kind": kind, "round": round_}
-        if way == "one":
-            assert given is not None
-            return run | self._one(given, output)
-        return run | self._cluster(way, given, output)
-
-    def _taken(self, command: Sequence[str | Path | int], environment: Mapping[str, str]) -> tuple[dict[str, Any], str]:
-        """What it took, and what it printed."""
         with processor_group() as group:
-            words = group.joined([str(word) for word in command])
-            taken = run_cold(words, self.directory, {"LC_ALL": "C", **environment}, NODES * self.memory_bytes)
-            group.wait_until_empty()
-            return {"wall_s": taken.exit_s, "cpu_s": group.cpu_s()}, taken.stdout
+            taken = self._one(group, given, output) if way == "one" else self._cluster(group, way, given, output)
+        return {"way": way, "kind": kind, "round": round_} | taken
 
-    def _one(self, given: Input, output: Path) -> dict[str, Any]:
+    def _taken(
+        self, group: ProcessorGroup, command: Sequence[str | Path | int], environment: Mapping[str, str]
+    ) -> tuple[dict[str, Any], str]:
+        """What it took, and what it printed."""
+        words = group.joined([str(word) for word in command])
+        taken = run_cold(words, self.directory, {"LC_ALL": "C", **environment}, NODES * self.memory_bytes)
+        group.wait_until_empty()
+        return {"wall_s": taken.exit_s, "cpu_s": group.cpu_s()}, taken.stdout
+
+    def _one(self, group: ProcessorGroup, given: Input, output: Path) -> dict[str, Any]:
         stats = self.directory / "stats.json"
         words = [f"--memory={self.memory_bytes}B", f"--threads={NODES}", "--quiet", "--progress=none", f"--stats={stats}"]
         taken, _ = self._taken(
-            [self.build / "ecosort", *given.command, *words, "--temp", self.directory, given.data, "-o", output], {}
+            group, [self.build / "ecosort", *given.command, *words, "--temp", self.directory, given.data, "-o", output], {}
         )
         told = json.loads(stats.read_text())
         output.unlink()
         moved = told["bytes_read"] + told["bytes_written"]
         return taken | {"hash": told["hash"], "bytes_moved": moved, "input_bytes": told["input_bytes"]}
 
-    def _cluster(self, way: str, given: Input | None, output: Path) -> dict[str, Any]:
+    def _cluster(self, group: ProcessorGroup, way: str, given: Input, output: Path) -> dict[str, Any]:
         temps = [self.directory / f"node{number}" for number in range(NODES)]
         for temp in temps:
             temp.mkdir(exist_ok=True)
         python = PYTHON if way == "local" else RAY_PYTHON
-        terms = {"workers": 1, "threads": 1, **(given.terms if given else {})}
-        words = [given.data if given else "", output, self.memory_bytes, *temps, "--", json.dumps(terms)]
-        environment = {"PYTHONPATH": str(ROOT / "python"), "ECOSORT_PROGRAM": str(self.build / "ecosort")}
-        taken, said = self._taken([python, CLUSTER_SORT, way, *words], environment)
+        terms = {"workers": 1, "threads": 1, **given.terms}
+        words: list[str | Path | int] = [group.directory, given.data, output, self.memory_bytes, *temps, "--", json.dumps(terms)]
+        environment = {"PYTHONPATH": CLUSTER_SORT_PATH, "ECOSORT_PROGRAM": str(self.build / "ecosort")}
+        taken, said = self._taken(group, [python, CLUSTER_SORT, way, *words], environment)
         told: dict[str, Any] = json.loads(said.splitlines()[-1])
-        if given is None:
-            return taken
         told |= {"hash": _whole_hash(check(output)), "tasks_cpu_s": told.pop("cpu_s")}
         shutil.rmtree(output)
-        return taken | told
+        return taken | told | sort_apart(taken, told.pop("sort", None))
+
+
+def sort_apart(taken: Mapping[str, Any], sort: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The time of the sort in place of the whole, and what its surroundings took besides; nothing where there are none."""
+    if sort is None:
+        return {}
+    besides = taken["cpu_s"] - sort["cpu_s"] - sort["settling_cpu_s"]
+    return {"wall_s": sort["wall_s"], "cpu_s": sort["cpu_s"], "start_cpu_s": besides}
 
 
 def _whole_hash(manifest: Manifest) -> str:
@@ -138,13 +144,12 @@ def _whole_hash(manifest: Manifest) -> str:
 
 def _measure(bench: Bench, kind: str, size: int, rounds: int, ways: tuple[str, ...]) -> list[dict[str, Any]]:
     """The ways take turns in each round, every second one backwards. RunError where they do not hold the same rows."""
-    given = make_input(bench.build, kind, size, bench.directory) if kind != RAY_START else None
+    given = make_input(bench.build, kind, size, bench.directory)
     turns = [(way, round_) for round_ in range(rounds) for way in (ways if round_ % 2 == 0 else ways[::-1])]
     runs = [bench.measure(way, kind, given, round_) for way, round_ in turns]
-    if given is not None:
-        given.data.unlink()
-        if len({run["hash"] for run in runs}) != 1:
-            raise RunError(f"{kind}: the outputs do not hold the same rows")
+    given.data.unlink()
+    if len({run["hash"] for run in runs}) != 1:
+        raise RunError(f"{kind}: the outputs do not hold the same rows")
     click.echo(f"{kind}: {len(runs)} runs", err=True)
     return runs
 
@@ -178,8 +183,8 @@ def main(
     command = f"make bench-cluster BENCH='--bytes {size} --memory {size_text(memory)} --rounds {rounds}'"
     data = begun(path, continued, directory, SCHEMA, settings, command)
     done = {run["kind"] for run in data["runs"]}
-    for kind in [kind for kind in (*kinds, *([RAY_START] if "ray" in ways else [])) if kind not in done]:
-        data["runs"] += _measure(bench, kind, size, rounds, ways if kind != RAY_START else ("ray_start",))
+    for kind in [kind for kind in kinds if kind not in done]:
+        data["runs"] += _measure(bench, kind, size, rounds, ways)
         write_json(path, data)
     shutil.rmtree(directory)
     for line in lines_of(data):

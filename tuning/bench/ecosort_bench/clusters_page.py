@@ -12,9 +12,8 @@ from ecosort_measure.tables import markdown
 
 from ecosort_bench.verdict import SHOWN_BY_ROUNDS, Verdict, at_most, bound
 
-SCHEMA = "ecosort.cluster-bench/1"
+SCHEMA = "ecosort.cluster-bench/2"
 WAYS = ("one", "local", "ray")
-RAY_START = "ray_start"
 NAMES = {
     "uniform": "records of `gen`",
     "skewed": "records of `gen -s`",
@@ -22,7 +21,6 @@ NAMES = {
     "equal": "all keys equal",
     "sorted": "sorted already",
     "csv": "CSV by a number",
-    RAY_START: "nothing",
 }
 MOST_CPU, MOST_IMBALANCE, MOVED, MOVED_WITHIN = 1.5, 1.1, 4, 0.02
 _HEADS = ("input", "how", "parts", "s", "CPU s/GB", "CPU / one sort", "bytes moved / N", "largest part / mean")
@@ -42,33 +40,30 @@ def _median(runs: Runs, value: str) -> float:
 
 
 def ray_start_cpu_s(data: Document) -> float:
-    """What Ray takes to start and to stop without a sort."""
-    runs = _of(data, RAY_START, RAY_START)
-    return _median(runs, "cpu_s") if runs else 0.0
+    """What Ray took to start and to stop, besides each sort."""
+    return _median([run for run in data["runs"] if run["way"] == "ray"], "start_cpu_s")
 
 
 def _cpu_ratio(data: Document, kind: str, way: str) -> Interval:
-    """Of each round. Ray's own start does not count."""
-    besides = ray_start_cpu_s(data) if way == "ray" else 0.0
-    taken = [run["cpu_s"] - besides for run in _of(data, kind, way)]
+    """Of each round."""
+    taken = [run["cpu_s"] for run in _of(data, kind, way)]
     return median_interval(ratios(taken, [run["cpu_s"] for run in _of(data, kind, "one")]))
 
 
 def _measured(data: Document) -> list[tuple[str, str]]:
-    return [(kind, way) for kind in NAMES if kind != RAY_START for way in WAYS if _of(data, kind, way)]
+    return [(kind, way) for kind in NAMES for way in WAYS if _of(data, kind, way)]
 
 
 def _row(data: Document, kind: str, way: str) -> tuple[str, ...]:
     runs = _of(data, kind, way)
     size = _median(runs, "input_bytes")
-    besides = ray_start_cpu_s(data) if way == "ray" else 0.0
     is_one = way == "one"
     return (
         NAMES[kind],
         _HOW[way],
         "" if is_one else f"{_median(runs, 'parts'):.0f}",
         f"{_median(runs, 'wall_s'):.1f}",
-        f"{(_median(runs, 'cpu_s') - besides) / size * 1e9:.2f}",
+        f"{_median(runs, 'cpu_s') / size * 1e9:.2f}",
         "" if is_one else f"{_cpu_ratio(data, kind, way).median:.2f}",
         f"{_median(runs, 'bytes_moved') / size:.2f}",
         "" if is_one else f"{_median(runs, 'imbalance'):.3f}",
@@ -98,8 +93,9 @@ def lines_of(data: Document) -> list[str]:
         f"one thread; the one sort with {memory} and {settings['nodes']} threads; {settings['rounds']} rounds; "
         f"{measured_on(data)}. The outputs hold the same rows. CPU is that of all processes."
     )
-    if "ray" in settings["ways"]:
-        said += f" Not in it: {ray_start_cpu_s(data):.1f} CPU seconds in which Ray starts its nodes and stops them."
+    if any(run["way"] == "ray" for run in data["runs"]):
+        besides = ray_start_cpu_s(data)
+        said += f" Not in it, nor in the time: {besides:.1f} CPU seconds in which Ray starts its nodes and stops them."
     judged = ((v.name, v.target, v.measured, v.word) for v in verdicts(data))
     rows = [_row(data, kind, way) for kind, way in _measured(data)]
     return [

@@ -18,10 +18,15 @@ _ROOTS = (Path("/sys/fs/cgroup/cpuacct"), Path("/sys/fs/cgroup"))
 
 
 class ProcessorGroup:
-    """One group. Made by processor_group()."""
+    """One group. Made by processor_group(); a member may have another object of the same group."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+
+    @property
+    def directory(self) -> Path:
+        """What a member makes its own object of."""
+        return self._directory
 
     def joined(self, command: Sequence[str]) -> list[str]:
         """The command, which becomes a member before it begins."""

@@ -1,13 +1,18 @@
-"""One sort by a cluster of nodes on this machine: `cluster_sort.py WAY INPUT OUTPUT MEMORY_BYTES TEMP... -- TERMS`.
+"""One sort by a cluster of nodes on this machine: `cluster_sort.py WAY GROUP INPUT OUTPUT MEMORY_BYTES TEMP... -- TERMS`.
 
-WAY is `local` (processes), `ray` (a Ray cluster of emulated nodes; runs in the environment with Ray) or `ray_start`, which starts
-that cluster, asks each node something, and stops it without a sort. TERMS is a JSON object of further arguments of
-ecosort.cluster.sort(). Prints a JSON object.
+WAY is `local` (processes) or `ray` (a Ray cluster of emulated nodes; runs in the environment with Ray). GROUP is the directory of
+the control group of this process. TERMS is a JSON object of further arguments of ecosort.cluster.sort(). Prints a JSON object;
+with Ray, `sort` holds the time of the sort alone, between Ray's start, up to a first task on each node, and its end.
 """
 
 import json
 import sys
+import time
+from pathlib import Path
 from typing import Any
+
+from ecosort_bench.processor_group import ProcessorGroup
+from ecosort_measure.cold_run import bytes_to_settle, settle_memory
 
 
 def _ray_cluster(nodes: int) -> Any:
@@ -19,20 +24,26 @@ def _ray_cluster(nodes: int) -> Any:
     return cluster
 
 
-def _in_ray(nodes: int, sort: Any) -> dict[str, Any]:
+def _in_ray(nodes: int, group: ProcessorGroup, memory_bytes: int, sort: Any) -> dict[str, Any]:
+    """Memory is settled when Ray has started: what was free meanwhile, the host of a virtual machine has taken back."""
     import ray
 
     cluster = _ray_cluster(nodes)
     try:
         ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
+        _ask_nodes()
+        before = group.cpu_s()
+        settle_memory(bytes_to_settle(nodes * memory_bytes))
+        begun, began = group.cpu_s(), time.monotonic()
         told: dict[str, Any] = sort()
+        taken = {"wall_s": time.monotonic() - began, "cpu_s": group.cpu_s() - begun, "settling_cpu_s": begun - before}
         ray.shutdown()
     finally:
         cluster.shutdown()
-    return told
+    return told | {"sort": taken}
 
 
-def _ask_nodes() -> dict[str, Any]:
+def _ask_nodes() -> None:
     """As many tasks as nodes that import what a task imports."""
     import ray
 
@@ -43,7 +54,6 @@ def _ask_nodes() -> dict[str, Any]:
         return len(ecosort.cluster.tasks.__name__)
 
     ray.get([ask.remote() for _ in ray.nodes()])
-    return {}
 
 
 def _sort(way: str, words: list[str], terms: dict[str, Any]) -> dict[str, Any]:
@@ -58,18 +68,15 @@ def _sort(way: str, words: list[str], terms: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _told(way: str, words: list[str], terms: dict[str, Any]) -> dict[str, Any]:
-    nodes = len(words) - 3
-    if way == "ray_start":
-        return _in_ray(nodes, _ask_nodes)
-    if way == "ray":
-        return _in_ray(nodes, lambda: _sort(way, words, terms))
-    return _sort(way, words, terms)
-
-
-def main(way: str, *arguments: str) -> None:
+def main(way: str, group: str, *arguments: str) -> None:
     *words, _, terms = arguments
-    print(json.dumps(_told(way, words, json.loads(terms))))
+    _, _, memory_bytes, *temps = words
+
+    def sort() -> dict[str, Any]:
+        return _sort(way, words, json.loads(terms))
+
+    told = sort() if way == "local" else _in_ray(len(temps), ProcessorGroup(Path(group)), int(memory_bytes), sort)
+    print(json.dumps(told))
 
 
 if __name__ == "__main__":
