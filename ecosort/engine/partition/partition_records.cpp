@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/memory.h"
+#include "base/stream_copy.h"
 #include "engine/partition/classifier.h"
 #include "engine/partition/fill_slices.h"
 #include "engine/partition/slice_order.h"
@@ -17,6 +18,8 @@ namespace {
 
 using records::Encoder;
 using records::Entry;
+
+constexpr std::size_t step_bytes = std::size_t{8} * 1024;  // gathered at a time, but for longer records
 
 const std::byte* bytes_of(const std::string& row) { return reinterpret_cast<const std::byte*>(row.data()); }
 
@@ -194,20 +197,24 @@ class RecordCutter final : public Cutter {
     order_.cut(run.entries(), run.count, ties);
   }
 
-  // What there is room for of a slice, from `next` on; in steps that stay in the cache.
+  // What there is room for of a slice, from `next` on. It is put together and hashed in the first-level cache, and goes past the
+  // others to where the drive takes it from.
   bool gather(std::size_t part, const Entry* rows, std::size_t& next, const records::RecordTable& table) {
-    constexpr std::uint64_t step_bytes = std::uint64_t{32} * 1024;
     const std::uint64_t size = encoder_.record_size();
     const std::size_t end = order_.end(part), step = std::max<std::uint64_t>(step_bytes / size, 1);
+    alignas(64) std::byte staged[step_bytes];
     while (next < end && files_.room(part) >= size) {
       const std::size_t count = std::min({end - next, step, std::size_t{files_.room(part) / size}});
       std::byte* const to = files_.end(part);
-      records::gather(rows + next, count, table, to, end - next - count);
-      hashes_[part].add_records(to, count, static_cast<std::uint32_t>(size));
+      std::byte* const at = size <= step_bytes ? staged : to;
+      records::gather(rows + next, count, table, at, end - next - count);
+      hashes_[part].add_records(at, count, static_cast<std::uint32_t>(size));
+      if (at != to) stream_copy(to, at, count * size);
       take_extremes(part, rows + next, count, table);
       files_.add(part, count * size);
       next += count;
     }
+    stream_fence();
     return next == end;
   }
 
