@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ecosort.cluster.check import check_manifest
 from ecosort.cluster.formats import WORDS
@@ -27,6 +27,7 @@ from ecosort.words import bytes_of
 
 _SHORT = {"--key": "-k", "--field-separator": "-t"}
 _CODES = ((VerificationFailed, 1), (BadInput, 2), (NotEnoughMemory, 2), (NotEnoughSpace, 3), (IoFailed, 3), (OSError, 3))
+_PLAN_FORMS = ("text", "json")
 
 _SORT_ENDING = """\
 examples:
@@ -44,8 +45,15 @@ class _FormatWord(argparse.Action):
         namespace.words = [*namespace.words, name if self.nargs == 0 else f"{name}={value}"]
 
 
+class _Parser(argparse.ArgumentParser):
+    """One line about what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="ecosort cluster", description="Sorts files on several nodes.", allow_abbrev=False)
+    parser = _Parser(prog="ecosort cluster", description="Sorts files on several nodes.", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_sort(commands)
     resume = commands.add_parser("resume", help="continue with a sort that did not end", allow_abbrev=False)
@@ -87,10 +95,10 @@ def _add_sort(commands: Any) -> None:
     add("--workers", type=int, default=1, metavar="N", help="tasks at a time on a node (default: 1)")
     add("--threads", type=int, metavar="N", help="of a task (default: the CPUs, divided among nodes and workers)")
     add("--memory", default="512MiB", metavar="SIZE", help="of a task (default: 512MiB)")
-    add("--parts", type=int, metavar="N", help="default: as many as make each part fit the memory of a task")
+    add("--parts", type=int, metavar="N", help="default: as few as a task can merge or sort in one pass")
     add("--single", action="store_true", help="OUTPUT becomes one file, which is not there yet, instead of a directory of parts")
     add("--seed", type=int, default=1, metavar="N", help="of the sample (default: 1)")
-    add("--plan", choices=["text", "json"], nargs="?", const="text", help="tell what would be done, and do nothing")
+    add("--plan", choices=_PLAN_FORMS, nargs="?", const=_PLAN_FORMS[0], help="tell what would be done, and do nothing")
     add("--rates", metavar="NAME=MB/s,...", help="of a node, for the time in --plan: read, write, network, sort...")
     _add_telling(sort)
     words = sort.add_argument_group("options of the formats, as in ecosort sort, lines, csv, jsonl")
@@ -212,11 +220,22 @@ def _complete() -> int:
     return 0
 
 
+def _with_form_of_plan(arguments: Sequence[str]) -> list[str]:
+    """An input may follow `--plan`, whose form is left out then."""
+    words = list(arguments)
+    for place, word in enumerate(words):
+        if word == "--":
+            break
+        if word == "--plan" and not {*words[place + 1 : place + 2]} & {*_PLAN_FORMS}:
+            words[place] = f"--plan={_PLAN_FORMS[0]}"
+    return words
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit codes as those of the program: 0 done, 1 verification, 2 usage and bad input, 3 I/O, 4 others, 130 Ctrl-C."""
     if "_ECOSORT_CLUSTER_COMPLETE" in os.environ:
         return _complete()
-    words = _parser().parse_args(arguments)
+    words = _parser().parse_args(_with_form_of_plan(sys.argv[1:] if arguments is None else arguments))
     try:
         {"sort": _sort, "resume": _resume, "check": _check}[words.command](words)
     except KeyboardInterrupt:
