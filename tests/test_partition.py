@@ -260,6 +260,62 @@ def test_further_sorted_files_are_not_replaced_either(run: Run, tmp_path: Path) 
     assert run(*command, *words).returncode == 0  # has one file for each part
 
 
+def test_what_it_reads_and_writes_is_not_replaced_by_slices_or_the_report(run: Run, tmp_path: Path) -> None:
+    data = random.Random(1).randbytes(100 * 20_000)
+    out = tmp_path / "out"
+    out.mkdir()
+    for path in (tmp_path / "input", out / "slice.00000", out / "b.00001"):
+        path.write_bytes(data)
+    splitters = write_splitters(tmp_path / "splitters", draw_splitters(data, 100, ["0:10"], 3))
+    linked = out / "c.00002"
+    linked.symlink_to(splitters)
+
+    def says(told: str, *words: object, given: Path = tmp_path / "input", report: object = tmp_path / "report") -> None:
+        before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+        command = [
+            "partition",
+            "records",
+            "--key",
+            "0:10",
+            given,
+            "--splitters",
+            splitters,
+            "--report",
+            report,
+            "-o",
+            out,
+            *words,
+        ]
+        refused(run(*command), 2, told)
+        assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+    says("is the input, and a slice would replace it", "--overwrite", given=out / "slice.00000")
+    says("is the input, and a slice would replace it", "--overwrite", "--prefix", "b", given=out / "b.00001")
+    says("is the file of the splitters", "--overwrite", "--prefix", "c")
+    says("has the name of a slice", "--prefix", "d", report=out / "d.00001")
+    says("has the name of a slice", "--prefix", "d", "--sort", report=out / "d.00001.00002")
+    says("would replace the splitters", "--prefix", "d", report=splitters)
+    for report in ("-", "/dev/stdout", out):
+        says("is no file; name one", "--prefix", "d", report=report)
+
+
+def test_overwrite_leaves_no_sorted_file_of_before(run: Run, tmp_path: Path) -> None:
+    """Whoever merges all files of a part has no row twice."""
+    data = random.Random(1).randbytes(100 * 60_000)
+    (tmp_path / "input").write_bytes(data)
+    splitters = draw_splitters(data, 100, ["0:10"], 3)
+    before, _ = partition(run, tmp_path, splitters, "--key", "0:10", "--sort", "--memory", "4MiB")
+    assert sum(len(part) for part in sorted_files(before)) > 3
+    kept = tmp_path / "out" / "slice.00000.json"
+    kept.touch()
+    for words in (["--sort"], []):
+        report, _ = partition(run, tmp_path, splitters, "--key", "0:10", *words, "--overwrite")
+        assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(
+            ["slice.00000", kept.name, "slice.00001", "slice.00002"]
+        )
+        assert report["rows"] == 60_000
+
+
 def test_sorted_files_that_may_not_be_open_are_refused(ecosort: Path, tmp_path: Path) -> None:
     data = bytes(random.Random(1).choices(b"abc", k=4_000_000))
     (tmp_path / "input").write_bytes(data)

@@ -1,7 +1,9 @@
 // `ecosort partition`: cuts a range of a file into slices at splitters, in one pass.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "base/base64.h"
@@ -29,9 +31,15 @@ namespace {
 
 struct PartitionOptions {
   job::PartitionSpec spec;
-  std::string report, trace;
+  std::string trace;
   NodeWords words;
 };
+
+bool may_become_file(const std::string& path) {
+  std::error_code none;
+  if (path == "-" || path.starts_with("/dev/") || path.starts_with("/proc/")) return false;
+  return !std::filesystem::exists(path, none) || std::filesystem::is_regular_file(path, none);
+}
 
 PartitionOptions parse(const Words& words) {
   PartitionOptions options;
@@ -39,7 +47,7 @@ PartitionOptions parse(const Words& words) {
   RangeWords range;
   OptionTargets targets;
   targets.texts = {
-      {"--splitters", &spec.splitters}, {"--prefix", &spec.prefix}, {"--report", &options.report}, {"--trace", &options.trace}};
+      {"--splitters", &spec.splitters}, {"--prefix", &spec.prefix}, {"--report", &spec.report}, {"--trace", &options.trace}};
   targets.switches = {{"--sort", &spec.is_sorted}, {"--overwrite", &spec.overwrites}};
   targets.numbers = {{"--from", &range.from}, {"--to", &range.to}, {"--source", &spec.source}};
   options.words = split_node_words("partition", words, targets);
@@ -47,7 +55,8 @@ PartitionOptions parse(const Words& words) {
   spec.range = range.range(options.words.parsed);
   if (spec.splitters.empty())
     throw UsageError("partition: no splitters; name a file of `ecosort sample --merge` with --splitters FILE");
-  if (options.report.empty()) throw UsageError("partition: no report; name a file for it with --report FILE");
+  if (spec.report.empty()) throw UsageError("partition: no report; name a file for it with --report FILE");
+  if (!may_become_file(spec.report)) throw UsageError(fmt::format("--report '{}' is no file; name one", spec.report));
   return options;
 }
 
@@ -123,7 +132,8 @@ struct Surroundings {
 
 // `work(environment)` partitions.
 template <class Work>
-int run_and_report(const PartitionOptions& options, const Surroundings& around, const Work& work) {
+int run_and_report(const PartitionOptions& options, const engine::PartitionTerms& terms, const Surroundings& around,
+                   const Work& work) {
   static constexpr const char* names[] = {"records", "lines", "csv", "jsonl"};
   io::Backend backend = io::make_queue(io::parse_backend(around.io), around.queue_depth);
   print_notice(around.reports.quiet, backend.notice);
@@ -144,7 +154,8 @@ int run_and_report(const PartitionOptions& options, const Surroundings& around, 
   means.backend = backend.queue->backend_name();
   const nlohmann::ordered_json json = report_json(report, around.range, options, names[static_cast<int>(options.words.format)],
                                                   means, run.log(), process_usage(around.started_s));
-  job::publish_text(around.storage, options.report, json_text(json, 2) + "\n");
+  job::remove_replaced(options.spec, terms.paths, report.slices);
+  job::publish_text(around.storage, options.spec.report, json_text(json, 2) + "\n");
   return 0;
 }
 
@@ -154,7 +165,7 @@ int partition_records(PartitionOptions& options, double started_s) {
   options.spec.directory = rows.output;
   io::PosixStorage storage;
   engine::PartitionRecordsJob job = job::prepare_partition_of_records(options.spec, spec_of(rows), tuning_of(rows), storage);
-  check_report_files({"", rows.events, options.trace, options.report}, job.inputs, "-");
+  check_report_files({"", rows.events, options.trace, options.spec.report}, job.inputs, "-");
   const planner::Plan& plan = job.plan.plan;
   const std::uint64_t begin = job.inputs.front().begin();
   const Surroundings around{.storage = storage,
@@ -164,7 +175,7 @@ int partition_records(PartitionOptions& options, double started_s) {
                             .range = {begin, begin + plan.wanted.input_records * rows.record_size},
                             .queue_depth = plan.read_depth + plan.write_depth + 4,
                             .started_s = started_s};
-  return run_and_report(options, around,
+  return run_and_report(options, job.terms, around,
                         [&](const engine::Environment& environment) { return engine::partition_records(job, environment); });
 }
 
@@ -174,7 +185,7 @@ int partition_rows(PartitionOptions& options, double started_s) {
   options.spec.directory = rows.output;
   io::PosixStorage storage;
   engine::PartitionRowsJob job = job::prepare_partition_of_rows(options.spec, rows.terms(), storage);
-  check_report_files({"", rows.events, options.trace, options.report}, job.inputs, "-");
+  check_report_files({"", rows.events, options.trace, options.spec.report}, job.inputs, "-");
   const Surroundings around{.storage = storage,
                             .io = rows.io,
                             .reports = {"", rows.events, rows.progress, rows.quiet, rows.output, options.trace},
@@ -182,7 +193,7 @@ int partition_rows(PartitionOptions& options, double started_s) {
                             .range = {job.begin, job.inputs.front().end_offset()},
                             .queue_depth = job.plan.lines.read_depth + job.plan.lines.write_depth + 4,
                             .started_s = started_s};
-  return run_and_report(options, around,
+  return run_and_report(options, job.terms, around,
                         [&](const engine::Environment& environment) { return engine::partition_rows(job, environment); });
 }
 

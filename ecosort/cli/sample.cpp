@@ -1,8 +1,10 @@
 // `ecosort sample`: rows of a range at random places, and the splitters that many samples make.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "base/errors.h"
@@ -87,10 +89,18 @@ job::SplitterFile sample_records(const SampleOptions& options, const SortOptions
   return file;
 }
 
+void check_output(const std::string& output, const std::vector<std::string>& inputs) {
+  std::error_code none;
+  for (const std::string& input : inputs)
+    if (std::filesystem::equivalent(output, input, none))
+      throw UsageError(fmt::format("sample: '{}' is an input and would be replaced; name another file with -o FILE", output));
+}
+
 int run_of_records(const SampleOptions& options) {
   const SortOptions rows = parse_record_words("sample", options.words.others);
   ignore_write_signals();
   if (options.merges) {
+    check_output(rows.output, rows.inputs);
     const job::SplitterFile all = job::merge_samples_of_records(spec_of(rows));
     write_rows(rows.output, {all.header, job::quantiles(all.rows, options.parts)});
     return 0;
@@ -118,6 +128,7 @@ int run_of_rows(const SampleOptions& options) {
   RowWordsOptions rows = parse_row_words("sample", options.words);
   ignore_write_signals();
   if (options.merges) {
+    check_output(rows.output, rows.inputs);
     const job::SplitterFile all = job::merge_samples_of_rows(*rows.format, rows.inputs);
     write_rows(rows.output, {all.header, job::quantiles(all.rows, options.parts)});
     return 0;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <set>
+#include <system_error>
 #include <utility>
 
 #include "base/open_files.h"
@@ -25,20 +27,54 @@ std::vector<std::string> paths_of(const PartitionSpec& spec, std::size_t parts) 
   return paths;
 }
 
-// Sorted slices may be several files, PATH and PATH.00001 and so on.
-bool is_name_of_slice(const PartitionSpec& spec, const std::vector<std::string>& paths, const std::string& path) {
+// Sorted slices may be several files, PATH and PATH.00001 and so on; those of an earlier partition, too.
+bool is_name_of_slice(const std::vector<std::string>& paths, const std::string& path) {
   const auto is_slice = [&](const std::string& one) { return std::ranges::binary_search(paths, one); };
-  return is_slice(path) || (spec.is_sorted && is_slice(path.substr(0, path.rfind('.'))));
+  const std::size_t point = path.rfind('.');
+  const bool is_numbered =
+      std::all_of(path.begin() + static_cast<std::ptrdiff_t>(point) + 1, path.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return is_slice(path) || (is_numbered && path.size() - point > 5 && is_slice(path.substr(0, point)));
 }
 
-void check_names(const PartitionSpec& spec, const std::vector<std::string>& paths) {
+std::vector<std::string> files_with_names_of_slices(const PartitionSpec& spec, const std::vector<std::string>& paths) {
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator(spec.directory))
+    if (std::string path = fmt::format("{}/{}", spec.directory, entry.path().filename().string()); is_name_of_slice(paths, path))
+      found.push_back(std::move(path));
+  return found;
+}
+
+// Neither the input nor the splitters are replaced, whatever names they go by.
+void check_stays(const std::string& path, const char* what, const std::vector<std::string>& replaced) {
+  std::error_code none;
+  for (const std::string& one : replaced)
+    if (std::filesystem::equivalent(one, path, none))
+      throw UsageError(fmt::format("'{}' is {}, and a slice would replace it; name another directory or prefix", one, what));
+}
+
+void check_report(const PartitionSpec& spec, const std::vector<std::string>& paths) {
+  if (spec.report.empty()) return;
+  std::error_code none;
+  if (std::filesystem::equivalent(spec.report, spec.splitters, none))
+    throw UsageError(fmt::format("the report would replace the splitters, '{}'; name another file", spec.report));
+  const std::filesystem::path report = std::filesystem::weakly_canonical(spec.report, none);
+  const std::filesystem::path directory = std::filesystem::weakly_canonical(spec.directory, none);
+  if (report.parent_path() == directory &&
+      is_name_of_slice(paths, fmt::format("{}/{}", spec.directory, report.filename().string())))
+    throw UsageError(fmt::format("the report '{}' has the name of a slice; name another file", spec.report));
+}
+
+void check_names(const PartitionSpec& spec, const std::vector<std::string>& paths, const std::string& input) {
   check_writable_directory("output directory", spec.directory);
   if (spec.prefix.empty() || spec.prefix.find('/') != std::string::npos)
     throw UsageError(fmt::format("a slice cannot have a name that begins with '{}'", spec.prefix));
+  check_report(spec, paths);
+  const std::vector<std::string> there = files_with_names_of_slices(spec, paths);
+  check_stays(input, "the input", there);
+  check_stays(spec.splitters, "the file of the splitters", there);
   if (spec.overwrites) return;
-  for (const auto& entry : std::filesystem::directory_iterator(spec.directory))
-    if (const std::string path = fmt::format("{}/{}", spec.directory, entry.path().filename().string());
-        is_name_of_slice(spec, paths, path))
+  for (const std::string& path : there)
+    if (spec.is_sorted || std::ranges::binary_search(paths, path))
       throw UsageError(fmt::format("'{}' is there already; slices do not replace files unasked", path));
 }
 
@@ -58,15 +94,24 @@ void check_slice_space(const PartitionSpec& spec, std::uint64_t bytes, std::uint
   check_space({need});
 }
 
-engine::PartitionTerms terms_of(const PartitionSpec& spec, SplitterFile splitters) {
+engine::PartitionTerms terms_of(const PartitionSpec& spec, SplitterFile splitters, const std::string& input) {
   check_part_count(splitters, spec.splitters);
   engine::PartitionTerms terms;
   terms.paths = paths_of(spec, splitters.rows.size() + 1);
   terms.splitters = std::move(splitters.rows);
   terms.source = spec.source;
   terms.is_sorted = spec.is_sorted;
-  check_names(spec, terms.paths);
+  check_names(spec, terms.paths, input);
   return terms;
+}
+
+void remove_replaced(const PartitionSpec& spec, const std::vector<std::string>& paths, const std::vector<engine::Slice>& slices) {
+  if (!spec.overwrites) return;
+  std::set<std::string> present;
+  for (const engine::Slice& slice : slices)
+    for (const engine::SliceFile& file : slice.files) present.insert(file.path);
+  for (const std::string& path : files_with_names_of_slices(spec, paths))
+    if (!present.contains(path)) std::filesystem::remove(path);
 }
 
 std::uint64_t end_of_range(const ByteRange& range, std::uint64_t bytes, const std::string& name) {
@@ -113,7 +158,7 @@ engine::PartitionRecordsJob prepare_partition_of_records(const PartitionSpec& sp
   check_in_order(splitters.rows, compare_records(format), spec.splitters);
   job.inputs = open_records(rows, tuning, storage);
   choose_range(job.inputs.front(), spec.range, rows.record_size);
-  job.terms = terms_of(spec, std::move(splitters));
+  job.terms = terms_of(spec, std::move(splitters), job.inputs.front().file->path());
   const planner::Machine machine = planner::read_machine();
   const planner::Wanted wanted = wanted_of(rows, tuning, job.inputs, machine);
   job.plan = planner::plan_partition({wanted, job.terms.paths.size(), spec.is_sorted});

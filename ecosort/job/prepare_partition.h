@@ -21,6 +21,7 @@ struct PartitionSpec {
   std::uint64_t source = 0;  // number of the file among those that are partitioned
   std::string splitters;     // a file
   std::string directory, prefix = "slice";
+  std::string report;      // a file that the caller makes when the slices are there; may be empty
   bool is_sorted = false;  // each slice
   bool overwrites = false;
 };
@@ -35,7 +36,10 @@ void choose_range(engine::Input& input, const ByteRange& range, std::uint64_t re
 void check_record_rows(const SplitterFile& file, std::uint64_t record_size, const std::string& path);
 
 // What a partition of any format checks and makes of its words. UsageError.
-[[nodiscard]] engine::PartitionTerms terms_of(const PartitionSpec& spec, SplitterFile splitters);
+[[nodiscard]] engine::PartitionTerms terms_of(const PartitionSpec& spec, SplitterFile splitters, const std::string& input);
+// With spec.overwrites: removes what an earlier partition left under names of slices and this one, whose slices are there, did
+// not replace.
+void remove_replaced(const PartitionSpec& spec, const std::vector<std::string>& paths, const std::vector<engine::Slice>& slices);
 // NotEnoughSpace for slices of so many bytes in all, in so many files.
 void check_slice_space(const PartitionSpec& spec, std::uint64_t bytes, std::uint64_t files, io::Storage& storage);
 

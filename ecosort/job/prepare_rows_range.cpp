@@ -136,7 +136,7 @@ engine::PartitionRowsJob prepare_partition_of_rows(const PartitionSpec& spec, Ro
   job.first_row = top.first_row;
   check_rows(*job.format, splitters, spec.splitters);
   check_in_order(splitters.rows, compare_rows(*job.format), spec.splitters);
-  job.terms = terms_of(spec, std::move(splitters));
+  job.terms = terms_of(spec, std::move(splitters), rows.input);
   const Borders range = borders_of(*input.file, *job.format, top.bytes.size(), spec.range);
   job.begin = range.begin;
   job.before_end = end_before(rows.input, range.begin);

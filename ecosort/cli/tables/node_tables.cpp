@@ -104,7 +104,7 @@ CommandTable partition_table() {
           "Every part has a write block in memory, 64 KiB or more. With --sort, what fits the memory at a time is sorted and "
           "makes "
           "files of its own: PREFIX.00000, then PREFIX.00000.00001 and so on for the first part. Merged in this order (ecosort "
-          "merge) "
+          "merge; lines -m, csv --merge, jsonl --merge) "
           "they are the part of the range; the report lists them. Slices of CSV begin with the header. Whether a byte of CSV "
           "lies "
           "inside of quotes depends on all bytes before: a range of CSV with quotes reads everything in front of its end, or "

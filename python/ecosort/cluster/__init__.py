@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ecosort.cluster.check import check_manifest
-from ecosort.cluster.jobs import plan_of, resume_job, start_job
+from ecosort.cluster.jobs import abandon_job, plan_of, resume_job, start_job
 from ecosort.cluster.manifest import Manifest
 from ecosort.cluster.planner import Shape
 from ecosort.cluster.report import ClusterReport, Stage, TaskSpan
@@ -84,6 +84,11 @@ def resume(dst: FilePath, *, progress: Observe | None = None) -> ClusterReport:
     return resume_job(os.fspath(dst), progress or _quiet)
 
 
+def abandon(dst: FilePath) -> None:
+    """Gives the sort into `dst` up: what it made goes, no input does. Raises BadInput where there is none, or it is complete."""
+    abandon_job(os.fspath(dst))
+
+
 def check(manifest: FilePath, *, scratch: FilePath = "/tmp", workers: int = 1) -> Manifest:
     """Reads all parts of MANIFEST.json (or of the directory or bucket that has it): counts, hashes and order, also across parts.
 
@@ -105,6 +110,7 @@ __all__ = [
     "Shape",
     "Stage",
     "TaskSpan",
+    "abandon",
     "check",
     "plan_of",
     "resume",

@@ -192,7 +192,7 @@ class BucketOutput:
         for part in manifest.parts:
             if size_of(f"{self._url}/{part.file}") != part.bytes:
                 raise VerificationFailed(
-                    f"'{self._url}/{part.file}' changed after it was written; remove it and the job, and begin again"
+                    f"'{self._url}/{part.file}' is not what was written; give the job up (--abandon) and begin again"
                 )
 
     def put_summaries(self, summaries: Mapping[str, bytes]) -> None:
@@ -217,3 +217,11 @@ class BucketOutput:
 
     def clean_up(self) -> None:
         """There is nothing left."""
+
+    def discard(self, sizes: Mapping[int, int]) -> None:
+        """Objects that have the size of their part."""
+        end_uploads(*_place(self._url))
+        for part, size in sizes.items():
+            if size_of(where := f"{self._url}/part-{part:05}") == size:
+                store, key = store_of(where)
+                store.delete(key)

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from ecosort.cluster.check import check_manifest
 from ecosort.cluster.formats import WORDS
-from ecosort.cluster.jobs import open_executor, plan_of, resume_job, start_job
+from ecosort.cluster.jobs import abandon_job, open_executor, plan_of, resume_job, start_job
 from ecosort.cluster.plan_text import plan_json, plan_text, size_text
 from ecosort.cluster.rates import rates_from_text
 from ecosort.cluster.report import ClusterReport, stage_table
@@ -58,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_sort(commands)
     resume = commands.add_parser("resume", help="continue with a sort that did not end", allow_abbrev=False)
     resume.add_argument("output", metavar="OUTPUT", help="the directory that the sort writes; of s3://, its directory .ecosort")
+    resume.add_argument("--abandon", action="store_true", help="give the sort up instead: what it made goes, no input does")
     _add_telling(resume)
     check = commands.add_parser("check", help="verify counts, hashes and order of all parts", allow_abbrev=False)
     check.add_argument("manifest", metavar="MANIFEST", help="MANIFEST.json, or the directory or s3:// that has it")
@@ -127,7 +128,8 @@ class Progress:
         line = phase_line(state)
         if self._is_terminal:  # cut to the width, so that it stays one line
             line = f"\r\033[K{line[: shutil.get_terminal_size().columns - 1]}"
-        print(line, end="\n" if state.done == state.tasks else "", file=sys.stderr, flush=True)
+        with contextlib.suppress(OSError):  # no one reads any more: the sort goes on
+            print(line, end="\n" if state.done == state.tasks else "", file=sys.stderr, flush=True)
 
 
 def phase_line(state: PhaseState) -> str:
@@ -160,6 +162,7 @@ def _spec(words: argparse.Namespace) -> JobSpec:
 
 def _sort(words: argparse.Namespace) -> None:
     spec = _spec(words)
+    _demand_place_of_timeline(words)
     words.again = spec.resume_name
     rates = rates_from_text(words.rates) if words.rates else None
     if words.plan:
@@ -170,12 +173,20 @@ def _sort(words: argparse.Namespace) -> None:
     _tell(words, start_job(spec, *_observer(words)), spec.threads)
 
 
+def _demand_place_of_timeline(words: argparse.Namespace) -> None:
+    if words.timeline and (Path(words.timeline).is_dir() or not Path(words.timeline).absolute().parent.is_dir()):
+        raise BadInput(f"--timeline '{words.timeline}': name a file in a directory that is there")
+
+
 def _observer(words: argparse.Namespace) -> list[Observe]:
     return [] if words.quiet else [Progress()]
 
 
 def _resume(words: argparse.Namespace) -> None:
-    _tell(words, resume_job(words.output, *_observer(words)), 1)
+    if words.abandon:
+        abandon_job(words.output)
+    else:
+        _tell(words, resume_job(words.output, *_observer(words)), 1)
 
 
 def _tell(words: argparse.Namespace, report: ClusterReport, threads: int) -> None:
@@ -190,7 +201,8 @@ def _tell(words: argparse.Namespace, report: ClusterReport, threads: int) -> Non
         f"{report.attempts} attempts for {report.tasks} tasks",
         stage_table(report, threads),
     )
-    print(*lines, sep="\n", file=sys.stderr)
+    with contextlib.suppress(OSError):
+        print(*lines, sep="\n", file=sys.stderr)
 
 
 def _check(words: argparse.Namespace) -> None:
@@ -231,6 +243,14 @@ def _with_form_of_plan(arguments: Sequence[str]) -> list[str]:
     return words
 
 
+def _told(error: EcoSortError | OSError) -> str:
+    if isinstance(error, NotEnoughMemory):
+        return f"{error}; give each task more with --memory, or cut into fewer --parts"
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"'{error.filename}': {error.strerror}"
+    return str(error)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit codes as those of the program: 0 done, 1 verification, 2 usage and bad input, 3 I/O, 4 others, 130 Ctrl-C."""
     if "_ECOSORT_CLUSTER_COMPLETE" in os.environ:
@@ -243,6 +263,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"\necosort cluster: interrupted; `ecosort cluster resume {again}` continues", file=sys.stderr)
         return 130
     except (EcoSortError, OSError) as error:
-        print(f"ecosort cluster: {error}", file=sys.stderr)
+        with contextlib.suppress(OSError):
+            print(f"ecosort cluster: {_told(error)}", file=sys.stderr)
         return next((code for kind, code in _CODES if isinstance(error, kind)), 4)
     return 0

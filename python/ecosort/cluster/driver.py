@@ -36,7 +36,7 @@ from ecosort.cluster.report import ClusterReport, report_from_events
 from ecosort.cluster.sampling import rows_by_range
 from ecosort.cluster.scheduler import Done, Observe, Scheduler, Task
 from ecosort.cluster.spec import spec_from_json, split_node
-from ecosort.errors import IoFailed
+from ecosort.errors import BadInput, IoFailed
 
 Json = dict[str, Any]
 
@@ -90,6 +90,19 @@ class Driver:
             self._clean_up()
         return report
 
+    def abandon(self) -> None:
+        """Gives the job up: what it made goes, slices and parts. Raises BadInput where its output is committed."""
+        with self._journal:
+            if self._output.is_committed(self._journal.events):
+                raise BadInput(
+                    f"'{self.spec.output}' is complete; `ecosort cluster resume {self.spec.resume_name}` removes the rest"
+                )
+            made = {
+                name: done.answer for name, done in self._done.items() if name.startswith("reduce-") and "bytes" in done.answer
+            }
+            self._output.discard({int(name.removeprefix("reduce-")): answer["bytes"] for name, answer in made.items()})
+            self._clean_up()
+
     @property
     def _parts(self) -> int:
         """Known when a range is partitioned: without rows there is one, whatever was planned."""
@@ -114,7 +127,7 @@ class Driver:
         found = stamps_of(self.spec.inputs, self._executor)
         for path, now, stamp in zip(self.spec.inputs, found, self._stamps, strict=True):
             if list(now) != stamp:
-                raise IoFailed(f"'{path}' has changed since the job began; remove '{self.spec.job_directory}' and begin again")
+                raise IoFailed(f"'{path}' has changed since the job began; {self.spec.way_out}")
 
     def _format(self) -> Json:
         return {"name": self.spec.format.name, "words": list(self.spec.format.words)}
@@ -342,7 +355,7 @@ class Driver:
         return {file: base64.b64decode(summary) for file, summary in told.items() if summary}
 
     def _clean_up(self) -> None:
-        """After the commit. The journal goes last, so that a crash in here leaves a job to resume."""
+        """After the commit, or instead of it. The journal goes last, so that a crash in here leaves a job to resume."""
         for node in self._executor.nodes:
             shutil.rmtree(self._temp(node), ignore_errors=True)
         self._output.clean_up()

@@ -19,7 +19,7 @@ from ecosort.cluster.report import ClusterReport
 from ecosort.cluster.sampling import sampled_rows
 from ecosort.cluster.scheduler import Observe
 from ecosort.cluster.spec import JobSpec, spec_from_json
-from ecosort.errors import BadInput
+from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory
 
 
 def plan_of(spec: JobSpec, executor: Executor) -> Shape:
@@ -54,22 +54,50 @@ def open_executor(spec: JobSpec) -> Executor:
 
 
 def start_job(spec: JobSpec, observe: Observe = lambda state: None) -> ClusterReport:
-    """Plans and does it."""
+    """Plans and does it. What is wrong with the words, the memory or the rows stays so: such a job leaves nothing."""
     with contextlib.closing(open_executor(spec)) as executor:
-        return Driver(create_journal(spec, executor), executor, observe).run()
+        try:
+            return Driver(create_journal(spec, executor), executor, observe).run()
+        except (BadInput, NotEnoughMemory):
+            _give_up_what_made_no_part(spec, executor)
+            raise
+
+
+def _give_up_what_made_no_part(spec: JobSpec, executor: Executor) -> None:
+    with contextlib.suppress(EcoSortError, OSError):  # what was wrong is told
+        journal = Journal(spec.job_directory / "journal")
+        is_reduced = any(event["event"] == "done" and event["task"].startswith("reduce-") for event in journal.events)
+        if is_reduced:
+            journal.close()
+        else:
+            Driver(journal, executor, lambda state: None).abandon()
 
 
 def resume_job(output: str, observe: Observe = lambda state: None) -> ClusterReport:
     """Continues with the job that writes the directory `output`; its job directory may be named, too."""
+    journal, spec = _open_job(output)
+    with contextlib.closing(open_executor(spec)) as executor:
+        return Driver(journal, executor, observe).run()
+
+
+def abandon_job(output: str) -> None:
+    """Gives it up: slices, parts and the directory of the job go. Raises BadInput where the output is complete."""
+    journal, spec = _open_job(output)
+    with contextlib.closing(open_executor(spec)) as executor:
+        Driver(journal, executor, lambda state: None).abandon()
+
+
+def _open_job(output: str) -> tuple[Journal, JobSpec]:
     if is_bucket(output):
         raise BadInput(f"name the directory of the job that writes '{output}': it ends with .ecosort, in the first --nodes-temp")
     directory = Path(output).absolute()
     if directory.suffix != ".ecosort":
         directory = Path(f"{directory}.ecosort")
     journal = Journal(directory / "journal")
-    spec = spec_from_json(journal.events[0]["spec"])
-    with contextlib.closing(open_executor(spec)) as executor:
-        return Driver(journal, executor, observe).run()
+    if not journal.events:
+        journal.close()
+        raise IoFailed(f"'{journal.path}' holds nothing of a job; remove '{directory}' and begin again")
+    return journal, spec_from_json(journal.events[0]["spec"])
 
 
 def create_journal(spec: JobSpec, executor: Executor) -> Journal:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -64,6 +65,10 @@ class Output(Protocol):
 
     def clean_up(self) -> None: ...
 
+    def discard(self, sizes: Mapping[int, int]) -> None:
+        """Nothing was committed, and nothing will be. `sizes`: of the parts that were made."""
+        ...
+
 
 def output_of(spec: JobSpec, job: str) -> Output:
     if is_bucket(spec.output):
@@ -112,7 +117,10 @@ class DirectoryOutput:
     def demand_sizes(self, manifest: Manifest) -> None:
         for part in manifest.parts:
             if (self._path / part.file).stat().st_size != part.bytes:
-                raise VerificationFailed(f"'{part.file}' changed after it was written; remove it and the job, and begin again")
+                raise VerificationFailed(
+                    f"'{part.file}' is not what was written; if it is yours, move it away and resume, "
+                    "else give the job up with `ecosort cluster resume --abandon`"
+                )
 
     def put_summaries(self, summaries: Mapping[str, bytes]) -> None:
         for name, summary in summaries.items():
@@ -126,3 +134,14 @@ class DirectoryOutput:
 
     def clean_up(self) -> None:
         shutil.rmtree(self._path / "attempts", ignore_errors=True)
+
+    def discard(self, sizes: Mapping[int, int]) -> None:
+        """A file that is no part of this job stays, and the directory with it."""
+        for part, size in sizes.items():
+            path = self._part(part)
+            if path.is_file() and path.stat().st_size == size:
+                path.unlink()
+                path.with_name(f"{path.name}.sum").unlink(missing_ok=True)
+        shutil.rmtree(self._path / "attempts", ignore_errors=True)
+        with contextlib.suppress(OSError):  # somebody else has files there
+            self._path.rmdir()

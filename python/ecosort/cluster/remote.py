@@ -105,7 +105,7 @@ def _sent(url: str, version: Version, begin: int, end: int) -> Iterator[bytes]:
 
 
 def changed(url: str) -> NoReturn:
-    raise BadInput(f"'{url}' has changed since the job began; remove the job and begin again")
+    raise BadInput(f"'{url}' has changed since the job began; give the job up (--abandon), unless it is gone, and begin again")
 
 
 # s3

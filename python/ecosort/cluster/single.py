@@ -164,6 +164,9 @@ class SingleOutput:
     def clean_up(self) -> None:
         """All is in the directory of the job."""
 
+    def discard(self, sizes: Mapping[int, int]) -> None:
+        """Likewise."""
+
 
 def _demand_absent(path: Path) -> None:
     if os.path.lexists(path):

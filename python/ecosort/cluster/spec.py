@@ -46,6 +46,11 @@ class JobSpec:
         """What resume_job() is told."""
         return str(self.job_directory) if is_bucket(self.output) else self.output
 
+    @property
+    def way_out(self) -> str:
+        """For a job that cannot be continued."""
+        return f"give the job up with `ecosort cluster resume --abandon {self.resume_name}` and begin again"
+
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -104,6 +109,8 @@ def job_spec(
 def _demand_writable(output: str, temps: Sequence[str], single: bool) -> None:
     if remote := next((path for path in temps if is_remote(path)), None):
         raise BadInput(f"'{remote}' cannot have slices: --nodes-temp are directories that all nodes can read")
+    if single and Path(output).absolute() in {Path(temp).absolute() for temp in temps}:
+        raise BadInput(f"--single writes the file '{output}', which cannot be a directory of --nodes-temp, too")
     if is_bucket(output) and single:
         raise BadInput("--single makes a file; what goes into a bucket are parts")
     if is_bucket(output) and not temps:
@@ -126,8 +133,8 @@ def split_node(path: str) -> tuple[str | None, str]:
 def _demand_free(spec: JobSpec) -> None:
     """Nothing is where the output and its journal go."""
     if (spec.job_directory / "journal").exists():
-        again = f"`ecosort cluster resume {spec.resume_name}` continues"
-        raise BadInput(f"'{spec.job_directory}' holds a job that did not end; {again}, or remove it")
+        again = f"`ecosort cluster resume {spec.resume_name}` continues, with --abandon it is given up"
+        raise BadInput(f"'{spec.job_directory}' holds a job that did not end; {again}")
     if is_bucket(spec.output):
         from ecosort.cluster.bucket import demand_free
 
