@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from ecosort.cluster.remote import is_bucket
 from ecosort.cluster.summaries import demand_summary, has_summaries
 from ecosort.errors import BadInput, VerificationFailed
 
+_PART = re.compile(r"part-\d{5,}")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # in front of a header; what tells headers leaves it out
 
 
@@ -30,9 +32,10 @@ def check_manifest(named: str, scratch: Path, workers: int = 1) -> Manifest:
     if data is None:
         raise BadInput(f"'{where}' is not there; name the {MANIFEST} of an output of ecosort cluster sort")
     manifest = manifest_from(data, where)
-    directory = where.rpartition("/")[0] or "."
+    places = _places_of(manifest.parts, where)
     with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(lambda part: _check_part(manifest, f"{directory}/{part.file}", part, scratch), manifest.parts))
+        list(pool.map(lambda part, place: _check_part(manifest, place, part, scratch), manifest.parts, places))
+    _demand_no_others(manifest, where)
     if sum_of(vars(part) for part in manifest.parts) != HashSum(manifest.rows, manifest.hash):
         raise VerificationFailed(f"'{where}': rows and hashes of the parts do not add up to those of the whole")
     demand_order(manifest, scratch / f"ecosort-ends-{os.getpid()}")
@@ -46,6 +49,25 @@ def _manifest_of(named: str) -> str:
         return f"{named.rstrip('/')}/{MANIFEST}"
     beside = f"{named}.{MANIFEST}"
     return beside if Path(beside).exists() else named
+
+
+def _places_of(parts: Sequence[Part], where: str) -> list[str]:
+    """NAME.MANIFEST.json is of NAME, which may have been renamed with it."""
+    directory, _, name = where.rpartition("/")
+    is_of_one = len(parts) == 1 and name != MANIFEST
+    files = [name.removesuffix(f".{MANIFEST}")] if is_of_one else [part.file for part in parts]
+    return [f"{directory or '.'}/{file}" for file in files]
+
+
+def _demand_no_others(manifest: Manifest, where: str) -> None:
+    """Whoever reads all parts that are there has no row twice."""
+    directory, _, name = where.rpartition("/")
+    if name != MANIFEST or is_bucket(where):
+        return
+    known = {part.file for part in manifest.parts}
+    others = [file.name for file in Path(directory or ".").iterdir() if _PART.fullmatch(file.name) and file.name not in known]
+    if others:
+        raise VerificationFailed(f"'{directory or '.'}/{min(others)}' is no part of '{where}'; move it away")
 
 
 def _read(where: str) -> bytes | None:

@@ -91,11 +91,13 @@ def manifest_from(data: bytes, where: str) -> Manifest:
     """Raises BadInput where the data, which stand in `where`, are none."""
     try:
         told = json.loads(data)
-        if told.pop("schema", None) != SCHEMA:
+        if not isinstance(told, dict) or told.pop("schema", None) != SCHEMA:
             raise BadInput(f"'{where}' is no manifest of ecosort cluster sort ({SCHEMA})")
         form = format_from(told["format"]["name"], told["format"]["words"])
         return Manifest(**(told | {"format": form, "parts": tuple(Part(**part) for part in told["parts"])}))
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+    except KeyError as error:
+        raise BadInput(f"'{where}' is no manifest of ecosort cluster sort: it lacks {error}") from None
+    except (json.JSONDecodeError, UnicodeDecodeError, TypeError, AttributeError) as error:
         raise BadInput(f"'{where}' is no manifest of ecosort cluster sort: {error}") from None
 
 
@@ -121,8 +123,8 @@ def demand_order(manifest: Manifest, scratch: Path) -> None:
     scratch.write_bytes(base64.b64decode(manifest.header) + b"".join(end + form.row_end for end in ends))
     try:
         read_in_order(form, scratch)
-    except VerificationFailed as error:
-        raise VerificationFailed(f"the parts are not in order one after the other: {error}") from None
+    except VerificationFailed:
+        raise VerificationFailed("the parts are not in order one after the other, as the manifest names them") from None
     finally:
         scratch.unlink(missing_ok=True)
 

@@ -231,6 +231,22 @@ def test_the_check_finds_parts_that_changed_places(sorted_output: Path) -> None:
         check(sorted_output)
 
 
+def test_the_check_finds_a_part_too_many(sorted_output: Path) -> None:
+    other = sorted_output / "part-00077"
+    other.write_bytes((sorted_output / "part-00000").read_bytes())
+    with pytest.raises(VerificationFailed, match="part-00077' is no part of"):
+        check(sorted_output)
+    other.rename(sorted_output / "part-of-mine")
+    check(sorted_output)
+
+
+@pytest.mark.parametrize("contents", ["[]", "7", '{"schema": "ecosort.cluster-manifest/1"}', "{}", "x"])
+def test_what_is_no_manifest_is_told(tmp_path: Path, contents: str) -> None:
+    (tmp_path / "MANIFEST.json").write_text(contents)
+    with pytest.raises(BadInput, match="is no manifest of ecosort cluster sort"):
+        check(tmp_path)
+
+
 def test_the_check_finds_a_part_that_is_missing_or_longer(sorted_output: Path) -> None:
     with (sorted_output / "part-00000").open("ab") as part:
         part.write(bytes(100))

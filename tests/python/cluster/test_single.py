@@ -87,6 +87,10 @@ def test_the_manifest_beside_the_file_is_what_a_check_takes(kind: str, ecosort: 
     done = subprocess.run([ecosort, "check", "out.MANIFEST.json"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("6000 rows in 1 parts, ")
+    Path("renamed").write_bytes(Path("out").read_bytes()[:-1])  # not what its manifest says, whatever the other one holds
+    Path("renamed.MANIFEST.json").write_bytes(Path("out.MANIFEST.json").read_bytes())
+    with pytest.raises(VerificationFailed, match="renamed"):
+        check("renamed")
     held = bytearray(Path("out").read_bytes())
     held[len(held) // 2] ^= 1
     Path("out").write_bytes(held)
