@@ -244,8 +244,6 @@ def _with_form_of_plan(arguments: Sequence[str]) -> list[str]:
 
 
 def _told(error: EcoSortError | OSError) -> str:
-    if isinstance(error, NotEnoughMemory):
-        return f"{error}; give each task more with --memory, or cut into fewer --parts"
     if isinstance(error, OSError) and error.filename is not None:
         return f"'{error.filename}': {error.strerror}"
     return str(error)

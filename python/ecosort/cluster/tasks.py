@@ -56,7 +56,8 @@ def _told(error: Exception) -> Json:
         kind = "bad"  # it would be the same the next time
     else:
         kind = "failed"
-    return {"kind": kind, "line": str(error), "exit_code": code}
+    advice = "; give each task more memory" if isinstance(error, NotEnoughMemory) else ""
+    return {"kind": kind, "line": f"{error}{advice}", "exit_code": code}
 
 
 def _format(task: Json) -> Format:

@@ -50,7 +50,7 @@ def test_an_input_may_follow_plan(words: list[str], tmp_path: Path, capsys: pyte
         (["--format=csv", "--by=a:foo", "table"], "foo"),
         (["--format=csv", "--by=a", "empty"], "header"),
         (["--format=records", "--record-size=100", "--key=zz", "in"], "zz"),
-        ([*RECORDS, "--memory=64KiB", "in"], "memory"),
+        ([*RECORDS, "--memory=64KiB", "in"], "give each task more memory"),
         ([*RECORDS, "--timeline=nowhere/t.svg", "in"], "--timeline"),
         ([*RECORDS, "--single", "--nodes-temp=out", "in"], "--nodes-temp"),
     ],
