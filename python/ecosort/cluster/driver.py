@@ -170,8 +170,14 @@ class Driver:
         samples = [done.answer["output"] for name, done in sorted(self._done.items()) if name.startswith("sample-")]
 
         def make(attempt: int, node: Node) -> Json:
-            output = str(self.spec.job_directory / "samples" / f"splitters.{attempt}")
-            return {"kind": "split", "format": self._format(), "samples": samples, "parts": self._planned_parts, "output": output}
+            return {
+                "kind": "split",
+                "format": self._format(),
+                "samples": samples,
+                "inputs": [one.path for one in self._ranges],
+                "parts": self._planned_parts,
+                "output": str(self.spec.job_directory / "samples" / f"splitters.{attempt}"),
+            }
 
         self._run("split", [Task("split", make)])
 

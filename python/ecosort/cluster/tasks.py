@@ -108,13 +108,23 @@ def _sample(task: Json) -> Json:
 def _split(task: Json) -> Json:
     words = _format(task).node_command("sample")
     output = Path(task["output"])
-    run_command([*words, "--merge", f"--parts={task['parts']}", f"--output={output}", *task["samples"]])
+    try:
+        run_command([*words, "--merge", f"--parts={task['parts']}", f"--output={output}", *task["samples"]])
+    except BadInput as error:
+        raise BadInput(_of_inputs(str(error), task)) from None
     return {
         "bytes_read": sum(Path(sample).stat().st_size for sample in task["samples"]),
         "bytes_written": output.stat().st_size,
         "output": str(output),
         **_header_told(_format(task), output),
     }
+
+
+def _of_inputs(line: str, task: Json) -> str:
+    """What is said of samples is so of the inputs that they are of."""
+    for sample, path in zip(task["samples"], task["inputs"], strict=True):
+        line = line.replace(sample, path)
+    return line
 
 
 def _header_told(form: Format, splitters: Path) -> dict[str, str]:
