@@ -154,7 +154,7 @@ int run_and_report(const PartitionOptions& options, const engine::PartitionTerms
   means.backend = backend.queue->backend_name();
   const nlohmann::ordered_json json = report_json(report, around.range, options, names[static_cast<int>(options.words.format)],
                                                   means, run.log(), process_usage(around.started_s));
-  job::remove_replaced(options.spec, terms.paths, report.slices);
+  job::remove_replaced(options.spec, terms.paths, report.slices, around.storage);
   job::publish_text(around.storage, options.spec.report, json_text(json, 2) + "\n");
   return 0;
 }

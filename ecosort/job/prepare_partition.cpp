@@ -105,13 +105,15 @@ engine::PartitionTerms terms_of(const PartitionSpec& spec, SplitterFile splitter
   return terms;
 }
 
-void remove_replaced(const PartitionSpec& spec, const std::vector<std::string>& paths, const std::vector<engine::Slice>& slices) {
+void remove_replaced(const PartitionSpec& spec, const std::vector<std::string>& paths, const std::vector<engine::Slice>& slices,
+                     io::PosixStorage& storage) {
   if (!spec.overwrites) return;
   std::set<std::string> present;
   for (const engine::Slice& slice : slices)
     for (const engine::SliceFile& file : slice.files) present.insert(file.path);
   for (const std::string& path : files_with_names_of_slices(spec, paths))
-    if (!present.contains(path)) std::filesystem::remove(path);
+    if (!present.contains(path)) storage.remove(path);
+  storage.sync_directory(spec.directory);
 }
 
 std::uint64_t end_of_range(const ByteRange& range, std::uint64_t bytes, const std::string& name) {

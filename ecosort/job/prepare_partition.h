@@ -39,7 +39,8 @@ void check_record_rows(const SplitterFile& file, std::uint64_t record_size, cons
 [[nodiscard]] engine::PartitionTerms terms_of(const PartitionSpec& spec, SplitterFile splitters, const std::string& input);
 // With spec.overwrites: removes what an earlier partition left under names of slices and this one, whose slices are there, did
 // not replace.
-void remove_replaced(const PartitionSpec& spec, const std::vector<std::string>& paths, const std::vector<engine::Slice>& slices);
+void remove_replaced(const PartitionSpec& spec, const std::vector<std::string>& paths, const std::vector<engine::Slice>& slices,
+                     io::PosixStorage& storage);
 // NotEnoughSpace for slices of so many bytes in all, in so many files.
 void check_slice_space(const PartitionSpec& spec, std::uint64_t bytes, std::uint64_t files, io::Storage& storage);
 

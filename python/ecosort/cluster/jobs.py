@@ -56,8 +56,9 @@ def open_executor(spec: JobSpec) -> Executor:
 def start_job(spec: JobSpec, observe: Observe = lambda state: None) -> ClusterReport:
     """Plans and does it. What is wrong with the words, the memory or the rows stays so: such a job leaves nothing."""
     with contextlib.closing(open_executor(spec)) as executor:
+        journal = create_journal(spec, executor)
         try:
-            return Driver(create_journal(spec, executor), executor, observe).run()
+            return Driver(journal, executor, observe).run()
         except (BadInput, NotEnoughMemory):
             _give_up_what_made_no_part(spec, executor)
             raise

@@ -124,9 +124,10 @@ class Bench:
         environment = {"PYTHONPATH": CLUSTER_SORT_PATH, "ECOSORT_PROGRAM": str(self.build / "ecosort")}
         taken, said = self._taken(group, [python, CLUSTER_SORT, way, *words], environment)
         told: dict[str, Any] = json.loads(said.splitlines()[-1])
+        apart = sort_apart(taken, told.pop("sort", None))
         told |= {"hash": _whole_hash(check(output)), "tasks_cpu_s": told.pop("cpu_s")}
         shutil.rmtree(output)
-        return taken | told | sort_apart(taken, told.pop("sort", None))
+        return taken | told | apart
 
 
 def sort_apart(taken: Mapping[str, Any], sort: Mapping[str, Any] | None) -> dict[str, Any]:
