@@ -187,6 +187,11 @@ void Reactor::post(std::coroutine_handle<> handle) {
   queue_.notify();
 }
 
+void Reactor::Turn::await_suspend(std::coroutine_handle<> computing) const {
+  reactor.reap(false);
+  reactor.scope_.make_ready(computing);
+}
+
 void Reactor::reap(bool block) {
   completions_.clear();
   queue_.wait(completions_, block);

@@ -61,6 +61,15 @@ class Reactor {
   // Resumes `handle` on the coordinator. Thread-safe; how computations report back.
   void post(std::coroutine_handle<> handle);
 
+  // Awaited by a coroutine that computes on the coordinator: what has arrived meanwhile, and what is ready, gets its turn first.
+  struct Turn {
+    Reactor& reactor;
+    [[nodiscard]] bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> computing) const;
+    void await_resume() const { reactor.scope_.throw_if_failed(); }
+  };
+  [[nodiscard]] Turn turn() noexcept { return {*this}; }
+
   // Drives everything until `group` has no running task, then rethrows the first error, if any.
   // Checks `interrupted` (a signal number or 0) after each wake-up and fails with Interrupted. QueueBroken while tasks still run:
   // reactor, group and queue must then live on.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "base/errors.h"
@@ -23,6 +24,13 @@ constexpr std::uint64_t part_facts_bytes = 256;  // of the part: its file, its p
 
 std::uint64_t run_records_of(const PartitionWanted& wanted, std::uint64_t bytes) {
   return std::max<std::uint64_t>(std::min(bytes / wanted.records.format.record_size, wanted.records.input_records), 1);
+}
+
+// The next run begins with a unit of the file where this one does, so that no unit is read twice.
+std::uint64_t in_whole_units(const PartitionWanted& wanted, std::uint64_t run_records) {
+  const std::uint64_t unit = std::max<std::uint64_t>(wanted.records.input_alignment, page_bytes);
+  const std::uint64_t records = unit / std::gcd(unit, std::uint64_t{wanted.records.format.record_size});
+  return run_records > records ? round_down(run_records, records) : run_records;
 }
 
 // The least that holds a record behind the bytes that the block before left over.
@@ -81,7 +89,7 @@ std::optional<PartitionPlan> plan_sorted(const PartitionWanted& wanted, std::uin
 std::optional<PartitionPlan> try_plan(const PartitionWanted& wanted, std::uint64_t block) {
   if (wanted.is_sorted) return plan_sorted(wanted, block);
   const std::uint64_t usual_run = clip(wanted.records.memory_bytes / 16, least_run_bytes, most_run_bytes);
-  PartitionPlan plan = layout(wanted, block, run_records_of(wanted, usual_run));
+  PartitionPlan plan = layout(wanted, block, in_whole_units(wanted, run_records_of(wanted, usual_run)));
   return fits(wanted, plan) ? std::optional(plan) : std::nullopt;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "engine/fixed/extract_records.h"
 
 namespace ecosort::engine {
 
@@ -65,11 +66,11 @@ std::vector<ReadAhead::Block> ReadAhead::blocks_of(RunBuffer& run, std::uint64_t
   return blocks;
 }
 
-Task<void> ReadAhead::fill(RunBuffer& run, std::uint64_t first, std::uint64_t count) {
+Task<void> ReadAhead::read_run(RunBuffer& run, std::uint64_t first, std::uint64_t count, bool extracts) {
   const std::vector<Block> blocks = blocks_of(run, first, count);
   run.count = count;
   run.tally = {};
-  Arrival arrival{run, {}, std::vector<bool>(blocks.size()), 0, 0};
+  Arrival arrival{run, extracts, {}, std::vector<bool>(blocks.size()), 0, 0};
   for (const Block& block : blocks) {
     const auto end = static_cast<std::uint64_t>(block.target - run.records) + block.at_least;
     arrival.block_end.push_back(std::min(end, count * record_size_));
@@ -94,7 +95,7 @@ Task<void> ReadAhead::read_block(Arrival& arrival, std::size_t number, Block blo
     bounce_->give(bounce);
   }
   arrival.arrived[number] = true;
-  co_await extract_arrived(arrival);
+  if (arrival.extracts) co_await extract_arrived(arrival);
 }
 
 Task<void> ReadAhead::extract_arrived(Arrival& arrival) {
@@ -110,15 +111,8 @@ Task<void> ReadAhead::extract(RunBuffer& run, std::uint64_t first, std::uint64_t
   Tally part;
   auto work = compute_.run(
       [&] {
-        // In steps that stay in the first-level caches, so that the kernels read the records from memory once.
-        const std::uint64_t step = std::max<std::uint64_t>(std::uint64_t{32} * 1024 / record_size_, 1);
-        for (std::uint64_t i = first; i < first + count; i += step) {
-          const std::uint64_t n = std::min(step, first + count - i);
-          const std::byte* records = run.records + i * record_size_;
-          records::extract(encoder_, records, n, run.first_index + static_cast<std::uint32_t>(i), run.entries() + i);
-          part.hash.add_records(records, n, static_cast<std::uint32_t>(record_size_));
-          if (plan_.wanted.checksum) part.checksum += records::crc_sum(records, n);
-        }
+        part = extract_records(encoder_, run.records + first * record_size_, count,
+                               run.first_index + static_cast<std::uint32_t>(first), run.entries() + first, plan_.wanted.checksum);
       },
       count * record_size_);
   co_await work;

@@ -44,7 +44,13 @@ class ReadAhead {
   ReadAhead(Bench& bench, const planner::Plan& plan, const records::Encoder& encoder, std::vector<Input>& inputs);
 
   // Reads records [first, first + count) of all inputs, in order, into `run` and fills its index (unsorted).
-  [[nodiscard]] Task<void> fill(RunBuffer& run, std::uint64_t first, std::uint64_t count);
+  [[nodiscard]] Task<void> fill(RunBuffer& run, std::uint64_t first, std::uint64_t count) {
+    return read_run(run, first, count, true);
+  }
+  // The same, but leaves index and tally to whoever uses the run.
+  [[nodiscard]] Task<void> read(RunBuffer& run, std::uint64_t first, std::uint64_t count) {
+    return read_run(run, first, count, false);
+  }
 
   // The next `count` records of a stream; run.count is smaller only when the stream ended.
   [[nodiscard]] Task<void> fill_from_stream(RunBuffer& run, std::uint64_t count, Progress& progress);
@@ -60,6 +66,7 @@ class ReadAhead {
   // The progress of one fill: which prefix of the run's bytes has arrived.
   struct Arrival {
     RunBuffer& run;
+    bool extracts;
     std::vector<std::uint64_t> block_end;  // byte position in the run after each block
     std::vector<bool> arrived;
     std::size_t next = 0;         // first block that has not arrived
@@ -74,6 +81,7 @@ class ReadAhead {
     std::byte* target;       // where the bytes belong
   };
 
+  Task<void> read_run(RunBuffer& run, std::uint64_t first, std::uint64_t count, bool extracts);
   Task<void> read_block(Arrival& arrival, std::size_t number, Block block);
   Task<void> read_stream(TaskGroup& extractions, RunBuffer& run, std::uint64_t wanted_bytes, Progress& progress);
   Task<void> extract_arrived(Arrival& arrival);

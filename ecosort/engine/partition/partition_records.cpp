@@ -6,7 +6,9 @@
 
 #include "base/memory.h"
 #include "base/stream_copy.h"
+#include "engine/fixed/extract_records.h"
 #include "engine/partition/classifier.h"
+#include "engine/partition/extremes.h"
 #include "engine/partition/fill_slices.h"
 #include "engine/partition/slice_order.h"
 #include "formats/fixed/encoder.h"
@@ -20,6 +22,10 @@ using records::Encoder;
 using records::Entry;
 
 constexpr std::size_t step_bytes = std::size_t{8} * 1024;  // gathered at a time, but for longer records
+
+// One thread cuts a run piece by piece: some rows of each part, as many as stay in the second-level cache.
+constexpr std::uint64_t least_piece_bytes = std::uint64_t{256} << 10U, most_piece_bytes = std::uint64_t{1} << 20U;
+constexpr std::uint64_t piece_bytes_per_part = std::uint64_t{8} << 10U;
 
 const std::byte* bytes_of(const std::string& row) { return reinterpret_cast<const std::byte*>(row.data()); }
 
@@ -43,41 +49,6 @@ struct RecordTies {
   [[nodiscard]] std::uint64_t offset(const Entry& row) const noexcept {
     return first_offset + std::uint64_t{row.index} * encoder.record_size();
   }
-};
-
-// The smallest and the largest record of a part so far.
-class Extremes {
- public:
-  void take(const Entry* rows, std::size_t n, const Encoder& encoder, const records::RecordTable& table) {
-    if (n == 0) return;
-    const auto order = [&](const Entry& a, const Entry& b) {
-      if (a.prefix != b.prefix) return a.prefix < b.prefix ? -1 : 1;
-      if (encoder.prefix_decides()) return 0;
-      if (a.extension != b.extension) return a.extension < b.extension ? -1 : 1;
-      return encoder.decides() ? 0 : encoder.compare(table.at(a.index), table.at(b.index));
-    };
-    const Entry *low = rows, *high = rows;
-    for (const Entry* row = rows + 1; row < rows + n; ++row) {
-      if (order(*row, *low) < 0) low = row;
-      if (order(*row, *high) >= 0) high = row;
-    }
-    keep_first(table.at(low->index), encoder);
-    keep_last(table.at(high->index), encoder);
-  }
-  [[nodiscard]] const std::string& first() const noexcept { return first_; }
-  [[nodiscard]] const std::string& last() const noexcept { return last_; }
-
- private:
-  void keep_first(const std::byte* row, const Encoder& encoder) {
-    if (first_.empty() || encoder.compare(row, bytes_of(first_)) < 0)
-      first_.assign(reinterpret_cast<const char*>(row), encoder.record_size());
-  }
-  void keep_last(const std::byte* row, const Encoder& encoder) {
-    if (last_.empty() || encoder.compare(row, bytes_of(last_)) >= 0)
-      last_.assign(reinterpret_cast<const char*>(row), encoder.record_size());
-  }
-
-  std::string first_, last_;
 };
 
 // Members are declared in the order in which they may be used.
@@ -119,7 +90,7 @@ class RecordCutter final : public Cutter {
   }
 
   void sum_up(PartitionReport& report) override {
-    report.hash = reader_.tally().hash;
+    report.hash = reader_.tally().hash + tally_.hash;
     report.bytes = report.hash.count * encoder_.record_size();
     for (std::size_t part = 0; part < report.slices.size(); ++part) {
       Slice& slice = report.slices[part];
@@ -155,7 +126,9 @@ class RecordCutter final : public Cutter {
   Task<void> read_run(std::uint64_t number) {
     Run& run = runs_[number % runs_.size()];
     const std::uint64_t first = number * plan_.formation.run_records;
-    co_await reader_.fill(run.buffer, first, std::min(plan_.formation.run_records, plan_.wanted.input_records - first));
+    const std::uint64_t count = std::min(plan_.formation.run_records, plan_.wanted.input_records - first);
+    auto reading = job_.terms.is_sorted ? reader_.fill(run.buffer, first, count) : reader_.read(run.buffer, first, count);
+    co_await std::move(reading);
     run.is_full = true;
     arrived_.notify();
   }
@@ -164,19 +137,45 @@ class RecordCutter final : public Cutter {
   Task<void> cut_runs() {
     for (std::uint64_t number = 0; number < job_.plan.runs; ++number) {
       Run& run = runs_[number % runs_.size()];
+      const bool together = drives_are_ahead() || job_.terms.is_sorted || piece_bytes() > most_piece_bytes;
       while (!run.is_full) co_await arrived_.changed();
-      co_await cut(run.buffer, number);
+      auto cutting = together ? cut_together(run.buffer, number) : cut_alone(run.buffer, number);
+      co_await std::move(cutting);
       if (job_.terms.is_sorted && number + 1 < job_.plan.runs) co_await files_.begin_next();
       run.is_full = false;
       free_runs_.give();
     }
   }
 
-  Task<void> cut(RunBuffer& run, std::uint64_t number) {
-    const std::uint64_t first = job_.inputs.front().begin() + number * plan_.formation.run_records * encoder_.record_size();
-    const RecordTies ties{encoder_, job_.terms.splitters, run.table(encoder_.record_size()), first};
-    auto order = bench_.compute.run(
-        [&] { job_.terms.is_sorted ? sort(run, ties) : order_.distribute(run.entries(), run.count, ties, slices()); });
+  [[nodiscard]] std::uint64_t piece_bytes() const { return std::max(least_piece_bytes, files_.parts() * piece_bytes_per_part); }
+
+  // Since the last time that this was asked, neither what is read nor what is written had to be waited for.
+  bool drives_are_ahead() {
+    const bool has_waited = files_.waits() > std::exchange(waits_, files_.waits());
+    return !has_waited && bench_.compute.threads() > 1 && std::ranges::all_of(runs_, &Run::is_full);
+  }
+
+  // A piece at a time, which stays in the second-level cache, on the coordinator itself: no thread is woken.
+  Task<void> cut_alone(RunBuffer& run, std::uint64_t number) {
+    const RecordTies ties = ties_of(run, number);
+    const std::uint64_t piece = std::max<std::uint64_t>(piece_bytes() / encoder_.record_size(), 1);
+    for (std::uint64_t first = 0; first < run.count; first += piece) {
+      co_await bench_.reactor.turn();
+      const std::uint64_t count = std::min(piece, run.count - first);
+      tally_ += extract(run, first, count, run.entries());
+      order_.distribute(run.entries(), count, ties, slices(), 1);
+      for (std::size_t part = 0; part < files_.parts(); ++part) {
+        std::size_t next = order_.begin(part);
+        if (next == order_.end(part)) continue;
+        while (!gather(part, slices(), next, ties.table)) co_await files_.make_room(part);
+      }
+    }
+  }
+
+  // By all threads.
+  Task<void> cut_together(RunBuffer& run, std::uint64_t number) {
+    const RecordTies ties = ties_of(run, number);
+    auto order = bench_.compute.run([&] { job_.terms.is_sorted ? sort(run, ties) : distribute(run, ties); });
     co_await order;
     const Entry* const rows = job_.terms.is_sorted ? run.entries() : slices();
     std::vector<std::size_t> next(files_.parts()), rest;
@@ -188,6 +187,11 @@ class RecordCutter final : public Cutter {
     co_await fill_slices(bench_.compute, files_, std::move(rest), encoder_.record_size(), fill);
   }
 
+  [[nodiscard]] RecordTies ties_of(const RunBuffer& run, std::uint64_t number) const {
+    const std::uint64_t first = number * plan_.formation.run_records * encoder_.record_size();
+    return {encoder_, job_.terms.splitters, run.table(encoder_.record_size()), job_.inputs.front().begin() + first};
+  }
+
   [[nodiscard]] Entry* slices() const noexcept { return scratch_.as<Entry>().data(); }
 
   void sort(RunBuffer& run, const RecordTies& ties) {
@@ -195,6 +199,22 @@ class RecordCutter final : public Cutter {
     if (!encoder_.decides())
       records::refine_ties_parallel(run.entries(), slices(), run.count, encoder_, ties.table, bench_.compute.threads());
     order_.cut(run.entries(), run.count, ties);
+  }
+
+  [[nodiscard]] Tally extract(const RunBuffer& run, std::uint64_t first, std::uint64_t count, Entry* out) const {
+    return extract_records(encoder_, run.records + first * encoder_.record_size(), count, static_cast<std::uint32_t>(first), out,
+                           plan_.wanted.checksum);
+  }
+
+  void distribute(const RunBuffer& run, const RecordTies& ties) {
+    const unsigned threads = bench_.compute.threads();
+    std::vector<Tally> tallies(threads);
+    records::for_each_part(threads, threads, [&](std::size_t i) {
+      const std::size_t first = records::part_begin(run.count, threads, i), end = records::part_begin(run.count, threads, i + 1);
+      tallies[i] = extract(run, first, end - first, run.entries() + first);
+    });
+    for (const Tally& tally : tallies) tally_ += tally;
+    order_.distribute(run.entries(), run.count, ties, slices(), threads);
   }
 
   // What there is room for of a slice, from `next` on. It is put together and hashed in the first-level cache, and goes past the
@@ -236,6 +256,8 @@ class RecordCutter final : public Cutter {
   Buffer scratch_;
   std::vector<records::MultisetHash> hashes_;  // of each part
   std::vector<Extremes> extremes_;             // likewise
+  Tally tally_;                                // of what was extracted here
+  std::uint64_t waits_ = 0;                    // of the files, when that was asked last
   Semaphore free_runs_;
   Signal arrived_;
 };

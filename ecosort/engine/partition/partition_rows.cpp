@@ -201,7 +201,7 @@ class RowCutter final : public Cutter {
   void distribute(LineRun& run) {
     Entry* const entries = run.entries();
     std::reverse(entries, entries + run.count);
-    order_.distribute(entries, run.count, RowTies{format_, job_.terms.splitters, run}, run.scratch());
+    order_.distribute(entries, run.count, RowTies{format_, job_.terms.splitters, run}, run.scratch(), bench_.compute.threads());
     std::copy_n(run.scratch(), run.count, entries);
   }
 

@@ -34,6 +34,7 @@ SliceFiles::Files SliceFiles::create_files(std::size_t number) {
 
 Task<void> SliceFiles::make_room(std::size_t part) {
   File& file = *now_[part];
+  if (!blocks_.has_idle()) ++waits_;
   std::byte* const fresh = co_await blocks_.take();
   std::byte* const full = std::exchange(file.block, fresh);
   if (full == nullptr) {

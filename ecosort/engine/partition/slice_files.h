@@ -66,6 +66,8 @@ class SliceFiles {
 
   // Room for nearly a block.
   [[nodiscard]] Task<void> make_room(std::size_t part);
+  // How often that waited for a block that was being written.
+  [[nodiscard]] std::uint64_t waits() const noexcept { return waits_; }
 
   // Nothing more comes into the files so far; those of the first call stay, those without rows are none. What follows goes into
   // further ones, PATH.00001 and so on. IoError, NameError.
@@ -105,6 +107,7 @@ class SliceFiles {
   BlockPool blocks_;
   Files now_;  // one for each part
   std::size_t generation_ = 0;
+  std::uint64_t waits_ = 0;
   std::vector<Files> ended_;  // of each part
   TaskGroup writes_;
 };

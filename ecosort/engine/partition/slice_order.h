@@ -21,19 +21,18 @@ class SliceOrder {
   // Runs have up to `most_rows`.
   SliceOrder(const Classifier& classifier, std::uint64_t most_rows, unsigned threads, MemoryBudget& memory)
       : classifier_(classifier),
-        threads_(threads),
         numbers_(memory.allocate(std::max<std::uint64_t>(most_rows, 1) * sizeof(PartNumber), "numbers of parts")),
         counts_(memory.allocate(counts_bytes(classifier.parts(), threads), "sizes of slices")),
         ends_(classifier.parts()) {}
 
-  // Moves from[0..n) to to[0..n).
+  // Moves from[0..n) to to[0..n), with no more threads than it was made for.
   template <class Ties>
-  void distribute(const records::Entry* from, std::size_t n, const Ties& ties, records::Entry* to) {
+  void distribute(const records::Entry* from, std::size_t n, const Ties& ties, records::Entry* to, unsigned threads) {
     const std::size_t parts = classifier_.parts(),
-                      pieces = std::min<std::size_t>(pieces_of(threads_), std::max<std::size_t>(n, 1));
+                      pieces = std::min<std::size_t>(pieces_of(threads), std::max<std::size_t>(n, 1));
     PartNumber* const numbers = numbers_.as<PartNumber>().data();
     std::uint32_t* const counts = counts_.as<std::uint32_t>().data();  // of each piece, one for each part
-    records::for_each_part(threads_, pieces, [&](std::size_t piece) {
+    records::for_each_part(threads, pieces, [&](std::size_t piece) {
       const std::size_t begin = records::part_begin(n, pieces, piece), end = records::part_begin(n, pieces, piece + 1);
       std::uint32_t* const count = counts + piece * parts;
       std::fill_n(count, parts, 0U);
@@ -41,7 +40,7 @@ class SliceOrder {
       for (std::size_t i = begin; i < end; ++i) ++count[numbers[i]];
     });
     make_places(counts, pieces);
-    records::for_each_part(threads_, pieces, [&](std::size_t piece) {
+    records::for_each_part(threads, pieces, [&](std::size_t piece) {
       const std::size_t begin = records::part_begin(n, pieces, piece), end = records::part_begin(n, pieces, piece + 1);
       std::uint32_t* const place = counts + piece * parts;
       for (std::size_t i = begin; i < end; ++i) to[place[numbers[i]]++] = from[i];
@@ -84,7 +83,6 @@ class SliceOrder {
   }
 
   const Classifier& classifier_;
-  unsigned threads_;
   Buffer numbers_, counts_;
   std::vector<std::size_t> ends_;
 };

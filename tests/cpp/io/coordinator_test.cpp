@@ -214,6 +214,30 @@ TEST(Reactor, AnInterruptionEndsWhatSleeps) {
   EXPECT_EQ(unwound, 1);
 }
 
+TEST(Reactor, WhoComputesOnTheCoordinatorLetsOthersHaveTheirTurn) {
+  Bench bench;
+  std::size_t got = 0, turns = 0;
+  io::Buffer buffer(4 * unit);
+  TaskGroup group(bench.reactor.scope());
+  group.spawn(read_all(bench, buffer, buffer.size(), got));
+  group.spawn([](Bench& where, const std::size_t& arrived, std::size_t& count) -> Task<void> {
+    for (; arrived == 0 && count < 1'000'000; ++count) co_await where.reactor.turn();
+  }(bench, got, turns));
+  bench.reactor.run(group, bench.interrupted);
+  EXPECT_EQ(got, buffer.size());
+  EXPECT_LT(turns, 1'000'000U) << "the read went on while the other computed";
+}
+
+TEST(Reactor, ATurnEndsWhereAnotherFailed) {
+  Bench bench;
+  TaskGroup group(bench.reactor.scope());
+  group.spawn([](Bench& where) -> Task<void> {
+    while (true) co_await where.reactor.turn();
+  }(bench));
+  group.spawn(fail_with(EIO));
+  EXPECT_THROW(bench.reactor.run(group, bench.interrupted), IoError);
+}
+
 TEST(Reactor, ShortCountsAndInterruptedRequestsAreCompleted) {
   for (const char* faults : {"run:read:1:EINTR", "run:read:1:EAGAIN", "run:read:1:short=700", "run:read:1:short=512:persistent",
                              "run:write:1:EINTR", "run:write:1:zero", "run:write:2:short=512:persistent"}) {

@@ -60,6 +60,16 @@ TEST(PartitionPlan, SortedRunsAreAsFewAsTheMemoryAllowsAndEqual) {
   EXPECT_LE(before, 150U);
 }
 
+TEST(PartitionPlan, RunsThatKeepTheirOrderReadNoUnitTwice) {
+  for (const std::uint32_t size : {1, 16, 100, 101, 1000}) {
+    PartitionWanted of = wanted(3'000'000, size, 7, 100 * MiB, false);
+    of.records.input_alignment = 512;
+    const PartitionPlan plan = plan_partition(of);
+    EXPECT_GT(plan.runs, 0U);
+    if (plan.runs > 1) EXPECT_EQ(plan.plan.formation.run_records * size % 4096, 0U) << size;
+  }
+}
+
 TEST(PartitionPlan, BlocksOfASmallRangeAreSmall) {
   const auto block = [](std::uint64_t records) {
     return plan_partition(wanted(records, 100, 200, 1024 * MiB, false)).plan.formation.write_block_bytes;

@@ -102,7 +102,7 @@ TEST(SliceOrder, KeepsTheOrderOfRowsInEachPart) {
         SliceOrder order(classifier, count, threads, memory);
         const std::vector<Entry> rows = test.entries();
         std::vector<Entry> slices(count);
-        order.distribute(rows.data(), count, ties, slices.data());
+        order.distribute(rows.data(), count, ties, slices.data(), threads);
         EXPECT_EQ(order.end(19), count);
         std::size_t seen = 0;
         for (std::size_t part = 0; part < 20; ++part)

@@ -1,0 +1,23 @@
+#include "engine/fixed/extract_records.h"
+
+#include <algorithm>
+
+namespace ecosort::engine {
+
+Tally extract_records(const records::Encoder& encoder, const std::byte* records, std::size_t count, std::uint32_t first_index,
+                      records::Entry* out, bool with_checksum) {
+  constexpr std::size_t step_bytes = std::size_t{32} << 10U;
+  const std::uint32_t size = encoder.record_size();
+  const std::size_t step = std::max<std::size_t>(step_bytes / size, 1);
+  Tally tally;
+  for (std::size_t i = 0; i < count; i += step) {
+    const std::size_t n = std::min(step, count - i);
+    const std::byte* const from = records + i * size;
+    records::extract(encoder, from, n, first_index + static_cast<std::uint32_t>(i), out + i);
+    tally.hash.add_records(from, n, size);
+    if (with_checksum) tally.checksum += records::crc_sum(from, n);
+  }
+  return tally;
+}
+
+}  // namespace ecosort::engine
