@@ -293,12 +293,12 @@ def test_what_it_reads_and_writes_is_not_replaced_by_slices_or_the_report(run: R
         refused(run(*command), 2, told)
         assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
-    says("is the input, and a slice would replace it", "--overwrite", given=out / "slice.00000")
-    says("is the input, and a slice would replace it", "--overwrite", "--prefix", "b", given=out / "b.00001")
+    says("is the input and would be replaced", "--overwrite", given=out / "slice.00000")
+    says("is the input and would be replaced", "--overwrite", "--prefix", "b", given=out / "b.00001")
     says("is the file of the splitters", "--overwrite", "--prefix", "c")
     says("has the name of a slice", "--prefix", "d", report=out / "d.00001")
     says("has the name of a slice", "--prefix", "d", "--sort", report=out / "d.00001.00002")
-    says("would replace the splitters", "--prefix", "d", report=splitters)
+    says("is the file of the splitters and would be replaced", "--prefix", "d", report=splitters)
     for report in ("-", "/dev/stdout", out):
         says("is no file; name one", "--prefix", "d", report=report)
 

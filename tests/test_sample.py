@@ -91,6 +91,9 @@ REFUSED = {
     "parts without merge": (["input", "--count", "1", "--parts", "3", "-o", "s"], "--parts goes with --merge"),
     "no parts": (["--merge", "input", "-o", "s"], "--parts"),
     "too many parts": (["--merge", "input", "--parts", "70000", "-o", "s"], "65536"),
+    "no samples": (["--merge", "--parts", "2", "-o", "s"], "no input"),
+    "samples of standard input": (["--merge", "-", "--parts", "2", "-o", "s"], "no samples"),
+    "a sample is the output": (["--merge", "input", "--parts", "2", "-o", "input"], "is a sample and would be replaced"),
     "merge with a range": (["--merge", "input", "--parts", "2", "--from", "0", "-o", "s"], "--from goes without --merge"),
     "merge of what is no sample": (["--merge", "input", "--parts", "2", "-o", "s"], "'input': line 1"),
     "half a record": (["odd", "--count", "1", "-o", "s"], "no multiple of the record size"),
@@ -107,3 +110,30 @@ def test_what_cannot_be_is_refused_in_one_line(ecosort: Path, tmp_path: Path, ki
     done = subprocess.run([ecosort, "sample", "records", "--key", "0:10", *words], capture_output=True, text=True, cwd=tmp_path)
     refused(done, 2, message)
     assert listing(tmp_path) == before
+
+
+@pytest.mark.parametrize("words", [["lines"], ["csv", "--by", "a"], ["jsonl", "--by", "a"]], ids=lambda words: words[0])
+def test_a_sample_of_rows_does_not_replace_what_it_reads(run: Run, tmp_path: Path, words: list[str]) -> None:
+    rows = b'{"a":1}\n' * 9 if words[0] == "jsonl" else b"a\n" * 9
+    (tmp_path / "input").write_bytes(rows)
+    (tmp_path / "link").symlink_to("input")
+    for output in ("input", "link"):
+        refused(run("sample", *words, tmp_path / "input", "--count", 3, "-o", tmp_path / output), 2, "is the input")
+    refused(
+        run("sample", *words, "--merge", "--parts", 3, "-o", tmp_path / "cut"),
+        2,
+        "no samples" if words == ["lines"] else "no input",
+    )
+    assert (tmp_path / "input").read_bytes() == rows
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["input", "link"]
+
+
+def test_a_sample_is_no_file_of_splitters(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "input").write_bytes(b"abcdefghi\n" * 300)
+    (tmp_path / "out").mkdir()
+    assert run("sample", "lines", tmp_path / "input", "--count", 3, "-o", tmp_path / "sample").returncode == 0
+    places = ["--report", tmp_path / "report", "-o", tmp_path / "out"]
+    told = refused(run("partition", "lines", tmp_path / "input", "--splitters", tmp_path / "sample", *places), 2)
+    assert "is a sample, of 3 rows" in told
+    assert "--merge" in told
+    assert list((tmp_path / "out").iterdir()) == []

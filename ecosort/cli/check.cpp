@@ -175,12 +175,23 @@ bool is_manifest(const ReferenceWords& words) {
   return name == "MANIFEST.json" || name.ends_with(".MANIFEST.json");
 }
 
+int check_manifest(const ReferenceWords& words) {
+  for (const auto& [flag, value] : words.flags)
+    if (flag != 'q')
+      throw UsageError(fmt::format("-{} is for records; a manifest says of which rows its parts are (ecosort check [-q] {})",
+                                   flag, words.positionals.front()));
+  Words check{"check"};
+  if (words.has('q')) check.emplace_back("--quiet");
+  check.push_back(words.positionals.front());
+  return run_cluster(check);
+}
+
 }  // namespace
 
 int run_check(const Words& words) {
   return with_reference_exit_codes("check", [&] {
     const ReferenceWords parsed = parse_reference_words(words, grammar);
-    if (!parsed.wants_help && is_manifest(parsed)) return run_cluster({"check", parsed.positionals.front()});
+    if (!parsed.wants_help && is_manifest(parsed)) return check_manifest(parsed);
     if (!parsed.wants_help) return check(parse(parsed));
     print_out(help_text(command_table("check")));
     return 0;

@@ -84,7 +84,7 @@ SortOptions parse_record_words(std::string_view command, const Words& words) {
                                                              "--progress",  "--events",      "-q,--quiet", "--no-profile"};
   Words all = words;
   all.emplace_back("--no-profile");
-  SortOptions options = parse_sort_options("sort", all);
+  SortOptions options = parse_sort_options("sort", all, command);
   for (const std::string_view given : options.given)
     if (std::ranges::find(possible, given) == possible.end())
       throw UsageError(fmt::format("{}: {} is an option of sort that means nothing here", command,

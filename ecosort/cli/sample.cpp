@@ -1,10 +1,8 @@
 // `ecosort sample`: rows of a range at random places, and the splitters that many samples make.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <set>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "base/errors.h"
@@ -18,6 +16,7 @@
 #include "cli/say.h"
 #include "cli/watched_run.h"
 #include "io/backends.h"
+#include "job/places.h"
 #include "job/prepare_sample.h"
 
 namespace ecosort::cli {
@@ -84,23 +83,22 @@ job::SplitterFile sample_records(const SampleOptions& options, const SortOptions
       [&](const engine::Sample& done) {
         return JobSummary{"read", done.traffic.bytes_read, fmt::format("a sample of {}", records_text(done.rows.size()))};
       });
-  job::SplitterFile file{std::nullopt, std::move(sample.rows)};
+  job::SplitterFile file{std::nullopt, std::move(sample.rows), true};
   job::sort_splitters(file.rows, job::compare_records(records::make_record_format(rows.record_size, rows.keys, rows.reverse)));
   return file;
 }
 
-void check_output(const std::string& output, const std::vector<std::string>& inputs) {
-  std::error_code none;
-  for (const std::string& input : inputs)
-    if (std::filesystem::equivalent(output, input, none))
-      throw UsageError(fmt::format("sample: '{}' is an input and would be replaced; name another file with -o FILE", output));
+void check_samples(const std::vector<std::string>& samples, const std::string& output) {
+  if (samples.empty() || samples == std::vector<std::string>{"-"})
+    throw UsageError("sample: no samples; name the files that `ecosort sample` wrote, behind --merge");
+  for (const std::string& sample : samples) job::check_is_kept(sample, output, "a sample");
 }
 
 int run_of_records(const SampleOptions& options) {
   const SortOptions rows = parse_record_words("sample", options.words.others);
   ignore_write_signals();
   if (options.merges) {
-    check_output(rows.output, rows.inputs);
+    check_samples(rows.inputs, rows.output);
     const job::SplitterFile all = job::merge_samples_of_records(spec_of(rows));
     write_rows(rows.output, {all.header, job::quantiles(all.rows, options.parts)});
     return 0;
@@ -112,14 +110,16 @@ int run_of_records(const SampleOptions& options) {
 
 job::SplitterFile sample_rows(const SampleOptions& options, RowWordsOptions& rows) {
   io::PosixStorage storage;
-  const job::PreparedRowSample prepared = job::prepare_sample_of_rows(options.spec, rows.terms(), storage);
+  job::SampleSpec spec = options.spec;
+  spec.output = rows.output;
+  const job::PreparedRowSample prepared = job::prepare_sample_of_rows(spec, rows.terms(), storage);
   const io::Backend backend = io::make_queue(io::parse_backend("pool"), 1);  // it is asked for nothing but to wake up
   WatchedRun run({"", rows.events, rows.progress, rows.quiet, rows.output});
   engine::Sample sample = run.watch(
       *backend.queue,
       [&](auto& progress, auto&, const auto& interrupted) { return engine::sample_rows(prepared.job, progress, interrupted); },
       [&](const engine::Sample& done) { return JobSummary{"read", 0, fmt::format("a sample of {} rows", done.rows.size())}; });
-  job::SplitterFile file{prepared.header, std::move(sample.rows)};
+  job::SplitterFile file{prepared.header, std::move(sample.rows), true};
   job::sort_splitters(file.rows, job::compare_rows(*prepared.format));
   return file;
 }
@@ -128,7 +128,7 @@ int run_of_rows(const SampleOptions& options) {
   RowWordsOptions rows = parse_row_words("sample", options.words);
   ignore_write_signals();
   if (options.merges) {
-    check_output(rows.output, rows.inputs);
+    check_samples(rows.inputs, rows.output);
     const job::SplitterFile all = job::merge_samples_of_rows(*rows.format, rows.inputs);
     write_rows(rows.output, {all.header, job::quantiles(all.rows, options.parts)});
     return 0;

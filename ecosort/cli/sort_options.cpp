@@ -85,7 +85,8 @@ SortOptions parse_plainly(const std::string& command, const Words& words) {
   return options;
 }
 
-void check_complete(const std::string& command, const SortOptions& options) {
+// `teller`: the command that the user typed.
+void check_complete(std::string_view teller, const SortOptions& options) {
   check_verify(options.verify);
   if (options.checksum && options.record_size != records::gensort_record_bytes)
     throw UsageError("--checksum is that of the Sort Benchmark's records of 100 bytes; leave it out, or --record-size");
@@ -99,19 +100,21 @@ void check_complete(const std::string& command, const SortOptions& options) {
     (void)parse_bytes(options.assume_size, "--assume-size");
     return;
   }
-  if (options.inputs.empty())
+  if (options.inputs.empty()) {
+    const bool may_be_stream = teller == "sort" || teller == "plan sort";
     throw UsageError(
-        fmt::format("{}: no input; name one or more files{}", command, command == "merge" ? "" : ", or - for standard input"));
+        fmt::format("{}: no input; name one or more files{}", teller, may_be_stream ? ", or - for standard input" : ""));
+  }
   if (options.output.empty())
-    throw UsageError(fmt::format("{}: no output; name it with -o FILE, or -o - for standard output", command));
+    throw UsageError(fmt::format("{}: no output; name it with -o FILE, or -o - for standard output", teller));
 }
 
 }  // namespace
 
-SortOptions parse_sort_options(const std::string& command, const Words& words) {
+SortOptions parse_sort_options(const std::string& command, const Words& words, std::string_view teller) {
   SortOptions asked = parse_plainly(command, words);
   if (asked.help) return asked;
-  check_complete(command, asked);
+  check_complete(teller.empty() ? command : teller, asked);
   const std::vector<std::string_view> applicable = applicable_settings(command, asked);
   SortOptions options =
       with_profile(std::move(asked), applicable, words, [&](const Words& all) { return parse_plainly(command, all); });

@@ -42,9 +42,9 @@ struct SortOptions {
   std::set<std::string_view> given;  // options on the command line
 };
 
-// UsageError naming the option for anything it cannot read. `command` is "sort" or "plan sort". Reads the profile, if there is
-// one.
-[[nodiscard]] SortOptions parse_sort_options(const std::string& command, const Words& words);
+// UsageError naming the option for anything it cannot read. `command`: whose options they are, "sort", "merge" or "plan sort";
+// `teller`: the command that the user typed, where that is another one. Reads the profile, if there is one.
+[[nodiscard]] SortOptions parse_sort_options(const std::string& command, const Words& words, std::string_view teller = {});
 
 // The format of the records is no one's choice: neither --record-size nor --key is among the options given.
 [[nodiscard]] bool is_format_assumed(const std::set<std::string_view>& given);

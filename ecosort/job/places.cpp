@@ -14,6 +14,7 @@
 
 #include "base/errors.h"
 #include "io/direct_io.h"
+#include "io/plain_file.h"
 #include "job/space.h"
 
 namespace ecosort::job {
@@ -53,6 +54,11 @@ bool is_input(std::uint64_t device, std::uint64_t inode, const std::vector<engin
 }
 
 }  // namespace
+
+void check_is_kept(const std::string& kept, const std::string& output, const std::string& as) {
+  if (output != "-" && engine::is_same_file(kept, output))
+    throw UsageError(fmt::format("'{}' is {} and would be replaced; name another output", kept, as));
+}
 
 void check_writable_directory(const std::string& what, const std::string& directory) {
   if (!S_ISDIR(examine(what, directory).st_mode)) throw UsageError(fmt::format("{} '{}' is not a directory", what, directory));

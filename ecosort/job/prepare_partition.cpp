@@ -44,19 +44,10 @@ std::vector<std::string> files_with_names_of_slices(const PartitionSpec& spec, c
   return found;
 }
 
-// Neither the input nor the splitters are replaced, whatever names they go by.
-void check_stays(const std::string& path, const char* what, const std::vector<std::string>& replaced) {
-  std::error_code none;
-  for (const std::string& one : replaced)
-    if (std::filesystem::equivalent(one, path, none))
-      throw UsageError(fmt::format("'{}' is {}, and a slice would replace it; name another directory or prefix", one, what));
-}
-
 void check_report(const PartitionSpec& spec, const std::vector<std::string>& paths) {
   if (spec.report.empty()) return;
+  check_is_kept(spec.splitters, spec.report, "the file of the splitters");
   std::error_code none;
-  if (std::filesystem::equivalent(spec.report, spec.splitters, none))
-    throw UsageError(fmt::format("the report would replace the splitters, '{}'; name another file", spec.report));
   const std::filesystem::path report = std::filesystem::weakly_canonical(spec.report, none);
   const std::filesystem::path directory = std::filesystem::weakly_canonical(spec.directory, none);
   if (report.parent_path() == directory &&
@@ -70,8 +61,10 @@ void check_names(const PartitionSpec& spec, const std::vector<std::string>& path
     throw UsageError(fmt::format("a slice cannot have a name that begins with '{}'", spec.prefix));
   check_report(spec, paths);
   const std::vector<std::string> there = files_with_names_of_slices(spec, paths);
-  check_stays(input, "the input", there);
-  check_stays(spec.splitters, "the file of the splitters", there);
+  for (const std::string& path : there) {
+    check_is_kept(input, path, "the input");
+    check_is_kept(spec.splitters, path, "the file of the splitters");
+  }
   if (spec.overwrites) return;
   for (const std::string& path : there)
     if (spec.is_sorted || std::ranges::binary_search(paths, path))
@@ -155,7 +148,7 @@ engine::PartitionRecordsJob prepare_partition_of_records(const PartitionSpec& sp
                                                          io::PosixStorage& storage) {
   engine::PartitionRecordsJob job;
   const records::RecordFormat format = records::make_record_format(rows.record_size, rows.keys, rows.reverse);
-  SplitterFile splitters = read_splitter_file(spec.splitters);
+  SplitterFile splitters = read_splitters(spec.splitters);
   check_record_rows(splitters, rows.record_size, spec.splitters);
   check_in_order(splitters.rows, compare_records(format), spec.splitters);
   job.inputs = open_records(rows, tuning, storage);

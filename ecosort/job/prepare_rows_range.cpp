@@ -130,7 +130,7 @@ engine::PartitionRowsJob prepare_partition_of_rows(const PartitionSpec& spec, Ro
     throw UsageError(error.what());  // nothing was begun
   }
   check_plain_file(input);
-  SplitterFile splitters = read_splitter_file(spec.splitters);
+  SplitterFile splitters = read_splitters(spec.splitters);
   const Top top = take_top(*job.format, rows.input);
   job.top = top.bytes;
   job.first_row = top.first_row;
@@ -152,6 +152,7 @@ engine::PartitionRowsJob prepare_partition_of_rows(const PartitionSpec& spec, Ro
 PreparedRowSample prepare_sample_of_rows(const SampleSpec& spec, RowTerms rows, io::PosixStorage& storage) {
   PreparedRowSample prepared;
   prepared.format = std::move(rows.format);
+  check_is_kept(rows.input, spec.output, "the input");
   lines::LineInput input;
   input.name = rows.input;
   try {
@@ -171,7 +172,7 @@ PreparedRowSample prepare_sample_of_rows(const SampleSpec& spec, RowTerms rows, 
 SplitterFile merge_samples_of_rows(rows::RowFormat& format, const std::vector<std::string>& paths) {
   SplitterFile all;
   for (const std::string& path : paths) {
-    SplitterFile sample = read_splitter_file(path);
+    SplitterFile sample = read_sample(path);
     format.begin_input();
     if (!sample.header && !sample.rows.empty() && format.wants_first_row())  // which tells how many columns there are
       (void)format.take_first_row(rows::shown_name(path), sample.rows.front().row);

@@ -22,7 +22,7 @@ SplitterFile merge_samples_of_records(const SortSpec& rows) {
   const records::RecordFormat format = records::make_record_format(rows.record_size, rows.keys, rows.reverse);
   SplitterFile all;
   for (const std::string& path : rows.inputs) {
-    SplitterFile sample = read_splitter_file(path);
+    SplitterFile sample = read_sample(path);
     check_record_rows(sample, rows.record_size, path);
     std::ranges::move(sample.rows, std::back_inserter(all.rows));
   }

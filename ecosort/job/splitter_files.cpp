@@ -92,10 +92,12 @@ class Lines {
   void read_any(std::string_view line, SplitterFile& file) const {
     const Json json = Json::parse(line, nullptr, false);
     if (!json.is_object()) refuse("is no JSON object");
-    if (number_ == 1 && json.contains("header"))
-      file.header = bytes_of(json, "header");
-    else
+    if (number_ == 1 && (json.contains("header") || json.contains("sample"))) {
+      file.is_sample = json.contains("sample");
+      if (json.contains("header")) file.header = bytes_of(json, "header");
+    } else {
       file.rows.push_back({bytes_of(json, "row"), number_of(json, "source"), number_of(json, "offset")});
+    }
   }
 
   std::string bytes_of(const Json& json, const char* key) const {
@@ -141,7 +143,17 @@ void write_all(const io::File& file, std::string_view text) {
 
 }  // namespace
 
-SplitterFile read_splitter_file(const std::string& path) { return Lines(path).read(); }
+SplitterFile read_sample(const std::string& path) { return Lines(path).read(); }
+
+SplitterFile read_splitters(const std::string& path) {
+  SplitterFile file = Lines(path).read();
+  if (file.is_sample)
+    throw UsageError(
+        fmt::format("'{0}' is a sample, of {1} rows; make splitters of it: ecosort sample FORMAT --merge {0} --parts "
+                    "N -o SPLITTERS",
+                    path, file.rows.size()));
+  return file;
+}
 
 void check_in_order(const std::vector<Splitter>& rows, const CompareRows& compare, const std::string& path) {
   for (std::size_t i = 1; i < rows.size(); ++i)
@@ -164,7 +176,10 @@ std::vector<Splitter> quantiles(const std::vector<Splitter>& sorted, std::size_t
 
 std::string to_text(const SplitterFile& file) {
   std::string text;
-  if (file.header) text += json_text(Json{{"header", to_base64(*file.header)}}) + "\n";
+  Json head;
+  if (file.header) head["header"] = to_base64(*file.header);
+  if (file.is_sample) head["sample"] = file.rows.size();
+  if (!head.empty()) text += json_text(head) + "\n";
   for (const Splitter& row : file.rows) add_row(text, row);
   return text;
 }

@@ -1,6 +1,6 @@
 // Samples and splitters as files: JSON lines, in order.
 //
-//   {"header":"..."}                                 first, of CSV with a header: the row of columns
+//   {"header":"...","sample":5000}                   first, of CSV with a header: the row of columns; of a sample: how many rows
 //   {"row":"a2V5","source":3,"offset":4096}          a row (base64, without its end) and where it stands
 #pragma once
 
@@ -18,13 +18,15 @@ namespace ecosort::job {
 struct SplitterFile {
   std::optional<std::string> header;
   std::vector<engine::Splitter> rows;
+  bool is_sample = false;  // as it was drawn
 };
 
 // Less than 0: a before b, as the format orders rows.
 using CompareRows = std::function<int(std::string_view a, std::string_view b)>;
 
-// UsageError, with the line, for what such a file does not hold.
-[[nodiscard]] SplitterFile read_splitter_file(const std::string& path);
+// UsageError, with the line, for what such a file does not hold; of splitters also for a sample.
+[[nodiscard]] SplitterFile read_sample(const std::string& path);
+[[nodiscard]] SplitterFile read_splitters(const std::string& path);
 // UsageError for rows that are not in order. `path` for the message.
 void check_in_order(const std::vector<engine::Splitter>& rows, const CompareRows& compare, const std::string& path);
 

@@ -65,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "--scratch", default="/tmp", metavar="DIR", help="for a small file, and a part of a bucket at a time (default: /tmp)"
     )
+    check.add_argument("-q", "--quiet", action="store_true", help="the exit code tells, and one line where something is wrong")
     return parser
 
 
@@ -207,6 +208,8 @@ def _tell(words: argparse.Namespace, report: ClusterReport, threads: int) -> Non
 
 def _check(words: argparse.Namespace) -> None:
     manifest = check_manifest(words.manifest, Path(words.scratch))
+    if words.quiet:
+        return
     held = f"{manifest.rows} rows in {len(manifest.parts)} parts, {manifest.bytes} bytes, hash {manifest.hash}"
     print(f"{held}: complete and in order")
 
@@ -244,9 +247,9 @@ def _with_form_of_plan(arguments: Sequence[str]) -> list[str]:
 
 
 def _told(error: EcoSortError | OSError) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"'{error.filename}': {error.strerror}"
-    return str(error)
+    """One line, whatever is in a name."""
+    text = f"'{error.filename}': {error.strerror}" if isinstance(error, OSError) and error.filename is not None else str(error)
+    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -160,13 +160,18 @@ def test_more_parts_than_rows() -> None:
 
 
 def test_the_check_of_the_program_knows_a_manifest(sorted_output: Path, ecosort: Path) -> None:
-    def check_manifest() -> subprocess.CompletedProcess[str]:
-        words = [ecosort, "check", sorted_output / "MANIFEST.json"]
+    def check_manifest(*flags: str) -> subprocess.CompletedProcess[str]:
+        words = [ecosort, "check", *flags, sorted_output / "MANIFEST.json"]
         return subprocess.run(words, capture_output=True, text=True, check=False)
 
     done = check_manifest()
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("5000 rows in 2 parts, 500000 bytes, hash ")
+    done = check_manifest("-q")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    done = check_manifest("-s")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert "-s is for records" in done.stderr
     (sorted_output / "part-00001").write_bytes(b"")
     done = check_manifest()
     assert (done.returncode, done.stdout) == (1, "")

@@ -34,6 +34,13 @@ def test_wrong_words_are_one_line(words: list[str], said: str, capsys: pytest.Ca
     assert told.err.rstrip().endswith("--help")
 
 
+def test_a_name_with_a_newline_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sort", *RECORDS, "no\nfile\x1b", "-o", "out"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert "no\\nfile\\x1b" in told
+
+
 @pytest.mark.parametrize("words", [["--plan", "in"], ["in", "--plan"], ["--plan", "text", "in"], ["--plan", "--", "in"]])
 def test_an_input_may_follow_plan(words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "in").write_bytes(bytes(100) * 1000)
