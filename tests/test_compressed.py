@@ -512,8 +512,8 @@ def test_lines_without_the_options_is_sort(ecosort: Path, tmp_path: Path) -> Non
 def test_what_does_not_go_together_is_refused(ecosort: Path, tmp_path: Path) -> None:
     (tmp_path / "in.gz").write_bytes(gzip.compress(b"a\n"))
     for words, says in (
-        (["--resumable", "in.gz", "-o", "out"], "in.gz is compressed, and goes without --resumable"),
-        (["--decompress=never", "--resumable", "--compress-output=xz", "in.gz", "-o", "out"], "--compress-output goes without"),
+        (["--resumable", "in.gz", "-o", "out"], "in.gz is compressed, which a job that outlives a crash does not read"),
+        (["--decompress=never", "--resumable", "--compress-output=xz", "in.gz", "-o", "out"], "compress the output afterwards"),
         (["--level=3", "in.gz"], "a level is for a compressed output"),
         (["--compress-output=zip", "in.gz"], "'zip' is none of"),
         (["--decompress=maybe", "in.gz"], "neither auto nor never"),

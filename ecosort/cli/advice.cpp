@@ -4,6 +4,8 @@
 
 #include <cerrno>
 
+#include "base/size_text.h"
+#include "demsort_inplace/prepare/ground.h"
 #include "formats/lines/quoted.h"
 #include "job/benchmark_records.h"
 #include "job/places.h"
@@ -24,6 +26,14 @@ std::string ways_for(const job::UnlikelyRecords& unlikely, std::string_view comm
       is_in_place ? "" : " -o OUTPUT");
 }
 
+std::string ways_in_place(const inplace::NoSpaceInPlace& space, const AdviceWords& words) {
+  if (space.richer_memory_bytes != 0)
+    return fmt::format("; make room there, or give more memory: with {} {}KiB {} would do", words.memory,
+                       space.richer_memory_bytes >> 10U, format_bytes(space.need_bytes_then));
+  return fmt::format("; make room there, or use ecosort {} with {} and -o on another drive",
+                     words.command == "lines" ? "lines" : "sort", words.temp);
+}
+
 }  // namespace
 
 std::string advice_on(const Error& error, const AdviceWords& words) {
@@ -33,7 +43,8 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
                                    : fmt::format("; try {} {}KiB", words.memory, (memory->need_bytes + 1023) >> 10U);
   if (const auto* space = dynamic_cast<const NotEnoughSpace*>(&error)) {
     using For = NotEnoughSpace::For;
-    if (space->purpose == For::job) return "";  // its line says what to do
+    if (const auto* in_place = dynamic_cast<const inplace::NoSpaceInPlace*>(space)) return ways_in_place(*in_place, words);
+    if (space->purpose == For::job) return "; name another drive with -o, or sort without --resumable";
     if (space->purpose == For::output) return "; name another drive with -o";
     return fmt::format("; name another drive with {}{}", words.temp, space->purpose == For::runs ? "" : " or -o");
   }

@@ -1,4 +1,4 @@
-// `ecosort inplace`, `resume` and `plan inplace`: what the user wrote, and the plan for it.
+// `ecosort inplace`, `resume` and `plan inplace`: what the user wrote.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,7 @@
 #include "cli/commands.h"
 #include "cli/profile_choice.h"
 #include "cli/run_job.h"
-#include "demsort_inplace/journal.h"
-#include "demsort_inplace/space_plan.h"
-#include "io/file.h"
-#include "io/posix_storage.h"
-#include "plan/machine.h"
+#include "demsort_inplace/prepare/in_place.h"
 
 namespace ecosort::cli {
 
@@ -33,34 +29,15 @@ struct InPlaceOptions {
 // `command` is "inplace", "resume" or "plan inplace". UsageError naming the option for anything that cannot be.
 [[nodiscard]] InPlaceOptions parse_inplace_options(const std::string& command, const Words& words);
 
-inline constexpr std::uint64_t no_space_limit = std::uint64_t{1} << 62U;
-
-// A file that was found fit, and how it is to be sorted.
-struct ResolvedInPlace {
-  io::FilePtr input;  // null: the size was assumed
-  planner::Machine machine;
-  planner::Wanted wanted;
-  std::uint64_t free_bytes = 0;  // on its file system, or as much of it as may be taken; no_space_limit for an assumed one
-  std::uint64_t held_bytes = 0;  // of these, what the file system may keep
-  inplace::SpaceChoice choice;   // `least` is set where there is a record to sort, `best` where it fits
-};
-
-// Checks everything, changes nothing. Whether the space suffices is left to require_space().
-[[nodiscard]] ResolvedInPlace resolve_inplace(const InPlaceOptions& options, io::PosixStorage& storage);
-
-// The plan to follow; UsageError that says how much is needed, how much there is, and what would help.
-[[nodiscard]] const inplace::SpacePlan& require_space(const InPlaceOptions& options, const ResolvedInPlace& resolved);
+// The same as a job. UsageError for a size that cannot be.
+[[nodiscard]] inplace::InPlaceSpec spec_of(const InPlaceOptions& options);
 
 // As people read it, and as a program does.
-[[nodiscard]] std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPlace& resolved);
-[[nodiscard]] std::string inplace_plan_json(const InPlaceOptions& options, const ResolvedInPlace& resolved);
+[[nodiscard]] std::string inplace_plan_text(const InPlaceOptions& options, const inplace::PreparedInPlace& prepared);
+[[nodiscard]] std::string inplace_plan_json(const InPlaceOptions& options, const inplace::PreparedInPlace& prepared);
 
 // The reports can be written, and are neither each other nor the file.
 void check_job_reports(const JobRun& run);
-
-// Every run is an open file: raises the limit as far as it goes. UsageError if that is not far enough, or if files may not get as
-// large as they must.
-void check_limits(const inplace::Layout& layout, bool is_in_place);
 
 int plan_inplace(const Words& words);
 

@@ -12,7 +12,6 @@
 #include "cli/plan_values.h"
 #include "cli/report.h"
 #include "cli/resumable.h"
-#include "demsort_inplace/job_directory.h"
 #include "job/plan_json.h"
 #include "job/predict.h"
 
@@ -79,8 +78,8 @@ planner::Forecast forecast_of(const planner::Plan& engine, const std::vector<eng
 
 }  // namespace
 
-std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPlace& resolved) {
-  const planner::Wanted& wanted = resolved.wanted;
+std::string inplace_plan_text(const InPlaceOptions& options, const inplace::PreparedInPlace& prepared) {
+  const planner::Wanted& wanted = prepared.wanted;
   if (wanted.input_records == 0) return "Plan: in place\n  nothing to sort\n";
   std::string text = fmt::format("Plan: in place\n  input               {} records of {} bytes, {}\n", wanted.input_records,
                                  wanted.format.record_size, format_bytes(wanted.input_records * wanted.format.record_size));
@@ -88,39 +87,39 @@ std::string inplace_plan_text(const InPlaceOptions& options, const ResolvedInPla
   text += fmt::format("  memory              {} (+ at most {} of fixed overhead)\n", format_bytes(wanted.memory_bytes),
                       format_bytes(planner::fixed_overhead_bytes));
   const inplace::SpacePlan recommended =
-      inplace::recommended_space(wanted, {inplace::Mode::in_place, resolved.held_bytes}).value();
-  text += values_text(values_of(options, resolved), options.profile);
-  if (options.profile.profile) text += forecast_text(forecast_of(resolved.choice.best->engine, {}, options.profile));
-  text += space_text(*resolved.choice.least, recommended);
+      inplace::recommended_space(wanted, {inplace::Mode::in_place, prepared.held_bytes}).value();
+  text += values_text(values_of(options, prepared), options.profile);
+  if (options.profile.profile) text += forecast_text(forecast_of(prepared.choice.best->engine, {}, options.profile));
+  text += space_text(*prepared.choice.least, recommended);
   if (options.assume_size.empty() || !options.space.empty())
-    text += fmt::format("  {:<20}{}\n", options.space.empty() ? "free space" : "space allowed", exact(resolved.free_bytes));
-  if (options.assume_size.empty()) return text + layout_text(*resolved.choice.best);
-  return text + (options.space.empty() ? "With ample space\n" : "With this space\n") + layout_text(*resolved.choice.best) +
+    text += fmt::format("  {:<20}{}\n", options.space.empty() ? "free space" : "space allowed", exact(prepared.free_bytes));
+  if (options.assume_size.empty()) return text + layout_text(*prepared.choice.best);
+  return text + (options.space.empty() ? "With ample space\n" : "With this space\n") + layout_text(*prepared.choice.best) +
          "With the recommended space\n" + layout_text(recommended) + "With the least space\n" +
-         layout_text(*resolved.choice.least);
+         layout_text(*prepared.choice.least);
 }
 
-std::string resumable_plan_text(const SortOptions& options, const ResolvedResumable& resolved) {
-  const planner::Wanted& wanted = resolved.wanted;
+std::string resumable_plan_text(const SortOptions& options, const inplace::PreparedResumable& prepared) {
+  const planner::Wanted& wanted = prepared.wanted;
   std::string text = fmt::format("Plan: resumable sort\n  input               {} records of {} bytes, {}\n", wanted.input_records,
                                  wanted.format.record_size, format_bytes(wanted.input_records * wanted.format.record_size));
   text += keys_text(wanted.format);
   text += fmt::format("  memory              {} (+ at most {} of fixed overhead)\n", format_bytes(wanted.memory_bytes),
                       format_bytes(planner::fixed_overhead_bytes));
-  text += fmt::format("  job directory       {}; runs {}\n", inplace::JobPaths(resolved.output).directory,
-                      resolved.ground.mode == inplace::Mode::keeping_runs
+  text += fmt::format("  job directory       {}; runs {}\n", inplace::JobPaths(prepared.output).directory,
+                      prepared.ground.mode == inplace::Mode::keeping_runs
                           ? "keep their space to the end, because a crash could mix up blocks on this file system"
                           : "give their space to the output");
-  text += packing_line(resolved.choice.best->engine);
-  text += space_text(*resolved.choice.least, inplace::recommended_space(wanted, resolved.ground).value());
-  return text + fmt::format("  free space          {}\n", exact(resolved.free_bytes)) + layout_text(*resolved.choice.best) +
-         values_text(values_of(options, resolved), options.profile) +
-         (options.profile.profile ? forecast_text(forecast_of(resolved.choice.best->engine, resolved.inputs, options.profile))
+  text += packing_line(prepared.choice.best->engine);
+  text += space_text(*prepared.choice.least, inplace::recommended_space(wanted, prepared.ground).value());
+  return text + fmt::format("  free space          {}\n", exact(prepared.free_bytes)) + layout_text(*prepared.choice.best) +
+         values_text(values_of(options, prepared), options.profile) +
+         (options.profile.profile ? forecast_text(forecast_of(prepared.choice.best->engine, prepared.inputs, options.profile))
                                   : "");
 }
 
-std::string resumable_plan_json(const SortOptions& options, const ResolvedResumable& resolved) {
-  const planner::Wanted& wanted = resolved.wanted;
+std::string resumable_plan_json(const SortOptions& options, const inplace::PreparedResumable& prepared) {
+  const planner::Wanted& wanted = prepared.wanted;
   Json json{{"schema", "ecosort.resumable-plan/1"},
             {"records", wanted.input_records},
             {"record_size_bytes", wanted.format.record_size},
@@ -128,22 +127,22 @@ std::string resumable_plan_json(const SortOptions& options, const ResolvedResuma
             {"memory_limit_bytes", wanted.memory_bytes},
             {"fixed_overhead_bytes", planner::fixed_overhead_bytes},
             {"compute_threads", wanted.threads},
-            {"job_directory", inplace::JobPaths(resolved.output).directory},
-            {"keeps_runs", resolved.ground.mode == inplace::Mode::keeping_runs},
-            {"compression", job::compression_json(resolved.choice.any().engine.packing)},
-            {"free_bytes", resolved.free_bytes},
-            {"needed_bytes", resolved.choice.least->need_bytes()},
-            {"fits", resolved.choice.best.has_value()},
-            {"plan", space_json(resolved.choice.best)},
-            {"least", space_json(resolved.choice.least)}};
-  add_values(json, values_of(options, resolved), options.profile);
-  if (options.profile.profile && resolved.choice.best)
-    json["prediction"] = forecast_json(forecast_of(resolved.choice.best->engine, resolved.inputs, options.profile));
+            {"job_directory", inplace::JobPaths(prepared.output).directory},
+            {"keeps_runs", prepared.ground.mode == inplace::Mode::keeping_runs},
+            {"compression", job::compression_json(prepared.choice.any().engine.packing)},
+            {"free_bytes", prepared.free_bytes},
+            {"needed_bytes", prepared.choice.least->need_bytes()},
+            {"fits", prepared.choice.best.has_value()},
+            {"plan", space_json(prepared.choice.best)},
+            {"least", space_json(prepared.choice.least)}};
+  add_values(json, values_of(options, prepared), options.profile);
+  if (options.profile.profile && prepared.choice.best)
+    json["prediction"] = forecast_json(forecast_of(prepared.choice.best->engine, prepared.inputs, options.profile));
   return json_text(json, 2) + "\n";
 }
 
-std::string inplace_plan_json(const InPlaceOptions& options, const ResolvedInPlace& resolved) {
-  const planner::Wanted& wanted = resolved.wanted;
+std::string inplace_plan_json(const InPlaceOptions& options, const inplace::PreparedInPlace& prepared) {
+  const planner::Wanted& wanted = prepared.wanted;
   Json json{{"schema", "ecosort.inplace-plan/1"},
             {"records", wanted.input_records},
             {"record_size_bytes", wanted.format.record_size},
@@ -152,20 +151,20 @@ std::string inplace_plan_json(const InPlaceOptions& options, const ResolvedInPla
             {"memory_limit_bytes", wanted.memory_bytes},
             {"fixed_overhead_bytes", planner::fixed_overhead_bytes},
             {"compute_threads", wanted.threads}};
-  if (resolved.free_bytes != no_space_limit) json["free_bytes"] = resolved.free_bytes;
+  if (prepared.free_bytes != inplace::no_space_limit) json["free_bytes"] = prepared.free_bytes;
   if (wanted.input_records > 0) {
     const inplace::SpacePlan recommended =
-        inplace::recommended_space(wanted, {inplace::Mode::in_place, resolved.held_bytes}).value();
-    json["needed_bytes"] = resolved.choice.least->need_bytes();
-    json["fits"] = resolved.choice.best.has_value();
+        inplace::recommended_space(wanted, {inplace::Mode::in_place, prepared.held_bytes}).value();
+    json["needed_bytes"] = prepared.choice.least->need_bytes();
+    json["fits"] = prepared.choice.best.has_value();
     json["recommended_bytes"] = recommended.need_bytes();
-    json["plan"] = space_json(resolved.choice.best);
+    json["plan"] = space_json(prepared.choice.best);
     json["recommended"] = space_json(recommended);
-    json["least"] = space_json(resolved.choice.least);
-    if (options.profile.profile && resolved.choice.best)
-      json["prediction"] = forecast_json(forecast_of(resolved.choice.best->engine, {}, options.profile));
+    json["least"] = space_json(prepared.choice.least);
+    if (options.profile.profile && prepared.choice.best)
+      json["prediction"] = forecast_json(forecast_of(prepared.choice.best->engine, {}, options.profile));
   }
-  add_values(json, values_of(options, resolved), options.profile);
+  add_values(json, values_of(options, prepared), options.profile);
   return json_text(json, 2) + "\n";
 }
 

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "cli/rows_command.h"
-#include "demsort_inplace/lines_in_place.h"
 #include "io/posix_storage.h"
 
 namespace ecosort::cli {

@@ -84,18 +84,18 @@ std::vector<PlanValue> values_of(const SortOptions& options, const job::Prepared
   return found;
 }
 
-std::vector<PlanValue> values_of(const SortOptions& options, const ResolvedResumable& resolved) {
+std::vector<PlanValue> values_of(const SortOptions& options, const inplace::PreparedResumable& prepared) {
   Values values(options.profile, options.given);
-  values.add("--memory", size_word(resolved.wanted.memory_bytes));
-  values.add("--threads", fmt::format("{}", resolved.wanted.threads));
+  values.add("--memory", size_word(prepared.wanted.memory_bytes));
+  values.add("--threads", fmt::format("{}", prepared.wanted.threads));
   values.add("--io", options.io);
   return values.take();
 }
 
-std::vector<PlanValue> values_of(const InPlaceOptions& options, const ResolvedInPlace& resolved) {
+std::vector<PlanValue> values_of(const InPlaceOptions& options, const inplace::PreparedInPlace& prepared) {
   Values values(options.profile, options.given);
-  values.add("--memory", size_word(resolved.wanted.memory_bytes));
-  values.add("--threads", fmt::format("{}", resolved.wanted.threads));
+  values.add("--memory", size_word(prepared.wanted.memory_bytes));
+  values.add("--threads", fmt::format("{}", prepared.wanted.threads));
   values.add("--io", options.io);
   return values.take();
 }

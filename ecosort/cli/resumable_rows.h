@@ -6,25 +6,11 @@
 
 #include "cli/inplace.h"
 #include "cli/rows_command.h"
-#include "demsort_inplace/job_status.h"
-#include "demsort_inplace/lines_space.h"
+#include "demsort_inplace/prepare/rows.h"
 #include "engine/rows/lines_sort.h"
 #include "io/posix_storage.h"
 
 namespace ecosort::cli {
-
-// Everything checked and opened; nothing created.
-struct ResolvedRows {
-  lines::LinesJob job;
-  std::string output;  // links followed
-  inplace::JobHeader header;
-  inplace::LinesSpace space;
-  std::uint64_t free_bytes = 0;  // on the output's file system
-};
-
-// Nothing: the inputs are empty, so that there is nothing to resume either. UsageError for inputs that cannot be read again.
-// Whether the space suffices is left to the caller.
-[[nodiscard]] std::optional<ResolvedRows> resolve_rows(const RowsCommand& command, io::PosixStorage& storage);
 
 // The exit code; nothing: an ordinary sort does it.
 [[nodiscard]] std::optional<int> run_resumable_rows(const RowsCommand& command, double started_s);

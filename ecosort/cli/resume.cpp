@@ -1,8 +1,11 @@
 // `ecosort resume`: continues with an interrupted job of any kind, tells how far it is, or gives it up.
+#include "demsort_inplace/prepare/resume.h"
+
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -15,8 +18,6 @@
 #include "cli/resumable_rows.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
-#include "demsort_inplace/inplace_sort.h"
-#include "demsort_inplace/preflight.h"
 #include "io/backends.h"
 
 namespace ecosort::cli {
@@ -95,13 +96,6 @@ int discard_trace(const InPlaceOptions& options, inplace::JobStatus status, io::
   return 0;
 }
 
-planner::Plan plan_for(const InPlaceOptions& options, const inplace::JobHeader& header) {
-  const std::uint64_t memory = options.memory.empty() ? header.memory_bytes : parse_bytes(options.memory, "--memory");
-  check_limits(header.layout, header.is_in_place());
-  const unsigned asked = options.threads != 0 ? options.threads : header.threads;
-  return inplace::engine_plan(header, memory, asked != 0 ? asked : planner::read_machine().cpus);
-}
-
 // What somebody else's journal names is read and written with that user's rights, not with root's.
 inplace::Trust trust_for(const InPlaceOptions& options) {
   if (options.trust_owner.empty()) return {};
@@ -119,15 +113,16 @@ inplace::Trust trust_for(const InPlaceOptions& options) {
 int resume_records(const InPlaceOptions& options, inplace::JobStatus status, io::PosixStorage& storage, io::Queue& queue,
                    double started_s, bool abandons) {
   const std::string& file = options.run.file;
-  const planner::Plan plan = plan_for(options, status.contents->header);
+  inplace::ResumeMeans means{.threads = options.threads};
+  if (!options.memory.empty()) means.memory_bytes = std::max<std::uint64_t>(parse_bytes(options.memory, "--memory"), 1);
+  const planner::Plan plan = inplace::plan_resumed(status.contents->header, means);
   check_threads_can_start(plan.wanted.threads + 1, "--threads");
   if (options.trust_drive && status.records_merged() > 0)
     print_notice(options.run.reports.quiet,
                  fmt::format("--trust-drive: the {} records that the output holds are not read again", status.records_merged()));
   return run_job(options.run, storage, queue, started_s, [&](inplace::Environment environment) {
     environment.trusts_drive = options.trust_drive;
-    return result_of(abandons ? inplace::abandon(file, std::move(status), plan, environment)
-                              : inplace::resume(file, std::move(status), plan, environment));
+    return result_of(inplace::run_resumed(file, std::move(status), plan, abandons, environment));
   });
 }
 

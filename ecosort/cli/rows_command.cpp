@@ -83,24 +83,24 @@ void check_in_place(const LinesOptions& options) {
 }
 
 // Runs that outlive a crash are stored as they are unless --compress is given.
-KeptCompression kept_compression_of(const CompressionTerms& terms) {
-  KeptCompression kept{codec::run_compression_of_word(terms.runs.empty() ? "none" : terms.runs), terms.assumed_ratio};
+inplace::KeptCompression kept_compression_of(const CompressionTerms& terms) {
+  inplace::KeptCompression kept{codec::run_compression_of_word(terms.runs.empty() ? "none" : terms.runs), terms.assumed_ratio};
   job::check_assumed_ratio(kept.assumed_ratio, !kept.wanted.is_none());
   return kept;
 }
 
 // Of the job's command, without a look at what goes with --resumable. What `make_job` makes says nothing of compressed runs.
 RowsCommand lines_command(const LinesOptions& options, const Words& words) {
-  RowsCommand command{.name = "lines",
-                      .words = words,
-                      .rules = lines::posix_rules_of_environment(),
-                      .salt = options.order.salt,
-                      .threads = options.parallel,
+  RowsCommand command{.sort = {.command = "lines",
+                               .words = words,
+                               .rules = lines::posix_rules_of_environment(),
+                               .salt = options.order.salt,
+                               .threads = options.parallel,
+                               .decompresses = options.compression.decompress,
+                               .compression = kept_compression_of(options.compression)},
                       .io = options.io,
-                      .reports = {options.stats, options.events, options.progress, options.quiet},
-                      .decompresses = options.compression.decompress,
-                      .compression = kept_compression_of(options.compression)};
-  command.make_job = [options](io::Storage& storage, std::uint64_t assumed_bytes) {
+                      .reports = {options.stats, options.events, options.progress, options.quiet}};
+  command.sort.make_job = [options](io::Storage& storage, std::uint64_t assumed_bytes) {
     LinesOptions plain = options;
     plain.compression.runs = "none";
     plain.compression.assumed_ratio = 0;
@@ -118,13 +118,13 @@ RowsCommand lines_command(const LinesOptions& options, const Words& words) {
 }
 
 RowsCommand table_command(const TableOptions& options, const Words& words) {
-  RowsCommand command{.name = std::string(word_of(options.spec.format)),
-                      .words = words,
-                      .threads = options.spec.threads,
+  RowsCommand command{.sort = {.command = std::string(word_of(options.spec.format)),
+                               .words = words,
+                               .threads = options.spec.threads,
+                               .compression = kept_compression_of(options.spec.compression)},
                       .io = options.spec.io,
-                      .reports = {options.stats, options.events, options.progress, options.quiet},
-                      .compression = kept_compression_of(options.spec.compression)};
-  command.make_job = [options](io::Storage& storage, std::uint64_t assumed_bytes) {
+                      .reports = {options.stats, options.events, options.progress, options.quiet}};
+  command.sort.make_job = [options](io::Storage& storage, std::uint64_t assumed_bytes) {
     SortSpec plain = options.spec;
     plain.compression.runs = "none";
     plain.compression.assumed_ratio = 0;

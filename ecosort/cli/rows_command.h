@@ -9,33 +9,18 @@
 #include "cli/inplace.h"
 #include "cli/run_job.h"
 #include "cli/table_options.h"
-#include "demsort_inplace/job_records.h"
+#include "demsort_inplace/prepare/rows.h"
 #include "engine/rows/lines_sort.h"
 #include "formats/lines/grammar.h"
 #include "io/storage.h"
 
 namespace ecosort::cli {
 
-// Of the runs of a job.
-struct KeptCompression {
-  codec::RunCompression wanted = {};
-  std::uint64_t assumed_ratio = 0;  // thousandths; 0: none
-};
-
 struct RowsCommand {
-  std::string name;  // "lines", "csv", "jsonl"
-  Words words;       // its options and inputs, as they were given
-  lines::PosixRules rules = {};
-  lines::Digest salt{};       // of -R
-  std::uint64_t threads = 0;  // as asked for; 0: as many as there are processors
+  inplace::RowsSpec sort;
   std::string io = "auto";
   RunReports reports;
   lines::FirstLook look = {};
-  bool decompresses = false;         // inputs that are compressed
-  KeptCompression compression = {};  // of a new job; of one that is resumed the journal says it
-
-  // Everything checked and opened, nothing created. `assumed_bytes`, if not 0, are of inputs that are not to be opened.
-  std::function<lines::LinesJob(io::Storage& storage, std::uint64_t assumed_bytes)> make_job = {};
   // What is told of the sort at its end. `figures`: the job, but for what it works with.
   std::function<JobResult(lines::LinesReport report, const lines::LinesJob& figures)> result_of = {};
 };

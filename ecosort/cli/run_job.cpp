@@ -13,6 +13,7 @@
 #include "cli/end_at_once.h"
 #include "cli/report.h"
 #include "cli/say.h"
+#include "demsort_inplace/prepare/ground.h"
 
 namespace ecosort::cli {
 
@@ -107,6 +108,12 @@ int run_job(const JobRun& run, io::PosixStorage& storage, io::Queue& queue, doub
   watched.write_reports(fmt::format("'{}' is complete", run.file),
                         [&] { return result.stats(watched.log(), started_s, queue.backend_name()); });
   return 0;
+}
+
+void tell_job_place(const std::string& output, bool quiet) {
+  print_notice(quiet, fmt::format("runs and journal are in '{}'; after an interruption: ecosort resume {}",
+                                  inplace::JobPaths(output).directory, output));
+  print_notice(quiet, inplace::journal_notice(output));
 }
 
 void print_notice(bool quiet, const std::string& notice) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/watched_run.h"
-#include "demsort_inplace/workbench.h"
+#include "demsort_inplace/prepare/resume.h"
 #include "io/posix_storage.h"
 #include "io/queue.h"
 
@@ -30,6 +30,9 @@ struct JobResult {
 // Returns the exit code; throws what the work threw, with the phase and the way on in its line.
 int run_job(const JobRun& run, io::PosixStorage& storage, io::Queue& queue, double started_s,
             const std::function<JobResult(const inplace::Environment&)>& work);
+
+// Before it begins: where runs and journal of an output are, how it continues after an interruption, and what a power cut may do.
+void tell_job_place(const std::string& output, bool quiet);
 
 // A line on standard error, unless it is empty or the user wants none.
 void print_notice(bool quiet, const std::string& notice);

@@ -101,7 +101,10 @@ def test_no_more_space_is_taken_than_allowed(run: Run, file: Path, data: bytes, 
     between = (least + ample) // 2
     assert least <= plan_of(run, file, *SMALL, "--space", f"{between}B")["plan"]["need_bytes"] <= between
     refused(
-        run("inplace", file, *SMALL, "--space", f"{least - 1}B"), 2, f"--space {least - 1}B is too little", f"({least} bytes)"
+        run("inplace", file, *SMALL, "--space", f"{least - 1}B"),
+        2,
+        "of space are too little to sort in place",
+        f"({least} bytes)",
     )
     refused(run("plan", "sort", "--space", "1GB", "in", "-o", "out"), 2, "--space")
     untouched(file, data)

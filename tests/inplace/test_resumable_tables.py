@@ -159,7 +159,7 @@ def test_what_cannot_be_resumed_is_refused(run: Run, tmp_path: Path) -> None:
     refused(run("csv", "--resumable", "--check", "--by", "n", source), 2, "--check sorts nothing")
     no_plan(run("plan", "csv", "--json", "--by", "n", source, "-o", out), "--json is for --resumable")
     subprocess.run(["gzip", source], check=True)
-    refused(run(*words[:-1], f"{source}.gz", "-o", out), 2, "is compressed, and goes without --resumable")
+    refused(run(*words[:-1], f"{source}.gz", "-o", out), 2, "is compressed, which a job that outlives a crash does not read")
     source.write_bytes(b"n" * (2 * MIB) + b"\n1\n")
     refused(run("csv", "--resumable", "--no-header", "--by", "1", source, "-o", out), 2, "the first row is longer than 1 MiB")
     assert listing(tmp_path) == sorted([str(source), f"{source}.gz"])

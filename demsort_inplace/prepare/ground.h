@@ -1,14 +1,17 @@
-// Where a job directory may stand beside its output, for every kind of resumable sort.
+// Where a job that outlives a crash may work: its directory, its files, its limits. What cannot be is told before anything is
+// changed.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "base/errors.h"
+#include "demsort_inplace/layout.h"
 #include "demsort_inplace/space_plan.h"
 #include "io/file.h"
 #include "io/posix_storage.h"
 
-namespace ecosort::cli {
+namespace ecosort::inplace {
 
 // UsageError unless the input is a regular file: only these tell by their times whether someone has written to them.
 void check_regular(const io::File& input);
@@ -20,7 +23,7 @@ void check_no_job(const std::string& output, io::PosixStorage& storage);
 void check_outlives_crash(const std::string& directory);
 
 // Whether runs may give their space to the output there.
-[[nodiscard]] inplace::Mode mode_in(const std::string& directory);
+[[nodiscard]] Mode mode_in(const std::string& directory);
 
 // What e2fsck finds after a crash was not brought into order by a journal: a notice, or nothing.
 [[nodiscard]] std::string journal_notice(const std::string& output);
@@ -31,7 +34,18 @@ void check_outlives_crash(const std::string& directory);
 // UsageError where files may not get as large as that (`ulimit -f`).
 void check_file_size_limit(std::uint64_t largest_bytes);
 
-// UsageError that says how much is needed there, and how much is free.
+// Every run is an open file: raises the limit as far as it goes. UsageError if that is not far enough, or if files may not get as
+// large as they must.
+void check_limits(const Layout& layout, bool is_in_place);
+
+// NotEnoughSpace for a job beside its output, with how much is needed there, and how much is free.
 [[noreturn]] void refuse_space(const std::string& directory, std::uint64_t need_bytes, std::uint64_t free_bytes);
 
-}  // namespace ecosort::cli
+// The file would not go through the sort in its own space. More memory makes fewer runs, which may need less.
+struct NoSpaceInPlace : NotEnoughSpace {
+  NoSpaceInPlace(const std::string& line, std::uint64_t free, std::uint64_t need, const std::string& directory)
+      : NotEnoughSpace(line, For::job, free, need, {directory}) {}
+  std::uint64_t richer_memory_bytes = 0, need_bytes_then = 0;  // 0: that would not help
+};
+
+}  // namespace ecosort::inplace

@@ -1,4 +1,4 @@
-#include "cli/resumable_ground.h"
+#include "demsort_inplace/prepare/ground.h"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -10,12 +10,13 @@
 
 #include "base/errors.h"
 #include "base/memory.h"
+#include "base/open_files.h"
 #include "base/size_text.h"
 #include "demsort_inplace/job_directory.h"
 #include "io/durable_names.h"
 #include "io/file_system.h"
 
-namespace ecosort::cli {
+namespace ecosort::inplace {
 
 namespace {
 
@@ -31,30 +32,31 @@ std::uint64_t device_of(const std::string& directory) {
 void check_regular(const io::File& input) {
   struct stat info{};
   if (::fstat(input.fd(), &info) != 0 || !S_ISREG(info.st_mode))
-    throw UsageError(fmt::format("--resumable: '{}' is not a regular file", input.path()));
+    throw UsageError(fmt::format("'{}' is not a regular file, and cannot be read again after a crash", input.path()));
 }
 
 void check_no_job(const std::string& output, io::PosixStorage& storage) {
-  if (!storage.exists(inplace::JobPaths(output).directory)) return;
+  if (!storage.exists(JobPaths(output).directory)) return;
   throw UsageError(fmt::format(
-      "'{0}.ecosort' holds a job that was interrupted; continue with: ecosort resume {0} (or give it up with --abandon)",
+      "'{0}.ecosort' holds a job that was interrupted; continue with: ecosort resume {0}, or give it up with: ecosort resume "
+      "--abandon {0}",
       output));
 }
 
 void check_outlives_crash(const std::string& directory) {
   if (const std::string doubt = io::doubt_about_names(directory); !doubt.empty())
-    throw UsageError(fmt::format("--resumable: {}; name an output on another drive, or sort without --resumable", doubt));
+    throw UsageError(
+        fmt::format("{}; a job cannot outlive a crash there: name an output on another drive, or sort as usual", doubt));
   if (io::makes_fast_commits(directory))
-    throw UsageError(fmt::format("--resumable: '{}': {}", directory, io::fast_commits_reason));
+    throw UsageError(fmt::format("a job cannot outlive a crash in '{}': {}", directory, io::fast_commits_reason));
 }
 
-inplace::Mode mode_in(const std::string& directory) {
-  return io::frees_safely(io::file_system_of(directory, device_of(directory))) ? inplace::Mode::beside_input
-                                                                               : inplace::Mode::keeping_runs;
+Mode mode_in(const std::string& directory) {
+  return io::frees_safely(io::file_system_of(directory, device_of(directory))) ? Mode::beside_input : Mode::keeping_runs;
 }
 
 std::string journal_notice(const std::string& output) {
-  const std::string directory = inplace::JobPaths(output).parent;
+  const std::string directory = JobPaths(output).parent;
   const io::FileSystem system = io::file_system_of(directory, device_of(directory));
   if (io::has_journal(system).value_or(true)) return {};
   return fmt::format(
@@ -76,12 +78,17 @@ void check_file_size_limit(std::uint64_t largest_bytes) {
                                  format_bytes(largest_bytes), largest_bytes, limit.rlim_cur));
 }
 
-void refuse_space(const std::string& directory, std::uint64_t need_bytes, std::uint64_t free_bytes) {
-  throw NotEnoughSpace(
-      fmt::format("not enough space for the runs and the output in '{}': {} ({} bytes) needed, {} free; name another drive with "
-                  "-o, or sort without --resumable",
-                  directory, format_bytes(need_bytes), need_bytes, format_bytes(free_bytes)),
-      NotEnoughSpace::For::job, free_bytes, need_bytes, {directory});
+void check_limits(const Layout& layout, bool is_in_place) {
+  const std::uint64_t runs = layout.runs();
+  check_file_size_limit(std::max(layout.input_file_bytes(layout.records), is_in_place ? layout.extra_bytes() : 0));
+  raise_open_files();
+  demand_open_files(fmt::format("{} runs", runs), runs, "more memory makes fewer runs");
 }
 
-}  // namespace ecosort::cli
+void refuse_space(const std::string& directory, std::uint64_t need_bytes, std::uint64_t free_bytes) {
+  throw NotEnoughSpace(fmt::format("not enough space for the runs and the output in '{}': {} ({} bytes) needed, {} free",
+                                   directory, format_bytes(need_bytes), need_bytes, format_bytes(free_bytes)),
+                       NotEnoughSpace::For::job, free_bytes, need_bytes, {directory});
+}
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,107 @@
+#include "demsort_inplace/prepare/in_place.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/errors.h"
+#include "base/memory.h"
+#include "base/size_text.h"
+#include "demsort_inplace/inplace_sort.h"
+#include "demsort_inplace/job_directory.h"
+#include "demsort_inplace/preflight.h"
+#include "demsort_inplace/prepare/ground.h"
+#include "job/benchmark_records.h"
+#include "run/run_block.h"
+
+namespace ecosort::inplace {
+namespace {
+
+std::uint64_t whole_records(const std::string& name, std::uint64_t bytes, std::uint64_t record_size) {
+  if (const std::uint64_t rest = bytes % record_size; rest != 0)
+    throw UsageError(fmt::format("'{}' has {} bytes, which is no multiple of the record size {}: {}", name, bytes, record_size,
+                                 left_over_text(rest)));
+  return bytes / record_size;
+}
+
+void open_file(const InPlaceSpec& spec, PreparedInPlace& prepared, io::PosixStorage& storage) {
+  check_no_job(spec.file, storage);
+  const std::string directory = JobPaths(spec.file).parent;
+  prepared.input = open_fit_file(spec.file, storage);
+  if (spec.format_is_assumed) job::require_benchmark_records(*prepared.input);
+  prepared.wanted.input_records = whole_records(spec.file, prepared.input->facts().size_bytes, spec.record_size);
+  prepared.wanted.input_alignment = std::max<std::uint64_t>({page_bytes, prepared.input->alignment(), block_bytes(directory)});
+  prepared.held_bytes = held_bytes(directory);
+}
+
+void choose_layout(const InPlaceSpec& spec, PreparedInPlace& prepared, io::PosixStorage& storage) {
+  const auto choose = [&](std::uint64_t wanted_bytes) {
+    if (prepared.input) prepared.free_bytes = storage.settled_free_bytes(JobPaths(spec.file).parent, wanted_bytes);
+    prepared.free_bytes = std::min(prepared.free_bytes, spec.space_bytes.value_or(no_space_limit));
+    prepared.choice = choose_space(prepared.wanted, prepared.free_bytes, {Mode::in_place, prepared.held_bytes});
+  };
+  choose(0);
+  if (!prepared.choice.best && prepared.choice.least) choose(prepared.choice.least->need_bytes());
+  if (prepared.choice.least) return;
+  const std::uint64_t given = prepared.wanted.memory_bytes, least = least_memory_bytes(prepared.wanted);
+  throw NotEnoughMemory(
+      fmt::format("{} of memory are too little for this file: at least {} are needed", format_bytes(given), format_bytes(least)),
+      given, least);
+}
+
+}  // namespace
+
+PreparedInPlace prepare_in_place(const InPlaceSpec& spec, io::PosixStorage& storage) {
+  PreparedInPlace prepared;
+  planner::Wanted& wanted = prepared.wanted;
+  wanted.format = records::make_record_format(spec.record_size, spec.keys, spec.reverse);  // a bad key before a missing file
+  prepared.machine = planner::read_machine();
+  wanted.memory_bytes = spec.memory_bytes != 0 ? spec.memory_bytes : planner::default_memory_bytes(prepared.machine);
+  wanted.threads = spec.threads != 0 ? spec.threads : prepared.machine.cpus;
+  wanted.input_alignment = page_bytes;
+  wanted.input_records = spec.assumed_bytes / spec.record_size;
+  prepared.free_bytes = no_space_limit;
+  if (!spec.file.empty()) open_file(spec, prepared, storage);
+  if (wanted.input_records == 0) return prepared;
+  choose_layout(spec, prepared, storage);
+  if (prepared.choice.best) check_limits(prepared.choice.best->layout, true);
+  return prepared;
+}
+
+const SpacePlan& require_space(const InPlaceSpec& spec, const PreparedInPlace& prepared) {
+  const SpaceChoice& choice = prepared.choice;
+  if (choice.best) {
+    if (prepared.input) check_quota(*prepared.input, spec.file, choice.best->need_bytes(), choice.best->layout.all_run_bytes());
+    return *choice.best;
+  }
+  const std::string directory = JobPaths(spec.file).parent;
+  const std::string where = spec.space_bytes
+                                ? fmt::format("{} of space are too little to sort in place", format_bytes(*spec.space_bytes))
+                                : fmt::format("not enough free space in '{}' to sort '{}' in place", directory, spec.file);
+  const std::uint64_t need = choice.least->need_bytes();
+  NoSpaceInPlace error(fmt::format("{}: {} ({} bytes) needed, {} ({} bytes) free", where, format_bytes(need), need,
+                                   format_bytes(prepared.free_bytes), prepared.free_bytes),
+                       prepared.free_bytes, need, directory);
+  planner::Wanted richer = prepared.wanted;
+  richer.memory_bytes *= 4;
+  const std::uint64_t then = choose_space(richer, 0, {Mode::in_place, prepared.held_bytes}).least->need_bytes();
+  if (then < need - need / 20) {
+    error.richer_memory_bytes = richer.memory_bytes;
+    error.need_bytes_then = then;
+  }
+  throw error;
+}
+
+engine::SortReport run_in_place(const InPlaceSpec& spec, PreparedInPlace prepared, const Environment& environment) {
+  const SpacePlan& plan = *prepared.choice.best;
+  const JobHeader header{.job = run::random_job(),
+                         .format = prepared.wanted.format,
+                         .layout = plan.layout,
+                         .memory_bytes = prepared.wanted.memory_bytes,
+                         .threads = spec.threads,
+                         .reread = spec.reread};
+  return start(spec.file, std::move(prepared.input), header, plan.engine, environment);
+}
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,109 @@
+// Lines of a file that is sorted in its own space.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/errors.h"
+#include "base/memory.h"
+#include "base/open_files.h"
+#include "base/size_text.h"
+#include "demsort_inplace/describe_run.h"
+#include "demsort_inplace/input_identity.h"
+#include "demsort_inplace/job_directory.h"
+#include "demsort_inplace/preflight.h"
+#include "demsort_inplace/prepare/ground.h"
+#include "demsort_inplace/prepare/rows.h"
+#include "demsort_inplace/resumable_lines.h"
+#include "plan/machine.h"
+#include "run/run_block.h"
+
+namespace ecosort::inplace {
+namespace {
+
+lines::LineInput open_file(const std::string& file, io::PosixStorage& storage) {
+  check_no_job(file, storage);
+  lines::LineInput input;
+  input.name = file;
+  input.file = open_fit_file(file, storage, "ecosort lines -o");
+  input.opened = storage.state(*input.file);
+  return input;
+}
+
+void check_plain(lines::LineInput& input, bool decompresses) {
+  input.decompresses = decompresses;
+  input.look_at_beginning();
+  if (input.is_decoded())
+    throw UsageError(
+        fmt::format("{} is compressed, and cannot be sorted in place: decompress it first", rows::shown_name(input.name)));
+  input.decompresses = false;
+}
+
+JobHeader header_of(const RowsSpec& spec, const PreparedLinesInPlace& prepared, std::uint64_t unit) {
+  const lines::LineInput& input = prepared.job.inputs.front();
+  JobHeader header{.job = run::random_job(),
+                   .threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(spec.threads, planner::most_threads)),
+                   .kind = JobHeader::Kind::lines_in_place,
+                   .inputs = {identity_of(*input.file, input.opened)},
+                   .reread = prepared.job.reread};
+  header.layout.unit = unit;
+  header.lines = LineTerms{.command = spec.command, .words = spec.words, .rules = spec.rules, .salt = spec.salt};
+  header.layout.head_bytes = head_bytes(*header.lines, *prepared.job.format, unit);
+  return header;
+}
+
+[[noreturn]] void refuse_memory(const PreparedLinesInPlace& prepared, const JobHeader& header) {
+  const std::uint64_t least = least_lines_memory_bytes(header, prepared.job.plan);
+  throw NotEnoughMemory(
+      fmt::format("{} of memory are too little for this file, whose runs are merged at once: at least {} are needed",
+                  format_bytes(prepared.job.plan.memory_bytes), format_bytes(least)),
+      prepared.job.plan.memory_bytes, least);
+}
+
+}  // namespace
+
+PreparedLinesInPlace prepare_lines_in_place(const RowsSpec& spec, const std::string& file, io::PosixStorage& storage) {
+  raise_open_files();
+  lines::LineInput input = open_file(file, storage);
+  const std::uint64_t bytes = input.opened.size_bytes;
+  PreparedLinesInPlace prepared{spec.make_job(storage, std::max<std::uint64_t>(bytes, 1)), {}, bytes};
+  check_plain(input, spec.decompresses);
+  prepared.job.inputs.clear();
+  prepared.job.inputs.push_back(std::move(input));
+  if (bytes == 0) return prepared;
+  const std::string directory = JobPaths(file).parent;
+  const std::uint64_t unit =
+      std::max<std::uint64_t>({page_bytes, prepared.job.inputs.front().file->alignment(), block_bytes(directory)});
+  const JobHeader header = header_of(spec, prepared, unit);
+  const auto choose = [&](std::uint64_t wanted_bytes) {
+    prepared.free_bytes = storage.settled_free_bytes(directory, wanted_bytes);
+    prepared.choice = choose_lines_in_place(header, prepared.job.plan, prepared.free_bytes, held_bytes(directory));
+  };
+  choose(0);
+  if (!prepared.choice.best && prepared.choice.least) choose(prepared.choice.least->need_bytes());
+  if (!prepared.choice.least) refuse_memory(prepared, header);
+  if (prepared.choice.best) prepared.job.plan = prepared.choice.best->plan;
+  return prepared;
+}
+
+void require_space(const PreparedLinesInPlace& prepared, const std::string& file) {
+  if (prepared.input_bytes == 0) return;
+  const std::string directory = JobPaths(file).parent;
+  if (!prepared.choice.best) {
+    const std::uint64_t need = prepared.choice.least->need_bytes();
+    throw NoSpaceInPlace(
+        fmt::format("not enough free space in '{}' to sort '{}' in place: {} ({} bytes) needed, {} ({} bytes) free", directory,
+                    file, format_bytes(need), need, format_bytes(prepared.free_bytes), prepared.free_bytes),
+        prepared.free_bytes, need, directory);
+  }
+  const LinesInPlace& plan = *prepared.choice.best;
+  const std::uint64_t in_runs = plan.header.lines->total_bytes;
+  check_quota(*prepared.job.inputs.front().file, file, plan.need_bytes(), in_runs);
+  check_file_size_limit(std::max(prepared.input_bytes + 1, plan.extra_bytes()));
+}
+
+lines::LinesReport run_lines_in_place(PreparedLinesInPlace prepared, const std::string& file, const Environment& environment) {
+  return start_resumable_lines(file, std::move(prepared.job), prepared.choice.best->header, environment);
+}
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,39 @@
+// A sort of fixed records into another file that is to outlive a crash: checked, opened, and planned.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "demsort_inplace/space_plan.h"
+#include "demsort_inplace/workbench.h"
+#include "engine/fixed/read_ahead.h"
+#include "engine/fixed/sort.h"
+#include "io/posix_storage.h"
+#include "job/spec.h"
+#include "plan/machine.h"
+
+namespace ecosort::inplace {
+
+// Everything checked and opened; nothing created.
+struct PreparedResumable {
+  std::vector<engine::Input> inputs;
+  std::string output;  // links followed
+  planner::Machine machine;
+  planner::Wanted wanted;
+  Ground ground{Mode::beside_input};
+  std::uint64_t free_bytes = 0;  // on the output's file system
+  SpaceChoice choice;            // `least` is set where there is a record to sort, `best` where it fits
+};
+
+// Of `spec` the inputs, output, format, memory, threads and compression count. Nothing to sort leaves `choice` empty. UsageError
+// for what cannot be resumed, NotEnoughMemory. Whether the space suffices is left to require_space().
+[[nodiscard]] PreparedResumable prepare_resumable(const SortSpec& spec, const job::Tuning& tuning, io::PosixStorage& storage);
+
+// The plan to follow; NotEnoughSpace.
+[[nodiscard]] const SpacePlan& require_space(const PreparedResumable& prepared);
+
+// Sorts them; what start_resumable() throws. `threads`: as asked for, 0: as many as there are processors whenever it continues.
+[[nodiscard]] engine::SortReport run_resumable(const SortSpec& spec, PreparedResumable prepared, const Environment& environment);
+
+}  // namespace ecosort::inplace

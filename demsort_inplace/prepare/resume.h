@@ -1,0 +1,29 @@
+// A job that is there: continued, or given up. Of rows prepare/rows.h has what differs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "demsort_inplace/job_bench.h"
+#include "demsort_inplace/job_directory.h"
+#include "demsort_inplace/job_status.h"
+#include "demsort_inplace/preflight.h"
+#include "engine/fixed/sort.h"
+#include "plan/plan.h"
+
+namespace ecosort::inplace {
+
+// With what it continues; 0: as it was begun.
+struct ResumeMeans {
+  std::uint64_t memory_bytes = 0;
+  unsigned threads = 0;
+};
+
+// Of a job of fixed records. UsageError, NotEnoughMemory.
+[[nodiscard]] planner::Plan plan_resumed(const JobHeader& header, const ResumeMeans& means);
+
+// Brings the job to its end, or with `abandons` back to where it began; what resume() and abandon() throw.
+[[nodiscard]] engine::SortReport run_resumed(const std::string& file, JobStatus status, const planner::Plan& plan, bool abandons,
+                                             const Environment& environment);
+
+}  // namespace ecosort::inplace

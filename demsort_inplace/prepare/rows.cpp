@@ -1,0 +1,181 @@
+#include "demsort_inplace/prepare/rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/errors.h"
+#include "base/memory.h"
+#include "base/open_files.h"
+#include "base/size_text.h"
+#include "demsort_inplace/describe_run.h"
+#include "demsort_inplace/input_identity.h"
+#include "demsort_inplace/job_directory.h"
+#include "demsort_inplace/line_runs.h"
+#include "demsort_inplace/preflight.h"
+#include "demsort_inplace/prepare/ground.h"
+#include "demsort_inplace/resumable_lines.h"
+#include "job/first_row.h"
+#include "job/plan_codecs.h"
+#include "job/prepare_lines.h"
+#include "plan/machine.h"
+#include "run/run_block.h"
+
+namespace ecosort::inplace {
+namespace {
+
+void check_inputs(const lines::LinesJob& job) {
+  if (job.codecs.packing)
+    throw UsageError("a job that outlives a crash does not compress its output; compress the output afterwards");
+  for (const lines::LineInput& input : job.inputs) {
+    if (!input.file)
+      throw UsageError(fmt::format("{} inputs are more than may be open at a time (ulimit -n)", job.inputs.size()));
+    check_regular(*input.file);
+    if (input.is_decoded())
+      throw UsageError(fmt::format("{} is compressed, which a job that outlives a crash does not read: decompress it first",
+                                   rows::shown_name(input.name)));
+  }
+}
+
+// The plan of the job, with these blocks or any.
+lines::LinePlan kept_plan(const lines::LinesJob& job, std::size_t block_bytes) {
+  if (const auto kept = lines::plan_for_kept_runs(job.plan, block_bytes)) return *kept;
+  lines::LinePlan more = job.plan;
+  do more.memory_bytes += more.memory_bytes / 4;
+  while (!lines::plan_for_kept_runs(more, block_bytes));
+  const std::uint64_t given = job.plan.memory_bytes + job.header_bytes + job.codecs.runs.bytes();
+  const std::uint64_t enough =
+      job.header_bytes + (job.codecs.runs.coders > 0 ? planner::memory_besides_packing(more.memory_bytes) : more.memory_bytes);
+  throw NotEnoughMemory(fmt::format("{} of memory are too little for this job, whose runs have blocks of {}", format_bytes(given),
+                                    format_bytes(block_bytes)),
+                        given, enough + 1);
+}
+
+// Coders of runs with such blocks take their part of the memory of `job`, which has none yet.
+void set_packing(lines::LinesJob& job, const KeptCompression& compression, std::uint64_t input_bytes, std::size_t block_bytes) {
+  if (compression.wanted.is_none()) return;
+  // Of runs and of what they are merged into; a run beyond that is stored as it is.
+  const std::uint64_t blocks = 2 * div_up(input_bytes, block_bytes - run::trailer_bytes);
+  planner::PackingPlan& packing = job.codecs.runs;
+  packing =
+      job::plan_packing_of_blocks({job.plan.memory_bytes, job.plan.threads, false}, compression.wanted, block_bytes, blocks);
+  packing.assumed_ratio = compression.assumed_ratio;
+  job.plan.memory_bytes -= packing.bytes();
+}
+
+LineTerms terms_of(const RowsSpec& spec, const lines::LinesJob& job) {
+  job::FirstRow first = job::find_first_row(job.inputs, *job.format);
+  return {.command = spec.command,
+          .words = spec.words,
+          .mark_bytes = first.mark_bytes,
+          .first_row = std::move(first.row),
+          .rules = spec.rules,
+          .salt = spec.salt,
+          .block_bytes = job.plan.block_bytes,
+          .most_merged = most_merged_runs(job.plan)};
+}
+
+JobHeader header_of(const RowsSpec& spec, const lines::LinesJob& job, std::uint64_t unit) {
+  JobHeader header{.job = run::random_job(),
+                   .memory_bytes = job.plan.memory_bytes + job.header_bytes + job.codecs.runs.bytes(),
+                   .threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(spec.threads, planner::most_threads)),
+                   .kind = JobHeader::Kind::resumable_lines,
+                   .reread = job.reread};
+  for (const lines::LineInput& input : job.inputs) header.inputs.push_back(identity_of(*input.file, input.opened));
+  header.layout.unit = unit;
+  header.layout.keeps_runs = true;
+  header.layout.packs = job.codecs.runs.coders > 0;
+  header.layout.assumed_ratio = job.codecs.runs.assumed_ratio;
+  header.compression = {spec.compression.wanted.is_auto, job.codecs.runs.wanted.terms};
+  header.layout.interval_bytes = round_up(line_interval_bytes(most_output_bytes(header)), unit);
+  header.lines = terms_of(spec, job);
+  header.layout.head_bytes = head_bytes(*header.lines, *job.format, unit);
+  return header;
+}
+
+// With less memory there would be more runs, and these need more space.
+lines::LinePlan plan_of_job_in_place(const lines::LinePlan& plan, const JobHeader& header) {
+  if (plan.memory_bytes >= header.memory_bytes)
+    if (const auto in_place = plan_in_place(plan, header.lines->block_bytes)) return *in_place;
+  throw NotEnoughMemory(fmt::format("{} of memory are too little for this job, which was laid out for {}",
+                                    format_bytes(plan.memory_bytes), format_bytes(header.memory_bytes)),
+                        plan.memory_bytes, header.memory_bytes);
+}
+
+}  // namespace
+
+std::optional<PreparedRows> prepare_resumable_rows(const RowsSpec& spec, io::PosixStorage& storage) {
+  raise_open_files();
+  PreparedRows prepared{spec.make_job(storage, 0), {}, {}, {}};
+  check_inputs(prepared.job);
+  prepared.output = prepared.job.output;
+  check_no_job(prepared.output, storage);
+  if (job::known_bytes(prepared.job.inputs) == 0) return std::nullopt;
+  const std::string directory = JobPaths(prepared.output).parent;
+  check_outlives_crash(directory);
+  const std::uint64_t unit = std::max(direct_unit(directory, storage), block_bytes(directory));
+  prepared.job.plan = kept_plan(prepared.job, 0);
+  const std::size_t block_bytes = round_up(prepared.job.plan.block_bytes, unit);
+  set_packing(prepared.job, spec.compression, job::known_bytes(prepared.job.inputs), block_bytes);
+  prepared.job.plan = kept_plan(prepared.job, block_bytes);
+  prepared.header = header_of(spec, prepared.job, unit);
+  prepared.space = lines_space(prepared.header, prepared.job.plan, held_bytes(directory));
+  prepared.free_bytes = storage.settled_free_bytes(directory, prepared.space.need_bytes());
+  return prepared;
+}
+
+void require_space(const PreparedRows& prepared) {
+  if (!prepared.fits()) refuse_space(JobPaths(prepared.output).parent, prepared.space.need_bytes(), prepared.free_bytes);
+  check_file_size_limit(most_output_bytes(prepared.header));
+}
+
+lines::LinesReport run_rows(PreparedRows prepared, const Environment& environment) {
+  return start_resumable_lines(prepared.output, std::move(prepared.job), prepared.header, environment);
+}
+
+lines::LinesJob prepare_resumed_rows(const RowsSpec& spec, const JobHeader& header, io::PosixStorage& storage) {
+  raise_open_files();
+  lines::LinesJob job = spec.make_job(storage, most_output_bytes(header));
+  if (header.layout.packs) {
+    set_packing(job, {header.compression, header.layout.assumed_ratio}, most_output_bytes(header), header.lines->block_bytes);
+    if (!can_read(job.codecs.runs, header.compression))
+      throw NotEnoughMemory(fmt::format("the memory is too little for this job, whose runs are compressed with {}",
+                                        codec::text_of(header.compression.terms)),
+                            job.plan.memory_bytes, header.memory_bytes);
+  }
+  if (header.is_in_place())
+    job.plan = plan_of_job_in_place(job.plan, header);
+  else
+    job.plan = kept_plan(job, header.lines->block_bytes);
+  return job;
+}
+
+lines::LinesReport run_resumed_rows(const std::string& file, JobStatus status, lines::LinesJob job,
+                                    const Environment& environment) {
+  return resume_lines(file, std::move(status), std::move(job), environment);
+}
+
+lines::LinesReport abandon_rows(const std::string& file, JobStatus status, const Environment& environment) {
+  return abandon_lines(file, std::move(status), environment);
+}
+
+RowsProgress progress_of(const JournalContents& contents) {
+  RowsProgress progress;
+  progress.inputs = most_output_bytes(contents.header) - contents.header.inputs.size();
+  progress.in_runs = contents.state
+                         ? progress.inputs
+                         : std::min(progress.inputs, bytes_before(contents.header.inputs, next_place(contents.runs, {})));
+  progress.in_output = contents.state && contents.state->lines ? contents.state->lines->bytes : 0;
+  return progress;
+}
+
+lines::LinesJob figures_of(const lines::LinesJob& job) {
+  lines::LinesJob figures;
+  figures.plan = job.plan;
+  figures.header_bytes = job.header_bytes;
+  figures.codecs.runs = job.codecs.runs;
+  return figures;
+}
+
+}  // namespace ecosort::inplace
