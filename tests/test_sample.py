@@ -128,6 +128,14 @@ def test_a_sample_of_rows_does_not_replace_what_it_reads(run: Run, tmp_path: Pat
     assert sorted(path.name for path in tmp_path.iterdir()) == ["input", "link"]
 
 
+@pytest.mark.parametrize("words", [["records", "--key", "0:1", "--record-size", 2], ["lines"], ["csv", "--by", "a"]], ids=str)
+def test_all_formats_have_the_options_that_it_tells_of(run: Run, tmp_path: Path, words: list[object]) -> None:
+    (tmp_path / "input").write_bytes(b"a\n" * 9)
+    options = ["-q", "--threads", 2, *(["--memory", "64MiB"] if words[0] != "lines" else [])]
+    done = run("sample", *words, *options, tmp_path / "input", "--count", 3, "-o", tmp_path / "sample")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_sample_is_no_file_of_splitters(run: Run, tmp_path: Path) -> None:
     (tmp_path / "input").write_bytes(b"abcdefghi\n" * 300)
     (tmp_path / "out").mkdir()

@@ -117,8 +117,19 @@ void check_line_words(std::string_view command, const lines::LinesOptions& optio
     throw UsageError(fmt::format("{}: -R orders the rows of every range alike only with --random-source FILE", command));
 }
 
+// What is called otherwise in the words of GNU sort.
+Words in_gnu_words(const Words& words) {
+  Words all = words;
+  for (std::string& word : all) {
+    if (word == "-q") word = "--quiet";
+    if (word == "--threads" || word.starts_with("--threads="))
+      word.replace(0, std::string_view("--threads").size(), "--parallel");
+  }
+  return all;
+}
+
 RowWordsOptions parse_line_words(std::string_view command, const Words& words) {
-  lines::LinesOptions options = lines::parse_lines_words(words);
+  lines::LinesOptions options = lines::parse_lines_words(in_gnu_words(words));
   check_line_words(command, options);
   job::choose_salt(options);
   RowWordsOptions rows;

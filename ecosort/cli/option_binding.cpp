@@ -19,7 +19,8 @@ std::uint64_t parse_whole(const std::string& option, const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc() && stop == end) return value;
-  throw UsageError(fmt::format("{}: '{}' is not a whole number", option, text));
+  const bool is_too_large = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  throw UsageError(fmt::format("{}: '{}' is {}", option, text, is_too_large ? "too large a number" : "not a whole number"));
 }
 
 // CLI11 takes the next word for the value of "--name=".

@@ -106,7 +106,9 @@ void check_complete(std::string_view teller, const SortOptions& options) {
         fmt::format("{}: no input; name one or more files{}", teller, may_be_stream ? ", or - for standard input" : ""));
   }
   if (options.output.empty())
-    throw UsageError(fmt::format("{}: no output; name it with -o FILE, or -o - for standard output", teller));
+    throw UsageError(fmt::format(
+        "{}: no output; name {}", teller,
+        teller == "partition" ? "a directory for the slices with -o DIR" : "it with -o FILE, or -o - for standard output"));
 }
 
 }  // namespace

@@ -111,10 +111,11 @@ PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, std::vec
   check_memory_exists(wanted.memory_bytes, wanted.memory_bytes, machine);
   if (!job.plan.is_direct) read_through_page_cache(job.inputs, storage);
   job.output = spec.output == "-" ? "-" : io::resolve_output(spec.output).path;
-  job.directory = run_directories(spec.temp_directories, spec.output).front();
   const auto temp_bytes_of = [&](std::uint64_t bytes) { return job.plan.temp_bytes_of(bytes, wanted.format.record_size); };
-  check_space(needs_of(job, planner::passes_of(sizes, job.plan.fan_in, temp_bytes_of),
-                       wanted.input_records * wanted.format.record_size, storage));
+  const planner::FilePasses passes = planner::passes_of(sizes, job.plan.fan_in, temp_bytes_of);
+  if (passes.peak_temp_bytes > 0 || !spec.temp_directories.empty())  // else nothing is stored between
+    job.directory = run_directories(spec.temp_directories, spec.output).front();
+  check_space(needs_of(job, passes, wanted.input_records * wanted.format.record_size, storage));
   return prepared;
 }
 

@@ -112,7 +112,14 @@ class RowCutter final : public Cutter {
     for (LineRun& run : runs_) run.memory = bench_.memory.allocate(plan_.run_buffer_bytes, "run buffer", plan_.pages);
     is_full_.resize(runs_.size());
     if (range_bytes() == 0) return;
-    reader_.begin_at({.input = 0, .offset = job_.begin, .before_end = job_.before_end});
+    const bool is_counted = job_.begin <= job_.top.size();  // the range begins with the first row
+    const auto lines = static_cast<std::uint64_t>(std::ranges::count(job_.top, '\n'));
+    reader_.begin_at({.input = 0,
+                      .offset = job_.begin,
+                      .lines = !is_counted       ? lines::ReadPlace::uncounted
+                               : job_.begin == 0 ? 0
+                                                 : lines,
+                      .before_end = job_.before_end});
     if (format_.wants_first_row()) (void)format_.take_first_row(rows::shown_name(job_.inputs.front().name), job_.first_row);
     work.spawn(read_runs());
     work.spawn(cut_runs());

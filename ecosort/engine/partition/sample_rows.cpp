@@ -69,7 +69,7 @@ RowVerdict judge_row(const rows::RowFormat& format, rows::Text row) {
     bool is_inside = false;
     const char* const end = known.find_end(row.data(), row.data() + row.size(), is_inside);
     if (end != nullptr || is_inside) {
-      verdict.fault = rows::Fault{0, "this is no whole row"};
+      verdict.fault = rows::Fault{0, is_inside ? "a quote is opened in this row and not closed" : "this is no whole row"};
       return verdict;
     }
     if constexpr (Known::leaves_out_blank_rows) verdict.is_blank = known.is_blank(row);

@@ -49,6 +49,7 @@ void ReadLines::begin_input() {
   offset_ = input.file->facts().start_offset;
   first_rows_.begin_input();
   file_lines_ = file_indexed_ = 0;
+  counts_lines_ = true;
   before_end_ = 0;
   at_begin_ = true;
 }
@@ -63,7 +64,8 @@ void ReadLines::begin_at(const ReadPlace& place) {
   const std::uint64_t unit = std::max<std::uint64_t>(inputs_[input_].file->alignment(), page_bytes);
   offset_ = round_down(place.offset, unit);
   skipped_ = place.offset - offset_;
-  file_lines_ = place.lines;
+  counts_lines_ = place.lines != ReadPlace::uncounted;
+  file_lines_ = counts_lines_ ? place.lines : 0;
   file_indexed_ = place.offset;
   before_end_ = place.before_end;
   if (place.offset == 0) return;
@@ -345,8 +347,12 @@ Task<void> ReadLines::read_rows(LineRun& run) {
 // Says where in the input the fault is, whose place counts from the next row on.
 void ReadLines::refuse(const char* row, const rows::Fault& fault) const {
   const auto lines = static_cast<std::uint64_t>(std::count(row, row + fault.at, format_.terminator()));
-  throw RefusedRow(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(inputs_[input_].name), file_lines_ + lines + 1,
+  throw RefusedRow(fmt::format("{}: {}byte {}: {}", rows::shown_name(inputs_[input_].name), line_told(lines),
                                file_indexed_ + fault.at, fault.why));
+}
+
+std::string ReadLines::line_told(std::uint64_t before) const {
+  return counts_lines_ ? fmt::format("line {}, ", file_lines_ + before + 1) : "";
 }
 
 // Of the row that is not whole.
@@ -358,10 +364,11 @@ void ReadLines::check_beginning(Text row, bool is_all) const {
 void ReadLines::line_too_long(const LineRun& run, Text beginning) const {
   check_beginning(beginning, false);
   const std::string& name = input_ < inputs_.size() ? inputs_[input_].name : inputs_.back().name;
-  throw NotEnoughMemory(
-      fmt::format("{}: line {}, at byte {}, is too long for the memory: {} hold lines of up to {}", name, file_lines_ + 1,
-                  file_indexed_, format_bytes(plan_.memory_bytes), format_bytes(run.size() - plan_.block_bytes)),
-      plan_.memory_bytes);
+  const std::string line = counts_lines_ ? fmt::format("line {}, at byte {},", file_lines_ + 1, file_indexed_)
+                                         : fmt::format("the line at byte {}", file_indexed_);
+  throw NotEnoughMemory(fmt::format("{}: {} is too long for the memory: {} hold lines of up to {}", name, line,
+                                    format_bytes(plan_.memory_bytes), format_bytes(run.size() - plan_.block_bytes)),
+                        plan_.memory_bytes);
 }
 
 void ReadLines::check_unchanged(const LineInput& input) {

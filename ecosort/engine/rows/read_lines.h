@@ -30,9 +30,10 @@ namespace ecosort::lines {
 struct ReadPlace {
   std::uint64_t input = 0;         // by its number; that of all inputs: their end
   std::uint64_t offset = 0;        // in it
-  std::uint64_t lines = 0;         // of it, before there
+  std::uint64_t lines = 0;         // of it, before there; or `uncounted`: no one knows
   std::uint64_t header_lines = 0;  // that are still to come
   char before_end = 0;             // the last byte of the line before it in the input; 0: there is none, or it is empty
+  static constexpr std::uint64_t uncounted = UINT64_MAX;
   friend bool operator==(const ReadPlace&, const ReadPlace&) = default;
 };
 
@@ -95,6 +96,8 @@ class ReadLines {
   Task<void> cut_off(LineRun& run);
   void check_beginning(Text row, bool is_all) const;
   [[noreturn]] void refuse(const char* row, const rows::Fault& fault) const;
+  // "line 7, " for the line that comes so many behind the next row; nothing where no one knows.
+  [[nodiscard]] std::string line_told(std::uint64_t before) const;
   [[noreturn]] void line_too_long(const LineRun& run, Text beginning) const;
 
   io::Reactor& reactor_;
@@ -110,9 +113,10 @@ class ReadLines {
   std::optional<DecodeTools> decoding_;
   std::optional<DecodedInput> decoded_;  // the present input, if it is decoded
 
-  std::size_t input_ = 0;           // the one that is read
-  std::uint64_t offset_ = 0;        // in it, of the next request
-  std::size_t skipped_ = 0;         // bytes of the first block that are not wanted
+  std::size_t input_ = 0;     // the one that is read
+  std::uint64_t offset_ = 0;  // in it, of the next request
+  std::size_t skipped_ = 0;   // bytes of the first block that are not wanted
+  bool counts_lines_ = true;
   std::uint64_t file_lines_ = 0;    // of it, before the next row to be indexed; a row may have several
   std::uint64_t file_indexed_ = 0;  // bytes of it, likewise
   char before_end_ = 0;             // of it, the last byte of the row before; 0: there is none, or it is empty

@@ -38,6 +38,8 @@ def check_manifest(named: str, scratch: Path, workers: int = 1) -> Manifest:
     _demand_no_others(manifest, where)
     if sum_of(vars(part) for part in manifest.parts) != HashSum(manifest.rows, manifest.hash):
         raise VerificationFailed(f"'{where}': rows and hashes of the parts do not add up to those of the whole")
+    if sum(part.bytes for part in manifest.parts) != manifest.bytes:
+        raise VerificationFailed(f"'{where}': the parts have other bytes than the whole")
     demand_order(manifest, scratch / f"ecosort-ends-{os.getpid()}")
     return manifest
 
@@ -85,13 +87,15 @@ def _check_part(manifest: Manifest, name: str, part: Part, scratch: Path) -> Non
     with _as_file(name, scratch) as file:
         _demand_ends(manifest, name, file, part)
         found = read_in_order(manifest.format, file).without(manifest.header_hash) if part.rows else HashSum()
-    summary = _read(f"{name}.sum")
-    if summary is not None and has_summaries(manifest.format):
-        demand_summary(part, summary, f"{name}.sum")
     if found != HashSum(part.rows, part.hash):
         raise VerificationFailed(
             f"'{name}' holds {found.rows} rows with hash {found.hex}, the manifest says {part.rows} with {part.hash}"
         )
+    if part.rows and has_summaries(manifest.format) and _PART.fullmatch(part.file):
+        summary = _read(f"{name}.sum")
+        if summary is None:
+            raise VerificationFailed(f"'{name}.sum' is not there, valsort's summary of that part")
+        demand_summary(part, summary, f"{name}.sum")
 
 
 def _size(name: str) -> int | None:

@@ -16,12 +16,13 @@ from typing import Any, NoReturn
 from ecosort.cluster.check import check_manifest
 from ecosort.cluster.formats import WORDS
 from ecosort.cluster.jobs import abandon_job, open_executor, plan_of, resume_job, start_job
+from ecosort.cluster.manifest import MANIFEST
 from ecosort.cluster.plan_text import plan_json, plan_text, size_text
-from ecosort.cluster.rates import rates_from_text
+from ecosort.cluster.rates import Rates, default_profile, rates_from_profile, rates_from_text
 from ecosort.cluster.report import ClusterReport, stage_table
 from ecosort.cluster.scheduler import Observe, PhaseState
 from ecosort.cluster.spec import JobSpec, job_spec
-from ecosort.cluster.timeline import timeline_svg
+from ecosort.cluster.timeline import is_timeline, timeline_svg
 from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
 from ecosort.words import bytes_of
 
@@ -102,6 +103,8 @@ def _add_sort(commands: Any) -> None:
     add("--seed", type=int, default=1, metavar="N", help="of the sample (default: 1)")
     add("--plan", choices=_PLAN_FORMS, nargs="?", const=_PLAN_FORMS[0], help="tell what would be done, and do nothing")
     add("--rates", metavar="NAME=MB/s,...", help="of a node, for the time in --plan: read, write, network, sort...")
+    add("--profile", metavar="FILE", help="of a node, for the same (default: that of this user, if ecosort tune made one)")
+    add("--no-profile", action="store_true", help="as if there were none")
     _add_telling(sort)
     words = sort.add_argument_group("options of the formats, as in ecosort sort, lines, csv, jsonl")
     for option, takes_value in {name: value for known in WORDS.values() for name, value in known.items()}.items():
@@ -165,18 +168,36 @@ def _sort(words: argparse.Namespace) -> None:
     spec = _spec(words)
     _demand_place_of_timeline(words)
     words.again = spec.resume_name
-    rates = rates_from_text(words.rates) if words.rates else None
+    rates, source = _rates(words) if words.plan else (None, "")
     if words.plan:
         with contextlib.closing(open_executor(spec)) as executor:
             shape = plan_of(spec, executor)
-        print(json.dumps(plan_json(shape, rates), indent=1) if words.plan == "json" else plan_text(shape, rates))
+        print(json.dumps(plan_json(shape, rates), indent=1) if words.plan == "json" else plan_text(shape, rates, source))
         return
     _tell(words, start_job(spec, *_observer(words)), spec.threads)
 
 
+def _rates(words: argparse.Namespace) -> tuple[Rates | None, str]:
+    """Of a node, and where they come from: the profile of this user, and what --rates says instead."""
+    profile = Path(words.profile) if words.profile else None if words.no_profile else default_profile()
+    base = rates_from_profile(profile) if profile else None
+    rates = rates_from_text(words.rates, base) if words.rates else base
+    return rates, " and ".join([*([f"the drives of '{profile}'"] if profile else []), *(["--rates"] if words.rates else [])])
+
+
 def _demand_place_of_timeline(words: argparse.Namespace) -> None:
-    if words.timeline and (Path(words.timeline).is_dir() or not Path(words.timeline).absolute().parent.is_dir()):
-        raise BadInput(f"--timeline '{words.timeline}': name a file in a directory that is there")
+    """A drawing takes the place of a drawing only, and stands in nothing that the sort makes."""
+    if not words.timeline:
+        return
+    path = Path(words.timeline)
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise BadInput(f"--timeline '{path}': name a file in a directory that is there")
+    if os.path.lexists(path) and not is_timeline(path):
+        raise BadInput(f"--timeline '{path}' is there and no drawing of ecosort; name another file")
+    output, drawn = Path(words.output.removesuffix(".ecosort")).resolve(), path.resolve()
+    made = [output, *(output.with_name(f"{output.name}.{ending}") for ending in ("ecosort", MANIFEST))]
+    if drawn in made or drawn.parent in made:
+        raise BadInput(f"--timeline '{path}' is a place of the output; name another file")
 
 
 def _observer(words: argparse.Namespace) -> list[Observe]:
@@ -184,6 +205,7 @@ def _observer(words: argparse.Namespace) -> list[Observe]:
 
 
 def _resume(words: argparse.Namespace) -> None:
+    _demand_place_of_timeline(words)
     if words.abandon:
         abandon_job(words.output)
     else:
@@ -192,6 +214,7 @@ def _resume(words: argparse.Namespace) -> None:
 
 def _tell(words: argparse.Namespace, report: ClusterReport, threads: int) -> None:
     if words.timeline:
+        _demand_place_of_timeline(words)
         Path(words.timeline).write_text(timeline_svg(report))
     if words.quiet:
         return
@@ -249,7 +272,13 @@ def _with_form_of_plan(arguments: Sequence[str]) -> list[str]:
 def _told(error: EcoSortError | OSError) -> str:
     """One line, whatever is in a name."""
     text = f"'{error.filename}': {error.strerror}" if isinstance(error, OSError) and error.filename is not None else str(error)
-    return "".join(letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
+    return "".join(letter if letter.isprintable() else _escaped(letter) for letter in text)
+
+
+def _escaped(letter: str) -> str:
+    """A byte of a name that is not UTF-8 as that byte."""
+    is_byte = "\udc80" <= letter <= "\udcff"
+    return f"\\x{ord(letter) - 0xDC00:02x}" if is_byte else letter.encode("unicode_escape").decode()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

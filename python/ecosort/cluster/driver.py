@@ -365,7 +365,11 @@ class Driver:
         for node in self._executor.nodes:
             shutil.rmtree(self._temp(node), ignore_errors=True)
         self._output.clean_up()
-        shutil.rmtree(self.spec.job_directory / "samples", ignore_errors=True)
-        (self.spec.job_directory / "journal").unlink()
-        shutil.rmtree(self.spec.job_directory, ignore_errors=True)
-        sync_directory(self.spec.job_directory.parent)
+        directory = self.spec.job_directory
+        shutil.rmtree(directory / "samples", ignore_errors=True)
+        for name in ("ends", "journal.new"):
+            (directory / name).unlink(missing_ok=True)
+        (directory / "journal").unlink()
+        with contextlib.suppress(OSError):  # somebody else has files there
+            directory.rmdir()
+        sync_directory(directory.parent)

@@ -20,6 +20,9 @@ from ecosort.cluster.sampling import sampled_rows
 from ecosort.cluster.scheduler import Observe
 from ecosort.cluster.spec import JobSpec, spec_from_json
 from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory
+from ecosort.program import find_program
+
+_MOST_PARTS = 1 << 16  # of `ecosort partition`
 
 
 def plan_of(spec: JobSpec, executor: Executor) -> Shape:
@@ -29,7 +32,7 @@ def plan_of(spec: JobSpec, executor: Executor) -> Shape:
 
 def _shape(spec: JobSpec, sizes: Sequence[int], nodes: int) -> Shape:
     are_records = spec.format.name == "records"
-    return plan_shape(
+    shape = plan_shape(
         sum(sizes),
         nodes=nodes,
         workers_per_node=spec.workers,
@@ -41,6 +44,11 @@ def _shape(spec: JobSpec, sizes: Sequence[int], nodes: int) -> Shape:
         fetched_bytes=sum(size for path, size in zip(spec.inputs, sizes, strict=True) if is_remote(path)),
         is_uploaded=is_bucket(spec.output),
     )
+    if spec.parts is None and shape.parts > _MOST_PARTS:
+        raise BadInput(f"{shape.parts} parts would be needed, {_MOST_PARTS} are possible; give each task more memory (--memory)")
+    if shape.parts > _MOST_PARTS:
+        raise BadInput(f"parts are 1 to {_MOST_PARTS}, not {shape.parts}")
+    return shape
 
 
 def open_executor(spec: JobSpec) -> Executor:
@@ -55,6 +63,7 @@ def open_executor(spec: JobSpec) -> Executor:
 
 def start_job(spec: JobSpec, observe: Observe = lambda state: None) -> ClusterReport:
     """Plans and does it. What is wrong with the words, the memory or the rows stays so: such a job leaves nothing."""
+    find_program()  # or a task would miss it
     with contextlib.closing(open_executor(spec)) as executor:
         journal = create_journal(spec, executor)
         try:
@@ -97,7 +106,7 @@ def _open_job(output: str) -> tuple[Journal, JobSpec]:
     journal = Journal(directory / "journal")
     if not journal.events:
         journal.close()
-        raise IoFailed(f"'{journal.path}' holds nothing of a job; remove '{directory}' and begin again")
+        raise IoFailed(f"'{journal.path}' holds nothing of a job; move '{directory}' away and begin again")
     return journal, spec_from_json(journal.events[0]["spec"])
 
 

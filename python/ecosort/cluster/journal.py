@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import zlib
 from pathlib import Path
 from types import TracebackType
@@ -43,7 +44,8 @@ class Journal:
     """An open journal. `events` are those that were there; append() adds one durably."""
 
     def __init__(self, path: Path) -> None:
-        """Opens one that exists. Raises BadInput where there is none, or where another process has it open."""
+        """Opens one that exists. Raises BadInput where there is none, where it is of another command, which it stays, or where
+        another process has it open."""
         self.path = path
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
@@ -54,6 +56,9 @@ class Journal:
         except BlockingIOError:
             os.close(self._descriptor)
             raise BadInput(f"another process works on the job '{path.parent}'; wait for it, or end it") from None
+        if not is_own(path):
+            self.close()
+            raise BadInput(foreign_job(path.parent))
         self.events, whole = _read(path)
         os.ftruncate(self._descriptor, whole)
         os.lseek(self._descriptor, 0, os.SEEK_END)
@@ -84,6 +89,24 @@ class Journal:
         self.close()
 
 
+def is_own(path: Path) -> bool:
+    """The file begins as a journal of a cluster does, or is empty."""
+    with path.open("rb") as file:
+        first = file.read(10)
+    return re.fullmatch(rb"[0-9a-f]{8} \{", first) is not None or not first
+
+
+def foreign_job(directory: Path) -> str:
+    """What is said where OUTPUT.ecosort is of `ecosort inplace` or --resumable, which name their directories alike."""
+    output = str(directory).removesuffix(".ecosort")
+    again = f"a job of ecosort inplace, or with --resumable, continues with: ecosort resume {output}"
+    return f"'{directory}' is no job of a cluster: {again}"
+
+
+def _is_whole(line: bytes) -> bool:
+    return line[:9] == b"%08x " % zlib.crc32(line[9:])
+
+
 def _line(event: Event) -> bytes:
     text = json.dumps(event, separators=(",", ":")).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
@@ -95,11 +118,10 @@ def _read(path: Path) -> tuple[list[Event], int]:
     lines = data.split(b"\n")
     events, whole = [], 0
     for number, line in enumerate(lines[:-1]):
-        text = line[9:]
-        if line[:9] != b"%08x " % zlib.crc32(text):
+        if not _is_whole(line):
             if number == len(lines) - 2:
                 break  # torn: its newline reached the drive before its bytes did
             raise IoFailed(f"'{path}' is damaged in line {number + 1}; the job cannot continue, its inputs are untouched")
-        events.append(json.loads(text))
+        events.append(json.loads(line[9:]))
         whole += len(line) + 1
     return events, whole

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -16,11 +17,12 @@ from ecosort.cluster.formats import Format, format_from
 from ecosort.cluster.hashes import HashSum, sum_of
 from ecosort.cluster.journal import write_durably
 from ecosort.cluster.program_calls import KILLED, run_command
-from ecosort.errors import BadInput, EcoSortError, IoFailed, VerificationFailed
+from ecosort.errors import BadInput, EcoSortError, VerificationFailed
 
 MANIFEST = "MANIFEST.json"
 SCHEMA = "ecosort.cluster-manifest/1"
 _KILLS = 10
+_HASH = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True)
@@ -93,12 +95,41 @@ def manifest_from(data: bytes, where: str) -> Manifest:
         told = json.loads(data)
         if not isinstance(told, dict) or told.pop("schema", None) != SCHEMA:
             raise BadInput(f"'{where}' is no manifest of ecosort cluster sort ({SCHEMA})")
+        _demand_fields(told, Manifest, where)
         form = format_from(told["format"]["name"], told["format"]["words"])
+        for part in told["parts"]:
+            _demand_fields(part, Part, where)
+            if "/" in part["file"] or part["file"] in ("", ".", ".."):
+                raise BadInput(f"'{where}' names a part outside of its directory: '{part['file']}'")
+        for one in (told, *told["parts"]):
+            if not _HASH.fullmatch(one["hash"]):
+                raise BadInput(f"'{where}' is no manifest of ecosort cluster sort: '{one['hash']}' is no hash")
+            [base64.b64decode(one.get(name) or "", validate=True) for name in ("header", "first", "last")]
         return Manifest(**(told | {"format": form, "parts": tuple(Part(**part) for part in told["parts"])}))
     except KeyError as error:
         raise BadInput(f"'{where}' is no manifest of ecosort cluster sort: it lacks {error}") from None
-    except (json.JSONDecodeError, UnicodeDecodeError, TypeError, AttributeError) as error:
-        raise BadInput(f"'{where}' is no manifest of ecosort cluster sort: {error}") from None
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        if isinstance(error, BadInput):
+            raise
+        raise BadInput(f"'{where}' is no manifest of ecosort cluster sort: it is no such JSON") from None
+
+
+def _demand_fields(told: Any, kind: type[Manifest] | type[Part], where: str) -> None:
+    """All that it has, each of its type; a part is a file in the same directory. Raises BadInput."""
+    wanted = kind.__annotations__
+    if not isinstance(told, dict) or set(told) != set(wanted):
+        raise BadInput(f"'{where}' is no manifest of ecosort cluster sort: each {kind.__name__.lower()} has {', '.join(wanted)}")
+    for name, value in told.items():
+        if not _is_such(value, wanted[name]):
+            raise BadInput(f"'{where}' is no manifest of ecosort cluster sort: \"{name}\" cannot be {json.dumps(value)[:60]}")
+
+
+def _is_such(value: Any, kind: str) -> bool:
+    if kind == "int":
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    if kind.startswith("str"):
+        return isinstance(value, str) or (value is None and kind.endswith("None"))
+    return isinstance(value, list | dict)
 
 
 def own_manifest(data: bytes | None, where: str, job: str) -> Manifest | None:
@@ -122,20 +153,28 @@ def demand_order(manifest: Manifest, scratch: Path) -> None:
     form = manifest.format
     scratch.write_bytes(base64.b64decode(manifest.header) + b"".join(end + form.row_end for end in ends))
     try:
-        read_in_order(form, scratch)
+        _read(form, scratch)
     except VerificationFailed:
         raise VerificationFailed("the parts are not in order one after the other, as the manifest names them") from None
+    except BadInput as error:
+        raise VerificationFailed(f"the manifest names ends of parts that are no rows: {error}") from None
     finally:
         scratch.unlink(missing_ok=True)
 
 
 def read_in_order(form: Format, file: Path) -> HashSum:
-    """Raises VerificationFailed where a row comes before the one in front of it."""
+    """Raises VerificationFailed where a row comes before the one in front of it, or is none; IoFailed."""
     try:
-        told = _unless_killed([*form.merge_command(), "--memory=64MiB", *form.to_standard_output(), str(file)])
-    except (BadInput, IoFailed) as error:
+        told = _read(form, file)
+    except VerificationFailed as error:
+        raise VerificationFailed(str(error).partition(";")[0]) from None  # without advice for who merges it
+    except BadInput as error:
         raise VerificationFailed(f"'{file}': {error}") from None
     return HashSum(next(told[unit] for unit in ("lines", "rows", "records") if unit in told), told["hash"])
+
+
+def _read(form: Format, file: Path) -> dict[str, Any]:
+    return _unless_killed([*form.merge_command(), "--memory=64MiB", *form.to_standard_output(), str(file)])
 
 
 def _unless_killed(words: Sequence[str]) -> dict[str, Any]:

@@ -18,8 +18,8 @@ def size_text(size: int) -> str:
     return f"{size} B"
 
 
-def plan_text(shape: Shape, rates: Rates | None) -> str:
-    """What the job will do; with rates, also how long it takes and what limits it."""
+def plan_text(shape: Shape, rates: Rates | None, source: str = "--rates") -> str:
+    """What the job will do; with rates, which come from `source`, also how long it takes and what limits it."""
     lines = [
         f"input            {size_text(shape.input_bytes)}",
         f"nodes            {shape.nodes}, {shape.workers} tasks at a time, {size_text(shape.memory_bytes)} of memory each",
@@ -37,7 +37,11 @@ def plan_text(shape: Shape, rates: Rates | None) -> str:
         lines.insert(1, f"fetched          {size_text(shape.fetched_bytes)}, into temporary space until it is partitioned")
     if rates:
         lines += [_stage_text(prediction) for prediction in predict(shape, rates).stages]
-        lines += [f"time             {predict(shape, rates).seconds:.1f} s"]
+        lines += [
+            f"time             {predict(shape, rates).seconds:.1f} s by {source}; what these do not tell is taken for no limit"
+        ]
+    else:
+        lines += ["time             not known: no profile (ecosort tune probe), and no --rates"]
     return "\n".join(lines)
 
 

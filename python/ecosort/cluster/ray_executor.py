@@ -7,8 +7,11 @@ A driver outside the cluster joins it by `ray://HEAD`: then it is a client, whos
 from __future__ import annotations
 
 import json
+import os
 import time
+import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from ecosort.cluster.executor import Ended, Json, Node
@@ -20,7 +23,21 @@ _TRIES = 3
 _NOT_YET = "Starting Ray client server failed"
 
 
+def _use_token() -> None:
+    """A head that finds a token asks everybody for it, also its own clients, which only send it when they are told to. A first
+    `--on ray` makes one."""
+    if "RAY_AUTH_MODE" in os.environ:
+        return
+    if {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & {*os.environ} or _token_file().exists():
+        os.environ["RAY_AUTH_MODE"] = "token"
+
+
+def _token_file() -> Path:
+    return Path(os.path.expanduser("~/.ray/auth_token"))  # noqa: PTH111  # a user without a home has none
+
+
 def _load_ray() -> Any:
+    _use_token()
     try:
         import ray
     except ImportError:
@@ -69,7 +86,8 @@ class RayExecutor:
             raise BadInput("Ray's client is not installed, which ray:// needs; run: pip install 'ray[client]'") from None
         except ConnectionError as error:
             line = str(error).strip().rpartition("\n")[2]  # the last one of a traceback
-            raise IoFailed(f"no Ray head answers at {address}: {line}; start it with `ray start --head`") from None
+            why = "start it with `ray start --head`, or where it runs, give this user its token (see `ray get-auth-token`)"
+            raise IoFailed(f"no Ray head answers at {address}: {line}; {why}") from None
         except RuntimeError as error:
             raise BadInput(f"{address}: {str(error).splitlines()[0]}") from None
 
@@ -77,7 +95,9 @@ class RayExecutor:
         """A head that has just been started lets nobody in for some seconds."""
         for tries in range(_TRIES):
             try:
-                self._ray.init(address=address, logging_level="ERROR")
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # the error says it
+                    self._ray.init(address=address, logging_level="ERROR")
             except ConnectionError as error:
                 if _NOT_YET not in str(error) or tries == _TRIES - 1:
                     raise

@@ -14,6 +14,7 @@ import ctypes
 import errno
 import fcntl
 import os
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -162,10 +163,10 @@ class SingleOutput:
             write_manifest(self._beside, manifest_of_one(manifest, self._path.name))
 
     def clean_up(self) -> None:
-        """All is in the directory of the job."""
+        shutil.rmtree(self._directory / "attempts", ignore_errors=True)
 
     def discard(self, sizes: Mapping[int, int]) -> None:
-        """Likewise."""
+        (self._directory / "output").unlink(missing_ok=True)
 
 
 def _demand_absent(path: Path) -> None:

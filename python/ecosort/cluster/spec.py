@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from ecosort.cluster.formats import Format, format_from
+from ecosort.cluster.journal import foreign_job, is_own
 from ecosort.cluster.manifest import MANIFEST
 from ecosort.cluster.remote import is_bucket, is_remote, version_of
 from ecosort.errors import BadInput
 
+_MOST = 512  # of workers on a node, and of threads
 _OF_A_NODE = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*):(/.*)", re.DOTALL)
 
 
@@ -81,8 +83,8 @@ def job_spec(
     """Raises BadInput."""
     if not inputs:
         raise BadInput("no input: name a file at least")
-    if workers < 1 or (threads is not None and threads < 1):
-        raise BadInput("workers and threads are positive numbers")
+    if not 1 <= workers <= _MOST or (threads is not None and not 1 <= threads <= _MOST):
+        raise BadInput(f"workers and threads are numbers from 1 to {_MOST}")
     if on not in ("local", "ray") and not (on.startswith("ray://") and len(on) > len("ray://")):
         raise BadInput(f"--on is local, ray (the cluster of this machine, or of RAY_ADDRESS) or ray://HEAD[:PORT], not {on!r}")
     _demand_writable(os.fspath(output), [os.fspath(path) for path in temps], single)
@@ -117,6 +119,10 @@ def _demand_writable(output: str, temps: Sequence[str], single: bool) -> None:
         raise BadInput("an output in a bucket wants --nodes-temp: directories for slices, the first of them for the journal, too")
     if is_remote(output) and not is_bucket(output):
         raise BadInput(f"'{output}' cannot be written: an output is a directory, a file (--single), or s3://BUCKET/PREFIX")
+    for temp in temps:
+        _demand_directory("--nodes-temp", temp)
+    if not is_remote(output):
+        _demand_parent(f"'{output}' cannot be made", Path(output).absolute())
 
 
 def _absolute(path: str | os.PathLike[str]) -> str:
@@ -124,17 +130,42 @@ def _absolute(path: str | os.PathLike[str]) -> str:
     return os.fspath(path) if is_remote(os.fspath(path)) else str(Path(os.fspath(path)).absolute())
 
 
+def _demand_directory(what: str, named: str) -> None:
+    """It is there, and can be written; or its parent is, so that it can be made."""
+    path = Path(named).absolute()
+    if is_remote(named):
+        return
+    if not os.path.lexists(path):
+        _demand_parent(f"{what} '{named}' cannot be made", path)
+    elif not path.is_dir():
+        raise BadInput(f"{what} '{named}' is no directory")
+    elif not os.access(path, os.W_OK | os.X_OK):
+        raise BadInput(f"{what} '{named}' cannot be written")
+
+
+def _demand_parent(what: str, path: Path) -> None:
+    if not path.parent.is_dir():
+        raise BadInput(f"{what}: '{path.parent}' is no directory; create it first")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise BadInput(f"{what}: '{path.parent}' cannot be written")
+
+
 def split_node(path: str) -> tuple[str | None, str]:
     """The node that has it (None: all have), and where it is there."""
     named = None if is_remote(path) else _OF_A_NODE.fullmatch(path)
+    if named and named[2].startswith("//"):
+        raise BadInput(f"'{path}': {named[1]}:// is not read; an address begins with http://, https:// or s3://")
     return (named[1], named[2]) if named else (None, path)
 
 
 def _demand_free(spec: JobSpec) -> None:
     """Nothing is where the output and its journal go."""
     if (spec.job_directory / "journal").exists():
+        if not is_own(spec.job_directory / "journal"):
+            raise BadInput(foreign_job(spec.job_directory))
         again = f"`ecosort cluster resume {spec.resume_name}` continues, with --abandon it is given up"
         raise BadInput(f"'{spec.job_directory}' holds a job that did not end; {again}")
+    _demand_no_strangers(spec.job_directory)
     if is_bucket(spec.output):
         from ecosort.cluster.bucket import demand_free
 
@@ -146,6 +177,17 @@ def _demand_free(spec: JobSpec) -> None:
         raise BadInput(f"'{taken[0]}' exists; name a file that is not there")
     if os.path.lexists(output) and not (output.is_dir() and not any(output.iterdir())):
         raise BadInput(f"'{output}' exists; name a directory that is not there, or that is empty")
+
+
+def _demand_no_strangers(directory: Path) -> None:
+    """The job removes its directory at its end. A crash in its first moment leaves what is in here."""
+    if os.path.lexists(directory) and not directory.is_dir():
+        raise BadInput(f"'{directory}' is there already, and no directory; the job needs that name: move it away")
+    strangers = (
+        [path for path in directory.iterdir() if path.name not in ("samples", "journal.new")] if directory.exists() else []
+    )
+    if strangers:
+        raise BadInput(f"'{directory}' is there already, and '{strangers[0].name}' in it is of no job; move it away")
 
 
 Stamp = tuple[int, int | str]  # size in bytes, and what changes when the input does

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import random
+import shutil
 import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -245,7 +249,68 @@ def test_the_check_finds_a_part_too_many(sorted_output: Path) -> None:
     check(sorted_output)
 
 
-@pytest.mark.parametrize("contents", ["[]", "7", '{"schema": "ecosort.cluster-manifest/1"}', "{}", "x"])
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("bytes", 500001, "other bytes than the whole"),
+        ("bytes", "lots", "cannot be"),
+        ("rows", 5000.0, "cannot be"),
+        ("rows", True, "cannot be"),
+        ("rows", -1, "cannot be"),
+        ("hash", "x", "is no hash"),
+        ("header", "*", "no such JSON"),
+        ("job", None, "cannot be"),
+        ("more", 1, "each manifest has"),
+    ],
+)
+def test_the_check_believes_no_number_of_the_manifest(sorted_output: Path, name: str, value: object, said: str) -> None:
+    told = json.loads((sorted_output / "MANIFEST.json").read_text())
+    (sorted_output / "MANIFEST.json").write_text(json.dumps(told | {name: value}))
+    with pytest.raises((BadInput, VerificationFailed), match=said):
+        check(sorted_output)
+
+
+@pytest.mark.parametrize("file", ["../out/part-00000", "/etc/passwd", "..", ""])
+def test_a_part_is_in_the_directory_of_its_manifest(sorted_output: Path, file: str) -> None:
+    told = json.loads((sorted_output / "MANIFEST.json").read_text())
+    told["parts"][0]["file"] = file
+    (sorted_output / "MANIFEST.json").write_text(json.dumps(told))
+    with pytest.raises(BadInput, match="outside of its directory"):
+        check(sorted_output)
+
+
+def test_the_check_misses_a_summary(sorted_output: Path) -> None:
+    (sorted_output / "part-00001.sum").unlink()
+    with pytest.raises(VerificationFailed, match=r"part-00001.sum' is not there"):
+        check(sorted_output)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="wants to be another user")
+def test_a_working_directory_that_cannot_be_written_is_enough(here: Path, ecosort: Path, tmp_path: Path) -> None:
+    data = numbered(KEYS["uniform"](5000))
+    own = Path(tempfile.mkdtemp(dir="/tmp"))
+    try:
+        (own / "in").write_bytes(data)
+        os.chown(own, 65534, 65534)
+        script = "import sys; from ecosort.cluster.cli import main; sys.exit(main())"
+        user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        if subprocess.run([*user, ecosort, "--version"], capture_output=True, check=False).returncode != 0:
+            pytest.skip("other users cannot run the program where it is")
+        command = [*user, sys.executable, "-c", script]
+        for output in (["-o", own / "out"], ["--single", "-o", own / "one"]):
+            words = ["sort", "-q", "--format=records", "--record-size=100", "--key=0:10", own / "in", *output]
+            done = subprocess.run([*command, *words], cwd="/", capture_output=True, text=True, check=False)
+            assert (done.returncode, done.stderr) == (0, "")
+            done = subprocess.run([*command, "check", output[-1]], cwd="/", capture_output=True, text=True, check=False)
+            assert (done.returncode, done.stderr) == (0, "")
+        assert (own / "one").read_bytes() == sorted_records(data)
+    finally:
+        shutil.rmtree(own)
+
+
+@pytest.mark.parametrize(
+    "contents", ["[]", "7", '{"schema": "ecosort.cluster-manifest/1"}', "{}", "x", "[" * 100_000, "9" * 5000, '{"schema": [']
+)
 def test_what_is_no_manifest_is_told(tmp_path: Path, contents: str) -> None:
     (tmp_path / "MANIFEST.json").write_text(contents)
     with pytest.raises(BadInput, match="is no manifest of ecosort cluster sort"):

@@ -113,10 +113,138 @@ def test_a_job_whose_input_changed_is_given_up(
 def test_a_journal_without_a_job_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     directory = tmp_path / "out.ecosort"
     directory.mkdir()
-    for contents in ("", "garbage\n"):
-        (directory / "journal").write_text(contents)
-        assert main(["resume", str(tmp_path / "out")]) == 3
-        assert "holds nothing of a job; remove" in capsys.readouterr().err
+    (directory / "journal").touch()
+    assert main(["resume", str(tmp_path / "out")]) == 3
+    assert "holds nothing of a job; move" in capsys.readouterr().err
+
+
+def test_a_job_of_another_command_is_not_touched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The directory of a sort in place holds the only copy of its records."""
+    (tmp_path / "in").write_bytes(bytes(100) * 10)
+    directory = tmp_path / "out.ecosort"
+    directory.mkdir()
+    journal = b"\x07ecosort\n\x00\x01\nmore\n"
+    (directory / "journal").write_bytes(journal)
+    for words in (["resume"], ["resume", "--abandon"], ["sort", *RECORDS, str(tmp_path / "in"), "-o"]):
+        assert main([*words, str(tmp_path / "out")]) == 2
+        told = capsys.readouterr().err
+        assert told.count("\n") == 1
+        assert "is no job of a cluster: a job of ecosort inplace, or with --resumable" in told
+        assert told.endswith(f"continues with: ecosort resume {tmp_path}/out\n")
+        assert (directory / "journal").read_bytes() == journal
+
+
+@pytest.mark.parametrize("single", [[], ["--single"]], ids=["parts", "single"])
+def test_files_of_others_stay(
+    single: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("in").write_bytes(bytes(100) * 1000)
+    Path("out.ecosort").mkdir()
+    Path("out.ecosort/mine").write_bytes(Path("in").read_bytes())
+    for given in ("in", "out.ecosort/mine"):
+        assert main(["sort", *RECORDS, *single, given, "-o", "out"]) == 2
+        assert "'mine' in it is of no job; move it away" in capsys.readouterr().err
+        assert Path("out.ecosort/mine").read_bytes() == Path("in").read_bytes()
+    Path("out.ecosort/mine").unlink()
+    Path("out.ecosort/samples").mkdir()  # a crash in the first moment leaves this
+    assert main(["sort", "-q", *RECORDS, *single, "in", "-o", "out"]) == 0
+    assert not Path("out.ecosort").exists()
+
+
+def test_a_timeline_replaces_nothing_but_a_timeline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    data = bytes(100) * 1000
+    Path("in").write_bytes(data)
+    Path("linked").hardlink_to("in")
+    Path("out").mkdir()
+    sort = ["sort", "-q", *RECORDS, "in"]
+    single = [("--single", "one", place) for place in ("in", "one", "one.MANIFEST.json", "one.ecosort")]
+    places = ("in", "linked", "out/part-00000", "out/MANIFEST.json", "out.MANIFEST.json", "out.ecosort", "out")
+    for words, output, place in [*single, *(("-q", "out", place) for place in places)]:
+        assert main([*sort, words, "--timeline", place, "-o", output]) == 2, place
+        assert "--timeline" in capsys.readouterr().err
+        assert main(["resume", "--timeline", place, output]) == 2
+        assert "--timeline" in capsys.readouterr().err
+    assert Path("in").read_bytes() == data
+    assert list(Path("out").iterdir()) == []
+    assert main([*sort, "--timeline", "out.svg", "-o", "out"]) == 0
+    assert main([*sort, "--timeline", "out.svg", "-o", "again"]) == 0
+    assert Path("out.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--nodes-temp=in", "-o", "out"], "--nodes-temp 'in' is no directory"),
+        (["--nodes-temp=nowhere/deep", "-o", "out"], "'nowhere' is no directory; create it first"),
+        (["-o", "nowhere/out"], "is no directory; create it first"),
+        (["--workers=100000", "-o", "out"], "numbers from 1 to 512"),
+        (["--threads=0", "-o", "out"], "numbers from 1 to 512"),
+        (["--parts=100000000", "-o", "out"], "parts are 1 to 65536"),
+        (["--plan", "--parts=100000000", "-o", "out"], "parts are 1 to 65536"),
+    ],
+)
+def test_places_and_numbers_that_cannot_be_leave_nothing(
+    words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("in").write_bytes(bytes(100) * 1000)
+    assert main(["sort", *RECORDS, "in", *words]) == 2
+    told = capsys.readouterr().err
+    assert said in told.replace(f"{tmp_path}/", "")
+    assert told.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+
+PROFILE = """
+schema = "ecosort.profile/2"
+[[drive]]
+role = "temp"
+rates = [
+  {mode = "read", block_bytes = 1048576, depth = 8, read_bytes_per_s = 4e8, write_bytes_per_s = 0},
+  {mode = "read", block_bytes = 1048576, depth = 16, read_bytes_per_s = 5e8, write_bytes_per_s = 0},
+  {mode = "write", block_bytes = 1048576, depth = 8, read_bytes_per_s = 0, write_bytes_per_s = 250e6},
+]
+"""
+
+
+def test_a_plan_tells_the_time_by_the_profile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    with Path("in").open("wb") as data:
+        data.truncate(1_000_000_000)
+    plan = ["sort", *RECORDS, "in", "-o", "out", "--plan"]
+    assert main(plan) == 0
+    assert "not known: no profile" in capsys.readouterr().out
+    profile = tmp_path / "config" / "ecosort" / "profile.toml"
+    profile.parent.mkdir(parents=True)
+    profile.write_text(PROFILE)
+    for words, said in (
+        # 1 GB is read with 500 MB/s and written with 250 MB/s, twice.
+        ([], f"12.0 s by the drives of '{profile}'; what these do not tell is taken for no limit"),
+        (["--profile", str(profile)], "12.0 s"),
+        (["--rates=write=1000"], f"9.0 s by the drives of '{profile}' and --rates"),
+        (["--no-profile"], "not known"),
+        (["--no-profile", "--rates=read=1000,temp-write=1000"], "2.0 s by --rates"),
+    ):
+        assert main([*plan, *words]) == 0
+        assert said in capsys.readouterr().out, words
+    for contents, said in (("", "is no profile"), ("[", "cannot be read"), (PROFILE.replace("drive", "other"), "has no drives")):
+        profile.write_text(contents)
+        assert main(plan) == 2
+        assert said in capsys.readouterr().err
+    assert main([*plan, "--profile", "nowhere"]) == 2
+    assert "nowhere" in capsys.readouterr().err
+
+
+def test_an_address_of_another_kind_is_no_node(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sort", *RECORDS, "ftp://host/in", "-o", "out"]) == 2
+    assert "ftp:// is not read" in capsys.readouterr().err
 
 
 def test_what_no_one_reads_ends_no_sort(tmp_path: Path) -> None:
