@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 #include "base/errors.h"
+#include "demsort_inplace/job_directory.h"
 #include "hash/block_checksum.h"
 
 namespace ecosort::inplace {
@@ -130,6 +132,23 @@ Task<std::optional<Journal::Found>> Journal::read(std::uint64_t block, Kind kind
   co_return Found{frame.sequence, {payload, payload + frame.payload_bytes}};
 }
 
+namespace {
+
+// `ecosort cluster` names its directories alike, and its journals are lines of text: "ba58f45b {...".
+bool begins_as_of_cluster(const char* bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  return std::all_of(bytes, bytes + 8, [&](char c) { return digits.find(c) != std::string_view::npos; }) &&
+         std::string_view(bytes + 8, 2) == " {";
+}
+
+[[noreturn]] void refuse_cluster(const std::string& journal) {
+  const std::string directory = journal.substr(0, journal.rfind('/'));
+  throw JobRefused(fmt::format("'{}' holds a job of a cluster; it continues with: ecosort cluster resume {}", directory,
+                               directory.substr(0, directory.rfind(".ecosort"))));
+}
+
+}  // namespace
+
 Task<std::optional<JobHeader>> Journal::read_header() {
   // The length of the header stands in its first block; that it is nonsense is found out by the checksum.
   constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20U;
@@ -138,6 +157,7 @@ Task<std::optional<JobHeader>> Journal::read_header() {
   Frame frame{};
   if (co_await reactor_.read(file_, 0, buffer_.data(), block_bytes, 0) < sizeof frame) co_return std::nullopt;
   std::memcpy(&frame, buffer_.data(), sizeof frame);
+  if (begins_as_of_cluster(reinterpret_cast<const char*>(buffer_.data()))) refuse_cluster(file_.path());
   if (frame.magic != magic || frame.payload_bytes > most_bytes) co_return std::nullopt;
   buffer_ = budget_.allocate(blocks_for(frame.payload_bytes) * block_bytes, "the header of the journal");
   const std::optional<Found> found = co_await read(0, Kind::header);

@@ -207,3 +207,17 @@ def test_set_id_bits_are_refused(run: Run, file4: Path, data: bytes) -> None:
     file4.chmod(0o4755)
     refused(run("inplace", file4), 2, "set-id bits", "chmod ug-s")
     untouched(file4, data)
+
+
+def test_a_job_of_a_cluster_is_left_alone(run: Run, tmp_path: Path) -> None:
+    """Its directory has the same kind of name."""
+    directory = tmp_path / "out.ecosort"
+    directory.mkdir()
+    journal = directory / "journal"
+    journal.write_text('ba58f45b {"event":"plan","schema":"ecosort.cluster-journal/1"}\n')
+    before = journal.read_bytes()
+    for words in (["resume"], ["resume", "--abandon"], ["resume", "--status"]):
+        refused(run(*words, tmp_path / "out"), 2, f"continues with: ecosort cluster resume {tmp_path}/out")
+    refused(run("merge", "--runs", directory, "-o", tmp_path / "merged"), 2, "holds a job of a cluster")
+    assert [path.name for path in tmp_path.iterdir()] == ["out.ecosort"]
+    assert journal.read_bytes() == before
