@@ -1,5 +1,6 @@
 """What tests of several modules share."""
 
+import contextlib
 import os
 import random
 import signal
@@ -31,7 +32,10 @@ def read_records(path: Path, size: int) -> list[bytes]:
 
 def child_pids() -> list[int]:
     """Of this process: sorts that still run. Other tests' helpers may run beside them."""
-    children = [pid for task in Path("/proc/self/task").iterdir() for pid in (task / "children").read_text().split()]
+    children: list[str] = []
+    for task in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # a thread that has ended meanwhile
+            children += (task / "children").read_text().split()
     return [int(pid) for pid in children if is_sort(Path("/proc", pid))]
 
 
