@@ -20,7 +20,7 @@ from ecosort.cluster.simulator import JobPrediction, predict
 NODES = (10, 20, 50, 100, 200, 500, 1000)
 _INPUT_BYTES = 100 * 10**12
 _WORKERS, _THREADS = 4, 16
-_PARTITION_CPU_S_PER_GB, _SORT_CPU_S_PER_GB = 0.57, 1.035
+_PARTITION_CPU_S_PER_GB, _SORT_CPU_S_PER_GB = 0.33, 1.035
 # CPU: what docs/benchmarks.md measures for `ecosort partition` and for a sort of records, on 16 threads.
 _CPU = Rates(
     partition=_THREADS * 1000 / _PARTITION_CPU_S_PER_GB, sort=_THREADS * 1000 / _SORT_CPU_S_PER_GB, one_drive=True, spread=0.2
