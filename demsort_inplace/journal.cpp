@@ -141,6 +141,10 @@ bool begins_as_of_cluster(const char* bytes) {
          std::string_view(bytes + 8, 2) == " {";
 }
 
+[[noreturn]] void refuse_foreign(const std::string& journal) {
+  throw JobRefused(fmt::format("'{}' is no journal of a job, or is damaged; nothing was changed", journal));
+}
+
 [[noreturn]] void refuse_cluster(const std::string& journal) {
   const std::string directory = journal.substr(0, journal.rfind('/'));
   throw JobRefused(fmt::format("'{}' holds a job of a cluster; it continues with: ecosort cluster resume {}", directory,
@@ -155,9 +159,13 @@ Task<std::optional<JobHeader>> Journal::read_header() {
   job_ = 0;
   buffer_ = budget_.allocate(block_bytes, "the header of the journal");
   Frame frame{};
-  if (co_await reactor_.read(file_, 0, buffer_.data(), block_bytes, 0) < sizeof frame) co_return std::nullopt;
+  const std::size_t got = co_await reactor_.read(file_, 0, buffer_.data(), block_bytes, 0);
+  if (got == 0) co_return std::nullopt;
+  if (got < sizeof frame) refuse_foreign(file_.path());
   std::memcpy(&frame, buffer_.data(), sizeof frame);
   if (begins_as_of_cluster(reinterpret_cast<const char*>(buffer_.data()))) refuse_cluster(file_.path());
+  // What a crash leaves of a first block is all of it or zeros.
+  if (frame.magic != magic && frame.magic != 0) refuse_foreign(file_.path());
   if (frame.magic != magic || frame.payload_bytes > most_bytes) co_return std::nullopt;
   buffer_ = budget_.allocate(blocks_for(frame.payload_bytes) * block_bytes, "the header of the journal");
   const std::optional<Found> found = co_await read(0, Kind::header);

@@ -30,8 +30,9 @@ lines::LineInput open_file(const std::string& file, io::PosixStorage& storage) {
   return input;
 }
 
-void check_plain(lines::LineInput& input, bool decompresses) {
-  input.decompresses = decompresses;
+// Also where nothing is to be decompressed: in its own space no one gets the compressed file back.
+void check_plain(lines::LineInput& input) {
+  input.decompresses = true;
   input.look_at_beginning();
   if (input.is_decoded())
     throw UsageError(
@@ -67,7 +68,7 @@ PreparedLinesInPlace prepare_lines_in_place(const RowsSpec& spec, const std::str
   lines::LineInput input = open_file(file, storage);
   const std::uint64_t bytes = input.opened.size_bytes;
   PreparedLinesInPlace prepared{spec.make_job(storage, std::max<std::uint64_t>(bytes, 1)), {}, bytes};
-  check_plain(input, spec.decompresses);
+  check_plain(input);
   prepared.job.inputs.clear();
   prepared.job.inputs.push_back(std::move(input));
   if (bytes == 0) return prepared;

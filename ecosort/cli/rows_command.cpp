@@ -96,7 +96,6 @@ RowsCommand lines_command(const LinesOptions& options, const Words& words) {
                                .rules = lines::posix_rules_of_environment(),
                                .salt = options.order.salt,
                                .threads = options.parallel,
-                               .decompresses = options.compression.decompress,
                                .compression = kept_compression_of(options.compression)},
                       .io = options.io,
                       .reports = {options.stats, options.events, options.progress, options.quiet}};

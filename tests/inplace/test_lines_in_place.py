@@ -493,7 +493,8 @@ def test_streams_directories_links_and_compressed_files_are_refused(run: Run, li
     untouched(lines4, text)
     subprocess.run(["gzip", "-k", lines4], check=True)
     packed = lines4.with_name("log.gz")
-    refused_by_lines(run("lines", "--inplace", "--quiet", "--decompress=auto", packed), "decompress it first")
+    for words in ([], ["--decompress=auto"], ["--decompress=never"]):
+        refused_by_lines(run("lines", "--inplace", "--quiet", *words, packed), "decompress it first")
 
 
 @pytest.mark.parametrize("kind", ["tmpfs", "btrfs"])

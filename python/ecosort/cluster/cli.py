@@ -22,7 +22,7 @@ from ecosort.cluster.rates import Rates, default_profile, rates_from_profile, ra
 from ecosort.cluster.report import ClusterReport, stage_table
 from ecosort.cluster.scheduler import Observe, PhaseState
 from ecosort.cluster.spec import JobSpec, job_spec
-from ecosort.cluster.timeline import is_timeline, timeline_svg
+from ecosort.cluster.timeline import timeline_svg
 from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
 from ecosort.words import bytes_of
 
@@ -168,6 +168,8 @@ def _sort(words: argparse.Namespace) -> None:
     spec = _spec(words)
     _demand_place_of_timeline(words)
     words.again = spec.resume_name
+    if not words.plan and (words.rates or words.profile):
+        raise BadInput("--rates and --profile are for --plan")
     rates, source = _rates(words) if words.plan else (None, "")
     if words.plan:
         with contextlib.closing(open_executor(spec)) as executor:
@@ -179,6 +181,8 @@ def _sort(words: argparse.Namespace) -> None:
 
 def _rates(words: argparse.Namespace) -> tuple[Rates | None, str]:
     """Of a node, and where they come from: the profile of this user, and what --rates says instead."""
+    if words.profile and words.no_profile:
+        raise BadInput("--profile and --no-profile contradict each other; leave one of them out")
     profile = Path(words.profile) if words.profile else None if words.no_profile else default_profile()
     base = rates_from_profile(profile) if profile else None
     rates = rates_from_text(words.rates, base) if words.rates else base
@@ -186,14 +190,14 @@ def _rates(words: argparse.Namespace) -> tuple[Rates | None, str]:
 
 
 def _demand_place_of_timeline(words: argparse.Namespace) -> None:
-    """A drawing takes the place of a drawing only, and stands in nothing that the sort makes."""
+    """It replaces nothing, and stands in nothing that the sort makes."""
     if not words.timeline:
         return
     path = Path(words.timeline)
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise BadInput(f"--timeline '{path}': name a file in a directory that is there")
-    if os.path.lexists(path) and not is_timeline(path):
-        raise BadInput(f"--timeline '{path}' is there and no drawing of ecosort; name another file")
+    if os.path.lexists(path):
+        raise BadInput(f"--timeline '{path}' is there already; name a file that is not")
+    if not os.access(path.absolute().parent, os.W_OK | os.X_OK):
+        raise BadInput(f"--timeline '{path}': name a file in a directory that is there, and can be written")
     output, drawn = Path(words.output.removesuffix(".ecosort")).resolve(), path.resolve()
     made = [output, *(output.with_name(f"{output.name}.{ending}") for ending in ("ecosort", MANIFEST))]
     if drawn in made or drawn.parent in made:
@@ -214,8 +218,8 @@ def _resume(words: argparse.Namespace) -> None:
 
 def _tell(words: argparse.Namespace, report: ClusterReport, threads: int) -> None:
     if words.timeline:
-        _demand_place_of_timeline(words)
-        Path(words.timeline).write_text(timeline_svg(report))
+        with Path(words.timeline).open("x") as file:
+            file.write(timeline_svg(report))
     if words.quiet:
         return
     moved = report.bytes_moved / max(report.input_bytes, 1)

@@ -22,6 +22,7 @@ from ecosort.errors import BadInput, EcoSortError, VerificationFailed
 MANIFEST = "MANIFEST.json"
 SCHEMA = "ecosort.cluster-manifest/1"
 _KILLS = 10
+_NAME = re.compile(r"[^/\0]{1,255}")
 _HASH = re.compile(r"[0-9a-f]{32}")
 
 
@@ -99,11 +100,16 @@ def manifest_from(data: bytes, where: str) -> Manifest:
         form = format_from(told["format"]["name"], told["format"]["words"])
         for part in told["parts"]:
             _demand_fields(part, Part, where)
-            if "/" in part["file"] or part["file"] in ("", ".", ".."):
-                raise BadInput(f"'{where}' names a part outside of its directory: '{part['file']}'")
+            if not _NAME.fullmatch(part["file"]) or part["file"] in (".", ".."):
+                raise BadInput(f"'{where}' names a part outside of its directory: {part['file'][:60]!r}")
+            if (part["rows"] == 0) != (part["first"] is None) or (part["first"] is None) != (part["last"] is None):
+                raise BadInput(f"'{where}' names no first and last row of '{part['file']}', or of one without rows")
+        if len({part["file"] for part in told["parts"]}) < len(told["parts"]) or not told["parts"]:
+            raise BadInput(f"'{where}' names a part twice, or none")
+        for hashed in (told["hash"], told["header_hash"], *(part["hash"] for part in told["parts"])):
+            if not _HASH.fullmatch(hashed):
+                raise BadInput(f"'{where}' is no manifest of ecosort cluster sort: '{hashed}' is no hash")
         for one in (told, *told["parts"]):
-            if not _HASH.fullmatch(one["hash"]):
-                raise BadInput(f"'{where}' is no manifest of ecosort cluster sort: '{one['hash']}' is no hash")
             [base64.b64decode(one.get(name) or "", validate=True) for name in ("header", "first", "last")]
         return Manifest(**(told | {"format": form, "parts": tuple(Part(**part) for part in told["parts"])}))
     except KeyError as error:

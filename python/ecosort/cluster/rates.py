@@ -61,15 +61,16 @@ def rates_from_profile(path: Path) -> Rates:
     """Those of the drives that `ecosort-tune probe` measured, as if every node had them. The network and the processors are no
     limit: a profile does not know them. Raises BadInput for what is no profile, or has no drives."""
     try:
-        with path.open("rb") as file:
-            told = tomllib.load(file)
+        if not path.is_file():
+            raise BadInput(f"--profile '{path}' is no file")
+        told = tomllib.loads(path.read_text())
         if told.get("schema") != _PROFILE:
             raise BadInput(f"'{path}' is no profile that this version reads ({_PROFILE}); make one with: ecosort tune")
         best = {role: _best(told, role) for role in ("temp", "output")}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         if isinstance(error, BadInput):
             raise
-        raise BadInput(f"'{path}' cannot be read as a profile: {error}") from None
+        raise BadInput(f"'{path}' cannot be read as a profile; make one with: ecosort tune probe") from None
     temp, output = best["temp"] or best["output"], best["output"] or best["temp"]
     if not temp or not output:
         raise BadInput(f"'{path}' has no drives; measure them with: ecosort tune probe")
@@ -88,7 +89,7 @@ def _best(told: dict[str, Any], role: str) -> dict[str, float]:
     found = {
         mode: max((float(rate[f"{mode}_bytes_per_s"]) for rate in rates if rate["mode"] == mode), default=0.0) for mode in _MODES
     }
-    return {mode: rate / 1e6 for mode, rate in found.items()} if all(found.values()) else {}
+    return {mode: rate / 1e6 for mode, rate in found.items()} if all(1 < rate < 1e15 for rate in found.values()) else {}
 
 
 def rates_from_text(text: str, base: Rates | None = None) -> Rates:

@@ -113,6 +113,8 @@ def _demand_writable(output: str, temps: Sequence[str], single: bool) -> None:
         raise BadInput(f"'{remote}' cannot have slices: --nodes-temp are directories that all nodes can read")
     if single and Path(output).absolute() in {Path(temp).absolute() for temp in temps}:
         raise BadInput(f"--single writes the file '{output}', which cannot be a directory of --nodes-temp, too")
+    if output.rstrip("/").endswith(".ecosort"):
+        raise BadInput(f"'{output}': names that end with .ecosort are those of jobs; name another output")
     if is_bucket(output) and single:
         raise BadInput("--single makes a file; what goes into a bucket are parts")
     if is_bucket(output) and not temps:
@@ -161,6 +163,8 @@ def split_node(path: str) -> tuple[str | None, str]:
 def _demand_free(spec: JobSpec) -> None:
     """Nothing is where the output and its journal go."""
     if (spec.job_directory / "journal").exists():
+        if (spec.job_directory / "journal").stat().st_size == 0:
+            raise BadInput(f"'{spec.job_directory}' has an empty journal, which no job leaves; move it away")
         if not is_own(spec.job_directory / "journal"):
             raise BadInput(foreign_job(spec.job_directory))
         again = f"`ecosort cluster resume {spec.resume_name}` continues, with --abandon it is given up"
@@ -183,11 +187,13 @@ def _demand_no_strangers(directory: Path) -> None:
     """The job removes its directory at its end. A crash in its first moment leaves what is in here."""
     if os.path.lexists(directory) and not directory.is_dir():
         raise BadInput(f"'{directory}' is there already, and no directory; the job needs that name: move it away")
-    strangers = (
-        [path for path in directory.iterdir() if path.name not in ("samples", "journal.new")] if directory.exists() else []
-    )
+    strangers = [path for path in directory.iterdir() if not _is_left_by_crash(path)] if directory.exists() else []
     if strangers:
         raise BadInput(f"'{directory}' is there already, and '{strangers[0].name}' in it is of no job; move it away")
+
+
+def _is_left_by_crash(path: Path) -> bool:
+    return path.name == "journal.new" or (path.name == "samples" and path.is_dir() and not any(path.iterdir()))
 
 
 Stamp = tuple[int, int | str]  # size in bytes, and what changes when the input does

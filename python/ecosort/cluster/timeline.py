@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 
 from ecosort.cluster.report import ClusterReport, TaskSpan
 
@@ -17,7 +16,6 @@ _COLOURS = {
     "reread": "#e9c46a",
 }
 _WIDTH, _LEFT, _ROW, _TOP = 900, 90, 18, 40
-_BEGIN = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} '
 
 
 def lanes_of(spans: Sequence[TaskSpan]) -> list[tuple[str, list[TaskSpan]]]:
@@ -33,12 +31,6 @@ def lanes_of(spans: Sequence[TaskSpan]) -> list[tuple[str, list[TaskSpan]]]:
     return [(node, lane) for node in sorted(lanes) for lane in lanes[node]]
 
 
-def is_timeline(path: Path) -> bool:
-    """The file is such a picture."""
-    with path.open("rb") as file:
-        return file.read(len(_BEGIN)) == _BEGIN.encode()
-
-
 def timeline_svg(report: ClusterReport) -> str:
     """Self-contained; a title on each bar tells its task, seconds and bytes."""
     lanes = lanes_of(report.spans)
@@ -47,7 +39,7 @@ def timeline_svg(report: ClusterReport) -> str:
     height = _TOP + _ROW * len(lanes) + 30
     body = [_legend(), *(_lane(number, node, lane, begin, scale) for number, (node, lane) in enumerate(lanes))]
     body += [_axis(report.wall_s, scale, height)]
-    frame = f'{_BEGIN}{height}" font-family="sans-serif" font-size="11">'
+    frame = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" font-family="sans-serif" font-size="11">'
     return "\n".join([frame, f'<rect width="{_WIDTH}" height="{height}" fill="white"/>', *body, "</svg>", ""])
 
 

@@ -258,6 +258,8 @@ def test_the_check_finds_a_part_too_many(sorted_output: Path) -> None:
         ("rows", True, "cannot be"),
         ("rows", -1, "cannot be"),
         ("hash", "x", "is no hash"),
+        ("header_hash", "zz", "is no hash"),
+        ("parts", [], "twice, or none"),
         ("header", "*", "no such JSON"),
         ("job", None, "cannot be"),
         ("more", 1, "each manifest has"),
@@ -276,6 +278,24 @@ def test_a_part_is_in_the_directory_of_its_manifest(sorted_output: Path, file: s
     told["parts"][0]["file"] = file
     (sorted_output / "MANIFEST.json").write_text(json.dumps(told))
     with pytest.raises(BadInput, match="outside of its directory"):
+        check(sorted_output)
+
+
+@pytest.mark.parametrize("of_rows", [True, False], ids=["csv", "records"])
+def test_a_part_with_rows_has_a_first_and_a_last_one_and_is_named_once(of_rows: bool, sorted_output: Path) -> None:
+    if of_rows:
+        Path("table").write_bytes(b"a,b\n" + b"".join(b"%d,x\n" % i for i in range(9000)))
+        sort("table", "rows", format="csv", by="a:number", memory="4MiB", parts=2)
+        sorted_output = Path("rows")
+    manifest = sorted_output / "MANIFEST.json"
+    told = json.loads(manifest.read_text())
+    blind = [part | {"first": None, "last": None} for part in told["parts"]]
+    for parts in (blind, blind[::-1], [told["parts"][0], blind[1]], [told["parts"][0] | {"last": None}, told["parts"][1]]):
+        manifest.write_text(json.dumps(told | {"parts": parts}))
+        with pytest.raises(BadInput, match="first and last row"):
+            check(sorted_output)
+    manifest.write_text(json.dumps(told | {"parts": [*told["parts"], told["parts"][0]]}))
+    with pytest.raises(BadInput, match="names a part twice"):
         check(sorted_output)
 
 

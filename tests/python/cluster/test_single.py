@@ -67,6 +67,17 @@ def rows_of(kind: str) -> tuple[bytes, dict[str, Any], list[str]]:
     return top + rows.removesuffix(end), {"format": "csv", "by": "a:number"}, ["csv", "--by=a:number"]
 
 
+def test_tables_whose_ranges_make_several_files_of_each_part(here: Path, nodes: list[Path], ecosort: Path) -> None:
+    """Each of them has the header."""
+    rows = [f'{(i * 7919) % 60_007},"text {i}\nmore",x' for i in range(120_000)]
+    Path("in.csv").write_text("a,b,c\n" + "".join(f"{row}\n" for row in rows))
+    for parts in (1, 3):
+        sort("in.csv", f"out{parts}", format="csv", by="a:number", single=True, memory="8MiB", parts=parts, nodes_temp=nodes)
+    subprocess.run([ecosort, "csv", "-q", "--by", "a:number", "in.csv", "-o", "whole"], check=True)
+    for parts in (1, 3):
+        assert Path(f"out{parts}").read_bytes() == Path("whole").read_bytes()
+
+
 @pytest.mark.parametrize("kind", ["lines", "jsonl", "csv", "csv of Windows"])
 def test_rows_become_the_file_that_one_process_makes(kind: str, here: Path, nodes: list[Path]) -> None:
     rows, terms, words = rows_of(kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -146,15 +147,16 @@ def test_files_of_others_stay(
         assert main(["sort", *RECORDS, *single, given, "-o", "out"]) == 2
         assert "'mine' in it is of no job; move it away" in capsys.readouterr().err
         assert Path("out.ecosort/mine").read_bytes() == Path("in").read_bytes()
-    Path("out.ecosort/mine").unlink()
-    Path("out.ecosort/samples").mkdir()  # a crash in the first moment leaves this
+    Path("out.ecosort/samples").mkdir()
+    Path("out.ecosort/mine").rename("out.ecosort/samples/mine")
+    assert main(["sort", *RECORDS, *single, "in", "-o", "out"]) == 2
+    assert "'samples' in it is of no job" in capsys.readouterr().err
+    Path("out.ecosort/samples/mine").unlink()  # a crash in the first moment leaves the empty directory
     assert main(["sort", "-q", *RECORDS, *single, "in", "-o", "out"]) == 0
     assert not Path("out.ecosort").exists()
 
 
-def test_a_timeline_replaces_nothing_but_a_timeline(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_timeline_replaces_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     data = bytes(100) * 1000
     Path("in").write_bytes(data)
@@ -171,8 +173,15 @@ def test_a_timeline_replaces_nothing_but_a_timeline(
     assert Path("in").read_bytes() == data
     assert list(Path("out").iterdir()) == []
     assert main([*sort, "--timeline", "out.svg", "-o", "out"]) == 0
-    assert main([*sort, "--timeline", "out.svg", "-o", "again"]) == 0
-    assert Path("out.svg").read_text().startswith("<svg")
+    drawn = Path("out.svg").read_text()
+    assert drawn.startswith("<svg")
+    os.mkfifo("fifo")
+    Path("dangling").symlink_to("nowhere")
+    for place in ("out.svg", "fifo", "dangling", "nowhere/t.svg"):
+        assert main([*sort, "--timeline", place, "-o", "again"]) == 2
+        assert "--timeline" in capsys.readouterr().err
+    assert Path("out.svg").read_text() == drawn
+    assert not Path("again").exists()
 
 
 @pytest.mark.parametrize(
@@ -181,6 +190,8 @@ def test_a_timeline_replaces_nothing_but_a_timeline(
         (["--nodes-temp=in", "-o", "out"], "--nodes-temp 'in' is no directory"),
         (["--nodes-temp=nowhere/deep", "-o", "out"], "'nowhere' is no directory; create it first"),
         (["-o", "nowhere/out"], "is no directory; create it first"),
+        (["-o", "out.ecosort"], "names that end with .ecosort are those of jobs"),
+        (["--rates=read=1", "-o", "out"], "are for --plan"),
         (["--workers=100000", "-o", "out"], "numbers from 1 to 512"),
         (["--threads=0", "-o", "out"], "numbers from 1 to 512"),
         (["--parts=100000000", "-o", "out"], "parts are 1 to 65536"),
@@ -234,10 +245,22 @@ def test_a_plan_tells_the_time_by_the_profile(
     ):
         assert main([*plan, *words]) == 0
         assert said in capsys.readouterr().out, words
-    for contents, said in (("", "is no profile"), ("[", "cannot be read"), (PROFILE.replace("drive", "other"), "has no drives")):
+    for contents, said in (
+        ("", "is no profile"),
+        ("[", "cannot be read"),
+        ("x=" + "[" * 100_000, "cannot be read"),
+        (PROFILE.replace("[[drive]]", "[drive]"), "cannot be read"),
+        (PROFILE.replace('role = "temp"', ""), "cannot be read"),
+        (PROFILE.replace("drive", "other"), "has no drives"),
+        (PROFILE.replace("4e8", "nan").replace("5e8", "inf"), "has no drives"),
+    ):
         profile.write_text(contents)
         assert main(plan) == 2
         assert said in capsys.readouterr().err
+    os.mkfifo("fifo")
+    for words in (["--profile", "fifo"], ["--profile", "in", "--no-profile"]):
+        assert main([*plan, *words]) == 2
+        assert "--profile" in capsys.readouterr().err
     assert main([*plan, "--profile", "nowhere"]) == 2
     assert "nowhere" in capsys.readouterr().err
 
