@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <string_view>
@@ -141,8 +142,16 @@ bool begins_as_of_cluster(const char* bytes) {
          std::string_view(bytes + 8, 2) == " {";
 }
 
+// The number of a header, behind its magic, is no text; less than that a crash may leave of one.
+bool is_text(const std::byte* bytes, std::size_t size) {
+  return size > offsetof(Frame, sequence) && std::all_of(bytes, bytes + size, [](std::byte byte) {
+           const auto c = static_cast<unsigned char>(byte);
+           return c >= ' ' || c == '\n' || c == '\r' || c == '\t';
+         });
+}
+
 [[noreturn]] void refuse_foreign(const std::string& journal) {
-  throw JobRefused(fmt::format("'{}' is no journal of a job, or is damaged; nothing was changed", journal));
+  throw JobRefused(fmt::format("'{}' is no journal of a job; nothing was changed", journal));
 }
 
 [[noreturn]] void refuse_cluster(const std::string& journal) {
@@ -160,12 +169,12 @@ Task<std::optional<JobHeader>> Journal::read_header() {
   buffer_ = budget_.allocate(block_bytes, "the header of the journal");
   Frame frame{};
   const std::size_t got = co_await reactor_.read(file_, 0, buffer_.data(), block_bytes, 0);
-  if (got == 0) co_return std::nullopt;
-  if (got < sizeof frame) refuse_foreign(file_.path());
+  if (is_text(buffer_.data(), std::min(got, sizeof frame))) {
+    if (got >= sizeof frame && begins_as_of_cluster(reinterpret_cast<const char*>(buffer_.data()))) refuse_cluster(file_.path());
+    refuse_foreign(file_.path());
+  }
+  if (got < sizeof frame) co_return std::nullopt;
   std::memcpy(&frame, buffer_.data(), sizeof frame);
-  if (begins_as_of_cluster(reinterpret_cast<const char*>(buffer_.data()))) refuse_cluster(file_.path());
-  // What a crash leaves of a first block is all of it or zeros.
-  if (frame.magic != magic && frame.magic != 0) refuse_foreign(file_.path());
   if (frame.magic != magic || frame.payload_bytes > most_bytes) co_return std::nullopt;
   buffer_ = budget_.allocate(blocks_for(frame.payload_bytes) * block_bytes, "the header of the journal");
   const std::optional<Found> found = co_await read(0, Kind::header);
