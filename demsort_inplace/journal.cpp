@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <string_view>
@@ -142,18 +141,6 @@ bool begins_as_of_cluster(const char* bytes) {
          std::string_view(bytes + 8, 2) == " {";
 }
 
-// The number of a header, behind its magic, is no text; less than that a crash may leave of one.
-bool is_text(const std::byte* bytes, std::size_t size) {
-  return size > offsetof(Frame, sequence) && std::all_of(bytes, bytes + size, [](std::byte byte) {
-           const auto c = static_cast<unsigned char>(byte);
-           return c >= ' ' || c == '\n' || c == '\r' || c == '\t';
-         });
-}
-
-[[noreturn]] void refuse_foreign(const std::string& journal) {
-  throw JobRefused(fmt::format("'{}' is no journal of a job; nothing was changed", journal));
-}
-
 [[noreturn]] void refuse_cluster(const std::string& journal) {
   const std::string directory = journal.substr(0, journal.rfind('/'));
   throw JobRefused(fmt::format("'{}' holds a job of a cluster; it continues with: ecosort cluster resume {}", directory,
@@ -168,12 +155,8 @@ Task<std::optional<JobHeader>> Journal::read_header() {
   job_ = 0;
   buffer_ = budget_.allocate(block_bytes, "the header of the journal");
   Frame frame{};
-  const std::size_t got = co_await reactor_.read(file_, 0, buffer_.data(), block_bytes, 0);
-  if (is_text(buffer_.data(), std::min(got, sizeof frame))) {
-    if (got >= sizeof frame && begins_as_of_cluster(reinterpret_cast<const char*>(buffer_.data()))) refuse_cluster(file_.path());
-    refuse_foreign(file_.path());
-  }
-  if (got < sizeof frame) co_return std::nullopt;
+  if (co_await reactor_.read(file_, 0, buffer_.data(), block_bytes, 0) < sizeof frame) co_return std::nullopt;
+  if (begins_as_of_cluster(reinterpret_cast<const char*>(buffer_.data()))) refuse_cluster(file_.path());
   std::memcpy(&frame, buffer_.data(), sizeof frame);
   if (frame.magic != magic || frame.payload_bytes > most_bytes) co_return std::nullopt;
   buffer_ = budget_.allocate(blocks_for(frame.payload_bytes) * block_bytes, "the header of the journal");

@@ -221,13 +221,3 @@ def test_a_job_of_a_cluster_is_left_alone(run: Run, tmp_path: Path) -> None:
     refused(run("merge", "--runs", directory, "-o", tmp_path / "merged"), 2, "holds a job of a cluster")
     assert [path.name for path in tmp_path.iterdir()] == ["out.ecosort"]
     assert journal.read_bytes() == before
-
-
-@pytest.mark.parametrize("contents", [b"Dear diary, today\n", b"Dear diary\n" * 9000])
-def test_a_journal_that_is_none_is_left_alone(run: Run, tmp_path: Path, contents: bytes) -> None:
-    journal = tmp_path / "out.ecosort" / "journal"
-    journal.parent.mkdir()
-    journal.write_bytes(contents)
-    for words in (["resume"], ["resume", "--abandon"], ["resume", "--status"]):
-        refused(run(*words, tmp_path / "out"), 2, "is no journal of a job; nothing was changed")
-    assert journal.read_bytes() == contents

@@ -181,9 +181,9 @@ TEST(InPlaceJournal, ATornLastRecordCountsAsNeverWritten) {
 
 TEST(InPlaceJournal, WithoutAValidHeaderThereIsNoJob) {
   EXPECT_FALSE(reopen(""));
-  EXPECT_FALSE(reopen(std::string(3, '\x01')));
+  EXPECT_FALSE(reopen(std::string(3, 'x')));
   EXPECT_FALSE(reopen(std::string(100'000, '\0')));
-  EXPECT_FALSE(reopen(std::string(100'000, '\x02')));
+  EXPECT_FALSE(reopen(std::string(100'000, '\xff')));
   Bench bench;
   bench.create(header_of(2));
   for (std::size_t at = 0; at < 32 + 14 * 8; ++at) {
@@ -191,11 +191,6 @@ TEST(InPlaceJournal, WithoutAValidHeaderThereIsNoJob) {
     damaged[at] = static_cast<char>(damaged[at] ^ 1);
     EXPECT_FALSE(reopen(damaged)) << "byte " << at;
   }
-}
-
-TEST(InPlaceJournal, ATextOfThatNameIsNoJobs) {
-  EXPECT_THROW((void)reopen("Dear diary, today\n"), JobRefused);
-  EXPECT_THROW((void)reopen(std::string(100'000, 'x')), JobRefused);
 }
 
 // Whoever made such a job can end it, this version cannot: its states stand elsewhere.
