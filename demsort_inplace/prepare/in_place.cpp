@@ -13,7 +13,6 @@
 #include "demsort_inplace/preflight.h"
 #include "demsort_inplace/prepare/ground.h"
 #include "job/benchmark_records.h"
-#include "run/run_block.h"
 
 namespace ecosort::inplace {
 namespace {
@@ -95,12 +94,7 @@ const SpacePlan& require_space(const InPlaceSpec& spec, const PreparedInPlace& p
 
 engine::SortReport run_in_place(const InPlaceSpec& spec, PreparedInPlace prepared, const Environment& environment) {
   const SpacePlan& plan = *prepared.choice.best;
-  const JobHeader header{.job = run::random_job(),
-                         .format = prepared.wanted.format,
-                         .layout = plan.layout,
-                         .memory_bytes = prepared.wanted.memory_bytes,
-                         .threads = spec.threads,
-                         .reread = spec.reread};
+  const JobHeader header = header_of(prepared.wanted, plan, spec.threads, spec.reread);
   return start(spec.file, std::move(prepared.input), header, plan.engine, environment);
 }
 

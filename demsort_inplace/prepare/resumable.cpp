@@ -16,7 +16,6 @@
 #include "io/direct_io.h"
 #include "job/places.h"
 #include "job/run.h"
-#include "run/run_block.h"
 
 namespace ecosort::inplace {
 namespace {
@@ -86,15 +85,10 @@ const SpacePlan& require_space(const PreparedResumable& prepared) {
 
 engine::SortReport run_resumable(const SortSpec& spec, PreparedResumable prepared, const Environment& environment) {
   const SpacePlan& plan = *prepared.choice.best;
-  const JobHeader header{.job = run::random_job(),
-                         .format = prepared.wanted.format,
-                         .layout = plan.layout,
-                         .memory_bytes = prepared.wanted.memory_bytes,
-                         .threads = spec.threads,
-                         .kind = JobHeader::Kind::resumable_sort,
-                         .inputs = identities(prepared.inputs),
-                         .reread = spec.reread,
-                         .compression = {prepared.wanted.compression.is_auto, plan.engine.packing.wanted.terms}};
+  JobHeader header = header_of(prepared.wanted, plan, spec.threads, spec.reread);
+  header.kind = JobHeader::Kind::resumable_sort;
+  header.inputs = identities(prepared.inputs);
+  header.compression = {prepared.wanted.compression.is_auto, plan.engine.packing.wanted.terms};
   return start_resumable(prepared.output, std::move(prepared.inputs), header, plan.engine, environment);
 }
 
