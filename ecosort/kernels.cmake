@@ -10,7 +10,7 @@ function(ecosort_set_up_kernels list)
       set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx2;-mbmi2;-mpclmul")
     elseif(source MATCHES "_avx512\\.cpp$")
       set_source_files_properties(${source} PROPERTIES
-        COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mvpclmulqdq;-mpclmul;-mbmi2;-mprefer-vector-width=512")
+        COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vbmi2;-mvpclmulqdq;-mpclmul;-mbmi2;-mprefer-vector-width=512")
     endif()
   endforeach()
   set(${list} ${sources} PARENT_SCOPE)

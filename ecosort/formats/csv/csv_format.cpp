@@ -91,7 +91,8 @@ void CsvFormat::count(unsigned level, ValueKind kind, const Fields& row, std::ve
 records::KeyWindow CsvFormat::take_values(const Fields& row, std::vector<rows::KeyCounts>& counts,
                                           std::optional<rows::Fault>& fault) const {
   ValueKind kind = ValueKind::usual;
-  const records::KeyWindow window = keys_[0].window(*Value(field_of(row, 0), dialect_), 0, kind);
+  const records::KeyWindow window =
+      with_value(field_of(row, 0), dialect_, [&](Text value) { return keys_[0].window(value, 0, kind); });
   if (kind != ValueKind::usual) [[unlikely]]
     count(0, kind, row, counts, fault);
   for (unsigned level = 1; level < levels_; ++level)
@@ -122,7 +123,7 @@ Text CsvFormat::field_of(Text row, unsigned level) const noexcept {
 
 records::KeyWindow CsvFormat::window(Text row, unsigned level, std::size_t depth) const {
   ValueKind kind = ValueKind::usual;
-  return keys_[level].window(*Value(field_of(row, level), dialect_), depth, kind);
+  return with_value(field_of(row, level), dialect_, [&](Text value) { return keys_[level].window(value, depth, kind); });
 }
 
 std::size_t CsvFormat::common_bytes(Text a, Text b, unsigned level, std::size_t skip) const {

@@ -32,4 +32,12 @@ class Value {
   std::string changed_;
 };
 
+// use(value) of a field, which is most often its own value and then costs nothing.
+template <class Use>
+decltype(auto) with_value(Text field, Dialect dialect, const Use& use) {
+  if (dialect.quote && !field.empty() && field.front() == *dialect.quote) [[unlikely]]
+    return use(*Value(field, dialect));
+  return use(field);
+}
+
 }  // namespace ecosort::csv

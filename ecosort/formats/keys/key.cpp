@@ -4,9 +4,7 @@
 #include <cstring>
 
 #include "formats/keys/number.h"
-#include "formats/lines/key_bytes.h"
 #include "formats/lines/number_bytes.h"
-#include "formats/lines/number_window.h"
 #include "formats/lines/text.h"
 #include "formats/lines/version_window.h"
 #include "formats/lines/versions.h"
@@ -67,12 +65,6 @@ KeyWindow number_to_window(std::uint64_t number, bool reverse) noexcept {
 KeyWindow Key::null_window() const noexcept { return nulls_first_ ? before_all : behind_all; }
 
 KeyWindow Key::number_window(Text value, std::size_t depth, ValueKind& kind) const {
-  if (depth == 0) {
-    lines::NumberWindow plain;
-    if (lines::read_number_window(value, plain) && plain.length == value.size() && plain.has_digits &&
-        !(type_ == KeyType::integer && plain.has_point))
-      return descending_ ? lines::complement(plain.key_window()) : plain.key_window();
-  }
   const auto number = read(type_, value);
   if (!number) {
     kind = ValueKind::unparsable;
@@ -95,7 +87,7 @@ KeyWindow Key::date_window(Text value, std::size_t depth, ValueKind& kind) const
   return make_window(bytes, encode(*time, depth, bytes, window_room), descending_);
 }
 
-KeyWindow Key::window(Text value, std::size_t depth, ValueKind& kind) const {
+KeyWindow Key::any_window(Text value, std::size_t depth, ValueKind& kind) const {
   kind = ValueKind::usual;
   if (!is_there(value)) {
     kind = ValueKind::empty;

@@ -9,6 +9,8 @@
 #include "formats/fixed/encoder.h"
 #include "formats/keys/date.h"
 #include "formats/keys/key_words.h"
+#include "formats/lines/key_bytes.h"
+#include "formats/lines/number_window.h"
 
 namespace ecosort::keys {
 
@@ -28,12 +30,22 @@ class Key {
         nulls_first_(nulls_first),
         empty_is_null_(empty_is_null && type != KeyType::length),
         counts_from_(!empty_is_null && (type == KeyType::text || type == KeyType::nocase) ? 1 : 0),
+        read_number_(type == KeyType::number || type == KeyType::integer ? lines::number_reader() : nullptr),
         format_(format) {}
 
   [[nodiscard]] KeyType type() const noexcept { return type_; }
 
   // Bytes depth ... of what orders the value, as RowFormat::window() has it. `kind` is set at depth 0.
-  [[nodiscard]] records::KeyWindow window(Text value, std::size_t depth, ValueKind& kind) const;
+  [[nodiscard]] records::KeyWindow window(Text value, std::size_t depth, ValueKind& kind) const {
+    if (depth == 0 && read_number_ != nullptr) {
+      const lines::NumberWindow number = read_number_(value.data(), value.size());
+      if (number.length == value.size() && number.has_digits && !(type_ == KeyType::integer && number.has_point)) [[likely]] {
+        kind = ValueKind::usual;
+        return descending_ ? lines::complement(number.window()) : number.window();
+      }
+    }
+    return any_window(value, depth, kind);
+  }
   [[nodiscard]] ValueKind kind_of(Text value) const;
   [[nodiscard]] int compare(Text a, Text b) const;
 
@@ -53,6 +65,8 @@ class Key {
   [[nodiscard]] records::KeyWindow counted(records::KeyWindow window) const noexcept {
     return {window.prefix, descending_ ? window.extension - counts_from_ : window.extension + counts_from_};
   }
+  // Of any value, at any depth.
+  [[nodiscard]] records::KeyWindow any_window(Text value, std::size_t depth, ValueKind& kind) const;
   [[nodiscard]] records::KeyWindow number_window(Text value, std::size_t depth, ValueKind& kind) const;
   [[nodiscard]] records::KeyWindow date_window(Text value, std::size_t depth, ValueKind& kind) const;
   [[nodiscard]] int compare_by_windows(Text a, Text b) const;
@@ -61,6 +75,7 @@ class Key {
   KeyType type_;
   bool descending_, nulls_first_, empty_is_null_;
   std::uint32_t counts_from_;  // what the last byte of a window has for no bytes: where they may be none, 0 is that of nulls
+  lines::NumberReader read_number_;  // of numbers as most of them are; null of other types
   const TimeFormat* format_;
 };
 

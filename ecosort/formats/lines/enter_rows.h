@@ -33,10 +33,11 @@ struct Part {
   std::optional<rows::Fault> fault;         // of the row at `end`, from the beginning of the run
 };
 
-inline void add(records::MultisetHash& hash, LineHash line) noexcept {
-  hash.low += line.low;
-  hash.high += line.high;
-  ++hash.count;
+// The sum of the hashes of so many lines.
+inline void add(records::MultisetHash& hash, LineHash sum, std::size_t lines = 1) noexcept {
+  hash.low += sum.low;
+  hash.high += sum.high;
+  hash.count += lines;
 }
 
 // A line that is not entered, because it came before.
@@ -47,12 +48,30 @@ inline void drop(Part& part, Text line, LineHash hash) noexcept {
 
 inline constexpr std::size_t hashed_at_once = 32;  // rows
 
-// A row that Framer::next() gave, with its hash.
+// A row that Framer::next() gave, with its hash where rows that came before are left out.
 template <class Framer>
 struct HashedRow {
   typename Framer::Row row;
   LineHash hash;
 };
+
+// Hashes rows for a filter. Of all of them at once without one.
+template <class Framer>
+LineHash hash_rows(const LineKernels& kernels, std::span<HashedRow<Framer>> rows, const DuplicateFilter* seen) noexcept {
+  if (seen == nullptr) {
+    LinePlace lines[hashed_at_once];
+    for (std::size_t i = 0; i < rows.size(); ++i) lines[i] = {rows[i].row.text.data(), rows[i].row.text.size()};
+    return kernels.sum(lines, rows.size());
+  }
+  LineHash sum;
+  for (auto& [row, hash] : rows) {
+    hash = kernels.hash(row.text.data(), row.text.size());
+    __builtin_prefetch(seen->place_of(hash.low), 1);
+    sum.low += hash.low;
+    sum.high += hash.high;
+  }
+  return sum;
+}
 
 // Adds the rows to the part, which has places for them. `seen` may be absent.
 template <class Framer>
@@ -65,7 +84,6 @@ void enter_some(LineRun& run, const Framer& framer, Part& part, std::span<const 
     prefetch(alike + rows[i].row.text.size());
   }
   for (const auto& [row, hash] : rows) {
-    add(part.hash, hash);
     part.longest = std::max(part.longest, row.text.size() + 1);
     if (seen != nullptr && seen->has_or_note(hash.low, row.text, run.bytes())) {
       drop(part, row.text, hash);
@@ -92,11 +110,7 @@ void enter_rows(LineRun& run, Framer& framer, Part& part, DuplicateFilter* known
     DuplicateFilter* const seen = known != nullptr && known->is_worth_it() ? known : nullptr;
     const std::size_t count = framer.next(rows, std::min(hashed_at_once, places - part.entered));
     if (count == 0) break;
-    for (std::size_t i = 0; i < count; ++i) {
-      const Text text = rows[i].row.text;
-      rows[i].hash = kernels.hash(text.data(), text.size());
-      if (seen != nullptr) __builtin_prefetch(seen->place_of(rows[i].hash.low), 1);
-    }
+    add(part.hash, hash_rows<Framer>(kernels, {rows, count}, seen), count);
     enter_some<Framer>(run, framer, part, {rows, count}, seen);
   }
   part.end = framer.end();

@@ -12,22 +12,17 @@ namespace ecosort::lines {
 
 class LateHash {
  public:
-  explicit LateHash(const LineKernels& kernels) : hash_line_(kernels.hash) {}
+  explicit LateHash(const LineKernels& kernels) : sum_of_(kernels.sum) {}
 
   // The line stays where it is until settle().
   void add(Text line) noexcept {
     if (count_ == most) settle();
-    waiting_[count_++] = line;
+    waiting_[count_++] = {line.data(), line.size()};
   }
 
   // Hashes what waits.
   void settle() noexcept {
-    LineHash sum;  // not in memory that the called function might see
-    for (std::size_t i = 0; i < count_; ++i) {
-      const LineHash hash = hash_line_(waiting_[i].data(), waiting_[i].size());
-      sum.low += hash.low;
-      sum.high += hash.high;
-    }
+    const LineHash sum = sum_of_(waiting_, count_);
     sum_.low += sum.low;
     sum_.high += sum.high;
     sum_.count += count_;
@@ -40,8 +35,8 @@ class LateHash {
  private:
   static constexpr std::size_t most = 32;  // some KB: they are still in the nearest cache
 
-  decltype(LineKernels::hash) hash_line_;
-  Text waiting_[most];
+  decltype(LineKernels::sum) sum_of_;
+  LinePlace waiting_[most];
   std::size_t count_ = 0;
   records::MultisetHash sum_;
 };

@@ -18,6 +18,12 @@ struct LineHash {
   std::uint64_t low = 0, high = 0;
 };
 
+// A line without its end.
+struct LinePlace {
+  const char* begin = nullptr;
+  std::size_t size = 0;
+};
+
 // Bytes at a time that split() takes, and that gather() reads and writes at a time.
 inline constexpr std::size_t split_bytes = std::size_t{8} * 1024;
 inline constexpr std::size_t copy_step = 128, short_copy_step = 32;
@@ -56,6 +62,9 @@ struct LineKernels {
 
   // Of a line without its end.
   LineHash (*hash)(const char* line, std::size_t size) noexcept;
+
+  // The sum of the hashes of some lines.
+  LineHash (*sum)(const LinePlace* lines, std::size_t count) noexcept;
 };
 
 // Those of records::cpu_level().

@@ -189,7 +189,11 @@ std::optional<records::KeyWindow> LineOrder::usual_window(Text line, const SortK
   const auto text = [&](bool ends_number) {
     return ends_number && key.is_one_field() ? line.substr(key_begin(line, key)) : key_of(line, key);
   };
-  if (key.kind == KeyKind::numeric) return number_window(text(separator_ && ends_number(*separator_)));
+  if (key.kind == KeyKind::numeric) {
+    const Text beginning = text(separator_ && ends_number(*separator_));
+    const NumberWindow number = read_number_(beginning.data(), beginning.size());
+    return number.is_there() ? std::optional(number.window()) : std::nullopt;
+  }
   if (key.kind == KeyKind::general) return general_window(text(separator_ && ends_general(*separator_)));
   return std::nullopt;
 }

@@ -18,6 +18,7 @@
 #include "formats/lines/md5.h"
 #include "formats/lines/text.h"
 #include "formats/lines/version_window.h"
+#include "formats/lines/number_window.h"
 #include "formats/row_format.h"
 
 namespace ecosort::lines {
@@ -110,6 +111,7 @@ class LineOrder final : public rows::RowFormat {
 
   std::vector<SortKey> keys_;
   std::optional<char> separator_;
+  NumberReader read_number_ = number_reader();
   Digest salt_;
   const LineKernels& kernels_;
   std::uint64_t header_left_;

@@ -1,7 +1,5 @@
 #include "formats/lines/number_window.h"
 
-#include <bit>
-
 #include "base/uint128.h"
 #include "formats/lines/number_window_body.h"
 
@@ -11,14 +9,18 @@ namespace {
 constexpr std::uint64_t upper_bits = 0x80 * each_byte;
 
 // The first `count` bytes, fewer than 16.
-uint128 first_bytes(std::size_t count) noexcept { return (uint128{1} << 8 * count) - 1; }
+uint128 first_bytes(unsigned count) noexcept { return (uint128{1} << 8 * count) - 1; }
 
-// Bit i: byte i is no digit.
-std::uint32_t non_digits_of(std::uint64_t bytes) noexcept {
+// Bit i: the upper bit of byte i.
+std::uint32_t upper_bits_of(std::uint64_t bytes) noexcept {
+  return static_cast<std::uint32_t>(((bytes & upper_bits) >> 7U) * 0x0102040810204080U >> 56U);
+}
+
+// Bit i: byte i lies between `least` and `most`, below 0x80.
+std::uint32_t bytes_between(std::uint64_t bytes, unsigned least, unsigned most) noexcept {
   const std::uint64_t seven_bits = bytes & ~upper_bits;
-  const std::uint64_t above = seven_bits + (0x7f - '9') * each_byte, not_below = seven_bits + (0x80 - '0') * each_byte;
-  const std::uint64_t found = (above | ~not_below | bytes) & upper_bits;
-  return static_cast<std::uint32_t>((found >> 7U) * 0x0102040810204080U >> 56U);
+  const std::uint64_t above = seven_bits + (0x7f - most) * each_byte, not_below = seven_bits + (0x80 - least) * each_byte;
+  return upper_bits_of(~above & not_below & ~bytes);
 }
 
 // Four bytes 10 * tens + ones of eight digits.
@@ -37,23 +39,32 @@ class PlainDigits {
     bytes_ = make_uint128(bytes.high, bytes.low);
   }
 
-  [[nodiscard]] std::uint32_t non_digits() const noexcept {
-    return non_digits_of(low_half(bytes_)) | non_digits_of(high_half(bytes_)) << 8U | 1U << 16U;
+  [[nodiscard]] std::uint32_t digits() const noexcept { return between('0', '9'); }
+  [[nodiscard]] std::uint32_t zeros() const noexcept { return between('0', '0'); }
+  [[nodiscard]] std::uint32_t minus() const noexcept { return static_cast<unsigned char>(bytes_) == '-' ? 1 : 0; }
+  [[nodiscard]] std::uint32_t points() const noexcept { return between('.', '.'); }
+  [[nodiscard]] std::uint32_t high() const noexcept {
+    return upper_bits_of(low_half(bytes_)) | upper_bits_of(high_half(bytes_)) << 8U;
   }
 
-  [[nodiscard]] DigitPairs take(std::size_t count, std::size_t point) const noexcept {
-    uint128 bytes = bytes_;
-    if (point != no_point) {
-      const uint128 before = first_bytes(point);
+  [[nodiscard]] std::uint64_t take(DigitPlaces places) const noexcept {
+    if (places.begin == most_bytes) return 0;
+    uint128 bytes = bytes_ >> 8 * places.begin;
+    unsigned count = places.end - places.begin;
+    if (places.whole_end < places.end) {
+      const uint128 before = first_bytes(places.whole_end - places.begin);
       bytes = (bytes & before) | (bytes >> 8U & ~before);
+      --count;
     }
     bytes &= first_bytes(count) & make_uint128(0x0f * each_byte, 0x0f * each_byte);
-    const std::uint64_t low = low_half(bytes), high = high_half(bytes);
-    const auto zeros = static_cast<std::size_t>(high != 0 ? std::countl_zero(high) : 64 + std::countl_zero(low));
-    return {__builtin_bswap64(std::uint64_t{pairs_of(high)} << 32U | pairs_of(low)), 16 - zeros / 8};
+    return __builtin_bswap64(std::uint64_t{pairs_of(high_half(bytes))} << 32U | pairs_of(low_half(bytes)));
   }
 
  private:
+  [[nodiscard]] std::uint32_t between(unsigned least, unsigned most) const noexcept {
+    return bytes_between(low_half(bytes_), least, most) | bytes_between(high_half(bytes_), least, most) << 8U;
+  }
+
   uint128 bytes_ = 0;
 };
 
@@ -61,21 +72,13 @@ class PlainDigits {
 
 NumberReader number_reader_of(records::CpuLevel level) noexcept {
 #if defined(__x86_64__)
-  if (level != records::CpuLevel::baseline) return read_number_avx2;
+  if (level == records::CpuLevel::avx512) return read_number_avx512;
+  if (level == records::CpuLevel::avx2) return read_number_avx2;
 #endif
   static_cast<void>(level);
   return read_number<PlainDigits>;
 }
 
-bool read_number_window(Text text, NumberWindow& number) noexcept {
-  static const NumberReader read = number_reader_of(records::cpu_level());
-  return read(text.data(), text.size(), number);
-}
-
-std::optional<records::KeyWindow> number_window(Text text) noexcept {
-  NumberWindow number;
-  if (!read_number_window(text, number)) return std::nullopt;
-  return number.key_window();
-}
+NumberReader number_reader() { return number_reader_of(records::cpu_level()); }
 
 }  // namespace ecosort::lines

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
+#include <cstdint>
+#include <limits>
 
 #include "base/cpu_features.h"
 #include "formats/fixed/encoder.h"
@@ -10,27 +11,32 @@
 
 namespace ecosort::lines {
 
-// The window of the number that the text begins with, as LineOrder makes it from encode(read_decimal(text)). Nothing for numbers
-// of more than 14 digits from the first to the last that is not zero, and for what is not plain enough to be read at once.
-[[nodiscard]] std::optional<records::KeyWindow> number_window(Text text) noexcept;
-
-// The same, and what the number takes of the text: bytes from the beginning of the text on, blanks included.
+// The number that a text begins with, as LineOrder makes its window from encode(read_decimal(text)), and what it takes of the
+// text. Fits in two registers, in which it is returned.
 struct NumberWindow {
-  records::KeyWindow window{};
-  std::size_t length = 0;
+  static constexpr std::uint16_t none = std::numeric_limits<std::uint16_t>::max();
+
+  std::uint64_t prefix = 0;
+  std::uint32_t extension = 0;
+  std::uint16_t length = none;  // bytes from the beginning of the text on, blanks included
   bool has_point = false, has_digits = false;
 
-  // The window, field by field: one load of both would have to wait until the two stores before it have reached the cache.
-  [[nodiscard]] records::KeyWindow key_window() const noexcept { return {window.prefix, window.extension}; }
+  // False: anything is in the other fields.
+  [[nodiscard]] bool is_there() const noexcept { return length != none; }
+  [[nodiscard]] records::KeyWindow window() const noexcept { return {prefix, extension}; }
 };
-// False: nothing, and `number` holds anything.
-[[nodiscard]] bool read_number_window(Text text, NumberWindow& number) noexcept;
 
-// That which read_number_window() uses at a level, which must not exceed records::detected_cpu_level(); all give the same
-// values.
-using NumberReader = bool (*)(const char* text, std::size_t size, NumberWindow& number) noexcept;
+// None for numbers of more than 14 digits behind leading zeros, and for what is not plain enough to be read at once: the number
+// with its sign and its leading zeros has 16 bytes at most.
+using NumberReader = NumberWindow (*)(const char* text, std::size_t size) noexcept;
+
+// That of records::cpu_level().
+[[nodiscard]] NumberReader number_reader();
+
+// That of a level, which must not exceed records::detected_cpu_level(); all give the same values.
 [[nodiscard]] NumberReader number_reader_of(records::CpuLevel level) noexcept;
-[[nodiscard]] bool read_number_avx2(const char* text, std::size_t size, NumberWindow& number) noexcept;
+[[nodiscard]] NumberWindow read_number_avx2(const char* text, std::size_t size) noexcept;
+[[nodiscard]] NumberWindow read_number_avx512(const char* text, std::size_t size) noexcept;
 
 // Whether a number ends at this byte whatever follows, so that a field that it ends need not be cut out.
 [[nodiscard]] constexpr bool ends_number(char c) noexcept {

@@ -1,10 +1,10 @@
-// The window of a number, compiled once per instruction set over a type D of what is done with its digits:
+// The window of a number, compiled once per instruction set over a type D of what is done with the first 16 bytes of a text:
 //
-//   D(at, size)           the first 16 bytes of a text, zeros behind it
-//   non_digits()          bit i: byte i is no digit; and bit 16
-//   take(count, point)    numbers of two digits, 0 to 99, of the first `count` digits, at most 14, where byte number `point` is
-//                         left out; the first one in the highest byte. And how many of the digits count, up to the last one
-//                         that is not zero
+//   D(at, size)          zeros stand behind a shorter text
+//   digits(), zeros()    bit i: byte i is a digit, or '0'
+//   minus()              1 if the first byte is '-', else 0: a number, not a bool, which would become a branch
+//   points(), high()     bit i: byte i is '.', or 0x80 and above
+//   take(places)         numbers of two digits, 0 to 99, of the digits there, at most 14; the first one in the highest byte
 //
 // Everything here has internal linkage, so that no function compiled for a newer processor can stand in for the plain one.
 #pragma once
@@ -42,48 +42,72 @@ inline SixteenBytes load_beginning(const char* at, std::size_t size) noexcept {
   return bytes;
 }
 
-struct DigitPairs {
-  std::uint64_t bytes;
-  std::size_t digits;
+constexpr std::uint64_t each_byte = 0x0101010101010101;
+constexpr unsigned most_bytes = 16;
+constexpr unsigned most_digits = 14;  // so that their pairs, and what ends a negative number, fit in eight bytes
+
+// Where the digits of a number lie: from `begin` to `end`, but for a point at `whole_end` if that comes before.
+struct DigitPlaces {
+  unsigned begin, whole_end, end;
 };
 
-constexpr std::uint64_t each_byte = 0x0101010101010101;
-constexpr std::size_t most_digits = 14;  // so that their pairs, and what ends a negative number, fit in eight bytes
-constexpr std::size_t no_point = 16;
-
-// In the words of numbers.cpp: a byte for the sign, one for the digits before the point, and one for each pair of digits, 1 to
-// 100. All bits are turned in a negative number, without a branch, as signs follow no pattern. False: not plain enough.
-template <class D>
-bool read_number(const char* text, std::size_t size, ecosort::lines::NumberWindow& number) noexcept {
-  const char* at = text;
-  const char* const end = text + size;
-  while (at < end && (*at == ' ' || *at == '\t' || *at == '\n')) ++at;
-  const std::uint64_t turn = at < end && *at == '-' ? ~std::uint64_t{0} : 0;
-  at += turn & 1U;
-  const char* const first = at;
-  while (at < end && *at == '0') ++at;
-  const D digits(at, static_cast<std::size_t>(end - at));
-  std::uint32_t stops = digits.non_digits();
-  const auto whole = static_cast<std::size_t>(__builtin_ctz(stops));
-  if (whole > most_digits) return false;
-  number.has_point = at + whole < end && at[whole] == '.';
-  if (number.has_point) stops &= stops - 1;
-  const auto length = static_cast<std::size_t>(__builtin_ctz(stops)), count = length - (number.has_point ? 1 : 0);
-  if (count > most_digits || (at + length < end && static_cast<unsigned char>(at[length]) >= 0x80)) return false;
-  number.has_digits = count > 0 || at > first;
-  number.length = static_cast<std::size_t>(at - text) + length;
-  const DigitPairs pairs = digits.take(count, number.has_point ? whole : no_point);
-  if (pairs.digits == 0) {
-    number.window = {std::uint64_t{0x80} << 56U, 1};
-    return true;
+// In the words of numbers.cpp: a byte for the sign, one for the digits before the point, and one for each pair of digits up to the
+// last one that is not zero, 1 to 100. All bits are turned in a negative number, without a branch, as signs follow no pattern.
+inline void set_window(ecosort::lines::NumberWindow& number, std::uint64_t pairs, std::uint64_t whole, std::uint64_t turn) noexcept {
+  if (pairs == 0) [[unlikely]] {
+    number.prefix = std::uint64_t{0x80} << 56U;
+    number.extension = 1;
+    return;
   }
-  const std::size_t bytes = (pairs.digits + 1) / 2;
-  const std::uint64_t counted = ~std::uint64_t{0} << (64 - 8 * bytes);
-  const std::uint64_t magnitude = ((pairs.bytes + (each_byte & counted)) ^ turn) & (counted >> 8U | counted);
-  const std::uint64_t sign = 0x81 ^ (turn & 0xfe), exponent = whole ^ (turn & 0xff);
-  number.window = {sign << 56U | exponent << 48U | magnitude >> 16U,
-                   static_cast<std::uint32_t>(magnitude << 16U) | static_cast<std::uint32_t>(bytes + 2 + (turn & 1U))};
-  return true;
+  const std::uint64_t unused = static_cast<unsigned>(__builtin_ctzll(pairs)) & 56U;  // bits
+  const std::uint64_t counted = ~std::uint64_t{0} << unused;
+  const std::uint64_t magnitude = (pairs + (each_byte & counted)) ^ (turn & (counted >> 8U | counted));
+  const std::uint64_t beginning = (std::uint64_t{0x81} << 56U | whole << 48U) ^ (turn & std::uint64_t{0xfeff} << 48U);
+  number.prefix = beginning | magnitude >> 16U;
+  number.extension = static_cast<std::uint32_t>(magnitude << 16U) | static_cast<std::uint32_t>(10 - unused / 8 - turn);
+}
+
+inline unsigned first_bit(std::uint32_t bits) noexcept { return static_cast<unsigned>(__builtin_ctz(bits)); }
+
+// Of a text without blanks in front. Where the number's parts lie is found by arithmetic on masks, as its length, its sign and its
+// point follow no pattern that branches could be predicted by.
+template <class D>
+[[gnu::always_inline]] inline ecosort::lines::NumberWindow read_digits(const char* at, std::size_t size) noexcept {
+  ecosort::lines::NumberWindow number;
+  const D bytes(at, size);
+  constexpr std::uint32_t behind = std::uint32_t{1} << most_bytes;  // the bit that ends all
+  const std::uint32_t minus = bytes.minus(), from = ~minus;         // the bits behind the sign
+  const std::uint32_t others = (~bytes.digits() | behind) & from;
+  const unsigned whole_end = first_bit(others), begin = first_bit((~bytes.zeros() | behind) & from);
+  const std::uint32_t point = bytes.points() >> whole_end & 1U;
+  const unsigned end = first_bit(others ^ point << whole_end), digits = end - begin - point;
+  if (digits > most_digits || (end == most_bytes && size > most_bytes) || (bytes.high() >> end & 1U) != 0) [[unlikely]]
+    return number;
+  number.length = static_cast<std::uint16_t>(end);
+  number.has_point = point != 0;
+  number.has_digits = end > minus + point;
+  set_window(number, bytes.take({begin, whole_end, end}), whole_end - begin, -static_cast<std::uint64_t>(minus));
+  return number;
+}
+
+template <class D>
+[[gnu::noinline]] ecosort::lines::NumberWindow read_behind_blanks(const char* text, std::size_t size) noexcept {
+  std::size_t blanks = 0;
+  while (blanks < size && (text[blanks] == ' ' || text[blanks] == '\t' || text[blanks] == '\n')) ++blanks;
+  ecosort::lines::NumberWindow number = read_digits<D>(text + blanks, size - blanks);
+  if (number.is_there() && blanks < number.none - most_bytes)
+    number.length = static_cast<std::uint16_t>(number.length + blanks);
+  else
+    number.length = number.none;
+  return number;
+}
+
+template <class D>
+inline ecosort::lines::NumberWindow read_number(const char* text, std::size_t size) noexcept {
+  const ecosort::lines::NumberWindow number = read_digits<D>(text, size);
+  if (number.length == 0) [[unlikely]]
+    return read_behind_blanks<D>(text, size);
+  return number;
 }
 
 }  // namespace

@@ -200,12 +200,12 @@ TEST(NumberWindow, IsThatOfTheEncodedNumberAtEveryLevel) {
     for (int i = 0; i < 200'000; ++i) {
       const std::string text = random_number(random);
       const std::vector<char> exact(text.begin(), text.end());  // no byte behind it that may be read
-      NumberWindow number;
-      if (!read(exact.data(), exact.size(), number)) continue;
+      const NumberWindow number = read(exact.data(), exact.size());
+      if (!number.is_there()) continue;
       ++usual;
       const records::KeyWindow expected = encoded(text);
-      ASSERT_EQ(number.window.prefix, expected.prefix) << text;
-      ASSERT_EQ(number.window.extension, expected.extension) << text;
+      ASSERT_EQ(number.prefix, expected.prefix) << text;
+      ASSERT_EQ(number.extension, expected.extension) << text;
       ASSERT_EQ(number.length, length_of(text, number.has_point)) << text;
       ASSERT_EQ(number.has_digits, text.substr(0, number.length).find_first_of("0123456789") != std::string::npos) << text;
     }
@@ -218,14 +218,13 @@ TEST(NumberWindow, EveryLevelReadsTheSame) {
   Random random(4);
   for (int i = 0; i < 100'000; ++i) {
     const std::string text = random_number(random);
-    NumberWindow first;
-    const bool is_plain = number_reader_of(records::CpuLevel::baseline)(text.data(), text.size(), first);
+    const NumberWindow first = number_reader_of(records::CpuLevel::baseline)(text.data(), text.size());
     for (const records::CpuLevel level : records::all_cpu_levels) {
       if (level > records::detected_cpu_level()) continue;
-      NumberWindow number;
-      ASSERT_EQ(number_reader_of(level)(text.data(), text.size(), number), is_plain) << text;
-      if (!is_plain) continue;
-      EXPECT_EQ(number.window.prefix, first.window.prefix) << text;
+      const NumberWindow number = number_reader_of(level)(text.data(), text.size());
+      ASSERT_EQ(number.is_there(), first.is_there()) << text;
+      if (!first.is_there()) continue;
+      EXPECT_EQ(number.prefix, first.prefix) << text;
       EXPECT_EQ(std::tie(number.length, number.has_point, number.has_digits),
                 std::tie(first.length, first.has_point, first.has_digits))
           << text;
