@@ -30,8 +30,8 @@ CpuLevel detected_cpu_level() noexcept {
       __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi2") != 0 && __builtin_cpu_supports("pclmul") != 0;
   if (!avx2) return CpuLevel::baseline;
   const bool avx512 = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
-                      __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512vbmi2") != 0 &&
-                      __builtin_cpu_supports("vpclmulqdq") != 0;
+                      __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
+                      __builtin_cpu_supports("avx512vbmi2") != 0 && __builtin_cpu_supports("vpclmulqdq") != 0;
   return avx512 ? CpuLevel::avx512 : CpuLevel::avx2;
 #else
   return CpuLevel::baseline;

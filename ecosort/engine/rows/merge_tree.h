@@ -92,16 +92,23 @@ class MergeTree {
   // The line of the winner changed, or it is exhausted.
   void replay() {
     Node climbing = leaf(winner_.cursor());
+    std::uint64_t* const prefixes = prefixes_.data();  // which no store below changes, as the compiler cannot know
+    std::uint64_t* const rests = rests_.data();
     for (std::size_t at = (climbing.cursor() + leaves_) / 2; at > 0; at /= 2) {
-      const Node stays{prefixes_[at], rests_[at]};
-      bool wins = stays.prefix < climbing.prefix;
-      if (stays.prefix == climbing.prefix) [[unlikely]]
-        wins = wins_tie(stays, climbing);
-      const std::uint64_t mask = -static_cast<std::uint64_t>(wins);
-      const std::uint64_t prefix = (stays.prefix ^ climbing.prefix) & mask, rest = (stays.rest ^ climbing.rest) & mask;
-      prefixes_[at] = stays.prefix ^ prefix;
-      rests_[at] = stays.rest ^ rest;
-      climbing.prefix ^= prefix;
+      const Node stays{prefixes[at], rests[at]};
+      if (stays.prefix == climbing.prefix) [[unlikely]] {
+        if (!wins_tie(stays, climbing)) continue;
+        prefixes[at] = climbing.prefix;
+        rests[at] = climbing.rest;
+        climbing = stays;
+        continue;
+      }
+      const std::uint64_t both = stays.prefix ^ climbing.prefix,
+                          mask = opaque(-static_cast<std::uint64_t>(stays.prefix < climbing.prefix));
+      const std::uint64_t rest = (stays.rest ^ climbing.rest) & mask;
+      climbing.prefix = opaque(std::min(stays.prefix, climbing.prefix));
+      prefixes[at] = both ^ climbing.prefix;
+      rests[at] = stays.rest ^ rest;
       climbing.rest ^= rest;
     }
     winner_ = climbing;
@@ -114,6 +121,12 @@ class MergeTree {
 
     [[nodiscard]] std::size_t cursor() const noexcept { return static_cast<std::uint32_t>(rest); }
   };
+
+  // The compiler knows nothing of the result: it cannot replace what is computed by a branch around it.
+  static std::uint64_t opaque(std::uint64_t value) noexcept {
+    __asm__("" : "+r"(value));
+    return value;
+  }
 
   [[nodiscard]] bool is_live(std::size_t cursor) const { return cursor < cursors_.size() && !cursors_[cursor]->exhausted; }
 

@@ -4,6 +4,8 @@
 //   V::copy(to, at, c), V::copy_half(to, at, c)
 //                         the same of 64 or 32 bytes, which are copied
 //   V::sums(line, words)  both NH sums of the first words (at most 128) of a line
+//   V::add_four(lines, V::Fours&), V::total_of(fours)
+//                         the hashes of four lines of 2 to 128 words added up, where a vector has room for them; may be absent
 //
 // Everything here has internal linkage, so that no function compiled for a newer processor can stand in for the plain one.
 #pragma once
@@ -162,8 +164,10 @@ std::size_t gather_lines(const ecosort::lines::GatherTask& given, std::uint32_t*
   return count;
 }
 
+constexpr std::uint64_t finish_factor = 0x9fb21c651e98df25U;
+
 inline std::uint64_t finished(std::uint64_t sum) noexcept {
-  sum = (sum ^ sum >> 32U) * 0x9fb21c651e98df25U;
+  sum = (sum ^ sum >> 32U) * finish_factor;
   return sum ^ sum >> 29U;
 }
 
@@ -207,7 +211,7 @@ inline LineHash hash_line(const char* line, std::size_t size) noexcept {
 
 // In registers: whoever adds the hashes of calls stores two words and loads them as one, which has to wait for both stores.
 template <class V>
-LineHash sum_of_hashes(const ecosort::lines::LinePlace* lines, std::size_t count) noexcept {
+LineHash sum_one_by_one(const ecosort::lines::LinePlace* lines, std::size_t count) noexcept {
   LineHash sum;
   for (std::size_t i = 0; i < count; ++i) {
     const LineHash hash = hash_line<V>(lines[i].begin, lines[i].size);
@@ -217,9 +221,41 @@ LineHash sum_of_hashes(const ecosort::lines::LinePlace* lines, std::size_t count
   return sum;
 }
 
+inline bool are_usual(const ecosort::lines::LinePlace* four) noexcept {
+  bool are = true;
+  for (std::size_t i = 0; i < 4; ++i) are &= four[i].size / word_bytes - 2 <= chunk_words - 2;
+  return are;
+}
+
+template <class V>
+LineHash sum_of_hashes(const ecosort::lines::LinePlace* lines, std::size_t count) noexcept {
+  if constexpr (!requires { typename V::Fours; }) {
+    return sum_one_by_one<V>(lines, count);
+  } else {
+    LineHash sum;
+    const auto add = [&sum](LineHash hash) {
+      sum.low += hash.low;
+      sum.high += hash.high;
+    };
+    typename V::Fours fours{};
+    std::size_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+      if (are_usual(lines + i)) [[likely]]
+        V::add_four(lines + i, fours);
+      else
+        add(sum_one_by_one<V>(lines + i, 4));
+    }
+    add(sum_one_by_one<V>(lines + i, count - i));
+    const LineSums total = V::total_of(fours);
+    add({total.a, total.b});
+    return sum;
+  }
+}
+
 template <class V>
 constexpr ecosort::lines::LineKernels kernels_over() noexcept {
-  return {count_in<V>, split_lines<V>, find_end<V>, gather_lines<V, false>, gather_lines<V, true>, hash_line<V>, sum_of_hashes<V>};
+  return {count_in<V>,           split_lines<V>, find_end<V>,     gather_lines<V, false>,
+          gather_lines<V, true>, hash_line<V>,   sum_of_hashes<V>};
 }
 
 }  // namespace

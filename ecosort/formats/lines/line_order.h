@@ -16,9 +16,9 @@
 #include "formats/lines/key_bytes.h"
 #include "formats/lines/line_kernels.h"
 #include "formats/lines/md5.h"
+#include "formats/lines/number_window.h"
 #include "formats/lines/text.h"
 #include "formats/lines/version_window.h"
-#include "formats/lines/number_window.h"
 #include "formats/row_format.h"
 
 namespace ecosort::lines {

@@ -33,8 +33,8 @@ struct Avx512Vectors {
     const __m512i sum = _mm512_add_epi32(words, _mm512_loadu_si512(keys));
     return _mm512_maskz_mul_epu32(wanted, sum, _mm512_srli_epi64(sum, 32));
   }
-  // 16 words, as most lines have at most, without a branch; those that the line lacks count as zero.
-  static LineSums sums(const char* line, std::size_t words) noexcept {
+  // 16 words, as most lines have at most, without a branch; those that the line lacks count as zero. Sum a is in the low half.
+  static __m128i both_sums(const char* line, std::size_t words) noexcept {
     const std::uint32_t present = _bzhi_u32(0xffff, static_cast<std::uint32_t>(words));
     const auto low = static_cast<__mmask8>(present), high = static_cast<__mmask8>(present >> 8U);
     const __m512i first = _mm512_maskz_loadu_epi64(low, line), second = _mm512_maskz_loadu_epi64(high, line + 64);
@@ -48,8 +48,42 @@ struct Avx512Vectors {
     }
     const __m512i pairs = _mm512_add_epi64(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
     const __m256i halves = _mm256_add_epi64(_mm512_castsi512_si256(pairs), _mm512_extracti64x4_epi64(pairs, 1));
-    const __m128i folded = _mm_add_epi64(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1));
-    return {static_cast<std::uint64_t>(_mm_cvtsi128_si64(folded)), static_cast<std::uint64_t>(_mm_extract_epi64(folded, 1))};
+    return _mm_add_epi64(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1));
+  }
+  static LineSums sums(const char* line, std::size_t words) noexcept { return to_sums(both_sums(line, words)); }
+
+  // The hashes of four lines at a time, each of 2 to 128 words, are finished together.
+  using Fours = __m512i;
+  static void add_four(const ecosort::lines::LinePlace* lines, Fours& total) noexcept {
+    const __m512i four = _mm512_inserti64x4(_mm512_castsi256_si512(two_lines(lines)), two_lines(lines + 2), 1);
+    const __m512i places = _mm512_loadu_si512(lines), sizes = _mm512_unpackhi_epi64(places, places);
+    __m512i hash = _mm512_add_epi64(four, _mm512_mullo_epi64(sizes, in_turn(size_a, size_b)));
+    hash = _mm512_mullo_epi64(_mm512_xor_si512(hash, _mm512_srli_epi64(hash, 32)), in_turn(finish_factor, finish_factor));
+    total = _mm512_add_epi64(total, _mm512_xor_si512(hash, _mm512_srli_epi64(hash, 29)));
+  }
+  static LineSums total_of(const Fours& total) noexcept {
+    const __m256i halves = _mm256_add_epi64(_mm512_castsi512_si256(total), _mm512_extracti64x4_epi64(total, 1));
+    return to_sums(_mm_add_epi64(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1)));
+  }
+
+ private:
+  static_assert(sizeof(ecosort::lines::LinePlace) == 16 && offsetof(ecosort::lines::LinePlace, size) == 8);
+
+  static __m512i in_turn(std::uint64_t even, std::uint64_t odd) noexcept {
+    const auto x = static_cast<long long>(even), y = static_cast<long long>(odd);
+    return _mm512_set_epi64(y, x, y, x, y, x, y, x);
+  }
+  // The sums of a line, with those of its last eight bytes.
+  static __m128i all_sums(const ecosort::lines::LinePlace& line) noexcept {
+    const __m128i last = _mm_set1_epi64x(static_cast<long long>(PlainLanes::load(line.begin + line.size - word_bytes)));
+    const __m128i tail = _mm_add_epi32(last, _mm_loadu_si128(reinterpret_cast<const __m128i*>(&hash_keys.tail_a)));
+    return _mm_add_epi64(both_sums(line.begin, line.size / word_bytes), _mm_mul_epu32(tail, _mm_srli_epi64(tail, 32)));
+  }
+  static __m256i two_lines(const ecosort::lines::LinePlace* lines) noexcept {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(all_sums(lines[0])), all_sums(lines[1]), 1);
+  }
+  static LineSums to_sums(__m128i both) noexcept {
+    return {static_cast<std::uint64_t>(_mm_cvtsi128_si64(both)), static_cast<std::uint64_t>(_mm_extract_epi64(both, 1))};
   }
 };
 

@@ -51,7 +51,9 @@ class VectorDigits {
   }
   static __m128i constant(const char* bytes) noexcept { return _mm_load_si128(reinterpret_cast<const __m128i*>(bytes)); }
   static std::uint32_t mask_of(__m128i bytes) noexcept { return static_cast<std::uint32_t>(_mm_movemask_epi8(bytes)); }
-  [[nodiscard]] std::uint32_t matches(const char* bytes) const noexcept { return mask_of(_mm_cmpeq_epi8(bytes_, constant(bytes))); }
+  [[nodiscard]] std::uint32_t matches(const char* bytes) const noexcept {
+    return mask_of(_mm_cmpeq_epi8(bytes_, constant(bytes)));
+  }
 
   const NumberConstants* constants_ = opaque(&number_constants);
   __m128i bytes_, digits_;

@@ -51,9 +51,11 @@ struct DigitPlaces {
   unsigned begin, whole_end, end;
 };
 
-// In the words of numbers.cpp: a byte for the sign, one for the digits before the point, and one for each pair of digits up to the
-// last one that is not zero, 1 to 100. All bits are turned in a negative number, without a branch, as signs follow no pattern.
-inline void set_window(ecosort::lines::NumberWindow& number, std::uint64_t pairs, std::uint64_t whole, std::uint64_t turn) noexcept {
+// In the words of numbers.cpp: a byte for the sign, one for the digits before the point, and one for each pair of digits up to
+// the last one that is not zero, 1 to 100. All bits are turned in a negative number, without a branch, as signs follow no
+// pattern.
+inline void set_window(ecosort::lines::NumberWindow& number, std::uint64_t pairs, std::uint64_t whole,
+                       std::uint64_t turn) noexcept {
   if (pairs == 0) [[unlikely]] {
     number.prefix = std::uint64_t{0x80} << 56U;
     number.extension = 1;
@@ -69,8 +71,8 @@ inline void set_window(ecosort::lines::NumberWindow& number, std::uint64_t pairs
 
 inline unsigned first_bit(std::uint32_t bits) noexcept { return static_cast<unsigned>(__builtin_ctz(bits)); }
 
-// Of a text without blanks in front. Where the number's parts lie is found by arithmetic on masks, as its length, its sign and its
-// point follow no pattern that branches could be predicted by.
+// Of a text without blanks in front. Where the number's parts lie is found by arithmetic on masks, as its length, its sign and
+// its point follow no pattern that branches could be predicted by.
 template <class D>
 [[gnu::always_inline]] inline ecosort::lines::NumberWindow read_digits(const char* at, std::size_t size) noexcept {
   ecosort::lines::NumberWindow number;

@@ -123,6 +123,28 @@ TEST_P(LineKernelsOf, HashAsThePlainOnesDo) {
   }
 }
 
+// Of any number of lines, of every length beside every other kind of length.
+TEST_P(LineKernelsOf, SumTheHashesOfLines) {
+  Random random(5);
+  const std::string text = random_text(random, 5000, 100);
+  const std::size_t longest[] = {7, 15, 16, 140, 1031, 1032, 4000};
+  for (int round = 0; round < 20'000; ++round) {
+    std::vector<LinePlace> lines(random.below(12));
+    LineHash expected;
+    for (LinePlace& line : lines) {
+      const std::size_t most = longest[random.below(std::size(longest))];
+      line.size = random.below(4) == 0 ? most : random.below(most + 1);
+      line.begin = text.data() + random.below(text.size() - line.size);
+      const LineHash hash = line_kernels_baseline.hash(line.begin, line.size);
+      expected.low += hash.low;
+      expected.high += hash.high;
+    }
+    const LineHash sum = kernels().sum(lines.data(), lines.size());
+    ASSERT_EQ(sum.low, expected.low);
+    ASSERT_EQ(sum.high, expected.high);
+  }
+}
+
 TEST_P(LineKernelsOf, HashDifferentLinesDifferently) {
   std::vector<std::uint64_t> low, high;
   const auto add = [&](const std::string& line) {
