@@ -91,9 +91,27 @@ void MergeLines::check_row(const Format& format, MergeCursor& cursor) {
   if (const auto fault = format.check_row(cursor.line(), merged_.key_counts)) refuse(cursor, *fault);
 }
 
-// The same, and takes its window. Also true where there is no row any more.
+// As find_row(), of a row of a run, where a format sees at once where it ends and what its window is.
+template <class Format>
+bool MergeLines::find_plain_row(const Format& format, MergeCursor& cursor) {
+  if (cursor.input->is_plain || cursor.at == nullptr || cursor.searched != cursor.at) return false;
+  cursor.line_end = format.plain_row_end(cursor.at, cursor.end, cursor.window);
+  return cursor.line_end != nullptr;
+}
+
+void MergeLines::fetch_ahead(const MergeCursor& cursor) noexcept {
+  for (std::size_t ahead = 64; ahead < 256; ahead += 64) prefetch(cursor.line_end + ahead);
+}
+
+// The same as find_end(), and takes its window. Also true where there is no row any more.
 template <class Format>
 bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
+  if constexpr (requires { &Format::plain_row_end; }) {
+    if (find_plain_row(format, cursor)) {
+      fetch_ahead(cursor);
+      return true;
+    }
+  }
   if (!find_end(format, cursor)) return false;
   if constexpr (Format::leaves_out_blank_rows) {
     while (cursor.input->is_plain && !cursor.exhausted && format.is_blank(cursor.line())) {
@@ -105,7 +123,7 @@ bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
   if constexpr (Format::checks_rows)
     if (cursor.input->is_plain) check_row(format, cursor);
   cursor.window = format.window(cursor.line());
-  for (std::size_t ahead = 64; ahead < 256; ahead += 64) prefetch(cursor.line_end + ahead);
+  fetch_ahead(cursor);
   return true;
 }
 

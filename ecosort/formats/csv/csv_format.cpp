@@ -126,6 +126,17 @@ records::KeyWindow CsvFormat::window(Text row, unsigned level, std::size_t depth
   return with_value(field_of(row, level), dialect_, [&](Text value) { return keys_[level].window(value, depth, kind); });
 }
 
+const char* CsvFormat::plain_row_end(const char* at, const char* end, records::KeyWindow& window) const {
+  const auto room = static_cast<std::size_t>(end - at);
+  const CsvKernels::PlainRow row = kernels_.plain_row(at, std::min(room, lines::split_bytes), dialect_, places_[0]);
+  if (row.size == row.none) return nullptr;
+  Text field(at + row.begin(), row.end() - row.begin());
+  if (row.end() == row.size && field.ends_with('\r')) field.remove_suffix(1);
+  ValueKind kind = ValueKind::usual;
+  window = keys_[0].window(field, 0, kind);
+  return at + row.size;
+}
+
 std::size_t CsvFormat::common_bytes(Text a, Text b, unsigned level, std::size_t skip) const {
   if (!keys_[level].has_plain_bytes()) return skip;
   return lines::common_beginning(*Value(field_of(a, level), dialect_), *Value(field_of(b, level), dialect_), skip);

@@ -61,6 +61,8 @@ class CsvFormat final : public rows::RowFormat {
     return dialect_.quote ? kernels_.find(at, end, *dialect_.quote, is_inside) : line_kernels_.find(at, end, '\n');
   }
   [[nodiscard]] records::KeyWindow window(Text row) const { return window(row, 0, 0); }
+  // Both of the row at `at`, which was checked, in one look at its bytes; null where it has quotes or does not end before `end`.
+  [[nodiscard]] const char* plain_row_end(const char* at, const char* end, records::KeyWindow& window) const;
   // Nothing where the row is as it should be; then its values are counted.
   [[nodiscard]] std::optional<rows::Fault> check_row(Text row, std::vector<rows::KeyCounts>& counts) const;
 

@@ -16,7 +16,7 @@ namespace ecosort::csv {
 // What scan() finds in some bytes that begin with a row.
 struct Scan {
   // Delimiters and ends of rows outside of quotes, in ascending order.
-  std::uint32_t offsets[lines::split_bytes + 8];
+  std::uint32_t offsets[lines::split_room];
   std::size_t count = 0;     // of them
   std::size_t rows = 0;      // of them, ends of rows
   bool has_quotes = false;   // anywhere
@@ -37,6 +37,18 @@ struct CsvKernels {
     std::size_t begin = 0, end = 0;
   };
   Span (*field)(const char* row, std::size_t size, Dialect dialect, std::size_t column) noexcept;
+
+  // The row that begins at `row`, and its field `column`: size, without the end, `none` where no row ends in the `room` bytes,
+  // or one has quotes or too few fields. As find() and field() in one look at the bytes. room < 2^32. In two registers.
+  struct PlainRow {
+    static constexpr std::uint64_t none = ~std::uint64_t{0};
+    std::uint64_t size = none;
+    std::uint64_t field = 0;  // where it begins, and, 32 bits above, where it ends
+
+    [[nodiscard]] std::size_t begin() const noexcept { return static_cast<std::uint32_t>(field); }
+    [[nodiscard]] std::size_t end() const noexcept { return field >> 32U; }
+  };
+  PlainRow (*plain_row)(const char* row, std::size_t room, Dialect dialect, std::size_t column) noexcept;
 
   // As LineKernels has it, of rows with quotes.
   std::size_t (*gather)(const lines::GatherTask& task, std::uint32_t* sizes) noexcept;

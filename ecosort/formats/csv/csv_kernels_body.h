@@ -82,7 +82,7 @@ void scan_rows(const char* text, std::size_t size, Dialect dialect, Scan& scan) 
       before.border = borders >> 63U;
     }
     rows += static_cast<std::size_t>(__builtin_popcountll(borders & masks.newlines));
-    next = add_offsets(borders, at, next);
+    next = add_offsets<V>(borders, at, next);
   }
   scan.count = static_cast<std::size_t>(next - scan.offsets);
   scan.rows = rows;
@@ -144,6 +144,64 @@ CsvKernels::Span find_field(const char* row, std::size_t size, Dialect dialect, 
   return span;
 }
 
+// The bits up to the first newline, or all.
+constexpr std::uint64_t up_to_end(std::uint64_t newlines) noexcept { return newlines ^ (newlines - 1); }
+
+// As find_plain_row(), of one that ends within 128 bytes and whose field ends within 64, without a branch that depends on where.
+template <class V, class B>
+inline CsvKernels::PlainRow find_short_row(const char* row, Dialect dialect, std::size_t column) noexcept {
+  const std::uint64_t near = V::matches(row, '\n'), far = V::matches(row + 64, '\n');
+  const std::uint64_t borders = (V::matches(row, dialect.delimiter) | near) & up_to_end(near);
+  if ((near | far) == 0 || static_cast<std::size_t>(__builtin_popcountll(borders)) <= column) [[unlikely]]
+    return {};
+  if (dialect.quote) {
+    const std::uint64_t far_part = up_to_end(far) & -static_cast<std::uint64_t>(near == 0);
+    if (((V::matches(row, *dialect.quote) & up_to_end(near)) | (V::matches(row + 64, *dialect.quote) & far_part)) != 0)
+        [[unlikely]]
+      return {};
+  }
+  const std::uint64_t begin = column == 0 ? 0 : B::select(borders, column - 1) + 1;
+  return {first_of(near, far), begin | static_cast<std::uint64_t>(__builtin_ctzll(borders >> begin << begin)) << 32U};
+}
+
+// A newline is the last border of a row.
+template <class V, class B>
+[[gnu::noinline]] CsvKernels::PlainRow find_long_row(const char* row, std::size_t room, Dialect dialect,
+                                                     std::size_t column) noexcept {
+  std::uint64_t begin = 0, end = 0;
+  std::size_t to_pass = column;  // borders in front of the field
+  for (std::size_t at = 0; at < room; at += 64) {
+    const Block<V> block(row, at, room);
+    const std::uint64_t newlines = block.matches('\n'), of_row = up_to_end(newlines);
+    if (dialect.quote && (block.matches(*dialect.quote) & of_row) != 0) return {};
+    std::uint64_t borders = (block.matches(dialect.delimiter) | newlines) & of_row;
+    if (const auto count = static_cast<std::size_t>(__builtin_popcountll(borders)); count < to_pass) {
+      to_pass -= count;
+      borders = 0;
+    } else if (to_pass > 0) {
+      const std::size_t place = B::select(borders, to_pass - 1);
+      to_pass = 0;
+      begin = at + place + 1;
+      borders &= ~std::uint64_t{1} << place;
+    }
+    if (end == 0 && borders != 0) end = at + static_cast<std::size_t>(__builtin_ctzll(borders)) + 1;
+    if (newlines == 0) continue;
+    if (end == 0) return {};
+    return {at + static_cast<std::size_t>(__builtin_ctzll(newlines)), begin | (end - 1) << 32U};
+  }
+  return {};
+}
+
+template <class V, class B>
+CsvKernels::PlainRow find_plain_row(const char* row, std::size_t room, Dialect dialect, std::size_t column) noexcept {
+  if (room >= 128) [[likely]] {
+    const CsvKernels::PlainRow found = find_short_row<V, B>(row, dialect, column);
+    if (found.size != found.none) [[likely]]
+      return found;
+  }
+  return find_long_row<V, B>(row, room, dialect, column);
+}
+
 // As copy_rest() of lines, from the beginning of a row with quotes.
 template <class V, class B>
 [[gnu::noinline]] std::size_t copy_quoted_row(char* to, std::size_t room, const char* row, char quote) noexcept {
@@ -181,7 +239,7 @@ std::size_t gather_rows(const ecosort::lines::GatherTask& given, std::uint32_t* 
 
 template <class V, class B>
 constexpr CsvKernels csv_kernels_over() noexcept {
-  return {scan_rows<V, B>, find_row_end<V, B>, find_field<V, B>, gather_rows<V, B>};
+  return {scan_rows<V, B>, find_row_end<V, B>, find_field<V, B>, find_plain_row<V, B>, gather_rows<V, B>};
 }
 
 }  // namespace

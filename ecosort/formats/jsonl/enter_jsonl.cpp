@@ -70,7 +70,7 @@ class JsonlFramer {
   std::size_t at_ = 0;  // of the stretch
   std::size_t next_;    // stretch
   std::size_t found_ = 0, taken_ = 0;
-  std::uint32_t ends_[lines::split_bytes + 8];
+  std::uint32_t ends_[lines::split_room];
 };
 
 }  // namespace

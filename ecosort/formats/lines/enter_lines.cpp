@@ -49,7 +49,7 @@ class LineFramer {
   std::size_t at_ = 0;  // of the stretch
   std::size_t next_;    // stretch
   std::size_t found_ = 0, taken_ = 0;
-  std::uint32_t ends_[split_bytes + 8];
+  std::uint32_t ends_[split_room];
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ struct LinePlace {
 };
 
 // Bytes at a time that split() takes, and that gather() reads and writes at a time.
-inline constexpr std::size_t split_bytes = std::size_t{8} * 1024;
+inline constexpr std::size_t split_bytes = std::size_t{8} * 1024, split_room = split_bytes + 16;
 inline constexpr std::size_t copy_step = 128, short_copy_step = 32;
 inline constexpr std::size_t line_slack_bytes = copy_step;
 
@@ -47,7 +47,7 @@ struct LineKernels {
   std::size_t (*count)(const char* text, std::size_t size, char terminator) noexcept;
 
   // Where it stands there, as offsets in ascending order; returns how many. size <= split_bytes; `offsets` has room for
-  // split_bytes + 8 of them, more than there are.
+  // split_room of them, more than there are.
   std::size_t (*split)(const char* text, std::size_t size, char terminator, std::uint32_t* offsets) noexcept;
 
   // Its first place in [at, end); null if it is not there.

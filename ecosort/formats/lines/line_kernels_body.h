@@ -4,6 +4,8 @@
 //   V::copy(to, at, c), V::copy_half(to, at, c)
 //                         the same of 64 or 32 bytes, which are copied
 //   V::sums(line, words)  both NH sums of the first words (at most 128) of a line
+//   V::write_offsets(matches, at, offsets, end)
+//                         the places of the bits, of a text where they begin at `at`, 16 at a time; may be absent
 //   V::add_four(lines, V::Fours&), V::total_of(fours)
 //                         the hashes of four lines of 2 to 128 words added up, where a vector has room for them; may be absent
 //
@@ -71,16 +73,21 @@ std::size_t count_in(const char* text, std::size_t size, char c) noexcept {
   return count + static_cast<std::size_t>(__builtin_popcountll(Block<V>(text, at, size).matches(c)));
 }
 
-// Writes more offsets than there are, four at a time, so that how many there are is no branch.
+// Writes more offsets than there are, some at a time, so that how many there are is no branch.
+template <class V>
 inline std::uint32_t* add_offsets(std::uint64_t matches, std::size_t at, std::uint32_t* offsets) noexcept {
   std::uint32_t* const end = offsets + __builtin_popcountll(matches);
-  do {
+  if constexpr (requires { V::write_offsets(matches, at, offsets, end); }) {
+    V::write_offsets(matches, at, offsets, end);
+  } else {
+    do {
 #pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
-      *offsets++ = static_cast<std::uint32_t>(at) + static_cast<std::uint32_t>(matches == 0 ? 0 : __builtin_ctzll(matches));
-      matches &= matches - 1;
-    }
-  } while (offsets < end);
+      for (int i = 0; i < 4; ++i) {
+        *offsets++ = static_cast<std::uint32_t>(at) + static_cast<std::uint32_t>(matches == 0 ? 0 : __builtin_ctzll(matches));
+        matches &= matches - 1;
+      }
+    } while (offsets < end);
+  }
   return end;
 }
 
@@ -88,8 +95,8 @@ template <class V>
 std::size_t split_lines(const char* text, std::size_t size, char c, std::uint32_t* offsets) noexcept {
   std::uint32_t* next = offsets;
   std::size_t at = 0;
-  for (; at + 64 <= size; at += 64) next = add_offsets(V::matches(text + at, c), at, next);
-  if (at < size) next = add_offsets(Block<V>(text, at, size).matches(c), at, next);
+  for (; at + 64 <= size; at += 64) next = add_offsets<V>(V::matches(text + at, c), at, next);
+  if (at < size) next = add_offsets<V>(Block<V>(text, at, size).matches(c), at, next);
   return static_cast<std::size_t>(next - offsets);
 }
 

@@ -12,6 +12,13 @@
 
 namespace {
 
+struct PlacesOfBytes {
+  constexpr PlacesOfBytes() {
+    for (unsigned i = 0; i < 64; ++i) bytes[i] = static_cast<unsigned char>(i);
+  }
+  unsigned char bytes[64] = {};
+};
+
 struct Avx512Vectors {
   static std::uint64_t matches(const char* at, char c) noexcept {
     return _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(at), _mm512_set1_epi8(c));
@@ -28,6 +35,16 @@ struct Avx512Vectors {
     const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), bytes);
     return _mm256_cmpeq_epi8_mask(bytes, _mm256_set1_epi8(c));
+  }
+  static void write_offsets(std::uint64_t matches, std::size_t at, std::uint32_t* offsets, const std::uint32_t* end) noexcept {
+    alignas(64) static constexpr PlacesOfBytes places;
+    __m512i found = _mm512_maskz_compress_epi8(matches, _mm512_load_si512(places.bytes));
+    const __m512i begin = _mm512_set1_epi32(static_cast<int>(at));
+    do {
+      _mm512_storeu_si512(offsets, _mm512_add_epi32(begin, _mm512_cvtepu8_epi32(_mm512_castsi512_si128(found))));
+      found = _mm512_alignr_epi32(found, found, 4);
+      offsets += 16;
+    } while (offsets < end);
   }
   static __m512i product(__m512i words, const std::uint64_t* keys, __mmask8 wanted) noexcept {
     const __m512i sum = _mm512_add_epi32(words, _mm512_loadu_si512(keys));

@@ -155,9 +155,15 @@ void find_rows(const Format& format, const std::string& text, const Use& use) {
   const char* const end = text.data() + text.size();
   bool is_inside = false;
   for (const char* at = text.data(); at < end;) {
-    const char* const row_end = format.row_end(at, end, is_inside);
-    const std::string_view row(at, static_cast<std::size_t>(row_end - at));
-    use(row, format.window(row));
+    records::KeyWindow window{};
+    const char* row_end = nullptr;
+    if constexpr (requires { format.plain_row_end(at, end, window); }) {
+      row_end = format.plain_row_end(at, end, window);
+    } else {
+      row_end = format.row_end(at, end, is_inside);
+      window = format.window({at, static_cast<std::size_t>(row_end - at)});
+    }
+    use(std::string_view(at, static_cast<std::size_t>(row_end - at)), window);
     at = row_end + 1;
   }
 }

@@ -135,6 +135,36 @@ TEST_P(CsvKernelsOf, FindEveryFieldOfARow) {
   }
 }
 
+// Nothing behind the room is read, and a quote or a newline behind the row changes nothing.
+TEST_P(CsvKernelsOf, FindAPlainRowAndItsFieldAtOnce) {
+  Random random(6);
+  int found = 0;
+  for (const bool has_quote : {true, false}) {
+    const Dialect dialect{.delimiter = ';', .quote = has_quote ? std::optional('"') : std::nullopt};
+    for (int i = 0; i < 40'000; ++i) {
+      std::string text;
+      for (std::uint64_t left = random.below(random.below(4) == 0 ? 400 : 140); left > 0; --left)
+        text += random.below(9) == 0 ? ';' : 'x';
+      if (random.below(8) != 0) text += '\n';
+      for (std::uint64_t left = random.below(200); left > 0; --left) text += ";\n\"x"[random.below(4)];
+      if (random.below(10) == 0 && !text.empty()) text[random.below(text.size())] = '"';
+      const std::vector<char> exact(text.begin(), text.end());
+      const std::size_t column = random.below(5), end = text.find('\n');
+      const CsvKernels::PlainRow row = kernels().plain_row(exact.data(), exact.size(), dialect, column);
+      const Text before = Text(text).substr(0, end);
+      const bool is_plain = end != std::string::npos && !(has_quote && before.find('"') != Text::npos) &&
+                            static_cast<std::size_t>(std::ranges::count(before, ';')) >= column;
+      ASSERT_EQ(row.size, is_plain ? end : row.none) << text;
+      if (!is_plain) continue;
+      ++found;
+      const auto [field_begin, field_end] = kernels().field(exact.data(), end, dialect, column);
+      ASSERT_EQ(row.begin(), field_begin) << text;
+      ASSERT_EQ(row.end(), field_end) << text;
+    }
+  }
+  EXPECT_GT(found, 20'000);
+}
+
 TEST_P(CsvKernelsOf, GatherRowsWithTheirEndsOrNotAtAll) {
   Random random(4);
   for (std::size_t length = 0; length < 400; ++length) {

@@ -37,7 +37,7 @@ TEST_P(LineKernelsOf, FindEveryEnd) {
       std::vector<std::uint32_t> expected;
       for (std::size_t i = 0; i < size; ++i)
         if (text[i] == '\n') expected.push_back(static_cast<std::uint32_t>(i));
-      std::vector<std::uint32_t> offsets(split_bytes + 8);
+      std::vector<std::uint32_t> offsets(split_room);
       offsets.resize(kernels().split(text.data(), size, '\n', offsets.data()));
       ASSERT_EQ(offsets, expected);
       ASSERT_EQ(kernels().count(text.data(), size, '\n'), expected.size());
@@ -49,7 +49,7 @@ TEST_P(LineKernelsOf, FindEveryEnd) {
 
 TEST_P(LineKernelsOf, SplitAsManyLinesAsThereCanBe) {
   const std::string text(split_bytes, '\n');
-  std::vector<std::uint32_t> offsets(split_bytes + 8);
+  std::vector<std::uint32_t> offsets(split_room);
   ASSERT_EQ(kernels().split(text.data(), text.size(), '\n', offsets.data()), text.size());
   for (std::size_t i = 0; i < text.size(); ++i) ASSERT_EQ(offsets[i], i);
 }
