@@ -123,7 +123,8 @@ const char* find_end(const char* at, const char* end, char c) noexcept {
 template <class V>
 [[gnu::noinline]] std::size_t copy_rest(char* to, std::size_t room, const char* line, char c, std::size_t at) noexcept {
   constexpr std::size_t cache_line = 64;
-  if (const std::size_t there = reinterpret_cast<std::uintptr_t>(line + at) % cache_line; there <= at && at - there + 64 <= room) {
+  if (const std::size_t there = reinterpret_cast<std::uintptr_t>(line + at) % cache_line;
+      there <= at && at - there + 64 <= room) {
     const std::uint64_t matches = V::copy(to + at - there, line + at - there, c) >> there;
     if (matches != 0) return at + 1 + static_cast<std::size_t>(__builtin_ctzll(matches));
     at += cache_line - there;

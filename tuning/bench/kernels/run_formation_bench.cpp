@@ -1,10 +1,11 @@
-// The steps of run formation around the index sort, on 100-byte records: key extraction, ties, gather.
+// The steps of run formation around the index sort, on 100-byte records: hashes and keys, ties, gather.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <string>
 
 #include "bench_support.h"
+#include "engine/fixed/extract_records.h"
 #include "formats/fixed/encoder.h"
 #include "formats/fixed/gather.h"
 #include "formats/fixed/index_sort.h"
@@ -36,6 +37,18 @@ BENCHMARK_CAPTURE(extract_keys, u64, records::make_record_format(100, {"8:u64"})
 BENCHMARK_CAPTURE(extract_keys, f64, records::make_record_format(100, {"8:f64"}))->Arg(1000000);
 BENCHMARK_CAPTURE(extract_keys, nocase, records::make_record_format(100, {"3:20:nocase"}))->Arg(1000000);
 BENCHMARK_CAPTURE(extract_keys, dec, records::make_record_format(100, {"3:12:dec"}))->Arg(1000000);
+
+// Records as they arrive: hashed, and their keys taken.
+void arrived_records(benchmark::State& state) {
+  const auto n = static_cast<std::size_t>(state.range(0));
+  Pages<std::byte> data(n * record_size);
+  fill_random({data.data(), data.size()}, 1);
+  Pages<Entry> entries(n);
+  const Encoder encoder(records::RecordFormat{});
+  for (auto _ : state) benchmark::DoNotOptimize(engine::extract_records(encoder, data.data(), n, 0, entries.data(), false));
+  set_per_record(state, n);
+}
+BENCHMARK(arrived_records)->Arg(2000000);
 
 Pages<Entry> shuffled_entries(std::size_t n) {
   Pages<Entry> entries(n);
