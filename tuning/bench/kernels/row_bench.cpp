@@ -191,6 +191,7 @@ void choose_next(benchmark::State& state) {
   find_rows(run.format(), text,
             [&](std::string_view, records::KeyWindow window) { windows[random() % merged_runs].push_back(window); });
   std::vector<std::unique_ptr<lines::MergeCursor>> cursors;
+  cursors.reserve(merged_runs);
   for (std::size_t i = 0; i < merged_runs; ++i) cursors.push_back(std::make_unique<lines::MergeCursor>());
   for (auto _ : state) {
     std::array<std::size_t, merged_runs> next{};
