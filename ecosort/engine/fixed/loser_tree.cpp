@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/opaque.h"
 #include "base/prefetch.h"
 #include "engine/fixed/split.h"
 
@@ -14,12 +15,6 @@ namespace ecosort::engine {
 namespace {
 
 constexpr std::size_t prefetch_bytes = 256;  // ahead in each run: the hardware follows about 32 streams, a merge may have 1000
-
-// The compiler knows nothing of the result: it cannot replace what is computed by a branch around it.
-std::uint64_t opaque(std::uint64_t value) {
-  __asm__("" : "+r"(value));
-  return value;
-}
 
 }  // namespace
 

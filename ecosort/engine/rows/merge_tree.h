@@ -1,6 +1,7 @@
 // The cursors of a merge, and the loser tree that chooses among them.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/opaque.h"
 #include "engine/rows/decoded_input.h"
 #include "engine/rows/first_look.h"
 #include "engine/rows/first_rows.h"
@@ -121,12 +123,6 @@ class MergeTree {
 
     [[nodiscard]] std::size_t cursor() const noexcept { return static_cast<std::uint32_t>(rest); }
   };
-
-  // The compiler knows nothing of the result: it cannot replace what is computed by a branch around it.
-  static std::uint64_t opaque(std::uint64_t value) noexcept {
-    __asm__("" : "+r"(value));
-    return value;
-  }
 
   [[nodiscard]] bool is_live(std::size_t cursor) const { return cursor < cursors_.size() && !cursors_[cursor]->exhausted; }
 

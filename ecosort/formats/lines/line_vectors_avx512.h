@@ -63,9 +63,7 @@ struct Avx512Vectors {
       a = _mm512_add_epi64(a, product(more, hash_keys.a + i, wanted));
       b = _mm512_add_epi64(b, product(more, hash_keys.b + i, wanted));
     }
-    const __m512i pairs = _mm512_add_epi64(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
-    const __m256i halves = _mm256_add_epi64(_mm512_castsi512_si256(pairs), _mm512_extracti64x4_epi64(pairs, 1));
-    return _mm_add_epi64(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1));
+    return folded(_mm512_add_epi64(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b)));
   }
   static LineSums sums(const char* line, std::size_t words) noexcept { return to_sums(both_sums(line, words)); }
 
@@ -78,14 +76,16 @@ struct Avx512Vectors {
     hash = _mm512_mullo_epi64(_mm512_xor_si512(hash, _mm512_srli_epi64(hash, 32)), in_turn(finish_factor, finish_factor));
     total = _mm512_add_epi64(total, _mm512_xor_si512(hash, _mm512_srli_epi64(hash, 29)));
   }
-  static LineSums total_of(const Fours& total) noexcept {
-    const __m256i halves = _mm256_add_epi64(_mm512_castsi512_si256(total), _mm512_extracti64x4_epi64(total, 1));
-    return to_sums(_mm_add_epi64(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1)));
-  }
+  static LineSums total_of(const Fours& total) noexcept { return to_sums(folded(total)); }
 
  private:
   static_assert(sizeof(ecosort::lines::LinePlace) == 16 && offsetof(ecosort::lines::LinePlace, size) == 8);
 
+  // The sums of its even and of its odd words.
+  static __m128i folded(__m512i words) noexcept {
+    const __m256i halves = _mm256_add_epi64(_mm512_castsi512_si256(words), _mm512_extracti64x4_epi64(words, 1));
+    return _mm_add_epi64(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1));
+  }
   static __m512i in_turn(std::uint64_t even, std::uint64_t odd) noexcept {
     const auto x = static_cast<long long>(even), y = static_cast<long long>(odd);
     return _mm512_set_epi64(y, x, y, x, y, x, y, x);

@@ -3,6 +3,7 @@
 
 #include <immintrin.h>
 
+#include "base/opaque.h"
 #include "formats/lines/number_window_body.h"
 
 namespace {
@@ -45,17 +46,13 @@ class VectorDigits {
   }
 
  private:
-  static const NumberConstants* opaque(const NumberConstants* constants) noexcept {
-    __asm__("" : "+r"(constants));
-    return constants;
-  }
   static __m128i constant(const char* bytes) noexcept { return _mm_load_si128(reinterpret_cast<const __m128i*>(bytes)); }
   static std::uint32_t mask_of(__m128i bytes) noexcept { return static_cast<std::uint32_t>(_mm_movemask_epi8(bytes)); }
   [[nodiscard]] std::uint32_t matches(const char* bytes) const noexcept {
     return mask_of(_mm_cmpeq_epi8(bytes_, constant(bytes)));
   }
 
-  const NumberConstants* constants_ = opaque(&number_constants);
+  const NumberConstants* constants_ = ecosort::opaque(&number_constants);
   __m128i bytes_, digits_;
 };
 
