@@ -99,8 +99,9 @@ bool MergeLines::find_plain_row(const Format& format, MergeCursor& cursor) {
   return cursor.line_end != nullptr;
 }
 
+// As far ahead that they are there when the run has its turn, also where few are merged.
 void MergeLines::fetch_ahead(const MergeCursor& cursor) noexcept {
-  for (std::size_t ahead = 64; ahead < 256; ahead += 64) prefetch(cursor.line_end + ahead);
+  for (std::size_t ahead = 192; ahead < 384; ahead += 64) prefetch(cursor.line_end + ahead);
 }
 
 // The same as find_end(), and takes its window. Also true where there is no row any more.

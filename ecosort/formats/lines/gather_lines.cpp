@@ -10,9 +10,9 @@
 namespace ecosort::lines {
 namespace {
 
-constexpr std::size_t short_average = 24;  // bytes of a line, with its end
+constexpr std::size_t short_average = 24, middle_average = 60;  // bytes of a line, with its end
 
-bool are_short(const LineRun& run) { return run.line_bytes < short_average * run.count; }
+bool are_below(std::size_t average, const LineRun& run) { return run.line_bytes < average * run.count; }
 
 }  // namespace
 
@@ -20,9 +20,10 @@ GatherLines::GatherLines(const LineRun& run, const rows::RowFormat& order, Check
     : run_(run),
       order_(order),
       checks_(checks),
-      gather_(run.has_quotes   ? order.quoted_gather()
-              : are_short(run) ? line_kernels().gather_short
-                               : line_kernels().gather),
+      gather_(run.has_quotes                   ? order.quoted_gather()
+              : are_below(short_average, run)  ? line_kernels().gather_short
+              : are_below(middle_average, run) ? line_kernels().gather_middle
+                                               : line_kernels().gather),
       next_(first),
       end_(end),
       hash_(line_kernels()) {}

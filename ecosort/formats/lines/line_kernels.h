@@ -54,10 +54,11 @@ struct LineKernels {
   const char* (*find)(const char* at, const char* end, char terminator) noexcept;
 
   // Copies the first of the lines, one behind the other, and enters the length of each with its end into `sizes`; returns how
-  // many they are: gathered_lines, or less where the lines end or one may not fit in the room. Reads and writes whole steps of
-  // copy_step, or of short_copy_step for lines that are short: a line has line_slack_bytes behind its end. Lines further on are
-  // prefetched.
+  // many they are: gathered_lines, or less where the lines end or one may not fit in the room. Reads and writes whole steps, up
+  // to copy_step bytes at a time: a line has line_slack_bytes behind its end. Lines further on are prefetched. All give the same
+  // for all lines; gather_middle is for those most of which have at most 64 bytes, gather_short for those with short_copy_step.
   std::size_t (*gather)(const GatherTask& task, std::uint32_t* sizes) noexcept;
+  std::size_t (*gather_middle)(const GatherTask& task, std::uint32_t* sizes) noexcept;
   std::size_t (*gather_short)(const GatherTask& task, std::uint32_t* sizes) noexcept;
 
   // Of a line without its end.

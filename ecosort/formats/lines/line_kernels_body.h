@@ -24,6 +24,8 @@ namespace {
 
 using ecosort::lines::LineHash;
 
+constexpr std::size_t cache_line = 64;
+
 struct LineSums {
   std::uint64_t a = 0, b = 0;
 };
@@ -106,13 +108,46 @@ inline std::size_t first_of(std::uint64_t near, std::uint64_t far) noexcept {
   return (is_far & 64U) + static_cast<std::size_t>(__builtin_ctzll(near | (far & is_far)));
 }
 
+// The ends of lines in the 64 bytes from a line's beginning on, and in the two cache lines behind the one that it begins in. No
+// other one is touched; and which of the three has the first end is no branch: one that is mispredicted takes as long as a line.
+//
+//   cache lines  |    first    |    second    |    third    |
+//   line         |     [ ......|..............|..e          |
+//                      [ `first` . ]
+//                              [  `second`    ][  `third`   ]
+template <class V>
+class FoundEnds {
+ public:
+  FoundEnds(const char* line, char c) noexcept
+      : to_second_(cache_line - reinterpret_cast<std::uintptr_t>(line) % cache_line),
+        first_(V::matches(line, c)),
+        second_(V::matches(line + to_second_, c)),
+        third_(V::matches(line + to_second_ + cache_line, c)) {}
+
+  [[nodiscard]] bool any() const noexcept { return (first_ | second_ | third_) != 0; }
+  // Where in the line the first one is, if there is any; else what is still to be looked at begins at end().
+  [[nodiscard]] std::size_t place() const noexcept {
+    const std::uint64_t not_first = -static_cast<std::uint64_t>(first_ == 0), near = first_ | (second_ & not_first);
+    const std::uint64_t not_near = -static_cast<std::uint64_t>(near == 0);
+    return (not_first & to_second_) + (not_near & cache_line) +
+           static_cast<std::size_t>(__builtin_ctzll(near | (third_ & not_near)));
+  }
+  [[nodiscard]] std::size_t end() const noexcept { return to_second_ + 2 * cache_line; }
+
+  static constexpr std::ptrdiff_t most = 3 * cache_line;  // bytes that are read
+
+ private:
+  std::size_t to_second_;
+  std::uint64_t first_, second_, third_;
+};
+
 template <class V>
 const char* find_end(const char* at, const char* end, char c) noexcept {
-  for (; end - at >= 128; at += 128) {
-    const std::uint64_t near = V::matches(at, c), far = V::matches(at + 64, c);
-    if ((near | far) == 0) [[unlikely]]
-      continue;
-    return at + first_of(near, far);
+  while (end - at >= FoundEnds<V>::most) {
+    const FoundEnds<V> ends(at, c);
+    if (ends.any()) [[likely]]
+      return at + ends.place();
+    at += ends.end();
   }
   return at == end ? nullptr : static_cast<const char*>(std::memchr(at, c, static_cast<std::size_t>(end - at)));
 }
@@ -122,7 +157,6 @@ const char* find_end(const char* at, const char* end, char c) noexcept {
 // the next one was not prefetched. A function of its own, so that its variables are not in the way of those of gather_lines().
 template <class V>
 [[gnu::noinline]] std::size_t copy_rest(char* to, std::size_t room, const char* line, char c, std::size_t at) noexcept {
-  constexpr std::size_t cache_line = 64;
   if (const std::size_t there = reinterpret_cast<std::uintptr_t>(line + at) % cache_line;
       there <= at && at - there + 64 <= room) {
     const std::uint64_t matches = V::copy(to + at - there, line + at - there, c) >> there;
@@ -156,20 +190,48 @@ inline std::size_t copy_short_line_to(char* to, std::size_t room, const char* li
   return 1 + static_cast<std::size_t>(__builtin_ctz(matches));
 }
 
-template <class V, bool are_short>
+// Of most lines that are no longer, and of no other, all is in the cache line that they begin in and in the next one: more is not
+// read, because memory is what gathering waits for.
+template <class V>
+inline std::size_t copy_middle_line_to(char* to, std::size_t room, const char* line, char c) noexcept {
+  if (room < ecosort::lines::copy_step) [[unlikely]]
+    return 0;
+  const std::size_t second = cache_line - reinterpret_cast<std::uintptr_t>(line) % cache_line;
+  const std::uint64_t near = V::copy(to, line, c), far = V::copy(to + second, line + second, c);
+  if ((near | far) == 0) [[unlikely]]
+    return copy_rest<V>(to, room, line, c, second + cache_line);
+  const std::uint64_t is_far = -static_cast<std::uint64_t>(near == 0);
+  return 1 + (is_far & second) + static_cast<std::size_t>(__builtin_ctzll(near | (far & is_far)));
+}
+
+enum class Length : std::uint8_t { is_short, is_middle, is_long };
+
+template <class V, Length length>
+inline std::size_t copy_to(char* to, std::size_t room, const char* line, char c) noexcept {
+  if constexpr (length == Length::is_short) return copy_short_line_to<V>(to, room, line, c);
+  if constexpr (length == Length::is_middle) return copy_middle_line_to<V>(to, room, line, c);
+  return copy_line_to<V>(to, room, line, c);
+}
+
+// What copy_to() reads.
+template <Length length>
+inline void prefetch_line(const char* line) noexcept {
+  ecosort::prefetch(line);
+  if (length == Length::is_short) ecosort::prefetch(line + ecosort::lines::short_copy_step - 1);
+  if (length != Length::is_short) ecosort::prefetch(line + cache_line);
+  if (length == Length::is_long) ecosort::prefetch(line + ecosort::lines::copy_step - 1);
+}
+
+template <class V, Length length>
 std::size_t gather_lines(const ecosort::lines::GatherTask& given, std::uint32_t* sizes) noexcept {
   constexpr std::size_t most = ecosort::lines::gathered_lines, ahead = 24;  // lines
   const ecosort::lines::GatherTask task = given;                            // not in memory that the stores might change
   const auto left = static_cast<std::size_t>(task.end - task.next), count = left < most ? left : most;
   std::size_t filled = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const char* const later = task.text + task.next[i + ahead < left ? i + ahead : left - 1].index;
-    ecosort::prefetch(later);
-    if (!are_short) ecosort::prefetch(later + 64);
-    ecosort::prefetch(later + (are_short ? ecosort::lines::short_copy_step : ecosort::lines::copy_step) - 1);
+    prefetch_line<length>(task.text + task.next[i + ahead < left ? i + ahead : left - 1].index);
     const char* const line = task.text + task.next[i].index;
-    const std::size_t size = are_short ? copy_short_line_to<V>(task.to + filled, task.room - filled, line, task.terminator)
-                                       : copy_line_to<V>(task.to + filled, task.room - filled, line, task.terminator);
+    const std::size_t size = copy_to<V, length>(task.to + filled, task.room - filled, line, task.terminator);
     if (size == 0) [[unlikely]]
       return i;
     sizes[i] = static_cast<std::uint32_t>(size);
@@ -268,8 +330,14 @@ LineHash sum_of_hashes(const ecosort::lines::LinePlace* lines, std::size_t count
 
 template <class V>
 constexpr ecosort::lines::LineKernels kernels_over() noexcept {
-  return {count_in<V>,           split_lines<V>, find_end<V>,     gather_lines<V, false>,
-          gather_lines<V, true>, hash_line<V>,   sum_of_hashes<V>};
+  return {count_in<V>,
+          split_lines<V>,
+          find_end<V>,
+          gather_lines<V, Length::is_long>,
+          gather_lines<V, Length::is_middle>,
+          gather_lines<V, Length::is_short>,
+          hash_line<V>,
+          sum_of_hashes<V>};
 }
 
 }  // namespace

@@ -54,21 +54,40 @@ TEST_P(LineKernelsOf, SplitAsManyLinesAsThereCanBe) {
   for (std::size_t i = 0; i < text.size(); ++i) ASSERT_EQ(offsets[i], i);
 }
 
+// Lines of every length from every place within a cache line.
+TEST_P(LineKernelsOf, FindTheEndOfALineFromAnywhere) {
+  for (std::size_t shift = 0; shift < 64; ++shift) {
+    const std::string text = std::string(shift + 700, 'x');
+    for (std::size_t length = 0; length < 400; ++length) {
+      std::string line = text;
+      line[shift + length] = '\n';
+      const char* const begin = line.data() + shift;
+      for (const std::size_t behind : {std::size_t{1}, std::size_t{100}, std::size_t{300}})
+        ASSERT_EQ(kernels().find(begin, begin + length + behind, '\n'), begin + length) << shift << ' ' << length;
+      ASSERT_EQ(kernels().find(begin, begin + length, '\n'), nullptr) << shift << ' ' << length;
+    }
+  }
+}
+
 TEST_P(LineKernelsOf, GatherALineWithItsEndOrNotAtAll) {
-  const records::Entry entry{};
-  for (std::size_t length = 0; length < 400; ++length) {
-    const std::string text = std::string(length, 'x') + '\n' + std::string(line_slack_bytes, 'y');
-    for (const std::size_t room : {length + 1, length + 2 * copy_step, std::size_t{0}}) {
-      std::string to(room + 1, 'z');
-      for (const auto gather : {kernels().gather, kernels().gather_short}) {
-        std::uint32_t size = 0;
-        const GatherTask task{
-            .text = text.data(), .next = &entry, .end = &entry + 1, .to = to.data(), .room = room, .terminator = '\n'};
-        const std::size_t lines = gather(task, &size);
-        ASSERT_EQ(size, lines == 0 ? 0 : length + 1);
-        ASSERT_TRUE(lines == 1 || room < length + 1 + copy_step) << length << ' ' << room;
-        ASSERT_EQ(to.substr(0, size), text.substr(0, size));
-        ASSERT_EQ(to.back(), 'z');
+  for (std::size_t shift = 0; shift < 64; shift += 7) {
+    records::Entry entry{};
+    entry.index = static_cast<std::uint32_t>(shift);
+    for (std::size_t length = 0; length < 400; ++length) {
+      const std::string line = std::string(length, 'x') + '\n';
+      const std::string text = std::string(shift, 'w') + line + std::string(line_slack_bytes, 'y');
+      for (const std::size_t room : {length + 1, length + 2 * copy_step, std::size_t{0}}) {
+        std::string to(room + 1, 'z');
+        for (const auto gather : {kernels().gather, kernels().gather_middle, kernels().gather_short}) {
+          std::uint32_t size = 0;
+          const GatherTask task{
+              .text = text.data(), .next = &entry, .end = &entry + 1, .to = to.data(), .room = room, .terminator = '\n'};
+          const std::size_t lines = gather(task, &size);
+          ASSERT_EQ(size, lines == 0 ? 0 : length + 1);
+          ASSERT_TRUE(lines == 1 || room < length + 1 + copy_step) << length << ' ' << room;
+          ASSERT_EQ(to.substr(0, size), line.substr(0, size));
+          ASSERT_EQ(to.back(), 'z');
+        }
       }
     }
   }
@@ -89,7 +108,7 @@ TEST_P(LineKernelsOf, GatherLinesInTheOrderOfTheirEntriesWhileTheyFit) {
     std::reverse(entries.begin(), entries.end());
     std::reverse(lines.begin(), lines.end());
     for (const std::size_t room : {text.size() + 2 * copy_step, text.size() / 2}) {
-      for (const auto gather : {kernels().gather, kernels().gather_short}) {
+      for (const auto gather : {kernels().gather, kernels().gather_middle, kernels().gather_short}) {
         std::string to(room, 'z');
         std::uint32_t sizes[gathered_lines] = {};
         const GatherTask task{.text = text.data(),
