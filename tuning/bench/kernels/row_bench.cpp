@@ -8,6 +8,7 @@
 //   merge           find     the next row of a run and its window
 //                   choose   the tree of 47 runs is replayed
 //                   emit     the row is copied and hashed
+//                   merge    all three in turn, row by row, as a merge does them
 #include <array>
 #include <cstring>
 #include <memory>
@@ -149,20 +150,26 @@ void gather_rows(benchmark::State& state) {
   set_per_row(state, run.rows());
 }
 
+// The end of the row that begins there, and its window.
+template <class Format>
+const char* find_row(const Format& format, const char* at, const char* end, records::KeyWindow& window) {
+  if constexpr (requires { format.plain_row_end(at, end, window); }) {
+    return format.plain_row_end(at, end, window);
+  } else {
+    bool is_inside = false;
+    const char* const row_end = format.row_end(at, end, is_inside);
+    window = format.window({at, static_cast<std::size_t>(row_end - at)});
+    return row_end;
+  }
+}
+
 // `use(row, window)` of all rows of a text.
 template <class Format, class Use>
 void find_rows(const Format& format, const std::string& text, const Use& use) {
   const char* const end = text.data() + text.size();
-  bool is_inside = false;
   for (const char* at = text.data(); at < end;) {
     records::KeyWindow window{};
-    const char* row_end = nullptr;
-    if constexpr (requires { format.plain_row_end(at, end, window); }) {
-      row_end = format.plain_row_end(at, end, window);
-    } else {
-      row_end = format.row_end(at, end, is_inside);
-      window = format.window({at, static_cast<std::size_t>(row_end - at)});
-    }
+    const char* const row_end = find_row(format, at, end, window);
     use(std::string_view(at, static_cast<std::size_t>(row_end - at)), window);
     at = row_end + 1;
   }
@@ -243,6 +250,61 @@ void emit_rows(benchmark::State& state) {
   set_per_row(state, rows.size());
 }
 
+// As a cursor of a merge goes on.
+template <class Format>
+void go_on(const Format& format, lines::MergeCursor& cursor) {
+  cursor.exhausted = cursor.at == cursor.end;
+  if (cursor.exhausted) return;
+  cursor.line_end = find_row(format, cursor.at, cursor.end, cursor.window);
+  for (std::size_t ahead = 192; ahead < 384; ahead += 64) prefetch(cursor.line_end + ahead);
+}
+
+template <class Shape>
+void merge_rows(benchmark::State& state) {
+  Run<Shape> run;
+  run.sort();
+  const std::string text = run.sorted();
+  std::mt19937_64 random(2);
+  std::array<std::string, merged_runs> texts;
+  find_rows(run.format(), text,
+            [&](std::string_view row, records::KeyWindow) { texts[random() % merged_runs].append(row) += '\n'; });
+  std::vector<std::unique_ptr<lines::MergeCursor>> cursors;
+  cursors.reserve(merged_runs);
+  for (std::size_t i = 0; i < merged_runs; ++i) cursors.push_back(std::make_unique<lines::MergeCursor>());
+  const Pages<std::byte> out(blocks * block_bytes);
+  char* const begin = reinterpret_cast<char*>(out.data());
+  for (auto _ : state) {
+    for (std::size_t i = 0; i < merged_runs; ++i) {
+      cursors[i]->index = i;
+      cursors[i]->at = texts[i].data();
+      cursors[i]->end = texts[i].data() + texts[i].size();
+      go_on(run.format(), *cursors[i]);
+    }
+    lines::MergeTree tree(run.format(), cursors);
+    lines::LateHash hash(lines::line_kernels());
+    std::size_t filled = 0;
+    for (tree.build(); !tree.empty(); tree.replay()) {
+      lines::MergeCursor& cursor = tree.winner();
+      const lines::Text row = cursor.line();
+      if (filled + row.size() + 2 * lines::copy_step > blocks * block_bytes) {
+        hash.settle();
+        filled = 0;
+      }
+      if (row.size() < lines::copy_step)
+        std::memcpy(begin + filled, row.data(), lines::copy_step);
+      else
+        std::memcpy(begin + filled, row.data(), row.size() + 1);
+      hash.add({begin + filled, row.size()});
+      filled += row.size() + 1;
+      cursor.at = cursor.line_end + 1;
+      go_on(run.format(), cursor);
+    }
+    hash.settle();
+    benchmark::DoNotOptimize(hash.sum());
+  }
+  set_per_row(state, run.rows());
+}
+
 [[maybe_unused]] const bool registered = [] {
   const auto add = [](const std::string& name, auto* step) {
     benchmark::RegisterBenchmark(name.c_str(), step)->Unit(benchmark::kMillisecond);
@@ -255,6 +317,7 @@ void emit_rows(benchmark::State& state) {
     add("rows/" + shape + "/find", find_next<Shape>);
     add("rows/" + shape + "/choose", choose_next<Shape>);
     add("rows/" + shape + "/emit", emit_rows<Shape>);
+    add("rows/" + shape + "/merge", merge_rows<Shape>);
   };
   add_shape(Lines{});
   add_shape(Numbers{});
