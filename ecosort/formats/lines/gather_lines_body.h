@@ -48,8 +48,8 @@ inline std::size_t copy_short_line_to(char* to, std::size_t room, const char* li
   return 1 + static_cast<std::size_t>(__builtin_ctz(matches));
 }
 
-// Of most lines that are no longer, and of no other, all is in the cache line that they begin in and in the next one: more is not
-// read, because memory is what gathering waits for.
+// A line of up to 64 bytes lies in the cache line that it begins in and the next one. More is not read before the line turns out
+// to be longer, because memory is what gathering waits for.
 template <class V>
 inline std::size_t copy_middle_line_to(char* to, std::size_t room, const char* line, char c) noexcept {
   if (room < ecosort::lines::copy_step) [[unlikely]]
