@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "base/errors.h"
-#include "base/prefetch.h"
 #include "engine/rows/damaged_input.h"
 #include "engine/rows/formats.h"
 #include "formats/keys/key_words.h"
@@ -99,17 +98,12 @@ bool MergeLines::find_plain_row(const Format& format, MergeCursor& cursor) {
   return cursor.line_end != nullptr;
 }
 
-// As far ahead that they are there when the run has its turn, also where few are merged.
-void MergeLines::fetch_ahead(const MergeCursor& cursor) noexcept {
-  for (std::size_t ahead = 192; ahead < 384; ahead += 64) prefetch(cursor.line_end + ahead);
-}
-
 // The same as find_end(), and takes its window. Also true where there is no row any more.
 template <class Format>
 bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
   if constexpr (requires { &Format::plain_row_end; }) {
     if (find_plain_row(format, cursor)) {
-      fetch_ahead(cursor);
+      cursor.fetch_ahead();
       return true;
     }
   }
@@ -124,7 +118,7 @@ bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
   if constexpr (Format::checks_rows)
     if (cursor.input->is_plain) check_row(format, cursor);
   cursor.window = format.window(cursor.line());
-  fetch_ahead(cursor);
+  cursor.fetch_ahead();
   return true;
 }
 

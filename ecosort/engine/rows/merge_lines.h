@@ -82,7 +82,6 @@ class MergeLines {
   [[nodiscard]] bool find_end(const Format& format, MergeCursor& cursor);
   template <class Format>
   [[nodiscard]] bool find_plain_row(const Format& format, MergeCursor& cursor);
-  static void fetch_ahead(const MergeCursor& cursor) noexcept;
   template <class Format>
   [[nodiscard]] bool find_row(const Format& format, MergeCursor& cursor);
   template <class Format>

@@ -215,26 +215,12 @@ template <class V, class B>
   return 0;
 }
 
-// As gather_lines(). The first 64 bytes of a row decide how it is copied; most end there, or have no quotes there.
 template <class V, class B>
 std::size_t gather_rows(const ecosort::lines::GatherTask& given, std::uint32_t* sizes) noexcept {
-  constexpr std::size_t most = ecosort::lines::gathered_lines, ahead = 24;  // rows
-  const ecosort::lines::GatherTask task = given;                            // not in memory that the stores might change
-  const auto left = static_cast<std::size_t>(task.end - task.next), count = left < most ? left : most;
-  std::size_t filled = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const char* const later = task.text + task.next[i + ahead < left ? i + ahead : left - 1].index;
-    ecosort::prefetch(later);
-    ecosort::prefetch(later + 64);
-    ecosort::prefetch(later + ecosort::lines::copy_step - 1);
-    const std::size_t size =
-        copy_quoted_row<V, B>(task.to + filled, task.room - filled, task.text + task.next[i].index, task.quote);
-    if (size == 0) [[unlikely]]
-      return i;
-    sizes[i] = static_cast<std::uint32_t>(size);
-    filled += size;
-  }
-  return count;
+  const ecosort::lines::GatherTask task = given;  // as gather_lines()
+  return gather_each<Length::is_long>(task, sizes, [&task](char* to, std::size_t room, const char* row) {
+    return copy_quoted_row<V, B>(to, room, row, task.quote);
+  });
 }
 
 template <class V, class B>

@@ -54,12 +54,11 @@ template <class V>
 inline std::size_t copy_middle_line_to(char* to, std::size_t room, const char* line, char c) noexcept {
   if (room < ecosort::lines::copy_step) [[unlikely]]
     return 0;
-  const std::size_t second = cache_line - reinterpret_cast<std::uintptr_t>(line) % cache_line;
+  const std::size_t second = to_next_cache_line(line);
   const std::uint64_t near = V::copy(to, line, c), far = V::copy(to + second, line + second, c);
   if ((near | far) == 0) [[unlikely]]
     return copy_rest<V>(to, room, line, c, second + cache_line);
-  const std::uint64_t is_far = -static_cast<std::uint64_t>(near == 0);
-  return 1 + (is_far & second) + static_cast<std::size_t>(__builtin_ctzll(near | (far & is_far)));
+  return 1 + first_of(near, far, second);
 }
 
 enum class Length : std::uint8_t { is_short, is_middle, is_long };
@@ -80,22 +79,30 @@ inline void prefetch_line(const char* line) noexcept {
   if (length == Length::is_long) ecosort::prefetch(line + ecosort::lines::copy_step - 1);
 }
 
-template <class V, Length length>
-std::size_t gather_lines(const ecosort::lines::GatherTask& given, std::uint32_t* sizes) noexcept {
+// `copy(to, room, line)` as copy_to(), of lines of any kind.
+template <Length length, class Copy>
+[[gnu::always_inline]] inline std::size_t gather_each(const ecosort::lines::GatherTask& task, std::uint32_t* sizes,
+                                                      const Copy& copy) noexcept {
   constexpr std::size_t most = ecosort::lines::gathered_lines, ahead = 24;  // lines
-  const ecosort::lines::GatherTask task = given;                            // not in memory that the stores might change
   const auto left = static_cast<std::size_t>(task.end - task.next), count = left < most ? left : most;
   std::size_t filled = 0;
   for (std::size_t i = 0; i < count; ++i) {
     prefetch_line<length>(task.text + task.next[i + ahead < left ? i + ahead : left - 1].index);
-    const char* const line = task.text + task.next[i].index;
-    const std::size_t size = copy_to<V, length>(task.to + filled, task.room - filled, line, task.terminator);
+    const std::size_t size = copy(task.to + filled, task.room - filled, task.text + task.next[i].index);
     if (size == 0) [[unlikely]]
       return i;
     sizes[i] = static_cast<std::uint32_t>(size);
     filled += size;
   }
   return count;
+}
+
+template <class V, Length length>
+std::size_t gather_lines(const ecosort::lines::GatherTask& given, std::uint32_t* sizes) noexcept {
+  const ecosort::lines::GatherTask task = given;  // not in memory that the stores might change
+  return gather_each<length>(task, sizes, [&task](char* to, std::size_t room, const char* line) {
+    return copy_to<V, length>(to, room, line, task.terminator);
+  });
 }
 
 }  // namespace

@@ -81,10 +81,15 @@ std::size_t split_lines(const char* text, std::size_t size, char c, std::uint32_
   return static_cast<std::size_t>(next - offsets);
 }
 
-// The place of the first bit of two words, one of which has some. In the arithmetic there is no branch to be mispredicted.
-inline std::size_t first_of(std::uint64_t near, std::uint64_t far) noexcept {
+// The place of the first bit of two words, one of which has some, where `far` begins at place `far_at`. In the arithmetic there
+// is no branch to be mispredicted.
+inline std::size_t first_of(std::uint64_t near, std::uint64_t far, std::size_t far_at = 64) noexcept {
   const std::uint64_t is_far = -static_cast<std::uint64_t>(near == 0);
-  return (is_far & 64U) + static_cast<std::size_t>(__builtin_ctzll(near | (far & is_far)));
+  return (is_far & far_at) + static_cast<std::size_t>(__builtin_ctzll(near | (far & is_far)));
+}
+
+inline std::size_t to_next_cache_line(const char* at) noexcept {
+  return cache_line - reinterpret_cast<std::uintptr_t>(at) % cache_line;
 }
 
 // The ends of lines in the 64 bytes from a line's beginning on, and in the two cache lines behind the one that it begins in. No
@@ -98,7 +103,7 @@ template <class V>
 class FoundEnds {
  public:
   FoundEnds(const char* line, char c) noexcept
-      : to_second_(cache_line - reinterpret_cast<std::uintptr_t>(line) % cache_line),
+      : to_second_(to_next_cache_line(line)),
         first_(V::matches(line, c)),
         second_(V::matches(line + to_second_, c)),
         third_(V::matches(line + to_second_ + cache_line, c)) {}

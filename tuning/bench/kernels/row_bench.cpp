@@ -188,6 +188,15 @@ void find_next(benchmark::State& state) {
   set_per_row(state, run.rows());
 }
 
+std::vector<std::unique_ptr<lines::MergeCursor>> make_cursors() {
+  std::vector<std::unique_ptr<lines::MergeCursor>> cursors(merged_runs);
+  for (std::size_t i = 0; i < merged_runs; ++i) {
+    cursors[i] = std::make_unique<lines::MergeCursor>();
+    cursors[i]->index = i;
+  }
+  return cursors;
+}
+
 template <class Shape>
 void choose_next(benchmark::State& state) {
   Run<Shape> run;
@@ -197,13 +206,10 @@ void choose_next(benchmark::State& state) {
   std::array<std::vector<records::KeyWindow>, merged_runs> windows;
   find_rows(run.format(), text,
             [&](std::string_view, records::KeyWindow window) { windows[random() % merged_runs].push_back(window); });
-  std::vector<std::unique_ptr<lines::MergeCursor>> cursors;
-  cursors.reserve(merged_runs);
-  for (std::size_t i = 0; i < merged_runs; ++i) cursors.push_back(std::make_unique<lines::MergeCursor>());
+  const auto cursors = make_cursors();
   for (auto _ : state) {
     std::array<std::size_t, merged_runs> next{};
     for (std::size_t i = 0; i < merged_runs; ++i) {
-      cursors[i]->index = i;
       cursors[i]->exhausted = false;
       cursors[i]->window = windows[i][next[i]++];
     }
@@ -256,7 +262,7 @@ void go_on(const Format& format, lines::MergeCursor& cursor) {
   cursor.exhausted = cursor.at == cursor.end;
   if (cursor.exhausted) return;
   cursor.line_end = find_row(format, cursor.at, cursor.end, cursor.window);
-  for (std::size_t ahead = 192; ahead < 384; ahead += 64) prefetch(cursor.line_end + ahead);
+  cursor.fetch_ahead();
 }
 
 template <class Shape>
@@ -268,14 +274,11 @@ void merge_rows(benchmark::State& state) {
   std::array<std::string, merged_runs> texts;
   find_rows(run.format(), text,
             [&](std::string_view row, records::KeyWindow) { texts[random() % merged_runs].append(row) += '\n'; });
-  std::vector<std::unique_ptr<lines::MergeCursor>> cursors;
-  cursors.reserve(merged_runs);
-  for (std::size_t i = 0; i < merged_runs; ++i) cursors.push_back(std::make_unique<lines::MergeCursor>());
+  const auto cursors = make_cursors();
   const Pages<std::byte> out(blocks * block_bytes);
   char* const begin = reinterpret_cast<char*>(out.data());
   for (auto _ : state) {
     for (std::size_t i = 0; i < merged_runs; ++i) {
-      cursors[i]->index = i;
       cursors[i]->at = texts[i].data();
       cursors[i]->end = texts[i].data() + texts[i].size();
       go_on(run.format(), *cursors[i]);
