@@ -90,13 +90,24 @@ struct LanePair {
   typename V::T b;
 };
 
+constexpr unsigned mixer_rounds = 5;
+
+// Rounds [first, end) of the mixer.
 template <class V>
-inline void mix(LanePair<V>& state) noexcept {
-  state.b = V::exclusive_or(state.b, V::spread(state.a));
-  state.a = V::exclusive_or(state.a, V::spread(state.b));
-  state.b = V::exclusive_or(state.b, V::spread(state.a));
-  state.a = V::exclusive_or(state.a, V::spread(state.b));
-  state.b = V::exclusive_or(state.b, V::spread(state.a));
+inline void mix(LanePair<V>& state, unsigned first, unsigned end) noexcept {
+#pragma GCC unroll 5
+  for (unsigned round = first; round < end; ++round) {
+    if (round % 2 == 0)
+      state.b = V::exclusive_or(state.b, V::spread(state.a));
+    else
+      state.a = V::exclusive_or(state.a, V::spread(state.b));
+  }
+}
+
+// Part i of `parts` of the mixer.
+template <class V>
+inline void mix_part(LanePair<V>& state, unsigned i, unsigned parts) noexcept {
+  mix(state, mixer_rounds * i / parts, mixer_rounds * (i + 1) / parts);
 }
 
 // The two NH sums of one chunk of one record, spread over the lanes. `words` <= chunk_words.
@@ -118,9 +129,10 @@ inline LanePair<V> chunk_sums(const std::byte* chunk, std::size_t words) noexcep
   return sums;
 }
 
-// The NH sums of the first `words` <= chunk_words words of V::width records, one record per lane.
+// The NH sums of the first `words` <= chunk_words words of V::width records, one record per lane. On the way it mixes `late`, the
+// state of other records: each round waits for the one before, and the processor has the sums to compute meanwhile.
 template <class V>
-inline LanePair<V> sums_of_chunks(const std::byte* chunks, std::size_t words, std::size_t stride) noexcept {
+inline LanePair<V> sums_of_chunks(const std::byte* chunks, std::size_t words, std::size_t stride, LanePair<V>& late) noexcept {
   if (2 * words <= V::width) {
     LanePair<V> sums{V::set(0), V::set(0)};
     for (std::size_t i = 0; i < words; ++i) {
@@ -128,6 +140,7 @@ inline LanePair<V> sums_of_chunks(const std::byte* chunks, std::size_t words, st
       sums.a = V::add(sums.a, V::product_of_halves(m, V::set(hash_keys.a[i])));
       sums.b = V::add(sums.b, V::product_of_halves(m, V::set(hash_keys.b[i])));
     }
+    mix(late, 0, mixer_rounds);
     return sums;
   }
   typename V::T a[V::width];
@@ -137,29 +150,29 @@ inline LanePair<V> sums_of_chunks(const std::byte* chunks, std::size_t words, st
     const LanePair<V> sums = chunk_sums<V>(chunks + record * stride, words);
     a[record] = sums.a;
     b[record] = sums.b;
+    mix_part(late, record, V::width);
   }
   return {V::transposed_sum(a), V::transposed_sum(b)};
 }
 
-// The hashes of V::width records of `size` >= 8 bytes, one per lane.
+// What is hashed of V::width records of `size` >= 8 bytes, one per lane: their hashes, but for the mixer. It mixes `late` fully.
 template <class V, class Size>
-inline LanePair<V> hash_group(const std::byte* records, Size size) noexcept {
+inline LanePair<V> unmixed_group(const std::byte* records, Size size, LanePair<V>& late) noexcept {
   const std::size_t words = size / word_bytes;
   LanePair<V> state{V::set(size * size_a), V::set(size * size_b)};
-  std::size_t first = 0;
-  do {
+  LanePair<V>* waiting = &late;
+  for (std::size_t first = 0; first < words; first += chunk_words) {
     const std::size_t count = words - first < chunk_words ? words - first : chunk_words;
-    const LanePair<V> sums = sums_of_chunks<V>(records + first * word_bytes, count, size);
+    const LanePair<V> sums = sums_of_chunks<V>(records + first * word_bytes, count, size, *waiting);
     state.a = V::add(state.a, sums.a);
     state.b = V::add(state.b, sums.b);
-    first += count;
-    if (first == words && size % word_bytes != 0) {
-      const auto m = V::column(records + size - word_bytes, size);
-      state.a = V::add(state.a, V::product_of_halves(m, V::set(hash_keys.tail_a)));
-      state.b = V::add(state.b, V::product_of_halves(m, V::set(hash_keys.tail_b)));
-    }
-    mix(state);
-  } while (first < words);
+    waiting = &state;
+  }
+  if (size % word_bytes != 0) {
+    const auto m = V::column(records + size - word_bytes, size);
+    state.a = V::add(state.a, V::product_of_halves(m, V::set(hash_keys.tail_a)));
+    state.b = V::add(state.b, V::product_of_halves(m, V::set(hash_keys.tail_b)));
+  }
   return state;
 }
 
@@ -170,7 +183,7 @@ inline LanePair<PlainLanes> hash_short_record(const std::byte* record, std::size
   const std::uint64_t m = PlainLanes::load(padded);
   LanePair<PlainLanes> state{size * size_a + PlainLanes::product_of_halves(m, hash_keys.a[0]),
                              size * size_b + PlainLanes::product_of_halves(m, hash_keys.b[0])};
-  mix(state);
+  mix(state, 0, mixer_rounds);
   return state;
 }
 
@@ -181,18 +194,24 @@ struct HashSums {
 
 template <class V, class Size>
 inline HashSums hash_records_of_size(const std::byte* records, std::size_t count, Size size) noexcept {
-  LanePair<V> sums{V::set(0), V::set(0)};
+  LanePair<V> sums{V::set(0), V::set(0)}, late = sums;  // the mixer leaves zeros what they are
+  const auto add_late = [&] {
+    sums.a = V::add(sums.a, late.a);
+    sums.b = V::add(sums.b, late.b);
+  };
   std::size_t done = 0;
   for (; done + V::width <= count; done += V::width) {
-    const LanePair<V> hashes = hash_group<V>(records + done * size, size);
-    sums.a = V::add(sums.a, hashes.a);
-    sums.b = V::add(sums.b, hashes.b);
+    const LanePair<V> next = unmixed_group<V>(records + done * size, size, late);
+    add_late();
+    late = next;
   }
+  mix(late, 0, mixer_rounds);
+  add_late();
   HashSums total{V::total(sums.a), V::total(sums.b)};
-  for (; done < count; ++done) {
-    const LanePair<PlainLanes> hash = hash_group<PlainLanes>(records + done * size, size);
-    total.low += hash.a;
-    total.high += hash.b;
+  if constexpr (V::width > 1) {
+    const HashSums rest = hash_records_of_size<PlainLanes>(records + done * size, count - done, size);
+    total.low += rest.low;
+    total.high += rest.high;
   }
   return total;
 }
