@@ -11,15 +11,11 @@
 #include <iterator>
 #include <utility>
 
+#include "engine/fixed/output_check.h"
+
 namespace ecosort::engine {
 
 namespace {
-
-bool is_before(const std::byte* a, const std::byte* b, const records::Encoder& encoder) {
-  const std::uint64_t prefix_a = encoder.prefix(a), prefix_b = encoder.prefix(b);
-  if (prefix_a != prefix_b) return prefix_a < prefix_b;
-  return !encoder.prefix_decides() && encoder.compare(a, b) < 0;
-}
 
 // What the selection compares: a record with the eight key bytes behind those that all have in common.
 struct Sample {
@@ -99,12 +95,12 @@ std::vector<std::uint64_t> select(const std::vector<std::pair<Iterator, Iterator
   return taken;
 }
 
-// The first number in range for which `is_after` holds; it holds for all later ones.
+// The first number in range for which `after` holds; it holds for all later ones.
 template <class IsAfter>
-std::uint64_t partition_point(RunRange range, IsAfter is_after) {
+std::uint64_t partition_point(RunRange range, IsAfter after) {
   while (range.begin < range.end) {
     const std::uint64_t middle = range.begin + (range.end - range.begin) / 2;
-    if (is_after(middle))
+    if (after(middle))
       range.end = middle;
     else
       range.begin = middle + 1;
@@ -120,8 +116,8 @@ KeyBounds key_bounds(const std::vector<RunView>& views, const std::vector<RunRan
     if (ranges[i].begin >= ranges[i].end) continue;
     const std::byte* const first = views[i].record(ranges[i].begin);
     const std::byte* const last = views[i].record(ranges[i].end - 1);
-    if (bounds.first == nullptr || is_before(first, bounds.first, encoder)) bounds.first = first;
-    if (bounds.last == nullptr || is_before(bounds.last, last, encoder)) bounds.last = last;
+    if (bounds.first == nullptr || compare_pair(first, bounds.first, encoder) < 0) bounds.first = first;
+    if (bounds.last == nullptr || compare_pair(bounds.last, last, encoder) < 0) bounds.last = last;
   }
   return bounds;
 }
@@ -151,13 +147,15 @@ std::vector<std::uint64_t> split_at_rank(const std::vector<SortedIndex>& runs, s
   });
 }
 
+bool is_after(const std::byte* record, std::uint32_t run, const Bound& bound, const records::Encoder& encoder) {
+  const int order = compare_pair(record, bound.record, encoder);
+  return order > 0 || (order == 0 && run > bound.run);
+}
+
 std::uint64_t first_after(const RunView& view, RunRange range, std::uint32_t run, const Bound& bound,
                           const records::Encoder& encoder) {
   if (!bound.any) return range.end;
-  return partition_point(range, [&](std::uint64_t number) {
-    const int order = encoder.compare(view.record(number), bound.record);
-    return order > 0 || (order == 0 && run > bound.run);
-  });
+  return partition_point(range, [&](std::uint64_t number) { return is_after(view.record(number), run, bound, encoder); });
 }
 
 std::uint64_t first_not_before(const RunView& view, RunRange range, std::uint32_t run, const ForecastKey& key,

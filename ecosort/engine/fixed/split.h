@@ -43,6 +43,9 @@ struct Bound {
   std::uint32_t run = 0;              // ... which belongs to this run; ties of later runs come after it
 };
 
+// Whether a record of that run comes after the inclusive bound, which is one.
+[[nodiscard]] bool is_after(const std::byte* record, std::uint32_t run, const Bound& bound, const records::Encoder& encoder);
+
 // The number of the first record in `range` that comes after the inclusive bound.
 [[nodiscard]] std::uint64_t first_after(const RunView& view, RunRange range, std::uint32_t run, const Bound& bound,
                                         const records::Encoder& encoder);
