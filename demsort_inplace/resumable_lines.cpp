@@ -264,6 +264,22 @@ void give_back(JobBench& bench) {
   bench.progress.begin(engine::Phase::done, 0);
 }
 
+// Does `work`. Where the input is refused, the job can never come to its end, and goes: its runs are of no use once the input is
+// another file, and whoever sorts that is to find the name free. Best effort: what the input was refused for is the one to tell.
+template <class Work>
+lines::LinesReport remove_if_refused(const std::string& output, const JobHeader& header, const Environment& environment,
+                                     const Work& work) {
+  try {
+    return work();
+  } catch (const InputRefused&) {
+    if (!header.is_in_place()) try {
+        (void)abandon_lines(output, examine(output, environment.storage, environment.queue), environment);
+      } catch (const std::exception&) {  // `resume --abandon` removes what is left
+      }
+    throw;
+  }
+}
+
 }  // namespace
 
 std::uint64_t most_output_bytes(const JobHeader& header) noexcept {
@@ -274,17 +290,21 @@ std::uint64_t most_output_bytes(const JobHeader& header) noexcept {
 
 lines::LinesReport start_resumable_lines(const std::string& output, lines::LinesJob job, const JobHeader& header,
                                          const Environment& environment) {
-  return work_on_bench<LinesBench>(output, header, std::move(job), environment,
-                                   [](LinesBench& bench) { return ResumableLines(bench).start(); });
+  return remove_if_refused(output, header, environment, [&] {
+    return work_on_bench<LinesBench>(output, header, std::move(job), environment,
+                                     [](LinesBench& bench) { return ResumableLines(bench).start(); });
+  });
 }
 
 lines::LinesReport resume_lines(const std::string& output, JobStatus status, lines::LinesJob job,
                                 const Environment& environment) {
   if (status.is_abandoned()) return abandon_lines(output, std::move(status), environment);
   const JobHeader header = status.contents->header;
-  return work_on_bench<LinesBench>(output, header, std::move(job), environment, [&](LinesBench& bench) {
-    bench.take(std::move(status));
-    return ResumableLines(bench).resume();
+  return remove_if_refused(output, header, environment, [&] {
+    return work_on_bench<LinesBench>(output, header, std::move(job), environment, [&](LinesBench& bench) {
+      bench.take(std::move(status));
+      return ResumableLines(bench).resume();
+    });
   });
 }
 

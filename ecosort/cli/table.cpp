@@ -19,6 +19,7 @@
 #include "cli/table_report.h"
 #include "cli/watched_run.h"
 #include "io/posix_storage.h"
+#include "job/first_row.h"
 #include "job/prepare_table.h"
 
 namespace ecosort::cli {
@@ -79,8 +80,9 @@ int plan(Format format, const Words& words) {
   io::PosixStorage storage;
   Words sorting = words;  // as the sort has them
   std::erase(sorting, "--json");
-  if (options.resumable && plan_resumable_rows(rows_command(options, sorting), options.json, storage)) return 0;
   const lines::LinesJob job = job::make_table_job(options.spec, storage, job::SpecialOutput::redirected, options.assumed_bytes);
+  job::check_first_row(job.inputs, *job::table_format_of(options.spec));
+  if (options.resumable && plan_resumable_rows(rows_command(options, sorting), options.json, storage)) return 0;
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
   print_out(lines_bounds_text(job, options.assumed_bytes != 0 ? options.assumed_bytes : known));
   return 0;

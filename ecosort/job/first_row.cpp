@@ -23,17 +23,28 @@ std::string beginning_of(const std::string& name, std::size_t bytes) {
   return text;
 }
 
-// The row behind the mark; nothing where the file holds none.
-std::optional<std::string> first_row_of(const std::string& name, const rows::RowFormat& format, std::size_t mark_bytes) {
+struct Look {
+  std::optional<std::string> row;  // nothing where the file holds none
+  bool is_too_long = false;
+};
+
+// At the row behind the mark.
+Look look_at_first_row(const std::string& name, const rows::RowFormat& format, std::size_t mark_bytes) {
   for (std::size_t bytes = first_bytes; bytes <= most_bytes; bytes *= 4) {
     const std::string text = beginning_of(name, bytes);
     const char *const begin = text.data() + std::min(mark_bytes, text.size()), *const end = text.data() + text.size();
     bool is_inside = false;
-    if (const char* const row_end = format.find_end(begin, end, is_inside)) return std::string(begin, row_end);
+    if (const char* const row_end = format.find_end(begin, end, is_inside)) return {std::string(begin, row_end)};
     if (text.size() == bytes) continue;
-    if (begin == end) return std::nullopt;
-    return std::string(begin, end);
+    if (begin == end) return {};
+    return {std::string(begin, end)};
   }
+  return {.row = std::nullopt, .is_too_long = true};
+}
+
+std::optional<std::string> first_row_of(const std::string& name, const rows::RowFormat& format, std::size_t mark_bytes) {
+  Look look = look_at_first_row(name, format, mark_bytes);
+  if (!look.is_too_long) return std::move(look.row);
   throw UsageError(fmt::format("{}: the first row is longer than {}, the most that a resumable sort keeps in its journal", name,
                                format_bytes(most_bytes)));
 }
@@ -53,6 +64,20 @@ FirstRow find_first_row(const std::vector<lines::LineInput>& inputs, rows::RowFo
     format.miss_first_row(rows::shown_name(input.name));
   }
   return first;
+}
+
+void check_first_row(const std::vector<lines::LineInput>& inputs, rows::RowFormat& format) {
+  if (inputs.empty() || inputs.front().is_stream()) return;
+  const std::string& name = inputs.front().name;
+  const std::size_t mark_bytes = format.mark_bytes(beginning_of(name, rows::RowFormat::most_mark_bytes));
+  format.begin_input();
+  if (!format.wants_first_row()) return;
+  const Look look = look_at_first_row(name, format, mark_bytes);
+  if (look.is_too_long) return;
+  if (look.row)
+    (void)format.take_first_row(rows::shown_name(name), *look.row);
+  else
+    format.miss_first_row(rows::shown_name(name));
 }
 
 }  // namespace ecosort::job

@@ -20,4 +20,8 @@ struct FirstRow {
 // Of regular files. Takes none of the format's rows. UsageError for a row that is too long, and as RowFormat::miss_first_row().
 [[nodiscard]] FirstRow find_first_row(const std::vector<lines::LineInput>& inputs, rows::RowFormat& format);
 
+// That the first row suits, and that its columns are those of the keys; the format is of no further use. Of inputs that have to
+// be read in their order, or whose first row is that long, nothing is looked at.
+void check_first_row(const std::vector<lines::LineInput>& inputs, rows::RowFormat& format);
+
 }  // namespace ecosort::job

@@ -50,9 +50,15 @@ struct ECOSORT_API NameError : UsageError {
   using UsageError::UsageError;
 };
 
-// The header of a table is not there, or names no column: it can be read as one without a header.
-struct ECOSORT_API HeaderUnusable : UsageError {
+// What an input holds is not what it was said to be: a row, a header, a column that a key names. No sort of it can come to an
+// end before it is changed, or the wish.
+struct ECOSORT_API InputRefused : UsageError {
   using UsageError::UsageError;
+};
+
+// The header of a table is not there, or names no column: it can be read as one without a header.
+struct ECOSORT_API HeaderUnusable : InputRefused {
+  using InputRefused::InputRefused;
 };
 
 // What was asked to do the I/O does not work here; a pool of threads does everywhere.

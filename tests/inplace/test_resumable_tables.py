@@ -173,7 +173,39 @@ def test_another_header_ends_the_resumption(ecosort: Path, run: Run, tmp_path: P
     words = case.words(tmp_path, tmp_path / "out", "--resumable", "-q")
     assert kill_at_sync(ecosort, tmp_path, 9, *words)
     refused(run("resume", tmp_path / "out"), 2, "column 3 is 'other'", "it is 'rest'")
-    succeeded(run("resume", "--abandon", tmp_path / "out", "-q"))
+    assert not job_directory(tmp_path / "out").exists() and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("command", "key", "text", "why"), [
+    ("csv", "m", "n\n2\n", "no column 'm'; there are: n"),
+    ("csv", "n:numbr", "n\n2\n", "did you mean 'number'"),
+    ("csv", "n", "n,m\n2,3\n4\n", "line 3, byte 8: the row has 1 field"),
+    ("jsonl", "n", '{"n":2}\n{"n":1\n', "line 2"),
+])  # fmt: skip
+def test_an_input_that_is_refused_leaves_the_name_free(
+    run: Run, tmp_path: Path, command: str, key: str, text: str, why: str
+) -> None:
+    source, out = tmp_path / "in", tmp_path / "out"
+    source.write_text(text)
+    refused(run(command, "--resumable", "-q", "--by", key, source, "-o", out), 2, why)
+    assert listing(tmp_path) == [str(source)]
+    source.write_text('{"n":1}\n' if command == "jsonl" else "n\n1\n")
+    succeeded(run(command, "--resumable", "-q", "--by", "n", source, "-o", out))
+    assert out.read_bytes() == source.read_bytes()
+
+
+@pytest.mark.parametrize("options", [(), ("--resumable",)])
+def test_a_plan_knows_the_columns(run: Run, tmp_path: Path, options: tuple[str, ...]) -> None:
+    source = tmp_path / "in.csv"
+    source.write_text("n,t\n2,3\n")
+    words = ("plan", "csv", *options, "-o", tmp_path / "out", source)
+    succeeded(run(*words, "--by", "n:number"))
+    refused(run(*words, "--by", "n:numbr"), 2, "did you mean 'number'")
+    refused(run(*words, "--by", "m"), 2, "no column 'm'")
+    refused(run(*words, "--no-header", "--by", "3"), 2, "the first row has 2 columns")
+    source.write_text("n,t" + "t" * 2 * MIB + "\n2,3\n")
+    done = run(*words, "--by", "n")
+    assert done.returncode == (2 if options else 0), done
 
 
 def test_nothing_to_sort_needs_no_job(run: Run, tmp_path: Path) -> None:

@@ -19,10 +19,10 @@ namespace ecosort::lines {
 
 // A row that its format refuses. In a compressed input it may be the first that shows of damage, whose checksum comes later: then
 // as many plain bytes behind it are looked at before the row is blamed.
-struct RefusedRow : UsageError {
-  explicit RefusedRow(const std::string& line) : UsageError(line) {}
+struct RefusedRow : InputRefused {
+  explicit RefusedRow(const std::string& line) : InputRefused(line) {}
   // Of what is being handled, which is what the user is to see.
-  explicit RefusedRow(const UsageError& error) : UsageError(error), cause(std::current_exception()) {}
+  explicit RefusedRow(const UsageError& error) : InputRefused(error.what()), cause(std::current_exception()) {}
   // To be called by whoever found no damage behind it.
   [[noreturn]] void blame() const {
     if (cause) std::rethrow_exception(cause);

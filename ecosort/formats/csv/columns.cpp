@@ -26,9 +26,9 @@ const char* plural(std::size_t count) { return count == 1 ? "" : "s"; }
 }  // namespace
 
 void Columns::take(const std::string& input, Text row) {
-  if (const auto kind = rows::foreign_kind(row)) throw UsageError(fmt::format("{}: is {}", input, *kind));
+  if (const auto kind = rows::foreign_kind(row)) throw InputRefused(fmt::format("{}: is {}", input, *kind));
   const SplitRow split = split_row(row, dialect_);
-  if (split.fault) throw UsageError(fmt::format("{}: line 1, byte {}: {}", input, split.fault->at, split.fault->why));
+  if (split.fault) throw InputRefused(fmt::format("{}: line 1, byte {}: {}", input, split.fault->at, split.fault->why));
   if (!has_header_) {
     if (are_known()) return;  // how many fields it has is looked at with all rows
     count_ = split.fields.size();
@@ -39,7 +39,7 @@ void Columns::take(const std::string& input, Text row) {
   for (const Text field : split.fields) names.emplace_back(*Value(field, dialect_));
   const auto is_quoted = [&](Text field) { return dialect_.quote && field.starts_with(*dialect_.quote); };
   if (std::ranges::any_of(split.fields, [&](Text field) { return !is_quoted(field) && field.find('\r') != Text::npos; }))
-    throw UsageError(fmt::format("{}: line 1: a carriage return ends no row; rows end with a line feed, or with both", input));
+    throw InputRefused(fmt::format("{}: line 1: a carriage return ends no row; rows end with a line feed, or with both", input));
   if (are_known()) return compare(input, names);
   count_ = names.size();
   names_ = std::move(names);
@@ -50,21 +50,21 @@ void Columns::compare(const std::string& input, const std::vector<std::string>& 
   if (names == names_) return;
   for (std::size_t i = 0; i < std::min(names.size(), names_.size()); ++i)
     if (names[i] != names_[i])
-      throw UsageError(
+      throw InputRefused(
           fmt::format("{}: column {} is '{}', and in {} it is '{}'; all files need the same columns in the same order", input,
                       i + 1, names[i], first_input_, names_[i]));
-  throw UsageError(fmt::format("{}: the header has {} column{}, and that of {} has {}", input, names.size(), plural(names.size()),
-                               first_input_, names_.size()));
+  throw InputRefused(fmt::format("{}: the header has {} column{}, and that of {} has {}", input, names.size(),
+                                 plural(names.size()), first_input_, names_.size()));
 }
 
 std::size_t Columns::find_number(const std::string& text) const {
   std::size_t number = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (stop != text.data() && *stop == ':') throw UsageError(fmt::format("key '{}': {}", text, keys::no_type_text(text)));
+  if (stop != text.data() && *stop == ':') throw InputRefused(fmt::format("key '{}': {}", text, keys::no_type_text(text)));
   if (error != std::errc() || stop != end || number == 0)
-    throw UsageError(fmt::format("key '{}': without a header a column is named by its number, from 1 on", text));
-  if (number > count_) throw UsageError(fmt::format("key '{}': the first row has {} column{}", text, count_, plural(count_)));
+    throw InputRefused(fmt::format("key '{}': without a header a column is named by its number, from 1 on", text));
+  if (number > count_) throw InputRefused(fmt::format("key '{}': the first row has {} column{}", text, count_, plural(count_)));
   return number - 1;
 }
 
@@ -82,11 +82,11 @@ std::size_t Columns::find(const KeyWords& key) const {
   const auto found = std::ranges::find(names_, key.name);
   if (found == names_.end()) {
     if (std::ranges::find(names_, keys::name_before_type(key.name)) != names_.end())
-      throw UsageError(fmt::format("key '{}': {}", key.name, keys::no_type_text(key.name)));
+      throw InputRefused(fmt::format("key '{}': {}", key.name, keys::no_type_text(key.name)));
     const std::vector<std::string_view> names(names_.begin(), names_.end());
     const std::string meant = did_you_mean(key.name, names);
-    throw UsageError(fmt::format("{}: no column '{}'{} {}{}", first_input_, key.name,
-                                 meant.empty() ? "; there are:" : meant + " There are:", list_of(names_), other_delimiter()));
+    throw InputRefused(fmt::format("{}: no column '{}'{} {}{}", first_input_, key.name,
+                                   meant.empty() ? "; there are:" : meant + " There are:", list_of(names_), other_delimiter()));
   }
   if (std::find(found + 1, names_.end(), key.name) != names_.end())
     throw HeaderUnusable(fmt::format("{}: two columns are named '{}'", first_input_, key.name));

@@ -212,6 +212,40 @@ TEST(LinesJob, AnInputThatIsGoneIsMissedOnlyWhileRunsAreFormed) {
     remove_input<LinesDisk>(sort, lines_input(0), run_records(sort) + 4);
 }
 
+// When it begins, or when it is resumed: with runs or without.
+TEST(LinesJob, ARefusedInputLeavesWhatWasThereBefore) {
+  struct Case {
+    const char *sort, *wrong_rows;
+  };
+  for (const auto& [name, wrong_rows] :
+       {Case{"csv", "\n1,2\n"}, Case{"csv_unique", "1,2,3,4,5\n"}, Case{"jsonl", "{\"n\": 1\n"}, Case{"jsonl", "\n{]}\n"}}) {
+    SmallLines sort = named(name);
+    sort.inputs.insert(sort.inputs.begin(), 3, sort.inputs.front());
+    sort.inputs.back() += wrong_rows;
+    LinesDisk disk(sort.disk(), {.records_events = false});
+    EXPECT_THROW((void)disk.machine.start(sort), InputRefused) << name;
+    EXPECT_TRUE(sort.holds_only(disk.store.snapshot(), sort.previous())) << name;
+    EXPECT_EQ(disk.store.open_files(), 0U);
+    Broken broken(sort, Role::run, FaultPoint::sync, 2);
+    EXPECT_THROW((void)broken.disk.machine.resume(), InputRefused) << name;
+    EXPECT_TRUE(sort.holds_only(broken.disk.store.snapshot(), sort.previous())) << name;
+  }
+}
+
+// Where it cannot be removed either, whoever abandons it later does that.
+TEST(LinesJob, ARefusedInputIsToldAlsoWhereTheJobCannotBeRemoved) {
+  SmallLines sort = named("csv_unique");
+  sort.inputs.back() += "1,2,3,4,5\n";
+  LinesDisk disk(sort.disk(), {.records_events = false});
+  io::FaultPlan plan({{Role::journal, FaultPoint::remove, 1, {.kind = Effect::Kind::error, .number = EIO}}});
+  io::FaultyStorage storage(disk.store, plan);
+  io::FaultyQueue queue(*disk.queue, plan);
+  EXPECT_THROW((void)LinesMachine(storage, queue).start(sort), InputRefused);
+  EXPECT_EQ(plan.fired(), 1U);
+  (void)disk.machine.abandon();
+  EXPECT_TRUE(sort.holds_only(disk.store.snapshot(), sort.previous()));
+}
+
 TEST(LinesJob, AnAbandonedJobLeavesNothingAndIsNeverResumed) {
   abandon_everywhere<LinesDisk>(std::vector{small_lines()[0], small_lines()[1], named("csv")});
 }
