@@ -72,6 +72,12 @@ template <typename Call>
   return result;
 }
 
+// What messages call it.
+std::string unnamed_path(std::string_view directory, Role role) {
+  while (directory.ends_with('/')) directory.remove_suffix(1);
+  return fmt::format("{}/(unnamed {})", directory, to_string(role));
+}
+
 }  // namespace
 
 FilePtr PosixStorage::make_file(Descriptor descriptor, File::Facts facts) {
@@ -135,8 +141,7 @@ FilePtr PosixStorage::create_unnamed(const std::string& directory, Role role, Ca
     throw_open_error("create a file in", directory, errno);
   }
   const std::size_t unit = unit_of(descriptor.get(), caching);
-  return make_file(std::move(descriptor),
-                   {.role = role, .path = fmt::format("{}/(unnamed {})", directory, to_string(role)), .alignment = unit});
+  return make_file(std::move(descriptor), {.role = role, .path = unnamed_path(directory, role), .alignment = unit});
 }
 
 bool PosixStorage::has_unnamed_files(const std::string& directory) {
@@ -164,7 +169,7 @@ FilePtr PosixStorage::create_with_temporary_name(const std::string& directory, R
     if (::unlink(path.c_str()) != 0) throw IoError::from_call("remove", path, errno);
     name->release();
     name = nullptr;
-    path = fmt::format("{}/(unnamed {})", directory, to_string(role));
+    path = unnamed_path(directory, role);
   }
   const std::size_t unit = unit_of(descriptor.get(), caching);
   return make_file(std::move(descriptor), {.role = role, .path = path, .alignment = unit, .attachment = std::move(name)});

@@ -31,8 +31,8 @@
 namespace ecosort::bench {
 namespace {
 
-constexpr std::size_t run_bytes = std::size_t{128} << 20U;  // beyond the caches
-constexpr std::size_t block_bytes = std::size_t{1} << 20U, blocks = 64;
+constexpr std::size_t run_bytes = std::size_t{128} << 20U;              // beyond the caches
+constexpr std::size_t block_bytes = std::size_t{1} << 20U, blocks = 8;  // that a sort with 1 GiB writes
 constexpr std::size_t merged_runs = 47;
 
 std::string printable(std::mt19937_64& random, std::size_t size) {
