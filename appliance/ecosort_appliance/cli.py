@@ -69,8 +69,9 @@ def add(words: tuple[str, ...], user: str | None, not_resumable: bool, **given: 
     if user is not None and os.geteuid() != 0:
         raise QueueError("--user is for root; everyone else has a queue of his own")
     uid = os.geteuid() if user is None else find_user(user)
-    _, connection = opened()
-    added = desk.add(connection, desk.Wish(words=words, directory=os.getcwd(), uid=uid, resumable=not not_resumable, **given))  # noqa: PTH109
+    directory, connection = opened()
+    wish = desk.Wish(words=words, directory=os.getcwd(), uid=uid, resumable=not not_resumable, **given)  # noqa: PTH109
+    added = desk.add(directory, connection, wish)
     for warning in added.warnings:
         click.echo(f"ecosort: {shown(warning)}", err=True)
     click.echo(added.number)

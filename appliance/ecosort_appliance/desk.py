@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ecosort_appliance import jobs, on_end, times
 from ecosort_appliance.errors import QueueError
-from ecosort_appliance.foresight import Draft, check_options, check_output, look_ahead
+from ecosort_appliance.foresight import Draft, check_options, check_output, check_queue_is_spared, look_ahead
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import is_in_memory, real_path
 from ecosort_appliance.program import job_directory_of
@@ -97,7 +97,7 @@ class Added:
     warnings: list[str]
 
 
-def add(connection: sqlite3.Connection, wish: Wish) -> Added:
+def add(queue: Path, connection: sqlite3.Connection, wish: Wish) -> Added:
     _check(wish)
     now_s = time.time()
     watch = None if wish.watch is None else real_path(wish.watch, wish.directory)
@@ -105,6 +105,7 @@ def add(connection: sqlite3.Connection, wish: Wish) -> Added:
         _check_watch(wish, watch)
     named = read_words(filled(wish.words, "x", "x") if watch is not None else wish.words)
     _check_memory(wish, named)
+    check_queue_is_spared(named, wish.directory, queue)
     is_standing = watch is not None or wish.every is not None
     due_s = times.first(wish.every, wish.at, now_s) if wish.every else times.moment(wish.at, now_s) if wish.at else 0.0
     if is_standing:

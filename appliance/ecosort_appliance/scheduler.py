@@ -20,6 +20,7 @@ from ecosort_appliance import jobs
 from ecosort_appliance.cgroups import groups_left, remove_group
 from ecosort_appliance.database import transaction
 from ecosort_appliance.errors import QueueError
+from ecosort_appliance.foresight import check_queue_is_spared
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.launch import group_name, group_prefix, launch, next_attempt
@@ -180,6 +181,7 @@ class Scheduler:
 
     def _begin(self, job: Job) -> bool:
         named = read_words(job.words)
+        check_queue_is_spared(named, job.directory, self._queue)
         output = real_path(named.output, job.directory)
         if job.wish == "abandon" and not os.path.lexists(job_directory_of(job.output or output)):
             jobs.update(self._connection, job.id, state=jobs.CANCELLED, wish="", ended_s=time.time())

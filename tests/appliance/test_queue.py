@@ -237,6 +237,53 @@ def test_a_link_that_turned_round_meanwhile(queue: Queue, records: Path) -> None
     assert queue.job(second)["state"] == "queued"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "sort --record-size 16 --key 0:4 in.dat -o {queue}/queue.sqlite",
+        "sort --record-size 16 --key 0:4 in.dat -o link/new",
+        "sort --record-size 16 --key 0:4 in.dat --temp link -o x",
+        "sort --record-size 16 --key 0:4 in.dat --events {queue}/queue.sqlite -o x",
+        "sort --record-size 16 --key 0:4 in.dat --trace={queue}/jobs/trace -o x",
+        "inplace {queue}/queue.sqlite",
+    ],
+)
+def test_nothing_is_written_among_the_queues_own_files(queue: Queue, records: Path, words: str) -> None:
+    queue.ok("list")
+    (queue.place / "link").symlink_to(queue.directory)
+    done = queue.run("add", "--", *words.format(queue=queue.directory).split())
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "where the queue keeps its own files; name another place" in done.stderr
+    (queue.place / "outside").mkdir()
+    number = queue.add(*SORT[:-1], "outside/queue.sqlite")
+    (queue.place / "outside").rmdir()
+    (queue.place / "outside").symlink_to(queue.directory)  # it is looked at again when the job starts
+    service = queue.start()
+    wait_for(lambda: "keeps its own files" in queue.job(number)["reason"])
+    assert service.wait(30) == 0
+
+
+def test_a_failed_job_tells_how_its_output_gets_free(queue: Queue) -> None:
+    """Where it left a job directory. Where it left none, nothing is in the way."""
+    (queue.place / "in.csv").write_text("n\n1\nx\n")
+    words = ("csv", "--strict", "--by", "n:number", "in.csv", "-o", "out.csv")
+    number = queue.add(*words)
+    assert queue.run("run").returncode == 1
+    (queue.place / "in.csv").write_text("n\n2\n1\n")
+    left = queue.place / "out.csv.ecosort"
+    if left.exists():
+        done = queue.run("add", "--", *words)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert f"job {number} failed and left '{left}': remove that with `ecosort queue cancel {number}`" in done.stderr
+        queue.ok("cancel", str(number))
+        assert f"job {number} still has to remove what it left" in queue.run("add", "--", *words).stderr
+        queue.ok("run")
+    second = queue.add(*words)
+    assert f"or `ecosort queue cancel {second}` first" in queue.run("add", "--", *words).stderr
+    queue.ok("run")
+    assert (queue.place / "out.csv").read_text() == "n\n1\n2\n"
+
+
 # --- wishes
 
 
