@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ecosort_appliance import jobs, on_end, times
+from ecosort_appliance.conflicts import Newcomer, check_others
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.foresight import Draft, check_options, check_output, check_queue_is_spared, look_ahead
 from ecosort_appliance.jobs import Job
@@ -71,24 +72,6 @@ def _check_watch(wish: Wish, watch: str) -> None:
         raise QueueError("--watch: write {} as the input, or each file that comes makes the same job once more")
 
 
-def _check_standing(connection: sqlite3.Connection, wish: Wish, watch: str | None) -> None:
-    """Two standing jobs that write one output make each other's jobs wait, or sort twice."""
-    output = _output_of(wish.words, wish.directory, watch)
-    for job in jobs.select(connection, "(every IS NOT NULL OR watch IS NOT NULL) AND state IN ('standing', 'paused')"):
-        if job.watch == watch and _output_of(job.words, job.directory, job.watch) == output:
-            when = f"for each file that comes to {watch!r}" if watch else f"{job.every} to {output!r}"
-            raise QueueError(f"job {job.id} writes {when} already; name another output, or `ecosort queue cancel {job.id}` first")
-
-
-def _output_of(words: Sequence[str], directory: str, watch: str | None) -> str | None:
-    """Of a standing job; of one that watches, for a file that could come."""
-    try:
-        named = read_words(words if watch is None else filled(words, f"{watch}/x", "x"))
-    except QueueError:  # an older program took these words
-        return None
-    return real_path(named.output, directory)
-
-
 @dataclass(frozen=True)
 class Added:
     """The number of a job that is queued, and what may yet go wrong with it."""
@@ -108,8 +91,7 @@ def add(queue: Path, connection: sqlite3.Connection, wish: Wish) -> Added:
     check_queue_is_spared(named, wish.directory, queue)
     is_standing = watch is not None or wish.every is not None
     due_s = times.first(wish.every, wish.at, now_s) if wish.every else times.moment(wish.at, now_s) if wish.at else 0.0
-    if is_standing:
-        _check_standing(connection, wish, watch)
+    check_others(connection, Newcomer(wish.words, wish.directory, wish.every, watch))
     environment = {n: os.environ[n] for n in KEPT if n in os.environ and wish.uid == os.geteuid()} | {"umask": _mask()}
     output = real_path(named.output, wish.directory)
     resumable = _is_resumable(wish, named, output)
@@ -219,6 +201,7 @@ def retry(connection: sqlite3.Connection, number: int) -> str:
         return "is tried at once"
     if job.state not in (jobs.FAILED, jobs.CANCELLED):
         raise QueueError(f"job {number} {_state_words(job)}; only what failed or was cancelled can be done once more")
+    check_others(connection, Newcomer(job.words, job.directory, job.every, job.watch, job.id, job.parent))
     untold = {"notified": 0, "tell_tries": 0, "tell_again_s": 0.0, "tell_error": ""}
     waits = {"state": _waiting_state(job), "reason": "", "wish": "", "not_before_s": _next(job), "ended_s": None}
     _change(connection, job, **waits, **untold)

@@ -625,6 +625,47 @@ def test_standing_jobs_that_write_one_output_are_refused(queue: Queue, records: 
     queue.ok(*daily[:-1], "another.dat")
 
 
+def test_a_standing_job_and_a_queued_one_never_write_one_output(queue: Queue, records: Path) -> None:
+    first = queue.add(*SORT, options=("--at", "2100-01-01"))
+    daily = ("add", "--every", "daily", "--", *SORT)
+    done = queue.run(*daily)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f"job {first} writes" in done.stderr
+    queue.ok("cancel", str(first))
+    standing = int(queue.ok(*daily))
+    for words in (("add", "--", *SORT), ("retry", str(first))):
+        done = queue.run(*words)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert f"job {standing} writes daily to" in done.stderr
+    queue.ok("run")
+    made = max(queue.jobs())
+    assert queue.job(made)["state"] == "done"
+    queue.ok("cancel", str(standing))
+    queue.ok("retry", str(standing))
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_watches_that_feed_each_other_are_refused(queue: Queue, count: int) -> None:
+    """However many are in the circle; by whatever name. A chain that leads nowhere back is one."""
+    for n in range(count + 1):
+        (queue.place / f"d{n}").mkdir()
+    (queue.place / "link").symlink_to("d0")
+
+    def add(watched: str, written: str) -> subprocess.CompletedProcess[str]:
+        return queue.run("add", "--watch", watched, "--", "sort", *RECORDS, "{}", "-o", f"{written}/{{name}}")
+
+    for n in range(count - 1):
+        assert add(f"d{n}", f"d{n + 1}").returncode == 0
+    assert add(f"d{count - 1}", f"d{count}").returncode == 0
+    done = add(f"d{count - 1}", "link")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    by = " and ".join(f"job {n}" for n in range(1, count))
+    assert f"by {by} what this one writes would come back to '{queue.place}/d{count - 1}', without end" in done.stderr
+    queue.ok("cancel", "1")
+    assert add(f"d{count - 1}", "link").returncode == 0
+    assert "without end" in queue.run("retry", "1").stderr
+
+
 def test_a_command_without_the_dashes_before_it(queue: Queue) -> None:
     done = queue.run("add", "sort", "in", "-o", "out")
     assert done.returncode == 2
