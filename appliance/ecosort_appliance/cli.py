@@ -55,7 +55,7 @@ def queue() -> None:
 @click.option("--every", type=click.Choice(RULES), help="Again and again; with --at at that time.")
 @click.option("--watch", metavar="DIR", help="Once for each file that comes there; {} stands for its path, {name} for its name.")
 @click.option(
-    "--settle", "settle_s", type=click.FloatRange(0.1, 86400), default=10.0, help="--watch: seconds that a file must rest."
+    "--settle", "settle_s", type=click.FloatRange(0.1, 86400), help="--watch: seconds that a file must rest (default: 10)."
 )
 @click.option("--priority", type=click.IntRange(-1000, 1000), default=0, help="Larger first.")
 @click.option("--memory", metavar="SIZE", help="Memory of the job, and the limit of its control group.")
@@ -167,7 +167,10 @@ def resume(number: int | None) -> int:
 @queue.command()
 @click.option("--tick", "tick_s", type=click.FloatRange(0.01, 60), default=0.2, hidden=True)
 def run(tick_s: float) -> int:
-    """Does what is due here and now, without a service, and ends. Exit code 1 if a job failed."""
+    """Does what is due here and now, without a service, and ends. Exit code 1 if a job failed.
+
+    Of --watch it does the files that have not changed for --settle seconds by now.
+    """
     from ecosort_appliance.scheduler import Scheduler, Settings
 
     directory, connection = opened()

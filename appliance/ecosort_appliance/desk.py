@@ -19,6 +19,8 @@ from ecosort_appliance.program import job_directory_of
 from ecosort_appliance.users import KEPT
 from ecosort_appliance.words import Named, check_size, filled, read_words
 
+_SETTLE_S = 10.0  # what a watched file must rest
+
 
 @dataclass(frozen=True)
 class Wish:
@@ -33,7 +35,7 @@ class Wish:
     at: str | None = None
     every: str | None = None
     watch: str | None = None
-    settle_s: float = 10.0
+    settle_s: float | None = None
     on_end: str | None = None
     resumable: bool = True
 
@@ -49,6 +51,8 @@ def _check(wish: Wish) -> None:
         check_size(wish.memory)
     if wish.watch is not None and (wish.every or wish.at):
         raise QueueError("--watch goes without --at and --every: a job begins when a file comes")
+    if wish.watch is None and wish.settle_s is not None:
+        raise QueueError("--settle goes with --watch: it is how long a file that comes must rest; leave it out")
     if wish.on_end is not None:
         on_end.check(wish.on_end)
     try:
@@ -124,7 +128,7 @@ def add(queue: Path, connection: sqlite3.Connection, wish: Wish) -> Added:
             "every": wish.every,
             "at": wish.at,
             "watch": watch,
-            "settle_s": wish.settle_s,
+            "settle_s": _SETTLE_S if wish.settle_s is None else wish.settle_s,
             "queued_s": now_s,
         },
     )

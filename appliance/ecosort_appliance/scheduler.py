@@ -78,6 +78,7 @@ class Scheduler:
 
     def run_until_idle(self) -> None:
         """Until nothing runs and nothing is due."""
+        self._standing.believes_changes = True
         while True:
             self.tick()
             now_s = time.time()

@@ -127,6 +127,7 @@ def test_what_no_queue_can_do_is_refused(queue: Queue, words: str) -> None:
         ("--every daily", "csv --memory 4Mib --by n in.dat -o x", "'4Mib' is not a size"),
         ("--memory 4mib", "sort in.dat -o x", "'4mib' is not a size"),
         ("--memory 1GiB", "sort --memory 4MiB in.dat -o x", "two memories"),
+        ("--settle 5", "sort in.dat -o x", "--settle goes with --watch"),
         ("--memory 1GiB", "lines -S 1G in.dat -o x", "two memories"),
         ("", "sort --memori 3 in.dat -o x", "sort: option --memori not recognized; did you mean --memory? (see"),
         ("", "csv --zzzz in.dat -o x", "csv: option --zzzz not recognized (see ecosort csv --help)"),
@@ -579,6 +580,27 @@ def test_a_watched_file_is_waited_for_until_it_is_whole(queue: Queue, records: P
     wait_for(lambda: (queue.place / "done" / name).stat().st_size == 320)
     service.terminate()
     assert service.wait(20) == 0
+
+
+def test_queue_run_does_the_watched_files_that_have_rested(queue: Queue, records: Path) -> None:
+    """By their last change, whatever time was set for them; each once, and none that is still open."""
+    (queue.place / "new").mkdir()
+    (queue.place / "done").mkdir()
+    words = ("sort", *RECORDS, "{}", "-o", "done/{name}")
+    standing = queue.add(*words, options=("--watch", "new", "--settle", "4"))
+    shutil.copy(records, queue.place / "new" / "old")
+    with (queue.place / "new" / "open").open("wb", buffering=0) as file:
+        file.write(records.read_bytes())
+        time.sleep(4.1)
+        shutil.copy(records, queue.place / "new" / "fresh")
+        os.utime(queue.place / "new" / "fresh", (0, 0))
+        for _ in range(2):
+            queue.ok("run")
+            assert [path.name for path in (queue.place / "done").iterdir()] == ["old"]
+            assert set(queue.jobs()) == {standing, standing + 1}
+    time.sleep(4.1)
+    queue.ok("run")
+    assert {path.name for path in (queue.place / "done").iterdir()} == {"old", "open", "fresh"}
 
 
 def test_a_look_at_a_file_ends_nobody_who_opens_it_meanwhile(tmp_path: Path) -> None:
