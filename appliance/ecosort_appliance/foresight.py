@@ -44,7 +44,7 @@ def look_ahead(connection: sqlite3.Connection, draft: Draft) -> list[str]:
     if output in coming:
         return []  # refused, or by then there is another file
     inputs = {path: real_path(path, draft.directory) for path in draft.named.inputs or (draft.named.output,)}
-    missing = [path for path, real in inputs.items() if not os.path.lexists(real)]
+    missing = [path for path, real in inputs.items() if _is_missing(real)]
     unknown = [path for path in missing if inputs[path] not in coming]
     if unknown and not draft.is_later:
         raise QueueError(f"cannot open {unknown[0]!r}: No such file or directory")
@@ -56,6 +56,17 @@ def look_ahead(connection: sqlite3.Connection, draft: Draft) -> list[str]:
         raise QueueError(_left_by_another(connection, output) or fault)
     shortage = shortage_of(done)
     return [f"as things are now, the job {what}" for what in (f"would fail: {fault}" if fault else "", shortage) if what]
+
+
+def _is_missing(path: str) -> bool:
+    """Not where it cannot be looked at: what is wrong then, the program says."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _left_by_another(connection: sqlite3.Connection, output: str) -> str:

@@ -27,7 +27,7 @@ from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.space import shortage_in, shortage_told
 from ecosort_appliance.watch import look
 from ecosort_appliance.words import GRAMMARS, read_words
-from sort_support import Require, Run, directory_for_everyone, mounted
+from sort_support import Require, Run, as_plain_user, directory_for_everyone, mounted
 
 from .support import COMMAND, Queue, copy_packages, wait_for
 
@@ -152,6 +152,22 @@ def test_what_would_fail_at_night_is_refused_at_once(queue: Queue, records: Path
     done = queue.run("add", *options.split(), "--", *words.split())
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
     assert why in done.stderr
+
+
+def test_an_input_that_may_not_be_reached_is_told_as_such(ecosort: Path, require: Require) -> None:
+    require("setpriv")
+    with directory_for_everyone() as base:
+        shutil.copy(ecosort, base / "ecosort")
+        copy_packages(base / "packages")
+        queue = Queue(base / "queue", base / "ecosort")
+        queue.environment["PYTHONPATH"] = str(base / "packages")
+        (base / "closed").mkdir(mode=0o700)
+        (base / "closed" / "in.dat").touch()
+        queue.place.chmod(0o777)
+        command = as_plain_user(*COMMAND, "queue", "add", "--", "sort", *RECORDS, str(base / "closed" / "in.dat"), "-o", "x")
+        done = subprocess.run(command, cwd=queue.place, env=queue.environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done
+    assert "Permission denied" in done.stderr
 
 
 def test_an_input_may_come_later(queue: Queue, records: Path) -> None:
@@ -749,7 +765,7 @@ def test_a_webhook_at_the_end(queue: Queue, records: Path) -> None:
 @pytest.mark.parametrize(
     ("on_end", "why"),
     [
-        ("nosuchcommand me", "No such file"),
+        ("nosuchcommand me", "'nosuchcommand': No such file"),
         ("sh -c 'echo what is wrong >&2; exit 3'", "exit code 3: what is wrong"),
         ("http://127.0.0.1:1/x", "Connection refused"),
     ],
