@@ -22,6 +22,7 @@ from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.places import make_queue_directory, queue_directory
 from ecosort_appliance.text import shown
 from ecosort_appliance.times import RULES
+from ecosort_appliance.usage import Number, Whole, asks_for_help, usage_text
 from ecosort_appliance.users import find_user
 
 _NUMBER = click.argument("number", type=jobs.number_of, metavar="ID")
@@ -55,9 +56,13 @@ def queue() -> None:
 @click.option("--every", type=click.Choice(RULES), help="Again and again; with --at at that time.")
 @click.option("--watch", metavar="DIR", help="Once for each file that comes there; {} stands for its path, {name} for its name.")
 @click.option(
-    "--settle", "settle_s", type=click.FloatRange(0.1, 86400), help="--watch: seconds that a file must rest (default: 10)."
+    "--settle",
+    "settle_s",
+    type=Number(0.1, 86400),
+    metavar="SECONDS",
+    help="--watch: seconds that a file must rest (default: 10).",
 )
-@click.option("--priority", type=click.IntRange(-1000, 1000), default=0, help="Larger first.")
+@click.option("--priority", type=Whole(-1000, 1000), default=0, metavar="N", help="Larger first; from -1000 to 1000.")
 @click.option("--memory", metavar="SIZE", help="Memory of the job, and the limit of its control group.")
 @click.option("--name", default="", help="For people.")
 @click.option("--on-end", metavar="URL|COMMAND", help="At the end: a POST of JSON, or a command with it on standard input.")
@@ -165,7 +170,7 @@ def resume(number: int | None) -> int:
 
 
 @queue.command()
-@click.option("--tick", "tick_s", type=click.FloatRange(0.01, 60), default=0.2, hidden=True)
+@click.option("--tick", "tick_s", type=Number(0.01, 60), default=0.2, hidden=True)
 def run(tick_s: float) -> int:
     """Does what is due here and now, without a service, and ends. Exit code 1 if a job failed.
 
@@ -193,10 +198,10 @@ def run(tick_s: float) -> int:
 @click.option("--no-page", is_flag=True, help="Only do what is queued.")
 @click.option("--meter", metavar="METER", help="As for ecosort power: watts and joules of each job.")
 @click.option("--config", help="File with meters by name.")
-@click.option("--keep-days", type=click.FloatRange(0, 36500), default=90.0, show_default=True, help="Keep jobs that ended.")
-@click.option("--keep-jobs", type=click.IntRange(0), default=1000, show_default=True, help="Of these at most so many.")
+@click.option("--keep-days", type=Number(0, 36500), default=90.0, show_default=True, metavar="N", help="Keep jobs that ended.")
+@click.option("--keep-jobs", type=Whole(0), default=1000, show_default=True, metavar="N", help="Of these at most so many.")
 @click.option("--end-jobs", is_flag=True, help="At the end of the service end what runs, too; it continues with the next one.")
-@click.option("--tick", "tick_s", type=click.FloatRange(0.01, 60), default=1.0, hidden=True)
+@click.option("--tick", "tick_s", type=Number(0.01, 60), default=1.0, hidden=True)
 def serve(
     address: str,
     names: tuple[str, ...],
@@ -229,6 +234,15 @@ def _program_name() -> str:
     return "ecosort-appliance" if is_asked else "ecosort"
 
 
+def _tell(error: click.ClickException) -> None:
+    if asks_for_help(error):
+        error.show()
+        return
+    is_of_add = isinstance(error, click.NoSuchOption) and error.ctx is not None and error.ctx.command is add
+    hint = "put -- before the command: ecosort queue add [OPTIONS] -- sort INPUT -o OUTPUT" if is_of_add else ""
+    print(f"ecosort: {shown(usage_text(error, hint))}", file=sys.stderr)
+
+
 def _on_signal(number: int, frame: FrameType | None) -> None:
     sys.exit(128 + number)
 
@@ -247,13 +261,8 @@ def main() -> None:
     except OSError as error:
         print(f"ecosort: {shown(str(error))}", file=sys.stderr)
         code = EXIT_IO
-    except click.NoSuchOption as error:
-        error.show()
-        if error.ctx is not None and error.ctx.command is add:
-            print("ecosort: put -- before the command: ecosort queue add [OPTIONS] -- sort INPUT -o OUTPUT", file=sys.stderr)
-        code = EXIT_USAGE
     except click.ClickException as error:
-        error.show()
+        _tell(error)
         code = EXIT_USAGE
     except click.exceptions.Exit as error:
         code = error.exit_code
