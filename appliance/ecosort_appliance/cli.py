@@ -20,6 +20,7 @@ from ecosort_appliance.errors import EXIT_FAILED, EXIT_IO, EXIT_USAGE, QueueErro
 from ecosort_appliance.facts import job_facts, list_facts
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.places import make_queue_directory, queue_directory
+from ecosort_appliance.processes import is_served
 from ecosort_appliance.text import shown
 from ecosort_appliance.times import RULES
 from ecosort_appliance.usage import Number, Whole, asks_for_help, usage_text
@@ -88,7 +89,7 @@ def add(words: tuple[str, ...], user: str | None, not_resumable: bool, **given: 
 @_JSON
 def list_jobs(all_jobs: bool, as_json: bool) -> int:
     """What waits, works, and ended lately."""
-    _, connection = opened()
+    directory, connection = opened()
     waiting = jobs.select(connection, "state NOT IN ('done', 'failed', 'cancelled')")
     found = [*waiting, *jobs.ended(connection, -1 if all_jobs else 10)]
     if as_json:
@@ -98,6 +99,8 @@ def list_jobs(all_jobs: bool, as_json: bool) -> int:
         click.echo(line)
     if jobs.is_stopped(connection):
         click.echo("the queue is paused: no job begins; ecosort queue resume ends that")
+    elif any(job.state in (jobs.QUEUED, jobs.STANDING) for job in waiting) and not is_served(directory):
+        click.echo("no service works on this queue: `ecosort serve` does these jobs, `ecosort queue run` those that are due")
     return 0
 
 
@@ -123,8 +126,11 @@ def log(number: int) -> int:
     """What the program said."""
     directory, connection = opened()
     job = jobs.get(connection, number)
-    for line in JobDirectory(directory, job.id, job.uid).log().decode(errors="surrogateescape").splitlines():
+    lines = JobDirectory(directory, job.id, job.uid).log().decode(errors="surrogateescape").splitlines()
+    for line in lines:
         click.echo(shown(line))
+    if not lines and (why := show.no_log_text(job)):
+        click.echo(f"ecosort: {why}", err=True)
     return 0
 
 

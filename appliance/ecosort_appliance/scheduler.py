@@ -27,7 +27,7 @@ from ecosort_appliance.launch import group_name, group_prefix, launch, next_atte
 from ecosort_appliance.ledger import EnergySource, Ledger
 from ecosort_appliance.outcome import WAIT_FOR_SPACE_S, identity_of, outcome, results_of, what_was_left
 from ecosort_appliance.places import drive_of, real_path
-from ecosort_appliance.processes import is_alive, signal_job, try_lock
+from ecosort_appliance.processes import LOCK_NAME, is_alive, signal_job, try_lock
 from ecosort_appliance.program import job_directory_of
 from ecosort_appliance.space import reason_to_wait
 from ecosort_appliance.standing import Standing
@@ -241,10 +241,12 @@ class Scheduler:
 
 
 def _lock(queue: Path) -> int:
-    lock = try_lock(queue / "scheduler.lock")
-    if lock is None:
-        raise QueueError(f"the queue in '{queue}' is served already; end that `ecosort serve` or `queue run` first")
-    return lock
+    """Tried more than once: who only asks whether the queue is served holds it for a moment."""
+    for pause_s in (0.05, 0.2, 0.0):
+        if (lock := try_lock(queue / LOCK_NAME)) is not None:
+            return lock
+        time.sleep(pause_s)
+    raise QueueError(f"the queue in '{queue}' is served already; end that `ecosort serve` or `queue run` first")
 
 
 def refuse_second(queue: Path) -> None:

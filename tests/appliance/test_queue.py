@@ -24,6 +24,8 @@ from ecosort_appliance import times
 from ecosort_appliance.cgroups import make_group
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobdir import JobDirectory
+from ecosort_appliance.processes import LOCK_NAME, try_lock
+from ecosort_appliance.scheduler import refuse_second
 from ecosort_appliance.space import shortage_in, shortage_told
 from ecosort_appliance.watch import look
 from ecosort_appliance.words import GRAMMARS, read_words
@@ -396,7 +398,40 @@ def test_numbers_of_no_job(queue: Queue, wish: str, number: str) -> None:
     )
 
 
+def test_a_queue_that_no_one_works_on_says_so(queue: Queue, records: Path) -> None:
+    hint = "no service works on this queue"
+    assert hint not in queue.ok("list")
+    number = queue.add(*SORT, options=("--at", "2100-01-01"))
+    assert queue.ok("list").splitlines()[-1].startswith(hint)
+    assert hint not in queue.ok("list", "--json")
+    service = queue.start("serve", "--no-page", "--tick", "0.02")
+    wait_for(lambda: hint not in queue.ok("list"))
+    service.terminate()
+    assert service.wait(20) == 0
+    queue.ok("cancel", str(number))
+    assert hint not in queue.ok("list")
+
+
+def test_a_service_begins_while_others_ask_whether_there_is_one(queue: Queue) -> None:
+    queue.ok("list")
+    lock = try_lock(queue.directory / LOCK_NAME)
+    assert lock is not None
+    threading.Timer(0.1, os.close, [lock]).start()
+    refuse_second(queue.directory)
+
+
 # --- order, memory, log
+
+
+def test_the_log_of_a_job_that_has_not_begun(queue: Queue, records: Path) -> None:
+    number = queue.add(*SORT)
+    standing = queue.add(*SORT[:-1], "other", options=("--every", "daily", "--at", "01:30"))
+    done = queue.run("log", str(number))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == f"ecosort: job {number} has not begun, so that there is no log (queued)\n"
+    assert "makes other jobs" in queue.run("log", str(standing)).stderr
+    queue.ok("run")
+    assert queue.run("log", str(number)).stderr == ""
 
 
 def test_larger_priorities_first_and_one_at_a_time(queue: Queue, records: Path) -> None:
