@@ -28,6 +28,7 @@ from ecosort_appliance.users import find_user
 
 _NUMBER = click.argument("number", type=jobs.number_of, metavar="ID")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_NOT_SERVED = "no service works on this queue: `ecosort serve` does these jobs, `ecosort queue run` those that are due"
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 
 
@@ -81,6 +82,8 @@ def add(words: tuple[str, ...], user: str | None, not_resumable: bool, **given: 
     for warning in added.warnings:
         click.echo(f"ecosort: {shown(warning)}", err=True)
     click.echo(added.number)
+    if sys.stderr.isatty() and not is_served(directory):  # a program that reads the number knows what it does
+        click.echo(f"ecosort: {_NOT_SERVED}", err=True)
     return 0
 
 
@@ -100,7 +103,7 @@ def list_jobs(all_jobs: bool, as_json: bool) -> int:
     if jobs.is_stopped(connection):
         click.echo("the queue is paused: no job begins; ecosort queue resume ends that")
     elif any(job.state in (jobs.QUEUED, jobs.STANDING) for job in waiting) and not is_served(directory):
-        click.echo("no service works on this queue: `ecosort serve` does these jobs, `ecosort queue run` those that are due")
+        click.echo(_NOT_SERVED)
     return 0
 
 

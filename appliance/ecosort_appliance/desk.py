@@ -14,7 +14,7 @@ from ecosort_appliance.conflicts import Newcomer, check_others
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.foresight import Draft, check_options, check_output, check_queue_is_spared, look_ahead
 from ecosort_appliance.jobs import Job
-from ecosort_appliance.places import is_in_memory, real_path
+from ecosort_appliance.places import is_in_memory, lies_in, real_path
 from ecosort_appliance.program import job_directory_of
 from ecosort_appliance.users import KEPT
 from ecosort_appliance.words import Named, check_size, filled, read_words
@@ -67,8 +67,9 @@ def _check_watch(wish: Wish, watch: str) -> None:
     if not any("{}" in word or "{name}" in word for word in wish.words):
         raise QueueError("--watch: write {} where the file's path is to stand, for example: sort {} -o /srv/out/{name}")
     named = read_words(filled(wish.words, f"{watch}/x", "x"))
-    if named.in_place or real_path(named.output, wish.directory).startswith(watch + "/"):
-        raise QueueError("--watch: the output must lie in another directory, or it would be a file that comes")
+    written = [real_path(path, wish.directory) for path in (named.output, *named.reports)]
+    if named.in_place or any(lies_in(path, watch) for path in written):
+        raise QueueError("--watch: what is written must lie in another directory, or it would be a file that comes")
     if read_words(filled(wish.words, f"{watch}/y", "y")).output == named.output:
         raise QueueError("--watch: write {name} in the output, so that each file has its own")
     check_output(named, wish.directory)

@@ -52,8 +52,10 @@ def look_ahead(connection: sqlite3.Connection, draft: Draft) -> list[str]:
         return [f"there is no {path!r} yet; it must be there when the job begins" for path in unknown]
     done = _ask(draft, has_files=True)
     fault = _fault_in(done)
+    if os.path.basename(job_directory_of(output)) in fault:  # noqa: PTH119
+        fault = _left_by_another(connection, output) or fault
     if fault and not draft.is_later:
-        raise QueueError(_left_by_another(connection, output) or fault)
+        raise QueueError(fault)
     shortage = shortage_of(done)
     return [f"as things are now, the job {what}" for what in (f"would fail: {fault}" if fault else "", shortage) if what]
 

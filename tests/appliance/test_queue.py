@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import pty
 import random
 import re
 import shutil
@@ -398,17 +399,32 @@ def test_numbers_of_no_job(queue: Queue, wish: str, number: str) -> None:
     )
 
 
+def said_on_a_terminal(queue: Queue, *words: str) -> str:
+    """On standard error."""
+    reader, terminal = pty.openpty()
+    try:
+        command = [*COMMAND, "queue", *words]
+        subprocess.run(command, cwd=queue.place, env=queue.environment, stdout=subprocess.DEVNULL, stderr=terminal, check=True)
+        os.set_blocking(reader, False)
+        return os.read(reader, 4096).decode()
+    finally:
+        os.close(terminal)
+        os.close(reader)
+
+
 def test_a_queue_that_no_one_works_on_says_so(queue: Queue, records: Path) -> None:
     hint = "no service works on this queue"
     assert hint not in queue.ok("list")
     number = queue.add(*SORT, options=("--at", "2100-01-01"))
     assert queue.ok("list").splitlines()[-1].startswith(hint)
     assert hint not in queue.ok("list", "--json")
+    assert hint in said_on_a_terminal(queue, "add", "--", *SORT[:-1], "other")
     service = queue.start("serve", "--no-page", "--tick", "0.02")
     wait_for(lambda: hint not in queue.ok("list"))
     service.terminate()
     assert service.wait(20) == 0
-    queue.ok("cancel", str(number))
+    for job in (number, number + 1):
+        queue.run("cancel", str(job))
     assert hint not in queue.ok("list")
 
 
@@ -674,6 +690,7 @@ def test_a_look_at_a_file_ends_nobody_who_opens_it_meanwhile(tmp_path: Path) -> 
         ("sort", "in", "-o", "outd/{name}"),
         ("sort", "{}", "-o", "x"),
         ("sort", "{}", "-o", "new/{name}.s"),
+        ("sort", "{}", "-o", "outd/{name}", "--events", "new/{name}.e"),
         ("inplace", "{}"),
     ],
 )
