@@ -20,12 +20,15 @@ from ecosort_appliance.errors import EXIT_FAILED, EXIT_IO, EXIT_USAGE, QueueErro
 from ecosort_appliance.facts import job_facts, list_facts
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.places import make_queue_directory, queue_directory
+from ecosort_appliance.processes import is_served
 from ecosort_appliance.text import shown
 from ecosort_appliance.times import RULES
+from ecosort_appliance.usage import Number, Whole, asks_for_help, usage_text
 from ecosort_appliance.users import find_user
 
 _NUMBER = click.argument("number", type=jobs.number_of, metavar="ID")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_NOT_SERVED = "no service works on this queue: `ecosort serve` does these jobs, `ecosort queue run` those that are due"
 _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 
 
@@ -55,9 +58,13 @@ def queue() -> None:
 @click.option("--every", type=click.Choice(RULES), help="Again and again; with --at at that time.")
 @click.option("--watch", metavar="DIR", help="Once for each file that comes there; {} stands for its path, {name} for its name.")
 @click.option(
-    "--settle", "settle_s", type=click.FloatRange(0.1, 86400), default=10.0, help="--watch: seconds that a file must rest."
+    "--settle",
+    "settle_s",
+    type=Number(0.1, 86400),
+    metavar="SECONDS",
+    help="--watch: seconds that a file must rest (default: 10).",
 )
-@click.option("--priority", type=click.IntRange(-1000, 1000), default=0, help="Larger first.")
+@click.option("--priority", type=Whole(-1000, 1000), default=0, metavar="N", help="Larger first; from -1000 to 1000.")
 @click.option("--memory", metavar="SIZE", help="Memory of the job, and the limit of its control group.")
 @click.option("--name", default="", help="For people.")
 @click.option("--on-end", metavar="URL|COMMAND", help="At the end: a POST of JSON, or a command with it on standard input.")
@@ -69,11 +76,14 @@ def add(words: tuple[str, ...], user: str | None, not_resumable: bool, **given: 
     if user is not None and os.geteuid() != 0:
         raise QueueError("--user is for root; everyone else has a queue of his own")
     uid = os.geteuid() if user is None else find_user(user)
-    _, connection = opened()
-    added = desk.add(connection, desk.Wish(words=words, directory=os.getcwd(), uid=uid, resumable=not not_resumable, **given))  # noqa: PTH109
+    directory, connection = opened()
+    wish = desk.Wish(words=words, directory=os.getcwd(), uid=uid, resumable=not not_resumable, **given)  # noqa: PTH109
+    added = desk.add(directory, connection, wish)
     for warning in added.warnings:
         click.echo(f"ecosort: {shown(warning)}", err=True)
     click.echo(added.number)
+    if sys.stderr.isatty() and not is_served(directory):  # a program that reads the number knows what it does
+        click.echo(f"ecosort: {_NOT_SERVED}", err=True)
     return 0
 
 
@@ -82,7 +92,7 @@ def add(words: tuple[str, ...], user: str | None, not_resumable: bool, **given: 
 @_JSON
 def list_jobs(all_jobs: bool, as_json: bool) -> int:
     """What waits, works, and ended lately."""
-    _, connection = opened()
+    directory, connection = opened()
     waiting = jobs.select(connection, "state NOT IN ('done', 'failed', 'cancelled')")
     found = [*waiting, *jobs.ended(connection, -1 if all_jobs else 10)]
     if as_json:
@@ -92,6 +102,8 @@ def list_jobs(all_jobs: bool, as_json: bool) -> int:
         click.echo(line)
     if jobs.is_stopped(connection):
         click.echo("the queue is paused: no job begins; ecosort queue resume ends that")
+    elif any(job.state in (jobs.QUEUED, jobs.STANDING) for job in waiting) and not is_served(directory):
+        click.echo(_NOT_SERVED)
     return 0
 
 
@@ -117,8 +129,11 @@ def log(number: int) -> int:
     """What the program said."""
     directory, connection = opened()
     job = jobs.get(connection, number)
-    for line in JobDirectory(directory, job.id, job.uid).log().decode(errors="surrogateescape").splitlines():
+    lines = JobDirectory(directory, job.id, job.uid).log().decode(errors="surrogateescape").splitlines()
+    for line in lines:
         click.echo(shown(line))
+    if not lines and (why := show.no_log_text(job)):
+        click.echo(f"ecosort: {why}", err=True)
     return 0
 
 
@@ -164,9 +179,12 @@ def resume(number: int | None) -> int:
 
 
 @queue.command()
-@click.option("--tick", "tick_s", type=click.FloatRange(0.01, 60), default=0.2, hidden=True)
+@click.option("--tick", "tick_s", type=Number(0.01, 60), default=0.2, hidden=True)
 def run(tick_s: float) -> int:
-    """Does what is due here and now, without a service, and ends. Exit code 1 if a job failed."""
+    """Does what is due here and now, without a service, and ends. Exit code 1 if a job failed.
+
+    Of --watch it does the files that have not changed for --settle seconds by now.
+    """
     from ecosort_appliance.scheduler import Scheduler, Settings
 
     directory, connection = opened()
@@ -189,10 +207,10 @@ def run(tick_s: float) -> int:
 @click.option("--no-page", is_flag=True, help="Only do what is queued.")
 @click.option("--meter", metavar="METER", help="As for ecosort power: watts and joules of each job.")
 @click.option("--config", help="File with meters by name.")
-@click.option("--keep-days", type=click.FloatRange(0, 36500), default=90.0, show_default=True, help="Keep jobs that ended.")
-@click.option("--keep-jobs", type=click.IntRange(0), default=1000, show_default=True, help="Of these at most so many.")
+@click.option("--keep-days", type=Number(0, 36500), default=90.0, show_default=True, metavar="N", help="Keep jobs that ended.")
+@click.option("--keep-jobs", type=Whole(0), default=1000, show_default=True, metavar="N", help="Of these at most so many.")
 @click.option("--end-jobs", is_flag=True, help="At the end of the service end what runs, too; it continues with the next one.")
-@click.option("--tick", "tick_s", type=click.FloatRange(0.01, 60), default=1.0, hidden=True)
+@click.option("--tick", "tick_s", type=Number(0.01, 60), default=1.0, hidden=True)
 def serve(
     address: str,
     names: tuple[str, ...],
@@ -225,6 +243,15 @@ def _program_name() -> str:
     return "ecosort-appliance" if is_asked else "ecosort"
 
 
+def _tell(error: click.ClickException) -> None:
+    if asks_for_help(error):
+        error.show()
+        return
+    is_of_add = isinstance(error, click.NoSuchOption) and error.ctx is not None and error.ctx.command is add
+    hint = "put -- before the command: ecosort queue add [OPTIONS] -- sort INPUT -o OUTPUT" if is_of_add else ""
+    print(f"ecosort: {shown(usage_text(error, hint))}", file=sys.stderr)
+
+
 def _on_signal(number: int, frame: FrameType | None) -> None:
     sys.exit(128 + number)
 
@@ -243,13 +270,8 @@ def main() -> None:
     except OSError as error:
         print(f"ecosort: {shown(str(error))}", file=sys.stderr)
         code = EXIT_IO
-    except click.NoSuchOption as error:
-        error.show()
-        if error.ctx is not None and error.ctx.command is add:
-            print("ecosort: put -- before the command: ecosort queue add [OPTIONS] -- sort INPUT -o OUTPUT", file=sys.stderr)
-        code = EXIT_USAGE
     except click.ClickException as error:
-        error.show()
+        _tell(error)
         code = EXIT_USAGE
     except click.exceptions.Exit as error:
         code = error.exit_code

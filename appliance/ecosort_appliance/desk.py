@@ -10,13 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ecosort_appliance import jobs, on_end, times
+from ecosort_appliance.conflicts import Newcomer, check_others
 from ecosort_appliance.errors import QueueError
-from ecosort_appliance.foresight import Draft, check_options, check_output, look_ahead
+from ecosort_appliance.foresight import Draft, check_options, check_output, check_queue_is_spared, look_ahead
 from ecosort_appliance.jobs import Job
-from ecosort_appliance.places import is_in_memory, real_path
+from ecosort_appliance.places import is_in_memory, lies_in, real_path
 from ecosort_appliance.program import job_directory_of
 from ecosort_appliance.users import KEPT
 from ecosort_appliance.words import Named, check_size, filled, read_words
+
+_SETTLE_S = 10.0  # what a watched file must rest
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Wish:
     at: str | None = None
     every: str | None = None
     watch: str | None = None
-    settle_s: float = 10.0
+    settle_s: float | None = None
     on_end: str | None = None
     resumable: bool = True
 
@@ -48,6 +51,8 @@ def _check(wish: Wish) -> None:
         check_size(wish.memory)
     if wish.watch is not None and (wish.every or wish.at):
         raise QueueError("--watch goes without --at and --every: a job begins when a file comes")
+    if wish.watch is None and wish.settle_s is not None:
+        raise QueueError("--settle goes with --watch: it is how long a file that comes must rest; leave it out")
     if wish.on_end is not None:
         on_end.check(wish.on_end)
     try:
@@ -62,31 +67,14 @@ def _check_watch(wish: Wish, watch: str) -> None:
     if not any("{}" in word or "{name}" in word for word in wish.words):
         raise QueueError("--watch: write {} where the file's path is to stand, for example: sort {} -o /srv/out/{name}")
     named = read_words(filled(wish.words, f"{watch}/x", "x"))
-    if named.in_place or real_path(named.output, wish.directory).startswith(watch + "/"):
-        raise QueueError("--watch: the output must lie in another directory, or it would be a file that comes")
+    written = [real_path(path, wish.directory) for path in (named.output, *named.reports)]
+    if named.in_place or any(lies_in(path, watch) for path in written):
+        raise QueueError("--watch: what is written must lie in another directory, or it would be a file that comes")
     if read_words(filled(wish.words, f"{watch}/y", "y")).output == named.output:
         raise QueueError("--watch: write {name} in the output, so that each file has its own")
     check_output(named, wish.directory)
     if read_words(filled(wish.words, f"{watch}/y", "y")).inputs == named.inputs:
         raise QueueError("--watch: write {} as the input, or each file that comes makes the same job once more")
-
-
-def _check_standing(connection: sqlite3.Connection, wish: Wish, watch: str | None) -> None:
-    """Two standing jobs that write one output make each other's jobs wait, or sort twice."""
-    output = _output_of(wish.words, wish.directory, watch)
-    for job in jobs.select(connection, "(every IS NOT NULL OR watch IS NOT NULL) AND state IN ('standing', 'paused')"):
-        if job.watch == watch and _output_of(job.words, job.directory, job.watch) == output:
-            when = f"for each file that comes to {watch!r}" if watch else f"{job.every} to {output!r}"
-            raise QueueError(f"job {job.id} writes {when} already; name another output, or `ecosort queue cancel {job.id}` first")
-
-
-def _output_of(words: Sequence[str], directory: str, watch: str | None) -> str | None:
-    """Of a standing job; of one that watches, for a file that could come."""
-    try:
-        named = read_words(words if watch is None else filled(words, f"{watch}/x", "x"))
-    except QueueError:  # an older program took these words
-        return None
-    return real_path(named.output, directory)
 
 
 @dataclass(frozen=True)
@@ -97,7 +85,7 @@ class Added:
     warnings: list[str]
 
 
-def add(connection: sqlite3.Connection, wish: Wish) -> Added:
+def add(queue: Path, connection: sqlite3.Connection, wish: Wish) -> Added:
     _check(wish)
     now_s = time.time()
     watch = None if wish.watch is None else real_path(wish.watch, wish.directory)
@@ -105,10 +93,10 @@ def add(connection: sqlite3.Connection, wish: Wish) -> Added:
         _check_watch(wish, watch)
     named = read_words(filled(wish.words, "x", "x") if watch is not None else wish.words)
     _check_memory(wish, named)
+    check_queue_is_spared(named, wish.directory, queue)
     is_standing = watch is not None or wish.every is not None
     due_s = times.first(wish.every, wish.at, now_s) if wish.every else times.moment(wish.at, now_s) if wish.at else 0.0
-    if is_standing:
-        _check_standing(connection, wish, watch)
+    check_others(connection, Newcomer(wish.words, wish.directory, wish.every, watch))
     environment = {n: os.environ[n] for n in KEPT if n in os.environ and wish.uid == os.geteuid()} | {"umask": _mask()}
     output = real_path(named.output, wish.directory)
     resumable = _is_resumable(wish, named, output)
@@ -141,7 +129,7 @@ def add(connection: sqlite3.Connection, wish: Wish) -> Added:
             "every": wish.every,
             "at": wish.at,
             "watch": watch,
-            "settle_s": wish.settle_s,
+            "settle_s": _SETTLE_S if wish.settle_s is None else wish.settle_s,
             "queued_s": now_s,
         },
     )
@@ -218,6 +206,7 @@ def retry(connection: sqlite3.Connection, number: int) -> str:
         return "is tried at once"
     if job.state not in (jobs.FAILED, jobs.CANCELLED):
         raise QueueError(f"job {number} {_state_words(job)}; only what failed or was cancelled can be done once more")
+    check_others(connection, Newcomer(job.words, job.directory, job.every, job.watch, job.id, job.parent))
     untold = {"notified": 0, "tell_tries": 0, "tell_again_s": 0.0, "tell_error": ""}
     waits = {"state": _waiting_state(job), "reason": "", "wish": "", "not_before_s": _next(job), "ended_s": None}
     _change(connection, job, **waits, **untold)

@@ -7,10 +7,12 @@ import os
 import sqlite3
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 
+from ecosort_appliance import jobs
 from ecosort_appliance.errors import EXIT_USAGE, QueueError
-from ecosort_appliance.places import real_path
-from ecosort_appliance.program import plan_of, trial_of
+from ecosort_appliance.places import lies_in, real_path
+from ecosort_appliance.program import job_directory_of, plan_of, trial_of
 from ecosort_appliance.space import ask, shortage_of
 from ecosort_appliance.words import Named
 
@@ -42,7 +44,7 @@ def look_ahead(connection: sqlite3.Connection, draft: Draft) -> list[str]:
     if output in coming:
         return []  # refused, or by then there is another file
     inputs = {path: real_path(path, draft.directory) for path in draft.named.inputs or (draft.named.output,)}
-    missing = [path for path, real in inputs.items() if not os.path.lexists(real)]
+    missing = [path for path, real in inputs.items() if _is_missing(real)]
     unknown = [path for path in missing if inputs[path] not in coming]
     if unknown and not draft.is_later:
         raise QueueError(f"cannot open {unknown[0]!r}: No such file or directory")
@@ -50,10 +52,36 @@ def look_ahead(connection: sqlite3.Connection, draft: Draft) -> list[str]:
         return [f"there is no {path!r} yet; it must be there when the job begins" for path in unknown]
     done = _ask(draft, has_files=True)
     fault = _fault_in(done)
+    if os.path.basename(job_directory_of(output)) in fault:  # noqa: PTH119
+        fault = _left_by_another(connection, output) or fault
     if fault and not draft.is_later:
         raise QueueError(fault)
     shortage = shortage_of(done)
     return [f"as things are now, the job {what}" for what in (f"would fail: {fault}" if fault else "", shortage) if what]
+
+
+def _is_missing(path: str) -> bool:
+    """Not where it cannot be looked at: what is wrong then, the program says."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _left_by_another(connection: sqlite3.Connection, output: str) -> str:
+    """Of a job of this queue that failed and could be gone on with; empty where there is none."""
+    left = job_directory_of(output)
+    failed = jobs.select(connection, "output = ? AND state = 'failed' AND has_begun = 1", (json.dumps(output),))
+    if not failed or not os.path.lexists(left):
+        return ""
+    number = max(job.id for job in failed)
+    return (
+        f"job {number} failed and left {left!r}: remove that with `ecosort queue cancel {number}` and queue this job again,"
+        f" or go on with `ecosort queue retry {number}`"
+    )
 
 
 def check_options(draft: Draft) -> None:
@@ -72,6 +100,13 @@ def check_output(named: Named, where: str) -> None:
     if is_input and named.command in ("sort", "merge"):
         hint = " (to sort a file in its own space: ecosort inplace)" if named.command == "sort" else ""
         raise QueueError(f"output {named.output!r} is the input; name another file{hint}")
+
+
+def check_queue_is_spared(named: Named, where: str, queue: Path) -> None:
+    """QueueError where a job would write among the files of the queue, and over them."""
+    for path in (named.output, *named.temps, *named.reports):
+        if lies_in(real_path(path, where), real_path(str(queue), "/")):
+            raise QueueError(f"{path!r} lies in '{queue}', where the queue keeps its own files; name another place")
 
 
 def _ask(draft: Draft, *, has_files: bool) -> subprocess.CompletedProcess[bytes] | None:

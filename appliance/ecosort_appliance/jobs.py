@@ -122,8 +122,15 @@ def _unless_written(connection: sqlite3.Connection, output: str | None, statemen
     try:
         return connection.execute(statement, values).lastrowid or 0
     except sqlite3.IntegrityError:
-        writer = writer_of(connection, output or "")
-        raise QueueError(f"job {writer} writes {output!r} already; name another output, or wait until it has ended") from None
+        raise QueueError(is_written_text(connection, writer_of(connection, output or ""), output)) from None
+
+
+def is_written_text(connection: sqlite3.Connection, writer: int | None, output: str | None) -> str:
+    """Why no other job may write there, and what to do."""
+    if writer is not None and get(connection, writer).wish == "abandon":
+        return f"job {writer} still has to remove what it left of {output!r}; a service or `ecosort queue run` does that"
+    other = f", or `ecosort queue cancel {writer}` first" if writer is not None else ""
+    return f"job {writer} writes {output!r} already; name another output, wait until it has ended{other}"
 
 
 def writer_of(connection: sqlite3.Connection, output: str) -> int | None:

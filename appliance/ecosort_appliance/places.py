@@ -53,6 +53,11 @@ def real_path(path: str, directory: str) -> str:
     return os.path.realpath(os.path.join(directory, path))  # noqa: PTH118 pathlib refuses what is not UTF-8 nowhere, but drops `.`
 
 
+def lies_in(path: str, directory: str) -> bool:
+    """Of real paths: the directory itself, too."""
+    return f"{path}/".startswith(f"{directory.rstrip('/')}/")
+
+
 def is_in_memory(path: str, mounts: Path = Path("/proc/self/mountinfo")) -> bool:
     """Nothing there outlives a power cut, so that no sort there can be resumed."""
     try:

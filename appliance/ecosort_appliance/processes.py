@@ -10,6 +10,8 @@ from pathlib import Path
 
 from ecosort_appliance.jobdir import JobDirectory
 
+LOCK_NAME = "scheduler.lock"  # in the queue's directory
+
 
 def try_lock(path: Path) -> int | None:
     """A descriptor that holds the lock, or None where a process holds it.
@@ -30,7 +32,16 @@ def try_lock(path: Path) -> int | None:
 
 def is_alive(directory: JobDirectory) -> bool:
     """A keeper, or a program without its keeper, still works on the job."""
-    descriptor = try_lock(directory.lock_path)
+    return _is_locked(directory.lock_path)
+
+
+def is_served(queue: Path) -> bool:
+    """By `ecosort serve` or `queue run`."""
+    return _is_locked(queue / LOCK_NAME)
+
+
+def _is_locked(path: Path) -> bool:
+    descriptor = try_lock(path)
     if descriptor is None:
         return True
     os.close(descriptor)

@@ -20,13 +20,14 @@ from ecosort_appliance import jobs
 from ecosort_appliance.cgroups import groups_left, remove_group
 from ecosort_appliance.database import transaction
 from ecosort_appliance.errors import QueueError
+from ecosort_appliance.foresight import check_queue_is_spared
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.launch import group_name, group_prefix, launch, next_attempt
 from ecosort_appliance.ledger import EnergySource, Ledger
 from ecosort_appliance.outcome import WAIT_FOR_SPACE_S, identity_of, outcome, results_of, what_was_left
 from ecosort_appliance.places import drive_of, real_path
-from ecosort_appliance.processes import is_alive, signal_job, try_lock
+from ecosort_appliance.processes import LOCK_NAME, is_alive, signal_job, try_lock
 from ecosort_appliance.program import job_directory_of
 from ecosort_appliance.space import reason_to_wait
 from ecosort_appliance.standing import Standing
@@ -77,6 +78,7 @@ class Scheduler:
 
     def run_until_idle(self) -> None:
         """Until nothing runs and nothing is due."""
+        self._standing.believes_changes = True
         while True:
             self.tick()
             now_s = time.time()
@@ -180,6 +182,7 @@ class Scheduler:
 
     def _begin(self, job: Job) -> bool:
         named = read_words(job.words)
+        check_queue_is_spared(named, job.directory, self._queue)
         output = real_path(named.output, job.directory)
         if job.wish == "abandon" and not os.path.lexists(job_directory_of(job.output or output)):
             jobs.update(self._connection, job.id, state=jobs.CANCELLED, wish="", ended_s=time.time())
@@ -238,10 +241,12 @@ class Scheduler:
 
 
 def _lock(queue: Path) -> int:
-    lock = try_lock(queue / "scheduler.lock")
-    if lock is None:
-        raise QueueError(f"the queue in '{queue}' is served already; end that `ecosort serve` or `queue run` first")
-    return lock
+    """Tried more than once: who only asks whether the queue is served holds it for a moment."""
+    for pause_s in (0.05, 0.2, 0.0):
+        if (lock := try_lock(queue / LOCK_NAME)) is not None:
+            return lock
+        time.sleep(pause_s)
+    raise QueueError(f"the queue in '{queue}' is served already; end that `ecosort serve` or `queue run` first")
 
 
 def refuse_second(queue: Path) -> None:

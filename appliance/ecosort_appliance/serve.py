@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -174,5 +175,15 @@ def bound(host: str, port: int) -> socket.socket:
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise QueueError(f"--listen {host}:{port}: {error.strerror or error}; choose another port") from None
+    except (OSError, UnicodeError) as error:
+        raise QueueError(f"--listen {host}:{port}: {_why_not_bound(error)}") from None
+
+
+def _why_not_bound(error: OSError | UnicodeError) -> str:
+    """And what to do."""
+    if isinstance(error, UnicodeError) or (error.errno or 0) < 0:  # of getaddrinfo, as create_server passes it on
+        return "no address is known by this name; write an address of this machine, such as 127.0.0.1"
+    if error.errno == errno.EADDRNOTAVAIL:
+        return "this is no address of this machine; write one of its own (`ip address` lists them), or 0.0.0.0 for all"
+    why = os.strerror(error.errno) if error.errno else str(error)
+    return f"{why}; choose a port from 1024 on" if error.errno == errno.EACCES else f"{why}; choose another port"

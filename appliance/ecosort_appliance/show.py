@@ -43,6 +43,13 @@ def table(found: Sequence[Job]) -> Iterator[str]:
         yield "the queue is empty; ecosort queue add -- sort INPUT -o OUTPUT puts a job there"
 
 
+def no_log_text(job: Job) -> str:
+    """Why nothing was said yet; empty of a job that has begun."""
+    if rule_text(job):
+        return f"job {job.id} makes other jobs, which have logs of their own; `ecosort queue list --all` lists them"
+    return "" if job.has_begun else f"job {job.id} has not begun, so that there is no log ({shown(state_text(job))})"
+
+
 def progress_text(progress: Mapping[str, Any] | None) -> str:
     """Of a line of --progress=json; empty where it is none."""
     if not progress or not isinstance(progress.get("megabytes_per_s"), int | float):

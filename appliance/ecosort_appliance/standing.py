@@ -44,9 +44,13 @@ def make_job(connection: sqlite3.Connection, standing: Job, words: list[str], se
 
 
 class Standing:
-    """Makes jobs when they are due. How long watched files have rested is kept in memory: a new service waits for that again."""
+    """Makes jobs when they are due. How long watched files have rested is kept in memory: a new service waits for that again.
+
+    `believes_changes`: for who looks only once, a file has rested since its last change.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
+        self.believes_changes = False
         self._connection = connection
         self._resting: dict[tuple[int, str], tuple[str, float]] = {}
         self._looked_s: dict[int, float] = {}
@@ -85,11 +89,15 @@ class Standing:
         there = look_as(job.uid, job.watch)
         self._forget_gone(job, there)
         for file in there:
-            identity, since_s = self._resting.get((job.id, file.path), ("", now_s))
+            identity, since_s = self._resting.get((job.id, file.path)) or self._at_first(file, now_s)
             if file.is_written or identity != file.identity:
                 self._resting[job.id, file.path] = (file.identity, now_s)
             elif now_s - since_s >= job.settle_s and not self._was_seen(job, file):
                 self._make_for(job, file)
+
+    def _at_first(self, file: Found, now_s: float) -> tuple[str, float]:
+        """What is known of a file that was not looked at before."""
+        return (file.identity, now_s - max(0.0, time.time() - file.changed_s)) if self.believes_changes else ("", now_s)
 
     def _make_for(self, job: Job, file: Found) -> None:
         """One file that must wait, because the job before it still writes the same output, does not keep the others."""

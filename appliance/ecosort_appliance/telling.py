@@ -47,7 +47,7 @@ class Telling:
         try:
             self._tellers[job.id] = Teller(job), job.tell_tries + 1
         except (QueueError, OSError) as error:
-            self._end(job.id, job.tell_tries + 1, getattr(error, "strerror", None) or str(error))
+            self._end(job.id, job.tell_tries + 1, _why_not_begun(error))
 
     def _conclude(self) -> None:
         for number, (teller, tries) in list(self._tellers.items()):
@@ -70,3 +70,9 @@ class Telling:
         text = f"--on-end failed, try {job.tell_tries} of {len(PAUSES_S) + 1}: {shown(error)}"
         JobDirectory(self._queue, job.id, job.uid).say(f"ecosort: {text}")
         print(f"ecosort: job {number}: {text}", file=sys.stderr, flush=True)
+
+
+def _why_not_begun(error: QueueError | OSError) -> str:
+    """A program, or the directory where it would work, is named."""
+    named = f"{error.filename!r}: " if isinstance(error, OSError) and error.filename else ""
+    return named + (getattr(error, "strerror", None) or str(error))

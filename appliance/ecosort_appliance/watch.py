@@ -9,7 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from ecosort_appliance.users import environment_of, popen_user
 
@@ -18,11 +18,13 @@ _LOOK_S = 60.0
 
 @dataclass(frozen=True)
 class Found:
-    """A regular file. `identity` changes when it is written or replaced."""
+    """A regular file. `identity` changes when it is written or replaced; `changed_s`: when anything of it changed last, by the
+    drive's clock, which no one can set."""
 
     path: str
     identity: str
     is_written: bool
+    changed_s: float
 
 
 def look(directory: str) -> list[Found]:
@@ -46,7 +48,7 @@ def _look_at(path: str) -> Found | None:
         if not stat.S_ISREG(status.st_mode):
             return None
         identity = f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
-        return Found(path, identity, _is_open_for_writing(descriptor))
+        return Found(path, identity, _is_open_for_writing(descriptor), status.st_ctime)
     finally:
         os.close(descriptor)
 
@@ -87,4 +89,4 @@ def look_as(uid: int, directory: str) -> list[Found]:
 
 
 if __name__ == "__main__":
-    json.dump([[f.path, f.identity, f.is_written] for f in look(json.load(sys.stdin))], sys.stdout)
+    json.dump([astuple(file) for file in look(json.load(sys.stdin))], sys.stdout)

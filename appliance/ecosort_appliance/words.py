@@ -119,6 +119,7 @@ class Named:
     in_place: bool = False  # the output is the input
     head: tuple[str, ...] = ()  # which command it is: `sort`, `merge --lines`
     options: tuple[str, ...] = ()  # how is sorted, in full; no places, means and reports
+    reports: tuple[str, ...] = ()  # files that it writes besides
 
 
 def read_words(words: Sequence[str]) -> Named:
@@ -150,6 +151,7 @@ def read_words(words: Sequence[str]) -> Named:
         in_place=in_place,
         head=head,
         options=(*_in_full(options), *(word for word in words if word.startswith("--header="))),
+        reports=tuple(value for name, value in options if name in ("--events", "--trace")),
     )
 
 

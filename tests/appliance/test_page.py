@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import sqlite3
+import stat
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -182,6 +183,34 @@ def test_a_token_that_others_may_read_is_refused(queue: Queue, tmp_path: Path) -
     (tmp_path / "token").chmod(0o644)
     process = queue.start("serve", "--token-file", str(tmp_path / "token"), stderr=subprocess.PIPE)
     assert b"chmod 600" in process.communicate(timeout=20)[1]
+
+
+def test_a_token_file_is_made_with_its_directories(queue: Queue, tmp_path: Path) -> None:
+    token = tmp_path / "a" / "b" / "token"
+    process = queue.start("serve", "--listen", "127.0.0.1:0", "--token-file", str(token), stderr=subprocess.PIPE)
+    assert process.stderr
+    assert b"the page is at" in process.stderr.readline()
+    process.terminate()
+    assert process.wait(20) == 0
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (token, *token.parents[:2])] == [0o600, 0o700, 0o700]
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("nohost.invalid:0", "no address is known by this name"),
+        ("a..b:0", "no address is known by this name"),
+        ("192.0.2.1:0", "this is no address of this machine"),
+        ("127.0.0.1:{taken}", "Address already in use; choose another port"),
+    ],
+)
+def test_an_address_that_cannot_be_listened_at_is_told(queue: Queue, tmp_path: Path, address: str, why: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        words = ("--listen", address.format(taken=other.getsockname()[1]), "--token-file", str(tmp_path / "token"))
+        process = queue.start("serve", *words, stderr=subprocess.PIPE)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said.count(b"\n")) == (2, 1)
+    assert why in said.decode()
 
 
 @pytest.mark.parametrize("port", ["none", "other", "same"])

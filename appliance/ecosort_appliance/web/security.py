@@ -40,9 +40,17 @@ HEADERS = {
 OPEN_PATHS = ("/login", "/static/")
 
 
+def _make_private(directory: Path) -> None:
+    """And what is missing above it."""
+    if not directory.exists():
+        _make_private(directory.parent)
+        directory.mkdir(mode=0o700, exist_ok=True)
+
+
 def read_token(path: Path) -> str:
-    """The token in a file that only its owner may read; a new one where there is no file."""
+    """The token in a file that only its owner may read; a new one where there is no file, in a directory that is made, too."""
     try:
+        _make_private(path.parent)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "w") as file:
             file.write(secrets.token_urlsafe(32) + "\n")

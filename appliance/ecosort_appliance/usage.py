@@ -1,0 +1,42 @@
+"""What is wrong with the words of a command line, in one line; click would say it in four."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import click
+
+
+class Whole(click.IntRange):
+    """As people call it, in messages and in --help."""
+
+    name = "whole number"
+
+
+class Number(click.FloatRange):
+    """The same; nan lies in no range, which click does not see."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        found = float(super().convert(value, param, ctx))
+        if math.isnan(found):
+            self.fail(f"{value!r} is not a valid number.", param, ctx)
+        return found
+
+
+def asks_for_help(error: click.ClickException) -> bool:
+    """A group of commands without one; click before 8.2 prints the help and has no such error."""
+    return isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ()))
+
+
+def usage_text(error: click.ClickException, hint: str = "") -> str:
+    """With the command in front and, where nothing better can be said, where its words are told: as `ecosort cluster` does."""
+    message = " ".join(error.format_message().split()).removesuffix(".")
+    said = message[:1].lower() + message[1:]
+    if not isinstance(error, click.UsageError) or error.ctx is None:
+        return said
+    path = error.ctx.command_path
+    command = path.partition(" ")[2]
+    return f"{command}: {said}; {hint or f'see {path} --help'}".removeprefix(": ")
