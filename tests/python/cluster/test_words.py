@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ecosort.cluster import PhaseState, sort
+from ecosort.cluster import PhaseState, abandon, check, resume, sort
 from ecosort.cluster.cli import main
+
+from ecosort import BadInput
 
 RECORDS = ("--format=records", "--record-size=100", "--key=0:10")
 
@@ -278,3 +281,49 @@ def test_what_no_one_reads_ends_no_sort(tmp_path: Path) -> None:
         done = subprocess.run(command, cwd=tmp_path, stderr=full, check=False, timeout=60)
     assert done.returncode == 0
     assert (tmp_path / "out" / "MANIFEST.json").exists()
+
+
+WRONG_TYPES: dict[str, list[object]] = {
+    "src": [None, 5, [], [5], b""],
+    "dst": [None, 5, ["out"]],
+    "format": [None, 5, ["lines"]],
+    "by": [None, 5.5, True, b"0:10", [b"0:10"]],
+    "record_size": ["100", 1.5, True],
+    "options": [None, 5, [5], b"--reverse"],
+    "on": [None, 5],
+    "nodes_temp": ["nodir/y/z", b"nodir", Path("nodir"), 5, [5], ["nodes", None]],
+    "workers": [0, "2", 1.5, True],
+    "threads": [0, "2", 1.5, True],
+    "memory": [0, 1.5, None, []],
+    "parts": [0, "2", 1.5],
+    "seed": [-1, "2", None],
+    "single": ["yes", None],
+    "merges": ["yes", 5],
+    "progress": [5, "yes"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [pytest.param(name, value, id=f"{name}-{number}") for name, of in WRONG_TYPES.items() for number, value in enumerate(of)],
+)
+def test_an_argument_of_the_wrong_type_is_told(name: str, value: object, here: Path) -> None:
+    Path("in").write_bytes(bytes(100) * 100)
+    right: dict[str, object] = {"src": "in", "dst": "out", "record_size": 100, "by": "0:10"}
+    with pytest.raises(BadInput) as raised:
+        sort(**{**right, name: value})  # type: ignore[arg-type]
+    assert ("file" if name == "src" else name) in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert [path.name for path in here.iterdir()] == ["in"]
+
+
+def test_a_file_and_a_word_may_stand_alone() -> None:
+    Path("in").write_bytes(b"a\nb\n")
+    sort(b"in", Path("out"), format="lines", options="--reverse", nodes_temp=(name for name in (Path("n0"),)))  # type: ignore[arg-type]
+    assert Path("out/part-00000").read_bytes() == b"b\na\n"
+
+
+@pytest.mark.parametrize("call", [resume, abandon, check])
+def test_a_name_of_the_wrong_type_is_told(call: Callable[[object], object]) -> None:
+    with pytest.raises(BadInput, match="is the name of a file"):
+        call(5)
