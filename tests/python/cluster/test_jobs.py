@@ -11,12 +11,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ecosort.cluster import PhaseState, check, jobs, resume, sort
 from ecosort.cluster.planner import plan_shape
 
-from ecosort import BadInput, IoFailed, VerificationFailed
+from ecosort import BadInput, IoFailed, NotEnoughMemory, VerificationFailed
 
 from .support import KEYS, RECORDS, joined, numbered, only_inputs_and_output_are_left, parts_of, sorted_records
 
@@ -369,6 +370,21 @@ def test_ray_that_is_missing_is_told(sorted_output: Path) -> None:
     assert importlib.util.find_spec("ray") is None
     with pytest.raises(BadInput, match=r"ray is not installed; run: pip install 'ray\[client\]', or use --on local"):
         sort("in", "other", on="ray", **RECORDS)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("terms", [{"record_size": 100, "by": "0:10"}, {"format": "lines"}, {"format": "csv", "by": "n:number"}])
+@pytest.mark.parametrize("parts", [None, 40])
+def test_the_least_memory_that_is_told_is_enough(terms: dict[str, Any], parts: int | None, merges: bool | None) -> None:
+    rows = [b"%099d\n" % (number * 7919 % 100_003) for number in range(50_000)]
+    Path("in").write_bytes(b"".join([b"n\n" if terms.get("format") == "csv" else b"", *rows]))
+    with pytest.raises(NotEnoughMemory, match="give each task") as told:
+        sort("in", "out", memory="1KiB", parts=parts, merges=merges, **terms)
+    assert not Path("out.ecosort").exists()
+    assert told.value.need_bytes is not None
+    report = sort("in", "out", memory=told.value.need_bytes, parts=parts, merges=merges, **terms)
+    assert report.rows == len(rows)
+    with pytest.raises(NotEnoughMemory):
+        sort("in", "less", memory=told.value.need_bytes - (1 << 20), parts=parts, merges=merges, **terms)
 
 
 def test_csv_whose_lines_end_with_cr_lf(nodes: list[Path], merges: bool | None) -> None:

@@ -62,7 +62,15 @@ def test_an_input_may_follow_plan(words: list[str], tmp_path: Path, capsys: pyte
         (["--format=csv", "--by=a", "empty"], "header"),
         (["--format=csv", "--by=a", "table", "other"], "other: column 2 is 'c', and in table it is 'b'"),
         (["--format=records", "--record-size=100", "--key=zz", "in"], "zz"),
-        ([*RECORDS, "--memory=64KiB", "in"], "give each task more memory"),
+        (
+            [*RECORDS, "--memory=64KiB", "in"],
+            "65536 bytes of memory for a task are too few for this input; give each task 2MiB at least",
+        ),
+        ([*RECORDS, "--memory=64KiB", "--plan", "in"], "give each task 2MiB at least"),
+        ([*RECORDS, "--memory=4MiB", "--parts=1000", "in"], "give each task 65MiB at least"),
+        (["--format=lines", "--memory=64KiB", "--nodes-temp=n0", "lines"], "give each task 4MiB at least"),
+        ([*RECORDS, "--memory=1000TiB", "in"], "1000 TiB of memory are more than the "),
+        ([*RECORDS, "--memory=1000TiB", "--plan", "in"], "1000 TiB of memory are more than the "),
         ([*RECORDS, "--timeline=nowhere/t.svg", "in"], "--timeline"),
         ([*RECORDS, "--single", "--nodes-temp=out", "in"], "--nodes-temp"),
     ],
@@ -77,11 +85,13 @@ def test_what_cannot_be_leaves_nothing(
     (tmp_path / "other").write_bytes(b"a,c\n1,2\n")
     (tmp_path / "empty").touch()
     (tmp_path / "nodes").mkdir()
+    with (tmp_path / "lines").open("wb") as lines:
+        lines.truncate(10_000_000)
     assert main(["sort", "-q", "-o", "out", "--nodes-temp=nodes", *words]) == 2
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert said in told.replace(f"{tmp_path}/", "")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "in", "nodes", "other", "table"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "in", "lines", "nodes", "other", "table"]
     assert not list((tmp_path / "nodes").iterdir())
 
 
