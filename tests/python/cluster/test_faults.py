@@ -18,7 +18,7 @@ from capabilities import SOAK
 from conftest import ROOT
 from ecosort.cluster import PhaseState, check, resume, sort
 from ecosort.cluster.scheduler import Observe
-from sort_support import mounted
+from sort_support import mounted, wait_until
 
 from ecosort import NotEnoughSpace
 
@@ -121,6 +121,22 @@ def test_kills_at_random_moments_lose_nothing(data: bytes, here: Path, nodes: li
         print(f"{kind}: {sum(killed.values())} kills in {jobs} jobs", flush=True)
     assert min(killed.values()) > 0 or not SOAK
     print(f"{kind}: {sum(killed.values())} kills {killed} with seed {SEED} in {jobs} jobs, 0 losses")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_a_job_and_says_how_it_continues(data: bytes, here: Path, nodes: list[Path], number: int) -> None:
+    driver = start([*SORT, *(f"--nodes-temp={node}" for node in nodes), "in", "-o", "out"])
+    wait_until(
+        lambda: b'"done"' in (here / "out.ecosort/journal").read_bytes() if Path("out.ecosort/journal").exists() else False
+    )
+    driver.send_signal(number)
+    _, said = driver.communicate(timeout=60)
+    told = f"ecosort cluster: interrupted; `ecosort cluster resume {here}/out` continues\n"
+    assert (driver.returncode, said.decode()) == (128 + number, told)
+    assert not children(driver.pid)
+    resume("out")
+    assert joined(Path("out")) == sorted_records(data)
+    only_inputs_and_output_are_left(here, *nodes)
 
 
 def output_of(path: Path) -> bytes:
