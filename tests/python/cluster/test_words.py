@@ -202,6 +202,9 @@ def test_a_timeline_replaces_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     [
         (["--nodes-temp=in", "-o", "out"], "--nodes-temp 'in' is no directory"),
         (["--nodes-temp=nowhere/deep", "-o", "out"], "'nowhere' is no directory; create it first"),
+        (["-o", "-"], "-o - is standard output, which takes no parts"),
+        (["-o", "-", "--single"], "-o - is standard output"),
+        (["-o", "-", "--plan"], "-o - is standard output"),
         (["-o", "nowhere/out"], "is no directory; create it first"),
         (["-o", "out.ecosort"], "names that end with .ecosort are those of jobs"),
         (["--rates=read=1", "-o", "out"], "are for --plan"),
