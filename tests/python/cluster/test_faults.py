@@ -126,9 +126,8 @@ def test_kills_at_random_moments_lose_nothing(data: bytes, here: Path, nodes: li
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_leaves_a_job_and_says_how_it_continues(data: bytes, here: Path, nodes: list[Path], number: int) -> None:
     driver = start([*SORT, *(f"--nodes-temp={node}" for node in nodes), "in", "-o", "out"])
-    wait_until(
-        lambda: b'"done"' in (here / "out.ecosort/journal").read_bytes() if Path("out.ecosort/journal").exists() else False
-    )
+    journal = here / "out.ecosort" / "journal"
+    wait_until(lambda: journal.exists() and b'"done"' in journal.read_bytes(), what="the first task")
     driver.send_signal(number)
     _, said = driver.communicate(timeout=60)
     told = f"ecosort cluster: interrupted; `ecosort cluster resume {here}/out` continues\n"

@@ -124,6 +124,19 @@ def test_a_job_whose_input_changed_is_given_up(
     assert (tmp_path / "out" / "MANIFEST.json").exists()
 
 
+@pytest.mark.parametrize("words", [["check", "out"], ["sort", *RECORDS, "in", "-o", "out"]])
+def test_what_leaves_no_job_is_interrupted_without_advice(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ecosort.cluster.cli.check_manifest", interrupt)
+    monkeypatch.setattr("ecosort.cluster.cli.start_job", interrupt)
+    assert main(words) == 130
+    assert capsys.readouterr().err == "ecosort cluster: interrupted\n"
+
+
 def test_a_journal_without_a_job_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     directory = tmp_path / "out.ecosort"
     directory.mkdir()
