@@ -225,23 +225,27 @@ def _tell(words: argparse.Namespace, report: ClusterReport, threads: int) -> Non
             file.write(timeline_svg(report))
     if words.quiet:
         return
-    moved = report.bytes_moved / max(report.input_bytes, 1)
+    moved = f"{report.bytes_moved / report.input_bytes:.3f} bytes moved per byte, " if report.rows else ""
+    largest = f", largest {report.imbalance:.3f} of mean" if report.parts > 1 else ""
     lines = (
-        f"{report.rows} rows: {size_text(report.output_bytes)} in {report.parts} parts, largest {report.imbalance:.3f} of mean",
-        f"{report.wall_s:.2f} s, {report.cpu_s:.2f} CPU-s, {moved:.3f} bytes moved per byte, "
-        f"{report.attempts} attempts for {report.tasks} tasks",
+        f"{_counted(report.rows, 'row')}: {size_text(report.output_bytes)} in {_counted(report.parts, 'part')}{largest}",
+        f"{report.wall_s:.2f} s, {report.cpu_s:.2f} CPU-s, {moved}{report.attempts} attempts for {report.tasks} tasks",
         stage_table(report, threads),
     )
     with contextlib.suppress(OSError):
         print(*lines, sep="\n", file=sys.stderr)
 
 
+def _counted(count: int, thing: str) -> str:
+    return f"{count} {thing}{'' if count == 1 else 's'}"
+
+
 def _check(words: argparse.Namespace) -> None:
     manifest = check_manifest(words.manifest, Path(words.scratch))
     if words.quiet:
         return
-    held = f"{manifest.rows} rows in {len(manifest.parts)} parts, {manifest.bytes} bytes, hash {manifest.hash}"
-    print(f"{held}: complete and in order")
+    held = f"{_counted(manifest.rows, 'row')} in {_counted(len(manifest.parts), 'part')}"
+    print(f"{held}, {manifest.bytes} bytes, hash {manifest.hash}: complete and in order")
 
 
 def completions(words: Sequence[str]) -> list[str]:

@@ -231,7 +231,7 @@ def test_full_everywhere_ends_with_a_job_that_goes_on_where_there_is_room(
     require("loop_mount")
     with mounted(tmp_path, "tmpfs", 12 * MIB) as drive:
         (drive.root / "filler").write_bytes(bytes(9 * MIB))
-        with pytest.raises(NotEnoughSpace, match="resume"):
+        with pytest.raises(NotEnoughSpace, match=r"make room, then `ecosort cluster resume .*/out`$"):
             sort_with(lambda state: None, [drive.root])
         (drive.root / "filler").unlink()
         assert resume("out").rows == len(data) // 100

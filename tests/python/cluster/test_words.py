@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -180,6 +181,21 @@ def test_files_of_others_stay(
     Path("out.ecosort/samples/mine").unlink()  # a crash in the first moment leaves the empty directory
     assert main(["sort", "-q", *RECORDS, *single, "in", "-o", "out"]) == 0
     assert not Path("out.ecosort").exists()
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (0, r"0 rows: 0 B in 1 part\n[0-9.]+ s, [0-9.]+ CPU-s, 4 attempts for 4 tasks\n"),
+        (1, r"1 row: 100 B in 1 part\n[0-9.]+ s, [0-9.]+ CPU-s, [0-9.]+ bytes moved per byte, 4 attempts for 4 tasks\n"),
+    ],
+)
+def test_a_report_of_little_or_nothing(rows: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("in").write_bytes(bytes(100) * rows)
+    assert main(["sort", *RECORDS, "in", "-o", "out"]) == 0
+    assert re.search(said, capsys.readouterr().err)
+    assert main(["check", "out"]) == 0
+    assert capsys.readouterr().out.startswith(f"{rows} row{'' if rows == 1 else 's'} in 1 part, ")
 
 
 def test_a_timeline_replaces_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
