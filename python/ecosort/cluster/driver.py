@@ -63,6 +63,7 @@ class Driver:
         self._partition_memory_bytes: int = plan["partition_memory_bytes"]
         self._ranges = [Range(*one) for one in plan["ranges"]]
         self._stamps = plan["inputs"]
+        self._made_temps: list[str] = plan.get("made_temps", [])  # older jobs leave them
         self._executor = executor
         self._done: dict[str, Done] = {}
         self._output = output_of(self.spec, self._job)
@@ -388,3 +389,6 @@ class Driver:
         with contextlib.suppress(OSError):  # somebody else has files there
             directory.rmdir()
         sync_directory(directory.parent)
+        for temp in self._made_temps:
+            with contextlib.suppress(OSError):  # likewise
+                Path(temp).rmdir()

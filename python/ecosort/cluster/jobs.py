@@ -125,6 +125,7 @@ def create_journal(spec: JobSpec, executor: Executor) -> Journal:
     shape = _shape(spec, sizes, len(executor.nodes))
     ranges = _ranges(spec, sizes, shape.range_bytes)
     directory = spec.job_directory
+    missing = [temp for temp in spec.temps if not os.path.lexists(temp)]
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     (directory / "samples").mkdir(exist_ok=True)
     if not (spec.single or is_bucket(spec.output)):
@@ -143,6 +144,7 @@ def create_journal(spec: JobSpec, executor: Executor) -> Journal:
             "sampled_rows": sampled_rows(shape.parts, len(ranges)),
             "ranges": [[one.source, one.path, one.begin, one.end] for one in ranges],
             "inputs": stamps,
+            "made_temps": missing,  # by tasks
         },
     )
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ecosort.cluster import PhaseState, check, jobs, resume, sort
+from ecosort.cluster import PhaseState, abandon, check, jobs, resume, sort
 from ecosort.cluster.planner import plan_shape
 
 from ecosort import BadInput, IoFailed, NotEnoughMemory, VerificationFailed
@@ -145,6 +145,36 @@ def test_an_input_of_a_node_that_changes_is_refused(here: Path, nodes: list[Path
     with pytest.raises(IoFailed, match=f"'node0:{here}/in' has changed since the job began"):
         sort(f"node0:{here}/in", "out", nodes_temp=nodes, parts=4, memory="4MiB", progress=change, **RECORDS)  # type: ignore[arg-type]
     assert not Path("out/MANIFEST.json").exists()
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_directories_of_nodes_that_the_job_made_go_with_it(here: Path, single: bool) -> None:
+    Path("in").write_bytes(numbered(KEYS["uniform"](1000)))
+    Path("own").mkdir()
+
+    def put_a_file(state: PhaseState) -> None:
+        if state.phase == "partition" and state.done == state.tasks:
+            Path("n1").mkdir(exist_ok=True)
+            Path("n1/mine").touch()
+
+    sort("in", "out", nodes_temp=["n0", "n1", "own"], progress=put_a_file, single=single, **RECORDS)  # type: ignore[arg-type]
+    left = {path.name for path in here.iterdir()} - {"out.MANIFEST.json"}
+    assert left == {"in", "out", "own", "n1"}, "what somebody else has files in, or made, stays"
+
+
+def test_directories_of_nodes_go_with_a_job_that_is_resumed_or_given_up(here: Path) -> None:
+    Path("in").write_bytes(numbered(KEYS["uniform"](1000)))
+
+    def stop(state: PhaseState) -> None:
+        if state.phase == "partition":
+            raise KeyboardInterrupt
+
+    for end in (resume, abandon):
+        with pytest.raises(KeyboardInterrupt):
+            sort("in", "out", nodes_temp=["n0"], progress=stop, **RECORDS)  # type: ignore[arg-type]
+        end("out")
+        assert {path.name for path in here.iterdir()} - {"out"} == {"in"}
+        shutil.rmtree("out", ignore_errors=True)
 
 
 def test_no_rows_at_all() -> None:
