@@ -35,8 +35,8 @@ _PLAN_FORMS = ("text", "json")
 _SORT_ENDING = """\
 examples:
   ecosort cluster sort --format records --record-size 100 --key 0:10 --nodes-temp /n1 --nodes-temp /n2 in.dat -o sorted
-  ecosort cluster sort --format csv --by price:number:desc --on ray --nodes-temp /lustre/tmp shop*.csv -o sorted
-  ecosort cluster sort --plan --rates read=500,write=400,network=1250 --format lines log*.txt -o sorted
+  ecosort cluster sort --format csv --by price:number:desc --on ray --nodes-temp /lustre/tmp shop*.csv -o by-price
+  ecosort cluster sort --plan --rates read=500,write=400,network=1250 --format lines log*.txt -o planned
 """
 
 
