@@ -51,7 +51,7 @@ def _shape(spec: JobSpec, sizes: Sequence[int], nodes: int) -> Shape:
             is_uploaded=is_bucket(spec.output),
         )
 
-    shape = plan_that_fits(planned, spec.memory_bytes, spec.format.record_size if are_records else None)
+    shape = plan_that_fits(planned, spec.memory_bytes, spec.threads, spec.format.record_size if are_records else None)
     if spec.on == "local":
         demand_available(spec.memory_bytes)
     if shape.parts > _MOST_PARTS:

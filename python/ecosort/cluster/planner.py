@@ -25,8 +25,8 @@ _LEAST_SORTED = 32 << 20  # sorted at a time, where the memory has room for it
 _OPEN_FILES = 900  # of a task: most systems allow 1024 or more
 _RUN_INDEX_BYTES = 48  # of a row: its places in the index, which is sorted with a copy
 _LEAST_BLOCK = 1 << 16  # of a slice that `ecosort partition` writes, for rows that are not longer
-_PART_FACTS_BYTES = 272  # what it knows of a part, besides three records
-_LEAST_OF_RECORDS, _LEAST_OF_ROWS = 1792 << 10, 3200 << 10  # that it takes besides the blocks
+_PART_FACTS_BYTES, _PIECES_BYTES = 272, 32  # what it knows of a part, besides three records; more for each thread
+_LEAST_OF_ROWS, _LEAST_OF_RECORDS, _LEAST_OF_SORTED_RECORDS = 3200 << 10, 1792 << 10, 1472 << 10  # besides the blocks
 _LEAST_TO_SORT = 2 << 20  # `ecosort sort`
 
 
@@ -197,17 +197,17 @@ class _Job:
         return -(-wanted // self.row_bytes) * self.row_bytes
 
 
-def plan_that_fits(planned: Callable[[int], Shape], memory_bytes: int, record_bytes: int | None) -> Shape:
-    """What is `planned` for a task with so much memory. `record_bytes`: None for rows of any length.
+def plan_that_fits(planned: Callable[[int], Shape], memory_bytes: int, threads: int, record_bytes: int | None) -> Shape:
+    """What is `planned` for a task with so much memory, and `threads`. `record_bytes`: None for rows of any length.
 
     Raises NotEnoughMemory with the fewest whole MiB that would do.
     """
 
     def fitting(memory: int) -> Shape | None:
-        if memory < _least_for(1, record_bytes):
+        if memory < _LEAST_TO_SORT:
             return None
         shape = planned(memory)
-        return shape if memory >= _least_for(shape.parts, record_bytes) else None
+        return shape if memory >= _least_for(shape, threads, record_bytes) else None
 
     if shape := fitting(memory_bytes):
         return shape
@@ -221,12 +221,14 @@ def plan_that_fits(planned: Callable[[int], Shape], memory_bytes: int, record_by
     raise NotEnoughMemory(line, memory_bytes, high << 20)
 
 
-def _least_for(parts: int, record_bytes: int | None) -> int:
+def _least_for(shape: Shape, threads: int, record_bytes: int | None) -> int:
     """A task that partitions has a block for each part."""
+    facts = _PART_FACTS_BYTES + threads * _PIECES_BYTES
     if record_bytes is None:
-        return _LEAST_OF_ROWS + parts * (_LEAST_BLOCK + (5 << 10))
-    block = max(_LEAST_BLOCK, record_bytes + (4 << 10))
-    return max(_LEAST_TO_SORT, _LEAST_OF_RECORDS + parts * (block + 3 * record_bytes + _PART_FACTS_BYTES))
+        return _LEAST_OF_ROWS + shape.parts * (_LEAST_BLOCK + (4 << 10) + facts)
+    block = max(_LEAST_BLOCK, record_bytes + (8 << 10))
+    besides = max(_LEAST_OF_SORTED_RECORDS if shape.merges else _LEAST_OF_RECORDS, 15 * record_bytes + (1 << 19))
+    return max(_LEAST_TO_SORT, besides + shape.parts * (block + 3 * record_bytes + facts))
 
 
 def _sorted_at_once(memory_bytes: int, row_bytes: int) -> int:
