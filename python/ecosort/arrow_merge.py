@@ -84,13 +84,17 @@ class Shares:
         return self.memory // 16
 
 
+LEAST_MEMORY = 128 << 20  # pyarrow with its Parquet takes so much by itself
+
+
 class RowSort:
     """Sorts one table with `memory` bytes, and unnamed files in `place`."""
 
     def __init__(self, memory: int, threads: int | None, place: str) -> None:
+        if memory < LEAST_MEMORY:
+            line = f"{memory} bytes of memory sort no table; give at least {LEAST_MEMORY >> 20}MiB"
+            raise NotEnoughMemory(line, memory, LEAST_MEMORY)
         self._take_shares(Shares(memory))
-        if self._shares.most_runs == 0:
-            raise NotEnoughMemory(f"{memory} bytes of memory sort no table; give at least 128KiB", memory, 128 << 10)
         self._threads = threads
         self._place = place
 
@@ -123,6 +127,7 @@ class RowSort:
         with ExitStack() as stack:
             file = RunFile(self._place, plain)
             stack.callback(file.close)
+            stack.push(file.count_in)
             transport = transport_of(plain, columns, self._shares.program, self._threads, self._place)
             sort = stack.enter_context(PipedSort(transport.words))
             runs: list[Run] = []

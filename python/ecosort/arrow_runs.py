@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ecosort.errors import IoFailed, NotEnoughSpace
+from ecosort.errors import IoFailed, NotEnoughSpace, drive_full
 from ecosort.sums import sum_of
 
 
@@ -29,6 +29,11 @@ class RunFile:
         """Gives up the file."""
         self._file.close()
 
+    def count_in(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """What it holds becomes free, too, where there was not enough space. An exit of an ExitStack."""
+        if isinstance(error, NotEnoughSpace) and error.have_bytes is not None:
+            error.have_bytes += os.fstat(self._file.fileno()).st_size
+
     def append(self, run: Run, batch: Any) -> None:
         """Writes a batch. Raises NotEnoughSpace or IoFailed."""
         data = memoryview(batch.serialize()).cast("B")
@@ -40,7 +45,7 @@ class RunFile:
         except OSError as error:
             line = f"cannot write a run in '{self.directory}': {error.strerror}"
             if error.errno in _FULL:
-                raise NotEnoughSpace(f"{line}; make room there, or name another place with temp") from None
+                raise drive_full(line, {self.directory: "temp"}) from None
             raise IoFailed(line, error.errno) from None
 
     def read(self, offset: int, size: int, checksum: int) -> Any:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import shutil
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 
@@ -40,8 +43,9 @@ class NotEnoughMemory(EcoSortError):
 class NotEnoughSpace(EcoSortError):
     """The directories `places` have `have_bytes` free, and `need_bytes` are needed.
 
-    Numbers and places are known where a sort is refused before it begins. Where a drive filled up in the middle, they are None
-    and empty. Either way there is no output.
+    All is known where a sort is refused before it begins. Where a drive filled up in the middle (`exit_code` 3), `places` are
+    those where that may have been, `have_bytes` what is free there without the sort, and `need_bytes` is None. Either way there
+    is no output.
     """
 
     def __init__(
@@ -73,23 +77,56 @@ class ProgramNotFound(EcoSortError):
     """There is no program `ecosort` where this package looks, or it is of another version."""
 
 
-def from_program(exit_code: int, said: str, told: Mapping[str, Any] | None) -> EcoSortError:
-    """The error of a program that ended with `exit_code`, said `said`, and `told` the same as JSON (None: it could not)."""
-    error = _from_json(said, told) if told else None
+_UNLIKELY = " does not look like records of the Sort Benchmark"
+
+# How a line ends that the program wrote for whoever types its options, and for whoever calls a function.
+_ADVICE = {
+    "; make room there, or name another place with --temp or -o": "",  # drive_full() has its own
+    "; give less with --memory": "; give less memory",
+    "; try --io pool": "",
+    _UNLIKELY: f"{_UNLIKELY}; give record_size and by, such as record_size=100, by='0:10', or format='lines' for text",
+}
+
+
+def from_program(
+    exit_code: int, said: str, told: Mapping[str, Any] | None, places: Mapping[str, str] | None = None
+) -> EcoSortError:
+    """The error of a program that ended with `exit_code`, said `said`, and `told` the same as JSON (None: it could not).
+
+    `places` that it writes to, and which argument names each of them.
+    """
+    for typed, called in _ADVICE.items():
+        if said.endswith(typed):
+            said = said.removesuffix(typed) + called
+    error = _from_json(said, told, places or {}) if told else None
     if error is None:
         error = {1: VerificationFailed, 2: BadInput, 3: IoFailed}.get(exit_code, EcoSortError)(said)
-    error.exit_code = exit_code
+    if error.exit_code is None:
+        error.exit_code = exit_code
     return error
 
 
-def _from_json(said: str, told: Mapping[str, Any]) -> EcoSortError | None:
+def drive_full(said: str, places: Mapping[str, str]) -> NotEnoughSpace:
+    """Of a drive that filled up in the middle, in one of `places`, which arguments name."""
+    wanted = " or ".join(dict.fromkeys(filter(None, places.values())))
+    advice = f"make room there, or name another place with {wanted}" if wanted else "make room there"
+    free = None
+    with contextlib.suppress(OSError):  # a place may be gone
+        by_drive = {Path(place).stat().st_dev: shutil.disk_usage(place).free for place in places}
+        free = sum(by_drive.values()) if by_drive else None
+    error = NotEnoughSpace(f"{said}; {advice}", tuple(places), free)
+    error.exit_code = 3
+    return error
+
+
+def _from_json(said: str, told: Mapping[str, Any], places: Mapping[str, str]) -> EcoSortError | None:
     kind = told["kind"]
     if kind == "not enough memory":
         return NotEnoughMemory(said, told["have_bytes"], told["need_bytes"])
     if kind == "not enough space":
         return NotEnoughSpace(said, told["places"], told["have_bytes"], told["need_bytes"])
     if kind == "io" and told["errno"] in (errno.ENOSPC, errno.EDQUOT):
-        return NotEnoughSpace(said)
+        return drive_full(said, places)
     if kind == "io":
         return IoFailed(said, told["errno"])
     if kind == "usage":

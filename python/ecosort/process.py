@@ -21,6 +21,7 @@ from ecosort.errors import BadInput, Cancelled, EcoSortError, from_program
 from ecosort.program import find_program
 from ecosort.report import Progress, Report, empty_report, progress_from, report_from
 from ecosort.version import __version__
+from ecosort.words import places_in
 
 File = int | IO[Any]
 
@@ -50,6 +51,7 @@ class Sort:
             raise no_such("cancel", "a threading.Event", cancel)
         self._progress = progress
         self._cancel = cancel
+        self._words = list(words)
         self._said: list[str] = []
         self._error: dict[str, Any] | None = None
         self._stats = os.memfd_create("ecosort-stats", os.MFD_CLOEXEC)
@@ -166,7 +168,7 @@ class Sort:
             said = said.removeprefix(prefix)
         if self._error:  # without what to do about it on a command line
             said = self._error["message"]
-        return from_program(code, said, self._error)
+        return from_program(code, said, self._error, places_in(self._words, said))
 
     def _close(self) -> None:
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):

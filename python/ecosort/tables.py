@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ecosort.checks import is_left_out, whole_number
+from ecosort.checks import is_left_out, no_such, whole_number
 from ecosort.errors import BadInput
 from ecosort.extras import how_to_install
 from ecosort.words import Path, Size, bytes_of, path_word, path_words
@@ -55,7 +55,9 @@ def sort_table(
     except ModuleNotFoundError as error:
         how = how_to_install("arrow", error.name or "pyarrow")
         raise BadInput(f"sort_table needs {error.name}, which is not installed; run: {how}") from None
-    place = path_words(temp, "temp")[0] if not is_left_out(temp) else tempfile.gettempdir()
+    place, *others = path_words(temp, "temp") if not is_left_out(temp) else [tempfile.gettempdir()]
+    if others:
+        raise no_such("temp", "one directory", temp)
     if threads is not None:
         threads = whole_number(threads, "threads")
     sort = RowSort(bytes_of(memory, "memory"), threads, place)

@@ -76,6 +76,19 @@ def resources(
     return words
 
 
+def places_in(words: Sequence[str], line: str) -> dict[str, str]:
+    """Where a command with these words writes, and which argument names it: of several places those that a `line` of it names."""
+    temps = [word.removeprefix("--temp=") for word in words if word.startswith("--temp=")]
+    outputs = [word.removeprefix("--output=") for word in words if word.startswith("--output=") and word != "--output=-"]
+    if words[0] in ("inplace", "resume"):
+        return {os.path.dirname(words[-1]) or ".": ""}  # noqa: PTH120  # as it was named
+    if not temps and not outputs:
+        temps = [os.environ.get("TMPDIR") or "."]
+    places = dict.fromkeys(temps, "temp") | {os.path.dirname(output) or ".": "dst" for output in outputs}  # noqa: PTH120
+    named = {place: argument for place, argument in places.items() if f"'{place.rstrip('/')}/" in line}
+    return named or places
+
+
 def runs(compress: str | None, assume_ratio: float | None, goal: str | None) -> list[str]:
     """How temporary runs are compressed."""
     if compress is not None and not re.fullmatch(r"auto|none|lz4|zstd(:\d+)?", str(compress)):

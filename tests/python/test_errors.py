@@ -1,5 +1,6 @@
 """What is raised, with which numbers, and that nothing is left behind."""
 
+import os
 import shutil
 import stat
 import subprocess
@@ -10,6 +11,7 @@ from typing import Any
 import ecosort.program
 import pytest
 from ecosort.errors import from_program
+from ecosort.words import places_in
 from sort_support import MIB, listing, mounted
 
 from ecosort import (
@@ -26,6 +28,7 @@ from ecosort import (
     sort_file,
     sort_in_place,
     sort_lines,
+    sorted_iter,
     sorted_records,
 )
 from python.support import write_records
@@ -68,13 +71,48 @@ def test_too_little_space_says_where_and_how_much(here: Path, require: Callable[
     assert error.need_bytes >= 10_000_000
 
 
-def test_a_drive_that_fills_up_in_the_middle(here: Path, require: Callable[[str], None]) -> None:
+@pytest.mark.parametrize(
+    "sort",
+    [
+        lambda temp: list(sorted_records((bytes(80) for _ in range(200_000)), 80, by="0:10", memory="2MiB", temp=temp)),
+        lambda temp: list(sorted_iter((f"{number:080}" for number in range(200_000)), memory="2MiB", temp=temp)),
+    ],
+    ids=["records", "iter"],
+)
+def test_a_drive_that_fills_up_in_the_middle(here: Path, require: Callable[[str], None], sort: Callable[[Path], Any]) -> None:
     require("root")
     with mounted(here, "tmpfs", 4 * MIB) as system:
-        with pytest.raises(NotEnoughSpace) as raised:
-            list(sorted_records((bytes(80) for _ in range(200_000)), 80, by="0:10", memory="2MiB", temp=system.root))
+        with pytest.raises(NotEnoughSpace, match=r"; make room there, or name another place with temp$") as raised:
+            sort(system.root)
         assert listing(system.root) == []
-    assert raised.value.exit_code == 3
+    error = raised.value
+    assert (error.places, error.have_bytes, error.need_bytes, error.exit_code) == ((str(system.root),), 4 * MIB, None, 3)
+
+
+def test_the_place_that_is_full_is_told_with_its_argument(here: Path) -> None:
+    told = {"kind": "io", "message": "", "errno": 28}
+    words = ["sort", "--temp=.", "--temp=/", "--output=/dev/out", "in"]
+    for line, places, wanted in (
+        ("cannot write '/(unnamed run)'", ("/",), " or name another place with temp"),
+        ("cannot write '/dev/(unnamed output)'", ("/", "/dev"), " or name another place with temp or dst"),
+        ("cannot write", (".", "/", "/dev"), " or name another place with temp or dst"),
+    ):
+        typed = f"{line}; make room there, or name another place with --temp or -o"
+        error = from_program(3, typed, told, places_in(words, typed))
+        assert isinstance(error, NotEnoughSpace)
+        assert (error.places, str(error)) == (places, f"{line}; make room there,{wanted}")
+        assert error.have_bytes
+    assert places_in(["lines", "-"], "") in ({".": "temp"}, {os.environ.get("TMPDIR"): "temp"})
+    error = from_program(3, "cannot write", told, places_in(["resume", "some/file"], ""))
+    assert (error.places, error.have_bytes) == (("some",), None)  # type: ignore[attr-defined]
+    assert str(error) == "cannot write; make room there"
+
+
+def test_records_of_no_benchmark_are_told_what_is_missing(here: Path) -> None:
+    write_records(here / "in", 6, 100)
+    with pytest.raises(BadInput, match=r"Sort Benchmark; give record_size and by, such as .*, or format='lines' for text$"):
+        sort_file("in", "out")
+    assert sort_file("in", "out", record_size=100, by="0:10").records == 6
 
 
 def test_too_little_space_in_place(here: Path, require: Callable[[str], None]) -> None:

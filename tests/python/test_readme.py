@@ -64,6 +64,22 @@ def test_examples_of_the_docs_work_one_after_the_other(here: Path) -> None:
         run_example(example, sys.executable, here, PYTHONPATH=str(ROOT / "python"))
 
 
+@pytest.mark.parametrize("page", ["python/README.md", "docs/python.md"])
+def test_who_repeats_the_first_example_is_told_how(page: str) -> None:
+    _, first, rest = re.split(r"^```(?:python)?\n", (ROOT / page).read_text(), maxsplit=2, flags=re.MULTILINE)
+    assert "sort_file(" in first
+    assert "overwrite=True" in rest.partition("```")[0]
+
+
+def test_recipes_of_clusters_may_be_typed_one_after_the_other() -> None:
+    """Each sort has an output of its own, which the one before did not make."""
+    text = (ROOT / "docs" / "cluster.md").read_text()
+    recipes, calls = (text.split("\n```python\n")[0], text.split("\n```python\n")[1])
+    outputs = re.findall(r"cluster sort (?:[^\n]|\\\n)*? -o (\S+)", recipes) + re.findall(r'sort\("in.dat", "(.*?)"', calls)
+    assert len(outputs) == 6
+    assert len(set(outputs)) == len(outputs)
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Made as `make wheel` makes it, of the program under test."""

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import ecosort.arrow_merge
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,6 +26,15 @@ from ecosort import BadInput, IoFailed, NotEnoughMemory, NotEnoughSpace, sort_ta
 from python.support import child_pids
 
 ROWS = 20_000
+FEW_BYTES = 128 << 10  # that sort a table, if pyarrow may take what it takes
+
+
+@pytest.fixture(autouse=True)
+def many_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of small tables, which takes less memory than may be given."""
+    monkeypatch.setattr(ecosort.arrow_merge, "LEAST_MEMORY", FEW_BYTES)
+
+
 KEYS = ["small", "float", "half", "text", "blob", "fixed", "date", "stamp", "money", "flag", "big"]
 
 
@@ -212,12 +222,24 @@ def test_what_is_no_table_is_refused(here: Path) -> None:
         sort_table(pa.table({"a": pa.array(["x"]).dictionary_encode()}), "a")
 
 
-def test_memory_that_sorts_no_table_is_refused_with_what_would_do() -> None:
+def test_memory_that_sorts_no_table_is_refused_with_what_would_do(monkeypatch: pytest.MonkeyPatch) -> None:
     table = pa.table({"a": [3, 1, 2]})
-    with pytest.raises(NotEnoughMemory, match="give at least 128KiB") as raised:
-        sort_table(table, "a", memory="127KiB")
-    assert raised.value.need_bytes == 128 << 10
-    assert sort_table(table, "a", memory="128KiB").read_all()["a"].to_pylist() == [1, 2, 3]
+    assert sort_table(table, "a", memory=FEW_BYTES).read_all()["a"].to_pylist() == [1, 2, 3]
+    monkeypatch.undo()
+    for memory in ("1MiB", (128 << 20) - 1):
+        with pytest.raises(NotEnoughMemory, match="give at least 128MiB") as raised:
+            sort_table(table, "a", memory=memory)
+        assert raised.value.need_bytes == 128 << 20
+    assert sort_table(table, "a", memory="128MiB").read_all()["a"].to_pylist() == [1, 2, 3]
+
+
+def test_runs_of_rows_lie_in_one_directory(here: Path) -> None:
+    (here / "a").mkdir()
+    (here / "b").mkdir()
+    table = pa.table({"a": [3, 1, 2]})
+    with pytest.raises(BadInput, match=r"temp is one directory, not \['a', 'b'\]"):
+        sort_table(table, "a", temp=["a", "b"])  # type: ignore[arg-type]
+    assert sort_table(table, "a", temp=["b"]).read_all()["a"].to_pylist() == [1, 2, 3]  # type: ignore[arg-type]
 
 
 def test_a_table_too_long_for_the_memory_is_refused(table: Any) -> None:
@@ -230,9 +252,11 @@ def test_a_table_too_long_for_the_memory_is_refused(table: Any) -> None:
 def test_a_drive_without_room_for_the_runs(table: Any, here: Path, require: Callable[[str], None]) -> None:
     require("root")
     with mounted(here, "tmpfs", MIB) as system:
-        with pytest.raises(NotEnoughSpace, match="cannot write a run"):
+        with pytest.raises(NotEnoughSpace, match="cannot write a run") as raised:
             sort_table(table, "small", memory="6MiB", temp=system.root)
         assert listing(system.root) == []
+    assert (raised.value.places, raised.value.exit_code) == ((str(system.root),), 3)
+    assert MIB // 2 <= (raised.value.have_bytes or 0) <= MIB
     assert child_pids() == []
 
 

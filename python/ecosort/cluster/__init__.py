@@ -7,9 +7,11 @@ in order with MANIFEST.json, which appears when all is complete and verified. DE
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
+from ecosort import checks
 from ecosort.cluster.check import check_manifest
 from ecosort.cluster.jobs import abandon_job, plan_of, resume_job, start_job
 from ecosort.cluster.manifest import Manifest
@@ -18,10 +20,10 @@ from ecosort.cluster.report import ClusterReport, Stage, TaskSpan
 from ecosort.cluster.scheduler import Observe, PhaseState
 from ecosort.cluster.spec import job_spec
 from ecosort.keys import Key, LineKey, ValueKey
-from ecosort.words import Size, bytes_of
+from ecosort.words import Path as FilePath
+from ecosort.words import Size, bytes_of, path_word, path_words, record_size_word
 
 By = str | int | Key | LineKey | ValueKey
-FilePath = str | os.PathLike[str]
 
 
 def sort(
@@ -57,36 +59,57 @@ def sort(
     Raises the errors of ecosort.errors. After any of them, and after a crash, resume(dst) continues; of a
     bucket it is told the directory of the job, "BUCKET,PREFIX.ecosort" in the first of `nodes_temp`.
     """
-    words = [f"--record-size={record_size}"] if record_size is not None else []
-    keys = [by] if isinstance(by, str | int | Key | LineKey | ValueKey) else list(by)
-    option = "--by" if format in ("csv", "jsonl") else "--key"
-    words += [f"{option}={LineKey(key) if isinstance(key, int) else key}" for key in keys]
+    form = checks.text(format, "format")
     spec = job_spec(
-        [src] if isinstance(src, str | os.PathLike) else list(src),
-        dst,
-        format_name=format,
-        words=[*words, *options],
-        on=on,
-        temps=nodes_temp,
-        workers=workers,
-        threads=threads,
+        path_words(src, "src"),
+        path_word(dst, "dst"),
+        format_name=form,
+        words=_format_words(form, by, record_size, options),
+        on=checks.text(on, "on"),
+        temps=_temps(nodes_temp),
+        workers=checks.whole_number(workers, "workers"),
+        threads=threads if threads is None else checks.whole_number(threads, "threads"),
         memory_bytes=bytes_of(memory, "memory"),
-        parts=parts,
-        seed=seed,
-        single=single,
-        merges=merges,
+        parts=parts if parts is None else checks.whole_number(parts, "parts"),
+        seed=checks.whole_number(seed, "seed", "a number from 0 on", least=0),
+        single=checks.truth(single, "single"),
+        merges=merges if merges is None else checks.truth(merges, "merges", "True, False or None"),
     )
-    return start_job(spec, progress or _quiet)
+    return start_job(spec, _observer(progress))
+
+
+def _format_words(form: str, by: Any, record_size: int | None, options: Any) -> list[str]:
+    """What the command line says of rows and keys."""
+    words = [] if record_size is None else [record_size_word(record_size)]
+    keys = checks.several(by, (str, int, Key, LineKey, ValueKey), "by", "a key or a text, or several of them")
+    option = "--by" if form in ("csv", "jsonl") else "--key"
+    words += [f"{option}={LineKey(key) if isinstance(key, int) else key}" for key in keys]
+    return words + checks.several(options, str, "options", "a word of the format, such as '--reverse', or several of them")
+
+
+def _temps(nodes_temp: Any) -> list[str]:
+    """A single directory is refused: whoever names it may think that every node gets one below it."""
+    if checks.is_left_out(nodes_temp):
+        return []
+    if isinstance(nodes_temp, str | bytes | os.PathLike) or not isinstance(nodes_temp, Iterable):
+        raise checks.no_such("nodes_temp", "a list of directories, one for each node", nodes_temp)
+    return path_words(nodes_temp, "nodes_temp")
+
+
+def _observer(progress: Any) -> Observe:
+    if progress is not None and not callable(progress):
+        raise checks.no_such("progress", "a function that is called with a PhaseState", progress)
+    return progress or _quiet
 
 
 def resume(dst: FilePath, *, progress: Observe | None = None) -> ClusterReport:
     """Continues with the sort into `dst` that did not end. Raises BadInput where there is none."""
-    return resume_job(os.fspath(dst), progress or _quiet)
+    return resume_job(path_word(dst, "dst"), _observer(progress))
 
 
 def abandon(dst: FilePath) -> None:
     """Gives the sort into `dst` up: what it made goes, no input does. Raises BadInput where there is none, or it is complete."""
-    abandon_job(os.fspath(dst))
+    abandon_job(path_word(dst, "dst"))
 
 
 def check(manifest: FilePath, *, scratch: FilePath = "/tmp", workers: int = 1) -> Manifest:
@@ -96,7 +119,9 @@ def check(manifest: FilePath, *, scratch: FilePath = "/tmp", workers: int = 1) -
 
     Raises VerificationFailed with the first thing that is wrong, and BadInput where there is no manifest.
     """
-    return check_manifest(os.fspath(manifest), Path(scratch), workers)
+    return check_manifest(
+        path_word(manifest, "manifest"), Path(path_word(scratch, "scratch")), checks.whole_number(workers, "workers")
+    )
 
 
 def _quiet(state: PhaseState) -> None:

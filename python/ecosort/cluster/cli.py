@@ -7,10 +7,12 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any, NoReturn
 
 from ecosort.cluster.check import check_manifest
@@ -33,8 +35,8 @@ _PLAN_FORMS = ("text", "json")
 _SORT_ENDING = """\
 examples:
   ecosort cluster sort --format records --record-size 100 --key 0:10 --nodes-temp /n1 --nodes-temp /n2 in.dat -o sorted
-  ecosort cluster sort --format csv --by price:number:desc --on ray --nodes-temp /lustre/tmp shop*.csv -o sorted
-  ecosort cluster sort --plan --rates read=500,write=400,network=1250 --format lines log*.txt -o sorted
+  ecosort cluster sort --format csv --by price:number:desc --on ray --nodes-temp /lustre/tmp shop*.csv -o by-price
+  ecosort cluster sort --plan --rates read=500,write=400,network=1250 --format lines log*.txt -o planned
 """
 
 
@@ -167,7 +169,7 @@ def _spec(words: argparse.Namespace) -> JobSpec:
 def _sort(words: argparse.Namespace) -> None:
     spec = _spec(words)
     _demand_place_of_timeline(words)
-    words.again = spec.resume_name
+    words.job, words.again = spec.job_directory, spec.resume_name
     if not words.plan and (words.rates or words.profile):
         raise BadInput("--rates and --profile are for --plan")
     rates, source = _rates(words) if words.plan else (None, "")
@@ -213,6 +215,7 @@ def _resume(words: argparse.Namespace) -> None:
     if words.abandon:
         abandon_job(words.output)
     else:
+        words.again = words.output
         _tell(words, resume_job(words.output, *_observer(words)), 1)
 
 
@@ -222,23 +225,27 @@ def _tell(words: argparse.Namespace, report: ClusterReport, threads: int) -> Non
             file.write(timeline_svg(report))
     if words.quiet:
         return
-    moved = report.bytes_moved / max(report.input_bytes, 1)
+    moved = f"{report.bytes_moved / report.input_bytes:.3f} bytes moved per byte, " if report.rows else ""
+    largest = f", largest {report.imbalance:.3f} of mean" if report.parts > 1 else ""
     lines = (
-        f"{report.rows} rows: {size_text(report.output_bytes)} in {report.parts} parts, largest {report.imbalance:.3f} of mean",
-        f"{report.wall_s:.2f} s, {report.cpu_s:.2f} CPU-s, {moved:.3f} bytes moved per byte, "
-        f"{report.attempts} attempts for {report.tasks} tasks",
+        f"{_counted(report.rows, 'row')}: {size_text(report.output_bytes)} in {_counted(report.parts, 'part')}{largest}",
+        f"{report.wall_s:.2f} s, {report.cpu_s:.2f} CPU-s, {moved}{report.attempts} attempts for {report.tasks} tasks",
         stage_table(report, threads),
     )
     with contextlib.suppress(OSError):
         print(*lines, sep="\n", file=sys.stderr)
 
 
+def _counted(count: int, thing: str) -> str:
+    return f"{count} {thing}{'' if count == 1 else 's'}"
+
+
 def _check(words: argparse.Namespace) -> None:
     manifest = check_manifest(words.manifest, Path(words.scratch))
     if words.quiet:
         return
-    held = f"{manifest.rows} rows in {len(manifest.parts)} parts, {manifest.bytes} bytes, hash {manifest.hash}"
-    print(f"{held}: complete and in order")
+    held = f"{_counted(manifest.rows, 'row')} in {_counted(len(manifest.parts), 'part')}"
+    print(f"{held}, {manifest.bytes} bytes, hash {manifest.hash}: complete and in order")
 
 
 def completions(words: Sequence[str]) -> list[str]:
@@ -285,17 +292,52 @@ def _escaped(letter: str) -> str:
     return f"\\x{ord(letter) - 0xDC00:02x}" if is_byte else letter.encode("unicode_escape").decode()
 
 
+class _Interrupted(KeyboardInterrupt):
+    """By a signal other than Ctrl-C."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+def _on_signal(number: int, frame: FrameType | None) -> None:
+    raise _Interrupted(number)
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Signals that would end this process without a word do what Ctrl-C does; those that are ignored stay so."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    taken = [number for number, handler in before.items() if handler == signal.SIG_DFL]
+    for number in taken:
+        signal.signal(number, _on_signal)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _tell_interruption(words: argparse.Namespace, error: KeyboardInterrupt) -> int:
+    """Where a job is left, how it continues."""
+    is_left = "again" in words and ("job" not in words or (words.job / "journal").exists())
+    how = f"; `ecosort cluster resume {words.again}` continues" if is_left else ""
+    begin = "\n" if sys.stderr.isatty() else ""  # behind the line of the progress
+    with contextlib.suppress(OSError):
+        print(f"{begin}ecosort cluster: interrupted{how}", file=sys.stderr)
+    return 128 + (error.number if isinstance(error, _Interrupted) else signal.SIGINT)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit codes as those of the program: 0 done, 1 verification, 2 usage and bad input, 3 I/O, 4 others, 130 Ctrl-C."""
+    """Exit codes as those of the program: 0 done, 1 verification, 2 usage and bad input, 3 I/O, 4 others, 128 + a signal."""
     if "_ECOSORT_CLUSTER_COMPLETE" in os.environ:
         return _complete()
     words = _parser().parse_args(_with_form_of_plan(sys.argv[1:] if arguments is None else arguments))
     try:
-        {"sort": _sort, "resume": _resume, "check": _check}[words.command](words)
-    except KeyboardInterrupt:
-        again = getattr(words, "again", "OUTPUT")
-        print(f"\necosort cluster: interrupted; `ecosort cluster resume {again}` continues", file=sys.stderr)
-        return 130
+        with _interruptible():
+            {"sort": _sort, "resume": _resume, "check": _check}[words.command](words)
+    except KeyboardInterrupt as error:
+        return _tell_interruption(words, error)
     except (EcoSortError, OSError) as error:
         with contextlib.suppress(OSError):
             print(f"ecosort cluster: {_told(error)}", file=sys.stderr)

@@ -21,12 +21,12 @@ from __future__ import annotations
 import base64
 import contextlib
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from ecosort.cluster.executor import Executor, Node
-from ecosort.cluster.journal import Journal, sync_directory
+from ecosort.cluster.journal import RESUME, Journal, sync_directory
 from ecosort.cluster.manifest import Manifest, demand_order, manifest_of
 from ecosort.cluster.node_paths import node_of, stamps_of
 from ecosort.cluster.outputs import output_of
@@ -36,7 +36,7 @@ from ecosort.cluster.report import ClusterReport, report_from_events
 from ecosort.cluster.sampling import rows_by_range
 from ecosort.cluster.scheduler import Done, Observe, Scheduler, Task
 from ecosort.cluster.spec import spec_from_json, split_node
-from ecosort.errors import BadInput, IoFailed
+from ecosort.errors import BadInput, EcoSortError, IoFailed
 
 Json = dict[str, Any]
 
@@ -63,6 +63,7 @@ class Driver:
         self._partition_memory_bytes: int = plan["partition_memory_bytes"]
         self._ranges = [Range(*one) for one in plan["ranges"]]
         self._stamps = plan["inputs"]
+        self._made_temps: list[str] = plan.get("made_temps", [])  # older jobs leave them
         self._executor = executor
         self._done: dict[str, Done] = {}
         self._output = output_of(self.spec, self._job)
@@ -81,7 +82,7 @@ class Driver:
 
     def run(self) -> ClusterReport:
         """Does what is left. Raises EcoSortError; the job can be resumed, whatever happened."""
-        with self._journal, contextlib.ExitStack() as at_end:
+        with self._journal, self._naming_the_job(), contextlib.ExitStack() as at_end:
             at_end.callback(self._output.reopen)
             if not self._output.is_committed(self._journal.events):
                 self._demand_same_inputs()
@@ -95,6 +96,15 @@ class Driver:
             report = report_from_events(self._journal.events)
             self._clean_up()
         return report
+
+    @contextlib.contextmanager
+    def _naming_the_job(self) -> Iterator[None]:
+        """In errors of whoever does not know what `ecosort cluster resume` is told."""
+        try:
+            yield
+        except EcoSortError as error:
+            error.args = (str(error).replace(RESUME, f"`ecosort cluster resume {self.spec.resume_name}`"),)
+            raise
 
     def abandon(self) -> None:
         """Gives the job up: what it made goes, slices and parts. Raises BadInput where its output is committed."""
@@ -379,3 +389,6 @@ class Driver:
         with contextlib.suppress(OSError):  # somebody else has files there
             directory.rmdir()
         sync_directory(directory.parent)
+        for temp in self._made_temps:
+            with contextlib.suppress(OSError):  # likewise
+                Path(temp).rmdir()

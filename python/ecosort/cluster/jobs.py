@@ -13,7 +13,8 @@ from ecosort.cluster.executor import Executor, LocalExecutor, Node
 from ecosort.cluster.fetch import is_cut_whole
 from ecosort.cluster.journal import Journal, sync_directory
 from ecosort.cluster.node_paths import stamps_of
-from ecosort.cluster.planner import Range, Shape, cut_ranges, plan_shape
+from ecosort.cluster.planner import Range, Shape, cut_ranges, plan_shape, plan_that_fits
+from ecosort.cluster.program_calls import demand_available
 from ecosort.cluster.remote import is_bucket, is_remote
 from ecosort.cluster.report import ClusterReport
 from ecosort.cluster.sampling import sampled_rows
@@ -31,23 +32,30 @@ def plan_of(spec: JobSpec, executor: Executor) -> Shape:
 
 
 def _shape(spec: JobSpec, sizes: Sequence[int], nodes: int) -> Shape:
+    """Raises BadInput, and NotEnoughMemory, which tells the least that would do."""
+    if spec.parts is not None and spec.parts > _MOST_PARTS:
+        raise BadInput(f"parts are 1 to {_MOST_PARTS}, not {spec.parts}")
     are_records = spec.format.name == "records"
-    shape = plan_shape(
-        sum(sizes),
-        nodes=nodes,
-        workers_per_node=spec.workers,
-        memory_bytes=spec.memory_bytes,
-        row_bytes=spec.format.record_size if are_records else 100,
-        are_records=are_records,
-        parts=spec.parts,
-        merges=spec.merges,
-        fetched_bytes=sum(size for path, size in zip(spec.inputs, sizes, strict=True) if is_remote(path)),
-        is_uploaded=is_bucket(spec.output),
-    )
-    if spec.parts is None and shape.parts > _MOST_PARTS:
-        raise BadInput(f"{shape.parts} parts would be needed, {_MOST_PARTS} are possible; give each task more memory (--memory)")
+
+    def planned(memory_bytes: int) -> Shape:
+        return plan_shape(
+            sum(sizes),
+            nodes=nodes,
+            workers_per_node=spec.workers,
+            memory_bytes=memory_bytes,
+            row_bytes=spec.format.record_size if are_records else 100,
+            are_records=are_records,
+            parts=spec.parts,
+            merges=spec.merges,
+            fetched_bytes=sum(size for path, size in zip(spec.inputs, sizes, strict=True) if is_remote(path)),
+            is_uploaded=is_bucket(spec.output),
+        )
+
+    shape = plan_that_fits(planned, spec.memory_bytes, spec.threads, spec.format.record_size if are_records else None)
+    if spec.on == "local":
+        demand_available(spec.memory_bytes)
     if shape.parts > _MOST_PARTS:
-        raise BadInput(f"parts are 1 to {_MOST_PARTS}, not {shape.parts}")
+        raise BadInput(f"{shape.parts} parts would be needed, {_MOST_PARTS} are possible; give each task more memory (--memory)")
     return shape
 
 
@@ -117,6 +125,7 @@ def create_journal(spec: JobSpec, executor: Executor) -> Journal:
     shape = _shape(spec, sizes, len(executor.nodes))
     ranges = _ranges(spec, sizes, shape.range_bytes)
     directory = spec.job_directory
+    missing = [temp for temp in spec.temps if not os.path.lexists(temp)]
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     (directory / "samples").mkdir(exist_ok=True)
     if not (spec.single or is_bucket(spec.output)):
@@ -135,6 +144,7 @@ def create_journal(spec: JobSpec, executor: Executor) -> Journal:
             "sampled_rows": sampled_rows(shape.parts, len(ranges)),
             "ranges": [[one.source, one.path, one.begin, one.end] for one in ranges],
             "inputs": stamps,
+            "made_temps": missing,  # by tasks
         },
     )
 

@@ -19,6 +19,8 @@ from ecosort.errors import BadInput, IoFailed
 
 Event = dict[str, Any]
 
+RESUME = "`ecosort cluster resume`"  # in errors, to which the driver of the job adds its name
+
 
 def sync_directory(directory: Path) -> None:
     """Makes names in it durable."""

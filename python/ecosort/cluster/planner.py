@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 from ecosort.cluster.sampling import sampled_rows
-from ecosort.errors import BadInput
+from ecosort.errors import BadInput, NotEnoughMemory
 
 SAMPLE_READ_BYTES = 4096  # what a sampled row costs: one page
 _GIB = 1 << 30
@@ -24,6 +24,10 @@ _PART_MEMORIES = 16  # a part that is merged may be so many times the memory of 
 _LEAST_SORTED = 32 << 20  # sorted at a time, where the memory has room for it
 _OPEN_FILES = 900  # of a task: most systems allow 1024 or more
 _RUN_INDEX_BYTES = 48  # of a row: its places in the index, which is sorted with a copy
+_LEAST_BLOCK = 1 << 16  # of a slice that `ecosort partition` writes, for rows that are not longer
+_PART_FACTS_BYTES, _PIECES_BYTES = 272, 32  # what it knows of a part, besides three records; more for each thread
+_LEAST_OF_ROWS, _LEAST_OF_RECORDS, _LEAST_OF_SORTED_RECORDS = 3200 << 10, 1792 << 10, 1472 << 10  # besides the blocks
+_LEAST_TO_SORT = 2 << 20  # `ecosort sort`
 
 
 @dataclass(frozen=True)
@@ -191,6 +195,40 @@ class _Job:
         """Equally many for every worker, and whole records."""
         wanted = max(1, -(-self.input_bytes // (turns * self.workers)))
         return -(-wanted // self.row_bytes) * self.row_bytes
+
+
+def plan_that_fits(planned: Callable[[int], Shape], memory_bytes: int, threads: int, record_bytes: int | None) -> Shape:
+    """What is `planned` for a task with so much memory, and `threads`. `record_bytes`: None for rows of any length.
+
+    Raises NotEnoughMemory with the fewest whole MiB that would do.
+    """
+
+    def fitting(memory: int) -> Shape | None:
+        if memory < _LEAST_TO_SORT:
+            return None
+        shape = planned(memory)
+        return shape if memory >= _least_for(shape, threads, record_bytes) else None
+
+    if shape := fitting(memory_bytes):
+        return shape
+    low, high = 0, 1
+    while not fitting(high << 20):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fitting(middle << 20) else (middle, high)
+    line = f"{memory_bytes} bytes of memory for a task are too few for this input; give each task {high}MiB at least"
+    raise NotEnoughMemory(line, memory_bytes, high << 20)
+
+
+def _least_for(shape: Shape, threads: int, record_bytes: int | None) -> int:
+    """A task that partitions has a block for each part."""
+    facts = _PART_FACTS_BYTES + threads * _PIECES_BYTES
+    if record_bytes is None:
+        return _LEAST_OF_ROWS + shape.parts * (_LEAST_BLOCK + (4 << 10) + facts)
+    block = max(_LEAST_BLOCK, record_bytes + (8 << 10))
+    besides = max(_LEAST_OF_SORTED_RECORDS if shape.merges else _LEAST_OF_RECORDS, 15 * record_bytes + (1 << 19))
+    return max(_LEAST_TO_SORT, besides + shape.parts * (block + 3 * record_bytes + facts))
 
 
 def _sorted_at_once(memory_bytes: int, row_bytes: int) -> int:

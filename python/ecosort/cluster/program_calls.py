@@ -64,6 +64,11 @@ def run_command(words: Sequence[str], *, wants_stats: bool = False) -> dict[str,
     return json.loads(told) if told else {}
 
 
+def demand_available(memory_bytes: int) -> None:
+    """Raises NotEnoughMemory where this machine has less for a process; the program tells what limits it."""
+    run_command(["lines", f"--memory={memory_bytes}B", os.devnull])
+
+
 def _behind_kind(words: Sequence[str], options: Sequence[str]) -> list[str]:
     """`merge --lines`, `sample csv`: what says the kind stands first."""
     return [*words[:1], *options, *words[1:]]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ecosort.cluster.executor import Ended, Executor, Node
-from ecosort.cluster.journal import Journal
+from ecosort.cluster.journal import RESUME, Journal
 from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughSpace, VerificationFailed
 
 Json = dict[str, Any]
@@ -111,7 +111,7 @@ class Scheduler:
         if state.waiting and not self._running:
             task = state.waiting[0]
             why = f"node {task.node} is full, and it alone has the input of task {task.name}"
-            raise NotEnoughSpace(f"{why}; make room, then `ecosort cluster resume`")
+            raise NotEnoughSpace(f"{why}; make room, then {RESUME}")
 
     def _next_pair(self, state: _Phase) -> tuple[Task, Node] | None:
         """The first task that a free node may run, and the idlest of these."""
@@ -194,13 +194,11 @@ class _Phase:
             self._losses[name] = self._losses.get(name, 0) + 1
             if self._losses[name] > _LOSSES:
                 why = f", and node {attempt.task.node} alone has its input" if attempt.task.node else ""
-                raise IoFailed(f"the worker of task {name} was lost {_LOSSES} times{why}; `ecosort cluster resume` continues")
+                raise IoFailed(f"the worker of task {name} was lost {_LOSSES} times{why}; {RESUME} continues")
         elif error["kind"] == "full":
             self.full.add(attempt.node.name)
             if self.full >= set(nodes):
-                raise NotEnoughSpace(
-                    f"no node has space for task {name}: {error['line']}; make room, then `ecosort cluster resume`"
-                )
+                raise NotEnoughSpace(f"no node has space for task {name}: {error['line']}; make room, then {RESUME}")
         elif error["kind"] == "bad":
             raise as_raised(error)
         else:

@@ -23,7 +23,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import IO, Any
 
-from ecosort.cluster.journal import Event, sync_directory
+from ecosort.cluster.journal import RESUME, Event, sync_directory
 from ecosort.cluster.manifest import MANIFEST, Manifest, manifest_of_one, read_manifest, write_manifest
 from ecosort.errors import BadInput, IoFailed, NotEnoughSpace
 from ecosort.process import Sort
@@ -86,7 +86,7 @@ class SingleFile:
         deadline = time.monotonic() + _WAIT_S
         while not _lock(self._descriptor, fcntl.LOCK_EX, self.path):
             if time.monotonic() > deadline:
-                raise IoFailed(f"a lost task still writes '{self.path}'; end it, then `ecosort cluster resume`")
+                raise IoFailed(f"a lost task still writes '{self.path}'; end it, then {RESUME}")
             time.sleep(0.05)
 
     def open_to_writers(self) -> None:
@@ -171,7 +171,7 @@ class SingleOutput:
 
 def _demand_absent(path: Path) -> None:
     if os.path.lexists(path):
-        raise BadInput(f"'{path}' appeared while its rows were sorted; move it away, then `ecosort cluster resume`")
+        raise BadInput(f"'{path}' appeared while its rows were sorted; move it away, then {RESUME}")
 
 
 def _reserve(file: IO[bytes], size: int) -> None:
@@ -181,7 +181,7 @@ def _reserve(file: IO[bytes], size: int) -> None:
     failed = size > 0 and call(file.fileno(), 0, 0, size) != 0
     if failed and ctypes.get_errno() in (errno.ENOSPC, errno.EDQUOT):
         os.unlink(file.name)  # noqa: PTH108  # what is in use cannot be used by anybody else
-        raise NotEnoughSpace(f"no space for the {size} bytes of '{file.name}'; make room, then `ecosort cluster resume`")
+        raise NotEnoughSpace(f"no space for the {size} bytes of '{file.name}'; make room, then {RESUME}")
     if failed and ctypes.get_errno() not in (errno.EOPNOTSUPP, errno.ENOSYS):
         raise IoFailed(f"cannot reserve space in '{file.name}': {os.strerror(ctypes.get_errno())}", ctypes.get_errno())
     os.ftruncate(file.fileno(), size)

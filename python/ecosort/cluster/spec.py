@@ -113,6 +113,8 @@ def _demand_writable(output: str, temps: Sequence[str], single: bool) -> None:
         raise BadInput(f"'{remote}' cannot have slices: --nodes-temp are directories that all nodes can read")
     if single and Path(output).absolute() in {Path(temp).absolute() for temp in temps}:
         raise BadInput(f"--single writes the file '{output}', which cannot be a directory of --nodes-temp, too")
+    if output == "-":
+        raise BadInput("-o - is standard output, which takes no parts; name a directory, or a file with --single")
     if output.rstrip("/").endswith(".ecosort"):
         raise BadInput(f"'{output}': names that end with .ecosort are those of jobs; name another output")
     if is_bucket(output) and single:

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from urllib.parse import quote, urlsplit
 
+from ecosort.cluster.journal import RESUME
 from ecosort.cluster.remote import PASSING, TIMEOUT_S, Passing, patiently
 from ecosort.errors import BadInput, IoFailed
 
@@ -41,7 +42,7 @@ def end_uploads(bucket: str, prefix: str) -> int:
         for key, upload in found:
             _request("DELETE", bucket, key, {"uploadId": upload})
         ended += len(found)
-    raise IoFailed(f"uploads to 's3://{bucket}/{prefix}' do not end; end what writes there, then `ecosort cluster resume`")
+    raise IoFailed(f"uploads to 's3://{bucket}/{prefix}' do not end; end what writes there, then {RESUME}")
 
 
 def _listed(bucket: str, prefix: str) -> list[tuple[str, str]]:

@@ -190,7 +190,7 @@ def main(directory: Path) -> None:
     }
     del os.environ["AWS_SECRET_ACCESS_KEY"]
     told["no key"] = refusal("s3://bucket/one")
-    told["left"] = [str(path) for temp in ("n0", "n1") for path in Path(temp).iterdir()]
+    told["left"] = [str(path) for path in Path().glob("n[01]/*")]
     print(json.dumps(told))
 
 

@@ -18,7 +18,7 @@ from capabilities import SOAK
 from conftest import ROOT
 from ecosort.cluster import PhaseState, check, resume, sort
 from ecosort.cluster.scheduler import Observe
-from sort_support import mounted
+from sort_support import mounted, wait_until
 
 from ecosort import NotEnoughSpace
 
@@ -123,6 +123,21 @@ def test_kills_at_random_moments_lose_nothing(data: bytes, here: Path, nodes: li
     print(f"{kind}: {sum(killed.values())} kills {killed} with seed {SEED} in {jobs} jobs, 0 losses")
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_a_job_and_says_how_it_continues(data: bytes, here: Path, nodes: list[Path], number: int) -> None:
+    driver = start([*SORT, *(f"--nodes-temp={node}" for node in nodes), "in", "-o", "out"])
+    journal = here / "out.ecosort" / "journal"
+    wait_until(lambda: journal.exists() and b'"done"' in journal.read_bytes(), what="the first task")
+    driver.send_signal(number)
+    _, said = driver.communicate(timeout=60)
+    told = f"ecosort cluster: interrupted; `ecosort cluster resume {here}/out` continues\n"
+    assert (driver.returncode, said.decode()) == (128 + number, told)
+    assert not children(driver.pid)
+    resume("out")
+    assert joined(Path("out")) == sorted_records(data)
+    only_inputs_and_output_are_left(here, *nodes)
+
+
 def output_of(path: Path) -> bytes:
     """Of a file, or of all parts, whose manifest is checked."""
     if path.is_file():
@@ -216,7 +231,7 @@ def test_full_everywhere_ends_with_a_job_that_goes_on_where_there_is_room(
     require("loop_mount")
     with mounted(tmp_path, "tmpfs", 12 * MIB) as drive:
         (drive.root / "filler").write_bytes(bytes(9 * MIB))
-        with pytest.raises(NotEnoughSpace, match="resume"):
+        with pytest.raises(NotEnoughSpace, match=r"make room, then `ecosort cluster resume .*/out`$"):
             sort_with(lambda state: None, [drive.root])
         (drive.root / "filler").unlink()
         assert resume("out").rows == len(data) // 100

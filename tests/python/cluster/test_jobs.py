@@ -11,12 +11,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
-from ecosort.cluster import PhaseState, check, jobs, resume, sort
+from ecosort.cluster import PhaseState, abandon, check, jobs, resume, sort
 from ecosort.cluster.planner import plan_shape
 
-from ecosort import BadInput, IoFailed, VerificationFailed
+from ecosort import BadInput, IoFailed, NotEnoughMemory, VerificationFailed
 
 from .support import KEYS, RECORDS, joined, numbered, only_inputs_and_output_are_left, parts_of, sorted_records
 
@@ -144,6 +145,36 @@ def test_an_input_of_a_node_that_changes_is_refused(here: Path, nodes: list[Path
     with pytest.raises(IoFailed, match=f"'node0:{here}/in' has changed since the job began"):
         sort(f"node0:{here}/in", "out", nodes_temp=nodes, parts=4, memory="4MiB", progress=change, **RECORDS)  # type: ignore[arg-type]
     assert not Path("out/MANIFEST.json").exists()
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_directories_of_nodes_that_the_job_made_go_with_it(here: Path, single: bool) -> None:
+    Path("in").write_bytes(numbered(KEYS["uniform"](1000)))
+    Path("own").mkdir()
+
+    def put_a_file(state: PhaseState) -> None:
+        if state.phase == "partition" and state.done == state.tasks:
+            Path("n1").mkdir(exist_ok=True)
+            Path("n1/mine").touch()
+
+    sort("in", "out", nodes_temp=["n0", "n1", "own"], progress=put_a_file, single=single, **RECORDS)  # type: ignore[arg-type]
+    left = {path.name for path in here.iterdir()} - {"out.MANIFEST.json"}
+    assert left == {"in", "out", "own", "n1"}, "what somebody else has files in, or made, stays"
+
+
+def test_directories_of_nodes_go_with_a_job_that_is_resumed_or_given_up(here: Path) -> None:
+    Path("in").write_bytes(numbered(KEYS["uniform"](1000)))
+
+    def stop(state: PhaseState) -> None:
+        if state.phase == "partition":
+            raise KeyboardInterrupt
+
+    for end in (resume, abandon):
+        with pytest.raises(KeyboardInterrupt):
+            sort("in", "out", nodes_temp=["n0"], progress=stop, **RECORDS)  # type: ignore[arg-type]
+        end("out")
+        assert {path.name for path in here.iterdir()} - {"out"} == {"in"}
+        shutil.rmtree("out", ignore_errors=True)
 
 
 def test_no_rows_at_all() -> None:
@@ -369,6 +400,29 @@ def test_ray_that_is_missing_is_told(sorted_output: Path) -> None:
     assert importlib.util.find_spec("ray") is None
     with pytest.raises(BadInput, match=r"ray is not installed; run: pip install 'ray\[client\]', or use --on local"):
         sort("in", "other", on="ray", **RECORDS)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        {"record_size": 100, "by": "0:10"},
+        {"record_size": 500_000, "by": "0:10"},
+        {"format": "lines"},
+        {"format": "csv", "by": "n:number"},
+    ],
+)
+@pytest.mark.parametrize("parts", [None, 40])
+def test_the_least_memory_that_is_told_is_enough(terms: dict[str, Any], parts: int | None, merges: bool | None) -> None:
+    rows = [b"%099d\n" % (number * 7919 % 100_003) for number in range(50_000)]
+    Path("in").write_bytes(b"".join([b"n\n" if terms.get("format") == "csv" else b"", *rows]))
+    with pytest.raises(NotEnoughMemory, match="give each task") as told:
+        sort("in", "out", memory="1KiB", parts=parts, merges=merges, **terms)
+    assert not Path("out.ecosort").exists()
+    assert told.value.need_bytes is not None
+    report = sort("in", "out", memory=told.value.need_bytes, parts=parts, merges=merges, **terms)
+    assert report.rows == len(rows) * 100 // terms.get("record_size", 100)
+    with pytest.raises(NotEnoughMemory):
+        sort("in", "less", memory=told.value.need_bytes - (1 << 20), parts=parts, merges=merges, **terms)
 
 
 def test_csv_whose_lines_end_with_cr_lf(nodes: list[Path], merges: bool | None) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ecosort.cluster import PhaseState, sort
+from ecosort.cluster import PhaseState, abandon, check, resume, sort
 from ecosort.cluster.cli import main
+
+from ecosort import BadInput
 
 RECORDS = ("--format=records", "--record-size=100", "--key=0:10")
 
@@ -59,7 +63,15 @@ def test_an_input_may_follow_plan(words: list[str], tmp_path: Path, capsys: pyte
         (["--format=csv", "--by=a", "empty"], "header"),
         (["--format=csv", "--by=a", "table", "other"], "other: column 2 is 'c', and in table it is 'b'"),
         (["--format=records", "--record-size=100", "--key=zz", "in"], "zz"),
-        ([*RECORDS, "--memory=64KiB", "in"], "give each task more memory"),
+        (
+            [*RECORDS, "--memory=64KiB", "in"],
+            "65536 bytes of memory for a task are too few for this input; give each task 2MiB at least",
+        ),
+        ([*RECORDS, "--memory=64KiB", "--plan", "in"], "give each task 2MiB at least"),
+        ([*RECORDS, "--memory=4MiB", "--parts=1000", "in"], "give each task 65MiB at least"),
+        (["--format=lines", "--memory=64KiB", "--nodes-temp=n0", "lines"], "give each task 4MiB at least"),
+        ([*RECORDS, "--memory=1000TiB", "in"], "1000 TiB of memory are more than the "),
+        ([*RECORDS, "--memory=1000TiB", "--plan", "in"], "1000 TiB of memory are more than the "),
         ([*RECORDS, "--timeline=nowhere/t.svg", "in"], "--timeline"),
         ([*RECORDS, "--single", "--nodes-temp=out", "in"], "--nodes-temp"),
     ],
@@ -74,11 +86,13 @@ def test_what_cannot_be_leaves_nothing(
     (tmp_path / "other").write_bytes(b"a,c\n1,2\n")
     (tmp_path / "empty").touch()
     (tmp_path / "nodes").mkdir()
+    with (tmp_path / "lines").open("wb") as lines:
+        lines.truncate(10_000_000)
     assert main(["sort", "-q", "-o", "out", "--nodes-temp=nodes", *words]) == 2
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert said in told.replace(f"{tmp_path}/", "")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "in", "nodes", "other", "table"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty", "in", "lines", "nodes", "other", "table"]
     assert not list((tmp_path / "nodes").iterdir())
 
 
@@ -109,6 +123,19 @@ def test_a_job_whose_input_changed_is_given_up(
     assert main(command) == 0
     assert main(["resume", "--abandon", "out"]) == 2
     assert (tmp_path / "out" / "MANIFEST.json").exists()
+
+
+@pytest.mark.parametrize("words", [["check", "out"], ["sort", *RECORDS, "in", "-o", "out"]])
+def test_what_leaves_no_job_is_interrupted_without_advice(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ecosort.cluster.cli.check_manifest", interrupt)
+    monkeypatch.setattr("ecosort.cluster.cli.start_job", interrupt)
+    assert main(words) == 130
+    assert capsys.readouterr().err == "ecosort cluster: interrupted\n"
 
 
 def test_a_journal_without_a_job_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -156,6 +183,21 @@ def test_files_of_others_stay(
     assert not Path("out.ecosort").exists()
 
 
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (0, r"0 rows: 0 B in 1 part\n[0-9.]+ s, [0-9.]+ CPU-s, 4 attempts for 4 tasks\n"),
+        (1, r"1 row: 100 B in 1 part\n[0-9.]+ s, [0-9.]+ CPU-s, [0-9.]+ bytes moved per byte, 4 attempts for 4 tasks\n"),
+    ],
+)
+def test_a_report_of_little_or_nothing(rows: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("in").write_bytes(bytes(100) * rows)
+    assert main(["sort", *RECORDS, "in", "-o", "out"]) == 0
+    assert re.search(said, capsys.readouterr().err)
+    assert main(["check", "out"]) == 0
+    assert capsys.readouterr().out.startswith(f"{rows} row{'' if rows == 1 else 's'} in 1 part, ")
+
+
 def test_a_timeline_replaces_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     data = bytes(100) * 1000
@@ -189,6 +231,9 @@ def test_a_timeline_replaces_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     [
         (["--nodes-temp=in", "-o", "out"], "--nodes-temp 'in' is no directory"),
         (["--nodes-temp=nowhere/deep", "-o", "out"], "'nowhere' is no directory; create it first"),
+        (["-o", "-"], "-o - is standard output, which takes no parts"),
+        (["-o", "-", "--single"], "-o - is standard output"),
+        (["-o", "-", "--plan"], "-o - is standard output"),
         (["-o", "nowhere/out"], "is no directory; create it first"),
         (["-o", "out.ecosort"], "names that end with .ecosort are those of jobs"),
         (["--rates=read=1", "-o", "out"], "are for --plan"),
@@ -278,3 +323,49 @@ def test_what_no_one_reads_ends_no_sort(tmp_path: Path) -> None:
         done = subprocess.run(command, cwd=tmp_path, stderr=full, check=False, timeout=60)
     assert done.returncode == 0
     assert (tmp_path / "out" / "MANIFEST.json").exists()
+
+
+WRONG_TYPES: dict[str, list[object]] = {
+    "src": [None, 5, [], [5], b""],
+    "dst": [None, 5, ["out"]],
+    "format": [None, 5, ["lines"]],
+    "by": [None, 5.5, True, b"0:10", [b"0:10"]],
+    "record_size": ["100", 1.5, True],
+    "options": [None, 5, [5], b"--reverse"],
+    "on": [None, 5],
+    "nodes_temp": ["nodir/y/z", b"nodir", Path("nodir"), 5, [5], ["nodes", None]],
+    "workers": [0, "2", 1.5, True],
+    "threads": [0, "2", 1.5, True],
+    "memory": [0, 1.5, None, []],
+    "parts": [0, "2", 1.5],
+    "seed": [-1, "2", None],
+    "single": ["yes", None],
+    "merges": ["yes", 5],
+    "progress": [5, "yes"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [pytest.param(name, value, id=f"{name}-{number}") for name, of in WRONG_TYPES.items() for number, value in enumerate(of)],
+)
+def test_an_argument_of_the_wrong_type_is_told(name: str, value: object, here: Path) -> None:
+    Path("in").write_bytes(bytes(100) * 100)
+    right: dict[str, object] = {"src": "in", "dst": "out", "record_size": 100, "by": "0:10"}
+    with pytest.raises(BadInput) as raised:
+        sort(**{**right, name: value})  # type: ignore[arg-type]
+    assert ("file" if name == "src" else name) in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert [path.name for path in here.iterdir()] == ["in"]
+
+
+def test_a_file_and_a_word_may_stand_alone() -> None:
+    Path("in").write_bytes(b"a\nb\n")
+    sort(b"in", Path("out"), format="lines", options="--reverse", nodes_temp=(name for name in (Path("n0"),)))  # type: ignore[arg-type]
+    assert Path("out/part-00000").read_bytes() == b"b\na\n"
+
+
+@pytest.mark.parametrize("call", [resume, abandon, check])
+def test_a_name_of_the_wrong_type_is_told(call: Callable[[object], object]) -> None:
+    with pytest.raises(BadInput, match="is the name of a file"):
+        call(5)
