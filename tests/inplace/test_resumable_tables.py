@@ -173,7 +173,8 @@ def test_another_header_ends_the_resumption(ecosort: Path, run: Run, tmp_path: P
     words = case.words(tmp_path, tmp_path / "out", "--resumable", "-q")
     assert kill_at_sync(ecosort, tmp_path, 9, *words)
     refused(run("resume", tmp_path / "out"), 2, "column 3 is 'other'", "it is 'rest'")
-    assert not job_directory(tmp_path / "out").exists() and not (tmp_path / "out").exists()
+    assert not job_directory(tmp_path / "out").exists()
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(("command", "key", "text", "why"), [
