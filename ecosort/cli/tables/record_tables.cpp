@@ -67,7 +67,7 @@ std::vector<OptionRow> sort_options() {
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
       {"--request-size", "SIZE", "1MiB; 8MiB for the output",
        "most bytes of a read or write: a multiple of 4KiB, 16KiB to 64MiB"},
-      {"--request-depth", "N", "16", "most reads in flight, and most writes, of runs half as many: 1 to 256"},
+      {"--request-depth", "N", "16", "most reads in flight, and most writes: 1 to 256"},
       {"--run-records", "N", "as many as the memory holds",
        "most records of a run, at least 3; an input that fits the memory is sorted there all the same"},
       {"--profile", "FILE", "~/.config/ecosort/profile.toml, if it is of this machine",
