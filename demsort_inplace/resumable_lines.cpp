@@ -264,18 +264,24 @@ void give_back(JobBench& bench) {
   bench.progress.begin(engine::Phase::done, 0);
 }
 
+// Best effort: the error that led here is the one to tell. `resume --abandon` removes what is left.
+void try_to_abandon(const std::string& output, const Environment& environment) noexcept {
+  try {
+    (void)abandon_lines(output, examine(output, environment.storage, environment.queue), environment);
+  } catch (const std::exception&) {
+    return;
+  }
+}
+
 // Does `work`. Where the input is refused, the job can never come to its end, and goes: its runs are of no use once the input is
-// another file, and whoever sorts that is to find the name free. Best effort: what the input was refused for is the one to tell.
+// another file, and whoever sorts that is to find the name free.
 template <class Work>
 lines::LinesReport remove_if_refused(const std::string& output, const JobHeader& header, const Environment& environment,
                                      const Work& work) {
   try {
     return work();
   } catch (const InputRefused&) {
-    if (!header.is_in_place()) try {
-        (void)abandon_lines(output, examine(output, environment.storage, environment.queue), environment);
-      } catch (const std::exception&) {  // `resume --abandon` removes what is left
-      }
+    if (!header.is_in_place()) try_to_abandon(output, environment);
     throw;
   }
 }

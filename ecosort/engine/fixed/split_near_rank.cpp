@@ -23,10 +23,8 @@ Bound median_of(const std::vector<RunView>& views, const std::vector<RunRange>& 
   }
   if (bounds.empty()) return {};
   const auto middle = bounds.begin() + static_cast<std::ptrdiff_t>(bounds.size() / 2);
-  std::nth_element(bounds.begin(), middle, bounds.end(), [&encoder](const Bound& a, const Bound& b) {
-    const int order = encoder.compare(a.record, b.record);
-    return order != 0 ? order < 0 : a.run < b.run;
-  });
+  std::nth_element(bounds.begin(), middle, bounds.end(),
+                   [&encoder](const Bound& a, const Bound& b) { return is_after(b.record, b.run, a, encoder); });
   return *middle;
 }
 
