@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
@@ -157,13 +158,21 @@ def test_what_would_fail_at_night_is_refused_at_once(queue: Queue, records: Path
     assert why in done.stderr
 
 
-def test_an_input_that_may_not_be_reached_is_told_as_such(ecosort: Path, require: Require) -> None:
-    require("setpriv")
+@contextlib.contextmanager
+def queue_for_everyone(ecosort: Path) -> Iterator[Queue]:
+    """In a directory where any user may run the program and the packages."""
     with directory_for_everyone() as base:
         shutil.copy(ecosort, base / "ecosort")
         copy_packages(base / "packages")
         queue = Queue(base / "queue", base / "ecosort")
         queue.environment["PYTHONPATH"] = str(base / "packages")
+        yield queue
+
+
+def test_an_input_that_may_not_be_reached_is_told_as_such(ecosort: Path, require: Require) -> None:
+    require("setpriv")
+    with queue_for_everyone(ecosort) as queue:
+        base = queue.place.parent
         (base / "closed").mkdir(mode=0o700)
         (base / "closed" / "in.dat").touch()
         queue.place.chmod(0o777)
@@ -908,11 +917,7 @@ def test_json_names_its_schema_and_tells_no_internals(queue: Queue) -> None:
 def test_roots_service_works_as_the_jobs_user(ecosort: Path, require: Require) -> None:
     """What the user may not read, his job may not either; what it makes is his."""
     require("setpriv")
-    with directory_for_everyone() as base:
-        shutil.copy(ecosort, base / "ecosort")
-        copy_packages(base / "packages")
-        queue = Queue(base / "queue", base / "ecosort")
-        queue.environment["PYTHONPATH"] = str(base / "packages")
+    with queue_for_everyone(ecosort) as queue:
         queue.place.chmod(0o777)
         (queue.place / "in.dat").write_bytes(random.Random(1).randbytes(16_000))
         (queue.place / "secret.dat").write_bytes(bytes(1600))
