@@ -81,7 +81,7 @@ int plan(Format format, const Words& words) {
   Words sorting = words;  // as the sort has them
   std::erase(sorting, "--json");
   const lines::LinesJob job = job::make_table_job(options.spec, storage, job::SpecialOutput::redirected, options.assumed_bytes);
-  job::check_first_row(job.inputs, *job::table_format_of(options.spec));
+  job::check_first_row(job.inputs, *job.format);  // which the plan does not need any more
   if (options.resumable && plan_resumable_rows(rows_command(options, sorting), options.json, storage)) return 0;
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
   print_out(lines_bounds_text(job, options.assumed_bytes != 0 ? options.assumed_bytes : known));
