@@ -144,8 +144,8 @@ Task<void> ReadAhead::read_stream(TaskGroup& extractions, RunBuffer& run, std::u
     if (run.count > first) extractions.spawn(extract(run, first, run.count - first));
   }
   if (have % record_size_ != 0)
-    throw UsageError(fmt::format("'{}' ends in the middle of a record: {} after {}-byte records", file.path(),
-                                 left_over_text(have % record_size_), record_size_));
+    throw InputRefused(fmt::format("'{}' ends in the middle of a record: {} after {}-byte records", file.path(),
+                                   left_over_text(have % record_size_), record_size_));
 }
 
 void ReadAhead::check_unchanged(io::Storage& storage) const {

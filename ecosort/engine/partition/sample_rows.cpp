@@ -51,7 +51,7 @@ class RowSampler {
   [[nodiscard]] bool counts(const Splitter& row) const {
     const RowVerdict verdict = judge_row(*job_.format, row.row);
     if (verdict.fault)
-      throw UsageError(fmt::format("'{}': byte {}: {}", job_.file->path(), row.offset + verdict.fault->at, verdict.fault->why));
+      throw InputRefused(fmt::format("'{}': byte {}: {}", job_.file->path(), row.offset + verdict.fault->at, verdict.fault->why));
     return !verdict.is_blank;
   }
 

@@ -1,9 +1,9 @@
 // ecosort_costs RUNS: the CPU time of each thing that a sort computes, in seconds per 10^9 bytes of records.
 //
 // The same calls on the same amounts as in the sort, each apart and on one thread. `verification` is what the sort does only to
-// verify itself: records are hashed and summed while the extraction of the keys has them in the first-level cache, the output is
-// hashed and compared while the merge has, run blocks are sealed after they were gathered, and verified after a read, out of
-// memory. `kernels` is the rest: keys are extracted, indexes sorted, records gathered, RUNS runs merged.
+// verify itself: records are hashed out of memory as they arrive, the output is hashed and compared while the merge has it in the
+// cache, run blocks are sealed after they were gathered, and verified after a read, out of memory. `kernels` is the rest: keys
+// are extracted of records that were just hashed, indexes sorted, records gathered, RUNS runs merged.
 #include <fmt/format.h>
 
 #include <charconv>
