@@ -49,14 +49,20 @@ std::optional<std::string> first_row_of(const std::string& name, const rows::Row
                                format_bytes(most_bytes)));
 }
 
+// Returns how many bytes of a mark come first.
+std::size_t begin_input(const std::string& name, rows::RowFormat& format) {
+  const std::size_t mark_bytes = format.mark_bytes(beginning_of(name, rows::RowFormat::most_mark_bytes));
+  format.begin_input();
+  return mark_bytes;
+}
+
 }  // namespace
 
 FirstRow find_first_row(const std::vector<lines::LineInput>& inputs, rows::RowFormat& format) {
   FirstRow first;
   for (const lines::LineInput& input : inputs) {
-    const std::size_t mark_bytes = format.mark_bytes(beginning_of(input.name, rows::RowFormat::most_mark_bytes));
+    const std::size_t mark_bytes = begin_input(input.name, format);
     if (&input == &inputs.front()) first.mark_bytes = mark_bytes;
-    format.begin_input();
     const bool must_know = format.wants_first_row() && format.top_rows_to_come() == 0;
     if (!must_know) break;
     first.row = first_row_of(input.name, format, mark_bytes);
@@ -69,8 +75,7 @@ FirstRow find_first_row(const std::vector<lines::LineInput>& inputs, rows::RowFo
 void check_first_row(const std::vector<lines::LineInput>& inputs, rows::RowFormat& format) {
   if (inputs.empty() || inputs.front().is_stream()) return;
   const std::string& name = inputs.front().name;
-  const std::size_t mark_bytes = format.mark_bytes(beginning_of(name, rows::RowFormat::most_mark_bytes));
-  format.begin_input();
+  const std::size_t mark_bytes = begin_input(name, format);
   if (!format.wants_first_row()) return;
   const Look look = look_at_first_row(name, format, mark_bytes);
   if (look.is_too_long) return;
