@@ -5,7 +5,7 @@
 static int show_phase(void* context, const char* name, uint64_t total_bytes) {
   (void)total_bytes;
   fprintf((FILE*)context, "%s\n", name);
-  return 0; /* go on */
+  return 0; /* continue */
 }
 
 int main(int argc, char** argv) {

@@ -128,7 +128,7 @@ def test_the_runs_give_what_the_job_gives(ecosort: Path, run: Run, tmp_path: Pat
     assert by_files.read_bytes() == wanted, "ties keep the job's order, however its runs are named"
     assert state_of(job_directory(out)) == before, "runs are only read"
     succeeded(run("resume", out, "-q"))
-    assert out.read_bytes() == wanted, "the job goes on as if nothing had happened"
+    assert out.read_bytes() == wanted, "the job continues as if nothing had happened"
 
 
 def test_runs_of_several_jobs_go_together(ecosort: Path, run: Run, tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_runs_of_several_jobs_go_together(ecosort: Path, run: Run, tmp_path: Pat
 
 
 def test_the_runs_of_a_file_that_is_sorted_in_place(ecosort: Path, run: Run, file4: Path, tmp_path: Path, wanted: bytes) -> None:
-    """Where the job cannot go on, its records come out elsewhere."""
+    """Where the job cannot continue, its records come out elsewhere."""
     original = file4.read_bytes()
     words = ("inplace", file4, "--memory", "4MiB")
     for nth in range(4, 60):

@@ -114,7 +114,7 @@ def test_the_page_holds_the_result(tmp_path: Path) -> None:
     assert "\n".join(page_lines(result.data)) in text
 
 
-def test_each_round_measures_training_and_foretold_cells_alike() -> None:
+def test_each_round_measures_training_and_predicted_cells_alike() -> None:
     grids = [Grid("training", [20], [3]), Grid("runs", [10, 40], [1, 2])]
     everything = turns(grids, 2, {"training": [], "runs": []})
     assert [turn.round for turn in everything] == [0] * 5 + [1] * 5

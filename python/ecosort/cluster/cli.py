@@ -134,7 +134,7 @@ class Progress:
         line = phase_line(state)
         if self._is_terminal:  # cut to the width, so that it stays one line
             line = f"\r\033[K{line[: shutil.get_terminal_size().columns - 1]}"
-        with contextlib.suppress(OSError):  # no one reads any more: the sort goes on
+        with contextlib.suppress(OSError):  # no one reads any more: the sort continues
             print(line, end="\n" if state.done == state.tasks else "", file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Inputs behind http(s), by range requests of one version. remote.py goes on where one breaks off."""
+"""Inputs behind http(s), by range requests of one version. remote.py continues where one breaks off."""
 
 from __future__ import annotations
 

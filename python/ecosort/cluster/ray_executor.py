@@ -92,7 +92,7 @@ class RayExecutor:
             raise BadInput(f"{address}: {str(error).splitlines()[0]}") from None
 
     def _join(self, address: str) -> None:
-        """A head that has just been started lets nobody in for some seconds."""
+        """A head that has just been started lets no one in for some seconds."""
         for tries in range(_TRIES):
             try:
                 with warnings.catch_warnings():

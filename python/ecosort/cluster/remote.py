@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TypeVar
 from ecosort.errors import BadInput, IoFailed
 
 PIECE = 1 << 20
-_ATTEMPTS = 6  # to go on with a range; the waits between them are 0.2, 0.4 ... 3.2 s
+_ATTEMPTS = 6  # to continue a range; the waits between them are 0.2, 0.4 ... 3.2 s
 _FIRST_WAIT_S = 0.2
 TIMEOUT_S = 60.0
 PASSING = (408, 425, 429, 500, 502, 503, 504)
@@ -53,7 +53,7 @@ def version_of(url: str) -> Version:
 
 
 def read_range(url: str, version: Version, begin: int, end: int) -> Iterator[bytes]:
-    """The bytes [begin, end) of that version, piece by piece. Goes on after a connection broke.
+    """The bytes [begin, end) of that version, piece by piece. Continues after a connection broke.
 
     Raises BadInput where the input is another one by now, IoFailed where it cannot be read.
     """

@@ -276,7 +276,7 @@ TEST(InPlaceCrash, EveryCallThatMakesAnAbandonedJobDurableIsNeeded) {
       if (needless.contains(site)) continue;
       ++mutants;
       EXPECT_TRUE(is_noticed(recorded, wanted, [&](std::size_t i) { return labels[i] != site; }))
-          << "nobody missed the sync of: " << site << " (" << share << " tenths)";
+          << "no one missed the sync of: " << site << " (" << share << " tenths)";
     }
   }
   std::printf("%zu mutants looked for\n", mutants);
@@ -326,7 +326,7 @@ TEST(InPlaceCrash, EveryCallThatMakesSomethingDurableIsNeeded) {
   for (const std::string& site : sites) {
     if (site.empty()) continue;
     EXPECT_TRUE(is_noticed(recorded, wanted, [&](std::size_t i) { return labels[i] != site; }))
-        << "nobody missed the sync of: " << site;
+        << "no one missed the sync of: " << site;
   }
   std::printf("%zu of %zu mutants looked for\n", sites.size() - 1, known.size() - 1);
 }

@@ -1,4 +1,4 @@
-"""The document of a benchmark that keeps all its runs: a new one, or the one that is there and goes on."""
+"""The document of a benchmark that keeps all its runs: a new one, or the one that is there and is continued."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The processor time of a command with everything that it starts, also of daemons that nobody waits for: by a control group."""
+"""The processor time of a command with everything that it starts, also of daemons that no one waits for: by a control group."""
 
 from __future__ import annotations
 

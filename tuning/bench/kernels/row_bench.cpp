@@ -256,7 +256,7 @@ void emit_rows(benchmark::State& state) {
   set_per_row(state, rows.size());
 }
 
-// As a cursor of a merge goes on.
+// As a cursor of a merge continues.
 template <class Format>
 void go_on(const Format& format, lines::MergeCursor& cursor) {
   cursor.exhausted = cursor.at == cursor.end;
