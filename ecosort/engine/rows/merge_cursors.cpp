@@ -90,7 +90,8 @@ MergeCursors::MergeCursors(const RowTools& tools, std::vector<MergeInput>& input
   for (MergeInput& input : inputs) {
     auto cursor = std::make_unique<MergeCursor>();
     cursor->input = &input;
-    cursor->index = cursors_.size();
+    cursor->is_plain = input.is_plain;
+    cursor->index = static_cast<std::uint32_t>(cursors_.size());
     cursor->room = room_before(plan_, input);
     cursor->slot_count = slots;
     for (unsigned slot = 0; slot < slots; ++slot, at += slot_bytes(plan_, input)) cursor->slots[slot].data = at + cursor->room;
@@ -144,7 +145,7 @@ Task<std::size_t> MergeCursors::read_plain(const MergeInput& input, std::uint64_
 
 Task<void> MergeCursors::load(MergeCursor& cursor, unsigned index, std::uint64_t block) {
   MergeCursor::Slot& slot = cursor.slots[index];
-  if (cursor.input->is_plain) {
+  if (cursor.is_plain) {
     slot.bytes = co_await read_plain(*cursor.input, block, slot.data);
     slot.is_last = cursor.input->kept != nullptr ? block + 1 == cursor.blocks : slot.bytes < plan_.block_bytes;
     if (const FirstLook* const look = cursor.input->look; block == 0 && look != nullptr && *look)
@@ -282,7 +283,7 @@ std::uint64_t MergeCursors::position(const MergeCursor& cursor) const {
 
 void MergeCursors::release_consumed(MergeCursor& cursor) {
   const std::uint64_t end = std::min(cursor.consumed_end, cursor.release_limit);
-  if (cursor.input->is_plain || end < cursor.released_end + release_blocks_) return;
+  if (cursor.is_plain || end < cursor.released_end + release_blocks_) return;
   background_.spawn(files_.give_back(cursor.input->run, cursor.released_end, end));
   cursor.released_end = end;
 }

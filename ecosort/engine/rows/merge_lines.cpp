@@ -93,7 +93,7 @@ void MergeLines::check_row(const Format& format, MergeCursor& cursor) {
 // As find_row(), of a row of a run, where a format sees at once where it ends and what its window is.
 template <class Format>
 bool MergeLines::find_plain_row(const Format& format, MergeCursor& cursor) {
-  if (cursor.input->is_plain || cursor.at == nullptr || cursor.searched != cursor.at) return false;
+  if (cursor.is_plain || cursor.at == nullptr || cursor.searched != cursor.at) return false;
   cursor.line_end = format.plain_row_end(cursor.at, cursor.end, cursor.window);
   return cursor.line_end != nullptr;
 }
@@ -109,14 +109,14 @@ bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
   }
   if (!find_end(format, cursor)) return false;
   if constexpr (Format::leaves_out_blank_rows) {
-    while (cursor.input->is_plain && !cursor.exhausted && format.is_blank(cursor.line())) {
+    while (cursor.is_plain && !cursor.exhausted && format.is_blank(cursor.line())) {
       leave_out(cursor);
       if (!find_end(format, cursor)) return false;
     }
   }
   if (cursor.exhausted) return true;
   if constexpr (Format::checks_rows)
-    if (cursor.input->is_plain) check_row(format, cursor);
+    if (cursor.is_plain) check_row(format, cursor);
   cursor.window = format.window(cursor.line());
   cursor.fetch_ahead();
   return true;
@@ -124,7 +124,7 @@ bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
 
 // The row behind the present one is next.
 void MergeLines::pass_row(MergeCursor& cursor) noexcept {
-  if (cursor.input->is_plain) {
+  if (cursor.is_plain) {
     const Text row = cursor.line();
     cursor.before_end = row.empty() ? '\0' : row.back();
     cursor.bytes_before += row.size() + 1;
@@ -176,7 +176,7 @@ Task<void> MergeLines::take_first_rows(MergeCursor& cursor) {
 
 // By the cursor's line, which is not the first one of its input. Where lines of files are not counted, their number is 0.
 void MergeLines::out_of_order(const MergeCursor* cursor) const {
-  if (cursor == nullptr || !cursor->input->is_plain || !terms_.is_of_files)
+  if (cursor == nullptr || !cursor->is_plain || !terms_.is_of_files)
     throw VerificationError("verification failed: the merged lines would not be in order; the output was not written");
   const std::string place = cursor->lines_before > 0 ? fmt::format(" line {}", cursor->lines_before + 1) : "";
   throw NotSorted(fmt::format("{}:{} is not in order: this row comes before the one in front of it: {}",

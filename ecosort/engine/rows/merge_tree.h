@@ -37,9 +37,21 @@ struct MergeInput {
 };
 
 // Lines of a run or of a file, or of a part of a run, in blocks. The coordinator fetches a block while the other one is merged.
-struct MergeCursor {
+//
+// What every row of a merge looks at is one cache line: hundreds of cursors take turns at random, and the first-level cache holds
+// 512 lines, those of the rows themselves included.
+struct alignas(64) MergeCursor {
+  const char* at = nullptr;  // the line
+  const char* line_end = nullptr;
+  const char* searched = nullptr;
+  const char* end = nullptr;  // of the bytes that are here
+  records::KeyWindow window{};
   MergeInput* input = nullptr;
-  std::size_t index = 0;
+  std::uint32_t index = 0;
+  bool is_plain = false;   // as its input
+  bool is_inside = false;  // of quotes, at `searched`
+  bool at_last_block = false, exhausted = false;
+
   std::size_t room = 0;
   std::size_t skipped = 0;         // bytes of the first block that belong to the part before
   std::uint64_t lines_end = 0;     // of a stored run: the bytes of its lines end here
@@ -60,16 +72,9 @@ struct MergeCursor {
   unsigned present = 0;  // the slot that is merged
   Buffer own_memory;     // of the one slot of a file with long lines
   bool has_block = false;
-  const char* at = nullptr;  // the line
-  const char* line_end = nullptr;
-  const char* searched = nullptr;
-  bool is_inside = false;     // of quotes, at `searched`
-  const char* end = nullptr;  // of the bytes that are here
-  bool at_last_block = false, exhausted = false;
   // Of a plain file: lines and bytes before the present row, and the byte in front of the end of the row before it, or 0.
   std::uint64_t lines_before = 0, bytes_before = 0;
   char before_end = 0;
-  records::KeyWindow window{};
 
   [[nodiscard]] Text line() const noexcept { return {at, static_cast<std::size_t>(line_end - at)}; }
   // The rows behind: as far ahead that they are there when the run has its turn, also where few are merged.

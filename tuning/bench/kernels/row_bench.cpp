@@ -192,7 +192,7 @@ std::vector<std::unique_ptr<lines::MergeCursor>> make_cursors() {
   std::vector<std::unique_ptr<lines::MergeCursor>> cursors(merged_runs);
   for (std::size_t i = 0; i < merged_runs; ++i) {
     cursors[i] = std::make_unique<lines::MergeCursor>();
-    cursors[i]->index = i;
+    cursors[i]->index = static_cast<std::uint32_t>(i);
   }
   return cursors;
 }
