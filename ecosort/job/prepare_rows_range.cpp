@@ -110,7 +110,7 @@ void check_rows(rows::RowFormat& format, const SplitterFile& file, const std::st
   }
   for (std::size_t i = 0; i < file.rows.size(); ++i)
     if (const auto verdict = engine::judge_row(format, file.rows[i].row); verdict.fault || verdict.is_blank)
-      throw InputRefused(fmt::format("'{}': row {}: {}", path, i + 1, verdict.fault ? verdict.fault->why : "it is blank"));
+      throw UsageError(fmt::format("'{}': row {}: {}", path, i + 1, verdict.fault ? verdict.fault->why : "it is blank"));
 }
 
 }  // namespace
