@@ -7,6 +7,20 @@
 
 namespace {
 
+constexpr std::size_t usual_words = 16;  // that most lines have at most
+
+// What `usual_words` less some words add to the two sums where zeros stand in for them, negated.
+struct MissingWords {
+  constexpr MissingWords() {
+    for (std::size_t words = usual_words; words > 0; --words) {
+      sums[words - 1][0] = sums[words][0] - (hash_keys.a[words - 1] & low_half) * (hash_keys.a[words - 1] >> 32U);
+      sums[words - 1][1] = sums[words][1] - (hash_keys.b[words - 1] & low_half) * (hash_keys.b[words - 1] >> 32U);
+    }
+  }
+  alignas(16) std::uint64_t sums[usual_words + 1][2] = {};
+};
+constexpr MissingWords missing_words;
+
 struct Avx2Vectors {
   static __m256i load(const void* from) noexcept { return _mm256_loadu_si256(static_cast<const __m256i*>(from)); }
   static std::uint32_t matches(__m256i bytes, char c) noexcept {
@@ -28,25 +42,52 @@ struct Avx2Vectors {
     return _mm256_mul_epu32(sum, _mm256_srli_epi64(sum, 32));
   }
   static LineSums sums(const char* line, std::size_t words) noexcept {
-    __m256i a = _mm256_setzero_si256(), b = a;
+    return words <= usual_words ? sums_of_usual(line, words) : sums_of_any(line, words);
+  }
+
+ private:
+  struct Sums {
+    __m256i a = _mm256_setzero_si256(), b = _mm256_setzero_si256();
+  };
+
+  // Which of four words, of which the first has number `first`, are among `words`.
+  static __m256i are_among(std::size_t words, std::size_t first) noexcept {
+    const auto at = static_cast<long long>(first);
+    return _mm256_cmpgt_epi64(_mm256_set1_epi64x(static_cast<long long>(words)), _mm256_set_epi64x(at + 3, at + 2, at + 1, at));
+  }
+  static __m256i load_part(const void* from, __m256i wanted) noexcept {
+    return _mm256_maskload_epi64(static_cast<const long long*>(from), wanted);
+  }
+  static void add(Sums& sums, __m256i words, __m256i keys_a, __m256i keys_b) noexcept {
+    sums.a = _mm256_add_epi64(sums.a, product(words, keys_a));
+    sums.b = _mm256_add_epi64(sums.b, product(words, keys_b));
+  }
+  // In its lower half sum a, in its upper half sum b.
+  static __m128i folded(const Sums& sums) noexcept {
+    const __m256i pairs = _mm256_add_epi64(_mm256_unpacklo_epi64(sums.a, sums.b), _mm256_unpackhi_epi64(sums.a, sums.b));
+    return _mm_add_epi64(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
+  }
+  static LineSums to_sums(__m128i both) noexcept {
+    return {static_cast<std::uint64_t>(_mm_cvtsi128_si64(both)), static_cast<std::uint64_t>(_mm_extract_epi64(both, 1))};
+  }
+
+  // Without a branch, because one that is mispredicted takes as long as the rest: zeros stand in for words that are missing.
+  static LineSums sums_of_usual(const char* line, std::size_t words) noexcept {
+    Sums sums;
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < usual_words; i += 4)
+      add(sums, load_part(line + i * word_bytes, are_among(words, i)), load(hash_keys.a + i), load(hash_keys.b + i));
+    const __m128i missing = _mm_load_si128(reinterpret_cast<const __m128i*>(missing_words.sums[words]));
+    return to_sums(_mm_add_epi64(folded(sums), missing));
+  }
+  static LineSums sums_of_any(const char* line, std::size_t words) noexcept {
+    Sums sums;
     std::size_t i = 0;
-    for (; i + 4 <= words; i += 4) {
-      const __m256i four = load(line + i * word_bytes);
-      a = _mm256_add_epi64(a, product(four, load(hash_keys.a + i)));
-      b = _mm256_add_epi64(b, product(four, load(hash_keys.b + i)));
-    }
+    for (; i + 4 <= words; i += 4) add(sums, load(line + i * word_bytes), load(hash_keys.a + i), load(hash_keys.b + i));
     // Up to three words more; what lies behind them, and its keys, count as zero.
-    const __m256i wanted =
-        _mm256_cmpgt_epi64(_mm256_set1_epi64x(static_cast<long long>(words - i)), _mm256_set_epi64x(3, 2, 1, 0));
-    const auto part = [&](const void* from) { return _mm256_maskload_epi64(static_cast<const long long*>(from), wanted); };
-    if (i < words) {
-      const __m256i rest = part(line + i * word_bytes);
-      a = _mm256_add_epi64(a, product(rest, part(hash_keys.a + i)));
-      b = _mm256_add_epi64(b, product(rest, part(hash_keys.b + i)));
-    }
-    const __m256i pairs = _mm256_add_epi64(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
-    const __m128i folded = _mm_add_epi64(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
-    return {static_cast<std::uint64_t>(_mm_cvtsi128_si64(folded)), static_cast<std::uint64_t>(_mm_extract_epi64(folded, 1))};
+    const __m256i wanted = are_among(words, i);
+    add(sums, load_part(line + i * word_bytes, wanted), load_part(hash_keys.a + i, wanted), load_part(hash_keys.b + i, wanted));
+    return to_sums(folded(sums));
   }
 };
 
