@@ -1,4 +1,4 @@
-// What is measured: named amounts of CPU seconds per 10^9 bytes of 100-byte records.
+// What is measured: named amounts of CPU seconds per 10^9 bytes of records or rows.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,13 @@ namespace ecosort::bench {
 
 using Costs = std::vector<std::pair<std::string, double>>;
 
+// Of records of 100 bytes.
 [[nodiscard]] Costs verification_costs();
 [[nodiscard]] Costs kernel_costs(unsigned runs);
+// Of rows. To hash them is a part of the kernels, which have them at hand.
+[[nodiscard]] Costs row_verification_costs();
+[[nodiscard]] Costs text_kernel_costs(unsigned runs);
+[[nodiscard]] Costs number_kernel_costs(unsigned runs);
 
 inline constexpr std::uint32_t record_size = 100;
 inline constexpr std::size_t run_block_bytes = 65'536;

@@ -38,9 +38,11 @@ STAGES = (
     "inplace",
     "lines",
     "tables",
+    "cpu",
 )
-# Those that `make bench` measures by itself: the peers of tables are installed by whoever wants to compare with them.
-DEFAULT_STAGES = tuple(stage for stage in STAGES if stage != "tables")
+# Those that `make bench` measures by itself: the peers of tables are installed by whoever wants to compare with them, and the
+# processor is looked at by whoever works on the kernels.
+DEFAULT_STAGES = tuple(stage for stage in STAGES if stage not in ("tables", "cpu"))
 ROUNDS, FLOOR_ROUNDS = 5, 30
 LINES_BYTES = 200_000_000
 TABLES_BYTES = 1_000_000_000
@@ -65,10 +67,11 @@ def _quotas(programs: Contenders, given: Mapping[str, Any], out: Console) -> dic
 def _check_space(directory: Path, given: Mapping[str, Any], stages: tuple[str, ...]) -> None:
     """Input, another kind of input, temporary runs, output."""
     records, lines_bytes, tables_bytes = given["records"], given["lines_bytes"], given["tables_bytes"]
-    of_records = [stage for stage in stages if stage not in ("lines", "tables")]
+    of_records = [stage for stage in stages if stage not in ("lines", "tables", "cpu")]
     files = 4 if any(stage not in ("main", "one_pass", "inplace") for stage in of_records) else 3 if of_records else 0
     size = files * records * RECORD_BYTES + (0 if "lines" not in stages else 3 * lines_bytes)
     size += 0 if "tables" not in stages else 4 * tables_bytes
+    size += 0 if "cpu" not in stages else 3 * max(records * RECORD_BYTES, lines_bytes, tables_bytes)
     need, free = size * 11 // 10, shutil.disk_usage(directory).free
     if need > free:
         raise click.ClickException(
@@ -135,6 +138,7 @@ def _parts(bench: Bench, given: Mapping[str, Any], out: Console) -> dict[str, Ca
         "inplace": lambda: bench.inplace(rounds),
         "lines": lambda: bench.text_lines(rounds, given["lines_bytes"], given["cases"]),
         "tables": lambda: bench.sort_tables(rounds, given["tables_bytes"], given["cases"]),
+        "cpu": lambda: bench.cpu(rounds),
     }
 
 
@@ -146,9 +150,9 @@ def _measure(given: Mapping[str, Any], out: Console) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     _check_space(directory, given, chosen)
     settings = {"records": given["records"], "memory_bytes": given["memory"], "threads": given["threads"], "settles_memory": True}
-    if "lines" in chosen:
+    if "lines" in chosen or "cpu" in chosen:
         settings["lines_bytes"] = given["lines_bytes"]
-    if "tables" in chosen:
+    if "tables" in chosen or "cpu" in chosen:
         settings["tables_bytes"] = given["tables_bytes"]
     results = _open_results(given["result"], given["continued"], settings, _command(given), directory)
     if not Path("/proc/sys/vm/drop_caches").exists() or os.geteuid() != 0:

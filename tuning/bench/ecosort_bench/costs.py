@@ -8,6 +8,7 @@ import subprocess
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 # By part (`kernels`, `verification`) and name.
 Costs = dict[str, dict[str, float]]
@@ -15,6 +16,22 @@ Costs = dict[str, dict[str, float]]
 
 def medians(calls: Sequence[Costs]) -> Costs:
     return {part: {name: statistics.median(call[part][name] for call in calls) for name in calls[0][part]} for part in calls[0]}
+
+
+def found(alone: Costs, busy: Costs, stored_share: float) -> dict[str, Any]:
+    """What is kept of them in a result."""
+    return {
+        "verification": {
+            "s_per_gb": alone["verification"],
+            "stored_share": stored_share,
+            "total_s_per_gb": verification_of(alone, stored_share),
+        },
+        "kernels": {"s_per_gb": alone["kernels"]},
+        "beside_io": {
+            "s_per_gb": busy,
+            "total_s_per_gb": verification_of(busy, stored_share) + sum(busy["kernels"].values()),
+        },
+    }
 
 
 def verification_of(costs: Costs, stored_share: float) -> float:

@@ -45,8 +45,9 @@ class Case:
         return self.share == 0
 
 
+TEXT = Case("text", "lines of about 100 bytes, by the whole line", "text", 1)
 CASES = (
-    Case("text", "lines of about 100 bytes, by the whole line", "text", 1),
+    TEXT,
     Case("csv", "CSV-like lines, -t, -k2,2n", "csv", 0.5, ("-t", ",", "-k2,2n")),
     Case("short", "lines of 10 bytes", "short", 0.1),
     Case("unique", "-u, 1 % of the lines are different", "few", 0.2, ("-u",), moves_everything=False),

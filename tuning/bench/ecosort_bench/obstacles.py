@@ -1,11 +1,13 @@
 """What stands in the way of a target that was missed, out of the measurements of the same minutes."""
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ecosort_measure.paired import Interval
 from ecosort_measure.results import Results, Run, cpu_s
 
+from ecosort_bench.cpu_floor import CpuCase, cpu_s_per_gb
 from ecosort_bench.lines import Case
 
 Paired = Callable[[str, str], Interval | None]  # contenders of one stage: over, under
@@ -50,22 +52,34 @@ def of_peer(paired: Paired, peer: str) -> str:
     return "" if ratio is None else f"floor (b), which computes nothing, is {ratio.median:.1f} times as fast as {peer}"
 
 
-def of_cpu(results: Results) -> str:
+def of_cpu(costs: Mapping[str, Any], threads: int) -> str:
     """The kernels one by one, on their own and on one thread; and all of them while the drive works."""
-    kernels = results.data.get("kernels", {}).get("s_per_gb", {})
-    verification = results.data.get("verification", {})
+    kernels = costs.get("kernels", {}).get("s_per_gb", {})
+    verification = costs.get("verification", {})
     parts = {**kernels, **verification.get("s_per_gb", {})}
     if not parts:
         return ""
     text = ", ".join(f"{name.replace('_', ' ')} {seconds:.3f}" for name, seconds in parts.items()) + " s/GB"
-    if busy := results.data.get("beside_io"):
+    if busy := costs.get("beside_io"):
         alone = sum(kernels.values()) + verification["total_s_per_gb"]
-        threads = results.data["settings"]["threads"]
         text += (
             f": {alone:.2f} s/GB in all, each on its own on a machine that does nothing else; {busy['total_s_per_gb']:.2f} s/GB "
             f"while {threads} threads compute them and the requests of the sort are replayed beside them"
         )
     return text
+
+
+def of_cpu_in_all(results: Results, case: CpuCase) -> str:
+    """The kernels and the requests, of which a sort takes both."""
+    costs = results.data.get("costs", {}).get(case.kind)
+    requests = cpu_s_per_gb(results, case, "floor_a")
+    if not costs or not requests:
+        return ""
+    least = statistics.median(requests) + costs["beside_io"]["total_s_per_gb"]
+    return (
+        f"{of_cpu(costs, results.data['settings']['threads'])}; the requests alone take {statistics.median(requests):.2f} s/GB: "
+        f"{least:.2f} s/GB together, before anything else is done"
+    )
 
 
 def of_one_pass(results: Results, paired: Paired) -> str:

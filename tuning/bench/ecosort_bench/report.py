@@ -13,7 +13,7 @@ from ecosort_power.codec import read_json
 from ecosort_power.errors import UsageError
 from rich.console import Console
 
-from ecosort_bench import clusters_page, slow_drives_page, tables
+from ecosort_bench import clusters_page, cpu_floor, slow_drives_page, tables
 from ecosort_bench.contenders import BEYOND_CACHES_BYTES
 from ecosort_bench.lines import CASES, case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
@@ -65,6 +65,10 @@ TITLES = {
     **{
         case.stage: {name: f"EcoSort: {case.what}" if name == "ecosort" else tables.TITLES[name] for name in case.contenders}
         for case in tables.CASES
+    },
+    **{
+        case.stage: {"ecosort": f"EcoSort, --compress none: {case.what}", "floor_a": "its requests, replayed"}
+        for case in cpu_floor.CASES
     },
 }
 
@@ -136,18 +140,26 @@ def _rows(results: Results, stage: str) -> list[tuple[str, ...]]:
 _HEADS = ("contender", "runs", "median s", "range s", "time / EcoSort, 95 %", "CPU s/GB", "peak MiB")
 
 
+def _size_of(stage: str) -> str:
+    """The setting that the size of its input comes from."""
+    if cpu_case := cpu_floor.case_of(stage):
+        return cpu_case.size
+    return "lines_bytes" if case_of(stage) else "tables_bytes" if tables.case_of(stage) else "records"
+
+
 def circumstances(results: Results) -> str:
     data = results.data
     settings = data["settings"]
     cold = all(run["is_cold"] or run["stage"] == "lines_small" for run in data["runs"])
     cache = "cold" if cold else "WARM (caches could not be dropped)"
     cache += memory_state(settings)
+    sizes = {_size_of(stage) for stage in results.stages}
     amounts = []
-    if any(case_of(stage) is None and tables.case_of(stage) is None for stage in results.stages):
+    if "records" in sizes:
         amounts.append(f"{settings['records']:,} records ({settings['records'] / 1e7:g} GB)")
-    if any(case_of(stage) for stage in results.stages):
+    if "lines_bytes" in sizes:
         amounts.append(f"{settings['lines_bytes'] / 1e9:g} GB of lines")
-    if any(tables.case_of(stage) for stage in results.stages):
+    if "tables_bytes" in sizes:
         amounts.append(f"{settings['tables_bytes'] / 1e9:g} GB of tables")
     return (
         f"{', '.join(amounts)}, {settings['memory_bytes'] / 2**20:g} MiB, "

@@ -17,7 +17,7 @@ from ecosort_power.planned import NEUTRAL, plan_of
 from ecosort_power.records import RECORD_BYTES
 from ecosort_power.validate import parse_report
 
-from ecosort_bench import costs, lines, long_keys, partitions, tables
+from ecosort_bench import costs, cpu_floor, lines, long_keys, partitions, tables
 from ecosort_bench.contenders import (
     BEYOND_CACHES_BYTES,
     MAKES_SORTED_OUTPUT,
@@ -95,7 +95,10 @@ class Bench:
             return
         checksum = self._input("uniform", self.records)
         work = self._with_floor(self._record_trace(self.work), "main")
-        self._measure_costs(work)
+        if "kernels" not in self.results.data and self.programs.tool("costs").exists():
+            stats = json.loads(work.stats.read_text())
+            self.results.data |= self._measure_costs("records", cpu_floor.merged_runs(stats), cpu_floor.stored_share(stats), work)
+            self.results.save()
         for slot in self._missing("main", slots):
             self._run("main", slot, slot.contender, work, checksum)
 
@@ -310,6 +313,54 @@ class Bench:
         self._keep(case.stage, slot, measured, {**extra, "output_bytes": work.output.stat().st_size})
         work.output.unlink()
 
+    def cpu(self, rounds: int) -> None:
+        """Sorts that compress nothing, their requests without computing, and what they compute without requests."""
+        if not (tool := self.programs.tool("costs")).exists():
+            raise RunError(f"{tool} is not there: make bench builds it")
+        for case in cpu_floor.CASES:
+            missing = self._missing(case.stage, schedule(dict.fromkeys(cpu_floor.CONTENDERS, rounds)))
+            if not missing:
+                continue
+            work = replace(self.work, input=self.directory / case.stage)
+            self.say(f"making input: {case.what}")
+            self._make_cpu_input(case, work.input)
+            command, environment = cpu_floor.command(case, self.programs, work)
+            self._run_cold([*command, "--trace", str(work.trace)], environment)
+            work.output.unlink()
+            found = self.results.data.setdefault("costs", {})
+            if case.kind not in found:
+                stats = json.loads(work.stats.read_text())
+                runs, stored_share = cpu_floor.merged_runs(stats), cpu_floor.stored_share(stats)
+                found[case.kind] = self._measure_costs(case.kind, runs, stored_share, work)
+                self.results.save()
+            seen: set[str] = set()
+            for slot in missing:
+                self._run_cpu(case, slot, work, seen)
+            work.input.unlink()
+
+    def _make_cpu_input(self, case: cpu_floor.CpuCase, path: Path) -> None:
+        settings = self.results.data["settings"]
+        if case == cpu_floor.RECORDS:
+            make_input(self.programs, "uniform", self.records, path, self.work.memory_bytes)
+        else:
+            self._make_lines("text" if case == cpu_floor.TEXT else "table", settings[case.size], path)
+
+    def _run_cpu(self, case: cpu_floor.CpuCase, slot: Slot, work: Work, seen: set[str]) -> None:
+        is_sort = slot.contender == "ecosort"
+        command, environment = (
+            cpu_floor.command(case, self.programs, work) if is_sort else self.programs.command(slot.contender, work)
+        )
+        work.output.unlink(missing_ok=True)
+        measured = self._run_cold(command, environment)
+        checksum = lines.digest(work.output) if is_sort else None
+        stats = json.loads(work.stats.read_text()) if is_sort else None
+        if checksum is not None:
+            seen.add(checksum)
+        if len(seen) > 1:
+            raise RunError(f"{case.stage}: the output differs from that of the runs before")
+        self._keep(case.stage, slot, measured, {"stats": stats, "checksum": checksum, "input_bytes": work.input.stat().st_size})
+        work.output.unlink()
+
     # Preparation
 
     def _missing(self, stage: str, slots: list[Slot]) -> list[Slot]:
@@ -336,29 +387,16 @@ class Bench:
         plan = json.loads(work.stats.read_text())["plan"]
         return replace(work, read_depth=plan["read_depth"], write_depth=plan["write_depth"])
 
-    def _measure_costs(self, work: Work) -> None:
-        """The CPU seconds per GB of each thing that the sort computes, on its own: the median of several calls."""
-        program = self.programs.tool("costs")
-        if "kernels" in self.results.data or not program.exists():
-            return
-        plan = json.loads(work.stats.read_text())["plan"]
-        command = [str(program), str(max(step["fan_in"] for step in plan["merge_steps"]))]
+    def _measure_costs(self, kind: str, runs: int, stored_share: float, work: Work) -> dict[str, Any]:
+        """The CPU seconds per GB of each thing that a sort computes of this kind of input, with so many runs merged: on its own,
+        and beside the requests of `work.trace`. Medians of several calls."""
+        command = [str(self.programs.tool("costs")), str(runs), kind]
+        self.say(f"measuring what a sort computes: {kind}")
         alone = costs.medians([json.loads(self._run_cold(command).stdout) for _ in range(_COST_CALLS)])
         replay, _ = self.programs.command("floor_a", work)
         busy = costs.beside_io(command, replay, work.threads, _COST_CALLS)
         work.output.unlink(missing_ok=True)
-        stored = plan["stored_records"] / plan["records"]
-        self.results.data["verification"] = {
-            "s_per_gb": alone["verification"],
-            "stored_share": stored,
-            "total_s_per_gb": costs.verification_of(alone, stored),
-        }
-        self.results.data["kernels"] = {"s_per_gb": alone["kernels"]}
-        self.results.data["beside_io"] = {
-            "s_per_gb": busy,
-            "total_s_per_gb": costs.verification_of(busy, stored) + sum(busy["kernels"].values()),
-        }
-        self.results.save()
+        return costs.found(alone, busy, stored_share)
 
     def _largest_one_pass(self, work: Work) -> int:
         """Records that the memory holds, by the planner's own judgement, within 5 %."""

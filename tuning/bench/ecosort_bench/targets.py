@@ -8,7 +8,7 @@ from functools import partial
 from ecosort_measure.paired import Interval, median_interval, ratios
 from ecosort_measure.results import Results, Run, cpu_s, wall_s
 
-from ecosort_bench import obstacles
+from ecosort_bench import cpu_floor, obstacles
 from ecosort_bench.inputs import KINDS
 from ecosort_bench.lines import case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
@@ -66,6 +66,11 @@ def verdicts(results: Results) -> list[Verdict]:
     found += _partition(results) if "partition" in results.stages else []
     found += _long_keys(results) if of_keys else []
     found += _in_place(results) if "inplace" in results.stages else []
+    found += [
+        bound(case.title, cpu_floor.cpu_s_per_gb(results, case, "ecosort"), case.limit, "s/GB", statistics.median)
+        for case in cpu_floor.CASES
+        if case.stage in results.stages
+    ]
     found += [verdict for verdict in _tables(results) if verdict.passed is not None]
     found += [verdict for verdict in _lines(results) if verdict.passed is not None]  # --case leaves some out
     return [
@@ -229,8 +234,10 @@ def _obstacle(results: Results, name: str) -> str:
         return obstacles.of_floor(results, main)
     if name.startswith(("GNU sort", "STXXL")):
         return obstacles.of_peer(main, name.split(" / ")[0])
+    if case_of_cpu := cpu_floor.case_titled(name):
+        return obstacles.of_cpu_in_all(results, case_of_cpu)
     if name.startswith("CPU"):
-        return obstacles.of_cpu(results)
+        return obstacles.of_cpu(results.data, results.data["settings"]["threads"])
     if name.startswith("`ecosort"):
         return obstacles.of_tool(results, gen_check, *(("gen", "write_floor") if "gen" in name else ("check", "read_floor")))
     if name.startswith("in place"):

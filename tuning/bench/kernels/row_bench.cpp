@@ -17,105 +17,14 @@
 #include <string_view>
 #include <vector>
 
-#include "base/memory.h"
 #include "base/prefetch.h"
 #include "bench_support.h"
-#include "engine/rows/merge_tree.h"
-#include "formats/csv/csv_format.h"
-#include "formats/lines/gather_lines.h"
-#include "formats/lines/index_lines.h"
-#include "formats/lines/late_hash.h"
-#include "formats/lines/line_order.h"
-#include "run/run_block.h"
+#include "rows/row_steps.h"
 
 namespace ecosort::bench {
 namespace {
 
-constexpr std::size_t run_bytes = std::size_t{128} << 20U;              // beyond the caches
-constexpr std::size_t block_bytes = std::size_t{1} << 20U, blocks = 8;  // that a sort with 1 GiB writes
 constexpr std::size_t merged_runs = 47;
-
-std::string printable(std::mt19937_64& random, std::size_t size) {
-  std::string text(size, ' ');
-  for (char& c : text) c = static_cast<char>('0' + random() % 64);
-  return text;
-}
-
-struct Lines {
-  static constexpr const char* name = "text";
-  static auto format() { return std::make_unique<lines::LineOrder>(lines::LineOrderTerms{}); }
-  static std::string row(std::mt19937_64& random) { return printable(random, 59 + random() % 81); }
-};
-
-struct Numbers {
-  static constexpr const char* name = "number";
-  static auto format() {
-    csv::CsvTerms terms;
-    terms.keys.resize(1);
-    terms.keys[0].name = "number";
-    terms.keys[0].type = keys::KeyType::number;
-    auto format = std::make_unique<csv::CsvFormat>(terms);
-    (void)format->take_first_row("", "id,number,text");
-    return format;
-  }
-  static std::string row(std::mt19937_64& random) {
-    const std::uint64_t value = random();
-    return std::to_string(random() % 1'000'000'000) + "," + (value >> 63U != 0 ? "-" : "") +
-           std::to_string(value % 1'000'000'000) + "." + std::to_string(value / 1'000'000'000 % 90 + 10) + "," +
-           printable(random, 8 + random() % 40);
-  }
-};
-
-// A run in memory, and how far it has come.
-template <class Shape>
-class Run {
- public:
-  Run() {
-    std::mt19937_64 random(1);
-    std::string text;
-    while (text.size() < run_bytes) text += Shape::row(random) + '\n';
-    bytes_ = text.size();
-    run_.memory = memory_.allocate(2 * bytes_, "a run");
-    std::memcpy(run_.bytes(), text.data(), text.size());
-    run_.format = format_.get();
-    enter();
-  }
-
-  [[nodiscard]] const auto& format() const { return *format_; }
-  [[nodiscard]] std::size_t rows() const { return run_.count; }
-
-  void enter() {
-    run_.count = 0;
-    run_.line_bytes = bytes_;
-    (void)lines::index_lines(run_, *format_, 0, bytes_, SIZE_MAX, 1, none_);
-  }
-  void sort() { lines::sort_index(run_, *format_, 1); }
-  void gather(std::byte* out) {
-    lines::GatherLines gather(run_, *format_, lines::GatherLines::Checks::none);
-    for (std::size_t block = 0; !gather.finished(); block = (block + 1) % blocks) {
-      std::byte* const to = out + block * block_bytes;
-      const auto filled = gather.fill(reinterpret_cast<char*>(to), block_bytes - run::trailer_bytes);
-      run::seal_block(to, block_bytes, block, {.used_bytes = static_cast<std::uint32_t>(filled.bytes)});
-    }
-  }
-  // The rows in their order.
-  [[nodiscard]] std::string sorted() {
-    std::string text;
-    text.reserve(bytes_ + 2 * lines::line_slack_bytes);
-    for (std::size_t i = 0; i < run_.count; ++i) {
-      text += run_.line(run_.entries()[i]);
-      text += '\n';
-    }
-    return text;
-  }
-
- private:
-  MemoryBudget memory_{~std::uint64_t{0}};
-  decltype(Shape::format()) format_ = Shape::format();
-  lines::LineRun run_;
-  std::size_t bytes_ = 0;
-  std::vector<lines::DuplicateFilter> none_;
-};
 
 void set_per_row(benchmark::State& state, std::size_t rows) {
   state.counters["per_row"] =
@@ -150,31 +59,6 @@ void gather_rows(benchmark::State& state) {
   set_per_row(state, run.rows());
 }
 
-// The end of the row that begins there, and its window.
-template <class Format>
-const char* find_row(const Format& format, const char* at, const char* end, records::KeyWindow& window) {
-  if constexpr (requires { format.plain_row_end(at, end, window); }) {
-    return format.plain_row_end(at, end, window);
-  } else {
-    bool is_inside = false;
-    const char* const row_end = format.row_end(at, end, is_inside);
-    window = format.window({at, static_cast<std::size_t>(row_end - at)});
-    return row_end;
-  }
-}
-
-// `use(row, window)` of all rows of a text.
-template <class Format, class Use>
-void find_rows(const Format& format, const std::string& text, const Use& use) {
-  const char* const end = text.data() + text.size();
-  for (const char* at = text.data(); at < end;) {
-    records::KeyWindow window{};
-    const char* const row_end = find_row(format, at, end, window);
-    use(std::string_view(at, static_cast<std::size_t>(row_end - at)), window);
-    at = row_end + 1;
-  }
-}
-
 template <class Shape>
 void find_next(benchmark::State& state) {
   Run<Shape> run;
@@ -188,15 +72,6 @@ void find_next(benchmark::State& state) {
   set_per_row(state, run.rows());
 }
 
-std::vector<std::unique_ptr<lines::MergeCursor>> make_cursors() {
-  std::vector<std::unique_ptr<lines::MergeCursor>> cursors(merged_runs);
-  for (std::size_t i = 0; i < merged_runs; ++i) {
-    cursors[i] = std::make_unique<lines::MergeCursor>();
-    cursors[i]->index = static_cast<std::uint32_t>(i);
-  }
-  return cursors;
-}
-
 template <class Shape>
 void choose_next(benchmark::State& state) {
   Run<Shape> run;
@@ -206,7 +81,7 @@ void choose_next(benchmark::State& state) {
   std::array<std::vector<records::KeyWindow>, merged_runs> windows;
   find_rows(run.format(), text,
             [&](std::string_view, records::KeyWindow window) { windows[random() % merged_runs].push_back(window); });
-  const auto cursors = make_cursors();
+  const auto cursors = make_cursors(merged_runs);
   for (auto _ : state) {
     std::array<std::size_t, merged_runs> next{};
     for (std::size_t i = 0; i < merged_runs; ++i) {
@@ -256,54 +131,14 @@ void emit_rows(benchmark::State& state) {
   set_per_row(state, rows.size());
 }
 
-// As a cursor of a merge continues.
-template <class Format>
-void go_on(const Format& format, lines::MergeCursor& cursor) {
-  cursor.exhausted = cursor.at == cursor.end;
-  if (cursor.exhausted) return;
-  cursor.line_end = find_row(format, cursor.at, cursor.end, cursor.window);
-  cursor.fetch_ahead();
-}
-
 template <class Shape>
 void merge_rows(benchmark::State& state) {
   Run<Shape> run;
   run.sort();
-  const std::string text = run.sorted();
-  std::mt19937_64 random(2);
-  std::array<std::string, merged_runs> texts;
-  find_rows(run.format(), text,
-            [&](std::string_view row, records::KeyWindow) { texts[random() % merged_runs].append(row) += '\n'; });
-  const auto cursors = make_cursors();
-  const Pages<std::byte> out(blocks * block_bytes);
-  char* const begin = reinterpret_cast<char*>(out.data());
+  Merge<Shape> merge(run, run.sorted(), merged_runs);
   for (auto _ : state) {
-    for (std::size_t i = 0; i < merged_runs; ++i) {
-      cursors[i]->at = texts[i].data();
-      cursors[i]->end = texts[i].data() + texts[i].size();
-      go_on(run.format(), *cursors[i]);
-    }
-    lines::MergeTree tree(run.format(), cursors);
-    lines::LateHash hash(lines::line_kernels());
-    std::size_t filled = 0;
-    for (tree.build(); !tree.empty(); tree.replay()) {
-      lines::MergeCursor& cursor = tree.winner();
-      const lines::Text row = cursor.line();
-      if (filled + row.size() + 2 * lines::copy_step > blocks * block_bytes) {
-        hash.settle();
-        filled = 0;
-      }
-      if (row.size() < lines::copy_step)
-        std::memcpy(begin + filled, row.data(), lines::copy_step);
-      else
-        std::memcpy(begin + filled, row.data(), row.size() + 1);
-      hash.add({begin + filled, row.size()});
-      filled += row.size() + 1;
-      cursor.at = cursor.line_end + 1;
-      go_on(run.format(), cursor);
-    }
-    hash.settle();
-    benchmark::DoNotOptimize(hash.sum());
+    const records::MultisetHash hash = merge();
+    benchmark::DoNotOptimize(hash);
   }
   set_per_row(state, run.rows());
 }
