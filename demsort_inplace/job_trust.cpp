@@ -9,15 +9,15 @@
 #include <string>
 
 #include "base/errors.h"
+#include "base/trusted_place.h"
 #include "base/user.h"
-#include "io/trusted_place.h"
 
 namespace ecosort::inplace {
 
 namespace {
 
-[[nodiscard]] io::Owners owners_of(const Trust& trust) {
-  io::Owners owners{::geteuid()};
+[[nodiscard]] Owners owners_of(const Trust& trust) {
+  Owners owners{::geteuid()};
   if (trust.also) owners.push_back(*trust.also);
   return owners;
 }
@@ -27,15 +27,15 @@ namespace {
 }
 
 // `is_closed`: only the owner of the directory gets to the file, which has the mode that the user gave it.
-void check(const JobPaths& paths, const std::string& path, const struct stat& status, const io::Owners& owners, bool is_closed) {
+void check(const JobPaths& paths, const std::string& path, const struct stat& status, const Owners& owners, bool is_closed) {
   constexpr const char* stranger = "remove the directory, or ask whoever made it";
   if (S_ISLNK(status.st_mode)) refuse(paths, fmt::format("'{}' is a symbolic link", path), stranger);
   if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) refuse(paths, fmt::format("'{}' is no file", path), stranger);
   struct stat looked_at = status;
   if (is_closed) looked_at.st_mode &= ~(S_IWGRP | S_IWOTH);
-  const std::string reason = io::reason_to_distrust(looked_at, path, owners);
+  const std::string reason = reason_to_distrust(looked_at, path, owners);
   if (reason.empty()) return;
-  if (io::is_writable_by_others(looked_at))
+  if (is_writable_by_others(looked_at))
     refuse(paths, reason, fmt::format("if no one has changed it: chmod go-w '{}', then continue", path));
   refuse(paths, reason,
          fmt::format("if you trust that user: ecosort resume --trust-owner {} {}", user_name(status.st_uid), paths.file));
@@ -45,11 +45,11 @@ void check(const JobPaths& paths, const std::string& path, const struct stat& st
 
 void check_trust(io::NamedStorage& storage, const JobPaths& paths, const io::File& directory, const Trust& trust) {
   if (directory.fd() < 0) return;
-  const io::Owners owners = owners_of(trust);
+  const Owners owners = owners_of(trust);
   struct stat status{};
   if (::fstat(directory.fd(), &status) != 0) throw IoError::from_call("examine", paths.directory, errno);
   check(paths, paths.directory, status, owners, false);
-  io::Owners of_files = owners;
+  Owners of_files = owners;
   of_files.push_back(0);  // FILE may be one of root's, whom everybody trusts
   const bool is_closed = (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
   for (const std::string& name : storage.list(paths.directory)) {

@@ -20,7 +20,7 @@ from conftest import BUILD, ROOT
 
 sys.path.insert(0, str(ROOT / "tuning" / "bench"))
 
-from ecosort_bench import charts, inputs, lines, long_keys, report, stages, tables, targets
+from ecosort_bench import charts, costs, cpu_floor, inputs, lines, long_keys, report, stages, tables, targets
 from ecosort_bench.contenders import Contenders, Work
 from ecosort_bench.verdict import Verdict
 from ecosort_measure import cold_run, floor_trace, paired
@@ -229,6 +229,54 @@ def test_a_missed_target_says_what_stands_in_its_way(tmp_path: Path) -> None:
     assert len([line for line in lines if "floor (a), the replay" in line and "floor (b), the best" in line]) == 1
     assert all(line in report.page_text(results) for line in lines)
     assert _verdict(results, "process total").obstacle == ""
+
+
+def test_the_processor_time_of_a_sort_is_held_against_its_kernels_and_its_requests(tmp_path: Path) -> None:
+    # 0.5 GB each: the sort takes 0.6 s of CPU, its requests 0.4 s.
+    runs = [
+        _run(contender, i, 1.0, case.stage) | {"input_bytes": 500_000_000}
+        for i in range(5)
+        for case in (cpu_floor.TEXT, cpu_floor.NUMBER)
+        for contender in cpu_floor.CONTENDERS
+    ]
+    results = _results(tmp_path / "cpu.json", runs)
+    results.data["settings"] |= {"lines_bytes": 500_000_000, "tables_bytes": 500_000_000}
+    alone = {"kernels": {"enter": 0.1, "merge": 0.2}, "verification": {"granule_verify": 0.05}}
+    busy = {"kernels": {"enter": 0.2, "merge": 0.3}, "verification": {"granule_verify": 0.1}}
+    results.data["costs"] = {"text": costs.found(alone, busy, 0.5)}
+    words = {v.name: (v.target, v.measured, v.word) for v in targets.verdicts(results)}
+    assert words == {
+        "CPU in all of lines of about 100 bytes": ("<= 1.1 s/GB", "1.2 s/GB", "MISSED"),
+        "CPU in all of rows of CSV of 52 bytes by a number": ("<= 2 s/GB", "1.2 s/GB", "PASS"),
+    }
+    # Half of the input is stored, and verified when it comes back.
+    assert _verdict(results, "lines of about 100 bytes").obstacle == (
+        "enter 0.100, merge 0.200, granule verify 0.050 s/GB: 0.33 s/GB in all, each on its own on a machine that does nothing "
+        "else; 0.55 s/GB while 2 threads compute them and the requests of the sort are replayed beside them; the requests alone "
+        "take 0.80 s/GB: 1.35 s/GB together, before anything else is done"
+    )
+    page = report.page_text(results)
+    assert "0.5 GB of lines, 0.5 GB of tables, 64 MiB" in page
+    assert "records (" not in page
+    assert "| EcoSort, --compress none: lines of about 100 bytes | 5 | 1.00 |" in page
+
+
+@pytest.mark.parametrize("case", cpu_floor.CASES, ids=lambda case: case.kind)
+def test_the_sorts_of_the_processor_compress_nothing_and_tell_their_requests(tmp_path: Path, case: cpu_floor.CpuCase) -> None:
+    programs = Contenders(BUILD / "ecosort")
+    results = _results(tmp_path / "result.json", [])
+    results.data["settings"] |= {"records": 20_000, "memory_bytes": 2 << 20, "lines_bytes": 2_000_000, "tables_bytes": 2_000_000}
+    results.data["input_checksums"] = {}
+    results.data["costs"] = {kind.kind: {} for kind in cpu_floor.CASES}  # they take long
+    bench = stages.Bench(programs, results, tmp_path, print)
+    bench.cpu(1, (case,))
+    runs = {run["contender"]: run for run in results.runs}
+    assert set(runs) == {"ecosort", "floor_a"}
+    stats = runs["ecosort"]["stats"]
+    assert cpu_floor.merged_runs(stats) > 1
+    assert stats["compression"]["runs"] is None
+    assert runs["floor_a"]["input_bytes"] >= 2_000_000 - 200
+    assert not (tmp_path / case.stage).exists()
 
 
 @pytest.fixture(scope="module")

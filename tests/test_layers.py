@@ -33,28 +33,13 @@ LAYERS = [
     "cli",
     "cli/tables",
 ]
-# Of what lies below job/, the headers that the command line may include besides; of some directories all.
+# What the command line may include besides the API, job/ and what these offer; of some directories all.
 CLI_ALSO_USES = {
-    "codec/*",  # what codecs are called
     "demsort_inplace/prepare/*",  # what job/ is for jobs that outlive a crash, which it does not know
-    "demsort_inplace/job_runs",
-    "engine/phase_log",  # what is shown
-    "engine/progress",
-    "engine/fixed/read_ahead",
-    "engine/fixed/sort",
-    "engine/partition/partition_records",
-    "engine/partition/partition_rows",
-    "engine/rows/line_input",
-    "engine/rows/lines_sort",
     "formats/lines/debug_marks",  # the words of GNU sort
     "formats/lines/grammar",
     "formats/lines/line_order",
     "formats/lines/quoted",
-    "io/*",
-    "plan/machine",
-    "plan/plan",
-    "plan/predict",
-    "plan/profile",
     "sortbenchmark/*",  # gen and check are these
 }
 # The Python packages, and which others each one may import.

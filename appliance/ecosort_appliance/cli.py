@@ -23,7 +23,7 @@ from ecosort_appliance.places import make_queue_directory, queue_directory
 from ecosort_appliance.processes import is_served
 from ecosort_appliance.text import shown
 from ecosort_appliance.times import RULES
-from ecosort_appliance.usage import Number, Whole, asks_for_help, usage_text
+from ecosort_appliance.usage import Group, Number, Whole, asks_for_help, usage_text
 from ecosort_appliance.users import find_user
 
 _NUMBER = click.argument("number", type=jobs.number_of, metavar="ID")
@@ -39,7 +39,7 @@ def opened() -> tuple[Path, sqlite3.Connection]:
     return directory, open_database(directory)
 
 
-@click.group(context_settings=_CONTEXT)
+@click.group(cls=Group, context_settings=_CONTEXT)
 @click.version_option(__version__, prog_name="ecosort-appliance")
 def cli() -> None:
     """Keeps sorts that are to be done, does them, and shows them on a page."""

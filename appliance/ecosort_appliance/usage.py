@@ -26,6 +26,24 @@ class Number(click.FloatRange):
         return found
 
 
+class Command(click.Command):
+    """Its errors all know which command they are of: to click, an option that lacks its value is of none."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
+
+
+class Group(click.Group):
+    """Its commands are such, and so are those of the groups in it."""
+
+    command_class = Command
+    group_class = type
+
+
 def asks_for_help(error: click.ClickException) -> bool:
     """A group of commands without one; click before 8.2 prints the help and has no such error."""
     return isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ()))

@@ -16,7 +16,6 @@
 #include "cli/progress_line.h"
 #include "cli/reference_words.h"
 #include "cli/say.h"
-#include "io/plain_file.h"
 #include "sortbenchmark/block_files.h"
 #include "sortbenchmark/validate.h"
 

@@ -4,8 +4,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
-#include "codec/block_codec.h"
-#include "codec/codec.h"
+#include "job/plan_codecs.h"
 
 namespace ecosort::cli {
 

@@ -11,7 +11,7 @@
 #include "cli/option_table.h"
 #include "cli/profile_choice.h"
 #include "ecosort/ecosort.hpp"
-#include "engine/rows/lines_sort.h"
+#include "job/plan_codecs.h"
 
 namespace ecosort::cli {
 

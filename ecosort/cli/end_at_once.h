@@ -3,8 +3,7 @@
 
 #include <string_view>
 
-#include "engine/progress.h"
-#include "io/reactor.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 

@@ -7,7 +7,7 @@
 #include "cli/option_table.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
-#include "io/backends.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 
@@ -20,17 +20,16 @@ int run_inplace(const Words& words) {
   }
   ignore_write_signals();
   print_notice(options.run.reports.quiet, notice_of(options.profile));
-  io::PosixStorage storage;
-  tell_waits(storage, options.run.reports.quiet);
+  job::Session session;
+  tell_waits(session, options.run.reports.quiet);
   const inplace::InPlaceSpec spec = spec_of(options);
-  inplace::PreparedInPlace prepared = inplace::prepare_in_place(spec, storage);
+  inplace::PreparedInPlace prepared = inplace::prepare_in_place(spec, session.storage());
   check_job_reports(options.run);
   if (prepared.wanted.input_records == 0) return 0;
   const inplace::SpacePlan& plan = inplace::require_space(spec, prepared);
-  const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
-  print_notice(options.run.reports.quiet, backend.notice);
+  open_queue(session, options.io, job_queue_depth, options.run.reports.quiet);
   check_threads_can_start(plan.engine.wanted.threads + 1, "--threads");
-  return run_job(options.run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
+  return run_job(options.run, session, started_s, [&](const inplace::Environment& environment) {
     return result_of(inplace::run_in_place(spec, std::move(prepared), environment));
   });
 }
@@ -42,9 +41,9 @@ int plan_inplace(const Words& words) {
     return 0;
   }
   print_notice(options.run.reports.quiet, notice_of(options.profile));
-  io::PosixStorage storage;
+  job::Session session;
   const inplace::InPlaceSpec spec = spec_of(options);
-  const inplace::PreparedInPlace prepared = inplace::prepare_in_place(spec, storage);
+  const inplace::PreparedInPlace prepared = inplace::prepare_in_place(spec, session.storage());
   if (options.json) print_out(inplace_plan_json(options, prepared));  // where it does not fit, too
   if (prepared.wanted.input_records > 0) (void)inplace::require_space(spec, prepared);
   if (!options.json) print_out(inplace_plan_text(options, prepared));

@@ -9,6 +9,7 @@
 #include "cli/option_binding.h"
 #include "cli/report_files.h"
 #include "cli/sort_options.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 
@@ -86,7 +87,7 @@ InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
   options.threads = checked_threads(parsed, others.threads);
   const std::vector<std::string>& files = others.files;
   (void)progress_mode(options.run.reports.progress);
-  (void)io::parse_backend(options.io);
+  job::check_queue_name(options.io);
   check_verify(options.verify);
   const bool is_assumed = !options.assume_size.empty();
   if (is_assumed && !files.empty()) throw UsageError("--assume-size is for a file that is not there; leave one of them out");

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "codec/codec.h"
+#include "job/plan_codecs.h"
 
 namespace ecosort::cli {
 

@@ -31,41 +31,15 @@
 #include "cli/say.h"
 #include "cli/sort_rows.h"
 #include "cli/watched_run.h"
-#include "codec/codec.h"
 #include "formats/lines/grammar.h"
 #include "formats/lines/quoted.h"
-#include "io/plain_file.h"
-#include "io/posix_storage.h"
 #include "job/prepare_lines.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 namespace {
 
 using lines::LinesOptions;
-
-// Names separated by NUL, as --files0-from gives them.
-void read_file_names(LinesOptions& options) {
-  const std::string& from = options.files0_from;
-  if (from.empty()) return;
-  std::vector<std::byte> content;
-  try {
-    content = engine::read_whole_file(from == "-" ? "/dev/stdin" : from);
-  } catch (const IoError& error) {
-    if (error.error_number() == EISDIR) throw UsageError(fmt::format("cannot read file names from {}", lines::quoted_word(from)));
-    job::cannot("open failed", from, error.error_number());
-  }
-  const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\0', begin), text.size());
-    options.inputs.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
-    if (options.inputs.back().empty())
-      throw UsageError(fmt::format("{}:{}: invalid zero-length file name", lines::quoted_name(from), options.inputs.size()));
-    if (options.inputs.back() == "-")  // as sort does, wherever the names come from
-      throw UsageError("when reading file names from stdin, no file name of '-' allowed");
-  }
-  if (options.inputs.empty()) throw UsageError(fmt::format("no input from {}", lines::quoted_word(from)));
-}
 
 // The collation that the environment asks for, if it is not that of the C locale.
 std::string asked_collation() {
@@ -154,25 +128,23 @@ std::uint64_t take_assumed_size(const Words& words, Words& others) {
 
 int sort_files(const LinesOptions& options, double started_s) {
   raise_open_files();
-  io::PosixStorage storage;
-  tell_waits(storage, options.quiet);
-  job::PreparedLines prepared = job::prepare_lines(options, storage, job::SpecialOutput::redirected);
+  job::Session session;
+  tell_waits(session, options.quiet);
+  job::PreparedLines prepared = job::prepare_lines(options, session.storage(), job::SpecialOutput::redirected);
   lines::LinesJob& job = prepared.job;
   LineContents contents = contents_of(options);
   print_notice(options, contents.compressed_notice(compressed_inputs(job)));
   print_notice(options, plain_output_notice(options));
   job.look = contents_look(options, contents);
-  io::Backend backend = job::make_line_queue(options.io, prepared);
-  print_notice(options, backend.notice);
+  session.use(job::make_line_queue(options.io, prepared));
+  print_notice(options, session.notice());
   if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1, "--parallel");  // and the progress line's
   check_report_files({options.stats, options.events, options.trace}, job.inputs, job.output);
   WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output, options.trace});
-  const lines::LinesReport report =
-      sort_rows(run, job, storage, backend, [](const lines::LinesReport& done) { return summary_of(done); });
+  const lines::LinesReport report = sort_rows(run, job, session, [](const lines::LinesReport& done) { return summary_of(done); });
   for (const std::string& notice : report.notices) print_notice(options, notice);
-  run.write_reports("the sorted output is complete", [&] {
-    return lines_stats_json(report, run.log(), process_usage(started_s), job, backend.queue->backend_name());
-  });
+  run.write_reports("the sorted output is complete",
+                    [&] { return lines_stats_json(report, run.log(), process_usage(started_s), job, session.backend_name()); });
   return 0;
 }
 
@@ -217,7 +189,7 @@ int run(const Words& words, bool checks_order) {
   if (const std::string collation = asked_collation(); !collation.empty())
     print_notice(options, fmt::format("the order is that of the C locale (bytes), not of '{}'; LC_ALL=C or --quiet silences this",
                                       collation));
-  read_file_names(options);
+  job::read_file_names(options);
   job::choose_salt(options);
   ignore_write_signals();
   std::signal(SIGCHLD, SIG_DFL);  // how each program ended is ours to learn
@@ -262,15 +234,15 @@ int plan_lines(const Words& words) {
   if (!options.goal.empty())
     options.compression.energy = energy_of_goal(options.goal, options.compression, "auto", options.resumable,
                                                 choose_profile({options.profile, options.no_profile}));
-  read_file_names(options);
+  job::read_file_names(options);
   raise_open_files();
-  io::PosixStorage storage;
+  job::Session session;
   if (options.inplace) {
-    plan_lines_in_place(lines_in_place_command(options, others), options.inputs.front(), is_json, storage);
+    plan_lines_in_place(lines_in_place_command(options, others), options.inputs.front(), is_json, session.storage());
     return 0;
   }
-  if (options.resumable && plan_resumable_rows(rows_command(options, others), is_json, storage)) return 0;
-  const lines::LinesJob job = job::make_lines_job(options, storage, job::SpecialOutput::redirected, assumed_bytes);
+  if (options.resumable && plan_resumable_rows(rows_command(options, others), is_json, session.storage())) return 0;
+  const lines::LinesJob job = job::make_lines_job(options, session.storage(), job::SpecialOutput::redirected, assumed_bytes);
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
   print_out(lines_bounds_text(job, assumed_bytes != 0 ? assumed_bytes : known));
   return 0;

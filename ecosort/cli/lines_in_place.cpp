@@ -14,8 +14,6 @@
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "demsort_inplace/prepare/rows.h"
-#include "io/backends.h"
-#include "plan/plan.h"
 
 namespace ecosort::cli {
 
@@ -81,21 +79,20 @@ std::string plan_text(const PreparedLinesInPlace& prepared, const std::string& f
 
 int run_lines_in_place(const RowsCommand& command, const std::string& file, double started_s) {
   const bool quiet = command.reports.quiet;
-  io::PosixStorage storage;
-  tell_waits(storage, quiet);
-  PreparedLinesInPlace prepared = inplace::prepare_lines_in_place(command.sort, file, storage);
+  job::Session session;
+  tell_waits(session, quiet);
+  PreparedLinesInPlace prepared = inplace::prepare_lines_in_place(command.sort, file, session.storage());
   inplace::require_space(prepared, file);
   check_report_files({command.reports.stats, command.reports.events, ""}, prepared.job.inputs, file);
   if (prepared.input_bytes == 0) return 0;
   prepared.job.look = command.look;
-  const io::Backend backend = io::make_queue(io::parse_backend(command.io), job_queue_depth);
-  print_notice(quiet, backend.notice);
+  open_queue(session, command.io, job_queue_depth, quiet);
   check_threads_can_start(prepared.job.plan.threads + 1, "--parallel");
   print_notice(quiet, fmt::format("the lines are in '{}' until they are sorted; after an interruption: ecosort resume {}",
                                   inplace::JobPaths(file).directory, file));
   const JobRun run{file, command.reports};
   const lines::LinesJob figures = inplace::figures_of(prepared.job);
-  return run_job(run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
+  return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
     return command.result_of(inplace::run_lines_in_place(std::move(prepared), file, environment), figures);
   });
 }

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/rows_command.h"
-#include "io/posix_storage.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/report.h"
-#include "engine/rows/lines_sort.h"
+#include "job/prepare_lines.h"
 
 namespace ecosort::cli {
 

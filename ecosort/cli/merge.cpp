@@ -15,8 +15,8 @@
 #include "cli/sort_options.h"
 #include "cli/telling_phase.h"
 #include "cli/watched_run.h"
-#include "io/backends.h"
 #include "job/prepare_merge.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 namespace {
@@ -49,28 +49,22 @@ nlohmann::ordered_json stats(const engine::WorkReport& report, const engine::Mer
 
 }  // namespace
 
-int merge_records(const SortOptions& options, job::PreparedMerge prepared, io::PosixStorage& storage, double started_s) {
+int merge_records(const SortOptions& options, job::PreparedMerge prepared, job::Session& session, double started_s) {
   check_report_files({options.stats, options.events, options.trace}, prepared.job.inputs, options.output);
   const engine::MergeFilesJob& job = prepared.job;
-  io::Backend backend = io::make_queue(io::parse_backend(options.io), job.plan.read_depth + job.plan.write_depth + 4);
-  print_notice(options.quiet, backend.notice);
+  open_queue(session, options.io, job.plan.read_depth + job.plan.write_depth + 4, options.quiet);
   check_threads_can_start(job.threads + 1, "--threads");
   WatchedRun run({options.stats, options.events, options.progress, options.quiet, options.output, options.trace});
-  io::Queue& queue = run.queue_of(backend);
   const auto sum_up = [&](const engine::WorkReport& report) {
     const std::string dropped = report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped);
     return JobSummary{"merged", report.records * job.format.record_size,
                       records_text(report.records) + dropped + packed_text(report.run_packing)};
   };
   const engine::WorkReport report = run.watch(
-      queue,
-      [&](auto& progress, auto& log, const auto& interrupted) {
-        return merge_telling_phase(prepared.job, {storage, queue, progress, log, interrupted});
-      },
-      sum_up);
+      session, [&](const engine::Environment& environment) { return merge_telling_phase(prepared.job, environment); }, sum_up);
   for (const std::string& notice : report.notices) print_notice(options.quiet, notice);
   run.write_reports("the merged output is complete",
-                    [&] { return stats(report, job, run.log(), process_usage(started_s), backend.queue->backend_name()); });
+                    [&] { return stats(report, job, run.log(), process_usage(started_s), session.backend_name()); });
   return 0;
 }
 
@@ -84,10 +78,10 @@ int run_merge(const Words& words) {
     return 0;
   }
   ignore_write_signals();
-  io::PosixStorage storage;
-  tell_waits(storage, options.quiet);
+  job::Session session;
+  tell_waits(session, options.quiet);
   raise_open_files();
-  return merge_records(options, job::prepare_merge(spec_of(options), tuning_of(options), storage), storage, started_s);
+  return merge_records(options, job::prepare_merge(spec_of(options), tuning_of(options), session.storage()), session, started_s);
 }
 
 }  // namespace ecosort::cli

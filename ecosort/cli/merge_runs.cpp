@@ -17,8 +17,7 @@
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/sort_rows.h"
-#include "demsort_inplace/job_runs.h"
-#include "io/backends.h"
+#include "demsort_inplace/prepare/job_runs.h"
 #include "job/prepare_runs.h"
 
 namespace ecosort::cli {
@@ -54,7 +53,7 @@ struct NamedRuns {
   std::vector<io::FilePtr> locks;
 };
 
-NamedRuns named_runs(const SortOptions& options, io::PosixStorage& storage) {
+NamedRuns named_runs(const SortOptions& options, job::Session& session) {
   NamedRuns named;
   std::error_code none;
   for (const std::string& input : options.inputs) {
@@ -64,27 +63,25 @@ NamedRuns named_runs(const SortOptions& options, io::PosixStorage& storage) {
     }
     const std::string file = file_of_job(input);
     check_output_is_not_of_job(options.output, file);
-    const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
-    inplace::JobRuns runs = inplace::runs_of_job(file, storage, *backend.queue);
+    session.open_queue(options.io, job_queue_depth);
+    inplace::JobRuns runs = inplace::runs_of_job(file, session.storage(), session.queue());
     named.paths.insert(named.paths.end(), runs.paths.begin(), runs.paths.end());
     named.locks.push_back(std::move(runs.directory));
   }
   return named;
 }
 
-int merge_rows(const SortOptions& options, job::PreparedLines prepared, io::PosixStorage& storage, double started_s) {
+int merge_rows(const SortOptions& options, job::PreparedLines prepared, job::Session& session, double started_s) {
   lines::LinesJob& job = prepared.job;
-  io::Backend backend = job::make_line_queue(options.io, prepared);
-  print_notice(options.quiet, backend.notice);
+  session.use(job::make_line_queue(options.io, prepared));
+  print_notice(options.quiet, session.notice());
   check_threads_can_start(job.plan.threads + 1, "--threads");
   check_report_files({options.stats, options.events, options.trace}, job.inputs, job.output);
   WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output, options.trace});
-  const lines::LinesReport report =
-      sort_rows(run, job, storage, backend, [](const lines::LinesReport& done) { return summary_of(done); });
+  const lines::LinesReport report = sort_rows(run, job, session, [](const lines::LinesReport& done) { return summary_of(done); });
   for (const std::string& notice : report.notices) print_notice(options.quiet, notice);
-  run.write_reports("the merged output is complete", [&] {
-    return lines_stats_json(report, run.log(), process_usage(started_s), job, backend.queue->backend_name());
-  });
+  run.write_reports("the merged output is complete",
+                    [&] { return lines_stats_json(report, run.log(), process_usage(started_s), job, session.backend_name()); });
   return 0;
 }
 
@@ -98,15 +95,15 @@ int merge_runs(const Words& words, double started_s) {
   }
   check_options(options);
   ignore_write_signals();
-  io::PosixStorage storage;
-  tell_waits(storage, options.quiet);
+  job::Session session;
+  tell_waits(session, options.quiet);
   raise_open_files();
-  const NamedRuns named = named_runs(options, storage);
+  const NamedRuns named = named_runs(options, session);
   SortSpec spec = spec_of(options);
   spec.inputs = named.paths;
-  job::PreparedRuns prepared = job::prepare_runs(spec, tuning_of(options), storage);
-  if (prepared.rows) return merge_rows(options, std::move(*prepared.rows), storage, started_s);
-  return merge_records(options, std::move(*prepared.records), storage, started_s);
+  job::PreparedRuns prepared = job::prepare_runs(spec, tuning_of(options), session.storage());
+  if (prepared.rows) return merge_rows(options, std::move(*prepared.rows), session, started_s);
+  return merge_records(options, std::move(*prepared.records), session, started_s);
 }
 
 }  // namespace ecosort::cli

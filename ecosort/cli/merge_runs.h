@@ -10,6 +10,6 @@ namespace ecosort::cli {
 int merge_runs(const Words& words, double started_s);
 
 // A merge of records that is prepared: runs it, and tells of it.
-int merge_records(const SortOptions& options, job::PreparedMerge prepared, io::PosixStorage& storage, double started_s);
+int merge_records(const SortOptions& options, job::PreparedMerge prepared, job::Session& session, double started_s);
 
 }  // namespace ecosort::cli

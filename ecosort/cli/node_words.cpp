@@ -15,7 +15,7 @@
 #include "formats/lines/line_order.h"
 #include "job/prepare_lines.h"
 #include "job/prepare_table.h"
-#include "plan/machine.h"
+#include "job/spec.h"
 
 namespace ecosort::cli {
 namespace {

@@ -20,11 +20,9 @@
 #include "cli/say.h"
 #include "cli/telling_phase.h"
 #include "cli/watched_run.h"
-#include "engine/partition/partition_records.h"
-#include "engine/partition/partition_rows.h"
-#include "io/backends.h"
 #include "job/prepare_partition.h"
 #include "job/prepare_rows_range.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 namespace {
@@ -121,7 +119,7 @@ nlohmann::ordered_json report_json(const engine::PartitionReport& report, const 
 
 // What surrounds the work, whatever the rows are.
 struct Surroundings {
-  io::PosixStorage& storage;
+  job::Session& session;
   const std::string& io;
   RunReports reports;
   Means means;
@@ -135,27 +133,25 @@ template <class Work>
 int run_and_report(const PartitionOptions& options, const engine::PartitionTerms& terms, const Surroundings& around,
                    const Work& work) {
   static constexpr const char* names[] = {"records", "lines", "csv", "jsonl"};
-  io::Backend backend = io::make_queue(io::parse_backend(around.io), around.queue_depth);
-  print_notice(around.reports.quiet, backend.notice);
+  job::Session& session = around.session;
+  open_queue(session, around.io, around.queue_depth, around.reports.quiet);
   check_threads_can_start(around.means.threads + 1, "--threads");
   WatchedRun run(around.reports);
-  io::Queue& queue = run.queue_of(backend);
   const engine::PartitionReport report = run.watch(
-      queue,
-      [&](auto& progress, auto& log, const auto& interrupted) {
-        return telling_phase(progress,
-                             [&] { return work(engine::Environment{around.storage, queue, progress, log, interrupted}); });
+      session,
+      [&](const engine::Environment& environment) {
+        return telling_phase(environment.progress, [&] { return work(environment); });
       },
       [](const engine::PartitionReport& done) {
         return JobSummary{"cut", done.bytes, fmt::format("{} rows into {} slices", done.hash.count, done.slices.size())};
       });
   print_notice(around.reports.quiet, report.notice);
   Means means = around.means;
-  means.backend = backend.queue->backend_name();
+  means.backend = session.backend_name();
   const nlohmann::ordered_json json = report_json(report, around.range, options, names[static_cast<int>(options.words.format)],
                                                   means, run.log(), process_usage(around.started_s));
-  job::remove_replaced(options.spec, terms.paths, report.slices, around.storage);
-  job::publish_text(around.storage, options.spec.report, json_text(json, 2) + "\n");
+  job::remove_replaced(options.spec, terms.paths, report.slices, session.storage());
+  job::publish_text(session.storage(), options.spec.report, json_text(json, 2) + "\n");
   return 0;
 }
 
@@ -163,12 +159,13 @@ int partition_records(PartitionOptions& options, double started_s) {
   const SortOptions rows = parse_record_words("partition", options.words.others);
   check_one_input("partition", rows.inputs);
   options.spec.directory = rows.output;
-  io::PosixStorage storage;
-  engine::PartitionRecordsJob job = job::prepare_partition_of_records(options.spec, spec_of(rows), tuning_of(rows), storage);
+  job::Session session;
+  engine::PartitionRecordsJob job =
+      job::prepare_partition_of_records(options.spec, spec_of(rows), tuning_of(rows), session.storage());
   check_report_files({"", rows.events, options.trace, options.spec.report}, job.inputs, "-");
   const planner::Plan& plan = job.plan.plan;
   const std::uint64_t begin = job.inputs.front().begin();
-  const Surroundings around{.storage = storage,
+  const Surroundings around{.session = session,
                             .io = rows.io,
                             .reports = {"", rows.events, rows.progress, rows.quiet, rows.output, options.trace},
                             .means = {plan.wanted.memory_bytes, plan.wanted.threads, ""},
@@ -183,10 +180,10 @@ int partition_rows(PartitionOptions& options, double started_s) {
   RowWordsOptions rows = parse_row_words("partition", options.words);
   check_one_input("partition", rows.inputs);
   options.spec.directory = rows.output;
-  io::PosixStorage storage;
-  engine::PartitionRowsJob job = job::prepare_partition_of_rows(options.spec, rows.terms(), storage);
+  job::Session session;
+  engine::PartitionRowsJob job = job::prepare_partition_of_rows(options.spec, rows.terms(), session.storage());
   check_report_files({"", rows.events, options.trace, options.spec.report}, job.inputs, "-");
-  const Surroundings around{.storage = storage,
+  const Surroundings around{.session = session,
                             .io = rows.io,
                             .reports = {"", rows.events, rows.progress, rows.quiet, rows.output, options.trace},
                             .means = {rows.memory_bytes, rows.threads, ""},

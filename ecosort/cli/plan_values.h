@@ -10,7 +10,7 @@
 #include "cli/profile_choice.h"
 #include "cli/resumable.h"
 #include "cli/sort_options.h"
-#include "plan/predict.h"
+#include "job/predict.h"
 
 namespace ecosort::cli {
 

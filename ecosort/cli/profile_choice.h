@@ -10,7 +10,7 @@
 
 #include "base/errors.h"
 #include "cli/commands.h"
-#include "plan/profile.h"
+#include "job/predict.h"
 
 namespace ecosort::cli {
 

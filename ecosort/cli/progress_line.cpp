@@ -8,7 +8,6 @@
 #include "base/errors.h"
 #include "cli/say.h"
 #include "cli/terminal.h"
-#include "engine/phase_log.h"
 
 namespace ecosort::cli {
 

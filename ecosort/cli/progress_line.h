@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "cli/progress_text.h"
-#include "engine/progress.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 

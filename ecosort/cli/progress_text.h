@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/progress.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 

@@ -15,7 +15,7 @@
 #include "base/uint128.h"
 #include "cli/commands.h"
 #include "cli/progress_line.h"
-#include "io/plain_file.h"
+#include "sortbenchmark/block_files.h"
 
 namespace ecosort::cli {
 

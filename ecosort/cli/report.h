@@ -6,9 +6,8 @@
 #include <string>
 
 #include "cli/sort_options.h"
-#include "engine/fixed/sort.h"
-#include "engine/phase_log.h"
 #include "job/plan_json.h"
+#include "job/spec.h"
 
 namespace ecosort::cli {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/fixed/read_ahead.h"
-#include "engine/rows/line_input.h"
+#include "job/prepare_lines.h"
+#include "job/spec.h"
 
 namespace ecosort::cli {
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "io/counting_queue.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 

@@ -8,7 +8,6 @@
 #include "cli/report_files.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
-#include "io/backends.h"
 
 namespace ecosort::cli {
 
@@ -45,19 +44,18 @@ inplace::PreparedResumable prepare_resumable(const SortOptions& options, io::Pos
 
 }  // namespace
 
-std::optional<int> run_resumable(const SortOptions& options, io::PosixStorage& storage, double started_s) {
-  inplace::PreparedResumable prepared = prepare_resumable(options, storage);
+std::optional<int> run_resumable(const SortOptions& options, job::Session& session, double started_s) {
+  inplace::PreparedResumable prepared = prepare_resumable(options, session.storage());
   if (prepared.wanted.input_records == 0) return std::nullopt;
   const inplace::SpacePlan& plan = inplace::require_space(prepared);
-  const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
-  print_notice(options.quiet, backend.notice);
+  open_queue(session, options.io, job_queue_depth, options.quiet);
   check_threads_can_start(plan.engine.wanted.threads + 1, "--threads");
   const std::string output = prepared.output;
   tell_job_place(output, options.quiet);
   if (prepared.wanted.assumed_ratio > 0 && plan.layout.assumed_ratio == 0)
     print_notice(options.quiet, "--assume-ratio saves no space here: runs give theirs to the output, which needs all of it");
   const JobRun run{output, {options.stats, options.events, options.progress, options.quiet}};
-  return run_job(run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
+  return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
     return result_of(inplace::run_resumable(spec_of(options), std::move(prepared), environment));
   });
 }

@@ -8,13 +8,12 @@
 
 #include "cli/sort_options.h"
 #include "demsort_inplace/prepare/resumable.h"
-#include "engine/fixed/read_ahead.h"
-#include "io/posix_storage.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 
 // Nothing, or false: there is no record to sort, so that there is nothing to resume either; an ordinary sort does it.
-[[nodiscard]] std::optional<int> run_resumable(const SortOptions& options, io::PosixStorage& storage, double started_s);
+[[nodiscard]] std::optional<int> run_resumable(const SortOptions& options, job::Session& session, double started_s);
 [[nodiscard]] bool plan_resumable(const SortOptions& options, io::PosixStorage& storage);
 
 // As people read it, and as a program does.

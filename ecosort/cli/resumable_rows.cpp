@@ -13,44 +13,41 @@
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "demsort_inplace/prepare/rows.h"
-#include "io/backends.h"
 #include "job/plan_json.h"
 #include "job/prepare_lines.h"
-#include "plan/plan.h"
 
 namespace ecosort::cli {
 
 std::optional<int> run_resumable_rows(const RowsCommand& command, double started_s) {
   const bool quiet = command.reports.quiet;
-  io::PosixStorage storage;
-  tell_waits(storage, quiet);
-  std::optional<inplace::PreparedRows> prepared = inplace::prepare_resumable_rows(command.sort, storage);
+  job::Session session;
+  tell_waits(session, quiet);
+  std::optional<inplace::PreparedRows> prepared = inplace::prepare_resumable_rows(command.sort, session.storage());
   if (!prepared) return std::nullopt;
   inplace::require_space(*prepared);
   prepared->job.look = command.look;
-  const io::Backend backend = io::make_queue(io::parse_backend(command.io), job_queue_depth);
-  print_notice(quiet, backend.notice);
+  open_queue(session, command.io, job_queue_depth, quiet);
   check_threads_can_start(prepared->job.plan.threads + 1, command.sort.command == "lines" ? "--parallel" : "--threads");
   tell_job_place(prepared->output, quiet);
   const JobRun run{prepared->output, command.reports};
   const lines::LinesJob figures = inplace::figures_of(prepared->job);
-  return run_job(run, storage, *backend.queue, started_s, [&](const inplace::Environment& environment) {
+  return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
     return command.result_of(inplace::run_rows(std::move(*prepared), environment), figures);
   });
 }
 
-int resume_rows_job(const InPlaceOptions& given, inplace::JobStatus status, io::PosixStorage& storage, io::Queue& queue,
-                    double started_s, bool abandons) {
+int resume_rows_job(const InPlaceOptions& given, inplace::JobStatus status, job::Session& session, double started_s,
+                    bool abandons) {
   const std::string& file = given.run.file;
   const inplace::JobHeader header = status.contents->header;
   const RowsCommand command = rows_command(given, header);
-  const auto job = [&] { return inplace::prepare_resumed_rows(command.sort, header, storage); };
+  const auto job = [&] { return inplace::prepare_resumed_rows(command.sort, header, session.storage()); };
   const lines::LinesJob figures = abandons ? lines::LinesJob{} : inplace::figures_of(job());
   if (!abandons) check_threads_can_start(figures.plan.threads + 1, "--threads");
   if (given.trust_drive && status.records_merged() > 0)
     print_notice(given.run.reports.quiet, fmt::format("--trust-drive: the {} {} that the output holds are not read again",
                                                       status.records_merged(), rows_noun(command.sort.command)));
-  return run_job(given.run, storage, queue, started_s, [&](inplace::Environment environment) {
+  return run_job(given.run, session, started_s, [&](inplace::Environment environment) {
     environment.trusts_drive = given.trust_drive;
     lines::LinesReport report = abandons ? inplace::abandon_rows(file, std::move(status), environment)
                                          : inplace::run_resumed_rows(file, std::move(status), job(), environment);

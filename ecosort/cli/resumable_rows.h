@@ -7,8 +7,7 @@
 #include "cli/inplace.h"
 #include "cli/rows_command.h"
 #include "demsort_inplace/prepare/rows.h"
-#include "engine/rows/lines_sort.h"
-#include "io/posix_storage.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 
@@ -20,8 +19,8 @@ namespace ecosort::cli {
 [[nodiscard]] bool plan_resumable_rows(const RowsCommand& command, bool is_json, io::PosixStorage& storage);
 
 // Continues with the job, or removes it.
-int resume_rows_job(const InPlaceOptions& given, inplace::JobStatus status, io::PosixStorage& storage, io::Queue& queue,
-                    double started_s, bool abandons);
+int resume_rows_job(const InPlaceOptions& given, inplace::JobStatus status, job::Session& session, double started_s,
+                    bool abandons);
 
 // What `resume --status` says behind its first line.
 [[nodiscard]] std::string rows_status_text(const inplace::JobStatus& status);

@@ -18,7 +18,7 @@
 #include "cli/resumable_rows.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
-#include "io/backends.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 
@@ -110,8 +110,8 @@ inplace::Trust trust_for(const InPlaceOptions& options) {
 }
 
 // A job of fixed records.
-int resume_records(const InPlaceOptions& options, inplace::JobStatus status, io::PosixStorage& storage, io::Queue& queue,
-                   double started_s, bool abandons) {
+int resume_records(const InPlaceOptions& options, inplace::JobStatus status, job::Session& session, double started_s,
+                   bool abandons) {
   const std::string& file = options.run.file;
   inplace::ResumeMeans means{.threads = options.threads};
   if (!options.memory.empty()) means.memory_bytes = std::max<std::uint64_t>(parse_bytes(options.memory, "--memory"), 1);
@@ -120,7 +120,7 @@ int resume_records(const InPlaceOptions& options, inplace::JobStatus status, io:
   if (options.trust_drive && status.records_merged() > 0)
     print_notice(options.run.reports.quiet,
                  fmt::format("--trust-drive: the {} records that the output holds are not read again", status.records_merged()));
-  return run_job(options.run, storage, queue, started_s, [&](inplace::Environment environment) {
+  return run_job(options.run, session, started_s, [&](inplace::Environment environment) {
     environment.trusts_drive = options.trust_drive;
     return result_of(inplace::run_resumed(file, std::move(status), plan, abandons, environment));
   });
@@ -139,12 +139,12 @@ int run_resume(const Words& words) {
   std::string& file = options.run.file;
   accept_other_names(file);
   const inplace::Trust trust = trust_for(options);
-  io::PosixStorage storage;
-  tell_waits(storage, options.run.reports.quiet);
-  const io::Backend backend = io::make_queue(io::parse_backend(options.io), job_queue_depth);
-  print_notice(options.run.reports.quiet, backend.notice);
-  inplace::JobStatus status = options.status ? inplace::look_at_job(file, storage, *backend.queue, trust)
-                                             : inplace::examine(file, storage, *backend.queue, trust);
+  job::Session session;
+  io::PosixStorage& storage = session.storage();
+  tell_waits(session, options.run.reports.quiet);
+  open_queue(session, options.io, job_queue_depth, options.run.reports.quiet);
+  inplace::JobStatus status = options.status ? inplace::look_at_job(file, storage, session.queue(), trust)
+                                             : inplace::examine(file, storage, session.queue(), trust);
   if (status.kind == Kind::none)
     throw UsageError(fmt::format("no interrupted job of '{}': there is no '{}'", file, inplace::JobPaths(file).directory));
   if (options.status) {
@@ -158,9 +158,8 @@ int run_resume(const Words& words) {
   if (abandons && !options.abandon)
     print_notice(options.run.reports.quiet, fmt::format("the job of '{}' was abandoned; that is completed", file));
   const bool was_named = status.kind == Kind::complete && !storage.exists(inplace::JobPaths(file).output);
-  const int code = status.contents->header.lines
-                       ? resume_rows_job(options, std::move(status), storage, *backend.queue, started_s, abandons)
-                       : resume_records(options, std::move(status), storage, *backend.queue, started_s, abandons);
+  const int code = status.contents->header.lines ? resume_rows_job(options, std::move(status), session, started_s, abandons)
+                                                 : resume_records(options, std::move(status), session, started_s, abandons);
   if (was_named && !abandons)
     print_notice(options.run.reports.quiet, fmt::format("'{}' is complete and sorted; nothing to resume", file));
   return code;

@@ -10,9 +10,7 @@
 #include "cli/run_job.h"
 #include "cli/table_options.h"
 #include "demsort_inplace/prepare/rows.h"
-#include "engine/rows/lines_sort.h"
 #include "formats/lines/grammar.h"
-#include "io/storage.h"
 
 namespace ecosort::cli {
 

@@ -96,17 +96,18 @@ JobResult result_of(engine::SortReport report) {
   return result;
 }
 
-int run_job(const JobRun& run, io::PosixStorage& storage, io::Queue& queue, double started_s, const Work& work) {
+int run_job(const JobRun& run, job::Session& session, double started_s, const Work& work) {
   WatchedRun watched(run.reports);
   const JobResult result = watched.watch(
-      queue,
-      [&](auto& progress, auto& log, const auto& interrupted) {
-        return work_telling_phase(run, work, storage, {storage, queue, progress, log, interrupted});
+      session,
+      [&](const engine::Environment& on) {
+        io::PosixStorage& storage = session.storage();
+        return work_telling_phase(run, work, storage, {storage, on.queue, on.progress, on.log, on.interrupted});
       },
       [](const JobResult& done) { return done.summary; });
   for (const std::string& notice : result.notices) print_notice(run.reports.quiet, notice);
   watched.write_reports(fmt::format("'{}' is complete", run.file),
-                        [&] { return result.stats(watched.log(), started_s, queue.backend_name()); });
+                        [&] { return result.stats(watched.log(), started_s, session.backend_name()); });
   return 0;
 }
 
@@ -120,11 +121,16 @@ void print_notice(bool quiet, const std::string& notice) {
   if (!quiet && !notice.empty()) say_line(fmt::format("ecosort: {}", notice));
 }
 
-void tell_waits(io::PosixStorage& storage, bool quiet) {
-  storage.on_wait_for_space([quiet](const io::File& file) {
+void tell_waits(job::Session& session, bool quiet) {
+  session.storage().on_wait_for_space([quiet](const io::File& file) {
     print_notice(quiet, fmt::format("no space for '{}': waiting for the file system to give back what was cut off or removed",
                                     file.path()));
   });
+}
+
+void open_queue(job::Session& session, const std::string& io, unsigned depth, bool quiet) {
+  session.open_queue(io, depth);
+  print_notice(quiet, session.notice());
 }
 
 void ignore_write_signals() {

@@ -7,8 +7,7 @@
 
 #include "cli/watched_run.h"
 #include "demsort_inplace/prepare/resume.h"
-#include "io/posix_storage.h"
-#include "io/queue.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 
@@ -28,7 +27,7 @@ struct JobResult {
 [[nodiscard]] JobResult result_of(engine::SortReport report);
 
 // Returns the exit code; throws what the work threw, with the phase and the way on in its line.
-int run_job(const JobRun& run, io::PosixStorage& storage, io::Queue& queue, double started_s,
+int run_job(const JobRun& run, job::Session& session, double started_s,
             const std::function<JobResult(const inplace::Environment&)>& work);
 
 // Before it begins: where runs and journal of an output are, how it continues after an interruption, and what a power cut may do.
@@ -38,7 +37,10 @@ void tell_job_place(const std::string& output, bool quiet);
 void print_notice(bool quiet, const std::string& notice);
 
 // A notice when a reservation waits for space.
-void tell_waits(io::PosixStorage& storage, bool quiet);
+void tell_waits(job::Session& session, bool quiet);
+
+// Opens the queue of the run, and tells what is to be known about it.
+void open_queue(job::Session& session, const std::string& io, unsigned depth, bool quiet);
 
 // A closed pipe and a file beyond `ulimit -f` are write errors like any other.
 void ignore_write_signals();

@@ -15,9 +15,9 @@
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/watched_run.h"
-#include "io/backends.h"
 #include "job/places.h"
 #include "job/prepare_sample.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 namespace {
@@ -59,25 +59,24 @@ SampleOptions parse(const Words& words) {
 
 void write_rows(const std::string& output, const job::SplitterFile& rows) {
   if (output == "-") return print_out(to_text(rows));
-  io::PosixStorage storage;
-  job::publish_text(storage, output, to_text(rows));
+  job::Session session;
+  job::publish_text(session.storage(), output, to_text(rows));
 }
 
 job::SplitterFile sample_records(const SampleOptions& options, const SortOptions& rows) {
-  io::PosixStorage storage;
+  job::Session session;
   job::SampleSpec spec = options.spec;
   spec.output = rows.output;
-  engine::SampleRecordsJob job = job::prepare_sample_of_records(spec, spec_of(rows), tuning_of(rows), storage);
-  const io::Backend backend = io::make_queue(io::parse_backend(rows.io), engine::sample_read_depth + 4);
-  print_notice(rows.quiet, backend.notice);
+  engine::SampleRecordsJob job = job::prepare_sample_of_records(spec, spec_of(rows), tuning_of(rows), session.storage());
+  open_queue(session, rows.io, engine::sample_read_depth + 4, rows.quiet);
   WatchedRun run({"", rows.events, rows.progress, rows.quiet, rows.output});
   engine::Sample sample = run.watch(
-      *backend.queue,
-      [&](auto& progress, auto& log, const auto& interrupted) {
+      session,
+      [&](const engine::Environment& environment) {
         try {
-          return engine::sample_records(job, {storage, *backend.queue, progress, log, interrupted});
+          return engine::sample_records(job, environment);
         } catch (const io::QueueBroken& broken) {
-          end_at_once(progress, broken);
+          end_at_once(environment.progress, broken);
         }
       },
       [&](const engine::Sample& done) {
@@ -109,15 +108,14 @@ int run_of_records(const SampleOptions& options) {
 }
 
 job::SplitterFile sample_rows(const SampleOptions& options, RowWordsOptions& rows) {
-  io::PosixStorage storage;
+  job::Session session;
   job::SampleSpec spec = options.spec;
   spec.output = rows.output;
-  const job::PreparedRowSample prepared = job::prepare_sample_of_rows(spec, rows.terms(), storage);
-  const io::Backend backend = io::make_queue(io::parse_backend("pool"), 1);  // it is asked for nothing but to wake up
+  const job::PreparedRowSample prepared = job::prepare_sample_of_rows(spec, rows.terms(), session.storage());
+  session.open_queue("pool", 1);  // it is asked for nothing but to wake up
   WatchedRun run({"", rows.events, rows.progress, rows.quiet, rows.output});
   engine::Sample sample = run.watch(
-      *backend.queue,
-      [&](auto& progress, auto&, const auto& interrupted) { return engine::sample_rows(prepared.job, progress, interrupted); },
+      session, [&](const engine::Environment& on) { return engine::sample_rows(prepared.job, on.progress, on.interrupted); },
       [&](const engine::Sample& done) { return JobSummary{"read", 0, fmt::format("a sample of {} rows", done.rows.size())}; });
   job::SplitterFile file{prepared.header, std::move(sample.rows), true};
   job::sort_splitters(file.rows, job::compare_rows(*prepared.format));

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <csignal>
 
-#include "io/queue.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 

@@ -22,17 +22,13 @@
 #include "cli/sort_options.h"
 #include "cli/telling_phase.h"
 #include "cli/watched_run.h"
-#include "io/backends.h"
 #include "job/predict.h"
 #include "job/run.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 
 namespace {
-
-io::Backend open_backend(const SortOptions& options, const planner::Plan& plan) {
-  return io::make_queue(io::parse_backend(options.io), job::queue_depth(plan));
-}
 
 std::string tuning_notice(const SortOptions& options, const job::PreparedRecords& resolved) {
   if (resolved.tuning_notice.empty()) return "";
@@ -77,29 +73,27 @@ int run_sort(const Words& words) {
   }
   ignore_write_signals();
   print_notice(options.quiet, notice_of(options.profile));
-  io::PosixStorage storage;
-  tell_waits(storage, options.quiet);
+  job::Session session;
+  tell_waits(session, options.quiet);
   if (options.resumable)
-    if (const std::optional<int> code = run_resumable(options, storage, started_s)) return *code;
+    if (const std::optional<int> code = run_resumable(options, session, started_s)) return *code;
   raise_open_files();
-  job::PreparedRecords resolved = prepare(options, storage);
+  job::PreparedRecords resolved = prepare(options, session.storage());
   for (const std::string& notice : resolved.notices) print_notice(options.quiet, notice);
   print_notice(options.quiet, tuning_notice(options, resolved));
-  io::Backend backend = open_backend(options, resolved.job.plan);
-  print_notice(options.quiet, backend.notice);
+  open_queue(session, options.io, job::queue_depth(resolved.job.plan), options.quiet);
   const planner::Wanted& wanted = resolved.job.plan.wanted;
   check_threads_can_start(std::max(wanted.threads, wanted.threads_of_merge()) + 1, "--threads");  // and the progress line's
   WatchedRun run({options.stats, options.events, options.progress, options.quiet, options.output, options.trace});
-  io::Queue& queue = run.queue_of(backend);
   const engine::SortReport report = run.watch(
-      queue,
-      [&](auto& progress, auto& log, const auto& interrupted) {
-        return telling_phase(progress, [&] { return engine::sort(resolved.job, {storage, queue, progress, log, interrupted}); });
+      session,
+      [&](const engine::Environment& environment) {
+        return telling_phase(environment.progress, [&] { return engine::sort(resolved.job, environment); });
       },
       summary_of);
   for (const std::string& notice : report.notices) print_notice(options.quiet, notice);
   run.write_reports("the sorted output is complete",
-                    [&] { return stats_json(report, run.log(), process_usage(started_s), backend.queue->backend_name()); });
+                    [&] { return stats_json(report, run.log(), process_usage(started_s), session.backend_name()); });
   return 0;
 }
 
@@ -122,12 +116,13 @@ int run_plan(const Words& words) {
     return 0;
   }
   print_notice(options.quiet, notice_of(options.profile));
-  io::PosixStorage storage;
-  if (options.resumable && plan_resumable(options, storage)) return 0;
+  job::Session session;
+  if (options.resumable && plan_resumable(options, session.storage())) return 0;
   raise_open_files();
-  const job::PreparedRecords resolved = prepare(options, storage, options.json);
+  const job::PreparedRecords resolved = prepare(options, session.storage(), options.json);
   print_notice(options.quiet, tuning_notice(options, resolved));
-  print_plan(options, resolved, open_backend(options, resolved.job.plan).queue->backend_name());
+  session.open_queue(options.io, job::queue_depth(resolved.job.plan));
+  print_plan(options, resolved, session.backend_name());
   if (options.assume_size.empty()) job::check_space(resolved.space);  // programs have the numbers all the same
   return 0;
 }

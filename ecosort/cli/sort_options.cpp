@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/size_text.h"
 #include "cli/option_table.h"
+#include "job/session.h"
 #include "sortbenchmark/gensort.h"
 
 namespace ecosort::cli {
@@ -81,7 +82,7 @@ SortOptions parse_plainly(const std::string& command, const Words& words) {
     throw UsageError(fmt::format("--run-records: give at least {}", planner::least_run_records));
   if (!space.empty()) throw UsageError("--space goes with: ecosort plan inplace");
   (void)progress_mode(options.progress);
-  (void)io::parse_backend(options.io);
+  job::check_queue_name(options.io);
   return options;
 }
 

@@ -12,7 +12,6 @@
 #include "cli/option_binding.h"
 #include "cli/profile_choice.h"
 #include "cli/progress_line.h"
-#include "io/backends.h"
 #include "job/spec.h"
 
 namespace ecosort::cli {

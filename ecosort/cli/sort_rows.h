@@ -3,25 +3,21 @@
 
 #include "cli/end_at_once.h"
 #include "cli/watched_run.h"
-#include "engine/rows/lines_sort.h"
-#include "io/queue.h"
-#include "io/storage.h"
+#include "job/prepare_lines.h"
 
 namespace ecosort::cli {
 
 // Sorts, watched; ends the program where the queue breaks (end_at_once.h). `sum_up(report)` is the JobSummary of it. Throws what
 // sort_lines() does.
 template <typename SumUp>
-lines::LinesReport sort_rows(WatchedRun& run, lines::LinesJob& job, io::Storage& storage, io::Backend& backend,
-                             const SumUp& sum_up) {
-  io::Queue& queue = run.queue_of(backend);
+lines::LinesReport sort_rows(WatchedRun& run, lines::LinesJob& job, job::Session& session, const SumUp& sum_up) {
   return run.watch(
-      queue,
-      [&](auto& progress, auto& log, const auto& interrupted) {
+      session,
+      [&](const engine::Environment& environment) {
         try {
-          return lines::sort_lines(job, {storage, queue, progress, log, interrupted});
+          return lines::sort_lines(job, environment);
         } catch (const io::QueueBroken& broken) {
-          end_at_once(progress, broken);
+          end_at_once(environment.progress, broken);
         }
       },
       sum_up);

@@ -18,9 +18,9 @@
 #include "cli/table_options.h"
 #include "cli/table_report.h"
 #include "cli/watched_run.h"
-#include "io/posix_storage.h"
 #include "job/first_row.h"
 #include "job/prepare_table.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 namespace {
@@ -36,20 +36,20 @@ int check_order(const TableOptions& options) {
 
 int sort_files(const TableOptions& options, double started_s) {
   raise_open_files();
-  io::PosixStorage storage;
-  tell_waits(storage, options.quiet);
-  job::PreparedLines prepared = job::prepare_table(options.spec, storage, job::SpecialOutput::redirected);
+  job::Session session;
+  tell_waits(session, options.quiet);
+  job::PreparedLines prepared = job::prepare_table(options.spec, session.storage(), job::SpecialOutput::redirected);
   lines::LinesJob& job = prepared.job;
-  io::Backend backend = job::make_line_queue(options.spec.io, prepared);
-  print_notice(options.quiet, backend.notice);
+  session.use(job::make_line_queue(options.spec.io, prepared));
+  print_notice(options.quiet, session.notice());
   if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1, "--threads");  // and the progress line's
   check_report_files({options.stats, options.events, options.trace}, job.inputs, job.output);
   WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output, options.trace});
-  const lines::LinesReport report = sort_rows(run, job, storage, backend, table_summary);
+  const lines::LinesReport report = sort_rows(run, job, session, table_summary);
   for (const std::string& notice : report.notices) print_notice(options.quiet, notice);
   for (const std::string& notice : null_notices(options, report)) print_notice(options.quiet, notice);
   run.write_reports("the sorted output is complete", [&] {
-    return table_stats_json(options, report, run.log(), process_usage(started_s), job, backend.queue->backend_name());
+    return table_stats_json(options, report, run.log(), process_usage(started_s), job, session.backend_name());
   });
   return 0;
 }
@@ -77,12 +77,13 @@ int plan(Format format, const Words& words) {
     return 0;
   }
   raise_open_files();
-  io::PosixStorage storage;
+  job::Session session;
   Words sorting = words;  // as the sort has them
   std::erase(sorting, "--json");
-  const lines::LinesJob job = job::make_table_job(options.spec, storage, job::SpecialOutput::redirected, options.assumed_bytes);
+  const lines::LinesJob job =
+      job::make_table_job(options.spec, session.storage(), job::SpecialOutput::redirected, options.assumed_bytes);
   job::check_first_row(job.inputs, *job.format);  // which the plan does not need any more
-  if (options.resumable && plan_resumable_rows(rows_command(options, sorting), options.json, storage)) return 0;
+  if (options.resumable && plan_resumable_rows(rows_command(options, sorting), options.json, session.storage())) return 0;
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
   print_out(lines_bounds_text(job, options.assumed_bytes != 0 ? options.assumed_bytes : known));
   return 0;

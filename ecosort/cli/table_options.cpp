@@ -13,8 +13,8 @@
 #include "cli/option_table.h"
 #include "cli/progress_line.h"
 #include "cli/sort_options.h"
-#include "io/backends.h"
 #include "job/places.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 namespace {
@@ -60,7 +60,7 @@ void resolve(const TableWords& words, const ParsedWords& parsed, TableOptions& o
   spec.reread = words.verify == "reread";
   spec.compression = words.compression.terms();
   options.goal = words.compression.runs.goal;
-  (void)io::parse_backend(spec.io);
+  job::check_queue_name(spec.io);
   (void)progress_mode(options.progress);
 }
 

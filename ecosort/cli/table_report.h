@@ -7,7 +7,7 @@
 
 #include "cli/report.h"
 #include "cli/table_options.h"
-#include "engine/rows/lines_sort.h"
+#include "job/prepare_lines.h"
 
 namespace ecosort::cli {
 

@@ -6,8 +6,7 @@
 #include "base/errors.h"
 #include "cli/advice.h"
 #include "cli/end_at_once.h"
-#include "engine/progress.h"
-#include "io/reactor.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 

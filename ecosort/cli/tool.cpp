@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "base/trusted_place.h"
 #include "cli/commands.h"
-#include "io/trusted_place.h"
 
 namespace ecosort::cli {
 
@@ -34,7 +34,7 @@ void try_exec(const std::string& program, const Words& words) {
 std::string try_trusted(const std::string& program, const Words& words) {
   std::error_code none;
   if (!std::filesystem::exists(std::filesystem::symlink_status(program, none))) return {};
-  const std::string reason = io::reason_to_distrust_place(program, io::root_and_user());
+  const std::string reason = reason_to_distrust_place(program, root_and_user());
   if (reason.empty()) try_exec(program, words);
   return reason.empty() ? "" : fmt::format("'{}' was not used, because {}", program, reason);
 }

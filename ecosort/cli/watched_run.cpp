@@ -8,11 +8,6 @@
 
 namespace ecosort::cli {
 
-io::Queue& WatchedRun::queue_of(io::Backend& backend) {
-  if (!trace_) return *backend.queue;
-  return traced_.emplace(*backend.queue, backend.depth, [this](const io::TraceEvent& event) { trace_->add(event); });
-}
-
 void WatchedRun::write_reports(const std::string& done, const std::function<nlohmann::ordered_json()>& stats) {
   try {
     if (trace_) trace_->close();

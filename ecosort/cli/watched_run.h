@@ -9,10 +9,7 @@
 #include "cli/progress_line.h"
 #include "cli/request_trace.h"
 #include "cli/signals.h"
-#include "engine/phase_log.h"
-#include "engine/progress.h"
-#include "io/backends.h"
-#include "io/counting_queue.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 
@@ -34,17 +31,15 @@ class WatchedRun {
   WatchedRun(const WatchedRun&) = delete;
   WatchedRun& operator=(const WatchedRun&) = delete;
 
-  // The queue, whose requests are traced where that is wanted. `backend` outlives this.
-  [[nodiscard]] io::Queue& queue_of(io::Backend& backend);
-
-  // Does `work(progress, log, received signal)` and returns what it returns; the phase "total" spans it. `sum_up(report)` is the
-  // JobSummary of it.
+  // Does `work(engine::Environment)` and returns what it returns; the phase "total" spans it. `sum_up(report)` is the JobSummary
+  // of it. The queue of `session` is open; its requests are traced where that is wanted, which it may do as long as this lives.
   template <typename Work, typename SumUp>
-  auto watch(io::Queue& queue, const Work& work, const SumUp& sum_up) {
-    const SignalGuard signals(queue);
+  auto watch(job::Session& session, const Work& work, const SumUp& sum_up) {
+    if (trace_) session.trace([this](const io::TraceEvent& event) { trace_->add(event); });
+    const SignalGuard signals(session.queue());
     ProgressLine line(progress_, progress_mode(wanted_.progress, wanted_.quiet), wanted_.output);
     log_.event("begin", "total");
-    auto report = work(progress_, log_, signals.received());
+    auto report = work(session.environment(progress_, log_, signals.received()));
     log_.event("end", "total");
     line.finish(sum_up(report));
     return report;
@@ -59,7 +54,6 @@ class WatchedRun {
  private:
   RunReports wanted_;
   std::optional<RequestTrace> trace_;
-  std::optional<io::CountingQueue> traced_;
   engine::PhaseLog log_;
   engine::Progress progress_;
 };

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "base/errors.h"
-#include "io/trusted_place.h"
+#include "base/trusted_place.h"
 
 namespace ecosort::io {
 namespace {

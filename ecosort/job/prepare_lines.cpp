@@ -362,6 +362,29 @@ PreparedLines prepare_kept_rows(const LinesOptions& options, std::unique_ptr<row
   return prepared;
 }
 
+void read_file_names(lines::LinesOptions& options) {
+  const std::string& from = options.files0_from;
+  if (from.empty()) return;
+  std::vector<std::byte> content;
+  try {
+    content = engine::read_whole_file(from == "-" ? "/dev/stdin" : from);
+  } catch (const IoError& error) {
+    if (error.error_number() == EISDIR) throw UsageError(fmt::format("cannot read file names from {}", lines::quoted_word(from)));
+    cannot("open failed", from, error.error_number());
+  }
+  const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\0', begin), text.size());
+    options.inputs.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+    if (options.inputs.back().empty())
+      throw UsageError(fmt::format("{}:{}: invalid zero-length file name", lines::quoted_name(from), options.inputs.size()));
+    if (options.inputs.back() == "-")  // as sort does, wherever the names come from
+      throw UsageError("when reading file names from stdin, no file name of '-' allowed");
+  }
+  if (options.inputs.empty()) throw UsageError(fmt::format("no input from {}", lines::quoted_word(from)));
+}
+
 io::Backend make_line_queue(const std::string& name, const PreparedLines& prepared) {
   const io::BackendChoice choice = io::parse_backend(name);
   const unsigned depth = prepared.job.plan.read_depth + prepared.job.plan.write_depth + 2;

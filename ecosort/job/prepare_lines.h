@@ -51,6 +51,9 @@ enum class SpecialOutput : std::uint8_t { redirected, refused };
 // What a spec says in the words of GNU sort. UsageError.
 [[nodiscard]] lines::LinesOptions line_options_of(const SortSpec& spec);
 
+// Adds the inputs that a file names, separated by NUL, where the options say so. UsageError.
+void read_file_names(lines::LinesOptions& options);
+
 // The keys of -R: 16 bytes that decide all of its order.
 void choose_salt(lines::LinesOptions& options);
 

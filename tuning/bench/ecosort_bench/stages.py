@@ -313,11 +313,9 @@ class Bench:
         self._keep(case.stage, slot, measured, {**extra, "output_bytes": work.output.stat().st_size})
         work.output.unlink()
 
-    def cpu(self, rounds: int) -> None:
+    def cpu(self, rounds: int, cases: tuple[cpu_floor.CpuCase, ...] = cpu_floor.CASES) -> None:
         """Sorts that compress nothing, their requests without computing, and what they compute without requests."""
-        if not (tool := self.programs.tool("costs")).exists():
-            raise RunError(f"{tool} is not there: make bench builds it")
-        for case in cpu_floor.CASES:
+        for case in cases:
             missing = self._missing(case.stage, schedule(dict.fromkeys(cpu_floor.CONTENDERS, rounds)))
             if not missing:
                 continue

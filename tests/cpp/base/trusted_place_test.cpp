@@ -1,5 +1,5 @@
 // Which places are trusted: owners, modes, sticky directories and symbolic links on the way.
-#include "io/trusted_place.h"
+#include "base/trusted_place.h"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace ecosort::io {
+namespace ecosort {
 
 namespace {
 
@@ -90,4 +90,4 @@ TEST_F(TrustedPlace, WhatBelongsToSomebodyElseIsNotTrusted) {
   EXPECT_THAT(reason(root_ / "link"), HasSubstr("belongs to user "));
 }
 
-}  // namespace ecosort::io
+}  // namespace ecosort

@@ -1,4 +1,4 @@
-#include "demsort_inplace/job_runs.h"
+#include "demsort_inplace/prepare/job_runs.h"
 
 #include <fmt/format.h>
 

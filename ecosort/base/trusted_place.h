@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ecosort::io {
+namespace ecosort {
 
 // Users whose files count as one's own.
 using Owners = std::vector<uid_t>;
@@ -28,4 +28,4 @@ using Owners = std::vector<uid_t>;
 // may be on the way, but not hold the file. `path` is absolute. Never throws: what cannot be looked at is a reason.
 [[nodiscard]] std::string reason_to_distrust_place(const std::string& path, const Owners& owners);
 
-}  // namespace ecosort::io
+}  // namespace ecosort

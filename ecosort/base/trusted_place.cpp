@@ -1,4 +1,4 @@
-#include "io/trusted_place.h"
+#include "base/trusted_place.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 #include "base/user.h"
 
-namespace ecosort::io {
+namespace ecosort {
 
 namespace {
 
@@ -111,4 +111,4 @@ std::string reason_to_distrust(const struct stat& status, const std::string& pat
 
 std::string reason_to_distrust_place(const std::string& path, const Owners& owners) { return Walk(path, owners).find_reason(); }
 
-}  // namespace ecosort::io
+}  // namespace ecosort

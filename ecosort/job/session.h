@@ -1,0 +1,54 @@
+// The files and the queue of one run, for whoever starts it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "engine/bench.h"
+#include "io/backends.h"
+#include "io/counting_queue.h"
+#include "io/posix_storage.h"
+
+namespace ecosort::job {
+
+// UsageError if nothing that serves requests has this name: "auto", "uring", "pool" or "stxxl".
+void check_queue_name(const std::string& io);
+
+// Outlives the run. One thread; the queue may be notified by any, also by a signal handler.
+class Session {
+ public:
+  Session() = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session() = default;
+
+  [[nodiscard]] io::PosixStorage& storage() noexcept { return storage_; }
+
+  // What `io` names, for so many requests in flight. UsageError for what is no name, or is not available.
+  void open_queue(const std::string& io, unsigned depth);
+  void use(io::Backend backend);
+
+  // All below: once the queue is open.
+  [[nodiscard]] io::Queue& queue() noexcept { return traced_ ? *traced_ : *backend_.queue; }
+  [[nodiscard]] const std::string& notice() const noexcept { return backend_.notice; }  // for the user; may be empty
+  [[nodiscard]] const char* backend_name() const noexcept { return backend_.queue->backend_name(); }
+
+  // Every request from now on is told to `sink`.
+  void trace(io::TraceSink sink) { traced_.emplace(*backend_.queue, backend_.depth, std::move(sink)); }
+
+  // What a run works in: these, and who looks on.
+  [[nodiscard]] engine::Environment environment(engine::Progress& progress, engine::PhaseLog& log,
+                                                const std::atomic<int>& interrupted) {
+    return {storage_, queue(), progress, log, interrupted};
+  }
+
+ private:
+  io::PosixStorage storage_;
+  io::Backend backend_;
+  std::optional<io::CountingQueue> traced_;
+};
+
+}  // namespace ecosort::job
