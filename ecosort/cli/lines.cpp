@@ -136,7 +136,7 @@ int sort_files(const LinesOptions& options, double started_s) {
   print_notice(options, contents.compressed_notice(compressed_inputs(job)));
   print_notice(options, plain_output_notice(options));
   job.look = contents_look(options, contents);
-  session.use(job::make_line_queue(options.io, prepared));
+  session.open_queue(options.io, prepared);
   print_notice(options, session.notice());
   if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1, "--parallel");  // and the progress line's
   check_report_files({options.stats, options.events, options.trace}, job.inputs, job.output);

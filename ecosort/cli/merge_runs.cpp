@@ -65,6 +65,7 @@ NamedRuns named_runs(const SortOptions& options, job::Session& session) {
     check_output_is_not_of_job(options.output, file);
     session.open_queue(options.io, job_queue_depth);
     inplace::JobRuns runs = inplace::runs_of_job(file, session.storage(), session.queue());
+    session.close_queue();
     named.paths.insert(named.paths.end(), runs.paths.begin(), runs.paths.end());
     named.locks.push_back(std::move(runs.directory));
   }
@@ -73,7 +74,7 @@ NamedRuns named_runs(const SortOptions& options, job::Session& session) {
 
 int merge_rows(const SortOptions& options, job::PreparedLines prepared, job::Session& session, double started_s) {
   lines::LinesJob& job = prepared.job;
-  session.use(job::make_line_queue(options.io, prepared));
+  session.open_queue(options.io, prepared);
   print_notice(options.quiet, session.notice());
   check_threads_can_start(job.plan.threads + 1, "--threads");
   check_report_files({options.stats, options.events, options.trace}, job.inputs, job.output);

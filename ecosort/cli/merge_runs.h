@@ -3,6 +3,7 @@
 
 #include "cli/sort_options.h"
 #include "job/prepare_merge.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 

@@ -40,7 +40,7 @@ int sort_files(const TableOptions& options, double started_s) {
   tell_waits(session, options.quiet);
   job::PreparedLines prepared = job::prepare_table(options.spec, session.storage(), job::SpecialOutput::redirected);
   lines::LinesJob& job = prepared.job;
-  session.use(job::make_line_queue(options.spec.io, prepared));
+  session.open_queue(options.spec.io, prepared);
   print_notice(options.quiet, session.notice());
   if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1, "--threads");  // and the progress line's
   check_report_files({options.stats, options.events, options.trace}, job.inputs, job.output);

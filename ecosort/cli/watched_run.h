@@ -32,7 +32,7 @@ class WatchedRun {
   WatchedRun& operator=(const WatchedRun&) = delete;
 
   // Does `work(engine::Environment)` and returns what it returns; the phase "total" spans it. `sum_up(report)` is the JobSummary
-  // of it. The queue of `session` is open; its requests are traced where that is wanted, which it may do as long as this lives.
+  // of it. The queue of `session` is open. Where requests are traced, none may be submitted when this is gone.
   template <typename Work, typename SumUp>
   auto watch(job::Session& session, const Work& work, const SumUp& sum_up) {
     if (trace_) session.trace([this](const io::TraceEvent& event) { trace_->add(event); });

@@ -9,7 +9,7 @@
 namespace ecosort::io {
 
 // Looks for the module beside the program, then above it and in ../lib/ecosort, and loads it only from where no one but this user
-// and root can have put it (io/trusted_place.h). It stays loaded. UsageError, with the reason, where it cannot be had.
+// and root can have put it (base/trusted_place.h). It stays loaded. UsageError, with the reason, where it cannot be had.
 [[nodiscard]] std::unique_ptr<Queue> load_stxxl_queue(unsigned depth);
 
 }  // namespace ecosort::io

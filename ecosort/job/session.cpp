@@ -1,16 +1,24 @@
 #include "job/session.h"
 
-#include <utility>
+#include "job/prepare_lines.h"
 
 namespace ecosort::job {
 
 void check_queue_name(const std::string& io) { (void)io::parse_backend(io); }
 
-void Session::open_queue(const std::string& io, unsigned depth) { use(io::make_queue(io::parse_backend(io), depth)); }
+void Session::open_queue(const std::string& io, unsigned depth) {
+  close_queue();
+  backend_ = io::make_queue(io::parse_backend(io), depth);
+}
 
-void Session::use(io::Backend backend) {
+void Session::open_queue(const std::string& io, const PreparedLines& prepared) {
+  close_queue();
+  backend_ = make_line_queue(io, prepared);
+}
+
+void Session::close_queue() noexcept {
   traced_.reset();
-  backend_ = std::move(backend);
+  backend_.queue.reset();
 }
 
 }  // namespace ecosort::job

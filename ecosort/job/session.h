@@ -1,18 +1,23 @@
-// The files and the queue of one run, for whoever starts it.
+// The files and the queue of one run, for a command that starts it; and whatever it is told of the run: Progress, PhaseLog, each
+// request (TraceEvent), a queue that broke (QueueBroken).
 #pragma once
 
 #include <atomic>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "engine/bench.h"
+#include "engine/phase_log.h"
+#include "engine/progress.h"
 #include "io/backends.h"
 #include "io/counting_queue.h"
 #include "io/posix_storage.h"
+#include "io/reactor.h"
 
 namespace ecosort::job {
+
+struct PreparedLines;
 
 // UsageError if nothing that serves requests has this name: "auto", "uring", "pool" or "stxxl".
 void check_queue_name(const std::string& io);
@@ -27,16 +32,18 @@ class Session {
 
   [[nodiscard]] io::PosixStorage& storage() noexcept { return storage_; }
 
-  // What `io` names, for so many requests in flight. UsageError for what is no name, or is not available.
+  // What `io` names, for so many requests in flight; one that was open ends before. UsageError for what is no name, or is not
+  // available.
   void open_queue(const std::string& io, unsigned depth);
-  void use(io::Backend backend);
+  void open_queue(const std::string& io, const PreparedLines& prepared);
+  void close_queue() noexcept;
 
   // All below: once the queue is open.
   [[nodiscard]] io::Queue& queue() noexcept { return traced_ ? *traced_ : *backend_.queue; }
   [[nodiscard]] const std::string& notice() const noexcept { return backend_.notice; }  // for the user; may be empty
   [[nodiscard]] const char* backend_name() const noexcept { return backend_.queue->backend_name(); }
 
-  // Every request from now on is told to `sink`.
+  // Every request from now on is told to `sink`, until the queue ends.
   void trace(io::TraceSink sink) { traced_.emplace(*backend_.queue, backend_.depth, std::move(sink)); }
 
   // What a run works in: these, and who looks on.

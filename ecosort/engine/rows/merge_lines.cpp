@@ -178,8 +178,8 @@ Task<void> MergeLines::take_first_rows(MergeCursor& cursor) {
 void MergeLines::out_of_order(const MergeCursor* cursor) const {
   if (cursor == nullptr || !cursor->is_plain || !terms_.is_of_files)
     throw VerificationError("verification failed: the merged lines would not be in order; the output was not written");
-  const std::string place = cursor->lines_before > 0 ? fmt::format(" line {}", cursor->lines_before + 1) : "";
-  throw NotSorted(fmt::format("{}:{} is not in order: this row comes before the one in front of it: {}",
+  const std::string place = cursor->lines_before > 0 ? fmt::format(": line {}", cursor->lines_before + 1) : "";
+  throw NotSorted(fmt::format("{}{} is not in order: this row comes before the one in front of it: {}",
                               rows::shown_name(cursor->input->name), place, keys::shown(cursor->line())),
                   cursor->lines_before);
 }

@@ -7,17 +7,17 @@
 
 namespace {
 
-constexpr std::size_t usual_words = 16;  // that most lines have at most
+constexpr std::size_t branchless_words = 16;  // most lines have no more
 
-// What `usual_words` less some words add to the two sums where zeros stand in for them, negated.
+// Of a line of w words: minus what words [w, branchless_words) add to the two sums where they are zeros, which their keys do.
 struct MissingWords {
   constexpr MissingWords() {
-    for (std::size_t words = usual_words; words > 0; --words) {
+    for (std::size_t words = branchless_words; words > 0; --words) {
       sums[words - 1][0] = sums[words][0] - (hash_keys.a[words - 1] & low_half) * (hash_keys.a[words - 1] >> 32U);
       sums[words - 1][1] = sums[words][1] - (hash_keys.b[words - 1] & low_half) * (hash_keys.b[words - 1] >> 32U);
     }
   }
-  alignas(16) std::uint64_t sums[usual_words + 1][2] = {};
+  alignas(16) std::uint64_t sums[branchless_words + 1][2] = {};
 };
 constexpr MissingWords missing_words;
 
@@ -42,7 +42,7 @@ struct Avx2Vectors {
     return _mm256_mul_epu32(sum, _mm256_srli_epi64(sum, 32));
   }
   static LineSums sums(const char* line, std::size_t words) noexcept {
-    return words <= usual_words ? sums_of_usual(line, words) : sums_of_any(line, words);
+    return words <= branchless_words ? sums_without_branch(line, words) : sums_of_any(line, words);
   }
 
  private:
@@ -72,10 +72,10 @@ struct Avx2Vectors {
   }
 
   // Without a branch, because one that is mispredicted takes as long as the rest: zeros stand in for words that are missing.
-  static LineSums sums_of_usual(const char* line, std::size_t words) noexcept {
+  static LineSums sums_without_branch(const char* line, std::size_t words) noexcept {
     Sums sums;
 #pragma GCC unroll 4
-    for (std::size_t i = 0; i < usual_words; i += 4)
+    for (std::size_t i = 0; i < branchless_words; i += 4)
       add(sums, load_part(line + i * word_bytes, are_among(words, i)), load(hash_keys.a + i), load(hash_keys.b + i));
     const __m128i missing = _mm_load_si128(reinterpret_cast<const __m128i*>(missing_words.sums[words]));
     return to_sums(_mm_add_epi64(folded(sums), missing));

@@ -56,6 +56,7 @@ nlohmann::ordered_json to_json(const bench::Costs& costs) {
 int main(int argc, char** argv) try {
   const unsigned runs = runs_of(argc > 1 ? argv[1] : "");
   const Kind& kind = kind_of(argc > 2 ? argv[2] : "records");
+  if (argc > 3) throw UsageError(fmt::format("'{}': no more is taken than the number of runs and a kind", argv[3]));
   const nlohmann::ordered_json json{{"verification", to_json(kind.verification())}, {"kernels", to_json(kind.kernels(runs))}};
   fmt::print("{}\n", ecosort::json_text(json));
   return 0;

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ecosort_measure.results import Results, cpu_s
+from ecosort_power.errors import RunError
 
 from ecosort_bench import lines, tables
 from ecosort_bench.contenders import Contenders, Work
@@ -56,10 +57,12 @@ def command(case: CpuCase, programs: Contenders, work: Work) -> tuple[list[str],
 
 
 def merged_runs(stats: dict[str, Any]) -> int:
-    """How many runs the widest merge of the sort had: with rows all of them, if one pass was enough."""
-    if "plan" in stats:
-        return max(step["fan_in"] for step in stats["plan"]["merge_steps"])
-    return int(stats["runs"])
+    """How many runs the widest merge of the sort had: with rows all of them, if one pass was enough. RunError if none was
+    stored."""
+    runs = (step["fan_in"] for step in stats["plan"]["merge_steps"]) if "plan" in stats else (stats["runs"],)
+    if (most := max(runs, default=0)) == 0:
+        raise RunError("the input fits in the memory, and this stage is about sorts of two passes: take more, or less memory")
+    return int(most)
 
 
 def stored_share(stats: dict[str, Any]) -> float:

@@ -230,7 +230,7 @@ class Bench:
             work = replace(self.work, input=self.directory / case.name)
             self.say(f"making input: {case.what}")
             self._make_lines(case.input_kind, case.bytes(asked_bytes), work.input)
-            seen: set[str] = {run["checksum"] for run in self.results.runs if run["stage"] == case.stage and run["checksum"]}
+            seen = self._checksums(case.stage)
             if case.moves_everything:
                 work = self._with_floor_of_lines(case, work)
             for slot in missing:
@@ -315,6 +315,9 @@ class Bench:
 
     def cpu(self, rounds: int, cases: tuple[cpu_floor.CpuCase, ...] = cpu_floor.CASES) -> None:
         """Sorts that compress nothing, their requests without computing, and what they compute without requests."""
+        measured = self.results.data.setdefault("costs", {})
+        if any(case.kind not in measured for case in cases) and not (tool := self.programs.tool("costs")).exists():
+            raise RunError(f"{tool} is not there: make bench builds it")
         for case in cases:
             missing = self._missing(case.stage, schedule(dict.fromkeys(cpu_floor.CONTENDERS, rounds)))
             if not missing:
@@ -325,16 +328,19 @@ class Bench:
             command, environment = cpu_floor.command(case, self.programs, work)
             self._run_cold([*command, "--trace", str(work.trace)], environment)
             work.output.unlink()
-            found = self.results.data.setdefault("costs", {})
-            if case.kind not in found:
+            if case.kind not in measured:
                 stats = json.loads(work.stats.read_text())
                 runs, stored_share = cpu_floor.merged_runs(stats), cpu_floor.stored_share(stats)
-                found[case.kind] = self._measure_costs(case.kind, runs, stored_share, work)
+                measured[case.kind] = self._measure_costs(case.kind, runs, stored_share, work)
                 self.results.save()
-            seen: set[str] = set()
+            seen = self._checksums(case.stage)
             for slot in missing:
                 self._run_cpu(case, slot, work, seen)
             work.input.unlink()
+
+    def _checksums(self, stage: str) -> set[str]:
+        """Of the outputs so far, also of those before --continue."""
+        return {run["checksum"] for run in self.results.runs if run["stage"] == stage and run["checksum"]}
 
     def _make_cpu_input(self, case: cpu_floor.CpuCase, path: Path) -> None:
         settings = self.results.data["settings"]

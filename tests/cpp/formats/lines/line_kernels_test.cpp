@@ -2,13 +2,18 @@
 #include "formats/lines/line_kernels.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "base/random.h"
+#include "base/system_page.h"
 #include "formats/lines/number_window.h"
 #include "formats/lines/numbers.h"
 
@@ -139,6 +144,42 @@ TEST_P(LineKernelsOf, HashAsThePlainOnesDo) {
     const LineHash hash = kernels().hash(text.data(), size), plain = line_kernels_baseline.hash(text.data(), size);
     ASSERT_EQ(hash.low, plain.low) << size;
     ASSERT_EQ(hash.high, plain.high) << size;
+  }
+}
+
+// Pages behind which none may be read.
+class GuardedText {
+ public:
+  GuardedText() : bytes_(::mmap(nullptr, 2 * room_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    if (bytes_ == MAP_FAILED || ::mprotect(text() + room_, room_, PROT_NONE) != 0) throw std::runtime_error("mmap");
+  }
+  GuardedText(const GuardedText&) = delete;
+  GuardedText& operator=(const GuardedText&) = delete;
+  ~GuardedText() { ::munmap(bytes_, 2 * room_); }
+
+  // `line`, whose last byte is the last one there is.
+  [[nodiscard]] const char* at_the_end(std::string_view line) const {
+    return static_cast<char*>(std::memcpy(text() + room_ - line.size(), line.data(), line.size()));
+  }
+
+ private:
+  [[nodiscard]] char* text() const { return static_cast<char*>(bytes_); }
+
+  const std::size_t room_ = system_page_bytes();
+  void* bytes_;
+};
+
+TEST_P(LineKernelsOf, HashNothingBehindALine) {
+  Random random(8);
+  const std::string text = random_text(random, 2000, 100);
+  const GuardedText guarded;
+  for (std::size_t size = 0; size < 2000; ++size) {
+    const std::string_view line(text.data(), size);
+    const char* const last = guarded.at_the_end(line);
+    const LineHash hash = kernels().hash(last, size), plain = line_kernels_baseline.hash(line.data(), size);
+    ASSERT_EQ(hash.low, plain.low) << size;
+    const LinePlace lines[] = {{last, size}, {last, size}, {last, size}, {last, size}};
+    ASSERT_EQ(kernels().sum(lines, 4).high, 4 * plain.high) << size;
   }
 }
 
