@@ -17,7 +17,7 @@ namespace {
 class CsvKernelsOf : public testing::TestWithParam<records::CpuLevel> {
  protected:
   void SetUp() override {
-    if (GetParam() > records::detected_cpu_level()) GTEST_SKIP() << "this machine lacks it";
+    if (GetParam() > records::detected_cpu_level()) GTEST_SKIP() << "this processor lacks it";
   }
   [[nodiscard]] const CsvKernels& kernels() const { return csv_kernels_of(GetParam()); }
 };

@@ -23,7 +23,7 @@ namespace {
 class LineKernelsOf : public testing::TestWithParam<records::CpuLevel> {
  protected:
   void SetUp() override {
-    if (GetParam() > records::detected_cpu_level()) GTEST_SKIP() << "this machine lacks it";
+    if (GetParam() > records::detected_cpu_level()) GTEST_SKIP() << "this processor lacks it";
   }
   [[nodiscard]] const LineKernels& kernels() const { return line_kernels_of(GetParam()); }
 };
