@@ -69,5 +69,6 @@ def stored_share(stats: dict[str, Any]) -> float:
     return stats["plan"]["stored_records"] / stats["plan"]["records"] if "plan" in stats else 1.0
 
 
-def cpu_s_per_gb(results: Results, case: CpuCase, contender: str) -> list[float]:
-    return [cpu_s(run) / (run["input_bytes"] / 1e9) for run in results.of(case.stage, contender).values()]
+def cpu_s_per_gb(results: Results, stage: str, contender: str) -> list[float]:
+    """Of each run, of a stage whose runs tell the size of their input."""
+    return [cpu_s(run) / (run["input_bytes"] / 1e9) for run in results.of(stage, contender).values()]

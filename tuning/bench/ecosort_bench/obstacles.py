@@ -72,7 +72,7 @@ def of_cpu(costs: Mapping[str, Any], threads: int) -> str:
 def of_cpu_in_all(results: Results, case: CpuCase) -> str:
     """The kernels and the requests, of which a sort takes both."""
     costs = results.data.get("costs", {}).get(case.kind)
-    requests = cpu_s_per_gb(results, case, "floor_a")
+    requests = cpu_s_per_gb(results, case.stage, "floor_a")
     if not costs or not requests:
         return ""
     least = statistics.median(requests) + costs["beside_io"]["total_s_per_gb"]
@@ -131,7 +131,7 @@ def of_lines(results: Results, case: Case) -> str:
     if not sorts or not floors or not peers:
         return ""
     sort, floor, other = (statistics.median(float(run["wall_s"]) for run in runs.values()) for runs in (sorts, floors, peers))
-    moving = statistics.median(cpu_s(run) / (run["input_bytes"] / 1e9) for run in floors.values())
+    moving = statistics.median(cpu_s_per_gb(results, case.stage, "floor_b"))
     threads = results.data["settings"]["threads"]
     return (
         f"floor (b), which computes nothing, is {other / floor:.1f} times as fast as {case.peer_title}"

@@ -270,10 +270,7 @@ class Bench:
             measured = run_warm(command, self.directory, environment, work.output)
         else:
             measured = self._run_cold(command, environment)
-        checksum = lines.digest(work.output)
-        seen.add(checksum)
-        if len(seen) > 1:
-            raise RunError(f"{case.stage}: the output of {slot.contender} differs from that of the runs before")
+        checksum = self._same_checksum(case.stage, slot, work, seen)
         has_stats = slot.contender == "ecosort" and not case.is_small
         extra = {"stats": json.loads(work.stats.read_text()) if has_stats else None, "checksum": checksum}
         self._keep(case.stage, slot, measured, {**extra, **size})
@@ -342,6 +339,14 @@ class Bench:
         """Of the outputs so far, also of those before --continue."""
         return {run["checksum"] for run in self.results.runs if run["stage"] == stage and run["checksum"]}
 
+    @staticmethod
+    def _same_checksum(stage: str, slot: Slot, work: Work, seen: set[str]) -> str:
+        """Of the output. RunError if one before was another."""
+        seen.add(checksum := lines.digest(work.output))
+        if len(seen) > 1:
+            raise RunError(f"{stage}: the output of {slot.contender} differs from that of the runs before")
+        return checksum
+
     def _make_cpu_input(self, case: cpu_floor.CpuCase, path: Path) -> None:
         settings = self.results.data["settings"]
         if case == cpu_floor.RECORDS:
@@ -356,12 +361,8 @@ class Bench:
         )
         work.output.unlink(missing_ok=True)
         measured = self._run_cold(command, environment)
-        checksum = lines.digest(work.output) if is_sort else None
+        checksum = self._same_checksum(case.stage, slot, work, seen) if is_sort else None
         stats = json.loads(work.stats.read_text()) if is_sort else None
-        if checksum is not None:
-            seen.add(checksum)
-        if len(seen) > 1:
-            raise RunError(f"{case.stage}: the output differs from that of the runs before")
         self._keep(case.stage, slot, measured, {"stats": stats, "checksum": checksum, "input_bytes": work.input.stat().st_size})
         work.output.unlink()
 

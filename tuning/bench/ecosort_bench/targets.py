@@ -9,6 +9,7 @@ from ecosort_measure.paired import Interval, median_interval, ratios
 from ecosort_measure.results import Results, Run, cpu_s, wall_s
 
 from ecosort_bench import cpu_floor, obstacles
+from ecosort_bench.cpu_floor import cpu_s_per_gb
 from ecosort_bench.inputs import KINDS
 from ecosort_bench.lines import case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
@@ -67,7 +68,7 @@ def verdicts(results: Results) -> list[Verdict]:
     found += _long_keys(results) if of_keys else []
     found += _in_place(results) if "inplace" in results.stages else []
     found += [
-        bound(case.title, cpu_floor.cpu_s_per_gb(results, case, "ecosort"), case.limit, "s/GB", statistics.median)
+        bound(case.title, cpu_s_per_gb(results, case.stage, "ecosort"), case.limit, "s/GB", statistics.median)
         for case in cpu_floor.CASES
         if case.stage in results.stages
     ]
@@ -130,9 +131,6 @@ def _memory(run: Run) -> float:
 
 
 def _lines(results: Results) -> list[Verdict]:
-    def cpu(stage: str) -> list[float]:
-        return [cpu_s(run) / (run["input_bytes"] / 1e9) for run in results.of(stage, "ecosort").values()]
-
     found = [
         at_least(f"lines, {what}: GNU sort / EcoSort", paired(results, f"lines_{name}", "gnu_sort", "ecosort"), limit)
         for name, what, limit in (
@@ -151,9 +149,9 @@ def _lines(results: Results) -> list[Verdict]:
     return [
         *found,
         at_most("lines: CPU of -g / -n", paired(results, "lines_general", "ecosort", "ecosort", cpu_s, "lines_numeric"), 1.3, 3),
-        bound("lines, whole line: CPU", cpu("lines_text"), 1.5, "s/GB", statistics.median),
+        bound("lines, whole line: CPU", cpu_s_per_gb(results, "lines_text", "ecosort"), 1.5, "s/GB", statistics.median),
         at_most("lines, 1 MB: EcoSort / GNU sort", small, 1, SHOWN_BY_PAIRS),
-        bound("records of 16 bytes: CPU", cpu("lines_u64"), 2.5, "s/GB", statistics.median),
+        bound("records of 16 bytes: CPU", cpu_s_per_gb(results, "lines_u64", "ecosort"), 2.5, "s/GB", statistics.median),
         at_least("records of 16 bytes: STXXL ksort / EcoSort", records, 1, strictly=True),
     ]
 
