@@ -15,6 +15,8 @@ using Costs = std::vector<std::pair<std::string, double>>;
 // Of records of 100 bytes.
 [[nodiscard]] Costs verification_costs();
 [[nodiscard]] Costs kernel_costs(unsigned runs);
+// Of blocks of this size, out of memory.
+[[nodiscard]] double verify_cost(std::size_t block_bytes);
 // Of rows. To hash them is a part of the kernels, which have them at hand.
 [[nodiscard]] Costs row_verification_costs();
 [[nodiscard]] Costs text_kernel_costs(unsigned runs);

@@ -1,5 +1,4 @@
 #include "costs/cost.h"
-#include "hash/block_checksum.h"
 #include "rows/row_steps.h"
 
 namespace ecosort::bench {
@@ -23,13 +22,7 @@ Costs kernels_of(unsigned runs) {
 
 }  // namespace
 
-Costs row_verification_costs() {
-  const std::vector<std::byte> memory(run_bytes, std::byte{'x'});
-  return {{"granule_verify", cost(memory.size(), [&] {
-             for (std::size_t at = 0; at < memory.size(); at += block_bytes)
-               keep(records::block_checksum(memory.data() + at, block_bytes, at));
-           })}};
-}
+Costs row_verification_costs() { return {{"granule_verify", verify_cost(block_bytes)}}; }
 
 Costs text_kernel_costs(unsigned runs) { return kernels_of<Lines>(runs); }
 Costs number_kernel_costs(unsigned runs) { return kernels_of<Numbers>(runs); }

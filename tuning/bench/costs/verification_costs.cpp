@@ -7,9 +7,22 @@
 
 namespace ecosort::bench {
 
+namespace {
+
+constexpr std::size_t memory_bytes = std::size_t{256} << 20;  // beyond the caches
+
+}  // namespace
+
+double verify_cost(std::size_t block_bytes) {
+  const std::vector<std::byte> memory(memory_bytes, std::byte{'x'});
+  return cost(memory.size(), [&] {
+    for (std::size_t at = 0; at < memory.size(); at += block_bytes)
+      keep(records::block_checksum(memory.data() + at, block_bytes, at));
+  });
+}
+
 Costs verification_costs() {
   constexpr std::size_t chunk_records = 327;  // 32 KiB
-  constexpr std::size_t memory_bytes = std::size_t{256} << 20;
   const records::Encoder encoder(records::RecordFormat{});
   records::GensortRecords generator({.ascii = true}, 0);
   std::vector<std::byte> chunk(chunk_records * record_size), memory(memory_bytes, std::byte{'x'});
@@ -26,10 +39,7 @@ Costs verification_costs() {
                      }));
   costs.emplace_back("granule_seal",
                      cost(run_block_bytes, [&] { keep(records::block_checksum(memory.data(), run_block_bytes, 1)); }));
-  costs.emplace_back("granule_verify", cost(memory.size(), [&] {
-                       for (std::size_t at = 0; at < memory.size(); at += run_block_bytes)
-                         keep(records::block_checksum(memory.data() + at, run_block_bytes, at));
-                     }));
+  costs.emplace_back("granule_verify", verify_cost(run_block_bytes));
   return costs;
 }
 
