@@ -27,7 +27,9 @@ STRIP ?= -s
 EMULATOR ?=
 # Extra words for pytest, e.g. make test PYTEST='-k gen -x'; -n 0 runs the tests one after the other, as a debugger wants it.
 PYTEST ?=
-PARALLEL := -n $(JOBS)
+# Most tests wait more than they compute: twice as many workers as cores.
+WORKERS ?= $(shell expr 2 \* $(JOBS))
+PARALLEL := -n $(WORKERS)
 
 # SAN=address,undefined or SAN=thread: the same targets in a build directory of their own.
 comma := ,
@@ -73,10 +75,17 @@ deps: ## install every Debian and Python package that the other targets need (as
 
 .PHONY: test
 test: ## build and run all tests (SAN=address,undefined or SAN=thread: with sanitizers; PYTEST='-k word' for some)
-	@$(DEPS) program build python test fuzz site
-	@$(MAKE) --no-print-directory everything
-	@$(MAKE) --no-print-directory fuzz-build
+	@$(DEPS) program python $(shell tuning/setup/test-needs packages $(PYTEST))
+	@set -e; for target in $(shell tuning/setup/test-needs builds $(PYTEST)); do $(MAKE) --no-print-directory $$target; done
 	@$(NO_ASLR) $(VENV)/python -m pytest $(PARALLEL) $(PYTEST)
+
+.PHONY: test-report
+test-report: ## what each file and the slowest tests of the last make test took, and how busy the cores were
+	@$(VENV)/python tests/durations.py $(BUILD)/test-durations.tsv $(JOBS)
+
+.PHONY: library
+library: all ## build libecosort.so beside the program
+	@ninja -C $(BUILD) -j $(JOBS) libecosort_shared
 
 .PHONY: fuzz-build
 fuzz-build: ## build the fuzz targets (clang, libFuzzer, with sanitizers); make test runs them briefly, make soak longer
@@ -156,8 +165,8 @@ power-accuracy: ## simulate meters and loads of known energy and write the table
 .PHONY: lint
 lint: ## check format, clang-tidy, ruff and mypy
 	@$(DEPS) program build python lint
-	@$(CONFIGURE) $(BUILD) $(TYPE) -DECOSORT_TESTS=ON
-	@JOBS=$(JOBS) tuning/setup/lint $(BUILD)
+	@$(CONFIGURE) $(BUILD)/lint $(TYPE) -DECOSORT_TESTS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON
+	@JOBS=$(JOBS) tuning/setup/lint $(BUILD)/lint
 
 .PHONY: format
 format: ## rewrite the sources in the project's format
@@ -206,9 +215,9 @@ oldest: ## run the C++ unit tests as on the oldest processor there may be, witho
 
 .PHONY: soak
 soak: ## all tests with larger sweeps (hours), then make oldest and make cross
-	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory test
-	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory oldest
-	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory cross
+	@begin=$$SECONDS; for target in test oldest cross; do \
+	  ECOSORT_SOAK=1 $(MAKE) --no-print-directory $$target; \
+	  echo "soak: $$target is done after $$(((SECONDS - begin) / 60)) minutes"; done
 
 COMMANDS := sort inplace resume lines csv jsonl merge sample partition plan gen check power tune joulesort cluster queue serve manual
 MAN := $(DESTDIR)$(PREFIX)/share/man/man1
@@ -216,8 +225,7 @@ BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ecosort
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ecosort.fish
 
 .PHONY: install
-install: all ## install program, library, man pages and completions below PREFIX (default /usr/local; DESTDIR is honoured)
-	@ninja -C $(BUILD) -j $(JOBS) libecosort_shared
+install: library ## install program, library, man pages and completions below PREFIX (default /usr/local; DESTDIR is honoured)
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) --component library --prefix $(PREFIX)
 	install -D $(STRIP) -m 755 $(BUILD)/ecosort $(DESTDIR)$(PREFIX)/bin/ecosort
 	[ ! -f $(BUILD)/ecosort_stxxl.so ] || install -D $(STRIP) -m 644 $(BUILD)/ecosort_stxxl.so $(DESTDIR)$(PREFIX)/lib/ecosort/ecosort_stxxl.so

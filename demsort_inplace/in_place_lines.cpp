@@ -12,8 +12,6 @@ namespace ecosort::inplace {
 
 namespace {
 
-constexpr io::Caching direct = io::Caching::direct_if_possible;
-
 // Holes change its time, but not its size; when all is in runs it may be cut to nothing. As long as no run is known, it is what
 // it was.
 void check_input(const LinesBench& bench, const io::FileState& now) {

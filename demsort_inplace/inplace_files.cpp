@@ -34,7 +34,6 @@ std::uint64_t durable_run_bytes(const Workbench& bench, std::uint64_t run) {
 }  // namespace
 
 Task<void> open_files(Workbench& bench, bool into_input) {
-  constexpr io::Caching direct = io::Caching::direct_if_possible;
   const Layout& layout = bench.layout;
   JobFiles& files = bench.files;
   co_await open_journal(bench);

@@ -20,6 +20,8 @@
 
 namespace ecosort::inplace {
 
+inline constexpr io::Caching direct = io::Caching::direct_if_possible;  // of all files of a job
+
 struct JobPaths {
   explicit JobPaths(const std::string& path);
 

@@ -15,7 +15,7 @@ namespace ecosort::inplace {
 
 namespace {
 
-constexpr std::uint64_t block_bytes = 4096;
+constexpr std::uint64_t journal_block_bytes = 4096;
 constexpr std::uint64_t state_places = 4;
 
 // In front of every record.
@@ -30,7 +30,7 @@ static_assert(sizeof(Frame) == 32);
 
 constexpr std::uint64_t magic = 0x314c4e4a4f434521;  // "!ECOJNL1"
 
-std::uint64_t blocks_for(std::uint64_t payload_bytes) { return div_up(sizeof(Frame) + payload_bytes, block_bytes); }
+std::uint64_t blocks_for(std::uint64_t payload_bytes) { return div_up(sizeof(Frame) + payload_bytes, journal_block_bytes); }
 
 std::uint64_t checksum_of(const std::byte* record, std::uint64_t payload_bytes, std::uint64_t job) {
   return records::block_checksum(record + sizeof(std::uint64_t), sizeof(Frame) - sizeof(std::uint64_t) + payload_bytes, job);
@@ -50,7 +50,7 @@ std::uint64_t first_places(const JobHeader& header) { return header.lines ? head
 
 std::uint64_t Journal::size_bytes(const JobHeader& header) {
   const std::uint64_t states = state_places * blocks_for(state_bytes(header));
-  return (blocks_for(encode(header).size()) + states + first_places(header)) * block_bytes;
+  return (blocks_for(encode(header).size()) + states + first_places(header)) * journal_block_bytes;
 }
 
 void Journal::set_geometry(const JobHeader& header) {
@@ -60,7 +60,7 @@ void Journal::set_geometry(const JobHeader& header) {
   header_blocks_ = blocks_for(encode(header).size());
   state_blocks_ = blocks_for(state_bytes(header));
   next_state_ = 1;
-  buffer_ = budget_.allocate(std::max(header_blocks_, state_blocks_) * block_bytes, "a record of the journal");
+  buffer_ = budget_.allocate(std::max(header_blocks_, state_blocks_) * journal_block_bytes, "a record of the journal");
 }
 
 std::uint64_t Journal::state_block(std::uint64_t sequence) const noexcept {
@@ -71,7 +71,7 @@ std::uint64_t Journal::run_block(std::uint64_t run) const noexcept { return head
 
 // As it was opened; a crash may have left the last places half made.
 std::uint64_t Journal::places_in_file() const noexcept {
-  const std::uint64_t blocks = file_.facts().size_bytes / block_bytes;
+  const std::uint64_t blocks = file_.facts().size_bytes / journal_block_bytes;
   return blocks - std::min(blocks, run_block(0));
 }
 
@@ -91,21 +91,21 @@ Task<void> Journal::create(const JobHeader& header) {
 }
 
 Task<void> Journal::write(std::uint64_t block, std::uint64_t sequence, Kind kind, const std::vector<std::byte>& payload) {
-  const std::uint64_t size = blocks_for(payload.size()) * block_bytes;
+  const std::uint64_t size = blocks_for(payload.size()) * journal_block_bytes;
   std::memset(buffer_.data(), 0, size);
   Frame frame{0, magic, sequence, static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(payload.size())};
   std::memcpy(buffer_.data(), &frame, sizeof frame);
   std::memcpy(buffer_.data() + sizeof frame, payload.data(), payload.size());
   frame.checksum = checksum_of(buffer_.data(), payload.size(), job_);
   std::memcpy(buffer_.data(), &frame, sizeof frame);
-  co_await reactor_.write(file_, block * block_bytes, buffer_.data(), size);
+  co_await reactor_.write(file_, block * journal_block_bytes, buffer_.data(), size);
   co_await reactor_.sync(file_);
 }
 
 Task<void> Journal::append(const RunDone& done) {
   if (done.run >= runs_) {
     if (more_runs_ == 0) throw InternalError("the journal has no place for another run");
-    co_await write_zeros(run_block(runs_) * block_bytes, run_block(runs_ + more_runs_) * block_bytes);
+    co_await write_zeros(run_block(runs_) * journal_block_bytes, run_block(runs_ + more_runs_) * journal_block_bytes);
     runs_ += more_runs_;
   }
   const std::vector<std::byte> payload = encode(done);
@@ -121,7 +121,7 @@ Task<void> Journal::append(const State& state) {
 
 // Nothing where no valid record of this kind begins.
 Task<std::optional<Journal::Found>> Journal::read(std::uint64_t block, Kind kind) {
-  const std::size_t got = co_await reactor_.read(file_, block * block_bytes, buffer_.data(), buffer_.size(), 0);
+  const std::size_t got = co_await reactor_.read(file_, block * journal_block_bytes, buffer_.data(), buffer_.size(), 0);
   Frame frame{};
   if (got < sizeof frame) co_return std::nullopt;
   std::memcpy(&frame, buffer_.data(), sizeof frame);
@@ -153,13 +153,13 @@ Task<std::optional<JobHeader>> Journal::read_header() {
   // The length of the header stands in its first block; that it is nonsense is found out by the checksum.
   constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20U;
   job_ = 0;
-  buffer_ = budget_.allocate(block_bytes, "the header of the journal");
+  buffer_ = budget_.allocate(journal_block_bytes, "the header of the journal");
   Frame frame{};
-  if (co_await reactor_.read(file_, 0, buffer_.data(), block_bytes, 0) < sizeof frame) co_return std::nullopt;
+  if (co_await reactor_.read(file_, 0, buffer_.data(), journal_block_bytes, 0) < sizeof frame) co_return std::nullopt;
   if (begins_as_of_cluster(reinterpret_cast<const char*>(buffer_.data()))) refuse_cluster(file_.path());
   std::memcpy(&frame, buffer_.data(), sizeof frame);
   if (frame.magic != magic || frame.payload_bytes > most_bytes) co_return std::nullopt;
-  buffer_ = budget_.allocate(blocks_for(frame.payload_bytes) * block_bytes, "the header of the journal");
+  buffer_ = budget_.allocate(blocks_for(frame.payload_bytes) * journal_block_bytes, "the header of the journal");
   const std::optional<Found> found = co_await read(0, Kind::header);
   if (!found) co_return std::nullopt;
   co_return decode_header(found->payload);

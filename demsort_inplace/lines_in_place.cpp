@@ -12,7 +12,6 @@ namespace ecosort::inplace {
 
 namespace {
 
-constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
 constexpr std::uint64_t least_block = 8 * KiB;
 constexpr std::uint64_t line_share = 8;  // of a run buffer: what a line may take
 

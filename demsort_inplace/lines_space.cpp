@@ -15,7 +15,6 @@ namespace ecosort::inplace {
 
 namespace {
 
-constexpr std::uint64_t MiB = std::uint64_t{1} << 20U;
 constexpr std::uint64_t extent_bytes = 128 * MiB;  // the longest that ext4 has
 
 std::uint64_t most_runs(const lines::LinePlan& plan, std::uint64_t input_bytes) {

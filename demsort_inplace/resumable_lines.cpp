@@ -19,8 +19,6 @@ namespace ecosort::inplace {
 
 namespace {
 
-constexpr io::Caching direct = io::Caching::direct_if_possible;
-
 class ResumableLines {
  public:
   explicit ResumableLines(LinesBench& bench) : bench_(bench) {}

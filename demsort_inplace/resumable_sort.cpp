@@ -15,8 +15,6 @@ namespace ecosort::inplace {
 
 namespace {
 
-constexpr io::Caching direct = io::Caching::direct_if_possible;
-
 class ResumableSort {
  public:
   explicit ResumableSort(Workbench& bench) : bench_(bench), layout_(bench.layout) {}

@@ -12,12 +12,10 @@ namespace ecosort::inplace {
 
 namespace {
 
-constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
-
 // The file system's own blocks. Inodes and names of our files; an extent takes 12 (ext4) or 16 (XFS) bytes in tree blocks that
 // may be half empty, and its neighbourhood in the free space trees as much again. The base covers what a nearly full file system
 // refuses to give out: a round number, which tests/inplace/test_space.py finds to be enough.
-constexpr std::uint64_t metadata_base = 256 * KiB, file_bytes = 1024, extent_bytes = 64;
+constexpr std::uint64_t metadata_base = 256 * KiB, file_bytes = 1024, bytes_per_extent = 64;
 
 // Microseconds, for comparing layouts only: a sync with its journal record and cut; cutting one run; one read request.
 constexpr std::uint64_t sync_us = 20'000, cut_us = 100, request_us = 100, batch_us = 300;
@@ -158,7 +156,7 @@ constexpr std::uint64_t ample_bytes = std::uint64_t{1} << 62U;
 
 std::uint64_t metadata_allowance(std::uint64_t files, std::uint64_t extents, std::uint64_t unit) noexcept {
   const std::uint64_t base = metadata_base * (unit / page_bytes);  // counted in blocks
-  return round_up(base + files * file_bytes + extents * extent_bytes, unit);
+  return round_up(base + files * file_bytes + extents * bytes_per_extent, unit);
 }
 
 namespace {

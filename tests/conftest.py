@@ -8,14 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import capabilities
+import durations
 import pytest
+from order_of_tests import in_order
 from sort_support import BACKENDS, directory_for_everyone
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("ECOSORT_BUILD") or ROOT / "build")
+DURATIONS = BUILD / "test-durations.tsv"
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(durations.Durations(config, DURATIONS))
+    take_signals_as_usual()
+
+
+def take_signals_as_usual() -> None:
     """Under nohup SIGHUP is ignored, in the background of a script SIGINT and SIGQUIT; and so they would be in all programs under
     test, which respect that."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -29,11 +37,16 @@ def pytest_report_header() -> str:
     return f"build: {BUILD}, sanitizers: {sanitizers}, strict: {capabilities.STRICT}, soak: {capabilities.SOAK}"
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items[:] = in_order(items, durations.read(DURATIONS))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
-    from shared_ground import BySharedGround  # xdist is there where this is called
+    from scheduler import InTwoPhases  # it needs xdist, which is there where this is called
 
-    return BySharedGround(config, log)
+    return InTwoPhases(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

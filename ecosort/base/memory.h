@@ -14,6 +14,7 @@
 
 namespace ecosort {
 
+inline constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
 class MemoryBudget;
 
 // Large pages save most of the TLB misses of random access; the system clears each as a whole when its first byte is touched,

@@ -32,6 +32,8 @@ std::string format_bytes(std::uint64_t bytes) {
   return fmt::format("{} bytes", bytes);
 }
 
+std::string exact_bytes(std::uint64_t bytes) { return fmt::format("{} ({} bytes)", format_bytes(bytes), bytes); }
+
 std::string left_over_text(std::uint64_t bytes) {
   return fmt::format("{} {} left over", bytes, bytes == 1 ? "byte is" : "bytes are");
 }

@@ -9,6 +9,8 @@ namespace ecosort {
 
 // "1.50 GiB", "64 KiB", "100 bytes".
 [[nodiscard]] std::string format_bytes(std::uint64_t bytes);
+// "1.50 GiB (1610612736 bytes)".
+[[nodiscard]] std::string exact_bytes(std::uint64_t bytes);
 
 // "1 byte is left over", "42 bytes are left over".
 [[nodiscard]] std::string left_over_text(std::uint64_t bytes);

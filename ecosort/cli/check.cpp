@@ -25,9 +25,9 @@ namespace {
 using records::KeyCase;
 using records::PartitionSummary;
 
-constexpr std::array grammar{ReferenceFlag{'i'}, ReferenceFlag{'q'}, ReferenceFlag{'s'},
-                             ReferenceFlag{'t', ReferenceFlag::Value::number},
-                             ReferenceFlag{'o', ReferenceFlag::Value::next_word}};
+constexpr std::array check_flags{ReferenceFlag{'i'}, ReferenceFlag{'q'}, ReferenceFlag{'s'},
+                                 ReferenceFlag{'t', ReferenceFlag::Value::number},
+                                 ReferenceFlag{'o', ReferenceFlag::Value::next_word}};
 
 struct CheckOptions {
   KeyCase key_case = KeyCase::exact;
@@ -38,7 +38,7 @@ struct CheckOptions {
   ProgressMode progress = ProgressMode::automatic;
 };
 
-CheckOptions parse(const ReferenceWords& words) {
+CheckOptions parse_check(const ReferenceWords& words) {
   if (words.positionals.empty()) throw UsageError("needs a FILE");
   CheckOptions options{.key_case = words.has('i') ? KeyCase::ignored : KeyCase::exact,
                        .quiet = words.has('q'),
@@ -189,9 +189,9 @@ int check_manifest(const ReferenceWords& words) {
 
 int run_check(const Words& words) {
   return with_reference_exit_codes("check", [&] {
-    const ReferenceWords parsed = parse_reference_words(words, grammar);
+    const ReferenceWords parsed = parse_reference_words(words, check_flags);
     if (!parsed.wants_help && is_manifest(parsed)) return check_manifest(parsed);
-    if (!parsed.wants_help) return check(parse(parsed));
+    if (!parsed.wants_help) return check(parse_check(parsed));
     print_out(help_text(command_table("check")));
     return 0;
   });

@@ -82,7 +82,7 @@ std::vector<OptionRow> compression_rows(std::string_view decompress, std::string
            "how hard to compress: gzip 1 to 12, zstd 1 to 19, lz4 1 to 12, xz 0 to 9, bzip2 1 to 9"}};
 }
 
-nlohmann::ordered_json run_compression_json(const planner::PackingPlan& plan, const std::optional<run::PackingReport>& report) {
+Json run_compression_json(const planner::PackingPlan& plan, const std::optional<run::PackingReport>& report) {
   if (!report) return nullptr;
   return {{"asked", plan.wanted.is_auto ? "auto" : codec::text_of(plan.wanted.terms)},
           {"goal", plan.power ? "energy" : "time"},
@@ -118,8 +118,8 @@ std::string packed_text(const std::optional<run::PackingReport>& report) {
                      is_last_packed ? " by " + run::text_of(report->last) : "");
 }
 
-nlohmann::ordered_json compression_json(const lines::LinesJob& job, const lines::LinesReport& report) {
-  nlohmann::ordered_json inputs = nlohmann::ordered_json::array(), output = nullptr;
+Json compression_json(const lines::LinesJob& job, const lines::LinesReport& report) {
+  Json inputs = Json::array(), output = nullptr;
   for (const lines::LineInput& input : job.inputs) {
     if (!input.decompresses || !input.codec) continue;
     inputs.push_back({{"name", input.name},

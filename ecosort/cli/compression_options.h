@@ -1,12 +1,12 @@
 // The options of every command that reads and writes compressed files.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "cli/option_binding.h"
 #include "cli/option_table.h"
 #include "cli/profile_choice.h"
@@ -44,10 +44,9 @@ struct CompressionWords {
 [[nodiscard]] std::vector<OptionRow> compression_rows(std::string_view decompress, std::string_view output);
 
 // For --stats: what was decompressed, and how runs and the output were compressed.
-[[nodiscard]] nlohmann::ordered_json compression_json(const lines::LinesJob& job, const lines::LinesReport& report);
+[[nodiscard]] Json compression_json(const lines::LinesJob& job, const lines::LinesReport& report);
 // The same of runs alone; null: they were not.
-[[nodiscard]] nlohmann::ordered_json run_compression_json(const planner::PackingPlan& plan,
-                                                          const std::optional<run::PackingReport>& report);
+[[nodiscard]] Json run_compression_json(const planner::PackingPlan& plan, const std::optional<run::PackingReport>& report);
 
 // For a plan: "lz4; 2 coders and their index take 1 MiB (1048576 bytes)". Empty: runs are not compressed.
 [[nodiscard]] std::string packing_text(const planner::PackingPlan& plan);

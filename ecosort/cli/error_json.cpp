@@ -1,18 +1,15 @@
 #include "cli/error_json.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/errors.h"
-#include "base/json_text.h"
+#include "base/json.h"
 #include "cli/say.h"
 
 namespace ecosort::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 bool wants_json(const Words& words) {
   const auto option = std::ranges::find_if(words, [](const std::string& word) { return word.starts_with("--progress"); });
@@ -65,8 +62,8 @@ Json error_json(const std::exception& error) {
 
 void say_error_json(const Words& words, const std::exception& error) noexcept {
   try {
-    if (lacks_plan(words, error)) print_out(json_text(error_json(error), 2) + "\n");
-    if (wants_json(words)) say(json_text(error_json(error)) + "\n");
+    if (lacks_plan(words, error)) print_out(error_json(error).text(2) + "\n");
+    if (wants_json(words)) say(error_json(error).text() + "\n");
   } catch (const std::exception&) {  // no memory: the line for people needs none
   }
 }

@@ -18,8 +18,9 @@
 namespace ecosort::cli {
 namespace {
 
-constexpr std::array grammar{ReferenceFlag{'a'}, ReferenceFlag{'c'}, ReferenceFlag{'s'},
-                             ReferenceFlag{'b', ReferenceFlag::Value::number}, ReferenceFlag{'t', ReferenceFlag::Value::number}};
+constexpr std::array gen_flags{ReferenceFlag{'a'}, ReferenceFlag{'c'}, ReferenceFlag{'s'},
+                               ReferenceFlag{'b', ReferenceFlag::Value::number},
+                               ReferenceFlag{'t', ReferenceFlag::Value::number}};
 
 struct GenOptions {
   records::GensortFormat format;
@@ -31,7 +32,7 @@ struct GenOptions {
   ProgressMode progress = ProgressMode::automatic;
 };
 
-GenOptions parse(const ReferenceWords& words) {
+GenOptions parse_gen(const ReferenceWords& words) {
   if (words.positionals.size() != 2) {
     throw UsageError(fmt::format("needs NUM_RECS and FILE, got {} word{}", words.positionals.size(),
                                  words.positionals.size() == 1 ? "" : "s"));
@@ -88,8 +89,8 @@ int generate(const GenOptions& options) {
 
 int run_gen(const Words& words) {
   return with_reference_exit_codes("gen", [&] {
-    const ReferenceWords parsed = parse_reference_words(words, grammar);
-    if (!parsed.wants_help) return generate(parse(parsed));
+    const ReferenceWords parsed = parse_reference_words(words, gen_flags);
+    if (!parsed.wants_help) return generate(parse_gen(parsed));
     print_out(help_text(command_table("gen")));
     return 0;
   });

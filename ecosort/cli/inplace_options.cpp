@@ -76,7 +76,7 @@ OptionTargets targets_of(InPlaceOptions& options, OtherWords& others) {
 }
 
 // The words alone, without a profile.
-InPlaceOptions parse_plainly(const std::string& command, const Words& words) {
+InPlaceOptions parse_inplace_words(const std::string& command, const Words& words) {
   InPlaceOptions options;
   OtherWords others;
   const ParsedWords parsed = parse_words(command_table(command), words, targets_of(options, others));
@@ -104,10 +104,10 @@ void check_job_reports(const JobRun& run) {
 }
 
 InPlaceOptions parse_inplace_options(const std::string& command, const Words& words) {
-  InPlaceOptions asked = parse_plainly(command, words);
+  InPlaceOptions asked = parse_inplace_words(command, words);
   if (asked.help || command == "resume") return asked;
   const std::vector<std::string_view> applicable{"--threads", "--io"};
-  return with_profile(std::move(asked), applicable, words, [&](const Words& all) { return parse_plainly(command, all); });
+  return with_profile(std::move(asked), applicable, words, [&](const Words& all) { return parse_inplace_words(command, all); });
 }
 
 inplace::InPlaceSpec spec_of(const InPlaceOptions& options) {

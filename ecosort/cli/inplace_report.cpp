@@ -2,10 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/json_text.h"
+#include "base/json.h"
 #include "base/size_text.h"
 #include "cli/compression_options.h"
 #include "cli/inplace.h"
@@ -18,8 +17,6 @@
 namespace ecosort::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json space_json(const std::optional<inplace::SpacePlan>& found) {
   if (!found) return nullptr;
@@ -43,8 +40,6 @@ Json space_json(const std::optional<inplace::SpacePlan>& found) {
           {"peak_memory_bytes", plan.engine.peak_memory_bytes}};
 }
 
-std::string exact(std::uint64_t bytes) { return fmt::format("{} ({} bytes)", format_bytes(bytes), bytes); }
-
 std::string layout_text(const inplace::SpacePlan& plan) {
   const inplace::Layout& layout = plan.layout;
   return fmt::format(
@@ -55,15 +50,15 @@ std::string layout_text(const inplace::SpacePlan& plan) {
       "  space taken         {}: piece or interval {}, padding {}, journal {}, allowance for metadata {}\n",
       layout.runs(), layout.piece_records, format_bytes(layout.run_block.bytes),
       format_bytes(plan.engine.merge.final.block_bytes), format_bytes(layout.interval_bytes / 2), plan.checkpoints,
-      format_bytes(plan.engine.bytes_read), format_bytes(plan.engine.bytes_written), exact(plan.need_bytes()),
+      format_bytes(plan.engine.bytes_read), format_bytes(plan.engine.bytes_written), exact_bytes(plan.need_bytes()),
       format_bytes(std::max(layout.run_file_bytes(0, 0), layout.slack_bytes())),
       format_bytes(std::max(layout.all_run_bytes(), layout.bytes()) - layout.bytes()), format_bytes(plan.journal_bytes),
       format_bytes(plan.metadata_bytes));
 }
 
 std::string space_text(const inplace::SpacePlan& least, const inplace::SpacePlan& recommended) {
-  return fmt::format("  free space needed   {}\n  recommended         {}; more gains little\n", exact(least.need_bytes()),
-                     exact(std::max(least.need_bytes(), recommended.need_bytes())));
+  return fmt::format("  free space needed   {}\n  recommended         {}; more gains little\n", exact_bytes(least.need_bytes()),
+                     exact_bytes(std::max(least.need_bytes(), recommended.need_bytes())));
 }
 
 // The models are of ordinary sorts.
@@ -92,7 +87,7 @@ std::string inplace_plan_text(const InPlaceOptions& options, const inplace::Prep
   if (options.profile.profile) text += forecast_text(forecast_of(prepared.choice.best->engine, {}, options.profile));
   text += space_text(*prepared.choice.least, recommended);
   if (options.assume_size.empty() || !options.space.empty())
-    text += fmt::format("  {:<20}{}\n", options.space.empty() ? "free space" : "space allowed", exact(prepared.free_bytes));
+    text += fmt::format("  {:<20}{}\n", options.space.empty() ? "free space" : "space allowed", exact_bytes(prepared.free_bytes));
   if (options.assume_size.empty()) return text + layout_text(*prepared.choice.best);
   return text + (options.space.empty() ? "With ample space\n" : "With this space\n") + layout_text(*prepared.choice.best) +
          "With the recommended space\n" + layout_text(recommended) + "With the least space\n" +
@@ -112,7 +107,7 @@ std::string resumable_plan_text(const SortOptions& options, const inplace::Prepa
                           : "give their space to the output");
   text += packing_line(prepared.choice.best->engine);
   text += space_text(*prepared.choice.least, inplace::recommended_space(wanted, prepared.ground).value());
-  return text + fmt::format("  free space          {}\n", exact(prepared.free_bytes)) + layout_text(*prepared.choice.best) +
+  return text + fmt::format("  free space          {}\n", exact_bytes(prepared.free_bytes)) + layout_text(*prepared.choice.best) +
          values_text(values_of(options, prepared), options.profile) +
          (options.profile.profile ? forecast_text(forecast_of(prepared.choice.best->engine, prepared.inputs, options.profile))
                                   : "");
@@ -138,7 +133,7 @@ std::string resumable_plan_json(const SortOptions& options, const inplace::Prepa
   add_values(json, values_of(options, prepared), options.profile);
   if (options.profile.profile && prepared.choice.best)
     json["prediction"] = forecast_json(forecast_of(prepared.choice.best->engine, prepared.inputs, options.profile));
-  return json_text(json, 2) + "\n";
+  return json.text(2) + "\n";
 }
 
 std::string inplace_plan_json(const InPlaceOptions& options, const inplace::PreparedInPlace& prepared) {
@@ -165,7 +160,7 @@ std::string inplace_plan_json(const InPlaceOptions& options, const inplace::Prep
       json["prediction"] = forecast_json(forecast_of(prepared.choice.best->engine, {}, options.profile));
   }
   add_values(json, values_of(options, prepared), options.profile);
-  return json_text(json, 2) + "\n";
+  return json.text(2) + "\n";
 }
 
 }  // namespace ecosort::cli

@@ -11,8 +11,6 @@ namespace ecosort::cli {
 namespace {
 
 std::string row(const char* name, const std::string& value) { return fmt::format("  {:<22}{}\n", name, value); }
-std::string exact(std::uint64_t bytes) { return fmt::format("{} ({} bytes)", format_bytes(bytes), bytes); }
-
 std::string runs_text(const planner::PackingPlan& packing) {
   return packing.coders == 0 ? "" : row("compressed runs", packing_text(packing));
 }
@@ -22,12 +20,12 @@ std::string runs_text(const planner::PackingPlan& packing) {
 std::string lines_bounds_text(const lines::LinesJob& job, std::uint64_t input_bytes) {
   const lines::LinePlan& plan = job.plan;
   const job::LinesBounds bounds = job::lines_bounds(job, input_bytes);
-  std::string text = row("memory", exact(bounds.memory_bytes)) +
-                     row("run buffers", fmt::format("{} of {}", plan.run_buffers, exact(plan.run_buffer_bytes))) +
-                     row("blocks", exact(plan.block_bytes)) + row("longest line", "at most " + exact(bounds.longest_line_bytes)) +
-                     runs_text(job.codecs.runs);
+  std::string text = row("memory", exact_bytes(bounds.memory_bytes)) +
+                     row("run buffers", fmt::format("{} of {}", plan.run_buffers, exact_bytes(plan.run_buffer_bytes))) +
+                     row("blocks", exact_bytes(plan.block_bytes)) +
+                     row("longest line", "at most " + exact_bytes(bounds.longest_line_bytes)) + runs_text(job.codecs.runs);
   if (input_bytes == 0) return text + row("input", "unknown: a stream");
-  text += row("input", exact(input_bytes)) + row("output", (job.unique ? "at most " : "") + exact(input_bytes));
+  text += row("input", exact_bytes(input_bytes)) + row("output", (job.unique ? "at most " : "") + exact_bytes(input_bytes));
   if (job.merge) return text + row("runs", "none where all inputs are merged at once");
   if (bounds.most_runs == 0) return text + row("runs", "none") + row("temporary space", "none");
   text += row("runs",
@@ -38,8 +36,8 @@ std::string lines_bounds_text(const lines::LinesJob& job, std::uint64_t input_by
                                          : fmt::format("{} to {}", bounds.fewest_merges, bounds.most_merges));
   const std::string what =
       job.compress_program.empty() ? "" : fmt::format("what {} makes of ", lines::quoted_word(job.compress_program));
-  text += row("temporary space",
-              fmt::format("{}{}at most {}", bounds.fewest_runs == 0 ? "none, or " : "", what, exact(bounds.most_temp_bytes)));
+  text += row("temporary space", fmt::format("{}{}at most {}", bounds.fewest_runs == 0 ? "none, or " : "", what,
+                                             exact_bytes(bounds.most_temp_bytes)));
   return text + row("bytes moved", fmt::format("about {} with one merge, {} more with each other", format_bytes(4 * input_bytes),
                                                format_bytes(2 * input_bytes)));
 }

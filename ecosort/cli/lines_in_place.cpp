@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "base/errors.h"
-#include "base/json_text.h"
+#include "base/json.h"
 #include "base/size_text.h"
 #include "base/threads.h"
 #include "cli/report_files.h"
@@ -22,9 +21,7 @@ namespace {
 using inplace::LinesInPlace;
 using inplace::PreparedLinesInPlace;
 
-std::string exact(std::uint64_t bytes) { return fmt::format("{} ({} bytes)", format_bytes(bytes), bytes); }
-
-nlohmann::ordered_json space_json(const std::optional<LinesInPlace>& found) {
+Json space_json(const std::optional<LinesInPlace>& found) {
   if (!found) return nullptr;
   const LinesInPlace& plan = *found;
   return {{"need_bytes", plan.need_bytes()},
@@ -41,38 +38,39 @@ nlohmann::ordered_json space_json(const std::optional<LinesInPlace>& found) {
 }
 
 std::string plan_json(const PreparedLinesInPlace& prepared, const std::string& file) {
-  nlohmann::ordered_json json{{"schema", "ecosort.lines-inplace-plan/1"},
-                              {"input_bytes", prepared.input_bytes},
-                              {"fixed_overhead_bytes", planner::fixed_overhead_bytes},
-                              {"compute_threads", prepared.job.plan.threads},
-                              {"job_directory", inplace::JobPaths(file).directory},
-                              {"free_bytes", prepared.free_bytes}};
+  Json json{{"schema", "ecosort.lines-inplace-plan/1"},
+            {"input_bytes", prepared.input_bytes},
+            {"fixed_overhead_bytes", planner::fixed_overhead_bytes},
+            {"compute_threads", prepared.job.plan.threads},
+            {"job_directory", inplace::JobPaths(file).directory},
+            {"free_bytes", prepared.free_bytes}};
   if (prepared.choice.least) {
     json["needed_bytes"] = prepared.choice.least->need_bytes();
     json["fits"] = prepared.choice.best.has_value();
     json["plan"] = space_json(prepared.choice.best);
     json["least"] = space_json(prepared.choice.least);
   }
-  return json_text(json, 2) + "\n";
+  return json.text(2) + "\n";
 }
 
 std::string plan_text(const PreparedLinesInPlace& prepared, const std::string& file) {
   if (!prepared.choice.best) return "Plan: lines in place\n  nothing to sort\n";
   const LinesInPlace& plan = *prepared.choice.best;
   const auto row = [](const char* name, const std::string& value) { return fmt::format("  {:<22}{}\n", name, value); };
-  return "Plan: lines in place\n" + row("input", exact(prepared.input_bytes)) + row("memory", exact(plan.header.memory_bytes)) +
+  return "Plan: lines in place\n" + row("input", exact_bytes(prepared.input_bytes)) +
+         row("memory", exact_bytes(plan.header.memory_bytes)) +
          row("job directory", fmt::format("{}; the input gives its space to the runs, and these to the output",
                                           inplace::JobPaths(file).directory)) +
          row("runs", fmt::format("at most {}, if all lines are empty, in blocks of {}; all are merged at once", plan.runs,
                                  format_bytes(plan.plan.block_bytes))) +
-         row("longest line", exact(inplace::longest_line_in_place(plan.plan)) + "; a longer one needs more memory") +
+         row("longest line", exact_bytes(inplace::longest_line_in_place(plan.plan)) + "; a longer one needs more memory") +
          row("checkpoints", fmt::format("after {} of output at least, about {}", format_bytes(plan.header.layout.interval_bytes),
                                         plan.checkpoints)) +
          row("space taken", fmt::format("{}: run being written, padding and interval {}, journal {}, allowance for metadata {}",
-                                        exact(plan.need_bytes()), format_bytes(plan.extra_bytes()),
+                                        exact_bytes(plan.need_bytes()), format_bytes(plan.extra_bytes()),
                                         format_bytes(plan.journal_bytes), format_bytes(plan.metadata_bytes + plan.held_bytes))) +
-         row("free space needed", exact(prepared.choice.least->need_bytes()) + ", then with less memory") +
-         row("free space", exact(prepared.free_bytes));
+         row("free space needed", exact_bytes(prepared.choice.least->need_bytes()) + ", then with less memory") +
+         row("free space", exact_bytes(prepared.free_bytes));
 }
 
 }  // namespace

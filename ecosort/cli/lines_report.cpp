@@ -4,8 +4,8 @@
 
 namespace ecosort::cli {
 
-nlohmann::ordered_json lines_stats_json(const lines::LinesReport& report, const engine::PhaseLog& log, const ProcessUsage& usage,
-                                        const lines::LinesJob& job, const std::string& backend) {
+Json lines_stats_json(const lines::LinesReport& report, const engine::PhaseLog& log, const ProcessUsage& usage,
+                      const lines::LinesJob& job, const std::string& backend) {
   constexpr RowWords words{"ecosort.lines-stats/1", "lines", "lines_dropped", "longest_line_bytes"};
   return rows_stats_json(words, report, log, usage, job, backend);
 }

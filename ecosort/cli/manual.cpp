@@ -72,7 +72,7 @@ struct Fact {
   }
 };
 
-constexpr Fact files[] = {
+constexpr Fact file_facts[] = {
     {"sort merge inplace plan tune", "$XDG_CONFIG_HOME/ecosort/profile.toml, ~/.config/ecosort/profile.toml",
      "the profile that `ecosort tune` writes: values for options that are not given"},
     {"sort resume", "OUTPUT.ecosort/", "of sort --resumable: the runs and the journal, until the output is complete"},
@@ -98,7 +98,7 @@ constexpr Fact files[] = {
      "the queue and what its jobs said; the last one is root's"},
 };
 
-constexpr Fact environment[] = {
+constexpr Fact environment_facts[] = {
     {"sort merge inplace resume lines csv jsonl sample partition plan gen check manual", "COLUMNS",
      "the width that help is laid out for, and the progress line where the terminal does not tell its own"},
     {"sort merge inplace plan tune", "XDG_CONFIG_HOME, HOME", "where the profile is looked for"},
@@ -168,7 +168,8 @@ std::string command_page(const CommandTable& table) {
   if (table.name == "plan")
     for (const CommandTable& what : plan_tables())
       text += fmt::format(".SS ecosort {} {}\n", what.name, roff(what.synopsis)) + options_of(what);
-  text += facts_section("FILES", files, table.name) + facts_section("ENVIRONMENT", environment, table.name) + exit_section(table);
+  text += facts_section("FILES", file_facts, table.name) + facts_section("ENVIRONMENT", environment_facts, table.name) +
+          exit_section(table);
   return text + examples_section(table.examples) + ".SH SEE ALSO\n.BR ecosort (1),\n.BR sort (1)\n";
 }
 
@@ -185,7 +186,7 @@ std::string overview_page() {
     text += fmt::format(".TP\n.BR ecosort\\-{} (1)\n{}\n", table.name, roff(table.summary));
     examples.push_back(table.examples.front());
   }
-  text += facts_section("FILES", files, "") + facts_section("ENVIRONMENT", environment, "");
+  text += facts_section("FILES", file_facts, "") + facts_section("ENVIRONMENT", environment_facts, "");
   text += exit_section(command_table("sort")) + ".PP\ngen, check and lines have codes of their own, which their pages tell.\n";
   text += examples_section(examples) + ".SH SEE ALSO\n";
   for (const CommandTable& table : command_tables()) text += fmt::format(".BR ecosort\\-{} (1),\n", table.name);

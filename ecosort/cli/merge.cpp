@@ -32,15 +32,15 @@ engine::WorkReport merge_telling_phase(engine::MergeFilesJob& job, const engine:
   }
 }
 
-nlohmann::ordered_json stats(const engine::WorkReport& report, const engine::MergeFilesJob& job, const engine::PhaseLog& log,
-                             const ProcessUsage& usage, const std::string& backend) {
-  nlohmann::ordered_json json{{"schema", "ecosort.merge-stats/1"},
-                              {"records", report.records},
-                              {"records_dropped", report.dropped},
-                              {"record_size_bytes", job.format.record_size},
-                              {"compression", {{"runs", run_compression_json(job.plan.packing, report.run_packing)}}},
-                              {"duplicate_keys", *report.equal_pairs},
-                              {"checksum", nullptr}};
+Json stats(const engine::WorkReport& report, const engine::MergeFilesJob& job, const engine::PhaseLog& log,
+           const ProcessUsage& usage, const std::string& backend) {
+  Json json{{"schema", "ecosort.merge-stats/1"},
+            {"records", report.records},
+            {"records_dropped", report.dropped},
+            {"record_size_bytes", job.format.record_size},
+            {"compression", {{"runs", run_compression_json(job.plan.packing, report.run_packing)}}},
+            {"duplicate_keys", *report.equal_pairs},
+            {"checksum", nullptr}};
   if (job.checksum) json["checksum"] = report.checksum.to_hex();
   json.update(work_json(report, log, usage, backend));
   json.update({{"files_at_a_time", job.plan.fan_in}, {"threads", job.threads}, {"memory_limit_bytes", job.memory_bytes}});

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view job_ending = ".ecosort";
 
-void check_options(const SortOptions& options) {
+void check_merge_options(const SortOptions& options) {
   for (const std::string_view option : {"--record-size", "--key", "--reverse", "--unique", "--expect-hash"})
     if (options.given.contains(option))
       throw UsageError(fmt::format("merge --runs: the runs say what they hold and how it is sorted; leave {} out", option));
@@ -94,7 +94,7 @@ int merge_runs(const Words& words, double started_s) {
     print_out(help_text(command_table("merge")));
     return 0;
   }
-  check_options(options);
+  check_merge_options(options);
   ignore_write_signals();
   job::Session session;
   tell_waits(session, options.quiet);

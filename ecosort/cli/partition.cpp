@@ -8,7 +8,7 @@
 
 #include "base/base64.h"
 #include "base/errors.h"
-#include "base/json_text.h"
+#include "base/json.h"
 #include "base/open_files.h"
 #include "base/threads.h"
 #include "cli/commands.h"
@@ -39,7 +39,7 @@ bool may_become_file(const std::string& path) {
   return !std::filesystem::exists(path, none) || std::filesystem::is_regular_file(path, none);
 }
 
-PartitionOptions parse(const Words& words) {
+PartitionOptions parse_partition(const Words& words) {
   PartitionOptions options;
   job::PartitionSpec& spec = options.spec;
   RangeWords range;
@@ -58,19 +58,19 @@ PartitionOptions parse(const Words& words) {
   return options;
 }
 
-nlohmann::ordered_json slices_json(const engine::PartitionReport& report) {
-  nlohmann::ordered_json slices = nlohmann::ordered_json::array();
+Json slices_json(const engine::PartitionReport& report) {
+  Json slices = Json::array();
   for (std::size_t part = 0; part < report.slices.size(); ++part) {
     const engine::Slice& slice = report.slices[part];
-    nlohmann::ordered_json files = nlohmann::ordered_json::array();
+    Json files = Json::array();
     std::uint64_t bytes = 0;
     for (const engine::SliceFile& file : slice.files) {
       files.push_back({{"file", file.path}, {"bytes", file.bytes}});
       bytes += file.bytes;
     }
-    nlohmann::ordered_json json{{"part", part},    {"file", slice.files.front().path}, {"rows", slice.hash.count},
-                                {"bytes", bytes},  {"hash", slice.hash.to_hex()},      {"first", nullptr},
-                                {"last", nullptr}, {"files", std::move(files)}};
+    Json json{{"part", part},    {"file", slice.files.front().path}, {"rows", slice.hash.count},
+              {"bytes", bytes},  {"hash", slice.hash.to_hex()},      {"first", nullptr},
+              {"last", nullptr}, {"files", std::move(files)}};
     if (slice.hash.count > 0) {
       json["first"] = to_base64(slice.first);
       json["last"] = to_base64(slice.last);
@@ -87,9 +87,8 @@ struct Means {
   std::string backend;
 };
 
-nlohmann::ordered_json report_json(const engine::PartitionReport& report, const job::ByteRange& range,
-                                   const PartitionOptions& options, const char* format, const Means& means,
-                                   const engine::PhaseLog& log, const ProcessUsage& usage) {
+Json report_json(const engine::PartitionReport& report, const job::ByteRange& range, const PartitionOptions& options,
+                 const char* format, const Means& means, const engine::PhaseLog& log, const ProcessUsage& usage) {
   return {{"schema", "ecosort.partition/1"},
           {"command", "partition"},
           {"format", format},
@@ -148,10 +147,10 @@ int run_and_report(const PartitionOptions& options, const engine::PartitionTerms
   print_notice(around.reports.quiet, report.notice);
   Means means = around.means;
   means.backend = session.backend_name();
-  const nlohmann::ordered_json json = report_json(report, around.range, options, names[static_cast<int>(options.words.format)],
-                                                  means, run.log(), process_usage(around.started_s));
+  const Json json = report_json(report, around.range, options, names[static_cast<int>(options.words.format)], means, run.log(),
+                                process_usage(around.started_s));
   job::remove_replaced(options.spec, terms.paths, report.slices, session.storage());
-  job::publish_text(session.storage(), options.spec.report, json_text(json, 2) + "\n");
+  job::publish_text(session.storage(), options.spec.report, json.text(2) + "\n");
   return 0;
 }
 
@@ -198,7 +197,7 @@ int partition_rows(PartitionOptions& options, double started_s) {
 
 int run_partition(const Words& words) {
   const double started_s = engine::monotonic_seconds();
-  PartitionOptions options = parse(words);
+  PartitionOptions options = parse_partition(words);
   if (options.words.asks_for_help) {
     print_out(help_text(command_table("partition")));
     return 0;

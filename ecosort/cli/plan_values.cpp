@@ -11,8 +11,6 @@ namespace ecosort::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // The shortest exact size that an option reads: 256MiB, 1000000B.
 std::string size_word(std::uint64_t bytes) {
   constexpr std::array<std::pair<const char*, unsigned>, 3> units{{{"GiB", 30}, {"MiB", 20}, {"KiB", 10}}};

@@ -1,11 +1,11 @@
 // What a plan says of where its values come from, and what the profile predicts for it.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "cli/inplace.h"
 #include "cli/profile_choice.h"
 #include "cli/resumable.h"
@@ -27,10 +27,10 @@ struct PlanValue {
 
 [[nodiscard]] std::string values_text(const std::vector<PlanValue>& values, const ProfileChoice& profile);
 // Adds "values" and "profile" to an object.
-void add_values(nlohmann::ordered_json& json, const std::vector<PlanValue>& values, const ProfileChoice& profile);
+void add_values(Json& json, const std::vector<PlanValue>& values, const ProfileChoice& profile);
 
 [[nodiscard]] std::string forecast_text(const planner::Forecast& forecast);
 // Of the form that `ecosort-tune predict --json` has; "absent" alone where there is no prediction.
-[[nodiscard]] nlohmann::ordered_json forecast_json(const planner::Forecast& forecast);
+[[nodiscard]] Json forecast_json(const planner::Forecast& forecast);
 
 }  // namespace ecosort::cli

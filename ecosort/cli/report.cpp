@@ -19,8 +19,6 @@ namespace ecosort::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; }
 
 std::string ledger_text(const char* title, const planner::Plan::Ledger& ledger) {

@@ -1,10 +1,10 @@
 // The machine-readable report of a run (--stats) and the human-readable plan.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "base/json.h"
 #include "cli/sort_options.h"
 #include "job/plan_json.h"
 #include "job/spec.h"
@@ -25,22 +25,22 @@ struct ProcessUsage {
 [[nodiscard]] std::string packing_line(const planner::Plan& plan);
 
 // The plan with what this machine has for it ("here"): memory, directories, free space, I/O backend.
-[[nodiscard]] nlohmann::ordered_json resolved_plan_json(const job::PreparedRecords& resolved, const std::string& backend);
+[[nodiscard]] Json resolved_plan_json(const job::PreparedRecords& resolved, const std::string& backend);
 [[nodiscard]] std::string plan_text(const job::PreparedRecords& resolved, const std::string& backend);
 
 // What every command tells of its phases.
-[[nodiscard]] nlohmann::ordered_json phases_json(const engine::PhaseLog& log);
+[[nodiscard]] Json phases_json(const engine::PhaseLog& log);
 
 // Null: the job began in this run.
-[[nodiscard]] nlohmann::ordered_json resumed_json(const std::optional<engine::Resumed>& resumed);
+[[nodiscard]] Json resumed_json(const std::optional<engine::Resumed>& resumed);
 
 // The half of --stats that every command has which sorts or merges.
-[[nodiscard]] nlohmann::ordered_json work_json(const engine::WorkReport& report, const engine::PhaseLog& log,
-                                               const ProcessUsage& usage, const std::string& backend);
+[[nodiscard]] Json work_json(const engine::WorkReport& report, const engine::PhaseLog& log, const ProcessUsage& usage,
+                             const std::string& backend);
 
 // schema "ecosort.stats/1"; units are in the names.
-[[nodiscard]] nlohmann::ordered_json stats_json(const engine::SortReport& report, const engine::PhaseLog& log,
-                                                const ProcessUsage& usage, const std::string& backend);
+[[nodiscard]] Json stats_json(const engine::SortReport& report, const engine::PhaseLog& log, const ProcessUsage& usage,
+                              const std::string& backend);
 
 // "sorted ... records".
 [[nodiscard]] JobSummary summary_of(const engine::SortReport& report);

@@ -13,7 +13,7 @@ namespace ecosort::cli {
 
 namespace {
 
-void check_options(const SortOptions& options) {
+void check_resumable_options(const SortOptions& options) {
   if (options.output == "-")
     throw UsageError("--resumable needs an output with a name, for its job directory; name it with -o FILE");
   if (std::ranges::find(options.inputs, "-") != options.inputs.end())
@@ -36,7 +36,7 @@ void check_options(const SortOptions& options) {
 }
 
 inplace::PreparedResumable prepare_resumable(const SortOptions& options, io::PosixStorage& storage) {
-  check_options(options);
+  check_resumable_options(options);
   inplace::PreparedResumable prepared = inplace::prepare_resumable(spec_of(options), tuning_of(options), storage);
   check_report_files({options.stats, options.events, ""}, prepared.inputs, options.output);
   return prepared;

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/errors.h"
-#include "base/json_text.h"
+#include "base/json.h"
 #include "base/size_text.h"
 #include "base/threads.h"
 #include "cli/compression_options.h"
@@ -76,10 +75,6 @@ std::string rows_status_text(const inplace::JobStatus& status) {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::string exact(std::uint64_t bytes) { return fmt::format("{} ({} bytes)", format_bytes(bytes), bytes); }
-
 Json plan_json(const inplace::PreparedRows& prepared) {
   const inplace::LinesSpace& space = prepared.space;
   const lines::LinePlan& plan = prepared.job.plan;
@@ -111,8 +106,8 @@ std::string plan_text(const inplace::PreparedRows& prepared) {
   const auto row = [](const char* name, const std::string& value) { return fmt::format("  {:<22}{}\n", name, value); };
   const char* const noun = rows_noun(prepared.header.lines->command);
   const planner::PackingPlan& packing = prepared.job.codecs.runs;
-  return fmt::format("Plan: resumable sort of {}\n", noun) + row("input", exact(job::known_bytes(prepared.job.inputs))) +
-         row("memory", exact(prepared.header.memory_bytes)) +
+  return fmt::format("Plan: resumable sort of {}\n", noun) + row("input", exact_bytes(job::known_bytes(prepared.job.inputs))) +
+         row("memory", exact_bytes(prepared.header.memory_bytes)) +
          row("job directory", fmt::format("{}; runs keep their space until the output is complete",
                                           inplace::JobPaths(prepared.output).directory)) +
          row("runs", fmt::format("at most {} where {} have {} bytes or more on average, in blocks of {}", space.runs, noun,
@@ -123,10 +118,10 @@ std::string plan_text(const inplace::PreparedRows& prepared) {
          row("checkpoints", fmt::format("after {} of output at least, about {}",
                                         format_bytes(prepared.header.layout.interval_bytes), space.checkpoints)) +
          row("free space needed",
-             fmt::format("{}: runs {}, output {}, journal {}, allowance for metadata {}", exact(space.need_bytes()),
+             fmt::format("{}: runs {}, output {}, journal {}, allowance for metadata {}", exact_bytes(space.need_bytes()),
                          format_bytes(space.run_bytes), format_bytes(space.output_bytes), format_bytes(space.journal_bytes),
                          format_bytes(space.metadata_bytes + space.held_bytes))) +
-         row("free space", exact(prepared.free_bytes));
+         row("free space", exact_bytes(prepared.free_bytes));
 }
 
 }  // namespace
@@ -134,7 +129,7 @@ std::string plan_text(const inplace::PreparedRows& prepared) {
 bool plan_resumable_rows(const RowsCommand& command, bool is_json, io::PosixStorage& storage) {
   const std::optional<inplace::PreparedRows> prepared = inplace::prepare_resumable_rows(command.sort, storage);
   if (!prepared) return false;
-  if (is_json) print_out(json_text(plan_json(*prepared), 2) + "\n");  // where it does not fit, too
+  if (is_json) print_out(plan_json(*prepared).text(2) + "\n");  // where it does not fit, too
   inplace::require_space(*prepared);
   if (!is_json) print_out(plan_text(*prepared));
   return true;

@@ -8,9 +8,9 @@
 
 namespace ecosort::cli {
 
-nlohmann::ordered_json rows_stats_json(const RowWords& words, const lines::LinesReport& report, const engine::PhaseLog& log,
-                                       const ProcessUsage& usage, const lines::LinesJob& job, const std::string& backend) {
-  nlohmann::ordered_json json{{"schema", words.schema}, {words.rows, report.records}, {words.dropped, report.dropped}};
+Json rows_stats_json(const RowWords& words, const lines::LinesReport& report, const engine::PhaseLog& log,
+                     const ProcessUsage& usage, const lines::LinesJob& job, const std::string& backend) {
+  Json json{{"schema", words.schema}, {words.rows, report.records}, {words.dropped, report.dropped}};
   json.update(work_json(report, log, usage, backend));
   json.update({{"merge_parts", report.merge_parts},
                {words.longest, report.longest_line},

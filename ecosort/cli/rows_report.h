@@ -1,9 +1,9 @@
 // What --stats tells of a sort of rows, whatever their format.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json.h"
 #include "cli/report.h"
 #include "job/prepare_lines.h"
 
@@ -17,9 +17,8 @@ struct RowWords {
   const char* longest;
 };
 
-[[nodiscard]] nlohmann::ordered_json rows_stats_json(const RowWords& words, const lines::LinesReport& report,
-                                                     const engine::PhaseLog& log, const ProcessUsage& usage,
-                                                     const lines::LinesJob& job, const std::string& backend);
+[[nodiscard]] Json rows_stats_json(const RowWords& words, const lines::LinesReport& report, const engine::PhaseLog& log,
+                                   const ProcessUsage& usage, const lines::LinesJob& job, const std::string& backend);
 
 // "sorted 1.0 GB, 1000 NOUNs": the noun with an s unless it is one.
 [[nodiscard]] JobSummary rows_summary(const lines::LinesReport& report, std::uint64_t rows, const char* noun);

@@ -22,7 +22,7 @@ inline constexpr unsigned job_queue_depth = 40;  // a plan's reads and writes, a
 struct JobResult {
   JobSummary summary;
   std::vector<std::string> notices;  // some may be empty
-  std::function<nlohmann::ordered_json(const engine::PhaseLog& log, double started_s, const std::string& backend)> stats;
+  std::function<Json(const engine::PhaseLog& log, double started_s, const std::string& backend)> stats;
 };
 [[nodiscard]] JobResult result_of(engine::SortReport report);
 

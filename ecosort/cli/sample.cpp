@@ -42,7 +42,7 @@ void check_complete(const SampleOptions& options) {
   if (options.spec.terms.count == 0) throw UsageError("sample: say with --count how many rows are wanted, at least 1");
 }
 
-SampleOptions parse(const Words& words) {
+SampleOptions parse_sample(const Words& words) {
   SampleOptions options;
   job::SampleSpec& spec = options.spec;
   RangeWords range;
@@ -139,7 +139,7 @@ int run_of_rows(const SampleOptions& options) {
 }  // namespace
 
 int run_sample(const Words& words) {
-  const SampleOptions options = parse(words);
+  const SampleOptions options = parse_sample(words);
   if (options.words.asks_for_help) {
     print_out(help_text(command_table("sample")));
     return 0;

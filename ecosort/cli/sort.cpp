@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/errors.h"
-#include "base/json_text.h"
+#include "base/json.h"
 #include "base/open_files.h"
 #include "base/size_text.h"
 #include "base/threads.h"
@@ -52,10 +52,10 @@ void print_plan(const SortOptions& options, const job::PreparedRecords& resolved
   planner::Forecast forecast;
   if (options.profile.profile) forecast = job::predict(resolved.job.plan, resolved.job.inputs, *options.profile.profile);
   if (options.json) {
-    nlohmann::ordered_json json = resolved_plan_json(resolved, backend);
+    Json json = resolved_plan_json(resolved, backend);
     add_values(json["here"], values, options.profile);
     if (options.profile.profile) json["here"]["prediction"] = forecast_json(forecast);
-    print_out(json_text(json, 2) + "\n");
+    print_out(json.text(2) + "\n");
     return;
   }
   print_out(plan_text(resolved, backend) + values_text(values, options.profile) +
@@ -90,7 +90,7 @@ int run_sort(const Words& words) {
       [&](const engine::Environment& environment) {
         return telling_phase(environment.progress, [&] { return engine::sort(resolved.job, environment); });
       },
-      summary_of);
+      [](const engine::SortReport& done) { return summary_of(done); });
   for (const std::string& notice : report.notices) print_notice(options.quiet, notice);
   run.write_reports("the sorted output is complete",
                     [&] { return stats_json(report, run.log(), process_usage(started_s), session.backend_name()); });

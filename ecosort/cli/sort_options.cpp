@@ -36,7 +36,7 @@ std::vector<std::string_view> applicable_settings(const std::string& command, co
 }
 
 // The words alone, without a profile.
-SortOptions parse_plainly(const std::string& command, const Words& words) {
+SortOptions parse_sort_words(const std::string& command, const Words& words) {
   SortOptions options;
   std::uint64_t threads = 0, merge_threads = 0, request_depth = 0;
   std::string request_size, space;
@@ -115,12 +115,12 @@ void check_complete(std::string_view teller, const SortOptions& options) {
 }  // namespace
 
 SortOptions parse_sort_options(const std::string& command, const Words& words, std::string_view teller) {
-  SortOptions asked = parse_plainly(command, words);
+  SortOptions asked = parse_sort_words(command, words);
   if (asked.help) return asked;
   check_complete(teller.empty() ? command : teller, asked);
   const std::vector<std::string_view> applicable = applicable_settings(command, asked);
   SortOptions options =
-      with_profile(std::move(asked), applicable, words, [&](const Words& all) { return parse_plainly(command, all); });
+      with_profile(std::move(asked), applicable, words, [&](const Words& all) { return parse_sort_words(command, all); });
   options.compression.energy =
       energy_of_goal(options.run_words.goal, options.compression, "none", options.resumable, options.profile);
   return options;

@@ -95,7 +95,7 @@ void check_plan(const TableOptions& options) {
 }
 
 // The words alone, without a profile.
-TableOptions parse_plainly(Format format, std::string_view command, const Words& words) {
+TableOptions parse_table_words(Format format, std::string_view command, const Words& words) {
   TableOptions options;
   options.spec.format = format;
   TableWords texts;
@@ -140,12 +140,12 @@ TableOptions parse_plainly(Format format, std::string_view command, const Words&
 std::string_view word_of(Format format) noexcept { return format == Format::csv ? "csv" : "jsonl"; }
 
 TableOptions parse_table_options(Format format, std::string_view command, const Words& words) {
-  TableOptions asked = parse_plainly(format, command, words);
+  TableOptions asked = parse_table_words(format, command, words);
   if (asked.help) return asked;
   check_keys(asked);
   command.starts_with("plan ") ? check_plan(asked) : check_complete(asked);
   TableOptions options = with_profile(std::move(asked), {"--threads", "--io"}, words,
-                                      [&](const Words& all) { return parse_plainly(format, command, all); });
+                                      [&](const Words& all) { return parse_table_words(format, command, all); });
   CompressionTerms& compression = options.spec.compression;
   compression.energy = energy_of_goal(options.goal, compression, "auto", options.resumable, options.profile);
   return options;

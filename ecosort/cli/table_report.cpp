@@ -16,14 +16,13 @@ std::uint64_t rows_of(const lines::LinesReport& report) { return report.records 
 
 }  // namespace
 
-nlohmann::ordered_json table_stats_json(const TableOptions& options, const lines::LinesReport& report,
-                                        const engine::PhaseLog& log, const ProcessUsage& usage, const lines::LinesJob& job,
-                                        const std::string& backend) {
+Json table_stats_json(const TableOptions& options, const lines::LinesReport& report, const engine::PhaseLog& log,
+                      const ProcessUsage& usage, const lines::LinesJob& job, const std::string& backend) {
   const bool is_csv = options.spec.format == Format::csv;
-  nlohmann::ordered_json json = rows_stats_json(is_csv ? csv_words : jsonl_words, report, log, usage, job, backend);
+  Json json = rows_stats_json(is_csv ? csv_words : jsonl_words, report, log, usage, job, backend);
   json["rows"] = rows_of(report);
   if (!is_csv) json["blank_lines"] = report.blank_lines;
-  nlohmann::ordered_json keys = nlohmann::ordered_json::array();
+  Json keys = Json::array();
   for (std::size_t i = 0; i < options.spec.table.keys.size(); ++i) {
     const rows::KeyCounts counts = i < report.key_counts.size() ? report.key_counts[i] : rows::KeyCounts{};
     keys.push_back({{"by", options.spec.table.keys[i]},

@@ -1,10 +1,10 @@
 // What is told of a sort of CSV or of JSON lines.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "cli/report.h"
 #include "cli/table_options.h"
 #include "job/prepare_lines.h"
@@ -12,9 +12,8 @@
 namespace ecosort::cli {
 
 // Schema "ecosort.csv-stats/1" or "ecosort.jsonl-stats/1"; units are in the names.
-[[nodiscard]] nlohmann::ordered_json table_stats_json(const TableOptions& options, const lines::LinesReport& report,
-                                                      const engine::PhaseLog& log, const ProcessUsage& usage,
-                                                      const lines::LinesJob& job, const std::string& backend);
+[[nodiscard]] Json table_stats_json(const TableOptions& options, const lines::LinesReport& report, const engine::PhaseLog& log,
+                                    const ProcessUsage& usage, const lines::LinesJob& job, const std::string& backend);
 
 // "sorted ... rows".
 [[nodiscard]] JobSummary table_summary(const lines::LinesReport& report);

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "base/json.h"
 #include "cli/progress_line.h"
 #include "cli/request_trace.h"
 #include "cli/signals.h"
@@ -47,7 +47,7 @@ class WatchedRun {
 
   // The result is there by now: a report that cannot be written does not take it back, and the IoError says so by `done`, such as
   // "the sorted output is complete".
-  void write_reports(const std::string& done, const std::function<nlohmann::ordered_json()>& stats);
+  void write_reports(const std::string& done, const std::function<Json()>& stats);
 
   [[nodiscard]] const engine::PhaseLog& log() const noexcept { return log_; }
 

@@ -31,4 +31,9 @@ class Allowance {
   std::atomic<std::uint64_t> used_ = 0, peak_ = 0, refused_ = 0;
 };
 
+// free() as the libraries call it, with the Allowance as their opaque pointer.
+inline void give_back_to_allowance(void* allowance, void* memory) noexcept {
+  static_cast<Allowance*>(allowance)->give_back(memory);
+}
+
 }  // namespace ecosort::codec

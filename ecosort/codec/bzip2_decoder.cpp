@@ -11,7 +11,6 @@ namespace {
 void* allocate(void* allowance, int items, int size) {
   return static_cast<Allowance*>(allowance)->allocate(static_cast<std::size_t>(items) * static_cast<std::size_t>(size));
 }
-void give_back(void* allowance, void* memory) { static_cast<Allowance*>(allowance)->give_back(memory); }
 
 class Bzip2Decoder final : public Decoder {
  public:
@@ -30,7 +29,7 @@ class Bzip2Decoder final : public Decoder {
     end();
     stream_ = {};
     stream_.bzalloc = allocate;
-    stream_.bzfree = give_back;
+    stream_.bzfree = give_back_to_allowance;
     stream_.opaque = &allowance_;
     if (BZ2_bzDecompressInit(&stream_, 0, 0) != BZ_OK) too_large();
     is_open_ = true;

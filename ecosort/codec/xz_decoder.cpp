@@ -12,11 +12,11 @@ namespace {
 void* allocate(void* allowance, std::size_t items, std::size_t size) {
   return static_cast<Allowance*>(allowance)->allocate(items * size);
 }
-void give_back(void* allowance, void* memory) { static_cast<Allowance*>(allowance)->give_back(memory); }
 
 class XzDecoder final : public Decoder {
  public:
-  explicit XzDecoder(Allowance& allowance) : Decoder(Codec::xz, allowance), memory_{allocate, give_back, &allowance} {
+  explicit XzDecoder(Allowance& allowance)
+      : Decoder(Codec::xz, allowance), memory_{allocate, give_back_to_allowance, &allowance} {
     stream_.allocator = &memory_;
   }
   XzDecoder(const XzDecoder&) = delete;

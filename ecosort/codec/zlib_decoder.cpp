@@ -10,14 +10,13 @@ namespace {
 voidpf allocate(voidpf allowance, uInt items, uInt size) {
   return static_cast<Allowance*>(allowance)->allocate(std::size_t{items} * size);
 }
-void give_back(voidpf allowance, voidpf memory) { static_cast<Allowance*>(allowance)->give_back(memory); }
 
 class ZlibDecoder final : public Decoder {
  public:
   explicit ZlibDecoder(Allowance& allowance) : Decoder(Codec::gzip, allowance) {
     constexpr int gzip_alone = 16;  // added to the logarithm of the window: a header of gzip, no other
     stream_.zalloc = allocate;
-    stream_.zfree = give_back;
+    stream_.zfree = give_back_to_allowance;
     stream_.opaque = &allowance;
     if (inflateInit2(&stream_, gzip_alone + MAX_WBITS) != Z_OK) too_large();
   }

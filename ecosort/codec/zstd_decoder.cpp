@@ -13,12 +13,11 @@ namespace {
 constexpr int any_window = sizeof(std::size_t) == 8 ? ZSTD_WINDOWLOG_MAX_64 : ZSTD_WINDOWLOG_MAX_32;
 
 void* allocate(void* allowance, std::size_t size) { return static_cast<Allowance*>(allowance)->allocate(size); }
-void give_back(void* allowance, void* memory) { static_cast<Allowance*>(allowance)->give_back(memory); }
 
 class ZstdDecoder final : public Decoder {
  public:
   explicit ZstdDecoder(Allowance& allowance)
-      : Decoder(Codec::zstd, allowance), context_(ZSTD_createDCtx_advanced({allocate, give_back, &allowance})) {
+      : Decoder(Codec::zstd, allowance), context_(ZSTD_createDCtx_advanced({allocate, give_back_to_allowance, &allowance})) {
     if (!context_) too_large();
     ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, any_window);
   }

@@ -150,7 +150,7 @@ inline LanePair<V> sums_of_chunks(const std::byte* chunks, std::size_t words, st
     const LanePair<V> sums = chunk_sums<V>(chunks + record * stride, words);
     a[record] = sums.a;
     b[record] = sums.b;
-    mix_part(late, record, V::width);
+    mix_part(late, record, static_cast<unsigned>(V::width));
   }
   return {V::transposed_sum(a), V::transposed_sum(b)};
 }

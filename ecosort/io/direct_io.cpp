@@ -66,7 +66,7 @@ constexpr std::size_t offset_unit_at = 0x9c;      // stx_dio_offset_align
   return system.f_type == TMPFS_MAGIC || static_cast<std::uint32_t>(system.f_type) == static_cast<std::uint32_t>(RAMFS_MAGIC);
 }
 
-[[nodiscard]] struct statfs file_system_of(const std::string& directory) {
+[[nodiscard]] struct statfs status_of_file_system(const std::string& directory) {
   struct statfs system{};
   if (::statfs(directory.c_str(), &system) != 0) throw IoError::from_call("examine the file system of", directory, errno);
   return system;
@@ -88,11 +88,11 @@ std::size_t enable_direct_io(int fd) noexcept {
   return 1;
 }
 
-bool is_in_memory(const std::string& directory) { return is_memory_type(file_system_of(directory)); }
+bool is_in_memory(const std::string& directory) { return is_memory_type(status_of_file_system(directory)); }
 
 bool reuses_released_space(const std::string& directory) {
   static constexpr std::uint32_t bcachefs = 0xca451a4e, zfs = 0x2fc12fc1, exfat = 0x2011bab0;
-  const auto type = static_cast<std::uint32_t>(file_system_of(directory).f_type);
+  const auto type = static_cast<std::uint32_t>(status_of_file_system(directory).f_type);
   static constexpr std::array<std::uint32_t, 8> others{
       BTRFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, NFS_SUPER_MAGIC, FUSE_SUPER_MAGIC, NILFS_SUPER_MAGIC, bcachefs, zfs, exfat};
   return std::ranges::find(others, type) == others.end();

@@ -21,8 +21,6 @@ namespace ecosort::io {
 namespace {
 
 constexpr int most_links = 40;  // the kernel's own limit
-constexpr int name_attempts = 100;
-
 [[nodiscard]] std::string directory_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";

@@ -22,9 +22,6 @@ namespace ecosort::io {
 
 namespace {
 
-// No one can wait for a name that is taken by chance this often.
-constexpr int name_attempts = 100;
-
 [[nodiscard]] struct stat status_of(int fd, const std::string& path) {
   struct stat status{};
   if (::fstat(fd, &status) != 0) throw IoError::from_call("examine", path, errno);

@@ -28,7 +28,7 @@ constexpr unsigned spare_entries = 8;  // for the watch on the wake-up and for c
 constexpr unsigned most_workers = 8;
 
 // EAGAIN and EBUSY without anything to reap: the kernel is short of memory. Waits a little, and gives up after ten seconds.
-constexpr std::chrono::milliseconds pause{1};
+constexpr std::chrono::milliseconds kernel_pause{1};
 constexpr unsigned most_pauses = 10'000;
 
 }  // namespace
@@ -233,7 +233,7 @@ void UringQueue::enter(bool sleep) {
   if (result == -EINTR) return;
   if ((result != -EAGAIN && result != -EBUSY) || ++fruitless_ > most_pauses)
     throw IoError::from_call("submit requests to", "io_uring", -result);
-  if (::io_uring_cq_ready(&ring_->ring) == 0) std::this_thread::sleep_for(pause);
+  if (::io_uring_cq_ready(&ring_->ring) == 0) std::this_thread::sleep_for(kernel_pause);
 }
 
 void UringQueue::wait(std::vector<Completion>& out, bool block) {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "base/json_text.h"
+#include "base/json.h"
 #include "ecosort/ecosort.hpp"
 #include "job/benchmark_records.h"
 #include "job/plan_json.h"
@@ -67,7 +67,7 @@ Plan plan_of_records(const SortSpec& spec) {
   plan.bytes_written = found.bytes_written;
   plan.temp_bytes = found.temp_bytes;
   plan.memory_bytes = found.peak_memory_bytes;
-  plan.json = json_text(job::plan_json(found));
+  plan.json = job::plan_json(found).text();
   return plan;
 }
 

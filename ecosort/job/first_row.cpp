@@ -14,7 +14,7 @@ namespace ecosort::job {
 
 namespace {
 
-constexpr std::size_t first_bytes = std::size_t{64} << 10U, most_bytes = std::size_t{1} << 20U;
+constexpr std::size_t first_bytes = std::size_t{64} << 10U, most_first_bytes = std::size_t{1} << 20U;
 
 std::string beginning_of(const std::string& name, std::size_t bytes) {
   std::string text(bytes, '\0');
@@ -30,7 +30,7 @@ struct Look {
 
 // At the row behind the mark.
 Look look_at_first_row(const std::string& name, const rows::RowFormat& format, std::size_t mark_bytes) {
-  for (std::size_t bytes = first_bytes; bytes <= most_bytes; bytes *= 4) {
+  for (std::size_t bytes = first_bytes; bytes <= most_first_bytes; bytes *= 4) {
     const std::string text = beginning_of(name, bytes);
     const char *const begin = text.data() + std::min(mark_bytes, text.size()), *const end = text.data() + text.size();
     bool is_inside = false;
@@ -46,7 +46,7 @@ std::optional<std::string> first_row_of(const std::string& name, const rows::Row
   Look look = look_at_first_row(name, format, mark_bytes);
   if (!look.is_too_long) return std::move(look.row);
   throw UsageError(fmt::format("{}: the first row is longer than {}, the most that a resumable sort keeps in its journal", name,
-                               format_bytes(most_bytes)));
+                               format_bytes(most_first_bytes)));
 }
 
 // Returns how many bytes of a mark come first.

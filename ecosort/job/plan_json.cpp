@@ -6,8 +6,6 @@ namespace ecosort::job {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 Json merge_buffers_json(const planner::MergeBuffers& b) {
   return {{"block_bytes", b.block_bytes},
           {"blocks", b.blocks},

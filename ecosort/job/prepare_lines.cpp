@@ -33,7 +33,6 @@ namespace {
 
 using lines::LinesOptions;
 
-constexpr std::uint64_t header_share = 16;  // of the memory; what --header keeps lies there until the output is written
 constexpr std::uint64_t least_threaded_bytes = std::uint64_t{4} << 20U;  // less is sorted sooner than threads are started
 
 std::vector<lines::LineInput> open_inputs(const LinesOptions& options, std::size_t most_open, io::Storage& storage) {

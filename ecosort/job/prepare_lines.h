@@ -15,6 +15,8 @@
 
 namespace ecosort::job {
 
+inline constexpr std::uint64_t header_share = 16;  // of the memory; what --header keeps lies there until the output is written
+
 // `is_small`: an input of a few MB, which one thread sorts sooner than others are started.
 struct PreparedLines {
   lines::LinesJob job;

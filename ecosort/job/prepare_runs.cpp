@@ -7,12 +7,11 @@
 #include "base/open_files.h"
 #include "job/kept_run_set.h"
 #include "job/places.h"
+#include "job/prepare_lines.h"
 #include "run/order_bytes.h"
 
 namespace ecosort::job {
 namespace {
-
-constexpr std::uint64_t header_share = 16;
 
 void check_open_files(std::size_t runs) { demand_open_files(fmt::format("{} runs", runs), 2 * runs); }
 

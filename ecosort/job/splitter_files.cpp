@@ -8,7 +8,6 @@
 #include <charconv>
 #include <filesystem>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,15 +15,13 @@
 
 #include "base/base64.h"
 #include "base/errors.h"
-#include "base/json_text.h"
+#include "base/json.h"
 #include "io/plain_file.h"
 
 namespace ecosort::job {
 namespace {
 
 using engine::Splitter;
-using Json = nlohmann::ordered_json;
-
 // A row as to_text() writes it: tens of thousands of them are most of the time that it takes to choose splitters.
 constexpr std::string_view row_begin = R"({"row":")", row_source = R"(","source":)", row_offset = R"(,"offset":)", row_end = "}";
 
@@ -90,27 +87,29 @@ class Lines {
  private:
   // Other JSON that says the same, and the header of a table.
   void read_any(std::string_view line, SplitterFile& file) const {
-    const Json json = Json::parse(line, nullptr, false);
-    if (!json.is_object()) refuse("is no JSON object");
-    if (number_ == 1 && (json.contains("header") || json.contains("sample"))) {
-      file.is_sample = json.contains("sample");
-      if (json.contains("header")) file.header = bytes_of(json, "header");
+    const std::optional<Json> json = Json::parse(line);
+    if (!json || !json->is_object()) refuse("is no JSON object");
+    const bool has_header = json->find("header") != nullptr, has_sample = json->find("sample") != nullptr;
+    if (number_ == 1 && (has_header || has_sample)) {
+      file.is_sample = has_sample;
+      if (has_header) file.header = bytes_of(*json, "header");
     } else {
-      file.rows.push_back({bytes_of(json, "row"), number_of(json, "source"), number_of(json, "offset")});
+      file.rows.push_back({bytes_of(*json, "row"), number_of(*json, "source"), number_of(*json, "offset")});
     }
   }
 
   std::string bytes_of(const Json& json, const char* key) const {
-    if (!json.contains(key) || !json[key].is_string()) refuse(fmt::format("has no text \"{}\"", key));
-    std::optional<std::string> bytes = from_base64(json[key].get_ref<const std::string&>());
+    const std::string* const text = json.find_text(key);
+    if (text == nullptr) refuse(fmt::format("has no text \"{}\"", key));
+    std::optional<std::string> bytes = from_base64(*text);
     if (!bytes) refuse(fmt::format("\"{}\" is no base64", key));
     return *std::move(bytes);
   }
 
   std::uint64_t number_of(const Json& json, const char* key) const {
-    if (!json.contains(key) || !json[key].is_number_unsigned())
-      refuse(fmt::format("has no \"{}\" that is a whole number from 0 on", key));
-    return json[key].get<std::uint64_t>();
+    const std::uint64_t* const number = json.find_number(key);
+    if (number == nullptr) refuse(fmt::format("has no \"{}\" that is a whole number from 0 on", key));
+    return *number;
   }
 
   [[noreturn]] void refuse(std::string_view why) const {
@@ -179,7 +178,7 @@ std::string to_text(const SplitterFile& file) {
   Json head;
   if (file.header) head["header"] = to_base64(*file.header);
   if (file.is_sample) head["sample"] = file.rows.size();
-  if (!head.empty()) text += json_text(head) + "\n";
+  if (head.is_object()) text += head.text() + "\n";
   for (const Splitter& row : file.rows) add_row(text, row);
   return text;
 }

@@ -9,7 +9,6 @@
 
 namespace ecosort::planner {
 
-inline constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
 inline constexpr std::uint64_t most_counted_runs = 4096;  // more than any two-pass plan has
 
 [[nodiscard]] inline std::uint64_t clip(std::uint64_t value, std::uint64_t low, std::uint64_t high) {

@@ -45,7 +45,7 @@ std::string field_of(const std::string& path, std::initializer_list<std::string_
   return "";
 }
 
-std::string processor(const std::string& root) {
+std::string processor_name(const std::string& root) {
   if (std::string name = field_of(root + "/proc/cpuinfo", {"model name", "Model"}); !name.empty()) return name;
   utsname host{};
   uname(&host);
@@ -64,7 +64,7 @@ MachineIdentity this_machine(const std::string& root) {
   const std::string machine_id{std::istreambuf_iterator<char>(file), {}};
   const std::string memory = field_of(root + "/proc/meminfo", {"MemTotal"});  // "16318484 kB"
   return {.machine_id = hashed(stripped(machine_id)),
-          .processor = processor(root),
+          .processor = processor_name(root),
           .cpus = static_cast<std::uint64_t>(std::max(sysconf(_SC_NPROCESSORS_ONLN), 1L)),
           .memory_bytes = std::strtoull(memory.c_str(), nullptr, 10) * 1024};
 }

@@ -7,7 +7,7 @@
 namespace ecosort::planner {
 namespace {
 
-constexpr std::uint64_t auto_share = 16, share = 4, index_share = 64;
+constexpr std::uint64_t auto_share = 16, coders_share = 4, index_share = 64;
 // Whole pages eat up what smaller blocks gain. Runs of rows are compressed without being asked: there the gain must be clear.
 constexpr std::uint64_t least_auto_block_of_records = 32 * KiB, least_auto_block_of_rows = 64 * KiB;
 
@@ -36,7 +36,7 @@ std::optional<PackingPlan> plan_packing(const PackingTerms& terms, const codec::
   PackingPlan plan{.wanted = wanted};
   const std::uint64_t least_auto_block = terms.of_records ? least_auto_block_of_records : least_auto_block_of_rows;
   if (wanted.is_none() || (wanted.is_auto && terms.block_bytes < least_auto_block)) return PackingPlan{};
-  const std::uint64_t most = terms.memory_bytes / (wanted.is_auto ? auto_share : share);
+  const std::uint64_t most = terms.memory_bytes / (wanted.is_auto ? auto_share : coders_share);
   if (wanted.is_auto && coder_bytes(terms, wanted) > most) plan.wanted.terms = {codec::BlockCodec::lz4, 0};
   const std::uint64_t each = coder_bytes(terms, plan.wanted);
   if (each > most && wanted.is_auto) return PackingPlan{};
@@ -50,13 +50,13 @@ std::optional<PackingPlan> plan_packing(const PackingTerms& terms, const codec::
 }
 
 std::uint64_t memory_besides_packing(std::uint64_t left_bytes) noexcept {
-  constexpr std::uint64_t left = index_share - index_share / share - 1;  // of `index_share` parts
+  constexpr std::uint64_t left = index_share - index_share / coders_share - 1;  // of `index_share` parts
   return (left_bytes + page_bytes) / left * index_share + index_share;
 }
 
 std::uint64_t least_memory_for_packing(const PackingTerms& terms, const codec::RunCompression& wanted) noexcept {
   const std::uint64_t each = coder_bytes(terms, wanted);
-  return share * each + share * each / 8;
+  return coders_share * each + coders_share * each / 8;
 }
 
 }  // namespace ecosort::planner

@@ -16,10 +16,8 @@ namespace ecosort::planner {
 namespace {
 
 constexpr unsigned rotating_buffers = 3, rotating_buffers_of_sorted = 2;
-constexpr unsigned blocks_in_flight = 12;
 constexpr std::uint64_t least_run_bytes = 256 * KiB, most_run_bytes = 4 * MiB;  // of rows that keep their order
 constexpr std::uint64_t blocks_share_of_sorted = 4;                             // 1/4 of the memory, or less
-constexpr std::uint64_t part_number_bytes = 2, part_count_bytes = 4;
 constexpr std::uint64_t part_facts_bytes = 256;  // of the part: its file, its place in the search, its sums
 
 std::uint64_t run_records_of(const PartitionWanted& wanted, std::uint64_t bytes) {

@@ -23,6 +23,10 @@ struct PartitionPlan {
   std::uint64_t table_bytes = 0;  // of the splitters and of what is known of each slice
 };
 
+inline constexpr unsigned blocks_in_flight = 12;  // of slices
+// Of each row of a run: the number of its part; of each piece of a run: how many of its rows each part gets.
+inline constexpr std::uint64_t part_number_bytes = 2, part_count_bytes = 4;
+
 // Pieces of a run that a thread cuts into slices, one after the other.
 inline constexpr unsigned pieces_per_thread = 4;
 inline constexpr std::uint64_t least_slice_block_bytes = std::uint64_t{64} << 10U,

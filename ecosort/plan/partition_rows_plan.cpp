@@ -13,10 +13,10 @@
 namespace ecosort::planner {
 namespace {
 
-constexpr unsigned blocks_in_flight = 12, rotating_buffers = 2;
-constexpr std::uint64_t least_run_bytes = MiB, usual_run_bytes = 16 * MiB;
+constexpr unsigned rotating_row_buffers = 2;
+constexpr std::uint64_t least_row_run_bytes = MiB, usual_run_bytes = 16 * MiB;
 constexpr std::uint64_t bytes_per_row = 33;  // of a run: a row of nothing but its end, and its places in the index
-constexpr std::uint64_t part_number_bytes = 2, part_count_bytes = 4, part_facts_bytes = 512;
+constexpr std::uint64_t row_part_facts_bytes = 512;
 constexpr std::uint64_t read_block_bytes = 512 * KiB;
 constexpr std::uint64_t table_share = 16;
 
@@ -28,7 +28,7 @@ std::uint64_t least_block(const PartitionRowsWanted& wanted) {
 std::uint64_t bytes_for_parts(const PartitionRowsWanted& wanted, std::uint64_t block) {
   const std::uint64_t pieces = wanted.threads <= 1 ? 1 : wanted.threads * pieces_per_thread;
   return (wanted.parts + blocks_in_flight) * block + round_up(wanted.parts * pieces * part_count_bytes, page_bytes) +
-         wanted.parts * part_facts_bytes;
+         wanted.parts * row_part_facts_bytes;
 }
 
 // With its numbers of parts.
@@ -47,13 +47,13 @@ PartitionRowsPlan plan_partition_rows(const PartitionRowsWanted& wanted) {
   };
   // A range that surely fits is sorted at once.
   const bool is_one_run = wanted.is_sorted && left_with(least) >= 2 * wanted.range_bytes;
-  const unsigned buffers = is_one_run ? 1 : rotating_buffers;
+  const unsigned buffers = is_one_run ? 1 : rotating_row_buffers;
   std::uint64_t block = slice_block_for(wanted.parts, wanted.range_bytes, least);
   const std::uint64_t for_sorted = is_one_run ? 2 * wanted.range_bytes : wanted.memory_bytes / 4 * 3;
   const std::uint64_t wanted_left = wanted.is_sorted ? for_sorted : bytes_of_run(usual_run_bytes / 4, buffers);
   while (block > least && left_with(block) < wanted_left) block = std::max(least, round_down(block / 2, page_bytes));
   const std::uint64_t left = left_with(block);
-  if (const std::uint64_t need = bytes_of_run(least_run_bytes, buffers); left < need) {
+  if (const std::uint64_t need = bytes_of_run(least_row_run_bytes, buffers); left < need) {
     const std::uint64_t all = (bytes_for_parts(wanted, least) + need) * table_share / (table_share - 1) + page_bytes;
     throw NotEnoughMemory(fmt::format("{} part{} with a write block of {} each, and what is read ahead, take {} of memory, there "
                                       "are {}",

@@ -11,7 +11,7 @@
 namespace ecosort::run {
 namespace {
 
-constexpr std::uint64_t place_bytes = sizeof(std::uint32_t), checksum_bytes = sizeof(std::uint64_t);
+constexpr std::uint64_t place_bytes = sizeof(std::uint32_t), places_checksum_bytes = sizeof(std::uint64_t);
 
 // As if the table were the block behind the last one: no block has this seed.
 std::uint64_t checksum_of(const std::byte* bytes, std::size_t size, std::uint64_t seed, std::uint64_t blocks) {
@@ -30,16 +30,18 @@ bool are_possible(const std::vector<std::uint32_t>& ends, std::uint64_t block_by
 
 }  // namespace
 
-std::uint64_t places_bytes(std::uint64_t blocks) noexcept { return round_up(blocks * place_bytes + checksum_bytes, page_bytes); }
+std::uint64_t places_bytes(std::uint64_t blocks) noexcept {
+  return round_up(blocks * place_bytes + places_checksum_bytes, page_bytes);
+}
 
 std::uint64_t most_places_bytes(std::uint64_t runs, std::uint64_t blocks) noexcept {
-  return round_up(blocks * place_bytes + runs * (checksum_bytes + page_bytes), page_bytes);
+  return round_up(blocks * place_bytes + runs * (places_checksum_bytes + page_bytes), page_bytes);
 }
 
 std::vector<std::byte> encode_places(std::span<const std::uint32_t> ends, std::uint64_t seed) {
   std::vector<std::byte> bytes(places_bytes(ends.size()));
   std::memcpy(bytes.data(), ends.data(), ends.size_bytes());
-  const std::size_t checked = bytes.size() - checksum_bytes;
+  const std::size_t checked = bytes.size() - places_checksum_bytes;
   const std::uint64_t checksum = checksum_of(bytes.data(), checked, seed, ends.size());
   std::memcpy(bytes.data() + checked, &checksum, sizeof checksum);
   return bytes;
@@ -49,7 +51,7 @@ std::optional<std::vector<std::uint32_t>> decode_places(std::span<const std::byt
                                                         std::uint64_t block_bytes, std::uint64_t stored_bytes,
                                                         std::uint64_t seed) {
   if (bytes.size() != places_bytes(blocks)) return std::nullopt;
-  const std::size_t checked = bytes.size() - checksum_bytes;
+  const std::size_t checked = bytes.size() - places_checksum_bytes;
   std::uint64_t checksum = 0;
   std::memcpy(&checksum, bytes.data() + checked, sizeof checksum);
   if (checksum_of(bytes.data(), checked, seed, blocks) != checksum) return std::nullopt;

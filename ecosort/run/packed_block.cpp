@@ -21,17 +21,18 @@ struct Head {
 };
 static_assert(sizeof(Head) == 24);
 
-constexpr std::size_t checksum_bytes = sizeof(std::uint64_t);
+constexpr std::size_t packed_checksum_bytes = sizeof(std::uint64_t);
 
 // Bytes that are packed at most: with head and checksum a page less than the block.
 std::size_t most_packed_bytes(std::size_t block_bytes) noexcept {
-  return block_bytes > page_bytes ? block_bytes - page_bytes - sizeof(Head) - checksum_bytes : 0;
+  return block_bytes > page_bytes ? block_bytes - page_bytes - sizeof(Head) - packed_checksum_bytes : 0;
 }
 
 bool is_possible(const Head& head, std::size_t stored_bytes, const BlockShape& shape) noexcept {
-  if (head.stored_bytes != stored_bytes || stored_bytes < sizeof(Head) + checksum_bytes || stored_bytes > shape.block_bytes)
+  if (head.stored_bytes != stored_bytes || stored_bytes < sizeof(Head) + packed_checksum_bytes ||
+      stored_bytes > shape.block_bytes)
     return false;
-  if (head.packed_bytes > stored_bytes - sizeof(Head) - checksum_bytes) return false;
+  if (head.packed_bytes > stored_bytes - sizeof(Head) - packed_checksum_bytes) return false;
   const BlockContents& contents = head.contents;
   if (contents.used_bytes > shape.block_bytes - trailer_bytes || contents.carried_bytes > contents.used_bytes) return false;
   return head.width == 0 || (head.width == shape.record_size && contents.used_bytes % head.width == 0);
@@ -59,20 +60,20 @@ std::optional<std::size_t> PackedBlockCoder::encode(const PackTerms& terms, cons
 
 std::size_t PackedBlockCoder::try_out(const PackTerms& terms, const std::byte* block, BlockContents contents) {
   const auto packed = encode(terms, block, contents);
-  return packed ? round_up(sizeof(Head) + *packed + checksum_bytes, page_bytes) : shape_.block_bytes;
+  return packed ? round_up(sizeof(Head) + *packed + packed_checksum_bytes, page_bytes) : shape_.block_bytes;
 }
 
 std::size_t PackedBlockCoder::sealed_bytes(const std::byte* packed) noexcept {
   Head head;
   std::memcpy(&head, packed, sizeof head);
-  return sizeof head + head.packed_bytes + checksum_bytes;
+  return sizeof head + head.packed_bytes + packed_checksum_bytes;
 }
 
 std::size_t PackedBlockCoder::pack(const PackTerms& terms, const std::byte* block, BlockContents contents, std::uint64_t seed,
                                    std::byte* to) {
   const auto packed = encode(terms, block, contents);
   if (!packed) return 0;
-  const std::size_t end = sizeof(Head) + *packed, stored = round_up(end + checksum_bytes, page_bytes);
+  const std::size_t end = sizeof(Head) + *packed, stored = round_up(end + packed_checksum_bytes, page_bytes);
   const Head head{.stored_bytes = static_cast<std::uint32_t>(stored),
                   .packed_bytes = static_cast<std::uint32_t>(*packed),
                   .contents = contents,
@@ -81,8 +82,8 @@ std::size_t PackedBlockCoder::pack(const PackTerms& terms, const std::byte* bloc
   std::memcpy(to, &head, sizeof head);
   std::memcpy(to + sizeof head, room_ + sizeof head, *packed);
   std::memset(to + end, 0, stored - end);
-  const std::uint64_t checksum = records::block_checksum(to, stored - checksum_bytes, seed);
-  std::memcpy(to + stored - checksum_bytes, &checksum, sizeof checksum);
+  const std::uint64_t checksum = records::block_checksum(to, stored - packed_checksum_bytes, seed);
+  std::memcpy(to + stored - packed_checksum_bytes, &checksum, sizeof checksum);
   return stored;
 }
 

@@ -10,12 +10,12 @@ namespace ecosort::run {
 namespace {
 
 // So much is packed of each sorted beginning in each way; with levels that take long, a quarter.
-constexpr std::size_t most_packed_bytes = std::size_t{2} << 20U, most_blocks = 16;
+constexpr std::size_t most_sample_bytes = std::size_t{2} << 20U, most_blocks = 16;
 constexpr int slow_level = 6;
 
 std::size_t blocks_to_pack(const codec::BlockTerms& terms, std::size_t block_bytes) noexcept {
   const std::size_t share = terms.level > slow_level ? 4 : 1;
-  return std::clamp<std::size_t>(most_packed_bytes / block_bytes, 1, most_blocks) / share;
+  return std::clamp<std::size_t>(most_sample_bytes / block_bytes, 1, most_blocks) / share;
 }
 
 // All, the half, the quarter, and a quarter of that again until it is no longer than a run; none has less than a block.

@@ -1,7 +1,8 @@
 """clang-tidy over every source of a build directory, in parallel: `tidy.py BUILDDIR JOBS`.
 
-A source that passed is not looked at again until it, any header, the checks or its compile command change: the sum over those
-is the name of a stamp in BUILDDIR/tidy. Prints findings only; exit code 1 when there are any.
+Sources that are compiled together are read together, which spares reading their headers again. One that passed is not looked at
+again until it, any header, the checks or its compile command change: the sum over those is the name of a stamp in BUILDDIR/tidy.
+Prints findings only; exit code 1 when there are any.
 """
 
 import functools
@@ -37,6 +38,19 @@ def common_sum() -> str:
     return digest.hexdigest()
 
 
+def sources_of(unit: Path) -> list[Path]:
+    """Those that a file of CMake's unity build includes; the source itself where it is compiled alone."""
+    if unit.suffix != ".cxx":
+        return [unit]
+    return [Path(path) for path in re.findall(r'^#include "(.*)"$', unit.read_text(), re.MULTILINE)]
+
+
+def is_checked(source: Path) -> bool:
+    if source in GCC_ONLY or any(source.is_relative_to(tree) for tree in ONLY_FOR_BENCHMARKS):
+        return False
+    return source.exists() and any(source.is_relative_to(ROOT / tree) for tree in TREES)
+
+
 def findings(source: Path, build: Path) -> str:
     """What clang-tidy says about one source; empty when it passes."""
     command = [clang_tidy(), "--quiet", "-p", str(build), str(source)]
@@ -53,27 +67,27 @@ def main() -> int:
     stamps.mkdir(exist_ok=True)
     common = common_sum()
 
-    waiting: list[tuple[Path, Path]] = []
+    waiting: list[tuple[int, Path, Path]] = []
     valid: set[Path] = set()
     for entry in json.loads((build / "compile_commands.json").read_text()):
-        source = Path(entry["directory"], entry["file"]).resolve()
-        if not any(source.is_relative_to(ROOT / tree) for tree in TREES) or not source.exists() or source in GCC_ONLY:
+        unit = Path(entry["directory"], entry["file"]).resolve()
+        sources = sources_of(unit)
+        if not any(is_checked(source) for source in sources):
             continue
-        if any(source.is_relative_to(tree) for tree in ONLY_FOR_BENCHMARKS):
-            continue
-        words = f"{common}\0{entry.get('command')}\0{source}\0".encode()
-        stamp = stamps / hashlib.sha256(words + source.read_bytes()).hexdigest()
+        words = f"{common}\0{entry.get('command')}\0{unit}\0".encode()
+        contents = b"".join(source.read_bytes() for source in sources)
+        stamp = stamps / hashlib.sha256(words + contents).hexdigest()
         valid.add(stamp)
         if not stamp.exists():
-            waiting.append((source, stamp))
+            waiting.append((len(contents), unit, stamp))
     for old in set(stamps.iterdir()) - valid:
         old.unlink()
 
     # The longest first, so that no core waits at the end for a long one.
-    waiting.sort(key=lambda item: item[0].stat().st_size, reverse=True)
+    waiting.sort(reverse=True)
     failed = 0
     with ThreadPoolExecutor(jobs) as pool:
-        for (_, stamp), text in zip(waiting, pool.map(lambda item: findings(item[0], build), waiting), strict=True):
+        for (_, _, stamp), text in zip(waiting, pool.map(lambda item: findings(item[1], build), waiting), strict=True):
             if text:
                 failed += 1
                 print(text, flush=True)

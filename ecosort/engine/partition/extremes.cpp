@@ -1,13 +1,13 @@
 #include "engine/partition/extremes.h"
 
+#include "engine/partition/splitter.h"
+
 namespace ecosort::engine {
 namespace {
 
 using records::Encoder;
 using records::Entry;
 using records::RecordTable;
-
-const std::byte* bytes_of(const std::string& row) { return reinterpret_cast<const std::byte*>(row.data()); }
 
 int compare(const Entry& a, const Entry& b, const Encoder& encoder, const RecordTable& table) {
   if (a.prefix != b.prefix) return a.prefix < b.prefix ? -1 : 1;

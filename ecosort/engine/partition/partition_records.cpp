@@ -27,8 +27,6 @@ constexpr std::size_t step_bytes = std::size_t{8} * 1024;  // gathered at a time
 constexpr std::uint64_t least_piece_bytes = std::uint64_t{256} << 10U, most_piece_bytes = std::uint64_t{1} << 20U;
 constexpr std::uint64_t piece_bytes_per_part = std::uint64_t{8} << 10U;
 
-const std::byte* bytes_of(const std::string& row) { return reinterpret_cast<const std::byte*>(row.data()); }
-
 std::vector<records::KeyWindow> windows_of(const Encoder& encoder, const std::vector<Splitter>& splitters) {
   std::vector<records::KeyWindow> windows;
   windows.reserve(splitters.size());

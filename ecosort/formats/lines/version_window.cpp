@@ -18,7 +18,7 @@ constexpr std::uint64_t most_in_a_byte = 150;
 constexpr unsigned char number_of_bytes = zero + most_in_a_byte;  // and how many
 constexpr unsigned char long_number = number_of_bytes + 9;
 constexpr unsigned char first_letter = long_number + 1;
-constexpr std::size_t most_digits = 19;
+constexpr std::size_t most_digits_of_group = 19;
 
 constexpr bool has_second_byte(unsigned char c) { return c < ' ' || c >= 127; }
 
@@ -85,7 +85,7 @@ void Row::put_name(Text name, bool has_endings) noexcept {
       continue;
     }
     while (at < name.size() && name[at] == '0') ++at;
-    const std::size_t end = std::min(name.size(), at + most_digits);
+    const std::size_t end = std::min(name.size(), at + most_digits_of_group);
     std::uint64_t value = 0;
     for (; at < end && is_digit(name[at]); ++at) value = 10 * value + static_cast<std::uint64_t>(name[at] - '0');
     if (at == end && at < name.size() && is_digit(name[at])) {

@@ -10,11 +10,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "base/errors.h"
-#include "base/json_text.h"
+#include "base/json.h"
 #include "costs/cost.h"
 
 namespace {
@@ -45,8 +44,8 @@ const Kind& kind_of(std::string_view name) {
   return *found;
 }
 
-nlohmann::ordered_json to_json(const bench::Costs& costs) {
-  nlohmann::ordered_json json;
+Json to_json(const bench::Costs& costs) {
+  Json json;
   for (const auto& [name, seconds_per_gigabyte] : costs) json[name] = seconds_per_gigabyte;
   return json;
 }
@@ -57,8 +56,8 @@ int main(int argc, char** argv) try {
   const unsigned runs = runs_of(argc > 1 ? argv[1] : "");
   const Kind& kind = kind_of(argc > 2 ? argv[2] : "records");
   if (argc > 3) throw UsageError(fmt::format("'{}': no more is taken than the number of runs and a kind", argv[3]));
-  const nlohmann::ordered_json json{{"verification", to_json(kind.verification())}, {"kernels", to_json(kind.kernels(runs))}};
-  fmt::print("{}\n", ecosort::json_text(json));
+  const Json json{{"verification", to_json(kind.verification())}, {"kernels", to_json(kind.kernels(runs))}};
+  fmt::print("{}\n", json.text());
   return 0;
 } catch (const ecosort::Error& error) {
   fmt::print(stderr, "ecosort_costs: {}\n", error.what());

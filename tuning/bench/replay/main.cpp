@@ -3,10 +3,9 @@
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
 #include "base/errors.h"
-#include "base/json_text.h"
+#include "base/json.h"
 #include "base/size_text.h"
 #include "io/backends.h"
 #include "io/posix_storage.h"
@@ -59,10 +58,10 @@ int main(int argc, char** argv) try {
   io::PosixStorage storage;
   const io::Backend backend = io::make_queue(io::parse_backend(options.io), bench::depth_of(trace, options.job));
   const bench::ReplayReport report = bench::replay(trace, options.job, storage, *backend.queue);
-  const nlohmann::ordered_json json{{"requests", report.requests},           {"bytes_read", report.bytes_read},
-                                    {"bytes_written", report.bytes_written}, {"wall_s", report.wall_s},
-                                    {"io_idle_s", report.io_idle_s},         {"io_backend", backend.queue->backend_name()}};
-  fmt::print("{}\n", ecosort::json_text(json));
+  const Json json{{"requests", report.requests},           {"bytes_read", report.bytes_read},
+                  {"bytes_written", report.bytes_written}, {"wall_s", report.wall_s},
+                  {"io_idle_s", report.io_idle_s},         {"io_backend", backend.queue->backend_name()}};
+  fmt::print("{}\n", json.text());
   return 0;
 } catch (const ecosort::Error& error) {
   fmt::print(stderr, "ecosort_replay: {}\n", error.what());

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json_text.h"
+#include "base/json.h"
 #include "cli/compression_options.h"
 #include "cli/sort_options.h"
 #include "doubles/throttled_queue.h"
@@ -39,8 +39,8 @@ double processor_s() {
 
 // Sorts by `work`, which returns the report.
 template <class Work>
-auto timed(const io::ThrottledQueue::Drive& drive, io::Storage& storage, io::Queue& below, unsigned depth,
-           nlohmann::ordered_json& json, const Work& work) {
+auto timed(const io::ThrottledQueue::Drive& drive, io::Storage& storage, io::Queue& below, unsigned depth, Json& json,
+           const Work& work) {
   io::ThrottledQueue queue(below, depth, drive);
   engine::Progress progress;
   engine::PhaseLog log("");
@@ -62,12 +62,12 @@ void sort_lines(const io::ThrottledQueue::Drive& drive, const std::vector<std::s
   lines::LinesOptions options = lines::parse_lines_words(words);
   job::PreparedLines prepared = job::prepare_lines(options, storage, job::SpecialOutput::refused);
   const io::Backend backend = job::make_line_queue(options.io.empty() ? "auto" : options.io, prepared);
-  nlohmann::ordered_json json;
+  Json json;
   const lines::LinesReport report =
       timed(drive, storage, *backend.queue, prepared.job.plan.read_depth + prepared.job.plan.write_depth + 2, json,
             [&](const engine::Environment& environment) { return lines::sort_lines(prepared.job, environment); });
   json["compression"] = cli::compression_json(prepared.job, report)["runs"];
-  fmt::print("{}\n", ecosort::json_text(json));
+  fmt::print("{}\n", json.text());
 }
 
 void sort_records(const io::ThrottledQueue::Drive& drive, const std::vector<std::string>& words) {
@@ -76,12 +76,12 @@ void sort_records(const io::ThrottledQueue::Drive& drive, const std::vector<std:
   job::PreparedRecords prepared = job::prepare_records(cli::spec_of(options), cli::tuning_of(options), storage);
   const unsigned depth = job::queue_depth(prepared.job.plan);
   const io::Backend backend = io::make_queue(io::parse_backend(options.io), depth);
-  nlohmann::ordered_json json;
+  Json json;
   const engine::SortReport report =
       timed(drive, storage, *backend.queue, depth, json,
             [&](const engine::Environment& environment) { return engine::sort(prepared.job, environment); });
   json["compression"] = cli::run_compression_json(report.plan.packing, report.run_packing);
-  fmt::print("{}\n", ecosort::json_text(json));
+  fmt::print("{}\n", json.text());
 }
 
 }  // namespace
