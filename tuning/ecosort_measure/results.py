@@ -1,4 +1,4 @@
-"""The result file: the circumstances and every raw run, written anew after each run so that nothing measured is lost."""
+"""The result file: the circumstances, and a line for every raw run, written after each run so that nothing measured is lost."""
 
 import os
 import platform
@@ -96,7 +96,7 @@ class Results:
 
     @classmethod
     def checked(cls, path: Path, data: Any) -> "Results":
-        """The same of what was read."""
+        """The result in a document that was read. UsageError as for load()."""
         schema = data.get("schema") if isinstance(data, dict) else None
         if schema != SCHEMA:
             raise UsageError(f"{path} is no result of make bench (schema {schema!r}, not {SCHEMA!r})")
