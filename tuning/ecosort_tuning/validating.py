@@ -42,7 +42,7 @@ def _fresh(given: Mapping[str, Any]) -> Document:
         "compress": given["compress"],
         "settles_memory": True,
     }
-    parts = {"profile": None, "training": [], "floor_ratio": {}, "predictions": [], "runs": [], "missing": True}
+    parts: Document = {"profile": None, "training": [], "floor_ratio": {}, "predictions": [], "runs": [], "missing": True}
     return fresh(SCHEMA, given["dir"], settings, _command(given), **parts)
 
 
