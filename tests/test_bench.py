@@ -24,7 +24,8 @@ from ecosort_bench import charts, costs, cpu_floor, inputs, lines, long_keys, re
 from ecosort_bench.contenders import Contenders, Work
 from ecosort_bench.verdict import Verdict
 from ecosort_measure import cold_run, floor_trace, paired
-from ecosort_measure.results import Results
+from ecosort_measure.results import ALIKE, Results, begin
+from ecosort_power.codec import read_json, rows_text
 from ecosort_power.errors import RunError, UsageError
 from ecosort_power.validate import parse_report
 
@@ -153,6 +154,32 @@ def test_results_survive_being_saved_and_find_their_runs(tmp_path: Path) -> None
     assert loaded.find("main", 3, "ecosort") == results.runs[0]
     assert loaded.find("main", 2, "ecosort") is None
     assert [path.name for path in results.path.parent.iterdir()] == ["r.json"]
+
+
+def test_a_stored_result_has_one_line_per_run(tmp_path: Path) -> None:
+    results = _results(tmp_path / "r.json", [_run("ecosort", round_, 1.5) for round_ in range(3)])
+    results.save()
+    lines = results.path.read_text().splitlines()
+    begin_of_runs = lines.index(' "runs": [') + 1
+    assert [json.loads(line.rstrip(",")) for line in lines[begin_of_runs : begin_of_runs + 3]] == results.runs
+    assert lines[begin_of_runs + 3 :] == [" ]", "}"]
+
+
+def test_the_committed_results_are_stored_as_the_benchmarks_store_them() -> None:
+    committed = [*(ROOT / "tuning/bench/results").glob("*.json"), ROOT / "power/results/accuracy.json"]
+    assert [path.name for path in committed if path.read_text() != rows_text(read_json(path))] == []
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_a_result_is_continued_only_where_it_began(tmp_path: Path, name: str) -> None:
+    stored = _results(tmp_path / "r.json", [_run("ecosort", 0, 1.0)])
+    stored.save()
+    fresh = {**stored.data, "dirty": True, "runs": []}
+    assert begin(stored.path, fresh, continued=True) == stored.data
+    assert begin(stored.path, fresh, continued=False) == fresh
+    assert begin(tmp_path / "none.json", fresh, continued=True) == fresh
+    with pytest.raises(UsageError, match=f"cannot be continued: its {name} was .*, now it is other"):
+        begin(stored.path, {**fresh, name: "other"}, continued=True)
 
 
 def test_the_numbers_of_the_page_are_those_of_the_committed_results() -> None:

@@ -8,6 +8,7 @@ import json
 import os
 import types
 import typing
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -88,6 +89,22 @@ def document_text(value: Any) -> str:
     return json.dumps(encode(value), indent=1, allow_nan=False) + "\n"
 
 
+def rows_text(value: Any) -> str:
+    """A document with one line per object of its lists, so that a change shows which of them changed."""
+    return _rows(encode(value), "\n") + "\n"
+
+
+def _rows(value: Any, line_break: str) -> str:
+    """`line_break` ends a line and indents the next one like this value."""
+    inner, one_line = line_break + " ", partial(json.dumps, allow_nan=False)
+    if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+        return f"[{inner}{f',{inner}'.join(map(one_line, value))}{line_break}]"
+    if isinstance(value, dict) and any(isinstance(member, (dict, list)) for member in value.values()):
+        members = (f"{one_line(name)}: {_rows(member, inner)}" for name, member in value.items())
+        return f"{{{inner}{f',{inner}'.join(members)}{line_break}}}"
+    return one_line(value)
+
+
 def replace_text(path: Path, text: str) -> None:
     """Writes a file so that a reader, or a crash, sees the old one or the new one and nothing between."""
     temporary = path.with_name(path.name + ".new")
@@ -101,6 +118,12 @@ def replace_text(path: Path, text: str) -> None:
 def write_json(path: Path, value: Any) -> None:
     """Writes a document, whole or not at all."""
     replace_text(path, document_text(value))
+
+
+def write_rows(path: Path, value: Any) -> None:
+    """Writes a document with many objects, as rows_text has it, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_text(path, rows_text(value))
 
 
 def read_json(path: Path) -> Any:

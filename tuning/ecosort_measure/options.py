@@ -5,14 +5,27 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
+from ecosort_power.errors import PowerError
 
 from ecosort_measure.sizes import SECONDS, SIZE
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "show_default": True}
 PATH = click.Path(path_type=Path)
 _ON_DRIVE = "On the drive to measure; input, runs and output are made and removed there."
+
+
+class OneLineErrors(click.Command):
+    """A command whose errors are one line, as those of its options are."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (PowerError, OSError) as error:
+            raise click.ClickException(str(error)) from error
+
 
 as_json = partial(click.option, "--json", "as_json", is_flag=True, help="Print JSON.")
 budget = partial(click.option, "--budget", type=SECONDS)

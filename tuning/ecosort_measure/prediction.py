@@ -10,9 +10,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from ecosort_measure.results import measured_on, memory_state
+from ecosort_measure.results import Document, measured_on, memory_state
 from ecosort_measure.tables import markdown
 
 SCHEMA = "ecosort.prediction/1"
@@ -20,8 +19,6 @@ PROCESSOR = "processor"  # among the resources of a phase; all others are uses o
 CPU_LIMIT, TIME_LIMIT = 0.10, 0.15
 # Of the bytes moved by sorts that compress their runs, which a sample of the input predicts; of others they are exact.
 PACKED_LIMIT = 0.02
-
-Document = dict[str, Any]
 
 
 def floor_s(prediction: Document) -> float:

@@ -1,26 +1,32 @@
-"""The result file: the circumstances and every raw run, written anew after each run so that nothing measured is lost."""
+"""The result file: the circumstances, and a line for every raw run, written after each run so that nothing measured is lost."""
 
 import os
 import platform
 import subprocess
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ecosort_power.codec import read_json, write_json
+from ecosort_power.codec import read_json, write_rows
 from ecosort_power.errors import UsageError
 from ecosort_power.host import memory_bytes_of, mount_of, processor_of
 
 SCHEMA = "ecosort.bench/1"
+ROOT = Path(__file__).resolve().parents[2]
+# A result is continued only where these are what they would be now. `dirty` may differ: a result in the tree makes it so.
+ALIKE = ("schema", "settings", "commit", "machine")
 Run = dict[str, Any]
+Document = dict[str, Any]
 
 
-def _git(root: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=False)
+def _git(*words: str) -> str:
+    done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def commit_of(root: Path) -> dict[str, Any]:
-    return {"commit": _git(root, "rev-parse", "HEAD") or None, "dirty": bool(_git(root, "status", "--porcelain"))}
+def _commit() -> dict[str, Any]:
+    return {"commit": _git("rev-parse", "HEAD") or None, "dirty": bool(_git("status", "--porcelain"))}
 
 
 def memory_state(settings: dict[str, Any]) -> str:
@@ -48,6 +54,26 @@ def machine_facts(directory: Path) -> dict[str, Any]:
     }
 
 
+def fresh(schema: str, directory: Path, settings: dict[str, Any], command: str, **parts: Any) -> Document:
+    """A result without runs: what is measured, in a directory on the drive, and the command that measures it again."""
+    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    here = {**_commit(), "machine": machine_facts(directory)}
+    return {"schema": schema, "started": started, **here, "settings": settings, "command": command, **parts}
+
+
+def begin(path: Path, document: Document, continued: bool, alike: Sequence[str] = ALIKE) -> Document:
+    """This new document, or the one at `path` if it is continued. UsageError if that differs in what must be alike."""
+    if not continued or not path.exists():
+        return document
+    found = read_json(path)
+    if not isinstance(found, dict):
+        raise UsageError(f"{path} is no result of a benchmark")
+    for name in alike:
+        if found.get(name) != document[name]:
+            raise UsageError(f"{path} cannot be continued: its {name} was {found.get(name)}, now it is {document[name]}")
+    return found
+
+
 def wall_s(run: Run) -> float:
     return float(run["wall_s"])
 
@@ -66,7 +92,11 @@ class Results:
     @classmethod
     def load(cls, path: Path) -> "Results":
         """UsageError for what is something else, or lacks what every run has."""
-        data = read_json(path)
+        return cls.checked(path, read_json(path))
+
+    @classmethod
+    def checked(cls, path: Path, data: Any) -> "Results":
+        """The result in a document that was read. UsageError as for load()."""
         schema = data.get("schema") if isinstance(data, dict) else None
         if schema != SCHEMA:
             raise UsageError(f"{path} is no result of make bench (schema {schema!r}, not {SCHEMA!r})")
@@ -96,5 +126,4 @@ class Results:
         return {r["round"]: r for r in self.runs if (r["stage"], r["contender"]) == (stage, contender)}
 
     def save(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_json(self.path, self.data)
+        write_rows(self.path, self.data)

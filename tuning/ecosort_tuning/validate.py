@@ -12,8 +12,9 @@ from typing import Any
 
 from ecosort_measure.cold_run import run_cold
 from ecosort_measure.floor_trace import Shape, write_floor_trace
-from ecosort_measure.prediction import Document, floor_s
+from ecosort_measure.prediction import floor_s
 from ecosort_measure.programs import Programs
+from ecosort_measure.results import Document
 from ecosort_power.codec import decode
 from ecosort_power.planned import NEUTRAL, ask, plan_of, prediction_of
 from ecosort_power.records import RECORD_BYTES

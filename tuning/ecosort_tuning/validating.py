@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
-from ecosort_measure.prediction import HEADS, SCHEMA, VERDICT_HEADS, Document, cells, circumstances, rows, verdict_rows, verdicts
-from ecosort_measure.results import commit_of, machine_facts
+from ecosort_measure.prediction import HEADS, SCHEMA, VERDICT_HEADS, cells, circumstances, rows, verdict_rows, verdicts
+from ecosort_measure.results import Document, begin, fresh
 from ecosort_measure.sizes import size_text
 from ecosort_measure.tables import console, show_table
-from ecosort_power.codec import encode, write_json
+from ecosort_power.codec import encode, write_rows
 
 from ecosort_tuning.errors import EXIT_OK, EXIT_WORSE, UsageError
 from ecosort_tuning.machine import this_machine
@@ -24,7 +23,6 @@ from ecosort_tuning.search.sorter import records_of
 from ecosort_tuning.show import say
 from ecosort_tuning.validate import Bench, Cell, Clock, Grid, fitted, floor_ratios, measure, predict, profile_of, turns
 
-ROOT = Path(__file__).resolve().parents[2]
 _PROBED_BLOCKS, _PROBED_DEPTHS = (256 << 10, 1 << 20), (16, 32)
 
 
@@ -35,46 +33,25 @@ def _command(given: Mapping[str, Any]) -> str:
 
 
 def _fresh(given: Mapping[str, Any]) -> Document:
-    return {
-        "schema": SCHEMA,
-        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        **commit_of(ROOT),
-        "machine": machine_facts(given["dir"]),
-        "settings": {
-            "records": sorted(records_of(n) for n in given["sizes"]),
-            "memory_bytes": sorted(given["memories"]),
-            "training_records": sorted(records_of(n) for n in given["training_sizes"]),
-            "training_memory_bytes": sorted(given["training_memories"]),
-            "rounds": given["rounds"],
-            "compress": given["compress"],
-            "settles_memory": True,
-        },
-        "command": _command(given),
-        "profile": None,
-        "training": [],
-        "floor_ratio": {},
-        "predictions": [],
-        "runs": [],
-        "missing": True,
+    settings = {
+        "records": sorted(records_of(n) for n in given["sizes"]),
+        "memory_bytes": sorted(given["memories"]),
+        "training_records": sorted(records_of(n) for n in given["training_sizes"]),
+        "training_memory_bytes": sorted(given["training_memories"]),
+        "rounds": given["rounds"],
+        "compress": given["compress"],
+        "settles_memory": True,
     }
+    parts: Document = {"profile": None, "training": [], "floor_ratio": {}, "predictions": [], "runs": [], "missing": True}
+    return fresh(SCHEMA, given["dir"], settings, _command(given), **parts)
 
 
 def _begin(given: Mapping[str, Any]) -> Document:
     """A new result, or the one to continue with; UsageError where it is of other settings, code or machine."""
     path: Path = given["out"]
-    fresh = _fresh(given)
-    if not path.exists():
-        return fresh
-    if not given["continued"]:
+    if path.exists() and not given["continued"]:
         raise UsageError(f"{path} exists; continue with it by --continue, or name another file with --out")
-    try:
-        document: Document = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
-    for name in ("schema", "settings", "commit", "machine"):  # a result that lies in the tree makes it dirty
-        if document.get(name) != fresh[name]:
-            raise UsageError(f"{path} cannot be continued: its {name} was {document.get(name)}, now it is {fresh[name]}")
-    return document
+    return begin(path, _fresh(given), given["continued"])
 
 
 def _probe(data: Path, seconds: float, file_bytes: int) -> Document:
@@ -90,7 +67,7 @@ def _probe(data: Path, seconds: float, file_bytes: int) -> Document:
 
 def _measure(document: Document, given: Mapping[str, Any], data: Path) -> None:
     def save() -> None:
-        write_json(given["out"], document)
+        write_rows(given["out"], document)
 
     clock = Clock(given["budget"], time.monotonic)
     settings = document["settings"]

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
+from ecosort_power import codec
 from ecosort_power.accuracy.meters import KINDS
 from ecosort_power.accuracy.sweep import AGAIN, HIGH, LENGTHS_S, LOW, PERIODS_S, Cell, Outcome
-from ecosort_power.codec import decode
 from ecosort_power.errors import UsageError
-from ecosort_power.nesting import parse_json
 
 SCHEMA = "ecosort.power.accuracy/1"
 BEGIN = "<!-- accuracy: begin (written by make power-accuracy) -->"
@@ -36,17 +33,7 @@ class Results:
 
 
 def save(results: Results, path: Path) -> None:
-    """One line per cell, so that a change shows what changed."""
-    document: Any = _rounded(asdict(results))
-    cells, idle = _lines(document.pop("cells")), document.pop("idle")
-    kinds = ",\n".join(f"{json.dumps(kind)}: {_lines(found)}" for kind, found in idle.items())
-    head = json.dumps(document, indent=1).removesuffix("\n}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f'{head},\n "cells": {cells},\n "idle": {{\n{kinds}\n}}}}\n', encoding="utf-8")
-
-
-def _lines(outcomes: list[Any]) -> str:
-    return "[\n" + ",\n".join(json.dumps(o) for o in outcomes) + "\n]"
+    codec.write_rows(path, _rounded(asdict(results)))
 
 
 def _rounded(value: object) -> object:
@@ -58,7 +45,7 @@ def _rounded(value: object) -> object:
 
 
 def load(path: Path) -> Results:
-    results = decode(Results, parse_json(path.read_text(encoding="utf-8")))
+    results = codec.load(Results, path)
     if results.schema != SCHEMA:
         raise UsageError(f"{path} has schema {results.schema}, this program reads {SCHEMA}")
     return results

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import click
 from ecosort_measure import options
-from ecosort_measure.results import SCHEMA, Results, commit_of, machine_facts
+from ecosort_measure.results import ALIKE, ROOT, SCHEMA, Results, begin, fresh
 from ecosort_measure.sizes import size_text
 from ecosort_measure.tables import console
 from ecosort_power.errors import PowerError
@@ -26,7 +25,6 @@ from ecosort_bench.lines import CASES
 from ecosort_bench.report import load, page_agrees, print_report, write_page
 from ecosort_bench.stages import Bench
 
-ROOT = Path(__file__).resolve().parents[3]
 RESULTS, RESULT = ROOT / "tuning" / "bench" / "results", ROOT / "build" / "bench-result.json"
 STAGES = (
     "main",
@@ -91,25 +89,10 @@ def _command(given: Mapping[str, Any]) -> str:
 
 
 def _open_results(path: Path, go_on: bool, settings: dict[str, int], command: str, data_directory: Path) -> Results:
-    here = {**commit_of(ROOT), "machine": machine_facts(data_directory)}
-    if go_on and path.exists():
-        results = Results.load(path)
-        for key, now in (*here.items(), ("settings", settings)):
-            if results.data[key] != now:
-                raise click.ClickException(f"{path} cannot be continued: its {key} was {results.data[key]}, now it is {now}")
-        return results
-    fresh = {
-        "schema": SCHEMA,
-        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        **here,
-        "settings": settings,
-        "versions": {"gnu_sort": version_of("sort")},
-        "command": command,
-        "input_checksums": {},
-        "floors": {},
-        "runs": [],
-    }
-    return Results(path, fresh)
+    versions = {"gnu_sort": version_of("sort")}
+    document = fresh(SCHEMA, data_directory, settings, command, versions=versions, input_checksums={}, floors={}, runs=[])
+    # A result below build/ is ignored by git, so that none makes the tree dirty.
+    return Results.checked(path, begin(path, document, go_on, (*ALIKE, "dirty")))
 
 
 def _page(write: bool) -> None:

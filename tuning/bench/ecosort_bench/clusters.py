@@ -21,11 +21,11 @@ from ecosort.cluster import Manifest, check
 from ecosort.cluster.hashes import HashSum
 from ecosort_measure import options
 from ecosort_measure.cold_run import run_cold
+from ecosort_measure.results import ROOT, begin, fresh
 from ecosort_measure.sizes import SIZE, size_text
-from ecosort_power.codec import write_json
+from ecosort_power.codec import write_rows
 from ecosort_power.errors import RunError
 
-from ecosort_bench.begun import ROOT, begun
 from ecosort_bench.clusters_page import NAMES, SCHEMA, WAYS, lines_of
 from ecosort_bench.processor_group import ProcessorGroup, processor_group
 
@@ -155,7 +155,7 @@ def _measure(bench: Bench, kind: str, size: int, rounds: int, ways: tuple[str, .
     return runs
 
 
-@click.command()
+@click.command(cls=options.OneLineErrors)
 @click.option("--build", type=click.Path(path_type=Path), required=True, help="Where the programs are.")
 @click.option("--dir", "place", type=click.Path(path_type=Path), required=True, help="For inputs, slices and outputs.")
 @click.option("--bytes", "size", default=4_000_000_000, show_default=True, help="Of each input.")
@@ -182,11 +182,11 @@ def main(
     ways = WAYS if RAY_PYTHON.exists() else tuple(way for way in WAYS if way != "ray")
     settings = {"bytes": size, "memory_bytes": memory, "rounds": rounds, "nodes": NODES, "ways": list(ways)}
     command = f"make bench-cluster BENCH='--bytes {size} --memory {size_text(memory)} --rounds {rounds}'"
-    data = begun(path, continued, directory, SCHEMA, settings, command)
+    data = begin(path, fresh(SCHEMA, directory, settings, command, runs=[]), continued)
     done = {run["kind"] for run in data["runs"]}
     for kind in [kind for kind in kinds if kind not in done]:
         data["runs"] += _measure(bench, kind, size, rounds, ways)
-        write_json(path, data)
+        write_rows(path, data)
     shutil.rmtree(directory)
     for line in lines_of(data):
         click.echo(line)

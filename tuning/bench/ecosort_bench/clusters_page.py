@@ -6,7 +6,7 @@ import statistics
 from typing import Any
 
 from ecosort_measure.paired import Interval, median_interval, ratios
-from ecosort_measure.results import measured_on
+from ecosort_measure.results import Document, measured_on
 from ecosort_measure.sizes import size_text
 from ecosort_measure.tables import markdown
 
@@ -26,7 +26,6 @@ MOST_CPU, MOST_IMBALANCE, MOVED, MOVED_WITHIN = 1.5, 1.1, 4, 0.02
 _HEADS = ("input", "how", "parts", "s", "CPU s/GB", "CPU / one sort", "bytes moved / N", "largest part / mean")
 _HOW = {"one": "one `ecosort sort`", "local": "processes", "ray": "Ray"}
 
-Document = dict[str, Any]
 Runs = list[dict[str, Any]]
 
 

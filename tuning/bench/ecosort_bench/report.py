@@ -99,7 +99,7 @@ class OtherResult:
 def load(path: Path) -> "Results | OtherResult":
     data = read_json(path)
     is_other = isinstance(data, dict) and data.get("schema") in _OTHERS
-    return OtherResult(path, data) if is_other else Results.load(path)
+    return OtherResult(path, data) if is_other else Results.checked(path, data)
 
 
 def begin_of(results: Results | OtherResult) -> str:

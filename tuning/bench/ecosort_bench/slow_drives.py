@@ -18,11 +18,11 @@ from typing import Any
 import click
 from ecosort_measure import options
 from ecosort_measure.cold_run import run_cold
+from ecosort_measure.results import begin, fresh
 from ecosort_measure.sizes import SIZE, size_text
-from ecosort_power.codec import write_json
+from ecosort_power.codec import write_rows
 from ecosort_power.planned import NEUTRAL
 
-from ecosort_bench.begun import begun
 from ecosort_bench.slow_drives_page import SCHEMA, lines_of
 
 CODECS = ("none", "lz4", "zstd", "auto")
@@ -123,7 +123,7 @@ def _measure(bench: Bench, kind: str, drives: list[str], settings: dict[str, int
     return runs
 
 
-@click.command()
+@click.command(cls=options.OneLineErrors)
 @click.option("--build", type=click.Path(path_type=Path), required=True, help="Where the programs are.")
 @click.option("--dir", "place", type=click.Path(path_type=Path), required=True, help="For data; faster than what is simulated.")
 @click.option("--bytes", "size", default=200_000_000, show_default=True, help="Of each input.")
@@ -149,12 +149,13 @@ def main(
     directory.mkdir(parents=True, exist_ok=True)
     bench = Bench(build.resolve(), directory, memory)
     settings = {"bytes": size, "memory_bytes": memory, "rounds": rounds, "threads": len(os.sched_getaffinity(0))}
-    data = begun(path, continued, directory, SCHEMA, settings, _command(size, memory, rounds, kinds, drives))
+    command = _command(size, memory, rounds, kinds, drives)
+    data = begin(path, fresh(SCHEMA, directory, settings, command, runs=[]), continued)
     done = {(run["kind"], run["drive"]) for run in data["runs"]}
     for kind in kinds:
         if missing := [drive for drive in drives if (kind, drive) not in done]:
             data["runs"] += [asdict(run) for run in _measure(bench, kind, missing, settings)]
-            write_json(path, data)
+            write_rows(path, data)
     shutil.rmtree(directory)
     for line in lines_of(data):
         click.echo(line)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from typing import Any
 
 from ecosort_measure.paired import Interval, median_interval, ratios
-from ecosort_measure.results import Run, measured_on
+from ecosort_measure.results import Document, Run, measured_on
 from ecosort_measure.sizes import size_text
 from ecosort_measure.tables import markdown
 
@@ -31,8 +30,6 @@ ASKED_ON = "shared 300"
 INCOMPRESSIBLE = ("bytes", "random-records")
 MOST_CPU, MOST_TIME = 1.02, 1.03
 _HEADS = ("input", "drive", "none s", "lz4", "zstd", "auto", "auto chose", "CPU s/GB none", "auto", "moved / N none", "auto")
-
-Document = dict[str, Any]
 
 
 class _Sorts:

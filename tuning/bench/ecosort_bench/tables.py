@@ -6,13 +6,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from ecosort_measure.results import ROOT
 from ecosort_power.errors import RunError
 
 from ecosort_bench.contenders import Contenders, Work
 from ecosort_bench.lines import digest
 
 STAGE_PREFIX = "table_"
-ROOT = Path(__file__).resolve().parents[3]
 SORTS = ROOT / "tuning" / "bench" / "peers" / "table_sort.py"
 PEERS_PYTHON = ROOT / ".venv-peers" / "bin" / "python"
 TITLES = {
