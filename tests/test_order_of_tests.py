@@ -81,6 +81,14 @@ def test_what_took_long_in_the_last_run_comes_first_and_what_must_be_quiet_last(
     assert [item.nodeid for item in in_order(items, last)] == [names[2], names[3], names[1], names[4], names[0]]
 
 
+def test_a_random_order_is_the_same_in_every_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ECOSORT_SHUFFLE", "7")
+    items: Any = [SimpleNamespace(nodeid=f"tests/test_a.py::{i}") for i in range(100)]
+    shuffled = in_order(items, [])
+    assert shuffled == in_order(items, []) != items
+    assert sorted(shuffled, key=items.index) == items
+
+
 def test_a_report_adds_up_files_and_says_how_busy_the_cores_were() -> None:
     rows = [
         Duration("tests/test_a.py::x", "setup", 1.0, 0.5, "gw0", 10.0),
