@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).resolve().parent.parent
 STRICT = os.environ.get("ECOSORT_STRICT", "") not in ("", "0")
 SOAK = os.environ.get("ECOSORT_SOAK", "") not in ("", "0")
 
@@ -79,6 +80,7 @@ _PROBES: dict[str, Callable[[], str | None]] = {
     "fio": lambda: _tool("fio"),
     "fish": lambda: _tool("fish"),
     "openssl": lambda: _tool("openssl"),
+    "site": lambda: None if (ROOT / ".venv-site/bin/mkdocs").exists() else "its packages are missing: tuning/setup/deps site",
     "ipmitool": lambda: _tool("ipmitool"),
     "ipmi_sim": lambda: _tool("ipmi_sim"),
     "mosquitto": lambda: _tool("mosquitto"),

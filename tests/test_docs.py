@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from conftest import BUILD, ROOT
 from ecosort_site import console, prediction, progress
-from sort_support import Run
+from sort_support import Require, Run
 
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
@@ -216,10 +216,9 @@ def test_the_version_stands_in_one_place() -> None:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, ecosort: Path) -> Path:
+def site(require: Require, tmp_path_factory: pytest.TempPathFactory, ecosort: Path) -> Path:
+    require("site")
     mkdocs = ROOT / ".venv-site" / "bin" / "mkdocs"
-    if not mkdocs.exists():
-        pytest.skip("the site's packages are not installed: tuning/setup/deps site")
     place = tmp_path_factory.mktemp("site")
     words = [mkdocs, "build", "--quiet", "--strict", "-f", ROOT / "packaging/site/mkdocs.yml", "--site-dir", place]
     environment = {**os.environ, "ECOSORT_PROGRAM": str(ecosort)}
