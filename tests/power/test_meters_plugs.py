@@ -138,7 +138,7 @@ def test_shelly_em_and_em1_are_counted_by_the_component_beside_them(
         reading = meter.read()
     assert reading.joules == pytest.approx(watt_hours * 3600)
     assert (found.counter, found.quantum_j) == (True, 36.0)
-    again = type(meter).derive(reading.raw or "", meter.spec)  # type: ignore[attr-defined]
+    again = type(meter).derive(reading.raw or "", meter.spec)
     assert (again.watts, again.joules) == (reading.watts, reading.joules)
 
 
