@@ -213,6 +213,27 @@ def test_tasmota_gives_real_power_and_keeps_the_power_factor(document: Any, watt
     assert found.identity["power_factor"] == factor
 
 
+@pytest.mark.parametrize(
+    ("energy", "watts", "step_w", "step_j"),
+    [
+        ('"Total":6.404,"Yesterday":5.340,"Today":1.064,"Power":41', 41.0, 1.0, 3600.0),
+        ('"Total":6.404,"Yesterday":5.340,"Today":1.064,"Power":42.0', 42.0, 0.1, 3600.0),
+        ('"Total":6.40412,"Yesterday":5.34000,"Today":1.06412,"Power":41.70', 41.7, 0.01, 36.0),
+        ('"Total":6.4,"Yesterday":5.3,"Today":1.1,"Power":[41.703,2.000]', 41.703, 0.001, 360000.0),
+    ],
+)
+def test_the_steps_of_a_tasmota_follow_its_resolution(energy: str, watts: float, step_w: float, step_j: float) -> None:
+    """WattRes and EnergyRes: as many decimals as they say are printed."""
+
+    def answer(peer: peers.Peer, path: str, given: str) -> peers.Answer:
+        return 200, f'{{"StatusSNS":{{"ENERGY":{{{energy}}}}}}}'.encode(), {}
+
+    channel = "/1" if "[" in energy else ""
+    with peers.serve(answer) as peer, opened(f"tasmota://{peer.host}{channel}") as (meter, found):
+        assert (meter.read().watts, found.quantum_w) == (watts, pytest.approx(step_w))
+        assert found.quantum_j == (pytest.approx(step_j) if not channel else None)
+
+
 def test_tasmota_with_two_channels_asks_which_and_counts_none_of_them_alone() -> None:
     document = json.loads(json.dumps(captured.TASMOTA_POW))
     document["StatusSNS"]["ENERGY"]["Power"] = [17, 2]
