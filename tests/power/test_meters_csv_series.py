@@ -68,6 +68,18 @@ def test_a_column_of_one_meter_is_no_sensor(tmp_path: Path, header: str, cells: 
     assert len(read_log(long_form(tmp_path / "log.csv", rows, header), {}).rows) == 10
 
 
+def test_a_sensor_that_has_few_rows_is_told_as_well(tmp_path: Path) -> None:
+    rows: list[tuple[float, str, object]] = [(BEGIN + i, str(int(i % 9 == 0)), 40) for i in range(40)]
+    with pytest.raises(UsageError, match="column 'outlet' holds 1, 0"):
+        read_log(long_form(tmp_path / "log.csv", rows, "outlet"), {})
+
+
+@pytest.mark.parametrize("raw", ["[{}, null]", '[{"plus": 1}, null]', "[[1], null]", "[7, null]", "7"])
+def test_a_raw_answer_that_is_none_is_an_error_and_no_traceback(raw: str) -> None:
+    with pytest.raises((ValueError, KeyError, TypeError, IndexError)):
+        row_values(raw)
+
+
 def test_the_rows_that_are_meant_are_said_by_their_value(tmp_path: Path) -> None:
     rows = [(t, sensor, watts + (300 if sensor == "PSU2" else 0)) for t, sensor, watts in TWO]
     found = read_log(long_form(tmp_path / "log.csv", rows), {"where": "sensor:PSU2"})

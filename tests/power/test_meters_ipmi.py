@@ -187,7 +187,10 @@ def toy_bmc(monkeypatch: pytest.MonkeyPatch, dcmi: list[str], sensors: list[Sens
     monkeypatch.setattr(IpmiMeter, "_repository", lambda self: sensors)
 
 
-@pytest.mark.parametrize("dcmi", [DEACTIVATED, OF_1970])
+NOTHING = [" dc 00 00 00 00 00 00 00 00 91 e4 00 6b e8 03 00", " 00 40"]  # active, 0 W
+
+
+@pytest.mark.parametrize("dcmi", [DEACTIVATED, OF_1970, NOTHING])
 def test_a_sensor_is_read_where_dcmi_answers_without_measuring(dcmi: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     toy_bmc(monkeypatch, dcmi, [TOTAL], total_power="318")
     with opened("ipmi:local") as (meter, found):

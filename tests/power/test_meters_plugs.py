@@ -166,6 +166,12 @@ def test_a_phase_is_believed_although_another_one_is_wrong() -> None:
         assert meter.read().watts == 2166.2
 
 
+def test_a_counter_that_a_shelly_names_and_refuses_hides_no_power() -> None:
+    documents = gen2({"em1:0": EM1, "em1data:0": {}}, EM1=EM1)
+    with peers.serve(answers(documents)) as peer, opened(f"shelly://{peer.host}") as (meter, found):
+        assert (meter.read().watts, found.counter) == (501.8, False)
+
+
 def test_a_counter_of_a_shelly_that_is_null_is_none_and_its_power_stays() -> None:
     live = {**captured.GEN2_SWITCH, "aenergy": {"total": None}}
     documents = gen2({"switch:0": live}, Switch=live)

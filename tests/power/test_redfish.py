@@ -254,6 +254,7 @@ def sensor(name: str, reading: float | None, **more: Any) -> dict[str, Any]:
         ([sensor("PS1 Input Power", 101), sensor("PS2 Input Power", 102), sensor("PS1 Output Power", 95)], 203.0, Scope.PSU),
         ([sensor("Total Power", 40, ReadingType="Temperature", ReadingUnits="Cel"), sensor("Sys_Power", 88)], 88.0, Scope.BMC),
         ([sensor("Total Power", None), sensor("System Input", 91)], 91.0, Scope.BMC),
+        ([sensor("TrayPower", 300), sensor("GPU0_Power", 80)], 300.0, Scope.BMC),
     ],
 )
 def test_a_sensor_of_the_whole_is_found_among_those_of_parts(sensors: list[dict[str, Any]], power: float, scope: Scope) -> None:

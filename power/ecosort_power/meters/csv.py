@@ -182,16 +182,15 @@ def _value(cell: Any) -> float | None:
     if cell is None:
         return None
     if isinstance(cell, dict):
-        (how, parts) = next(iter(cell.items()))
-        values = [_value(part) or 0.0 for part in parts]
-        return prod(values) if how == "times" else fsum(values)
+        values = [_value(part) or 0.0 for part in cell["times" if "times" in cell else "plus"]]
+        return prod(values) if "times" in cell else fsum(values)
     return number(cell[0]) * float(cell[1])
 
 
 def _quantum(cell: Any) -> float:
     """What one in the last place of a cell is worth."""
     if isinstance(cell, dict):
-        return sum(_quantum(part) for part in next(iter(cell.values())))
+        return sum(_quantum(part) for part in cell["times" if "times" in cell else "plus"])
     return float(cell[1]) * 10.0 ** -len(cell[0].partition(".")[2])
 
 

@@ -229,6 +229,8 @@ class IpmiMeter(Meter):
     def _dcmi(self, identity: dict[str, str]) -> Capabilities:
         answer = parse_dcmi(self._ask(DCMI_READ))
         self._refuse(answer)
+        if answer.watts == 0:
+            raise MeterError("reports 0 W, which no running machine draws")
         notes = () if answer.active else ("the BMC calls its power measurement deactivated; accepted by the user",)
         return self._capabilities("DCMI", Scope.BMC, 1.0, identity, notes)
 

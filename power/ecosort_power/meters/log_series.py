@@ -22,10 +22,13 @@ _SHOWN = 6
 _ID = r"(?:[\s_.-]*(?:id|idx|index|name|nr|no|number|label))?"
 # Names under which whole numbers tell rows apart.
 _NUMBERED = re.compile(
-    r"^_?(?:sensor|entity|device|host|node|machine|server|source|channel|ch|port|outlet|socket|plug|phase|feed|circuit|rail|domain|zone|"
-    r"module|gpu|cpu|core|package|card|psu|supply|meter|pdu|bus|slot|instance|probe|id|idx|index|number|nr|no)s?" + _ID + r"$",
+    r"^_?(?:sensor|entity|device|dev|host|node|machine|server|source|channel|ch|port|outlet|socket|plug|phase|feed|circuit|rail|"
+    r"domain|zone|module|gpu|cpu|core|package|card|psu|supply|meter|pdu|bus|slot|instance|probe|table|series|group|rack|tray|"
+    r"address|id|idx|index|number|nr|no)s?" + _ID + r"$",
     re.IGNORECASE,
 )
+# What may as well be how busy they are: there each value must come about as often as the others.
+_OR_A_LOAD = re.compile(r"^[cg]pus?$", re.IGNORECASE)
 # Names of what one meter says of itself from time to time.
 _OF_ONE = re.compile(
     r"stat(e|us)|mode|range|qualit|event|comment|remark|note|mark|flag|reason|alarm|valid|relay|output|unit", re.IGNORECASE
@@ -120,5 +123,6 @@ def _tells_apart(name: str, cells: Sequence[str]) -> bool:
         return False
     if not all(re.fullmatch(r"[-+]?[\d.,]+(e[-+]?\d+)?\s*\S{0,4}", cell, re.IGNORECASE) for cell in counts):
         return True
+    even = max(counts.values()) <= 2 * min(counts.values()) + 1
     whole = all(cell.isdigit() for cell in counts)
-    return whole and bool(_NUMBERED.match(name)) and max(counts.values()) <= 2 * min(counts.values()) + 1
+    return whole and bool(_NUMBERED.match(name)) and (even or not _OR_A_LOAD.match(name))

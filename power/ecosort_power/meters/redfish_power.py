@@ -184,13 +184,14 @@ class Service:
         return []
 
     def _sensors(self, chassis: Any) -> list[Source]:
-        """Sensors of the power of the whole chassis, else the sum of what its supplies take."""
+        """Sensors of the power of the whole chassis, else the sum of what its supplies take, else those that are of no part."""
         sensors = [_Sensor(path, document) for path, document in self.members(chassis, "Sensors")]
         whole = [(s, x) for s in sensors if s.is_power and s.is_whole for x in self._one(s.name, s.path, s.document, "Reading")]
         total = [x for s, x in whole if s.is_total]
         found = total if len(total) == 1 else [x for _, x in whole]
         inputs = [(s.path, s.document, "Reading") for s in sensors if s.is_power and s.is_input]
-        return found or self._sum("Sensors of the supplies", inputs, ("Input",))
+        rest = [x for s in sensors if s.is_power and not s.is_part for x in self._one(s.name, s.path, s.document, "Reading")]
+        return found or self._sum("Sensors of the supplies", inputs, ("Input",)) or rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +215,11 @@ class _Sensor:
 
     @property
     def is_whole(self) -> bool:
-        return bool(_OF_ALL.search(self.title)) and not (_OF_A_PART.search(self.title) or self._of_a_supply)
+        return bool(_OF_ALL.search(self.title)) and not self.is_part
+
+    @property
+    def is_part(self) -> bool:
+        return bool(_OF_A_PART.search(self.title)) or self._of_a_supply
 
     @property
     def is_total(self) -> bool:

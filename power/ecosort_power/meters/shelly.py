@@ -151,7 +151,15 @@ class ShellyMeter(WebMeter):
             raise MeterGlitchError(f"{self.server}/rpc/Shelly.GetStatus holds no components")
         kinds = [k for k in _RPC if self._measures(status.get(f"{k}:{self._channel}"), k)]
         kind = self._choose(kinds, _RPC)
-        return _rpc_source(kind, self._channel, self._phase, counts=f"{kind}data:{self._channel}" in status)
+        counted = _rpc_source(kind, self._channel, self._phase, counts=f"{kind}data:{self._channel}" in status)
+        try:
+            if counted.counter_request is not None:
+                client.get(counted.counter_request)
+        except MeterGlitchError:
+            raise
+        except MeterError:  # the power is there without it
+            return _rpc_source(kind, self._channel, self._phase)
+        return counted
 
     def _measures(self, component: Any, kind: str) -> bool:
         """A relay without a meter has no power in its status."""
