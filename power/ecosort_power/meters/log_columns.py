@@ -202,26 +202,44 @@ def _column(quantity: _Quantity, table: _Head, given: Mapping[str, str]) -> Colu
     raise UsageError(f"column {name!r} does not say its unit; say it: #{quantity.unit_setting}={quantity.example} (or {known})")
 
 
-def _product(table: _Head, given: Mapping[str, str]) -> tuple[Column, Column | None] | None:
-    """The two columns of `#watts=A*B`; the first alone where the other is a voltage like 5V. None: it names one column."""
-    names = [name.strip() for name in given.get("watts", "").split("*")]
-    if len(names) != 2 or given["watts"].strip() in [h.strip() for h in table.header]:
+@dataclass(frozen=True, slots=True)
+class _Factor:
+    """One side of `#watts=A*B`: a column, or a voltage that stays."""
+
+    name: str
+    index: int | None
+    kind: int | None  # 0: volts, 1: amperes, None: its name does not say
+    scale: float = 1.0
+
+
+def _factor(name: str, header: Sequence[str]) -> _Factor:
+    fixed = _VOLTAGE.fullmatch(name)
+    if fixed is not None and name not in [h.strip() for h in header]:
+        return _Factor(name, None, 0, float(fixed[1]) * _FACTORS[0][fixed[2]])
+    index, found = _named(header, name), _electric(name)
+    return _Factor(name, index, *found) if found is not None else _Factor(name, index, None)
+
+
+def _product(header: Sequence[str], given: Mapping[str, str]) -> tuple[Column, Column | None] | None:
+    """The two columns of `#watts=A*B`, or the one beside a voltage. None: it names one column."""
+    text = given.get("watts", "").strip()
+    if text.count("*") != 1 or text in [h.strip() for h in header]:
         return None
-    fixed = next((found for n in names if (found := _VOLTAGE.fullmatch(n)) and n not in map(str.strip, table.header)), None)
-    columns = [_named(table.header, n) for n in names if fixed is None or n != fixed[0]]
-    units = [_electric(table.header[i]) for i in columns]
-    said = given.get("unit")
-    if None in units and said is None:
-        name = table.header[columns[units.index(None)]].strip()
-        raise UsageError(f"column {name!r} does not say whether it is in V or A; say what the product is in: #unit=W")
-    kinds = [kind for kind, _ in filter(None, units)] + ([0] if fixed is not None else [])
-    if None not in units and (sorted(kinds) != [0, 1] or said not in (None, "W")):
-        raise UsageError(f"#watts={given['watts'][:60]} is no voltage times a current in W")
-    scale = unit(POWER_UNITS, said) if None in units and said is not None else 1.0
-    scales = [found[1] if found is not None and None not in units else 1.0 for found in units]
-    if fixed is not None:
-        scale *= float(fixed[1]) * _FACTORS[0][fixed[2]]
-    return Column(columns[0], scales[0] * scale), Column(columns[1], scales[1]) if len(columns) == 2 else None
+    factors = [_factor(name.strip(), header) for name in text.split("*")]
+    silent = next((f for f in factors if f.kind is None), None)
+    if silent is not None and "unit" not in given:
+        raise UsageError(f"column {silent.name!r} does not say whether it is in V or A; say what the product is in: #unit=W")
+    if silent is None and (sorted(f.kind or 0 for f in factors) != [0, 1] or given.get("unit", "W") != "W"):
+        raise UsageError(f"#watts={text[:60]} is no voltage times a current in W")
+    scale = unit(POWER_UNITS, given["unit"]) if silent is not None else 1.0
+    columns = []
+    for f in factors:
+        if f.index is None:
+            scale *= f.scale
+        else:
+            columns.append(Column(f.index, 1.0 if silent is not None else f.scale))
+    first, *second = columns
+    return replace(first, scale=(first.scale or 1.0) * scale), second[0] if second else None
 
 
 def _electric(header: str) -> tuple[int, float] | None:
@@ -288,7 +306,7 @@ def find_columns(header: Sequence[str], rows: Sequence[Sequence[str]], given: Ma
     first = [next((row[i] for row in values if i < len(row) and not is_gap(row[i])), "") for i in range(len(header))]
     times = _times(header, given)
     table = _Head(header, units, first, times)
-    product = _product(table, given)
+    product = _product(header, given)
     watts, factor = product if product is not None else (_column(_POWER, table, given), None)
     wanted = watts is None or "energy" in given or "energy-unit" in given
     taken = tuple(c.index for c in (watts, factor) if c is not None)
