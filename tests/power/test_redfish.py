@@ -189,10 +189,22 @@ def test_power_controls_that_may_all_be_the_whole_are_asked_about() -> None:
     assert watts(tree, settings=",source=PowerControl[1]") == 120.0
 
 
-def test_power_outside_the_schema_is_found_where_a_maker_puts_it() -> None:
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"@odata.type": "#Power.1.0.1.Power", "PowerConsumedWatts": 160, "PowerCapacityWatts": 800},
+        {
+            "PowerControl": [{"PowerConsumedWatts": None, "PowerCapacityWatts": 1720}],
+            "Oem": {"ts_fujitsu": {"ChassisPowerConsumption": {"CurrentPowerConsumptionW": 160, "AveragePowerW": 184}}},
+        },
+        {"Oem": {"Public": {"CurrentCPUPowerWatts": 70, "TotalPower": 160}}, "PowerSupplies": [{"PowerInputWatts": 170}]},
+    ],
+)
+def test_power_outside_the_schema_is_found_where_a_maker_puts_it(document: dict[str, Any]) -> None:
+    """HPE iLO 4, Fujitsu iRMC (mrlhansen/idrac_exporter, a report of March 2025), Inspur."""
     tree = service("1")
-    add(tree, "1", "Power", {"@odata.type": "#Power.1.0.1.Power", "PowerConsumedWatts": 109, "PowerCapacityWatts": 800})
-    assert watts(tree) == 109.0
+    add(tree, "1", "Power", document)
+    assert watts(tree) == 160.0
 
 
 def supplies(tree: Tree, *found: dict[str, Any]) -> None:
