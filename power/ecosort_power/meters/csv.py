@@ -99,13 +99,9 @@ def read_log(path: Path, settings: Mapping[str, str]) -> MeterLog:
     rows = _added(rows) if keys else rows
     if sum(row.watts is not None or row.joules is not None for row in rows) < 2:
         raise MeterError(f"{path} holds no log: a line of column names and at least two rows are needed")
-    log = MeterLog(rows, absolute, columns.watts is not None, columns.energy is not None, _is_product(columns, settings))
+    log = MeterLog(rows, absolute, columns.watts is not None, columns.energy is not None, columns.product)
     _check_order(path, log)
     return replace(log, rows=_apart(path, rows))
-
-
-def _is_product(columns: Columns, settings: Mapping[str, str]) -> bool:
-    return columns.factor is not None or ("*" in settings.get("watts", "") and columns.watts is not None)
 
 
 def _decimal(table: Sequence[Sequence[str]], columns: Columns, given: str | None) -> str:

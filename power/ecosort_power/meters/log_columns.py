@@ -89,6 +89,7 @@ class Columns:
     watts: Column | None
     energy: Column | None
     factor: Column | None = None  # what `watts` is multiplied with
+    product: bool = False  # its power is volts times amperes
     zone: tzinfo | None = None  # of the times, where their column says it
 
     @property
@@ -319,7 +320,7 @@ def find_columns(header: Sequence[str], rows: Sequence[Sequence[str]], given: Ma
     if not times:
         raise UsageError(f"the log has no column of time that is known; say #time=NAME; it has: {_list(header)}")
     scale = next((_TIME_UNITS[t.strip()] for t in _tokens(header[times[0]]) if t.strip() in _TIME_UNITS), None)
-    return Columns(times, scale, watts, energy, factor, _zone([header[i] for i in times]))
+    return Columns(times, scale, watts, energy, factor, product is not None, _zone([header[i] for i in times]))
 
 
 def _zone(names: Sequence[str]) -> tzinfo | None:

@@ -23,6 +23,7 @@ from ecosort_power.transports.address import NOT_THERE
 
 MAX_ANSWER_BYTES = 4 << 20
 AUTHENTICATIONS = ("basic", "digest", "bearer")
+LOGOUT_S = 2.0  # a server that is gone must not hold up the end
 SESSIONS = "/redfish/v1/SessionService/Sessions"  # where the root of a service does not say it
 TLS_MODES = ("verify", "insecure")
 
@@ -112,7 +113,7 @@ class Session(httpx.Auth):
             return
         headers, self._token = {"X-Auth-Token": self._token}, None
         try:
-            client.delete(f"{server}{self._place}", headers=headers, auth=httpx.Auth())
+            client.delete(f"{server}{self._place}", headers=headers, auth=httpx.Auth(), timeout=LOGOUT_S)
         except (httpx.HTTPError, httpx.InvalidURL):
             return
 
