@@ -198,7 +198,7 @@ def _why_store(channel: Channel) -> str:
 
 
 def _instead(channel: Channel) -> str:
-    return f"--meter battery:{channel.store} measures it while it is the only source, else measure at the wall"
+    return f"while a battery is the only source, --meter battery:{channel.store} measures it; else measure at the wall"
 
 
 def _finding(channel: Channel) -> Finding:
