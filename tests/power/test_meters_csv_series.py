@@ -38,6 +38,8 @@ def long_form(path: Path, rows: list[tuple[float, str, object]] = TWO, name: str
         ("Outlet No", ("3", "7")),
         ("CPU", ("-", "0", "1")),
         ("whatever", ("left", "right")),
+        ("model", ("Eaton 5PX", "Eaton 9PX")),
+        ("unit", ("W", "V")),
     ],
 )
 def test_rows_of_several_sensors_are_refused_with_what_to_say(tmp_path: Path, header: str, names: tuple[str, ...]) -> None:

@@ -31,7 +31,9 @@ _NUMBERED = re.compile(
 _OR_A_LOAD = re.compile(r"^[cg]pus?$", re.IGNORECASE)
 # Names of what one meter says of itself from time to time.
 _OF_ONE = re.compile(
-    r"stat(e|us)|mode|range|qualit|event|comment|remark|note|mark|flag|reason|alarm|valid|relay|output|unit", re.IGNORECASE
+    r"(?<![a-z])(p?state|status|mode|range|quality|events?|comments?|remarks?|notes?|mark(er)?s?|flags?|reasons?|alarms?|valid|"
+    r"relay|output)(?![a-z])",
+    re.IGNORECASE,
 )
 _AND = re.compile(r"\+(?=[^+:]+:)")  # between two conditions; a value may hold a + as well
 
