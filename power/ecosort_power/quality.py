@@ -284,14 +284,12 @@ def _still_at_last(readings: Sequence[Reading], capabilities: Capabilities, wind
     moving = [r for r in readings if r.mid_s < last[0].mid_s]
     while moving and _value(moving[-1]) == _value(last[0]):
         moving.pop()
-    if len([r for r in moving if r.mid_s >= window.begin_s]) < 3:  # the whole run is like that
+    why = _counter_would_move(moving, last, capabilities)
+    if why is None and len([r for r in moving if r.mid_s >= window.begin_s]) >= 3:  # else the whole run is like that
+        why = _should_show(moving, last, capabilities, window)
+    if why is None:
         return None
-    why = _counter_would_move(moving, last, capabilities) or _should_show(moving, last, capabilities, window)
-    return (
-        None
-        if why is None
-        else f"all {len(last)} readings of the last third of the run have one value, {why}: the meter is stuck"
-    )
+    return f"all {len(last)} readings of the last third of the run have one value, {why}: the meter is stuck"
 
 
 def _counter_would_move(moving: Sequence[Reading], last: Sequence[Reading], capabilities: Capabilities) -> str | None:

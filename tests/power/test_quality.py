@@ -109,7 +109,7 @@ def frozen_plug(at_s: float, resolution: int = 1, counts_j: float | None = 3.6) 
         shown = min(t, at_s) if t <= 126 else t
         watts = round(40 + 0.4 * ((i if shown == t else 7) * 37 % 11), resolution)
         joules = None if counts_j is None else counts_j * int(41 * shown / counts_j)
-        idle = round(20.0 + i % 3 / 10, resolution)
+        idle = round(20.0 + int(shown) % 3 / 10, resolution)
         found.append(Reading(t, t, watts=watts if 100 <= shown <= 125 else idle, joules=joules))
     return found
 
@@ -120,6 +120,7 @@ FREEZES = window(100, 125, **BUSY)
 def test_a_plug_that_freezes_with_its_counter_is_stale() -> None:
     plug = replace(WALL, counter=True, quantum_j=3.6)
     assert ("stale", True) in codes(frozen_plug(110.0), FREEZES, plug)
+    assert ("stale", True) in codes(frozen_plug(99.0), FREEZES, plug)  # from before the run on
     assert codes(frozen_plug(200.0), FREEZES, plug) == set()
     coarse = replace(plug, quantum_j=3600.0)  # whose counter would not have moved, and whose power has coarse steps
     assert codes(frozen_plug(110.0, 0, 3600.0), FREEZES, coarse) == set()
