@@ -31,6 +31,10 @@ class MeterGlitchError(MeterError):
     """One reading failed (late, garbled, refused); the next one may succeed."""
 
 
+class SilentMeterError(MeterGlitchError):
+    """There was no answer at all."""
+
+
 class RunError(PowerError):
     """The measured command or the machine around it failed."""
 

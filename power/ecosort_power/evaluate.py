@@ -33,6 +33,9 @@ SLACK = 0.5  # of a value
 RESTLESS = 0.1
 # Counter and power of one meter that differ by more than this, and more than is known of them, contradict each other.
 COUNTER_TOLERANCE = 0.02
+# A counter that differs from the power by more than this shows that one of the two stands still or is wrong; beyond one step at
+# each end where it moved less often than this.
+CONTRADICTION, CONTRADICTING_MOVES = 0.5, 10
 # A run is looked for beside itself over so long: one value of a quick meter may be of anything.
 SHORTEST_LOOK_S = 0.5
 # ... and an end of it that has less than this share of what the run adds to the idle power is not where the run is.
@@ -254,7 +257,9 @@ def doubts(
     elif best.source == COUNTER and best.values < MIN_SAMPLES:
         text = f"its counter moved only {best.values} times during the run"
         texts.append(("few-values", text, False))
-    ratio, known = _ratio(found), sum(c.estimate.half95_j for c in found if c.source != BOTH)
+    if contradiction := _contradiction(curves, window):
+        texts.append(("counter-mismatch", contradiction, True))
+    ratio, known = None if contradiction else _ratio(found), sum(c.estimate.half95_j for c in found if c.source != BOTH)
     if ratio is not None and best is not None and abs(ratio - 1) > COUNTER_TOLERANCE + known / abs(best.estimate.joules):
         texts.append(("counter-mismatch", f"its energy counter gives {ratio:.3f} times what its power values add up to", False))
     if best is not None and (restless := _restless(best.estimate, window)) is not None:
@@ -273,6 +278,27 @@ def doubts(
         )
         texts.append(("own-clock", text, False))
     return [Defect(code, f"{meter}: {text}", fatal, meter) for code, text, fatal in texts]
+
+
+def _contradiction(curves: Curves, window: Window) -> str | None:
+    """Why neither counter nor power is believed: each by itself looks like a measurement."""
+    power, moves = curves.power, curves.moves
+    moved = moves.count(window.begin_s, window.end_s) if moves is not None else 0
+    if power is None or moves is None or moved < MIN_MOVES:
+        return None
+    begin = max(window.begin_s, power.begin_s, moves.curve.begin_s)
+    end = min(window.end_s, power.end_s, moves.curve.end_s)
+    if begin >= end:
+        return None
+    counted, added = moves.curve.between(begin, end), power.between(begin, end)
+    ends = 0.0 if moved >= CONTRADICTING_MOVES else 2 * float(moves.step_j.max())
+    if abs(counted - added) <= CONTRADICTION * added + ends:
+        return None
+    way = "less" if counted < added else "more"
+    return (
+        f"its energy counter goes up by far {way} than its power values add up to: one of the two stands still, or is of another "
+        "unit or channel"
+    )
 
 
 def _misplaced(curves: Curves, estimate: Estimate, capabilities: Capabilities, window: Window) -> str | None:

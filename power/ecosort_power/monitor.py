@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ecosort_power.nesting import parse_json
+from ecosort_power.quality import LAST_SHARE
 from ecosort_power.transports.sysfs import read_int, read_text
 
 if TYPE_CHECKING:
     from ecosort_power.align import Load
 
 LOAD_PERIOD_S = 0.2
+SWING_S = 1.0  # a load is its mean over so long
 TEMPERATURE_PERIOD_S = 10.0
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -55,6 +57,7 @@ class Circumstances:
     throttle_events: int | None = None  # None: this machine does not count them
     drives: list[DriveHeat] = field(default_factory=list)
     drive_step_bytes_s: float | None = None  # what drives moved inside the window and not around it
+    late_swing: float | None = None  # by what share of all processors the load changed in the last third of the window
 
 
 def read_load(root: Path = Path("/")) -> LoadPoint:
@@ -148,6 +151,7 @@ class Monitor:
                 busy_inside=busy_share(points, begin_s, end_s),
                 busy_after=busy_share(points, end_s, points[-1].time_s),
                 drive_step_bytes_s=drive_step(points, first_s, begin_s, end_s),
+                late_swing=load_swing(points, end_s - LAST_SHARE * (end_s - begin_s), end_s),
                 throttle_events=throttle - self._throttle if throttle is not None and self._throttle is not None else None,
                 drives=_drives(heat),
             ),
@@ -174,6 +178,14 @@ def drive_step(points: Sequence[LoadPoint], first_s: float, begin_s: float, end_
     stretches = [_ends(points, *s) for s in ((begin_s, end_s), (first_s, begin_s), (end_s, points[-1].time_s))]
     rates = [512 * (b.sectors - a.sectors) / (b.time_s - a.time_s) for a, b in filter(None, stretches)]
     return rates[0] - max(rates[1:]) if len(rates) == 3 else None
+
+
+def load_swing(points: Sequence[LoadPoint], begin_s: float, end_s: float) -> float | None:
+    """By how much the share of processors in use changed between begin and end."""
+    count = int((end_s - begin_s) / SWING_S)
+    shares = [busy_share(points, begin_s + i * SWING_S, begin_s + (i + 1) * SWING_S) for i in range(count)]
+    known = [share for share in shares if share is not None]
+    return max(known) - min(known) if len(known) >= 2 else None
 
 
 def _drives(samples: Sequence[dict[str, tuple[float, float | None]]]) -> list[DriveHeat]:

@@ -25,6 +25,15 @@ FINE_RESOLUTION = 0.001
 # The run must have loaded this share of the machine's processors before an unchanged reading is suspicious.
 LOAD_STEP = 0.05
 DRIVE_STEP_BYTES_S = 20e6  # ... or its drives moved this much more than around it
+# A value that stands still to the end of the run, for a third of it or more, is doubted where the load changed by this much of
+# the processors meanwhile; or nearly each value before was another one; or the energy counter would have moved.
+LOAD_SWING = 0.25
+LAST_SHARE = 1 / 3
+STILL_READINGS = 5
+STILL_UPDATES = 8
+STILL_STEPS = 3
+LIVELY = 0.8
+SWING_RESOLUTION = 0.02
 # A user who says how often the meter updates is believed if one value stays, unless its steps are finer than this share of it.
 COARSE_RESOLUTION = 0.005
 
@@ -47,6 +56,7 @@ class Window:
     last_s: float
     load_step: float | None = None  # share of all processors in use inside the window and not around it, None: not known
     drive_step_bytes_s: float | None = None  # bytes per second that drives moved inside the window and not around it
+    late_swing: float | None = None  # by what share of all processors the load changed in the last third of the window
 
     @property
     def seconds(self) -> float:
@@ -154,7 +164,7 @@ def _stale(readings: Sequence[Reading], capabilities: Capabilities, window: Wind
     usable = [r for r in readings if r.usable]
     if len(usable) < STALE_READINGS:
         return []
-    for check in (_stamp_stands, _counter_stands, _never_moves, _stuck_at_end, _stuck_inside):
+    for check in (_stamp_stands, _counter_stands, _never_moves, _stuck_at_end, _stuck_inside, _still_at_last):
         text = check(usable, capabilities, window)
         if text is not None:
             return [Defect("stale", text)]
@@ -261,4 +271,53 @@ def _stuck_inside(readings: Sequence[Reading], capabilities: Capabilities, windo
         long = len(same) >= STUCK_READINGS and stood > 10 * period
         if fine and long and same[-1].mid_s > window.begin_s and same[0].mid_s < window.end_s:
             return f"the reading stood at exactly one value for {stood:.1f} s ({len(same)} readings): the meter is stuck"
+    return None
+
+
+def _still_at_last(readings: Sequence[Reading], capabilities: Capabilities, window: Window) -> str | None:
+    """All values of the last third of a run are one, although others came before, and something says that they should differ."""
+    lag = capabilities.lag_s or 0.0
+    end = window.end_s + lag
+    last = [r for r in readings if end - LAST_SHARE * window.seconds <= r.mid_s <= end]
+    if len(last) < STILL_READINGS or len(set(map(_value, last))) > 1:
+        return None
+    moving = [r for r in readings if r.mid_s < last[0].mid_s]
+    while moving and _value(moving[-1]) == _value(last[0]):
+        moving.pop()
+    why = _counter_would_move(moving, last, capabilities)
+    if why is None and len([r for r in moving if r.mid_s >= window.begin_s]) >= 3:  # else the whole run is like that
+        why = _should_show(moving, last, capabilities, window)
+    if why is None:
+        return None
+    return f"all {len(last)} readings of the last third of the run have one value, {why}: the meter is stuck"
+
+
+def _counter_would_move(moving: Sequence[Reading], last: Sequence[Reading], capabilities: Capabilities) -> str | None:
+    counted = [(r.mid_s, r.joules) for r in (*moving, last[0]) if r.joules is not None]
+    seconds = last[-1].mid_s - last[0].mid_s
+    if last[0].joules is None or len(counted) < STILL_READINGS:
+        return None
+    watts = last[0].watts
+    if watts is None:  # what the machine drew at first, before the run
+        (start_s, start_j), (then_s, then_j) = counted[0], counted[STILL_READINGS - 1]
+        watts = (then_j - start_j) / (then_s - start_s)
+    largest = max(b - a for (_, a), (_, b) in pairwise(counted))
+    if largest <= 0 or watts * seconds <= STILL_STEPS * max(capabilities.quantum_j or 0.0, largest):
+        return None
+    return "its energy counter as well, although its power would have moved it"
+
+
+def _should_show(moving: Sequence[Reading], last: Sequence[Reading], capabilities: Capabilities, window: Window) -> str | None:
+    """Why a meter of fine steps should have shown something in the last third; None: its steps are too coarse for it."""
+    watts = [r.watts for r in moving if r.watts is not None]
+    steps = [abs(b - a) for a, b in pairwise(watts) if a != b]
+    if last[0].watts is None or not steps or _load_text(window) is None:
+        return None
+    if window.late_swing is not None and window.late_swing >= LOAD_SWING and min(steps) < SWING_RESOLUTION * last[0].watts:
+        return f"although the load of the processors changed by {window.late_swing:.0%} in it"
+    period = max(capabilities.effective_period_s, shown_update_s(moving, capabilities) or 0.0)
+    lively = len(steps) >= LIVELY * (moving[-1].mid_s - moving[0].mid_s) / period
+    long = last[-1].mid_s - last[0].mid_s > (STILL_UPDATES - 1.5) * period
+    if lively and long and min(steps) < COARSE_RESOLUTION * last[0].watts:
+        return "although nearly each one before differed"
     return None

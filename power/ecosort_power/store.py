@@ -132,8 +132,8 @@ class Run:
     defects: list[Defect] = field(default_factory=list)  # of the run itself; each energy has its own
 
     def window(self) -> Window:
-        m = self.marks
-        return Window(m.first_s, m.start_s, m.synced_s, m.last_s, self._load_step(), self.circumstances.drive_step_bytes_s)
+        m, c = self.marks, self.circumstances
+        return Window(m.first_s, m.start_s, m.synced_s, m.last_s, self._load_step(), c.drive_step_bytes_s, c.late_swing)
 
     def _load_step(self) -> float:
         """What the run added to the load: by its own CPU time, or by the machine's, whichever shows more."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from ecosort_power import sampler
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
-from ecosort_power.meters import make_meter
+from ecosort_power.meters import ipmi, make_meter
 from ecosort_power.meters.base import Machine, parse_spec, with_settings
 from ecosort_power.meters.ipmi import IpmiMeter, Sensor, choose_sensors, parse_dcmi, parse_sdr
 from ecosort_power.reading import Flag, Scope
@@ -143,6 +143,23 @@ def test_a_bmc_that_restarts_is_found_again(bmc: Bmc, monkeypatch: pytest.Monkey
         thread.stop()
 
 
+class ToyShell:
+    """Stands for `ipmitool shell` of a BMC that has these answers."""
+
+    def __init__(self, answers: dict[str, list[str]]) -> None:
+        self.answers, self.lines, self.pid = answers, list[str](), 0
+
+    def write(self, text: str) -> None:
+        command = text.split("\n")[0]
+        self.lines += [*self.answers.get(command, ["Invalid command"]), "ipmitool>"]
+
+    def read_line(self, timeout_s: float) -> str:
+        return self.lines.pop(0)
+
+    def close(self, farewell: str) -> None:
+        self.lines.clear()
+
+
 DEACTIVATED = [" dc c8 00 c8 00 c8 00 c8 00 91 e4 00 6b e8 03 00", " 00 00"]
 OF_1970 = [" dc c8 00 c8 00 c8 00 c8 00 05 00 00 00 e8 03 00", " 00 40"]
 
@@ -157,6 +174,58 @@ def test_plausible_watts_that_are_no_measurement_are_refused_unless_accepted(
     reading = IpmiMeter(parse_spec("ipmi:local#accept-deactivated=yes")).read()
     assert reading.watts == 200
     assert (Flag.DEACTIVATED in reading.flags) == (lines is DEACTIVATED)
+
+
+INFO = {"mc info": ["Firmware Revision         : 2.14", "Manufacturer Name         : OpenBMC"]}
+TOTAL = Sensor("total_power", 7, 2.0)
+
+
+def toy_bmc(monkeypatch: pytest.MonkeyPatch, dcmi: list[str], sensors: list[Sensor], **readings: str) -> None:
+    answers = {**INFO, ipmi.DCMI_READ: dcmi}
+    answers |= {f'sensor reading "{name}"': [f"{name} | {value}"] for name, value in readings.items()}
+    monkeypatch.setattr(ipmi, "LineChild", lambda *words, **settings: ToyShell(answers))
+    monkeypatch.setattr(IpmiMeter, "_repository", lambda self: sensors)
+
+
+NOTHING = [" dc 00 00 00 00 00 00 00 00 91 e4 00 6b e8 03 00", " 00 40"]  # active, 0 W
+
+
+@pytest.mark.parametrize("dcmi", [DEACTIVATED, OF_1970, NOTHING])
+def test_a_sensor_is_read_where_dcmi_answers_without_measuring(dcmi: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    toy_bmc(monkeypatch, dcmi, [TOTAL], total_power="318")
+    with opened("ipmi:local") as (meter, found):
+        assert (meter.read().watts, found.quantum_w) == (318.0, 2.0)
+    assert "in place of DCMI" in found.notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("sensors", "settings", "said"),
+    [
+        ([], "", "deactivated"),
+        ([], "#sensor=dcmi", "#sensor=NAME"),
+        ([TOTAL], "", "'na'.*#sensor=NAME"),
+    ],
+)
+def test_a_bmc_that_let_us_in_gets_no_advice_on_logging_in(
+    sensors: list[Sensor], settings: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy_bmc(monkeypatch, DEACTIVATED, sensors, total_power="na")
+    with pytest.raises(MeterError, match=said) as caught:
+        make_meter(parse_spec(f"ipmi:local{settings}")).open()
+    assert "cipher suite" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("names", "taken"),
+    [(["CPU_Power", "total_power"], "total_power"), (["MEM Pwr", "Sys Power", "Fan_Power"], "Sys Power"), (["PwrA"], "PwrA")],
+)
+def test_a_sensor_of_a_part_is_not_taken_for_the_system(names: list[str], taken: str) -> None:
+    assert [s.name for s in choose_sensors([Sensor(n, 7, 1.0) for n in names], None)] == [taken]
+
+
+def test_several_sensors_that_may_be_the_system_are_asked_about() -> None:
+    with pytest.raises(UsageError, match=r"Node1 Power, Node2 Power.*#sensor=NAME"):
+        choose_sensors([Sensor("Node1 Power", 7, 1.0), Sensor("Node2 Power", 7, 1.0)], None)
 
 
 def test_an_error_of_the_tool_keeps_its_words() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import socketserver
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
@@ -248,6 +250,44 @@ def test_a_load_in_percent_is_no_power(upsd: tuple[str, Path], address: str, tex
 def test_a_user_of_upsd_is_logged_in(upsd: tuple[str, Path], password: None) -> None:
     with opened(f"nut://joule@{upsd[0]}/eaton") as (meter, _):
         assert meter.read().watts == 504.0
+
+
+@contextmanager
+def toy_upsd(variables: dict[str, str]) -> Iterator[str]:
+    """HOST:PORT of a thread that speaks the protocol of upsd about one UPS, whose variables a test can change."""
+
+    class Talk(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            for line in self.rfile:
+                words = line.decode().split()
+                asked = list(variables) if words[0] == "LIST" else words[3:]
+                known = [f'VAR {words[2]} {n} "{variables[n]}"' for n in asked if n in variables] or ["ERR VAR-NOT-SUPPORTED"]
+                end = [f"END LIST VAR {words[2]}"] if words[0] == "LIST" else []
+                self.wfile.write("".join(f"{text}\n" for text in known + end).encode())
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Talk) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        try:
+            yield f"127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+
+
+def test_what_a_ups_takes_while_it_charges_is_no_reading() -> None:
+    variables = {"ups.status": "OL", "input.realpower": "140"}
+    with toy_upsd(variables) as host, opened(f"nut://{host}/ups") as (meter, _):
+        assert meter.read().watts == 140.0
+        variables["ups.status"] = "OL CHRG"
+        with pytest.raises(MeterError, match=r"charges its battery, which is part of input\.realpower"):
+            meter.read()
+        with pytest.raises(MeterError, match="wait until it is full"):
+            make_meter(parse_spec(f"nut://{host}/ups")).open()
+
+
+def test_a_pdu_of_nut_has_no_battery() -> None:
+    with toy_upsd({"input.realpower": "140"}) as host, opened(f"nut://{host}/pdu") as (meter, _):
+        assert meter.read().watts == 140.0
 
 
 def test_an_upsd_that_is_not_there_is_said() -> None:

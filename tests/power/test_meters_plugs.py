@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from ecosort_power.errors import MeterError, UsageError
+from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters import make_meter
 from ecosort_power.meters.base import parse_spec
 from ecosort_power.reading import Flag, Scope, screen
@@ -115,6 +115,70 @@ def test_shelly_pro_3em_gives_real_power_in_total_and_by_phase(phase: str, watts
     assert found.identity["app"] == "Pro3EM"
 
 
+# EMData.GetStatus and EM1Data.GetStatus, as shelly-api-docs.shelly.cloud names their values; the counters count watt-hours.
+EM_COUNTERS = {"id": 0, "a_total_act_energy": 1234.56, "total_act": 166778.15, "total_act_ret": 0.0}
+EM1_COUNTERS = {"id": 0, "total_act_energy": 5125.25, "total_act_ret_energy": 0.02}
+EM1 = {"id": 0, "act_power": 501.8, "aprt_power": 612.4, "pf": 0.84}
+
+
+@pytest.mark.parametrize(
+    ("kind", "live", "counters", "phase", "watt_hours"),
+    [
+        ("EM", captured.PRO_3EM, EM_COUNTERS, "", 166778.15),
+        ("EM", captured.PRO_3EM, EM_COUNTERS, "#phase=a", 1234.56),
+        ("EM1", EM1, EM1_COUNTERS, "", 5125.25),
+    ],
+)
+def test_shelly_em_and_em1_are_counted_by_the_component_beside_them(
+    kind: str, live: dict[str, Any], counters: dict[str, Any], phase: str, watt_hours: float
+) -> None:
+    name = kind.lower()
+    documents = gen2({f"{name}:0": live, f"{name}data:0": counters}, **{kind: live, f"{kind}Data": counters})
+    with peers.serve(answers(documents)) as peer, opened(f"shelly://{peer.host}{phase}") as (meter, found):
+        reading = meter.read()
+    assert reading.joules == pytest.approx(watt_hours * 3600)
+    assert (found.counter, found.quantum_j) == (True, 36.0)
+    again = type(meter).derive(reading.raw or "", meter.spec)
+    assert (again.watts, again.joules) == (reading.watts, reading.joules)
+
+
+@pytest.mark.parametrize(
+    ("kind", "live", "doubt", "said"),
+    [
+        ("EM", captured.PRO_3EM, {"errors": ["power_meter_failure"]}, "errors: power_meter_failure"),
+        ("EM", captured.PRO_3EM, {"c_errors": ["out_of_range:active_power"]}, "c_errors: out_of_range:active_power"),
+        ("EM1", EM1, {"errors": ["power_meter_failure"]}, "errors: power_meter_failure"),
+        ("Switch", captured.GEN2_SWITCH, {"errors": ["overvoltage"]}, "errors: overvoltage"),
+        ("PM1", captured.GEN2_SWITCH, {"errors": ["power_meter_failure"], "apower": None}, "errors: power_meter_failure"),
+    ],
+)
+def test_a_shelly_that_lists_errors_gives_no_reading(kind: str, live: dict[str, Any], doubt: dict[str, Any], said: str) -> None:
+    documents = gen2({f"{kind.lower()}:0": live}, **{kind: dict(live)})
+    with peers.serve(answers(documents)) as peer, opened(f"shelly://{peer.host}") as (meter, _):
+        documents[f"/rpc/{kind}.GetStatus?id=0"].update(doubt)
+        with pytest.raises(MeterGlitchError, match=said):  # the next one may be good again
+            meter.read()
+
+
+def test_a_phase_is_believed_although_another_one_is_wrong() -> None:
+    documents = gen2({"em:0": captured.PRO_3EM}, EM={**captured.PRO_3EM, "b_errors": ["out_of_range:voltage"]})
+    with peers.serve(answers(documents)) as peer, opened(f"shelly://{peer.host}#phase=a") as (meter, _):
+        assert meter.read().watts == 2166.2
+
+
+def test_a_counter_that_a_shelly_names_and_refuses_hides_no_power() -> None:
+    documents = gen2({"em1:0": EM1, "em1data:0": {}}, EM1=EM1)
+    with peers.serve(answers(documents)) as peer, opened(f"shelly://{peer.host}") as (meter, found):
+        assert (meter.read().watts, found.counter) == (501.8, False)
+
+
+def test_a_counter_of_a_shelly_that_is_null_is_none_and_its_power_stays() -> None:
+    live = {**captured.GEN2_SWITCH, "aenergy": {"total": None}}
+    documents = gen2({"switch:0": live}, Switch=live)
+    with peers.serve(answers(documents)) as peer, opened(f"shelly://{peer.host}") as (meter, found):
+        assert (meter.read().joules, found.counter, meter.read().watts) == (None, False, 47.11)
+
+
 def test_shelly_em1_that_feeds_in_is_negative_and_no_measurement() -> None:
     documents = gen2({"em1:0": captured.PRO_EM1}, EM1=captured.PRO_EM1)
     with peers.serve(answers(documents)) as peer, opened(f"shelly://{peer.host}") as (meter, found):
@@ -153,6 +217,27 @@ def test_tasmota_gives_real_power_and_keeps_the_power_factor(document: Any, watt
         reading = meter.read()
     assert (reading.watts, reading.joules) == (watts, pytest.approx(joules))
     assert found.identity["power_factor"] == factor
+
+
+@pytest.mark.parametrize(
+    ("energy", "watts", "step_w", "step_j"),
+    [
+        ('"Total":6.404,"Yesterday":5.340,"Today":1.064,"Power":41', 41.0, 1.0, 3600.0),
+        ('"Total":6.404,"Yesterday":5.340,"Today":1.064,"Power":42.0', 42.0, 0.1, 3600.0),
+        ('"Total":6.40412,"Yesterday":5.34000,"Today":1.06412,"Power":41.70', 41.7, 0.01, 36.0),
+        ('"Total":6.4,"Yesterday":5.3,"Today":1.1,"Power":[41.703,2.000]', 41.703, 0.001, 360000.0),
+    ],
+)
+def test_the_steps_of_a_tasmota_follow_its_resolution(energy: str, watts: float, step_w: float, step_j: float) -> None:
+    """WattRes and EnergyRes: as many decimals as they say are printed."""
+
+    def answer(peer: peers.Peer, path: str, given: str) -> peers.Answer:
+        return 200, f'{{"StatusSNS":{{"ENERGY":{{{energy}}}}}}}'.encode(), {}
+
+    channel = "/1" if "[" in energy else ""
+    with peers.serve(answer) as peer, opened(f"tasmota://{peer.host}{channel}") as (meter, found):
+        assert (meter.read().watts, found.quantum_w) == (watts, pytest.approx(step_w))
+        assert found.quantum_j == (pytest.approx(step_j) if not channel else None)
 
 
 def test_tasmota_with_two_channels_asks_which_and_counts_none_of_them_alone() -> None:

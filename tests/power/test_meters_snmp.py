@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import socket
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.meters import make_meter
 from ecosort_power.meters.base import parse_spec
+from ecosort_power.meters.snmp_presets import PRESETS
 from ecosort_power.reading import Scope
 
 from .support import PEERS, Cli, free_port, opened, wait_for
@@ -56,6 +58,63 @@ def test_any_oid_can_be_read_with_a_scale(agent: str) -> None:
     meter.open()
     assert meter.read().watts == pytest.approx(21.7)
     meter.close()
+
+
+@pytest.mark.parametrize(
+    ("preset", "watts", "step"),
+    [
+        ("apc-rpdu2-phase,outlet=2", 570.0, 10.0),
+        ("eaton-outlet,outlet=22", 145.0, 1.0),
+        ("raritan", 123.4, 0.1),
+        ("raritan-outlet,outlet=7", 321.0, 1.0),
+    ],
+)
+def test_presets_of_other_pdus_know_oid_unit_and_outlet(agent: str, preset: str, watts: float, step: float) -> None:
+    with opened(f"snmp://{agent}#preset={preset}") as (meter, found):
+        reading = meter.read()
+    assert (reading.watts, found.quantum_w) == (pytest.approx(watts), pytest.approx(step))
+    assert type(meter).derive(reading.raw or "", meter.spec).watts == reading.watts
+
+
+def test_every_preset_says_which_object_of_which_mib_it_is() -> None:
+    """The table is kept: what is in it was looked up."""
+    for preset in PRESETS.values():
+        assert re.fullmatch(r"[\w-]+-MIB( and [\w-]+-MIB)? \w+[\w.]*", preset.source)
+        assert preset.oid.startswith("1.3.6.1.4.1.")
+    assert len({preset.oid for preset in PRESETS.values()}) == len(PRESETS)
+
+
+def test_decimals_that_a_pdu_does_not_tell_are_not_guessed(agent: str) -> None:
+    with pytest.raises(MeterError, match="does not say how many decimals its power has"):
+        make_meter(parse_spec(f"snmp://{agent}#preset=raritan-outlet,outlet=8")).open()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ("preset=eaton-outlet", "#outlet=1"),
+        ("preset=eaton,outlet=1", "of the whole PDU"),
+        ("preset=eaton-outlet,outlet=0", "whole number from 1"),
+        ("preset=eaton,version=4", "version must be 1 or 2c, or 3 with #user="),
+        ("preset=eaton,version=3", "version must be 1 or 2c, or 3 with #user="),
+        ("preset=eaton,version=1,user=x", "version must be 1 or 2c, or 3 with #user="),
+    ],
+)
+def test_an_outlet_or_a_version_that_cannot_be_is_refused(settings: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        make_meter(parse_spec(f"snmp://h#{settings}"))
+
+
+@pytest.mark.parametrize(("settings", "version"), [(",version=1", 0), ("", 1), (",version=2c", 1)])
+def test_the_version_is_in_what_is_asked(agent: str, settings: str, version: int) -> None:
+    with opened(f"snmp://{agent}#preset=apc-rpdu2{settings}") as (meter, _):
+        assert meter.read().watts == 410.0
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as deaf:
+        deaf.bind(("127.0.0.1", 0))
+        with pytest.raises(MeterError) as caught:
+            make_meter(parse_spec(f"snmp://127.0.0.1:{deaf.getsockname()[1]}#preset=apc-rpdu2,timeout=0.05{settings}")).open()
+        assert deaf.recv(512)[2:5] == bytes([2, 1, version])  # the first number of the message: RFC 1157, RFC 1901
+    assert ("#version=1" in str(caught.value)) is (version == 1)
 
 
 @pytest.mark.parametrize(

@@ -141,6 +141,33 @@ def test_hwmon_lists_what_is_there(hwmon: Path) -> None:
     assert all(f.usable for f in found)
 
 
+@pytest.mark.parametrize(
+    ("supply", "kind", "chip", "linked"),
+    [
+        ("BAT0", "Battery", "BAT0", True),
+        ("sbs-20-000b", "Battery", "sbs_20_000b", False),  # the kernel puts _ for - into the names of chips
+        ("hid-ups", "UPS", "hid_ups", True),
+        ("hid-ups", "UPS", "anything", True),
+    ],
+)
+@pytest.mark.parametrize("status", ["Charging", "Discharging"])
+def test_a_battery_or_ups_that_the_kernel_shows_as_a_chip_is_left_to_battery(
+    hwmon: Path, supply: str, kind: str, chip: str, linked: bool, status: str
+) -> None:
+    base, device = hwmon / "sys/class/hwmon/hwmon4", hwmon / "sys/class/power_supply" / supply
+    write(device / "type", kind)
+    write(device / "status", status)
+    write(base / "name", chip)
+    write(base / "power1_input", 45_000_000)
+    if linked:
+        (base / "device").symlink_to(device)
+    (found,) = (f for f in HwmonMeter.discover(Machine(hwmon)) if chip in f.spec)
+    assert not found.usable
+    assert f"battery:{supply}" in found.fix
+    with pytest.raises(MeterError, match=f"is {supply}, a battery or UPS"):
+        make_meter(parse_spec(f"hwmon:{chip}/power1#root={hwmon}")).open()
+
+
 def test_two_chips_of_one_name_have_addresses_of_their_own(hwmon: Path) -> None:
     """By their device, which stays: the number of hwmonN is another after the next boot."""
     base = hwmon / "sys/class/hwmon"

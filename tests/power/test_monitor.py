@@ -9,7 +9,16 @@ import pytest
 from ecosort_power.assemble import _condition_defects
 from ecosort_power.cold import cached_share, settle
 from ecosort_power.host import mount_of
-from ecosort_power.monitor import Circumstances, DriveHeat, Monitor, busy_share, disk_activity, drive_temperatures, read_load
+from ecosort_power.monitor import (
+    Circumstances,
+    DriveHeat,
+    Monitor,
+    busy_share,
+    disk_activity,
+    drive_temperatures,
+    load_swing,
+    read_load,
+)
 from ecosort_power.monitor import LoadPoint as P
 from ecosort_power.store import ResultDirectory
 from ecosort_power.summary import summarize
@@ -63,6 +72,14 @@ def test_idle_and_waiting_time_is_not_busy(root: Path) -> None:
     assert read_load(root).busy_s - before.busy_s > 0
     assert busy_share([P(0, 0), P(1, 0.5), P(2, 0.6)], 0, 1) == pytest.approx(0.5)
     assert busy_share([P(0, 0)], 0, 1) is None
+
+
+def test_a_load_that_changes_in_the_last_third_is_told_from_one_that_stays() -> None:
+    still = [P(i / 5, i / 10) for i in range(60)]
+    assert load_swing(still, 6.0, 11.0) == pytest.approx(0.0, abs=0.01)
+    changes = [P(i / 5, min(i, 45) / 10) for i in range(60)]
+    assert load_swing(changes, 6.0, 11.0) == pytest.approx(0.5, abs=0.01)
+    assert load_swing(still, 6.0, 7.5) is None  # too short to tell
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,55 @@ def test_a_fine_meter_that_freezes_for_long_inside_the_run_is_stale() -> None:
     assert ("stale", True) in codes(frozen, w, replace(WALL, period_s=0.9))
 
 
+def frozen_plug(at_s: float, resolution: int = 1, counts_j: float | None = 3.6) -> list[Reading]:
+    """A plug that shows 40 W and some, and a counter, every second; both stand still from a moment on until the run is over."""
+    found = []
+    for i in range(70):
+        t = 80.0 + i
+        shown = min(t, at_s) if t <= 126 else t
+        watts = round(40 + 0.4 * ((i if shown == t else 7) * 37 % 11), resolution)
+        joules = None if counts_j is None else counts_j * int(41 * shown / counts_j)
+        idle = round(20.0 + int(shown) % 3 / 10, resolution)
+        found.append(Reading(t, t, watts=watts if 100 <= shown <= 125 else idle, joules=joules))
+    return found
+
+
+FREEZES = window(100, 125, **BUSY)
+
+
+def test_a_plug_that_freezes_with_its_counter_is_stale() -> None:
+    plug = replace(WALL, counter=True, quantum_j=3.6)
+    assert ("stale", True) in codes(frozen_plug(110.0), FREEZES, plug)
+    assert ("stale", True) in codes(frozen_plug(99.0), FREEZES, plug)  # from before the run on
+    assert codes(frozen_plug(200.0), FREEZES, plug) == set()
+    coarse = replace(plug, quantum_j=3600.0)  # whose counter would not have moved, and whose power has coarse steps
+    assert codes(frozen_plug(110.0, 0, 3600.0), FREEZES, coarse) == set()
+
+
+def test_a_counter_alone_that_freezes_is_stale() -> None:
+    readings = [replace(r, watts=None) for r in frozen_plug(110.0)]
+    assert ("stale", True) in codes(readings, FREEZES, replace(COUNTING, quantum_j=3.6))
+
+
+@pytest.mark.parametrize("busy", [{"load_step": 0.8, "late_swing": 0.4}, {"load_step": 0.8}, {"drive_step_bytes_s": 2e8}])
+def test_a_lively_meter_of_fine_steps_that_stands_still_in_the_last_third_is_stale(busy: dict[str, float]) -> None:
+    assert ("stale", True) in codes(frozen_plug(110.0, counts_j=None), window(100, 125, **busy))
+
+
+def test_a_value_that_may_stand_still_in_the_last_third_is_believed() -> None:
+    assert codes(frozen_plug(110.0, counts_j=None), window(100, 125, load_step=0.0)) == set()  # nothing happened
+    assert codes(frozen_plug(110.0, 0, None), FREEZES) == set()  # steps of 1 W
+    slow = [replace(r, watts=40.0 + int(r.mid_s) // 10 / 10) for r in frozen_plug(200.0, counts_j=None)]
+    assert codes([replace(r, watts=20.0) if not 100 <= r.mid_s <= 125 else r for r in slow], FREEZES) == set()  # as it ever did
+
+
+def test_a_load_that_changes_while_the_value_stands_still_is_stale_though_it_stood_still_before() -> None:
+    slow = [replace(r, watts=40.0 + int(r.mid_s) // 4 / 10 if r.mid_s < 114 else 41.0) for r in frozen_plug(200.0, counts_j=None)]
+    slow = [replace(r, watts=20.0) if not 100 <= r.mid_s <= 125 else r for r in slow]
+    assert codes(slow, FREEZES) == set()
+    assert ("stale", True) in codes(slow, window(100, 125, load_step=0.8, late_swing=0.5))
+
+
 def test_a_meter_clock_that_stands_is_stale() -> None:
     readings = [replace(r, stamp="77", watts=50.0) if r.mid_s > 120 else replace(r, stamp=str(r.mid_s)) for r in good()]
     assert ("stale", True) in codes(readings, window(100, 160))

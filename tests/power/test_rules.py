@@ -166,6 +166,31 @@ def test_rule_2_a_counter_that_contradicts_the_power_is_said() -> None:
     assert "counter-mismatch" in {d.code for d in result.defects}
 
 
+@pytest.mark.parametrize(("factor", "fatal"), [(0.12, True), (0.45, True), (1.6, True), (0.7, False), (1.3, False)])
+def test_rule_2_a_counter_that_contradicts_the_power_by_more_than_half_makes_the_run_invalid(factor: float, fatal: bool) -> None:
+    """The power stands still, or the counter; each by itself looks like a measurement."""
+    power, energy = step(IDLE, BUSY, 100, 140)
+    times = ticks(60, 220, 1.0, 0.3)
+    pairs = zip(instants(power, times), counts(lambda t: energy(t) * factor, times), strict=True)
+    both = [replace(p, joules=c.joules) for p, c in pairs]
+    result = evaluate("m", both, replace(WALL, counter=True), window(95, 185), [])
+    (found,) = (d for d in result.defects if d.code == "counter-mismatch")
+    assert found.fatal is fatal
+    assert (result.joules is None) is fatal
+    assert not fatal or not any(c.isdigit() for c in found.text)
+
+
+@pytest.mark.parametrize(("step_j", "shown_w", "fatal"), [(60.0, BUSY, True), (100.0, 22.0, False)])
+def test_rule_2_a_counter_of_large_steps_contradicts_beyond_its_steps(step_j: float, shown_w: float, fatal: bool) -> None:
+    """Power that stands still at that of another load; the counter moves fewer than ten times."""
+    _, energy = step(IDLE, BUSY, 100, 110)
+    times = ticks(60, 180, 1.0, 0.3)
+    both = [Reading(t, t, watts=shown_w, joules=step_j * int(energy(t) / step_j)) for t in times]
+    both = [replace(r, watts=(r.watts or 0.0) + 0.1 * (i % 3)) for i, r in enumerate(both)]
+    result = evaluate("m", both, replace(WALL, counter=True, quantum_j=step_j), window(112, 144), [])
+    assert any(d.fatal for d in result.defects if d.code == "counter-mismatch") is fatal
+
+
 def test_rule_3_the_moment_of_a_reading_lies_between_before_and_after() -> None:
     """The answers take half a second at first and four seconds later: the energy of the pulse stays that between its edges."""
     power, energy = step(IDLE, BUSY, 100, 140)

@@ -169,6 +169,20 @@ BREAKS = [
         (evaluate, "COUNTER_TOLERANCE", 9.0),
     ),
     Break(
+        2,
+        "contradictions by more than half are not believed",
+        rules.test_rule_2_a_counter_that_contradicts_the_power_by_more_than_half_makes_the_run_invalid,
+        (evaluate, "CONTRADICTION", 9.0),
+        (0.12, True),
+    ),
+    Break(
+        2,
+        "steps of a counter contradict nothing",
+        rules.test_rule_2_a_counter_of_large_steps_contradicts_beyond_its_steps,
+        (evaluate, "CONTRADICTING_MOVES", 3),
+        (100.0, 22.0, False),
+    ),
+    Break(
         3,
         "before and after",
         rules.test_rule_3_the_moment_of_a_reading_lies_between_before_and_after,

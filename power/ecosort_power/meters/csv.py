@@ -2,33 +2,37 @@
 
 `csv:FILE[#watts=COLUMN,unit=W,time=COLUMN,energy=COLUMN,energy-unit=Wh,offset=SECONDS|auto]`. Columns are found by the units in
 their names or cells: W, kW, mW; Wh, kWh, J for a counter. What says no unit is taken only with `#unit=`, which is enough where
-there is one such column; VA, var, volts, amperes, power factors and the times never.
-Commas, semicolons and tabs separate; decimal commas are understood. Times are seconds or milliseconds since 1970, or ISO 8601
-(local unless they or `#timezone=` say otherwise), or seconds since any moment; the last need `offset=auto`. Rows of one time, of
-a clock that is coarser than the log, lie evenly between that time and the next one. A last line without its end is still being
-written, and left out. `offset` is added to the log's times; `auto` finds it from the load of the machine, which the harness
-records during every run.
+there is one such column; VA, var, volts, amperes, power factors and the times never, but for `#watts=VOLTS*AMPERES`.
+Commas, semicolons, tabs and blanks separate; decimal commas are understood. Rows of several sensors are refused without `#where=`
+or `#sum=` (log_series). A cell that says that there is no value (`unavailable`, `[N/A]`, nothing) makes a gap.
+Times are seconds or milliseconds since 1970, or ISO 8601 (local unless they, their column or `#timezone=` say otherwise), or
+seconds since any moment; the last need `offset=auto`. Rows of one time, of a clock that is coarser than the log, lie evenly
+between that time and the next one. A last line without its end is still being written, and left out. `offset` is added to the
+log's times; `auto` finds it from the load of the machine, which the harness records during every run.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
+from math import fsum, prod
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.meters.log_columns import Column, Columns, cell_scale, find_columns, has_time, is_units
+from ecosort_power.meters.log_series import check_settings, key_of, refuse_several, select, sum_columns
+from ecosort_power.meters.log_text import delimiters_of, read_table
 from ecosort_power.meters.log_values import (
     CellError,
     TimeForm,
     decimal_sign,
+    is_gap,
     is_number,
     number,
     parse_time,
@@ -46,8 +50,8 @@ if TYPE_CHECKING:
 
 _QUARTER_S = 900.0  # the difference of any two time zones is a multiple of it
 _CLOCKS_APART_S = 120.0  # how far an automatic alignment looks when the log has real times
-_DELIMITERS = (",", ";", "\t", "|")
-_PREAMBLE_LINES = 50  # what some instruments write above the names of the columns
+
+Cell = tuple[str, float] | dict[str, Any] | None  # of a row, as its raw answer has it: see _value
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,7 @@ class LogRow:
     watts: float | None
     joules: float | None
     raw: str  # its cells of power and energy, each with its factor: see row_values
+    key: tuple[str, ...] = ()  # which sensor it is of, where several are added up
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +69,12 @@ class MeterLog:
     absolute: bool
     power: bool
     counter: bool
+    product: bool = False  # its power is volts times amperes
 
     @property
     def quantum_j(self) -> float | None:
         """What one in the last place of the counter is worth."""
-        cells = [parse_json(r.raw)[1] for r in self.rows if r.joules is not None]
-        return max((scale * 10.0 ** -len(text.partition(".")[2]) for text, scale in cells), default=None)
+        return max((_quantum(parse_json(r.raw)[1]) for r in self.rows if r.joules is not None), default=None)
 
     @property
     def period_s(self) -> float:
@@ -77,69 +82,24 @@ class MeterLog:
         return median(steps) if steps else 0.0
 
 
-def _read_lines(path: Path) -> list[str]:
-    try:
-        if path.exists() and not path.is_file():
-            raise MeterError(f"{path} is no regular file, which a log must be")
-        data = path.read_bytes()
-    except OSError as error:
-        raise MeterError(f"{path} cannot be read: {error.strerror}") from error
-    wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
-    text = data.decode("utf-16" if wide else "utf-8-sig", errors="replace").replace("\x00", "")
-    lines = text.splitlines()
-    if text and not text.endswith(("\n", "\r")):
-        lines.pop()  # 41.7 may be no more than 4 yet
-    return ["" if line.isspace() or line.startswith("#") else line for line in lines]
-
-
-def _split(path: Path, lines: Sequence[str], delimiter: str) -> list[list[str]]:
-    try:
-        return list(csv.reader(lines, delimiter=delimiter))
-    except csv.Error as error:
-        raise MeterError(f"{path} is no CSV file: {error}") from None
-
-
-def _delimiters(given: Mapping[str, str]) -> tuple[str, ...]:
-    wanted = given.get("delimiter")
-    delimiters = _DELIMITERS if wanted is None else ({"tab": "\t", "comma": ","}.get(wanted, wanted),)
-    if any(len(d) != 1 or d in '\r\n" ' for d in delimiters):
-        raise UsageError("csv: delimiter is one character, or tab or comma")
-    return delimiters
-
-
-def _find_header(path: Path, lines: Sequence[str], given: Mapping[str, str]) -> tuple[int, str]:
-    """Line of the names of the columns, and what separates them."""
-    delimiters = _delimiters(given)
-    for i, line in enumerate(lines[:_PREAMBLE_LINES]):
-        if not line:
-            continue
-        fields, delimiter = max(((_split(path, [line], d)[0], d) for d in delimiters), key=lambda found: len(found[0]))
-        if len(fields) > 1 and has_time(fields, given):
-            return i, delimiter
-    first = next(i for i, line in enumerate(lines) if line)
-    return first, max(delimiters, key=lines[first].count)
-
-
-def _cells(rows: Sequence[Sequence[str]], index: int | None) -> list[str]:
-    return [] if index is None else [r[index] for r in rows if index < len(r)]
-
-
 def read_log(path: Path, settings: Mapping[str, str]) -> MeterLog:
     """MeterError names the line that cannot be understood; UsageError the setting that is missing."""
-    lines = _read_lines(path)
-    if sum(map(bool, lines)) < 3:
-        raise MeterError(f"{path} holds no log: a line of column names and at least two rows are needed")
-    first, delimiter = _find_header(path, lines, settings)
-    header, *table = _split(path, lines[first:], delimiter)
+    table = read_table(path, settings, lambda fields: has_time(fields, settings))
     try:
-        columns = find_columns(header, list(filter(None, table))[:2], settings)
-        decimal = _decimal(table, columns, settings.get("decimal"))
+        chosen = select(table.header, [row for row in table.rows if any(cell.strip() for cell in row[1])], settings)
+        fields = [row for _, row in chosen]
+        columns = find_columns(table.header, fields, settings)
+        measured = [row for row in fields if any(i < len(row) and is_number(row[i]) for i in columns.values)]
+        refuse_several(table.header, measured, [*columns.times, *columns.values], settings)
+        decimal = _decimal(fields, columns, settings.get("decimal"))
+        keys = sum_columns(table.header, settings)
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
-    rows, absolute = _rows(path, table, columns, settings, decimal, len(header), first + 2)
-    if len(rows) < 2:
+    rows, absolute = _rows(path, chosen, columns, settings, decimal, len(table.header), keys)
+    rows = _added(rows) if keys else rows
+    if sum(row.watts is not None or row.joules is not None for row in rows) < 2:
         raise MeterError(f"{path} holds no log: a line of column names and at least two rows are needed")
-    log = MeterLog(rows, absolute, columns.watts is not None, columns.energy is not None)
+    log = MeterLog(rows, absolute, columns.watts is not None, columns.energy is not None, columns.product)
     _check_order(path, log)
     return replace(log, rows=_apart(path, rows))
 
@@ -147,8 +107,8 @@ def read_log(path: Path, settings: Mapping[str, str]) -> MeterLog:
 def _decimal(table: Sequence[Sequence[str]], columns: Columns, given: str | None) -> str:
     """The decimal sign of all numbers. UsageError where they could be read in two ways."""
     every: list[str] = []
-    for column in (columns.watts, columns.energy):
-        cells = [split_unit(v)[0] for v in _cells(table, column.index if column is not None else None) if is_number(v)]
+    for index in columns.values:
+        cells = [split_unit(row[index])[0] for row in table if index < len(row) and is_number(row[index])]
         if given is None:
             refuse_thousands(cells)
         every += cells
@@ -157,25 +117,27 @@ def _decimal(table: Sequence[Sequence[str]], columns: Columns, given: str | None
 
 def _rows(
     path: Path,
-    table: Sequence[Sequence[str]],
+    table: Sequence[tuple[int, Sequence[str]]],
     columns: Columns,
     settings: Mapping[str, str],
     decimal: str,
     width: int,
-    line: int,
+    keys: Sequence[int],
 ) -> tuple[list[LogRow], bool]:
-    written = TimeForm(columns.time_scale, settings.get("time-format"), time_zone(settings.get("timezone")), decimal)
+    zone = time_zone(settings["timezone"]) if "timezone" in settings else columns.zone
+    written = TimeForm(columns.time_scale, settings.get("time-format"), zone, decimal)
     rows: list[LogRow] = []
     kinds = set()
-    for i, row in enumerate(table, line):
-        if not any(cell.strip() for cell in row) or (not rows and is_units(row, columns)):
+    for i, row in table:
+        if not rows and is_units(row, columns):
             continue
         try:
             if len(row) > width and any(cell.strip() for cell in row[width:]):
                 raise ValueError("more fields than names")
             text = " ".join(row[t].strip() for t in columns.times)
             seconds, absolute = parse_time(text, written)
-            raw = json.dumps([_cell("watts", row, columns.watts, decimal), _cell("energy", row, columns.energy, decimal)])
+            power, energy = _power(row, columns, decimal), _cell("energy", row, columns.energy, decimal)
+            raw = json.dumps([power, energy])
             watts, joules = row_values(raw)
         except (ValueError, IndexError) as error:
             said = " | ".join(cell.strip() for cell in row)[:60]
@@ -183,15 +145,23 @@ def _rows(
             hint = f": {error}" if isinstance(error, CellError) else hint
             raise MeterError(f"{path}, line {i} cannot be understood: {said}{hint}") from None
         kinds.add(absolute)
-        rows.append(LogRow(seconds, watts, joules, raw))
+        rows.append(LogRow(seconds, watts, joules, raw, key_of(row, keys)))
     if len(kinds) > 1:
         raise MeterError(f"{path}: some of its times count from 1970 and some do not; say #time=NAME")
     return rows, kinds == {True}
 
 
-def _cell(quantity: str, row: Sequence[str], column: Column | None, decimal: str) -> tuple[str, float] | None:
-    """A number without its unit, and what one of it is worth; None for an empty cell."""
-    if column is None or not row[column.index].strip():
+def _power(row: Sequence[str], columns: Columns, decimal: str) -> Cell:
+    power = _cell("watts", row, columns.watts, decimal)
+    if columns.factor is None:
+        return power
+    factor = _cell("watts", row, columns.factor, decimal)
+    return None if power is None or factor is None else {"times": [power, factor]}
+
+
+def _cell(quantity: str, row: Sequence[str], column: Column | None, decimal: str) -> Cell:
+    """A number without its unit, and what one of it is worth; None for a cell that says that there is no value."""
+    if column is None or is_gap(row[column.index]):
         return None
     text = row[column.index]
     return plain_number(split_unit(text)[0], decimal), cell_scale(quantity, text, column.scale)
@@ -200,7 +170,46 @@ def _cell(quantity: str, row: Sequence[str], column: Column | None, decimal: str
 def row_values(raw: str) -> tuple[float | None, float | None]:
     """Watts and joules of a row, from its cells and their factors. ValueError if a cell is no number."""
     power, energy = parse_json(raw)
-    return number(power[0]) * power[1] if power else None, number(energy[0]) * energy[1] if energy else None
+    return _value(power), _value(energy)
+
+
+def _value(cell: Any) -> float | None:
+    """A cell is a number and what one of it is worth, a product, or a sum over several sensors."""
+    if cell is None:
+        return None
+    if isinstance(cell, dict):
+        values = [_value(part) or 0.0 for part in cell["times" if "times" in cell else "plus"]]
+        return prod(values) if "times" in cell else fsum(values)
+    return number(cell[0]) * float(cell[1])
+
+
+def _quantum(cell: Any) -> float:
+    """What one in the last place of a cell is worth."""
+    if isinstance(cell, dict):
+        return sum(_quantum(part) for part in cell["times" if "times" in cell else "plus"])
+    return float(cell[1]) * 10.0 ** -len(cell[0].partition(".")[2])
+
+
+def _added(rows: Sequence[LogRow]) -> list[LogRow]:
+    """One row for each round of all sensors, at the mean of their times. A round that lacks one has no value: a gap."""
+    every = {row.key for row in rows if row.watts is not None or row.joules is not None}
+    usual = median([b.time_s - a.time_s for key in every for a, b in pairwise([r for r in rows if r.key == key])] or [0.0])
+    reach = usual * (1 - 0.5 / max(len(every), 1))
+    rounds: list[dict[tuple[str, ...], LogRow]] = []
+    for row in sorted((r for r in rows if r.key in every), key=lambda r: r.time_s):
+        latest = rounds[-1] if rounds else {}
+        if not latest or row.key in latest or row.time_s - next(iter(latest.values())).time_s > reach:
+            rounds.append({})
+        rounds[-1][row.key] = row
+    return [_sum_of(list(found.values()), len(every)) for found in rounds]
+
+
+def _sum_of(rows: Sequence[LogRow], wanted: int) -> LogRow:
+    cells = list(zip(*(parse_json(row.raw) for row in rows), strict=True))
+    power, energy = ({"plus": parts} if len(parts) == wanted and None not in parts else None for parts in cells)
+    raw = json.dumps([power, energy])
+    watts, joules = row_values(raw)
+    return LogRow(fsum(row.time_s for row in rows) / len(rows), watts, joules, raw)
 
 
 def _check_order(path: Path, log: MeterLog) -> None:
@@ -210,7 +219,7 @@ def _check_order(path: Path, log: MeterLog) -> None:
             back = a.time_s - b.time_s
             raise MeterError(
                 f"{path}: its times go back by {back:g} s after {a.time_s:.0f} s; a clock was set, or summer time ended: let the "
-                "meter write UTC and say #timezone=UTC, or cut the log there"
+                "meter write UTC and say #timezone=UTC, or cut the log there; or another sensor follows: #where=COLUMN:VALUE"
             )
     for row in log.rows:
         if row.joules is not None and counted is not None and row.joules < counted:
@@ -240,15 +249,17 @@ class CsvMeter(Meter):
     deferred: ClassVar[bool] = True
     settings_known: ClassVar[Mapping[str, str]] = {
         "time": "column of the time",
-        "watts": "column of the power",
+        "watts": "column of the power; U*I or I*5V: volts times amperes, of direct current",
         "unit": "unit of the power where its column does not say it: W, mW, kW",
         "energy": "column of an energy counter",
         "energy-unit": "unit of the counter where its column does not say it: Wh, kWh, J, ...",
-        "delimiter": "one character between columns, or tab (found by itself)",
+        "delimiter": "one character between columns, or tab, or blank (found by itself)",
         "decimal": "comma or point (found by itself)",
         "timezone": "of times that do not say it: UTC, +02:00, Europe/Berlin (that of this machine)",
         "time-format": "of the times, as of strptime: %d/%m/%Y %H:%M:%S",
         "offset": "seconds added to the log's times, or auto",
+        "where": "COLUMN:VALUE of the rows that are meant, * for any value; A:x+B:y for both",
+        "sum": "column that tells several sensors apart, whose power is added up",
     }
 
     def __init__(self, spec: MeterSpec) -> None:
@@ -261,18 +272,21 @@ class CsvMeter(Meter):
         unit(ENERGY_UNITS, given.get("energy-unit", "Wh"))
         time_zone(given.get("timezone"))
         decimal_sign([], given.get("decimal"))
-        _delimiters(given)
+        delimiters_of(given)
+        check_settings(given)
         if given.get("offset") != "auto":
             spec.number("offset", 0.0)
 
     def open(self) -> Capabilities:
         given = self.spec.settings
         period, counter, quantum_j = 1.0, "energy" in given, None
+        notes: tuple[str, ...] = ("aligned afterwards",)
         power: PowerKind | None = PowerKind.INSTANT
         if self._path.exists() and (not self._path.is_file() or self._path.stat().st_size):
             log = read_log(self._path, given)
             period, counter, quantum_j = log.period_s or 1.0, log.counter, log.quantum_j
             power = PowerKind.INSTANT if log.power else None
+            notes += ("its power is volts times amperes, which is true of direct current only",) if log.product else ()
         return Capabilities(
             title=f"log {self._path.name}",
             scope=Scope.UNKNOWN,
@@ -280,7 +294,7 @@ class CsvMeter(Meter):
             power=power,
             counter=counter,
             quantum_j=quantum_j,
-            notes=("aligned afterwards",),
+            notes=notes,
         )
 
     def read(self) -> Reading:

@@ -3,7 +3,8 @@
 Address: `hwmon:CHIP/CHANNEL`, e.g. `hwmon:corsairpsu/power1` or `hwmon:amdgpu/energy1`; the channel may be left out where
 there is one. Two chips of one name are told apart by their device: `hwmon:amdgpu@0000:03:00.0/power1`. An INA3221 has voltages
 and currents, whose product is its power: `hwmon:ina3221/curr1`; its current has steps of 40 uV over the shunt, and its voltage
-steps of 8 mV, which the digits of the product do not show. `#root=DIR` for another /.
+steps of 8 mV, which the digits of the product do not show. Batteries and UPS, which the kernel shows as chips as well, are no
+sensors here: they may be charging, and `battery:` knows. `#root=DIR` for another /.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from typing import ClassVar
 
 from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.meters.base import Finding, Machine, Meter, MeterSpec
+from ecosort_power.meters.battery import SUPPLIES
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 from ecosort_power.transports.sysfs import read_int, read_text, require_int
 
 HWMON = Path("sys/class/hwmon")
+STORES = ("Battery", "UPS")  # types of the power supply class that store energy
 # One count of an INA3221 (TI SBOS576): of its shunt voltage, and of its bus voltage.
 SHUNT_STEP_V, BUS_STEP_V = 40e-6, 8e-3
 OTHER = "another input, or the wall"
@@ -41,6 +44,7 @@ class Channel:
     shunt: Path | None = None  # ... and of the micro-ohms that it is measured over
     device: str = ""  # the chip's address on its bus
     shared: bool = False  # another chip has the same name
+    store: str = ""  # the battery or UPS of the power supply class that this chip is
 
     def read_raw(self) -> str:
         """Microwatts, microjoules, or milliamperes and millivolts. MeterError if it cannot be read."""
@@ -70,8 +74,21 @@ def _device(chip_path: Path) -> str:
     return link.resolve().name if link.exists() else chip_path.name
 
 
+def _stores(root: Path) -> dict[str, str]:
+    """What stores energy: name of its chip, as the kernel's power_supply_hwmon.c makes it -> name in the power supply class."""
+    names = [p.name for p in (root / SUPPLIES).glob("*") if read_text(p / "type") in STORES]
+    return {name.replace("-", "_"): name for name in names} | {name: name for name in names}
+
+
+def _store(chip_path: Path, chip: str, stores: Mapping[str, str]) -> str:
+    """The battery or UPS that a chip belongs to, by its device or its name; empty: it is none."""
+    device = chip_path / "device"
+    return device.resolve().name if read_text(device / "type") in STORES else stores.get(chip, "")
+
+
 def find_channels(root: Path) -> list[Channel]:
     channels = []
+    stores = _stores(root)
     paths = sorted((root / HWMON).glob("hwmon*"), key=lambda p: (len(p.name), p.name))
     chips = {path: chip for path in paths if (chip := read_text(path / "name")) is not None}
     shared = {chip for chip, count in Counter(chips.values()).items() if count > 1}
@@ -84,7 +101,8 @@ def find_channels(root: Path) -> list[Channel]:
             interval = read_int(chip_path / f"{name}_average_interval") if averaged else None
             average_s = (interval / 1000 if interval else 1.0) if averaged else None
             label = read_text(chip_path / f"{name}_label")
-            channels.append(Channel(chip, name, path, label, average_s, None, None, _device(chip_path), chip in shared))
+            store = _store(chip_path, chip, stores)
+            channels.append(Channel(chip, name, path, label, average_s, None, None, _device(chip_path), chip in shared, store))
         if chip == "ina3221":
             channels += [replace(c, device=_device(chip_path), shared=chip in shared) for c in _shunts(chip, chip_path)]
     return channels
@@ -129,6 +147,8 @@ class HwmonMeter(Meter):
             problem = "several sensors fit" if fitting else "there is no sensor"
             raise UsageError(f"hwmon: {problem} {self.spec.address!r}; there are: {there}")
         channel = fitting[0]
+        if channel.store:
+            raise MeterError(f"hwmon {channel.address} {_why_store(channel)}; {_instead(channel)}")
         self._channel = channel
         raw = channel.read_raw()
         energy = channel.name.startswith("energy")
@@ -173,8 +193,16 @@ class HwmonMeter(Meter):
         return [_finding(c) for c in channels]
 
 
+def _why_store(channel: Channel) -> str:
+    return f"is {channel.store}, a battery or UPS: what goes into it while it charges is not what the machine draws"
+
+
+def _instead(channel: Channel) -> str:
+    return f"while a battery is the only source, --meter battery:{channel.store} measures it; else measure at the wall"
+
+
 def _finding(channel: Channel) -> Finding:
-    why, fix = "", ""
+    why, fix = (f"it {_why_store(channel)}", _instead(channel)) if channel.store else ("", "")
     try:
         channel.read_raw()
     except MeterError as error:  # an input of a chip that nothing is connected to answers with an error, too

@@ -39,6 +39,8 @@ _YEAR_2000 = 946_684_800
 _WATTS_UNIT = 6  # IPMI 2.0 table 43-15
 _PSU_ENTITY = 10
 _SYSTEM_ENTITIES = (7, 19, 21, 23, 29)  # board, unit, power management, chassis
+# Sensors of these entities that are named after a part of the machine see that part only.
+_PART = re.compile(r"cpu|proc|mem|dimm|gpu|accel|fan|hdd|ssd|disk|drive|pci|riser|nic", re.IGNORECASE)
 _WRONG = re.compile(r"error|unable|failed|invalid|not found|insufficient", re.IGNORECASE)
 
 
@@ -72,7 +74,8 @@ def _signed(value: int, bits: int) -> int:
 
 
 def choose_sensors(sensors: Sequence[Sensor], wanted: str | None) -> list[Sensor]:
-    """The named sensors (`A+B` is a sum), else one for the whole system, else all power supply inputs."""
+    """The named sensors (`A+B` is a sum), else one for the whole system, else all power supply inputs. UsageError where several
+    could be the whole system."""
     if wanted:
         by_name = {s.name: s for s in sensors}
         missing = [n for n in wanted.split("+") if n not in by_name]
@@ -81,8 +84,13 @@ def choose_sensors(sensors: Sequence[Sensor], wanted: str | None) -> list[Sensor
             raise UsageError(f"the BMC has no power sensor {missing[0]!r}; its sensors in watts: {there}")
         return [by_name[n] for n in wanted.split("+")]
     system = [s for s in sensors if s.entity in _SYSTEM_ENTITIES and re.search(r"pwr|power|system|consum", s.name, re.I)]
-    if system:
-        return system[:1]
+    system = [s for s in system if not _PART.search(s.name)]
+    whole = [s for s in system if re.search(r"total|sys|consum", s.name, re.I)] or system
+    if len(whole) > 1:
+        names = ", ".join(s.name for s in whole)
+        raise UsageError(f"the BMC has several sensors that may be the whole machine ({names}); say which: #sensor=NAME")
+    if whole:
+        return whole
     supplies = [s for s in sensors if s.entity == _PSU_ENTITY]
     return [s for s in supplies if re.search(r"in", s.name, re.I)] or supplies
 
@@ -137,6 +145,7 @@ class IpmiMeter(Meter):
         self._shell: LineChild | None = None
         self._sensors: list[Sensor] = []
         self._unanswered = 0  # commands whose end has not been seen
+        self._logged_in = False
         self._timeout_s = spec.number("timeout", 5.0)
         self._accept = spec.flag("accept-deactivated")
         self._remote()
@@ -174,40 +183,56 @@ class IpmiMeter(Meter):
             raise MeterError(f"{error}; run: apt-get install ipmitool") from None
         try:
             return self._identify()
-        except MeterGlitchError as error:
+        except UsageError:
             self.close()
-            raise MeterError(f"the BMC at {self.spec.address.removeprefix('//')}: {error}; {self._advice('')}") from error
+            raise
         except MeterError as error:
             self.close()
-            raise MeterError(f"the BMC at {self.spec.address.removeprefix('//')}: {error}; {self._advice(str(error))}") from error
+            raise MeterError(f"the BMC at {self.spec.address.removeprefix('//')}: {error}{self._advice(str(error))}") from error
 
-    @staticmethod
-    def _advice(said: str) -> str:
+    def _advice(self, said: str) -> str:
+        """How to log in, unless that worked."""
+        if self._logged_in:
+            return ""
         if "Could not open device" in said:
-            return "run as root after: modprobe ipmi_devintf ipmi_si"
-        return "check address, user, password and cipher suite (#cipher=17 for newer BMCs)"
+            return "; run as root after: modprobe ipmi_devintf ipmi_si"
+        return "; check address, user, password and cipher suite (#cipher=17 for newer BMCs)"
 
     def _identify(self) -> Capabilities:
         wanted = self.spec.settings.get("sensor")
         identity = self._device()
-        notes: tuple[str, ...] = ()
+        self._logged_in = True
+        no_dcmi: MeterError | None = None
         if wanted in (None, "dcmi"):
             try:
-                answer = parse_dcmi(self._ask(DCMI_READ))
-                self._refuse(answer)
-                if not answer.active:
-                    notes = ("the BMC calls its power measurement deactivated; accepted by the user",)
-                return self._capabilities("DCMI", Scope.BMC, 1.0, identity, notes)
-            except MeterGlitchError:
+                return self._dcmi(identity)
+            except MeterError as error:
                 if wanted == "dcmi":
-                    raise
+                    raise MeterError(f"{error}; #sensor=NAME reads a sensor instead") from error
+                no_dcmi = error
         self._sensors = choose_sensors(self._repository(), wanted)
         if not self._sensors:
-            raise MeterError("has neither DCMI power readings nor a sensor in watts; read its power supplies otherwise")
+            reason = f"{no_dcmi}, and it has no sensor in watts" if no_dcmi is not None else "it has no sensor in watts"
+            raise MeterError(f"{reason}; read its power supplies otherwise")
+        try:
+            self.read()
+        except MeterGlitchError as error:
+            raise MeterError(f"{error}; #sensor=NAME reads another one") from error
         names = " + ".join(s.name for s in self._sensors)
         scope = Scope.PSU if all(s.entity == _PSU_ENTITY for s in self._sensors) else Scope.BMC
         quantum = sum(s.quantum_w for s in self._sensors)
-        return self._capabilities(names, scope, quantum, identity, ("8-bit sensor: coarse steps",))
+        notes: tuple[str, ...] = ("8-bit sensor: coarse steps",)
+        if no_dcmi is not None and not isinstance(no_dcmi, MeterGlitchError):  # it answered, with what is no measurement
+            notes += (f"{names} is read in place of DCMI, which {no_dcmi}",)
+        return self._capabilities(names, scope, quantum, identity, notes)
+
+    def _dcmi(self, identity: dict[str, str]) -> Capabilities:
+        answer = parse_dcmi(self._ask(DCMI_READ))
+        self._refuse(answer)
+        if answer.watts == 0:
+            raise MeterError("reports 0 W, which no running machine draws")
+        notes = () if answer.active else ("the BMC calls its power measurement deactivated; accepted by the user",)
+        return self._capabilities("DCMI", Scope.BMC, 1.0, identity, notes)
 
     def _capabilities(
         self, what: str, scope: Scope, quantum: float, identity: dict[str, str], notes: tuple[str, ...]

@@ -1,7 +1,8 @@
 """Which column of a meter's log holds time, power and energy, and in which unit.
 
 Nothing is guessed: a unit stands in the header, below it, or in every cell (`19.9 W`); else it is given by `#unit=` or
-`#energy-unit=`, which is enough where one column alone has numbers without a unit.
+`#energy-unit=`, which is enough where one column alone has numbers without a unit. `#watts=U*I` multiplies a voltage and a
+current, each in the unit that its column says; `#watts=I*5V` a current and a voltage that stays.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta, timezone, tzinfo
 
 from ecosort_power.errors import UsageError
-from ecosort_power.meters.log_values import CellError, is_number, split_unit
+from ecosort_power.meters.log_values import CellError, is_gap, is_number, split_unit
 from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, unit
 
 _WORDS = {
@@ -48,10 +50,15 @@ _NOT_DRAWN = re.compile(r"(?i)(^|[^a-z])(limit|max|maximum|min|minimum|peak|nomi
 _BRACKETS = re.compile(r"[(\[]([^)\]]*)[)\]]")
 # `P/W` is a power in watts, as physicists write it; `kWh/W` is a unit divided by another.
 _QUOTIENT = re.compile(r"([^\s_/:()\[\]]+)\s*/[^/]*$")
-_TIME = re.compile(r"(?i)time|date|stamp|elapsed|zeit|datum|uhrzeit")
+_TIME = re.compile(r"(?i)time|date|stamp|elapsed|zeit|datum|uhrzeit|last_changed")
+# A zone in the name of a column of times: UTC, or so many hours away from it.
+_ZONE = re.compile(r"(?i)(?<![a-z])(?:utc|gmt)(?![a-z])\s*([+-]\d{1,2})?(?::?(\d{2}))?")
 _TIME_UNITS = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
+# Volts and amperes per count, of what is multiplied.
+_FACTORS = {"V": 1.0, "mV": 1e-3, "kV": 1e3}, {"A": 1.0, "mA": 1e-3, "uA": 1e-6, "µA": 1e-6, "nA": 1e-9}
+_VOLTAGE = re.compile(r"(\d+(?:\.\d*)?)\s*(V|mV|kV)")
 # Units of what else meters log; a column in one of them is neither power nor energy, whatever is said of it.
 _OTHER_UNITS = {
     "v": "a voltage",
@@ -81,6 +88,14 @@ class Columns:
     time_scale: float | None  # seconds per count where the header says so
     watts: Column | None
     energy: Column | None
+    factor: Column | None = None  # what `watts` is multiplied with
+    product: bool = False  # its power is volts times amperes
+    zone: tzinfo | None = None  # of the times, where their column says it
+
+    @property
+    def values(self) -> list[int]:
+        """The columns of what was measured."""
+        return [c.index for c in (self.watts, self.factor, self.energy) if c is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +203,55 @@ def _column(quantity: _Quantity, table: _Head, given: Mapping[str, str]) -> Colu
     raise UsageError(f"column {name!r} does not say its unit; say it: #{quantity.unit_setting}={quantity.example} (or {known})")
 
 
+@dataclass(frozen=True, slots=True)
+class _Factor:
+    """One side of `#watts=A*B`: a column, or a voltage that stays."""
+
+    name: str
+    index: int | None
+    kind: int | None  # 0: volts, 1: amperes, None: its name does not say
+    scale: float = 1.0
+
+
+def _factor(name: str, header: Sequence[str]) -> _Factor:
+    fixed = _VOLTAGE.fullmatch(name)
+    if fixed is not None and name not in [h.strip() for h in header]:
+        return _Factor(name, None, 0, float(fixed[1]) * _FACTORS[0][fixed[2]])
+    index, found = _named(header, name), _electric(name)
+    return _Factor(name, index, *found) if found is not None else _Factor(name, index, None)
+
+
+def _product(header: Sequence[str], given: Mapping[str, str]) -> tuple[Column, Column | None] | None:
+    """The two columns of `#watts=A*B`, or the one beside a voltage. None: it names one column."""
+    text = given.get("watts", "").strip()
+    if text.count("*") != 1 or text in [h.strip() for h in header]:
+        return None
+    factors = [_factor(name.strip(), header) for name in text.split("*")]
+    silent = next((f for f in factors if f.kind is None), None)
+    if silent is not None and "unit" not in given:
+        raise UsageError(f"column {silent.name!r} does not say whether it is in V or A; say what the product is in: #unit=W")
+    if silent is None and (sorted(f.kind or 0 for f in factors) != [0, 1] or given.get("unit", "W") != "W"):
+        raise UsageError(f"#watts={text[:60]} is no voltage times a current in W")
+    scale = unit(POWER_UNITS, given["unit"]) if silent is not None else 1.0
+    columns = []
+    for f in factors:
+        if f.index is None:
+            scale *= f.scale
+        else:
+            columns.append(Column(f.index, 1.0 if silent is not None else f.scale))
+    first, *second = columns
+    return replace(first, scale=(first.scale or 1.0) * scale), second[0] if second else None
+
+
+def _electric(header: str) -> tuple[int, float] | None:
+    """0 for a voltage, 1 for a current, and what one count is worth; None: the name does not say."""
+    for token in map(str.strip, _tokens(header)):
+        for kind, table in enumerate(_FACTORS):
+            if token in table:
+                return kind, table[token]
+    return None
+
+
 def _found(quantity: _Quantity, table: _Head, given: Mapping[str, str]) -> int | None:
     fitting = table.fitting(lambda i: table.units[i] in quantity.table or cell_unit(table.first[i]) in quantity.table)
     what = f"in {quantity.example}" if quantity is _ENERGY else "in watts"
@@ -236,16 +300,17 @@ def has_time(header: Sequence[str], given: Mapping[str, str]) -> bool:
 
 def find_columns(header: Sequence[str], rows: Sequence[Sequence[str]], given: Mapping[str, str]) -> Columns:
     """`rows` are the lines after the header; some instruments put the units into the first. UsageError says what is missing."""
-    second = rows[0] if rows else []
+    second = _units_of(rows)
     below = [_below(second, i) for i in range(len(header))]
-    first = (rows[1] if len(rows) > 1 else []) if any(below) else second
+    values = rows[1:] if any(below) else rows
     units = [unit_of(h) or b for h, b in zip(header, below, strict=True)]
-    padded = [*first, *[""] * len(header)][: len(header)]
+    first = [next((row[i] for row in values if i < len(row) and not is_gap(row[i])), "") for i in range(len(header))]
     times = _times(header, given)
-    table = _Head(header, units, padded, times)
-    watts = _column(_POWER, table, given)
+    table = _Head(header, units, first, times)
+    product = _product(header, given)
+    watts, factor = product if product is not None else (_column(_POWER, table, given), None)
     wanted = watts is None or "energy" in given or "energy-unit" in given
-    taken = () if watts is None else (watts.index,)
+    taken = tuple(c.index for c in (watts, factor) if c is not None)
     energy = _column(_ENERGY, replace(table, taken=taken), given) if wanted else None
     if watts is None and energy is None:
         raise UsageError(
@@ -255,17 +320,35 @@ def find_columns(header: Sequence[str], rows: Sequence[Sequence[str]], given: Ma
     if not times:
         raise UsageError(f"the log has no column of time that is known; say #time=NAME; it has: {_list(header)}")
     scale = next((_TIME_UNITS[t.strip()] for t in _tokens(header[times[0]]) if t.strip() in _TIME_UNITS), None)
-    return Columns(times, scale, watts, energy)
+    return Columns(times, scale, watts, energy, factor, product is not None, _zone([header[i] for i in times]))
+
+
+def _zone(names: Sequence[str]) -> tzinfo | None:
+    found = next(filter(None, map(_ZONE.search, names)), None)
+    if found is None:
+        return None
+    hours, minutes = int(found[1] or "0"), int(found[2] or "0")
+    return timezone(timedelta(hours=hours, minutes=minutes if hours >= 0 else -minutes))
 
 
 def _why_not(header: Sequence[str]) -> str:
+    electric = {kind[0]: name.strip() for name in header if (kind := _electric(name)) is not None}
+    if len(electric) == 2:
+        return f"; of direct current: #watts={electric[0]}*{electric[1]}"
     reasons = [f"'{name}' is {found}, which is not W" for name in header if (found := no_watts(name)) is not None]
     return f" ({'; '.join(reasons)})" if reasons else ""
 
 
 def is_units(row: Sequence[str], columns: Columns) -> bool:
     """True for the line below the names where some instruments put the units."""
-    return any(c is not None and _below(row, c.index) is not None for c in (columns.watts, columns.energy))
+    return bool(_units_of([row])) and any(
+        c is not None and _below(row, c.index) is not None for c in (columns.watts, columns.energy)
+    )
+
+
+def _units_of(rows: Sequence[Sequence[str]]) -> Sequence[str]:
+    """The first row, if it may be one of units: no row of values is without a number."""
+    return rows[0] if rows and not any(map(is_number, rows[0])) else []
 
 
 def _below(second: Sequence[str], index: int) -> str | None:

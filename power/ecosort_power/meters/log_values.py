@@ -25,8 +25,20 @@ _AMBIGUOUS = re.compile(r"^\d{1,2}/\d{1,2}/\d{2,4}\b")
 _EPOCHS = ((1e9, 1e11, 1.0), (1e12, 1e14, 1e-3), (1e15, 1e17, 1e-6), (1e18, 1e20, 1e-9))
 
 
+# What loggers write where there was no value: Home Assistant, nvidia-smi, databases.
+_GAPS = frozenset(("", "-", "--", "---", "unavailable", "unknown", "none", "null", "n/a", "na", "not available", "not supported"))
+_GAPS_IN_BRACKETS = ("unknown error", "gpu is lost", "requires reset")
+
+
 class CellError(ValueError):
     """Why a cell cannot be read, and what would help."""
+
+
+def is_gap(cell: str) -> bool:
+    """True for a cell that says that there was no value."""
+    text = cell.strip().lower()
+    inner = text.strip("[]<>() ")
+    return inner in _GAPS or (inner != text and inner in _GAPS_IN_BRACKETS)
 
 
 def split_unit(cell: str) -> tuple[str, str]:

@@ -1,7 +1,8 @@
 """A UPS or PDU of Network UPS Tools: `nut://[USER@]HOST[:3493]/UPS[#value=outlet.1.realpower]`, over the TCP protocol of upsd.
 
 Only real power is watts. A load in percent is not, whatever it is multiplied with: its steps are a hundredth of the nominal power
-and what it is a percentage of differs by maker; such a UPS is refused.
+and what it is a percentage of differs by maker; such a UPS is refused. What a UPS takes (`input.realpower`) goes into its battery
+as well while it charges: there is no reading then.
 Protocol: networkupstools.org, developer guide, "Network protocol information" and "NUT command and variable naming scheme".
 """
 
@@ -58,6 +59,7 @@ class NutMeter(Meter):
             )
         self._where = f"upsd {self._address.at()} {self._ups}"
         self._socket: LineSocket | None = None
+        self._may_charge = False  # its power holds what goes into a battery
 
     def open(self) -> Capabilities:
         self.close()
@@ -66,6 +68,7 @@ class NutMeter(Meter):
             self._log_in()
             variables = self._list()
             variable = self._choose(variables)
+            self._may_charge = variable.startswith("input.") and "ups.status" in variables
             reading = self.read()
         except MeterGlitchError as error:
             self.close()
@@ -142,7 +145,16 @@ class NutMeter(Meter):
         answer = self._ask(f"GET VAR {self._ups} {self._variable}")
         after = time.monotonic()
         _, value = _split(answer, self._where)
+        self._refuse_charging()
         return Reading(before, after, watts=_watts(value, self._where), raw=value)
+
+    def _refuse_charging(self) -> None:
+        """What goes into the battery is not what the machine draws; the power of outlets does not show it."""
+        if not self._may_charge:
+            return
+        _, status = _split(self._ask(f"GET VAR {self._ups} ups.status"), self._where)
+        if "CHRG" in status.split():
+            raise MeterGlitchError(f"{self._where} charges its battery, which is part of {self._variable}: wait until it is full")
 
     @classmethod
     def derive(cls, raw: str, spec: MeterSpec) -> Reading:

@@ -1,7 +1,8 @@
 """Shelly plugs, relays and energy meters, over HTTP on the local network.
 
 `shelly://HOST[/CHANNEL]`. The device says which generation it is (`/shelly`). Gen1: /meter/N (watts, watt-minutes) and /emeter/N
-of the EM and 3EM. Gen2 and later, Plus, Pro and Mini included: Switch, PM1, EM, EM1, Cover and Light components by RPC.
+of the EM and 3EM. Gen2 and later, Plus, Pro and Mini included: Switch, PM1, EM, EM1, Cover and Light components by RPC, and the
+counters that EM and EM1 have beside them (EMData, EM1Data; new once a minute). A component that lists `errors` gives no reading.
 `#component=em1` chooses one where a device has several kinds, `#phase=a` one phase of a three-phase EM. With a password:
 `shelly://admin@HOST` and ECOSORT_METER_PASSWORD (basic on Gen1, digest with SHA-256 later).
 Protocol: shelly-api-docs.shelly.cloud, gen1 and gen2.
@@ -11,7 +12,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import isnan
 from typing import Any, ClassVar
 
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
@@ -34,21 +36,56 @@ class _Source:
     quantum_w: float = 0.1
     quantum_j: float | None = None
     factor: str | None = None  # power factor
+    counter_request: str | None = None  # where the counter has a component of its own; its answer is put under COUNTER
+    errors: tuple[str, ...] = ()  # lists that are empty or absent while the values are good
 
 
 # Kind of component -> name in RPC calls, from the one that a plug has to the rarest.
 _RPC = {"switch": "Switch", "pm1": "PM1", "em": "EM", "em1": "EM1", "cover": "Cover", "light": "Light"}
 _EM_PHASES = ("a", "b", "c", "total")
+COUNTER = "counter"
+_COUNTER_STEP_J = 36.0  # the counters of EMData and EM1Data have two decimals of a watt-hour
 
 
-def _rpc_source(kind: str, channel: int, phase: str) -> _Source:
+def _rpc_source(kind: str, channel: int, phase: str, counts: bool = False) -> _Source:
+    """`counts`: an EM or EM1 has its counter beside it."""
     request = f"/rpc/{_RPC[kind]}.GetStatus?id={channel}"
-    if kind == "em":
-        return _Source(request, f"{phase}_act_power", factor=None if phase == "total" else f"{phase}_pf")
-    if kind == "em1":
-        return _Source(request, "act_power", factor="pf")
+    if kind in ("em", "em1"):
+        found = _em_source(request, phase) if kind == "em" else _em1_source(request)
+        data = f"/rpc/{_RPC[kind]}Data.GetStatus?id={channel}"
+        return replace(found, counter_request=data) if counts else replace(found, energy=None, quantum_j=None)
     # The counter has three decimals of a watt-hour, the power one decimal of a watt.
-    return _Source(request, "apower", "aenergy.total", ENERGY_UNITS["Wh"], quantum_j=3.6, factor="pf")
+    return _Source(
+        request, "apower", "aenergy.total", ENERGY_UNITS["Wh"], quantum_j=3.6, factor="pf", errors=("errors", "aenergy.errors")
+    )
+
+
+def _em_source(request: str, phase: str) -> _Source:
+    """The total is wrong where one of its phases is."""
+    total = phase == "total"
+    counter = f"{COUNTER}.total_act" if total else f"{COUNTER}.{phase}_total_act_energy"
+    phases = _EM_PHASES[:3] if total else (phase,)
+    return _Source(
+        request,
+        f"{phase}_act_power",
+        counter,
+        ENERGY_UNITS["Wh"],
+        quantum_j=_COUNTER_STEP_J,
+        factor=None if total else f"{phase}_pf",
+        errors=("errors", f"{COUNTER}.errors", *(f"{p}_errors" for p in phases)),
+    )
+
+
+def _em1_source(request: str) -> _Source:
+    return _Source(
+        request,
+        "act_power",
+        f"{COUNTER}.total_act_energy",
+        ENERGY_UNITS["Wh"],
+        quantum_j=_COUNTER_STEP_J,
+        factor="pf",
+        errors=("errors", f"{COUNTER}.errors"),
+    )
 
 
 def _gen1_source(kind: str, channel: int) -> _Source:
@@ -86,7 +123,7 @@ class ShellyMeter(WebMeter):
         first = "gen" not in about
         client = self.connect(self.login("basic" if first else "digest"))
         self._source = source = self._gen1(client) if first else self._rpc(client)
-        _, document = self._read()
+        first_reading, document = self._read()
         identity = {k: str(about[k]) for k in ("model", "type", "app", "ver", "fw", "mac") if about.get(k)}
         if source.factor is not None and isinstance(document.get(source.factor), (int, float)):
             identity["power_factor"] = f"{document[source.factor]:g}"
@@ -95,7 +132,7 @@ class ShellyMeter(WebMeter):
             scope=Scope.WALL,
             period_s=1.0,
             power=PowerKind.INSTANT,
-            counter=source.energy is not None,
+            counter=first_reading.joules is not None,
             quantum_w=source.quantum_w,
             quantum_j=source.quantum_j,
             identity=identity,
@@ -113,7 +150,16 @@ class ShellyMeter(WebMeter):
         if not isinstance(status, dict):
             raise MeterGlitchError(f"{self.server}/rpc/Shelly.GetStatus holds no components")
         kinds = [k for k in _RPC if self._measures(status.get(f"{k}:{self._channel}"), k)]
-        return _rpc_source(self._choose(kinds, _RPC), self._channel, self._phase)
+        kind = self._choose(kinds, _RPC)
+        counted = _rpc_source(kind, self._channel, self._phase, counts=f"{kind}data:{self._channel}" in status)
+        try:
+            if counted.counter_request is not None:
+                client.get(counted.counter_request)
+        except MeterGlitchError:
+            raise
+        except MeterError:  # the power is there without it
+            return _rpc_source(kind, self._channel, self._phase)
+        return counted
 
     def _measures(self, component: Any, kind: str) -> bool:
         """A relay without a meter has no power in its status."""
@@ -134,6 +180,8 @@ class ShellyMeter(WebMeter):
             raise MeterError(f"the connection to {self.server} is not open")
         before = time.monotonic()
         document = self.client.get(self._source.request)
+        if self._source.counter_request is not None and isinstance(document, dict):
+            document = {**document, COUNTER: self.client.get(self._source.counter_request)}
         return timed(_values(document, self._source, f"{self.server}{self._source.request}"), document, before), document
 
     def read(self) -> Reading:
@@ -147,19 +195,28 @@ class ShellyMeter(WebMeter):
 
 
 def _values(document: Any, source: _Source, where: str) -> Reading:
+    for path in source.errors:
+        if found := _errors(document, path):
+            raise MeterGlitchError(f"{where} calls its own measurement wrong ({path}: {found})")
     watts = pick(document, source.watts, where)
     if document.get("is_valid") is False:
         raise MeterGlitchError(f"{where} calls its own measurement invalid (is_valid)")
-    joules = pick(document, source.energy, where) * source.joules_per_unit if source.energy else None
+    counted = pick(document, source.energy, where) if source.energy else float("nan")
+    joules = None if isnan(counted) else counted * source.joules_per_unit
     stamp = str(document["timestamp"]) if document.get("timestamp") else None  # 0: its clock is not set
     return Reading(0.0, 0.0, watts=watts, joules=joules, stamp=stamp)
 
 
+def _errors(document: Any, path: str) -> str:
+    """What a list of errors says; nothing where there is none."""
+    for key in path.split("."):
+        document = document.get(key) if isinstance(document, dict) else None
+    return ", ".join(map(str, document)) if isinstance(document, list) else str(document or "")
+
+
 def _source_of(document: Any, phase: str) -> _Source:
-    if "apower" in document:
-        return _rpc_source("switch", 0, phase)
-    if f"{phase}_act_power" in document:
-        return _rpc_source("em", 0, phase)
-    if "act_power" in document:
-        return _rpc_source("em1", 0, phase)
+    kinds = {"switch": "apower", "em": f"{phase}_act_power", "em1": "act_power"}
+    kind = next((k for k, watts in kinds.items() if watts in document), None)
+    if kind is not None:
+        return _rpc_source(kind, 0, phase, COUNTER in document)
     return _gen1_source("meter" if "counters" in document else "emeter", 0)

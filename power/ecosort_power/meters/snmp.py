@@ -1,9 +1,10 @@
 """Power of a PDU outlet or phase over SNMP, by pysnmp (pip install pysnmp cryptography).
 
-Address: `snmp://HOST[:PORT]/OID#scale=10` or `snmp://HOST[:PORT]#preset=apc-rpdu2`. `#scale=` turns the integer into watts; it is
-not guessed.
-SNMP v2c with the community from SNMP_COMMUNITY (public). v3 with `#user=NAME` and passwords from SNMP_AUTH_PASSWORD (`#auth=`,
-SHA-1 unless said otherwise) and, for privacy, SNMP_PRIVACY_PASSWORD (`#privacy=`, AES-128); of 8 characters or more (RFC 3414).
+Address: `snmp://HOST[:PORT]/OID#scale=10` or `snmp://HOST[:PORT]#preset=eaton-outlet,outlet=3`. `#scale=` turns the integer into
+watts; it is not guessed.
+SNMP v2c, or v1 (`#version=1`), with the community from SNMP_COMMUNITY (public). v3 with `#user=NAME` and passwords from
+SNMP_AUTH_PASSWORD (`#auth=`, SHA-1 unless said otherwise) and, for privacy, SNMP_PRIVACY_PASSWORD (`#privacy=`, AES-128); of 8
+characters or more (RFC 3414).
 """
 
 from __future__ import annotations
@@ -16,12 +17,11 @@ from typing import Any, ClassVar
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.extras import install
 from ecosort_power.meters.base import Meter, MeterSpec
+from ecosort_power.meters.snmp_presets import PRESETS, Preset
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 from ecosort_power.transports.address import split_address
 from ecosort_power.transports.credentials import find_secret, secret_variable
 
-# OID and watts per count. apc-rpdu2: rPDU2DeviceStatusPower of PowerNet-MIB, in hundredths of a kilowatt.
-PRESETS = {"apc-rpdu2": ("1.3.6.1.4.1.318.1.1.26.4.3.1.5.1", 10.0)}
 # Names of pysnmp's protocols.
 _AUTH = {
     "md5": "usmHMACMD5AuthProtocol",
@@ -42,6 +42,8 @@ _PRIVACY = {
 }
 _LEAST_PASSWORD = 8
 _LAST_ARC = 2**32 - 1
+_MOST_DIGITS = 9
+_VERSIONS = {"1": 0, "2c": 1}  # with their number in the message
 _FORM = "snmp://HOST[:PORT]/OID#scale=WATTS"
 
 
@@ -49,7 +51,7 @@ def scale_of(spec: MeterSpec) -> float:
     """Watts per count."""
     preset = PRESETS.get(spec.settings.get("preset", ""))
     given = spec.positive("scale")
-    return given if given is not None else (preset[1] if preset else 1.0)
+    return given if given is not None else (preset.watts if preset else 1.0)
 
 
 def _is_oid(text: str) -> bool:
@@ -64,6 +66,8 @@ class SnmpMeter(Meter):
     usual_scope: ClassVar[Scope] = Scope.WALL
     settings_known: ClassVar[Mapping[str, str]] = {
         "preset": ", ".join(PRESETS),
+        "outlet": "number of the outlet or phase, of presets for one",
+        "version": "1 or 2c (2c); 3 is that of a user",
         "scale": "watts per count",
         "user": "SNMP v3 user",
         "auth": f"of a v3 user: {', '.join(_AUTH)} (sha)",
@@ -74,23 +78,37 @@ class SnmpMeter(Meter):
 
     def __init__(self, spec: MeterSpec) -> None:
         super().__init__(spec)
+        self._digits: str | None = None  # the object that says how many decimals the value has
         address = split_address(spec.scheme, spec.address, f"{_FORM}, or #preset={next(iter(PRESETS))}")
         given = spec.settings
         preset = given.get("preset")
         if preset is not None and preset not in PRESETS:
             raise UsageError(f"snmp: no preset {preset!r}; there are: {', '.join(PRESETS)}")
-        oid = PRESETS[preset][0] if preset else address.path
+        oid = self._of_preset(PRESETS[preset]) if preset else address.path
         if not _is_oid(oid):
             raise UsageError(f"meter {spec.text[:200]}: write {_FORM}, or #preset={next(iter(PRESETS))}")
         for key, table in (("auth", _AUTH), ("privacy", _PRIVACY)):
             if given.get(key, "sha" if key == "auth" else "aes") not in table:
                 raise UsageError(f"snmp: {key} must be one of: {', '.join(table)}")
+        version = given.get("version", "3" if "user" in given else "2c")
+        if (version != "3" or "user" not in given) and (version not in _VERSIONS or "user" in given):
+            raise UsageError("snmp: version must be 1 or 2c, or 3 with #user=NAME")
+        self._version = version
         self._oid, self._scale = oid, scale_of(spec)
         if preset is None and "scale" not in given:
             raise UsageError("snmp: say how many watts one count is: #scale=1, 0.1, 10; the maker's MIB has the unit of the OID")
         self._host, self._port = address.host, address.port or 161
         self._loop: asyncio.AbstractEventLoop | None = None
         self._parts: tuple[Any, ...] = ()
+        self._decimals = 0
+
+    def _of_preset(self, preset: Preset) -> str:
+        number = self.spec.whole("outlet", 0, 1, 9999) if "outlet" in self.spec.settings else None
+        if preset.numbered != (number is not None):
+            what = "wants the number of an outlet or phase: #outlet=1" if preset.numbered else "is of the whole PDU: no #outlet="
+            raise UsageError(f"snmp: preset {self.spec.settings['preset']} {what}")
+        self._digits = preset.digits.format(n=number) if preset.digits is not None else None
+        return preset.oid.format(n=number)
 
     def open(self) -> Capabilities:
         try:
@@ -103,12 +121,14 @@ class SnmpMeter(Meter):
         self._loop = asyncio.new_event_loop()
         try:
             self._parts = self._loop.run_until_complete(self._connect(hlapi, who))
+            self._decimals = self._read_decimals()
             self.read()
         except (MeterGlitchError, OSError, PySnmpError, UnicodeError) as error:
             self.close()
             what = "user, passwords, #auth= and #privacy=" if "user" in self.spec.settings else "community (SNMP_COMMUNITY)"
             said = str(error).partition(" caused by ")[0]  # the rest names classes of Python
-            raise MeterError(f"{said}; check address, {what} and OID") from error
+            old = ", or whether it knows version 1 only (#version=1)" if self._version == "2c" else ""
+            raise MeterError(f"{said}; check address, {what} and OID{old}") from error
         except MeterError:
             self.close()
             raise
@@ -117,7 +137,7 @@ class SnmpMeter(Meter):
             scope=Scope.WALL,
             period_s=1.0,
             power=PowerKind.INSTANT,
-            quantum_w=self._scale,
+            quantum_w=self._scale * 10.0**-self._decimals,
             notes=("a PDU measures all that hangs on this outlet or phase",),
         )
 
@@ -127,7 +147,7 @@ class SnmpMeter(Meter):
         # A community is no secret on the way: the password of another meter must not become one.
         secret = find_secret(given, ("SNMP_COMMUNITY",), general=False)
         if user is None:
-            return hlapi.CommunityData(secret or "public", mpModel=1)
+            return hlapi.CommunityData(secret or "public", mpModel=_VERSIONS[self._version])
         auth, privacy = secret_variable("SNMP_AUTH_PASSWORD"), secret_variable("SNMP_PRIVACY_PASSWORD")
         auth = secret if auth is None else auth
         for name, password in (("SNMP_AUTH_PASSWORD", auth), ("SNMP_PRIVACY_PASSWORD", privacy)):
@@ -146,24 +166,42 @@ class SnmpMeter(Meter):
     async def _connect(self, hlapi: Any, who: Any) -> tuple[Any, ...]:
         timeout = self.spec.number("timeout", 2.0)
         target = await hlapi.UdpTransportTarget.create((self._host, self._port), timeout=timeout, retries=1)
-        thing = hlapi.ObjectType(hlapi.ObjectIdentity(self._oid))
-        return hlapi.get_cmd, hlapi.SnmpEngine(), who, target, hlapi.ContextData(), thing
+        things = {oid: hlapi.ObjectType(hlapi.ObjectIdentity(oid)) for oid in (self._oid, self._digits) if oid is not None}
+        return hlapi.get_cmd, hlapi.SnmpEngine(), who, target, hlapi.ContextData(), things
 
-    def read(self) -> Reading:
+    def _ask(self, oid: str) -> Any:
+        """The value of an object."""
         if self._loop is None:
             raise MeterError("the SNMP session is closed")
-        get, *arguments = self._parts
-        before = time.monotonic()
-        error, status, _, bindings = self._loop.run_until_complete(get(*arguments, lookupMib=False))
-        after = time.monotonic()
+        get, *arguments, things = self._parts
+        error, status, _, bindings = self._loop.run_until_complete(get(*arguments, things[oid], lookupMib=False))
         if error or status:
             raise MeterGlitchError(f"SNMP {self._host}: {_explained(str(error or status.prettyPrint()))}")
-        value = bindings[0][1]
+        return bindings[0][1]
+
+    def _read_decimals(self) -> int:
+        """MeterGlitchError for a PDU that does not say it: its watts may be tenths."""
+        if self._digits is None:
+            return 0
+        value = self._ask(self._digits)
         try:
-            watts = float(value) * self._scale
+            decimals = int(value)
+        except (TypeError, ValueError):
+            decimals = -1
+        if not 0 <= decimals <= _MOST_DIGITS:
+            raise MeterGlitchError(f"SNMP {self._host} does not say how many decimals its power has ({self._digits})")
+        return decimals
+
+    def read(self) -> Reading:
+        before = time.monotonic()
+        value = self._ask(self._oid)
+        after = time.monotonic()
+        raw = f"{value}e-{self._decimals}" if self._decimals else str(value)
+        try:
+            watts = float(raw) * self._scale
         except (TypeError, ValueError):
             raise MeterGlitchError(f"SNMP {self._host} has no number at {self._oid}: {value.prettyPrint()[:60]}") from None
-        return Reading(before, after, watts=watts, raw=str(value))
+        return Reading(before, after, watts=watts, raw=raw)
 
     @classmethod
     def derive(cls, raw: str, spec: MeterSpec) -> Reading:

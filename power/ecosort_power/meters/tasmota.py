@@ -7,6 +7,7 @@ Protocol: tasmota.github.io/docs/Commands, `Status 8`.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -45,33 +46,37 @@ class TasmotaMeter(WebMeter):
         login = self.login("basic")
         self._secret_query = f"&user={quote(login.user)}&password={quote(login.secret, safe='')}" if login is not None else ""
         self.connect(None)
-        document = self._document()
+        document, text = self._answer()
         energy = look_up(document, _ENERGY, self.server)
         if isinstance(energy, dict) and isinstance(energy.get("Power"), list) and not self._index:
             raise UsageError(f"{self.server} has {len(energy['Power'])} channels; write tasmota://HOST/1 for the first")
         first = self._values(document)
         factor = energy.get("Factor") if isinstance(energy, dict) else None
-        # Total has three decimals of a kilowatt-hour; whole watts unless WattRes is set.
         return Capabilities(
             title=f"Tasmota {self.server}",
             scope=Scope.WALL,
             period_s=1.0,
             power=PowerKind.INSTANT,
             counter=first.joules is not None,
-            quantum_w=1.0,
-            quantum_j=3600.0 if first.joules is not None else None,
+            quantum_w=_step_w(text),
+            quantum_j=_step_kwh(text) * ENERGY_UNITS["kWh"] if first.joules is not None else None,
             identity={"power_factor": f"{factor:g}"} if isinstance(factor, (int, float)) else {},
             notes=self.notes,
         )
 
-    def _document(self) -> Any:
-        document = self.client.get(_REQUEST + self._secret_query)
+    def _answer(self) -> tuple[Any, str]:
+        """The document, and its text, in which the numbers have all their digits."""
+        text = self.client.get_text(_REQUEST + self._secret_query)
+        try:
+            document = parse_json(text)
+        except ValueError:
+            raise MeterGlitchError(f"{self.server}/cm answers with something that is no JSON: {text[:40]!r}") from None
         if isinstance(document, dict) and "WARNING" in document:  # how the firmware refuses a login
             hint = "wrong user or password" if self._secret_query else "it wants a user and a password: tasmota://admin@HOST"
             raise MeterError(f"{self.server}/cm refuses the request: {hint}")
         if isinstance(document, dict) and "StatusSNS" in document and "ENERGY" not in (document["StatusSNS"] or {}):
             raise MeterGlitchError(f"{self.server} has no power meter: its StatusSNS holds no ENERGY")
-        return document
+        return document, text
 
     def _values(self, document: Any) -> Reading:
         watts = pick(document, f"{_ENERGY}.Power{self._index}", self.server)
@@ -82,10 +87,26 @@ class TasmotaMeter(WebMeter):
 
     def read(self) -> Reading:
         before = time.monotonic()
-        document = self._document()
+        document, _ = self._answer()
         return timed(self._values(document), document, before)
 
     @classmethod
     def derive(cls, raw: str, spec: MeterSpec) -> Reading:
         """The values of a raw answer."""
         return cls(spec)._values(parse_json(raw))
+
+
+def _places(text: str, name: str) -> list[int]:
+    """How many decimals values of this name are written with: the firmware prints as many as WattRes or EnergyRes says, zeros as
+    well."""
+    return [len(p) for p in re.findall(rf'"(?:{name})":\s*\[?\s*-?\d+(?:\.(\d+))?', text)]
+
+
+def _step_w(text: str) -> float:
+    return float(10.0 ** -max(_places(text, "Power"), default=0))
+
+
+def _step_kwh(text: str) -> float:
+    """Three decimals as delivered, where there are not all counters to tell."""
+    found = _places(text, "Total|Yesterday|Today")
+    return float(10.0 ** -max(found if len(found) >= 3 else [*found, 3]))

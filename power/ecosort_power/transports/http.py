@@ -1,8 +1,8 @@
 """HTTP(S) with one kept-alive connection, by httpx; no redirects but to the same address with a slash at its end, no proxies,
 nothing from .netrc.
 
-Authentication: basic, digest (RFC 7616, MD5 and SHA-256, as plugs use it) or bearer. Errors never show the query of an address,
-where some plugs want their password.
+Authentication: basic, digest (RFC 7616, MD5 and SHA-256, as plugs use it), bearer, or the sessions of Redfish. Errors never show
+the query of an address, where some plugs want their password.
 """
 
 from __future__ import annotations
@@ -10,19 +10,21 @@ from __future__ import annotations
 import re
 import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import httpx
 
-from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
+from ecosort_power.errors import MeterError, MeterGlitchError, SilentMeterError, UsageError
 from ecosort_power.nesting import parse_json
 from ecosort_power.transports.address import NOT_THERE
 
 MAX_ANSWER_BYTES = 4 << 20
 AUTHENTICATIONS = ("basic", "digest", "bearer")
+LOGOUT_S = 2.0  # a server that is gone must not hold up the end
+SESSIONS = "/redfish/v1/SessionService/Sessions"  # where the root of a service does not say it
 TLS_MODES = ("verify", "insecure")
 
 
@@ -30,7 +32,7 @@ TLS_MODES = ("verify", "insecure")
 class Login:
     """How to log in; the secret lives here and nowhere else."""
 
-    kind: str  # one of AUTHENTICATIONS
+    kind: str  # one of AUTHENTICATIONS; for Redfish also session, or either: basic, and a session where that is refused
     user: str
     secret: str
 
@@ -44,6 +46,8 @@ class Login:
             return httpx.DigestAuth(self.user, self.secret)
         if self.kind == "bearer":
             return _Bearer(self.secret)
+        if self.kind in ("session", "either"):
+            return Session(self.user, self.secret, self.kind == "either")
         raise UsageError(f"auth={self.kind} is not known; it is one of: {', '.join(AUTHENTICATIONS)}")
 
 
@@ -54,6 +58,64 @@ class _Bearer(httpx.Auth):
     def auth_flow(self, request: httpx.Request) -> Iterator[httpx.Request]:  # type: ignore[override]
         request.headers["Authorization"] = f"Bearer {self._token}"
         yield request
+
+
+class Session(httpx.Auth):
+    """A session of Redfish (DSP0266): user and password are sent once, then a token with each request. It is begun anew where the
+    service refuses the token, because it has expired. `log_out` ends it: a service allows few of them."""
+
+    def __init__(self, user: str, secret: str, basic_first: bool) -> None:
+        self.path = SESSIONS
+        self._user, self._secret = user, secret
+        self._basic = httpx.BasicAuth(user, secret) if basic_first else None
+        self._token: str | None = None
+        self._place: str | None = None  # what is deleted at the end
+        self._refused: set[str] = set()  # what a new token does not open
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        if self._token is not None:
+            request.headers["X-Auth-Token"] = self._token
+            response = yield request
+            if response.status_code != 401 or request.url.path in self._refused:
+                return
+        else:  # the root of a service, which says where sessions are begun, needs neither
+            response = yield request if self._basic is None else next(self._basic.auth_flow(request))
+            if response.status_code != 401:
+                return
+        yield from self._log_in(request)
+        request.headers.pop("Authorization", None)
+        request.headers["X-Auth-Token"] = self._token or ""
+        response = yield request
+        if response.status_code == 401:
+            self._refused.add(request.url.path)
+
+    def _log_in(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        answer = yield self._question(request, self.path)
+        if 300 <= answer.status_code < 400 and not self.path.endswith("/"):
+            self.path += "/"
+            answer = yield self._question(request, self.path)
+        where, status = request.url.copy_with(query=None), answer.status_code
+        token = answer.headers.get("X-Auth-Token")
+        if status in (400, 401, 403, 404, 405, 501):  # the last three have no sessions: what was refused before stays refused
+            raise MeterError(f"{where} refuses the request (401): wrong user or password")
+        if status not in (200, 201) or not token:
+            raise MeterGlitchError(f"{request.url.join(self.path)} gives no session (status {status}): too many may be open")
+        self._token, self._basic = token, None
+        self._place = urlsplit(answer.headers.get("Location", "")).path or None
+
+    def _question(self, request: httpx.Request, path: str) -> httpx.Request:
+        names = {"UserName": self._user, "Password": self._secret}
+        return httpx.Request("POST", request.url.join(path), json=names, extensions=request.extensions)
+
+    def log_out(self, client: httpx.Client, server: str) -> None:
+        """As far as the service answers; else the session ends by itself."""
+        if self._token is None or self._place is None:
+            return
+        headers, self._token = {"X-Auth-Token": self._token}, None
+        try:
+            client.delete(f"{server}{self._place}", headers=headers, auth=httpx.Auth(), timeout=LOGOUT_S)
+        except (httpx.HTTPError, httpx.InvalidURL):
+            return
 
 
 def _verification(tls: str) -> ssl.SSLContext:
@@ -90,9 +152,9 @@ class HttpClient:
         self.server = f"{url.scheme}://{url.netloc.decode('ascii')}"
         self._login = login
         self._timeout_s = timeout_s
-        auth = login.auth() if login is not None else None
+        self._auth = login.auth() if login is not None else None
         verify = _verification(tls) if url.scheme == "https" else False
-        self._client = httpx.Client(auth=auth, verify=verify, timeout=timeout_s, trust_env=False)
+        self._client = httpx.Client(auth=self._auth, verify=verify, timeout=timeout_s, trust_env=False)
         self._answered = False
         self._slashed: dict[str, str] = {}  # what was asked for -> the same with a slash, where the server wants one
 
@@ -103,6 +165,11 @@ class HttpClient:
             return parse_json(body)
         except ValueError:
             raise MeterGlitchError(f"{self._where(path)} answers with something that is no JSON: {body[:40]!r}") from None
+
+    def sessions_at(self, path: str) -> None:
+        """Says where sessions are begun."""
+        if isinstance(self._auth, Session):
+            self._auth.path = path
 
     def get_text(self, path: str) -> str:
         """The answer as text; errors as of `get`."""
@@ -148,7 +215,7 @@ class HttpClient:
             try:
                 found = self._once(path)
             except httpx.TimeoutException:
-                raise MeterGlitchError(
+                raise SilentMeterError(
                     f"{self.server} did not answer in time ({self._timeout_s:g} s); #timeout=SECONDS waits longer"
                 ) from None
             except (httpx.RequestError, httpx.InvalidURL, UnicodeError, ValueError) as error:
@@ -158,7 +225,7 @@ class HttpClient:
                         "#tls=insecure accepts it, which is recorded"
                     ) from None
                 if attempt == 2 or not self._answered or not isinstance(error, (httpx.RemoteProtocolError, httpx.ReadError)):
-                    raise MeterGlitchError(f"{self.server} cannot be read: {_reason(error)}; {NOT_THERE}") from None
+                    raise SilentMeterError(f"{self.server} cannot be read: {_reason(error)}; {NOT_THERE}") from None
             else:
                 self._answered = True
                 return found
@@ -177,6 +244,8 @@ class HttpClient:
         return response, body
 
     def close(self) -> None:
+        if isinstance(self._auth, Session):
+            self._auth.log_out(self._client, self.server)
         self._client.close()
 
 

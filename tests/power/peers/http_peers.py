@@ -28,6 +28,7 @@ class Peer:
         self.failing = 0  # answers with 503 this many times
         self.requests: list[str] = []
         self.authorizations: list[str] = []
+        self.token = ""  # X-Auth-Token of the present request
         self.port = 0
 
     @property
@@ -36,6 +37,7 @@ class Peer:
 
 
 Answer = tuple[int, Any, dict[str, str]]
+Act = Callable[[Peer, str, str, bytes], Answer]  # method, path, body
 Handler = Callable[[Peer, str, str], Answer]
 
 
@@ -50,12 +52,13 @@ def own_certificate(directory: Path) -> Path:
 
 
 @contextmanager
-def serve(answer: Handler, certificate: Path | None = None) -> Iterator[Peer]:
-    """Over TLS where there is a certificate."""
+def serve(answer: Handler, certificate: Path | None = None, act: Act | None = None) -> Iterator[Peer]:
+    """Over TLS where there is a certificate. `act` answers POST and DELETE."""
     peer = Peer()
 
     class Requests(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = 1 << 16  # an answer is one packet: the second of two would wait for 40 ms (Nagle's algorithm)
 
         def log_message(self, *words: object) -> None:
             """Quiet."""
@@ -64,11 +67,23 @@ def serve(answer: Handler, certificate: Path | None = None) -> Iterator[Peer]:
             peer.requests.append(self.path)
             given = self.headers.get("Authorization", "")
             peer.authorizations.append(given)
+            peer.token = self.headers.get("X-Auth-Token", "")
             if peer.failing > 0:
                 peer.failing -= 1
                 status, document, headers = 503, {}, {}
             else:
                 status, document, headers = answer(peer, self.path, given)
+            self._say(status, document, headers)
+
+        def do_POST(self) -> None:
+            peer.requests.append(f"{self.command} {self.path}")
+            peer.token = self.headers.get("X-Auth-Token", "")
+            content = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            self._say(*(act(peer, self.command, self.path, content) if act is not None else (405, {}, {})))
+
+        do_DELETE = do_POST  # noqa: N815
+
+        def _say(self, status: int, document: Any, headers: dict[str, str]) -> None:
             body = document if isinstance(document, bytes) else json.dumps(document).encode()
             self.send_response(status)
             for key, value in headers.items():
@@ -84,7 +99,7 @@ def serve(answer: Handler, certificate: Path | None = None) -> Iterator[Peer]:
         context.load_cert_chain(certificate)
         server.socket = context.wrap_socket(server.socket, server_side=True)
     peer.port = server.server_address[1]
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:
         yield peer

@@ -1,0 +1,130 @@
+"""Rows of several sensors in one log: which of them are meant, or their sum.
+
+A log in long form (time, sensor, power) is no series of one meter. A column tells such rows apart if its values come again after
+others: texts, and whole numbers under a name like index or outlet. They are refused until `#where=COLUMN:VALUE` says which are
+meant (`*`: all of them are of one meter), or `#sum=COLUMN` that they are added up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+
+from ecosort_power.errors import UsageError
+
+Row = tuple[int, list[str]]
+
+_ANY = "*"
+_MOST_SERIES = 256
+_SHOWN = 6
+_ID = r"(?:[\s_.-]*(?:id|idx|index|name|nr|no|number|label))?"
+# Names under which whole numbers tell rows apart.
+_NUMBERED = re.compile(
+    r"^_?(?:sensor|entity|device|dev|host|node|machine|server|source|channel|ch|port|outlet|socket|plug|phase|feed|circuit|rail|"
+    r"domain|zone|module|gpu|cpu|core|package|card|psu|supply|meter|pdu|bus|slot|instance|probe|table|series|group|rack|tray|"
+    r"address|id|idx|index|number|nr|no)s?" + _ID + r"$",
+    re.IGNORECASE,
+)
+# What may as well be how busy they are: there each value must come about as often as the others.
+_OR_A_LOAD = re.compile(r"^[cg]pus?$", re.IGNORECASE)
+# Names of what one meter says of itself from time to time.
+_OF_ONE = re.compile(
+    r"(?<![a-z])(p?state|status|mode|range|quality|events?|comments?|remarks?|notes?|mark(er)?s?|flags?|reasons?|alarms?|valid|"
+    r"relay|output)(?![a-z])",
+    re.IGNORECASE,
+)
+_AND = re.compile(r"\+(?=[^+:]+:)")  # between two conditions; a value may hold a + as well
+
+
+def check_settings(given: Mapping[str, str]) -> None:
+    """UsageError for what is of another form; before there is a log."""
+    for condition in _AND.split(given["where"]) if "where" in given else ():
+        column, colon, value = condition.partition(":")
+        if not (column.strip() and colon and value.strip()):
+            raise UsageError(f"csv: where={given['where'][:60]} is not of the form #where=COLUMN:VALUE")
+    if "sum" in given and not all(given["sum"].split("+")):
+        raise UsageError("csv: sum names a column: #sum=COLUMN")
+
+
+def _index(header: Sequence[str], name: str) -> int:
+    names = [h.strip() for h in header]
+    if name not in names:
+        raise UsageError(f"the log has no column {name!r}; it has: {', '.join(names)[:300]}")
+    return names.index(name)
+
+
+def _cell(row: Sequence[str], index: int) -> str:
+    return row[index].strip() if index < len(row) else ""
+
+
+def conditions(header: Sequence[str], given: Mapping[str, str]) -> dict[int, str]:
+    """Index of a column -> the value that its cells must have."""
+    parts = [c.partition(":") for c in _AND.split(given["where"])] if "where" in given else []
+    return {_index(header, column.strip()): value.strip() for column, _, value in parts}
+
+
+def select(header: Sequence[str], rows: Sequence[Row], given: Mapping[str, str]) -> list[Row]:
+    """The rows that `#where=` means, and a line of units below the names. UsageError names the values there are."""
+    kept = list(rows)
+    for index, value in conditions(header, given).items():
+        if value == _ANY:
+            continue
+        units = kept[:1] if kept and not any(c.isdigit() for c in "".join(kept[0][1])) else []
+        fitting = [row for row in kept if _cell(row[1], index) == value]
+        if not fitting:
+            there = _shown(cell for _, row in kept if (cell := _cell(row, index)))
+            raise UsageError(f"no row has {value!r} in column {header[index].strip()!r}; there are: {there}")
+        kept = units + fitting
+    return kept
+
+
+def _shown(values: Iterable[str]) -> str:
+    distinct = list(dict.fromkeys(values))
+    return ", ".join(distinct[:_SHOWN])[:200] + (", ..." if len(distinct) > _SHOWN else "")
+
+
+def sum_columns(header: Sequence[str], given: Mapping[str, str]) -> list[int]:
+    return [_index(header, name.strip()) for name in given["sum"].split("+")] if "sum" in given else []
+
+
+def key_of(row: Sequence[str], columns: Sequence[int]) -> tuple[str, ...]:
+    return tuple(_cell(row, i) for i in columns)
+
+
+def refuse_several(header: Sequence[str], rows: Sequence[Sequence[str]], used: Sequence[int], given: Mapping[str, str]) -> None:
+    """UsageError for rows of several sensors that no setting tells apart. `rows` are those with a value, `used` the columns of
+    times and values."""
+    keys = sum_columns(header, given)
+    free = [i for i in range(len(header)) if i not in (*used, *keys, *conditions(header, given))]
+    for index in free:
+        name = header[index].strip()
+        for same in _by_key(rows, keys):
+            cells = [cell for row in same if (cell := _cell(row, index))]
+            if _tells_apart(name, cells):
+                example = next(iter(cells))
+                raise UsageError(
+                    f"rows of several sensors: column {name!r} holds {_shown(cells)}; say which is meant "
+                    f"(#where={name}:{example}), or that they are added up (#sum={name}); #where={name}:{_ANY} if all are of one "
+                    "meter"
+                )
+
+
+def _by_key(rows: Sequence[Sequence[str]], keys: Sequence[int]) -> list[list[Sequence[str]]]:
+    found: dict[tuple[str, ...], list[Sequence[str]]] = {}
+    for row in rows:
+        found.setdefault(key_of(row, keys), []).append(row)
+    return list(found.values())
+
+
+def _tells_apart(name: str, cells: Sequence[str]) -> bool:
+    counts = Counter(cells)
+    comes_again = sum(1 for _ in groupby(cells)) > len(counts) > 1
+    if not comes_again or len(counts) > _MOST_SERIES or _OF_ONE.search(name):
+        return False
+    if not all(re.fullmatch(r"[-+]?[\d.,]+(e[-+]?\d+)?\s*\S{0,4}", cell, re.IGNORECASE) for cell in counts):
+        return True
+    even = max(counts.values()) <= 2 * min(counts.values()) + 1
+    whole = all(cell.isdigit() for cell in counts)
+    return whole and bool(_NUMBERED.match(name)) and (even or not _OR_A_LOAD.match(name))

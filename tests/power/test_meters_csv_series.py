@@ -1,0 +1,282 @@
+"""Logs as loggers write them: rows of several sensors, gaps, names behind a `#`, blanks between columns, volts and amperes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from ecosort_power.errors import MeterError, UsageError
+from ecosort_power.evaluate import evaluate
+from ecosort_power.meters.base import parse_spec, with_settings
+from ecosort_power.meters.csv import CsvMeter, read_log, row_values
+from ecosort_power.rederive import differences
+from ecosort_power.store import MeterRecord
+
+from .synthetic import window
+
+BEGIN = 1_790_000_000
+TWO = [(BEGIN + i, name, 40.0 + i % 3) for i in range(30) for name in ("PSU1", "PSU2")]
+
+
+def log_of(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def long_form(path: Path, rows: list[tuple[float, str, object]] = TWO, name: str = "sensor") -> Path:
+    return log_of(path, f"time,{name},power (W)\n" + "".join(f"{t},{sensor},{watts}\n" for t, sensor, watts in rows))
+
+
+@pytest.mark.parametrize(
+    ("header", "names"),
+    [
+        ("sensor", ("PSU1", "PSU2")),
+        ("entity_id", ("sensor.plug_power", "sensor.house_power")),
+        ("index", ("0", "1")),
+        ("GPU", ("0", "1", "2")),
+        ("Outlet No", ("3", "7")),
+        ("CPU", ("-", "0", "1")),
+        ("whatever", ("left", "right")),
+        ("model", ("Eaton 5PX", "Eaton 9PX")),
+        ("unit", ("W", "V")),
+    ],
+)
+def test_rows_of_several_sensors_are_refused_with_what_to_say(tmp_path: Path, header: str, names: tuple[str, ...]) -> None:
+    rows: list[tuple[float, str, object]] = [(BEGIN + i, name, 40) for i in range(5) for name in names]
+    with pytest.raises(UsageError, match=rf"several sensors: column '{header}' holds .*#where={header}:.*#sum={header}"):
+        read_log(long_form(tmp_path / "log.csv", rows, header), {})
+
+
+@pytest.mark.parametrize(
+    ("header", "cells"),
+    [
+        ("Status", ("ok", "ok", "warm", "ok")),
+        ("pstate", ("P0", "P8", "P0", "P2")),
+        ("remark", ("", "start", "", "end")),
+        ("Store No.", ("1", "2", "3", "4")),
+        ("U (V)", ("230", "231", "230", "231")),
+        ("CPU", ("90", "7", "100", "7")),
+        ("utilization.gpu [%]", ("3 %", "90 %", "3 %", "91 %")),
+        ("Millisecond", ("153", "653", "153", "653")),
+        ("last_updated", ("a1", "a2", "a3", "a4")),
+    ],
+)
+def test_a_column_of_one_meter_is_no_sensor(tmp_path: Path, header: str, cells: tuple[str, ...]) -> None:
+    rows: list[tuple[float, str, object]] = [(BEGIN + i, cells[i % 4] if header != "Store No." else str(i), 40) for i in range(4)]
+    rows += [(BEGIN + 4 + i, cells[0] if header != "Store No." else str(i + 4), 40) for i in range(6)]
+    if header == "last_updated":
+        rows = [(t, f"a{t}", watts) for t, _, watts in rows]
+    assert len(read_log(long_form(tmp_path / "log.csv", rows, header), {}).rows) == 10
+
+
+def test_a_sensor_that_has_few_rows_is_told_as_well(tmp_path: Path) -> None:
+    rows: list[tuple[float, str, object]] = [(BEGIN + i, str(int(i % 9 == 0)), 40) for i in range(40)]
+    with pytest.raises(UsageError, match="column 'outlet' holds 1, 0"):
+        read_log(long_form(tmp_path / "log.csv", rows, "outlet"), {})
+
+
+@pytest.mark.parametrize("raw", ["[{}, null]", '[{"plus": 1}, null]', "[[1], null]", "[7, null]", "7"])
+def test_a_raw_answer_that_is_none_is_an_error_and_no_traceback(raw: str) -> None:
+    with pytest.raises((ValueError, KeyError, TypeError, IndexError)):
+        row_values(raw)
+
+
+def test_the_rows_that_are_meant_are_said_by_their_value(tmp_path: Path) -> None:
+    rows = [(t, sensor, watts + (300 if sensor == "PSU2" else 0)) for t, sensor, watts in TWO]
+    found = read_log(long_form(tmp_path / "log.csv", rows), {"where": "sensor:PSU2"})
+    assert [(r.time_s, r.watts) for r in found.rows[:2]] == [(BEGIN, 340.0), (BEGIN + 1, 341.0)]
+    assert len(found.rows) == 30
+
+
+def test_a_value_that_no_row_has_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no row has 'PSU3' in column 'sensor'; there are: PSU1, PSU2"):
+        read_log(long_form(tmp_path / "log.csv"), {"where": "sensor:PSU3"})
+    with pytest.raises(UsageError, match="no column 'psu'; it has: time, sensor, power"):
+        read_log(long_form(tmp_path / "log.csv"), {"sum": "psu"})
+
+
+def test_all_rows_of_one_meter_are_taken_when_it_is_said(tmp_path: Path) -> None:
+    rows = [(BEGIN + i, ("warm", "cold")[i % 2], 40.0) for i in range(6)]
+    assert len(read_log(long_form(tmp_path / "log.csv", rows, "probe"), {"where": "probe:*"}).rows) == 6
+
+
+def test_two_conditions_hold_together(tmp_path: Path) -> None:
+    text = "time,host,sensor,P (W)\n"
+    for i in range(4):
+        text += "".join(f"{BEGIN + i},{h},{s},{w}\n" for h, s, w in (("a", "x+y", 1), ("a", "z", 2), ("b", "x+y", 3)))
+    found = read_log(log_of(tmp_path / "log.csv", text), {"where": "host:a+sensor:x+y"})
+    assert [r.watts for r in found.rows] == [1.0] * 4
+    with pytest.raises(UsageError, match="column 'sensor'"):  # one of the two is not enough
+        read_log(tmp_path / "log.csv", {"where": "host:a"})
+
+
+@pytest.mark.parametrize("setting", ["where=sensor", "where=:x", "where=sensor:", "sum=+a"])
+def test_a_setting_of_another_form_is_said_before_there_is_a_log(setting: str) -> None:
+    with pytest.raises(UsageError, match=r"#where=COLUMN:VALUE|#sum=COLUMN"):
+        CsvMeter(parse_spec(f"csv:not-yet.csv#{setting}"))
+
+
+def test_sensors_are_added_up_and_the_sum_can_be_derived_again(tmp_path: Path) -> None:
+    path = long_form(tmp_path / "log.csv")
+    spec = parse_spec(f"csv:{path}#sum=sensor,scope=psu,lag=0,update=1")
+    meter = CsvMeter(spec)
+    capabilities = with_settings(meter.open(), spec)
+    readings = meter.collect(100.0, 125.0, BEGIN - 100.0, None)
+    assert [r.watts for r in readings[:3]] == [80.0, 82.0, 84.0]
+    assert list(differences(MeterRecord("log", spec.text, capabilities), readings)) == []
+
+
+@pytest.mark.parametrize("away_s", [0.0, 0.001, 0.5])
+@pytest.mark.parametrize("blocks", [False, True])
+def test_sensors_that_are_asked_one_after_the_other_are_added_up(tmp_path: Path, away_s: float, blocks: bool) -> None:
+    rows: list[tuple[float, str, object]] = [(BEGIN + i + k * away_s, n, 30 + k) for i in range(9) for k, n in enumerate("AB")]
+    if blocks:  # one sensor, then the other
+        rows.sort(key=lambda row: row[1])
+    found = read_log(long_form(tmp_path / "log.csv", rows), {"sum": "sensor"})
+    assert [r.watts for r in found.rows] == [61.0] * 9
+    assert [r.time_s for r in found.rows] == pytest.approx([BEGIN + i + away_s / 2 for i in range(9)])
+
+
+def test_a_sum_that_lacks_a_sensor_is_a_gap(tmp_path: Path) -> None:
+    rows: list[tuple[float, str, object]] = [row for row in TWO if row[:2] not in ((BEGIN + 5, "PSU1"), (BEGIN + 9, "PSU2"))]
+    rows = [(t, s, "unavailable" if (t, s) == (BEGIN + 12, "PSU1") else w) for t, s, w in rows]
+    found = read_log(long_form(tmp_path / "log.csv", rows), {"sum": "sensor"}).rows
+    assert [int(r.time_s) - BEGIN for r in found if r.watts is None] == [5, 9, 12]
+    assert all(r.watts >= 80.0 for r in found if r.watts is not None)
+
+
+@pytest.mark.parametrize(
+    "cell", ["unavailable", "unknown", "[N/A]", "N/A", "", " ", "-", "[Not Supported]", "null", "[Unknown Error]"]
+)
+def test_a_cell_that_says_that_there_is_no_value_is_a_gap(tmp_path: Path, cell: str) -> None:
+    text = "time, power.draw [W]\n" + "".join(f"{BEGIN + i}, {cell if i in (0, 3) else f'{20 + i} W'}\n" for i in range(8))
+    meter = CsvMeter(parse_spec(f"csv:{log_of(tmp_path / 'log.csv', text)}"))
+    readings = meter.collect(100.0, 107.0, BEGIN - 100.0, None)
+    assert [r.watts for r in readings] == [None, 21.0, 22.0, None, 24.0, 25.0, 26.0, 27.0]
+    assert [r.usable for r in readings][:2] == [False, True]
+
+
+@pytest.mark.parametrize("cell", ["warm", "nan", "12 apples", "#REF!"])
+def test_what_is_neither_a_number_nor_a_gap_is_refused(tmp_path: Path, cell: str) -> None:
+    text = "time,P (W)\n" + "".join(f"{BEGIN + i},{cell if i == 3 else 20}\n" for i in range(8))
+    with pytest.raises(MeterError, match="line 5 cannot be understood"):
+        read_log(log_of(tmp_path / "log.csv", text), {})
+
+
+def test_gaps_of_a_log_make_a_run_invalid_as_those_of_a_live_meter_do(tmp_path: Path) -> None:
+    text = "entity_id,state,last_changed\n"
+    text += "".join(f"sensor.plug,{'unavailable' if 120 <= i < 130 else 20 + i % 2},{BEGIN + i}\n" for i in range(200))
+    spec = parse_spec(f"csv:{log_of(tmp_path / 'log.csv', text)}#unit=W,lag=0,update=1")
+    meter = CsvMeter(spec)
+    readings = meter.collect(10.0, 190.0, BEGIN, None)
+    energy = evaluate("log", readings, with_settings(meter.open(), spec), window(60.0, 160.0, lead=50.0, tail=30.0), [])
+    assert "gap" in {d.code for d in energy.defects if d.fatal}
+
+
+@pytest.mark.parametrize(
+    "head", ["#time,current,voltage,power", "# time,current,voltage,power", "# a log\n#\n#time,current,voltage,power\n#"]
+)
+def test_names_behind_a_hash_are_names(tmp_path: Path, head: str) -> None:
+    text = f"{head}\n0.0,8.02,5.0,40.1\n# a mark of the user's\n0.5,8.04,5.0,40.2\n"
+    found = read_log(log_of(tmp_path / "log.csv", text), {"watts": "power", "unit": "W"})
+    assert [(r.time_s, r.watts) for r in found.rows] == [(0.0, 40.1), (0.5, 40.2)]
+
+
+def test_a_comment_above_names_stays_a_comment(tmp_path: Path) -> None:
+    text = "#group,false,true,true\n#datatype,long,dateTime,double\n,table,_time,_value\n"
+    text += "".join(f",0,{BEGIN + i},4{i}\n" for i in range(3))
+    found = read_log(log_of(tmp_path / "log.csv", text), {"watts": "_value", "unit": "W"})
+    assert [r.watts for r in found.rows] == [40.0, 41.0, 42.0]
+
+
+def test_a_row_with_a_word_that_is_a_unit_is_no_line_of_units(tmp_path: Path) -> None:
+    text = "time,_value,_measurement\n" + "".join(f"{BEGIN + i},4{i},W\n" for i in range(3))
+    assert len(read_log(log_of(tmp_path / "log.csv", text), {"watts": "_value", "unit": "W"}).rows) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "hours"),
+    [
+        ("Time (UTC)", 0.0),
+        ("Date/time UTC", 0.0),
+        ("timestamp_utc", 0.0),
+        ("Time [GMT]", 0.0),
+        ("Time (UTC+2)", 2.0),
+        ("UTC-03:30 time", -3.5),
+    ],
+)
+def test_a_zone_in_the_name_of_the_times_is_theirs(
+    tmp_path: Path, name: str, hours: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"{name},Power (W)\n" + "".join(f"2026-11-24 08:00:0{i},4{i}\n" for i in range(3))
+    path = log_of(tmp_path / "log.csv", text)
+    assert read_log(path, {}).rows[0].time_s == read_log(path, {"timezone": "UTC"}).rows[0].time_s - 3600 * hours
+    aware = log_of(tmp_path / "aware.csv", text.replace(":0", ":0").replace(",4", "+01:00,4"))
+    assert read_log(aware, {}).rows[0].time_s == read_log(path, {"timezone": "+01:00"}).rows[0].time_s
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "time power_w\n{0} 41.5\n{1} 42.5\n",
+        "  time     power_w\n  {0}   41.5\n  {1}   42.5\n",
+        "# time power_w\n{0} 41.5\n{1} 42.5\n",
+        "A log of power over time\n\ntime (s) power (W)\n{0} 41.5\n{1} 42.5\n",
+        "time power (W) remark\n2026-11-24 08:00:00Z 41.5 a\n2026-11-24 08:00:01Z 42.5 a\n",
+        "Date Time P(W)\n2026-11-24 08:00:00Z 41.5\n2026-11-24 08:00:01Z 42.5\n",
+    ],
+)
+def test_blanks_separate_where_nothing_else_does(tmp_path: Path, text: str) -> None:
+    moment = 1_795_507_200
+    path = log_of(tmp_path / "log.txt", text.format(moment, moment + 1))
+    assert [(r.time_s, r.watts) for r in read_log(path, {}).rows] == [(moment, 41.5), (moment + 1, 42.5)]
+
+
+def test_blanks_are_taken_when_they_are_said(tmp_path: Path) -> None:
+    path = log_of(tmp_path / "log.txt", f"time P,W\n{BEGIN} 41.5\n{BEGIN + 1} 42.5\n")
+    assert [r.watts for r in read_log(path, {"delimiter": "blank", "watts": "P,W", "unit": "W"}).rows] == [41.5, 42.5]
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "settings", "watts"),
+    [
+        ("Main(mA),Main Voltage(V)", "8020,5.0", {"watts": "Main Voltage(V)*Main(mA)"}, 40.1),
+        ("Main(mA),Main Voltage(V)", "np.float64(8020),np.float64(5.0)", {"watts": "Main(mA)*Main Voltage(V)"}, 40.1),
+        ("current,voltage", "8.02,5.0", {"watts": "voltage*current", "unit": "W"}, 40.1),
+        ("Current(uA)", "8020000", {"watts": "Current(uA)*5V"}, 40.1),
+        ("I (A)", "2", {"watts": "12.5V*I (A)"}, 25.0),
+    ],
+)
+def test_volts_times_amperes_are_watts_when_it_is_said(
+    tmp_path: Path, header: str, row: str, settings: dict[str, str], watts: float
+) -> None:
+    text = f"time,{header},\n" + "".join(f"{BEGIN + i},{row},\n" for i in range(3))
+    path = log_of(tmp_path / "log.csv", text)
+    found = read_log(path, settings).rows[0]
+    assert found.watts == pytest.approx(watts)
+    assert row_values(found.raw)[0] == found.watts
+    assert json.loads(found.raw)[1] is None
+    words = ",".join(f"{k}={v}" for k, v in settings.items())
+    assert "direct current only" in CsvMeter(parse_spec(f"csv:{path}#{words}")).open().notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("header", "settings", "said"),
+    [
+        (
+            "I (A),U (V)",
+            {},
+            r"of direct current: #watts=U \(V\)\*I \(A\)",
+        ),  # alternating current has a power factor: not by itself
+        ("I (A),U (V)", {"watts": "I (A)*I (A)"}, "no voltage times a current"),
+        ("I (A),U", {"watts": "I (A)*U"}, "column 'U' does not say whether it is in V or A.*#unit=W"),
+        ("I (A),U (V)", {"watts": "I (A)*W (V)"}, r"no column 'W \(V\)'"),
+    ],
+)
+def test_what_is_no_product_of_volts_and_amperes_is_told(
+    tmp_path: Path, header: str, settings: dict[str, str], said: str
+) -> None:
+    text = f"time,{header}\n" + "".join(f"{BEGIN + i},2,230\n" for i in range(3))
+    with pytest.raises(UsageError, match=said):
+        read_log(log_of(tmp_path / "log.csv", text), settings)
