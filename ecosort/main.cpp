@@ -20,6 +20,7 @@
 #include "cli/option_table.h"
 #include "cli/say.h"
 #include "cli/text_layout.h"
+#include "cli/write_signals.h"
 
 namespace {
 
@@ -113,6 +114,7 @@ int main(int argc, char** argv) try {
   ecosort::cli::say_line(fmt::format("ecosort: {}", interrupted.what()));
   return 128 + interrupted.signal_number();
 } catch (const ecosort::Error& error) {
+  ecosort::cli::end_if_no_one_reads(error);
   ecosort::cli::say_error_json(all_words(argc, argv), error);
   ecosort::cli::say_line(
       fmt::format("ecosort: {}{}", error.what(), ecosort::cli::advice_on(error, {command_of(argc, argv), "--memory", "--temp"})));

@@ -7,6 +7,7 @@
 #include "cli/option_table.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
+#include "cli/write_signals.h"
 #include "job/session.h"
 
 namespace ecosort::cli {

@@ -31,6 +31,7 @@
 #include "cli/say.h"
 #include "cli/sort_rows.h"
 #include "cli/watched_run.h"
+#include "cli/write_signals.h"
 #include "formats/lines/grammar.h"
 #include "formats/lines/quoted.h"
 #include "job/prepare_lines.h"
@@ -261,6 +262,7 @@ int run_telling(const Words& words, bool checks_order) try { return run(words, c
   say(error.further() + "\n");
   return dynamic_cast<const lines::WrongWord*>(&error) != nullptr ? 1 : 2;
 } catch (const Error& error) {
+  end_if_no_one_reads(error);
   say_error_json(words, error);
   say_line(fmt::format("ecosort lines: {}{}", error.what(), advice_on(error, {"lines", "-S", "-T"})));
   return 2;

@@ -15,6 +15,7 @@
 #include "cli/sort_options.h"
 #include "cli/telling_phase.h"
 #include "cli/watched_run.h"
+#include "cli/write_signals.h"
 #include "job/prepare_merge.h"
 #include "job/session.h"
 

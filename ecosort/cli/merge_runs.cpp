@@ -17,6 +17,7 @@
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/sort_rows.h"
+#include "cli/write_signals.h"
 #include "demsort_inplace/prepare/job_runs.h"
 #include "job/prepare_runs.h"
 

@@ -20,6 +20,7 @@
 #include "cli/say.h"
 #include "cli/telling_phase.h"
 #include "cli/watched_run.h"
+#include "cli/write_signals.h"
 #include "job/prepare_partition.h"
 #include "job/prepare_rows_range.h"
 #include "job/session.h"

@@ -18,6 +18,7 @@
 #include "cli/resumable_rows.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
+#include "cli/write_signals.h"
 #include "job/session.h"
 
 namespace ecosort::cli {

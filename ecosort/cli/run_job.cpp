@@ -133,9 +133,4 @@ void open_queue(job::Session& session, const std::string& io, unsigned depth, bo
   print_notice(quiet, session.notice());
 }
 
-void ignore_write_signals() {
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
-}
-
 }  // namespace ecosort::cli

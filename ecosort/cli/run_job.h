@@ -42,7 +42,4 @@ void tell_waits(job::Session& session, bool quiet);
 // Opens the queue of the run, and tells what is to be known about it.
 void open_queue(job::Session& session, const std::string& io, unsigned depth, bool quiet);
 
-// A closed pipe and a file beyond `ulimit -f` are write errors like any other.
-void ignore_write_signals();
-
 }  // namespace ecosort::cli

@@ -15,6 +15,7 @@
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/watched_run.h"
+#include "cli/write_signals.h"
 #include "job/places.h"
 #include "job/prepare_sample.h"
 #include "job/session.h"

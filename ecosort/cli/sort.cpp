@@ -22,6 +22,7 @@
 #include "cli/sort_options.h"
 #include "cli/telling_phase.h"
 #include "cli/watched_run.h"
+#include "cli/write_signals.h"
 #include "job/predict.h"
 #include "job/run.h"
 #include "job/session.h"

@@ -18,6 +18,7 @@
 #include "cli/table_options.h"
 #include "cli/table_report.h"
 #include "cli/watched_run.h"
+#include "cli/write_signals.h"
 #include "job/first_row.h"
 #include "job/prepare_table.h"
 #include "job/session.h"

@@ -146,11 +146,11 @@ inline LanePair<V> sums_of_chunks(const std::byte* chunks, std::size_t words, st
   typename V::T a[V::width];
   typename V::T b[V::width];
 #pragma GCC unroll 8
-  for (std::size_t record = 0; record < V::width; ++record) {
+  for (unsigned record = 0; record < V::width; ++record) {
     const LanePair<V> sums = chunk_sums<V>(chunks + record * stride, words);
     a[record] = sums.a;
     b[record] = sums.b;
-    mix_part(late, record, static_cast<unsigned>(V::width));
+    mix_part(late, record, unsigned{V::width});
   }
   return {V::transposed_sum(a), V::transposed_sum(b)};
 }
