@@ -4,6 +4,7 @@ import gzip
 import json
 import lzma
 import random
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -241,6 +242,20 @@ def test_a_merge_refuses_a_file_that_is_not_in_order(ecosort: Path, tmp_path: Pa
     )
 
 
+def test_a_column_may_be_named_by_its_place(ecosort: Path, tmp_path: Path) -> None:
+    """The only way to one whose name is empty or not the only one; a column that is really called #1 goes before."""
+    for header, key, order in (
+        (b",v", "#1:number", "213"),
+        (b"v,v", "#2:desc", "321"),
+        (b"#2,#1", "#1:desc", "321"),
+        (b"#9,v", "#2", "123"),
+    ):
+        (tmp_path / "in").write_bytes(header + b"\n10,1\n1,2\n20,3\n")
+        command = [ecosort, "csv", "--by", key, "in", "-o", "-"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert [line[-1] for line in done.stdout.splitlines()[1:]] == list(order)
+
+
 def test_columns_have_numbers_without_a_header(ecosort: Path, tmp_path: Path) -> None:
     rows = random_rows(random.Random(1), 500, ["text", "integer"])
     assert_sorted(ecosort, tmp_path, rows, [Key(1, "integer", True)], ["--no-header"], header=b"")
@@ -413,7 +428,10 @@ KEY_WORDS = "key is NAME[:TYPE][:desc], its type one of text, nocase, number, in
     (["--by", "prise"], ["price,b\n"], "1.csv: no column 'prise'; did you mean 'price'? There are: price, b"),
     (["--by", "a"], ["a;b\n"], "1.csv: no column 'a'; there are: a;b; is ';' the delimiter?"),
     (["--by", "a", "--delimiter", "|"], ["a\tb\n"], "1.csv: no column 'a'; there are: a\\tb; is a tab the delimiter?"),
-    (["--by", "a"], ["a,b,a\n"], "1.csv: two columns are named 'a'; with --no-header columns have numbers, as in --by 3"),
+    (["--by", "a"], ["a,b,a\n"], "1.csv: two columns are named 'a'; name the one that is meant by its place, '#1' or '#3'"),
+    (["--by", "#4"], ["a,b,a\n"], "1.csv: no column '#4'; the header has 3 columns"),
+    (["--by", "pric:number"], [",city,price\n"],
+        "1.csv: no column 'pric'; did you mean 'price'? There are: #1 (without a name), city, price"),
     (["--by", "a"], [""], "1.csv: is empty, and a header is wanted; with --no-header columns have numbers, as in --by 3"),
     (["--by", "a"], ["a,b\n", "b,a\n"], "2.csv: column 1 is 'b', and in 1.csv it is 'a'; "
         "all files need the same columns in the same order"),
@@ -433,6 +451,12 @@ KEY_WORDS = "key is NAME[:TYPE][:desc], its type one of text, nocase, number, in
     (["--by", "a", "--nulls", "middle"], ["a\n"], "--nulls: 'middle' is neither 'first' nor 'last'"),
     (["--by", "a", "--date-format", "%Q"], ["a\n"], "date format '%Q': "
         "% is followed by one of the letters YymdebBjHIpMSfzsFTDR or by %"),
+    (["--by", "a:date", "--date-format", "YYYY-MM-DD"], ["a\n"],
+        "date format 'YYYY-MM-DD' has no field, so that no date matches it; write %Y-%m-%d for 2024-05-01 and "
+        "%d.%m.%Y for 01.05.2024 (see ecosort csv --help)"),
+    (["--by", "a:date", "--date-format", "100%%"], ["a\n"],
+        "date format '100%%' has no field, so that no date matches it; write %Y-%m-%d for 2024-05-01 and "
+        "%d.%m.%Y for 01.05.2024 (see ecosort csv --help)"),
     (["--by", "[a]"], ["a\n"], "1.csv: no column '[a]'; there are: a"),
     (["--by", "a", "--delimiter="], ["a\n"], "csv: --delimiter: needs a value (see ecosort csv --help)"),
     (["--by", "a", "--temp="], ["a\n"], "csv: --temp: needs a value (see ecosort csv --help)"),

@@ -1,5 +1,7 @@
 #include "cli/tables/row_tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -27,16 +29,17 @@ constexpr std::string_view table_types =
 
 // What a command says of values behind the types.
 std::string_view csv_ending() {
-  static const std::string text = std::string(table_types) +
-                                  "A value that is empty, or cannot be read as what its key says, stands behind all others, or "
-                                  "with --nulls first in front of "
-                                  "them, whatever the direction of the key. How many there are is told at the end.";
+  static const std::string text =
+      fmt::format("{}{}", table_types,
+                  "A value that is empty, or cannot be read as what its key says, stands behind all others, or "
+                  "with --nulls first in front of "
+                  "them, whatever the direction of the key. How many there are is told at the end.");
   return text;
 }
 
 std::string_view jsonl_ending() {
-  static const std::string text =
-      std::string(table_types) +
+  static const std::string text = fmt::format(
+      "{}{}", table_types,
       "PATH is names with dots between them and [N], from 0 on, for arrays: user.tags[0]. A name with other signs is put in "
       "double "
       "quotes: '\"a.b\".c'. Where names repeat within an object, the first one counts. Whatever its type in JSON, a value is "
@@ -45,7 +48,7 @@ std::string_view jsonl_ending() {
       "byte for byte. So 10, \"10\" and \"1e1\" are equal numbers, and true stands among texts behind \"10\". A value that is "
       "missing or null, or cannot be read as what its key says, stands behind all others, or with --nulls first in front of "
       "them, "
-      "whatever the direction of the key. How many there are is told at the end. Blank lines are left out, and counted.";
+      "whatever the direction of the key. How many there are is told at the end. Blank lines are left out, and counted.");
   return text;
 }
 
@@ -97,9 +100,10 @@ std::vector<OperandRow> table_codes() {
 
 std::vector<OptionRow> csv_options() {
   return table_options({
-      by_option("NAME[:TYPE][:desc]",
-                "sort key: a column by its name in the header, what its values are (see below), `desc` for the largest first; "
-                "repeatable, the first one decides first"),
+      by_option(
+          "NAME[:TYPE][:desc]",
+          "sort key: a column by its name in the header or by its place, `#3` being the third one; what its values are (see "
+          "below), `desc` for the largest first; repeatable, the first one decides first"),
       {"--delimiter", "CHAR|tab", "a tab where all files are named .tsv, else a comma", "what stands between values"},
       {"--quote", "CHAR|none", "\"", "what values may stand in; `none`: quotes are bytes like others"},
       {"--no-header", "", "", "the first row is no header; --by 3 is the third column"},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "base/closest_word.h"
 #include "base/errors.h"
@@ -17,7 +18,8 @@ namespace {
 std::string list_of(const std::vector<std::string>& names) {
   constexpr std::size_t most = 20;
   std::string list;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) list += (i == 0 ? "" : ", ") + names[i];
+  for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+    list += (i == 0 ? "" : ", ") + (names[i].empty() ? fmt::format("#{} (without a name)", i + 1) : names[i]);
   return names.size() > most ? list + ", ..." : list;
 }
 
@@ -77,19 +79,34 @@ std::string Columns::other_delimiter() const {
   return "";
 }
 
+// "#3": the third column, whatever its name is. Nothing for another text.
+std::optional<std::size_t> Columns::find_place(const std::string& text) const {
+  std::size_t number = 0;
+  const char* const end = text.data() + text.size();
+  if (!text.starts_with('#')) return std::nullopt;
+  const auto [stop, error] = std::from_chars(text.data() + 1, end, number);
+  if (error != std::errc() || stop != end || number == 0) return std::nullopt;
+  if (number > count_)
+    throw InputRefused(fmt::format("{}: no column '{}'; the header has {} column{}", first_input_, text, count_, plural(count_)));
+  return number - 1;
+}
+
 std::size_t Columns::find(const KeyWords& key) const {
   if (!has_header_) return find_number(key.name);
   const auto found = std::ranges::find(names_, key.name);
   if (found == names_.end()) {
-    if (std::ranges::find(names_, keys::name_before_type(key.name)) != names_.end())
+    if (const std::optional<std::size_t> place = find_place(key.name)) return *place;
+    if (const std::string_view name = keys::name_before_type(key.name);
+        !name.empty() && std::ranges::find(names_, name) != names_.end())
       throw InputRefused(fmt::format("key '{}': {}", key.name, keys::no_type_text(key.name)));
     const std::vector<std::string_view> names(names_.begin(), names_.end());
     const std::string meant = did_you_mean(key.name, names);
     throw InputRefused(fmt::format("{}: no column '{}'{} {}{}", first_input_, key.name,
                                    meant.empty() ? "; there are:" : meant + " There are:", list_of(names_), other_delimiter()));
   }
-  if (std::find(found + 1, names_.end(), key.name) != names_.end())
-    throw HeaderUnusable(fmt::format("{}: two columns are named '{}'", first_input_, key.name));
+  if (const auto other = std::find(found + 1, names_.end(), key.name); other != names_.end())
+    throw InputRefused(fmt::format("{}: two columns are named '{}'; name the one that is meant by its place, '#{}' or '#{}'",
+                                   first_input_, key.name, found - names_.begin() + 1, other - names_.begin() + 1));
   return static_cast<std::size_t>(found - names_.begin());
 }
 

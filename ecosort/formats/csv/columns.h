@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,11 +27,13 @@ class Columns {
   [[nodiscard]] bool are_known() const noexcept { return count_ > 0; }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
-  // Number of the key's column, from 0 on. UsageError where there is none, or several.
+  // Number of the key's column, from 0 on: by its name, else by its place, "#1" being the first. Without a header by its number.
+  // UsageError where there is none, or several.
   [[nodiscard]] std::size_t find(const KeyWords& key) const;
 
  private:
   [[nodiscard]] std::size_t find_number(const std::string& text) const;
+  [[nodiscard]] std::optional<std::size_t> find_place(const std::string& text) const;
   [[nodiscard]] std::string other_delimiter() const;
   void compare(const std::string& input, const std::vector<std::string>& names) const;
 

@@ -276,10 +276,12 @@ std::optional<Time> read_iso_time(Text text) noexcept {
 }
 
 TimeFormat::TimeFormat(std::string format) {
+  bool has_field = false;
   for (std::size_t i = 0; i < format.size(); ++i) {
     format_ += format[i];
     if (format[i] != '%') continue;
     const char letter = i + 1 < format.size() ? format[++i] : '\0';
+    has_field |= letter != '%';
     const auto* const shorthand = std::ranges::find(shorthands, letter, &Shorthand::letter);
     if (shorthand != shorthands.end()) {
       format_.pop_back();
@@ -291,6 +293,11 @@ TimeFormat::TimeFormat(std::string format) {
                                    letters.substr(0, letters.size() - 1)));
     }
   }
+  if (!has_field)
+    throw UsageError(
+        fmt::format("date format '{}' has no field, so that no date matches it; write %Y-%m-%d for 2024-05-01 and "
+                    "%d.%m.%Y for 01.05.2024 (see ecosort csv --help)",
+                    format));
 }
 
 std::optional<Time> TimeFormat::read(Text text) const noexcept {

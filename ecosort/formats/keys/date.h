@@ -28,7 +28,7 @@ struct Time {
 // `%f`: digits of a fraction; `%y`: 69 to 99 are of the last century. What a format lacks is that of 1970-01-01 00:00:00 UTC.
 class TimeFormat {
  public:
-  // UsageError for a letter that is none of these.
+  // UsageError for a letter that is none of these, and for a format without a field.
   explicit TimeFormat(std::string format);
 
   [[nodiscard]] std::optional<Time> read(Text text) const noexcept;
