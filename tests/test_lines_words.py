@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from lines_support import SMALL, SORT, assert_all_same, assert_same, random_lines, random_words, run
-from sort_support import read_json
+from sort_support import Require, as_plain_user, copy_program, directory_for_everyone, read_json
 
 
 def test_disorder_is_found_and_reported(ecosort: Path, tmp_path: Path) -> None:
@@ -397,3 +397,17 @@ def test_the_environment_may_forbid_obsolescent_keys(ecosort: Path, tmp_path: Pa
         monkeypatch.setenv(variable, value)
         for words in (["+1", "in"], ["+1", "-2", "in"], ["in", "+1"], ["in", "-r"], ["-r", "in"]):
             assert_all_same(ecosort, tmp_path, words, b"")
+
+
+def test_a_directory_that_cannot_be_written_is_named(ecosort: Path, require: Require) -> None:
+    """The file in it may well be writable: it is the directory that denies the new file its name."""
+    require("setpriv")
+    with directory_for_everyone() as directory:
+        program = copy_program(ecosort, directory)
+        (directory / "locked").mkdir(mode=0o755)
+        (directory / "locked" / "file").write_bytes(b"b\na\n")
+        (directory / "locked" / "file").chmod(0o666)
+        command = as_plain_user(program, "lines", "locked/file", "-o", "locked/file")
+        done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "ecosort lines: open failed: locked/file: Permission denied (in the directory 'locked')\n"

@@ -24,10 +24,8 @@ constexpr const char* default_acl = "system.posix_acl_default";
 // Collects what was lost on the way.
 class Losses {
  public:
-  void add(const std::string& what, int error_number) {
-    if (!text_.empty()) text_ += ", ";
-    text_ += fmt::format("{} ({})", what, std::strerror(error_number));
-  }
+  void add(const std::string& what) { text_ += (text_.empty() ? "" : ", ") + what; }
+  void add(const std::string& what, int error_number) { add(fmt::format("{} ({})", what, std::strerror(error_number))); }
   [[nodiscard]] std::string text() && { return std::move(text_); }
 
  private:
@@ -128,6 +126,9 @@ std::string adopt_attributes(int fd, const std::string& path, const std::string&
   Losses losses;
   struct stat wanted{};
   if (::lstat(replaced_path.c_str(), &wanted) != 0) throw IoError::from_call("examine", replaced_path, errno);
+  if (wanted.st_nlink > 1)
+    losses.add(fmt::format("its other names ({} hard link{}), where the old contents stay", wanted.st_nlink - 1,
+                           wanted.st_nlink == 2 ? "" : "s"));
   const Permissions permissions = keep_owner(fd, wanted, losses);
   // A new file may have inherited an ACL from its directory; the one it replaces decides. The ACL comes after the mode, which
   // would overwrite the ACL's mask.

@@ -71,6 +71,15 @@ bool are_small(const std::vector<lines::LineInput>& inputs) {
   return bytes < least_threaded_bytes;
 }
 
+// The output gets its name when it is complete, so that its directory has to be writable: not the file that it replaces.
+void check_directory_of(const std::string& output) {
+  const std::string parent = std::filesystem::path(output).parent_path().string(), directory = parent.empty() ? "." : parent;
+  if (::access(directory.c_str(), W_OK | X_OK) == 0) return;
+  if (errno == ENOENT || errno == ENOTDIR) cannot("open failed", output, errno);
+  throw UsageError(fmt::format("open failed: {}: {} (in the directory {})", lines::quoted_name(output), std::strerror(errno),
+                               lines::quoted_word(directory)));
+}
+
 // Where the output goes. What is no regular file, such as /dev/null or a FIFO, becomes standard output.
 std::string resolve_output(const std::string& output, SpecialOutput special) {
   if (output.empty()) return "-";
@@ -79,8 +88,7 @@ std::string resolve_output(const std::string& output, SpecialOutput special) {
   if (error != 0 && error != ENOENT) cannot("open failed", output, error);
   if (error != 0 || S_ISREG(info.st_mode)) {
     if (output == "-") return "./-";  // sort makes a file of this name
-    const std::string parent = std::filesystem::path(output).parent_path().string();
-    if (::access(parent.empty() ? "." : parent.c_str(), W_OK | X_OK) != 0) cannot("open failed", output, errno);
+    check_directory_of(output);
     return io::resolve_output(output).path;
   }
   if (S_ISDIR(info.st_mode)) cannot("open failed", output, EISDIR);
