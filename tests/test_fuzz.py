@@ -1,5 +1,4 @@
-"""The fuzz targets of tests/fuzz find nothing in their seeds, nor in the first units made of these, always the same; a soak looks on
-for a while."""
+"""The fuzz targets of tests/fuzz find nothing in their seeds and the first units made of these; a soak looks on for a while."""
 
 import os
 import re

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -135,12 +136,13 @@ class Sweep {
           points_.push_back({role, static_cast<FaultPoint>(point), seen});
   }
 
-  // Every n-th, each with another effect.
+  // Every n-th, each with another effect; of many some less than all, and the last.
   void fail_each_in_turn() {
     std::size_t turn = 0;
     for (const Point& point : points_) {
       const std::vector<Effect> all = effects(point.point, false);
-      for (std::uint64_t nth = 1; nth <= point.seen; ++nth, ++turn)
+      const std::uint64_t step = is_soak() ? 1 : 1 + point.seen / 20;
+      for (std::uint64_t nth = 1; nth <= point.seen; nth = nth == point.seen ? nth + 1 : std::min(nth + step, point.seen), ++turn)
         fail({point.role, point.point, nth, all[turn % all.size()], turn / all.size() % 2 == 1});
     }
   }
@@ -362,9 +364,13 @@ TEST_P(SortFaults, EndTheSortCleanlyWithThreads) {
   sweep.fail_the_ends();
 }
 
+// The first case is tried on all disks, each other one on one of them.
 TEST_P(SortFaults, EndTheSortCleanlyOnRealDisks) {
-  for (const Disk disk : usable_disks()) {
-    if (disk == Disk::memory) continue;
+  const auto number = static_cast<std::size_t>(std::ranges::find(cases, GetParam().make, &NamedCase::make) - std::begin(cases));
+  std::vector<Disk> disks = usable_disks();
+  std::erase(disks, Disk::memory);
+  if (!is_soak() && number > 0 && !disks.empty()) disks = {disks[number % disks.size()]};
+  for (const Disk disk : disks) {
     Sweep sweep = sweep_on(disk, 1);
     sweep.count();
     sweep.fail_the_ends();
