@@ -17,7 +17,7 @@ import pytest
 from capabilities import SOAK
 from gensort_records import checksum
 from pairs import pairs
-from sort_support import BACKENDS, MIB, Require, Run, as_plain_user, expected, make_records, mounted, read_json, succeeded
+from sort_support import MIB, Require, Run, expected, make_records, mounted, read_json, succeeded
 
 RECORDS = 200_000
 
@@ -393,27 +393,3 @@ def test_an_error_on_a_terminal_stands_on_a_line_of_its_own(ecosort: Path, place
         code, text = on_a_terminal([ecosort, "sort", "-", "-o", "out", "--memory", "2MiB"], place, source.stdout.fileno())
     assert code == 2
     assert re.search(rf"{re.escape(ERASE)}ecosort: [^\r\n]*9 bytes are left over[^\r\n]*\r\n$", text), text
-
-
-# --- a plain user --------------------------------------------------------------------------------------------------------
-
-
-def test_a_plain_user_with_little_lockable_memory(require: Require, ecosort: Path, data: bytes) -> None:
-    from sort_support import copy_program, directory_for_everyone
-
-    require("setpriv")
-    with directory_for_everyone() as directory:
-        directory.chmod(0o1777)  # so that no one else can put another program in the place of this one
-        place = directory / "bin"  # a module is not loaded from where others may write
-        place.mkdir()
-        place.chmod(0o755)
-        program = copy_program(ecosort, place)
-        (directory / "in").write_bytes(data)
-        # What may be locked decides where buffers are registered: with each backend, and once where there are many of them.
-        for backend, memory in (("auto", "2MiB"), ("auto", "256MiB"), *((backend, "4MiB") for backend in BACKENDS)):
-            words = ("sort", "in", "-o", "out", "--memory", memory, "--io", backend, "--stats", "stats")
-            command = as_plain_user(program, *words)
-            done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=60, check=False)
-            succeeded(done)
-            assert (directory / "out").read_bytes() == expected(data)
-            assert backend in ("auto", read_json(directory / "stats")["io_backend"])
