@@ -147,8 +147,9 @@ Second cut_twice(const SmallJob& job, const Wanted& wanted, std::uint64_t seed, 
     next = event + step;
     ++count.jobs;
     const Recorded second = record_from(job, image, event, abandons);
-    const Outcome outcome =
-        cut_within(second, wanted, {{CutPolicy::all_lost, 0}, {CutPolicy::torn, 1}, {CutPolicy::random_subset, 2}});
+    const Outcome outcome = cut_within(
+        second, wanted,
+        {{CutPolicy::all_lost, 0}, {is_soak() || count.jobs % 2 == 0 ? CutPolicy::torn : CutPolicy::random_subset, 1}});
     EXPECT_EQ(outcome.losses, 0U) << job.name << ", taken on after event " << event << ": " << outcome.first_loss;
     count.images += outcome.distinct.size();
   };
@@ -164,13 +165,13 @@ TEST(InPlaceCrash, NoRecordIsLostWhereverThePowerFails) {
   for (const SmallJob& job : small_jobs()) {
     const Wanted wanted(job);
     const Recorded recorded = record(job, 3);
-    const Outcome outcome = cut_within(recorded, wanted, cuts(is_soak() ? 24 : 3));
+    const Outcome outcome = cut_within(recorded, wanted, cuts(is_soak() ? 24 : 2));
     EXPECT_EQ(outcome.losses, 0U) << job.name << ": " << outcome.first_loss;
     EXPECT_EQ(outcome.events, recorded.log.size());
     distinct += outcome.distinct.size();
     print_outcome(job.name, outcome);
   }
-  EXPECT_GE(distinct, 2'500U);
+  EXPECT_GE(distinct, 1'500U);
 }
 
 TEST(InPlaceCrash, NorWhenItFailsAgainDuringTheResumption) {
@@ -183,7 +184,7 @@ TEST(InPlaceCrash, NorWhenItFailsAgainDuringTheResumption) {
   }
   std::printf("%llu resumptions, %llu distinct images of a cut within them\n", static_cast<unsigned long long>(all.jobs),
               static_cast<unsigned long long>(all.images));
-  EXPECT_GE(all.images, 1'000U);
+  EXPECT_GE(all.images, 700U);
 }
 
 TEST(InPlaceCrash, NorWhenTheJobIsAbandoned) {
@@ -285,12 +286,12 @@ TEST(InPlaceCrash, NorWhenTheProgramWasKilledBefore) {
   const std::uint64_t runs = job.header().layout.runs();
   for (const std::uint64_t nth : {std::uint64_t{2}, runs + 1, runs + 2}) {
     const Recorded recorded = record_interrupted(job, {Role::journal, FaultPoint::sync, nth, failed}, nth);
-    const Outcome outcome = cut_within(recorded, wanted, cuts(3), recorded.resumed_at);
+    const Outcome outcome = cut_within(recorded, wanted, cuts(is_soak() ? 3 : 1), recorded.resumed_at);
     EXPECT_EQ(outcome.losses, 0U) << "journal sync " << nth << ": " << outcome.first_loss;
   }
   for (const std::uint64_t nth : {3U, 4U, 5U}) {
     const Recorded recorded = record_interrupted(job, {Role::journal, FaultPoint::sync_directory, nth, failed}, nth);
-    const Outcome outcome = cut_within(recorded, wanted, cuts(3), recorded.resumed_at);
+    const Outcome outcome = cut_within(recorded, wanted, cuts(is_soak() ? 3 : 1), recorded.resumed_at);
     EXPECT_EQ(outcome.losses, 0U) << "directory sync " << nth << ": " << outcome.first_loss;
   }
 }

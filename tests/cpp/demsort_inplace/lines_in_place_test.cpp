@@ -67,7 +67,7 @@ TEST(LinesInPlace, ResumesOnADiskThatHasNoMoreThanTheBound) {
   }
 }
 
-TEST(LinesInPlaceCrash, NothingIsLostWhereverThePowerFails) { cut_all<LinesDisk>(sorts(), 900); }
+TEST(LinesInPlaceCrash, NothingIsLostWhereverThePowerFails) { cut_all<LinesDisk>(sorts(), 500); }
 
 TEST(LinesInPlaceCrash, EveryRunAndCheckpointCountsFromItsSyncOn) {
   std::uint64_t checkpoints = 0;

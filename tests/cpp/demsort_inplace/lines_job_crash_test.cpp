@@ -21,7 +21,7 @@ std::vector<std::string> label_syncs_of(const Recorded<SmallLines>& recorded) {
 
 }  // namespace
 
-TEST(LinesCrash, NothingIsLostWhereverThePowerFails) { cut_all<LinesDisk>(small_lines(), 1'400); }
+TEST(LinesCrash, NothingIsLostWhereverThePowerFails) { cut_all<LinesDisk>(small_lines(), 800); }
 
 TEST(LinesCrash, EveryRunAndCheckpointCountsFromItsSyncOn) {
   for (const SmallLines& sort : small_lines()) {

@@ -203,7 +203,7 @@ void cut_all(const std::vector<Sort>& sorts, std::uint64_t least_images) {
   std::uint64_t distinct = 0;
   for (const Sort& sort : sorts) {
     const Recorded<Sort> recorded = record<Disk>(sort, 3);
-    const Outcome outcome = cut_within<Disk>(recorded, cuts(is_soak() ? 24 : 2));
+    const Outcome outcome = cut_within<Disk>(recorded, cuts(is_soak() ? 24 : 1));
     EXPECT_EQ(outcome.losses, 0U) << sort.name() << ": " << outcome.first_loss;
     EXPECT_EQ(outcome.events, recorded.log.size());
     distinct += outcome.distinct.size();
@@ -234,7 +234,7 @@ template <class Disk, class Sort>
 void cut_after_kill(const Sort& sort, FaultPoint point, const std::vector<std::uint64_t>& syncs) {
   for (const std::uint64_t nth : syncs) {
     const Recorded<Sort> recorded = record_interrupted<Disk>(sort, point, nth);
-    const Outcome outcome = cut_within<Disk>(recorded, cuts(3), recorded.resumed_at);
+    const Outcome outcome = cut_within<Disk>(recorded, cuts(is_soak() ? 3 : 1), recorded.resumed_at);
     EXPECT_EQ(outcome.losses, 0U) << sort.name() << ", sync " << nth << ": " << outcome.first_loss;
   }
 }

@@ -5,7 +5,7 @@
 
 namespace ecosort::inplace {
 
-TEST(ResumableCrash, NothingIsLostWhereverThePowerFails) { cut_all<SortDisk>(small_sorts(), 2'000); }
+TEST(ResumableCrash, NothingIsLostWhereverThePowerFails) { cut_all<SortDisk>(small_sorts(), 1'200); }
 
 TEST(ResumableCrash, EveryRunAndCheckpointCountsFromItsSyncOn) {
   for (const SmallSort& sort : small_sorts()) {

@@ -141,7 +141,7 @@ class Sweep {
     std::size_t turn = 0;
     for (const Point& point : points_) {
       const std::vector<Effect> all = effects(point.point, false);
-      const std::uint64_t step = is_soak() ? 1 : 1 + point.seen / 20;
+      const std::uint64_t step = is_soak() ? 1 : 1 + point.seen / 12;
       for (std::uint64_t nth = 1; nth <= point.seen; nth = nth == point.seen ? nth + 1 : std::min(nth + step, point.seen), ++turn)
         fail({point.role, point.point, nth, all[turn % all.size()], turn / all.size() % 2 == 1});
     }
@@ -162,13 +162,17 @@ class Sweep {
     }
   }
 
-  // The first and the last n-th, and errors only.
+  // The first and the last n-th, with errors only, in turn once and for good.
   void fail_the_ends() {
+    std::size_t turn = 0;
     for (const Point& point : points_) {
       for (const std::uint64_t nth : chosen(point.seen, !is_soak())) {
+        ++turn;
         for (const Effect& effect : effects(point.point, !is_soak()))
-          for (const bool is_persistent : {false, true}) fail({point.role, point.point, nth, effect, is_persistent});
+          for (const bool is_persistent : {false, true})
+            if (is_soak() || is_persistent == (turn % 2 == 0)) fail({point.role, point.point, nth, effect, is_persistent});
       }
+      ++turn;  // or the last would fail for good at every one, and the first never
     }
   }
 
