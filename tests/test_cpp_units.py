@@ -17,6 +17,8 @@ from conftest import BUILD
 PROGRAM = Path(os.environ.get("ECOSORT_UNIT_TESTS") or BUILD / "tests" / "unit_tests")
 # A program for another machine runs under an emulator: ECOSORT_EMULATOR="qemu-aarch64 -L /usr/aarch64-linux-gnu".
 COMMAND = [*os.environ.get("ECOSORT_EMULATOR", "").split(), str(PROGRAM)]
+# Memory that was freed is kept, not given back to the kernel and taken again: that was a good part of the time.
+ENVIRONMENT = {**os.environ, "GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=4294967296"}
 IS_SLOW = capabilities.SOAK or os.environ.get("ECOSORT_SAN") or os.environ.get("ECOSORT_EMULATOR")
 SUITE_TIMEOUT_S = 3600 if IS_SLOW else 240
 pytestmark = pytest.mark.timeout(SUITE_TIMEOUT_S + 60)  # a suite runs within the first test that asks for it
@@ -67,6 +69,7 @@ def run_suite(suite: str, tmp_path_factory: pytest.TempPathFactory) -> SuiteRun:
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
                 cwd=directory / "cwd",
+                env=ENVIRONMENT,
                 timeout=SUITE_TIMEOUT_S,
                 check=False,
             ).returncode

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from capabilities import only_in_soak
 from conftest import ROOT
 from sort_support import OVERHEAD_BYTES, Run, expected, make_records, read_json, succeeded
 
@@ -38,8 +39,17 @@ def test_the_double_refuses_what_such_a_system_refuses(preload: Path, tmp_path: 
     assert "large pages: munmap at " in done.stderr
 
 
-@pytest.mark.parametrize("page", [4 * KIB, 16 * KIB, 64 * KIB])
-@pytest.mark.parametrize("memory", ["8MiB", "160MiB"])
+@pytest.mark.parametrize(
+    ("page", "memory"),
+    [
+        (16 * KIB, "8MiB"),
+        (64 * KIB, "160MiB"),
+        *(
+            pytest.param(page, memory, marks=only_in_soak)
+            for page, memory in ((4 * KIB, "8MiB"), (4 * KIB, "160MiB"), (16 * KIB, "160MiB"), (64 * KIB, "8MiB"))
+        ),
+    ],
+)
 def test_sorts_with_larger_pages(run: Run, ecosort: Path, tmp_path: Path, preload: Path, page: int, memory: str) -> None:
     """No call is refused; the bytes are the same, and so is the bound of the memory."""
     records = make_records(ecosort, "ascii", 640_000)
@@ -52,7 +62,7 @@ def test_sorts_with_larger_pages(run: Run, ecosort: Path, tmp_path: Path, preloa
     assert read_json(tmp_path / "stats")["peak_rss_bytes"] <= int(memory.removesuffix("MiB")) * MIB + OVERHEAD_BYTES
 
 
-@pytest.mark.parametrize("page", [16 * KIB, 64 * KIB])
+@pytest.mark.parametrize("page", [pytest.param(16 * KIB, marks=only_in_soak), 64 * KIB])
 @pytest.mark.parametrize(
     "words",
     [

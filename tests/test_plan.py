@@ -54,7 +54,7 @@ SETTINGS = [
     ["--memory", "256MiB"],
     ["--memory", "4MiB", "--record-size", "10", "--key", "2:8"],
     ["--memory", "2MiB", "--record-size", "30000"],
-    ["--memory", "8MiB", "--record-size", "1", "--unique"],
+    ["--memory", "4MiB", "--record-size", "3", "--unique"],
     [],
 ]
 

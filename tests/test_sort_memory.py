@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from capabilities import SOAK
-from sort_support import MIB, OVERHEAD_BYTES, Require, Run, expected, make_records, read_json, refused, succeeded
+from capabilities import SOAK, only_in_soak
+from sort_support import BACKENDS, MIB, OVERHEAD_BYTES, Require, Run, expected, make_records, read_json, refused, succeeded
 
 # What a sanitizer keeps of its own is not the program's.
 pytestmark = pytest.mark.skipif(bool(os.environ.get("ECOSORT_SAN")), reason="sanitizers take memory of their own")
@@ -31,7 +31,15 @@ def wanted(source: Path) -> bytes:
     return expected(source.read_bytes())
 
 
-@pytest.mark.parametrize("memory", [2, 8, 24, 48, 160])
+@pytest.mark.parametrize(
+    ("memory", "backend"),
+    [
+        pytest.param(memory, backend, marks=() if backend == BACKENDS[number % 3] else only_in_soak)
+        for number, memory in enumerate((2, 8, 24, 48, 160))
+        for backend in BACKENDS
+    ],
+    indirect=["backend"],
+)
 def test_the_process_stays_within_the_memory_and_the_overhead(
     run: Run, tmp_path: Path, source: Path, wanted: bytes, memory: int, backend: str
 ) -> None:
@@ -79,9 +87,8 @@ def test_the_kernel_agrees_about_the_peak(ecosort: Path, tmp_path: Path, source:
 
 def test_many_short_records_and_many_runs(run: Run, tmp_path: Path) -> None:
     """Where indexes and tables weigh most."""
-    data = os.urandom(24 * MIB)
-    (tmp_path / "in").write_bytes(data)
     for size in (2, 8):
+        (tmp_path / "in").write_bytes(os.urandom(12 * MIB if size == 2 else 24 * MIB))
         words = ("sort", "in", "-o", "out", "--record-size", str(size), "--memory", "2MiB", "--stats", "stats")
         succeeded(run(*words, cwd=tmp_path))
         stats = read_json(tmp_path / "stats")
@@ -111,7 +118,7 @@ def control_group(require: Require) -> Iterator[Callable[[int], Callable[[], Non
         group.rmdir()
 
 
-@pytest.mark.parametrize("memory", [8, 64])
+@pytest.mark.parametrize(("memory", "backend"), [(8, "uring"), (8, "pool"), (8, "stxxl"), (64, "uring")], indirect=["backend"])
 def test_in_a_control_group_of_exactly_memory_and_overhead(
     run: Run,
     control_group: Callable[[int], Callable[[], None]],

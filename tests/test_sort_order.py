@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from capabilities import only_in_soak
 from gensort_records import checksum
-from sort_support import DISTRIBUTIONS, MIB, Run, expected, make_records, read_json, succeeded
+from pairs import pairs
+from sort_support import BACKENDS, DISTRIBUTIONS, MIB, Run, expected, make_records, read_json, succeeded
 
 RECORDS = 40_000  # 4 MB: two passes with the smallest memory
 
@@ -43,20 +45,22 @@ def sort(run: Run, directory: Path, *words: str | Path) -> tuple[bytes, dict[str
 # --- the matrix --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize(("memory", "shape"), [("2MiB", "two passes"), ("3500KiB", "two passes"), ("64MiB", "one pass")])
-@pytest.mark.parametrize("kind", DISTRIBUTIONS)
+SHAPES = {"2MiB": "two passes", "3500KiB": "two passes", "64MiB": "one pass"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "memory", "threads", "backend"), pairs(DISTRIBUTIONS, list(SHAPES), [1, 3], BACKENDS), indirect=["backend"]
+)
 def test_matrix(
     run: Run,
     samples: dict[str, Sample],
     tmp_path: Path,
     kind: str,
     memory: str,
-    shape: str,
     threads: int,
     backend: str,
 ) -> None:
-    sample = samples[kind]
+    sample, shape = samples[kind], SHAPES[memory]
     words = ("--memory", memory, "--threads", str(threads), "--io", backend, "--checksum")
     out, stats = sort(run, tmp_path, sample.path, *words)
     assert out == sample.sorted
@@ -105,8 +109,18 @@ def test_three_passes_over_small_records(run: Run, tmp_path: Path, ecosort: Path
 
 
 # A merged run of thousands of granules, whose forecast table exists beside those of the runs it is made of.
-@pytest.mark.parametrize(("records", "memory"), [(1_000_000, "2560KiB"), (1_500_000, "3MiB"), (2_000_000, "4MiB")])
-@pytest.mark.parametrize("is_stream", [False, True], ids=["file", "stream"])
+@pytest.mark.parametrize(
+    ("records", "memory", "is_stream"),
+    [
+        (1_000_000, "2560KiB", False),
+        (1_000_000, "2560KiB", True),
+        *(
+            pytest.param(records, memory, is_stream, marks=only_in_soak)
+            for records, memory in ((1_500_000, "3MiB"), (2_000_000, "4MiB"))
+            for is_stream in (False, True)
+        ),
+    ],
+)
 def test_more_passes_over_thousands_of_granules(
     ecosort: Path, run: Run, tmp_path: Path, records: int, memory: str, is_stream: bool
 ) -> None:
@@ -194,6 +208,7 @@ def test_input_sizes_that_fill_no_block(run: Run, tmp_path: Path, samples: dict[
 # --- keys --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("memory", ["2MiB", "64MiB"])
 @pytest.mark.parametrize(
     "keys",
     [
@@ -216,7 +231,6 @@ def test_input_sizes_that_fill_no_block(run: Run, tmp_path: Path, samples: dict[
     ],
     ids=" ".join,
 )
-@pytest.mark.parametrize("memory", ["2MiB", "64MiB"])
 def test_keys(run: Run, tmp_path: Path, samples: dict[str, Sample], keys: list[str], memory: str) -> None:
     sample = samples["skewed ascii"]
     words = [word for key in keys for word in ("--key", key)]

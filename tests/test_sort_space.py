@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from capabilities import SOAK
+from capabilities import SOAK, only_in_soak
 from sort_support import (
+    BACKENDS,
     MIB,
     FileSystem,
     Require,
@@ -223,7 +224,15 @@ def test_intermediate_merges_are_foreseen(run: Run, require: Require, tmp_path: 
 
 
 # ext2 cannot reserve space.
-@pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs", "tmpfs", "ext2"])
+@pytest.mark.parametrize(
+    ("kind", "backend"),
+    [
+        pytest.param(kind, backend, marks=() if kind == "tmpfs" or backend == first else only_in_soak)
+        for kind, first in (("ext4", "stxxl"), ("xfs", "pool"), ("btrfs", "uring"), ("tmpfs", ""), ("ext2", "uring"))
+        for backend in BACKENDS
+    ],
+    indirect=["backend"],
+)
 def test_input_runs_and_output_on_every_file_system(
     run: Run, require: Require, tmp_path: Path, ecosort: Path, kind: str, backend: str
 ) -> None:

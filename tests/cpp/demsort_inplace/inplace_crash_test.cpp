@@ -92,14 +92,8 @@ Outcome cut_within(const Recorded& recorded, const Wanted& wanted, const std::ve
 
 // Whether anybody notices that only these events reached the disk.
 bool is_noticed(const Recorded& recorded, const Wanted& wanted, const std::function<bool(std::size_t)>& keeps) {
-  return cut_everywhere({.initial = recorded.initial,
-                         .log = recorded.log,
-                         .policies = cuts(8),
-                         .keeps = keeps,
-                         .from = recorded.resumed_at,
-                         .stops_at_loss = true},
-                        judge_for(recorded, wanted))
-             .losses > 0;
+  return is_found_out({.initial = recorded.initial, .log = recorded.log, .keeps = keeps, .from = recorded.resumed_at},
+                      judge_for(recorded, wanted));
 }
 
 Recorded record(const SmallJob& job, std::uint64_t seed) {
@@ -153,8 +147,9 @@ Second cut_twice(const SmallJob& job, const Wanted& wanted, std::uint64_t seed, 
     next = event + step;
     ++count.jobs;
     const Recorded second = record_from(job, image, event, abandons);
-    const Outcome outcome =
-        cut_within(second, wanted, {{CutPolicy::all_lost, 0}, {CutPolicy::torn, 1}, {CutPolicy::random_subset, 2}});
+    const Outcome outcome = cut_within(
+        second, wanted,
+        {{CutPolicy::all_lost, 0}, {is_soak() || count.jobs % 2 == 0 ? CutPolicy::torn : CutPolicy::random_subset, 1}});
     EXPECT_EQ(outcome.losses, 0U) << job.name << ", taken on after event " << event << ": " << outcome.first_loss;
     count.images += outcome.distinct.size();
   };
@@ -170,26 +165,26 @@ TEST(InPlaceCrash, NoRecordIsLostWhereverThePowerFails) {
   for (const SmallJob& job : small_jobs()) {
     const Wanted wanted(job);
     const Recorded recorded = record(job, 3);
-    const Outcome outcome = cut_within(recorded, wanted, cuts(is_soak() ? 24 : 8));
+    const Outcome outcome = cut_within(recorded, wanted, cuts(is_soak() ? 24 : 2));
     EXPECT_EQ(outcome.losses, 0U) << job.name << ": " << outcome.first_loss;
     EXPECT_EQ(outcome.events, recorded.log.size());
     distinct += outcome.distinct.size();
     print_outcome(job.name, outcome);
   }
-  EXPECT_GE(distinct, 5'000U);
+  EXPECT_GE(distinct, 1'500U);
 }
 
 TEST(InPlaceCrash, NorWhenItFailsAgainDuringTheResumption) {
   Second all;
   for (const SmallJob& job : small_jobs()) {
     const Wanted wanted(job);
-    const Second count = cut_twice(job, wanted, 4, CutPolicy::random_subset, 6, false);
+    const Second count = cut_twice(job, wanted, 4, CutPolicy::random_subset, 3, false);
     all.jobs += count.jobs;
     all.images += count.images;
   }
   std::printf("%llu resumptions, %llu distinct images of a cut within them\n", static_cast<unsigned long long>(all.jobs),
               static_cast<unsigned long long>(all.images));
-  EXPECT_GE(all.images, 1'000U);
+  EXPECT_GE(all.images, 700U);
 }
 
 TEST(InPlaceCrash, NorWhenTheJobIsAbandoned) {
@@ -198,7 +193,7 @@ TEST(InPlaceCrash, NorWhenTheJobIsAbandoned) {
     Wanted wanted(job);
     wanted.may_be_unsorted = true;
     for (const CutPolicy policy : {CutPolicy::all_kept, CutPolicy::random_subset}) {
-      const Second count = cut_twice(job, wanted, 5, policy, 4, true);
+      const Second count = cut_twice(job, wanted, 5, policy, 2, true);
       all.jobs += count.jobs;
       all.images += count.images;
     }
@@ -291,12 +286,12 @@ TEST(InPlaceCrash, NorWhenTheProgramWasKilledBefore) {
   const std::uint64_t runs = job.header().layout.runs();
   for (const std::uint64_t nth : {std::uint64_t{2}, runs + 1, runs + 2}) {
     const Recorded recorded = record_interrupted(job, {Role::journal, FaultPoint::sync, nth, failed}, nth);
-    const Outcome outcome = cut_within(recorded, wanted, cuts(3), recorded.resumed_at);
+    const Outcome outcome = cut_within(recorded, wanted, cuts(is_soak() ? 3 : 1), recorded.resumed_at);
     EXPECT_EQ(outcome.losses, 0U) << "journal sync " << nth << ": " << outcome.first_loss;
   }
   for (const std::uint64_t nth : {3U, 4U, 5U}) {
     const Recorded recorded = record_interrupted(job, {Role::journal, FaultPoint::sync_directory, nth, failed}, nth);
-    const Outcome outcome = cut_within(recorded, wanted, cuts(3), recorded.resumed_at);
+    const Outcome outcome = cut_within(recorded, wanted, cuts(is_soak() ? 3 : 1), recorded.resumed_at);
     EXPECT_EQ(outcome.losses, 0U) << "directory sync " << nth << ": " << outcome.first_loss;
   }
 }

@@ -21,7 +21,7 @@ std::vector<std::string> label_syncs_of(const Recorded<SmallLines>& recorded) {
 
 }  // namespace
 
-TEST(LinesCrash, NothingIsLostWhereverThePowerFails) { cut_all<LinesDisk>(small_lines(), 2'300); }
+TEST(LinesCrash, NothingIsLostWhereverThePowerFails) { cut_all<LinesDisk>(small_lines(), 800); }
 
 TEST(LinesCrash, EveryRunAndCheckpointCountsFromItsSyncOn) {
   for (const SmallLines& sort : small_lines()) {
@@ -31,7 +31,7 @@ TEST(LinesCrash, EveryRunAndCheckpointCountsFromItsSyncOn) {
 }
 
 TEST(LinesCrash, NorWhenItFailsAgainDuringTheResumptionOrTheEndOfAnAbandonedJob) {
-  cut_all_twice<LinesDisk>(small_lines(), 2'000, 200);
+  cut_all_twice<LinesDisk>(small_lines(), 1'000, 100);
 }
 
 TEST(LinesCrash, NorWhenTheProgramWasKilledBefore) {

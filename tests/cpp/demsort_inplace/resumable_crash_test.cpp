@@ -5,7 +5,7 @@
 
 namespace ecosort::inplace {
 
-TEST(ResumableCrash, NothingIsLostWhereverThePowerFails) { cut_all<SortDisk>(small_sorts(), 4'000); }
+TEST(ResumableCrash, NothingIsLostWhereverThePowerFails) { cut_all<SortDisk>(small_sorts(), 1'200); }
 
 TEST(ResumableCrash, EveryRunAndCheckpointCountsFromItsSyncOn) {
   for (const SmallSort& sort : small_sorts()) {
@@ -17,7 +17,7 @@ TEST(ResumableCrash, EveryRunAndCheckpointCountsFromItsSyncOn) {
 }
 
 TEST(ResumableCrash, NorWhenItFailsAgainDuringTheResumptionOrTheEndOfAnAbandonedJob) {
-  cut_all_twice<SortDisk>(small_sorts(), 1'000, 100);
+  cut_all_twice<SortDisk>(small_sorts(), 500, 50);
 }
 
 TEST(ResumableCrash, NorWhenTheProgramWasKilledBefore) {

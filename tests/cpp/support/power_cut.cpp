@@ -62,6 +62,16 @@ Outcome cut_everywhere(const Sweep& sweep, const Judge& judge) {
   return outcome;
 }
 
+bool is_found_out(Sweep sweep, const Judge& judge) {
+  while (sweep.from < sweep.log.size() && sweep.keeps(sweep.from)) ++sweep.from;  // until then nothing was ignored
+  sweep.stops_at_loss = true;
+  for (const std::vector<Cut>& policies : {std::vector<Cut>{{CutPolicy::all_lost, 0}}, cuts(8)}) {
+    sweep.policies = policies;
+    if (cut_everywhere(sweep, judge).losses > 0) return true;
+  }
+  return false;
+}
+
 void print_outcome(const char* name, const Outcome& outcome) {
   std::printf("%s: cut after events 0-%llu, %llu images, %zu distinct, %llu losses\n", name,
               static_cast<unsigned long long>(outcome.events - 1), static_cast<unsigned long long>(outcome.images),

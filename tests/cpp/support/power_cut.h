@@ -25,7 +25,7 @@ struct Cut {
 struct Sweep {
   const io::DiskImage& initial;
   const EventLog& log;
-  std::vector<Cut> policies;
+  std::vector<Cut> policies = {};
   std::function<bool(std::size_t)> keeps = {};  // whether event number i reached the disk; empty: all did
   std::size_t from = 0;                         // the first event to cut after
   bool stops_at_loss = false;
@@ -46,6 +46,9 @@ using Judge = std::function<std::string(const io::DiskImage& image, std::size_t 
 // Every image is judged once in each epoch; under a sanitizer, which looks at the code and not at the images, one of several,
 // unless calls were ignored and a loss is looked for.
 [[nodiscard]] Outcome cut_everywhere(const Sweep& sweep, const Judge& judge);
+
+// Whether a disk that ignored some calls loses something. Cuts that lose all they may come first: these mostly tell.
+[[nodiscard]] bool is_found_out(Sweep sweep, const Judge& judge);
 
 // One line of how much was covered.
 void print_outcome(const char* name, const Outcome& outcome);

@@ -1,10 +1,11 @@
 // Every fault point of small sorts, one after the other: (file role, operation, n-th) x what happens x once or from then on.
 //
 // A sort under a fault ends: with the right output, or with one line that names the place, and then everything is as before.
-// ECOSORT_SOAK=1 visits every n-th; without it the first, the last and some between.
+// ECOSORT_SOAK=1 visits every n-th with every effect; without it the first one has them all, the last and some between one each.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -34,14 +35,13 @@ constexpr unsigned depth = 40;
 
 // A small sort of each shape, and what it should be.
 struct Case {
-  const char* name;
   SortSetup setup;
   Shape shape;
 };
 
 Case two_passes() {
   const records::RecordFormat format{100, {{0, 10}}};
-  return {"two_passes", {.format = format, .inputs = {make_records(format, Keys::uniform, 24'000)}}, Shape::two_pass};
+  return {{.format = format, .inputs = {make_records(format, Keys::uniform, 24'000)}}, Shape::two_pass};
 }
 
 Case one_pass() {
@@ -49,7 +49,7 @@ Case one_pass() {
   SortSetup setup{.format = format, .inputs = cut(make_records(format, Keys::two_values, 3'000), 101, {7, 1'500})};
   setup.memory_bytes = 4 * MiB;
   setup.reread = true;
-  return {"one_pass", setup, Shape::one_pass};
+  return {setup, Shape::one_pass};
 }
 
 Case unique_over_two_directories() {
@@ -57,7 +57,7 @@ Case unique_over_two_directories() {
   SortSetup setup{.format = format, .inputs = cut(make_records(format, Keys::common_prefix, 20'000), 77, {9'999})};
   setup.directories = 2;
   setup.unique = true;
-  return {"unique_over_two_directories", setup, Shape::two_pass};
+  return {setup, Shape::two_pass};
 }
 
 // Large records make large run blocks: only a few runs can be merged at a time.
@@ -72,7 +72,7 @@ Case several_passes() {
   wanted.input_records += 10;
   SortSetup setup{.format = format, .inputs = {make_records(format, Keys::uniform, wanted.input_records)}};
   setup.memory_bytes = wanted.memory_bytes;
-  return {"several_passes", setup, Shape::multi_pass};
+  return {setup, Shape::multi_pass};
 }
 
 // Records that shrink, over two directories.
@@ -81,7 +81,7 @@ Case two_passes_compressed() {
   SortSetup setup{.format = format, .inputs = {make_records(format, Keys::common_prefix, 24'000)}};
   setup.directories = 2;
   setup.compression = codec::run_compression_of_word("lz4");
-  return {"two_passes_compressed", setup, Shape::two_pass};
+  return {setup, Shape::two_pass};
 }
 
 Case several_passes_compressed() {
@@ -97,7 +97,7 @@ Case several_passes_compressed() {
   SortSetup setup{.format = format, .inputs = {make_records(format, Keys::common_prefix, wanted.input_records)}};
   setup.memory_bytes = wanted.memory_bytes;
   setup.compression = wanted.compression;
-  return {"several_passes_compressed", setup, Shape::multi_pass};
+  return {setup, Shape::multi_pass};
 }
 
 std::string all_of(const SortSetup& setup) {
@@ -122,7 +122,7 @@ std::string to_text(const Fault& fault) {
 // Runs one sort of a case again and again, each time with another fault, and judges what it leaves.
 class Sweep {
  public:
-  Sweep(Case wanted, Disk disk) : case_(std::move(wanted)), disk_(disk) {
+  Sweep(const char* name, Case wanted, Disk disk) : name_(name), case_(std::move(wanted)), disk_(disk) {
     expected_ = sorted_copy(case_.setup.format, all_of(case_.setup), case_.setup.unique);
   }
 
@@ -136,23 +136,43 @@ class Sweep {
           points_.push_back({role, static_cast<FaultPoint>(point), seen});
   }
 
-  // Every n-th, each with another effect.
+  // Every n-th, each with another effect; of many some less than all, and the last.
   void fail_each_in_turn() {
     std::size_t turn = 0;
     for (const Point& point : points_) {
       const std::vector<Effect> all = effects(point.point, false);
-      for (std::uint64_t nth = 1; nth <= point.seen; ++nth, ++turn)
+      const std::uint64_t step = is_soak() ? 1 : 1 + point.seen / 12;
+      for (std::uint64_t nth = 1; nth <= point.seen; nth = nth == point.seen ? nth + 1 : std::min(nth + step, point.seen), ++turn)
         fail({point.role, point.point, nth, all[turn % all.size()], turn / all.size() % 2 == 1});
     }
   }
 
-  // `few`: the first and the last n-th, and errors only.
-  void fail_everything(bool few = false) {
+  // `turn`: of the effects, where not each n-th has them all; another one for each case.
+  void fail_everything(std::size_t turn) {
     for (const Point& point : points_) {
-      for (const std::uint64_t nth : chosen(point.seen, few && !is_soak())) {
-        for (const Effect& effect : effects(point.point, few && !is_soak()))
-          for (const bool is_persistent : {false, true}) fail({point.role, point.point, nth, effect, is_persistent});
+      const std::vector<Effect> all = effects(point.point, false);
+      for (const std::uint64_t nth : chosen(point.seen, false)) {
+        for (std::size_t i = 0; i < (is_soak() || nth == 1 ? all.size() : 1); ++i, ++turn) {
+          const Effect& effect = all[(is_soak() || nth == 1 ? i : turn) % all.size()];
+          for (const bool is_persistent : {false, true})
+            if (is_soak() || is_persistent == (turn % 2 == 1)) fail({point.role, point.point, nth, effect, is_persistent});
+        }
       }
+      ++turn;  // or an even number of effects would come in the same turn at the next one
+    }
+  }
+
+  // The first and the last n-th, with errors only, in turn once and for good.
+  void fail_the_ends() {
+    std::size_t turn = 0;
+    for (const Point& point : points_) {
+      for (const std::uint64_t nth : chosen(point.seen, !is_soak())) {
+        ++turn;
+        for (const Effect& effect : effects(point.point, !is_soak()))
+          for (const bool is_persistent : {false, true})
+            if (is_soak() || is_persistent == (turn % 2 == 0)) fail({point.role, point.point, nth, effect, is_persistent});
+      }
+      ++turn;  // or the last would fail for good at every one, and the first never
     }
   }
 
@@ -187,7 +207,7 @@ class Sweep {
 
   void fail(const Fault& fault) {
     if (testing::Test::HasFailure()) return;
-    const std::string name = fmt::format("{} on {}: {}", case_.name, to_string(disk_), to_text(fault));
+    const std::string name = fmt::format("{} on {}: {}", name_, to_string(disk_), to_text(fault));
     SCOPED_TRACE(name);
     watchdog_.next(name);
     // In turn with and without a file under the output's name.
@@ -274,6 +294,7 @@ class Sweep {
     }
   }
 
+  const char* const name_;
   Case case_;
   const Disk disk_;
   std::string expected_;
@@ -302,43 +323,61 @@ class BreakingQueue : public io::Queue {
 
 }  // namespace
 
-class SortFaults : public ::testing::TestWithParam<Case (*)()> {};
+// Made by the test only: every process of the unit tests lists all names.
+struct NamedCase {
+  const char* name;
+  Case (*make)();
+};
 
-INSTANTIATE_TEST_SUITE_P(All, SortFaults,
-                         ::testing::Values(&one_pass, &two_passes, &unique_over_two_directories, &several_passes,
-                                           &two_passes_compressed, &several_passes_compressed),
-                         [](const auto& parameter) { return std::string(parameter.param().name); });
+class SortFaults : public ::testing::TestWithParam<NamedCase> {
+ protected:
+  static Sweep sweep_on(Disk disk, unsigned threads = 0) {
+    Case wanted = GetParam().make();
+    wanted.setup.threads = threads;
+    return {GetParam().name, std::move(wanted), disk};
+  }
+};
+
+constexpr NamedCase cases[]{{"one_pass", one_pass},
+                            {"two_passes", two_passes},
+                            {"unique_over_two_directories", unique_over_two_directories},
+                            {"several_passes", several_passes},
+                            {"two_passes_compressed", two_passes_compressed},
+                            {"several_passes_compressed", several_passes_compressed}};
+
+INSTANTIATE_TEST_SUITE_P(All, SortFaults, ::testing::ValuesIn(cases),
+                         [](const auto& parameter) { return std::string(parameter.param.name); });
 
 TEST_P(SortFaults, EndTheSortCleanlyOrAreOvercome) {
-  Sweep sweep(GetParam()(), Disk::memory);
+  Sweep sweep = sweep_on(Disk::memory);
   sweep.count();
-  sweep.fail_everything();
+  sweep.fail_everything(std::strlen(GetParam().name));
   EXPECT_GT(sweep.faults(), 100U);
 }
 
 TEST_P(SortFaults, EveryOperationCanFail) {
-  Sweep sweep(GetParam()(), Disk::memory);
+  Sweep sweep = sweep_on(Disk::memory);
   sweep.count();
   sweep.fail_each_in_turn();
   EXPECT_GT(sweep.faults(), 30U);
 }
 
 TEST_P(SortFaults, EndTheSortCleanlyWithThreads) {
-  Case wanted = GetParam()();
-  wanted.setup.threads = 2;
-  Sweep sweep(wanted, Disk::memory);
+  Sweep sweep = sweep_on(Disk::memory, 2);
   sweep.count();
-  sweep.fail_everything(true);
+  sweep.fail_the_ends();
 }
 
+// The first case is tried on all disks, each other one on one of them.
 TEST_P(SortFaults, EndTheSortCleanlyOnRealDisks) {
-  for (const Disk disk : usable_disks()) {
-    if (disk == Disk::memory) continue;
-    Case wanted = GetParam()();
-    wanted.setup.threads = 1;
-    Sweep sweep(wanted, disk);
+  const auto number = static_cast<std::size_t>(std::ranges::find(cases, GetParam().make, &NamedCase::make) - std::begin(cases));
+  std::vector<Disk> disks = usable_disks();
+  std::erase(disks, Disk::memory);
+  if (!is_soak() && number > 0 && !disks.empty()) disks = {disks[number % disks.size()]};
+  for (const Disk disk : disks) {
+    Sweep sweep = sweep_on(disk, 1);
     sweep.count();
-    sweep.fail_everything(true);
+    sweep.fail_the_ends();
   }
 }
 

@@ -166,11 +166,13 @@ TEST_P(SortStreams, WriteTheBeginningOfTheResultOrAllOfIt) {
   const Ending whole = sort_piped(format, records, GetParam(), none);
   EXPECT_EQ(whole.line, "");
   EXPECT_EQ(difference(whole.output, expected, 100), "");
+  auto turn = static_cast<unsigned>(GetParam());  // the first has every effect, the others some, on each disk others
   for (const auto& [role, point] : {std::pair{Role::input, FaultPoint::read}, std::pair{Role::output, FaultPoint::write}}) {
     ASSERT_GT(none.seen(role, point), 3U);
     for (const std::uint64_t nth : chosen(none.seen(role, point))) {
       for (const Effect& effect : effects_on(role)) {
         for (const bool is_persistent : {false, true}) {
+          if (++turn % 5 != 0 && nth != 1 && !is_soak()) continue;
           const Fault fault{role, point, nth, effect, is_persistent};
           const std::string name = fmt::format("{}:{}:{}: {} {}{}", io::to_string(role), io::to_string(point), nth, effect.number,
                                                effect.bytes, is_persistent ? " persistent" : "");

@@ -13,6 +13,7 @@
 
 #include "base/errors.h"
 #include "base/random.h"
+#include "cpp/support/test_environment.h"
 #include "cpp/support/watchdog.h"
 #include "doubles/faulty_queue.h"
 #include "doubles/faulty_storage.h"
@@ -206,9 +207,12 @@ void check_split(const Kind& kind, unsigned parts, const std::vector<std::string
 
 TEST(LineSplitters, CutRunsBetweenLinesInTheOrderOfTheMergeAndEvenly) {
   const std::vector<std::vector<std::string>> options{{}, {std::string("-r")}, {std::string("-s"), std::string("-k1.2,1.2")}};
-  for (const Kind& kind : kinds())
+  std::size_t turn = 0;
+  for (const Kind& kind : kinds()) {
     for (const unsigned parts : {2U, 3U, 4U})
-      for (const std::vector<std::string>& words : options) check_split(kind, parts, words);
+      for (const std::vector<std::string>& words : options)
+        if (turn++ % 4 == 0 || is_soak()) check_split(kind, parts, words);  // nine of a kind: each comes in another order
+  }
 }
 
 // Reads are what the search costs.

@@ -307,9 +307,11 @@ TEST(DecimalKey, OrdersNumbersByTheirValuesAtEveryLength) {
       if (random() % 3 == 0 && !fields.empty()) field = fields[random() % fields.size()].substr(0, length - 1) + field.back();
       fields.push_back(field);
     }
-    for (const std::string& a : fields)
-      for (const std::string& b : fields)
-        ASSERT_EQ(order(decimal_words(a), decimal_words(b)), order_of_decimal(a, b)) << a << "\n" << b;
+    std::vector<decltype(decimal_words(text))> words;
+    for (const std::string& field : fields) words.push_back(decimal_words(field));
+    for (std::size_t a = 0; a < fields.size(); ++a)
+      for (std::size_t b = 0; b < fields.size(); ++b)
+        ASSERT_EQ(order(words[a], words[b]), order_of_decimal(fields[a], fields[b])) << fields[a] << "\n" << fields[b];
   }
 }
 

@@ -1,0 +1,29 @@
+"""Matrices of tests: `make test` has every pair of values of any two axes at least once, a soak every combination."""
+
+from collections.abc import Sequence
+from itertools import combinations, product
+from typing import Any
+
+from capabilities import SOAK
+
+Row = tuple[Any, ...]
+
+
+def pairs(*axes: Sequence[Any], soak: bool = SOAK) -> list[Row]:
+    """Rows to parametrize a test by; the first row is of the first values, and the same call always gives the same rows."""
+    rows = list(product(*(range(len(axis)) for axis in axes)))
+    if not soak:
+        rows = _covering(rows)
+    return [tuple(axis[i] for axis, i in zip(axes, row, strict=True)) for row in rows]
+
+
+def _covering(rows: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """The row that shows most pairs not yet seen, again and again, until none is left."""
+    shown = {row: {(a, row[a], b, row[b]) for a, b in combinations(range(len(row)), 2)} for row in rows}
+    missing = set().union(*shown.values())
+    chosen = []
+    while missing:
+        best = max(rows, key=lambda row: len(shown[row] & missing))
+        chosen.append(best)
+        missing -= shown[best]
+    return chosen
