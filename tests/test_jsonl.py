@@ -5,12 +5,11 @@ import json
 import lzma
 import random
 from collections.abc import Sequence
-from functools import cmp_to_key
 from pathlib import Path
 
 import pytest
 from capabilities import SOAK
-from csv_support import READERS, compare, sizes_up_to
+from csv_support import READERS, ordered, sizes_up_to
 from jsonl_support import BLOCK, LEAST, MAKERS, Key, random_lines, random_text, run_jsonl, written
 
 ALL_TYPES = tuple(MAKERS)
@@ -19,13 +18,7 @@ assert tuple(READERS) == ALL_TYPES
 
 def in_order(lines: Sequence[bytes], keys: Sequence[Key], nulls_first: bool = False, unique: bool = False) -> list[bytes]:
     """The lines as a stable sort by the keys leaves them."""
-    values = [([key.value(raw) for key in keys], raw) for raw in lines]
-    order = sorted(values, key=cmp_to_key(lambda a, b: compare(a[0], b[0], keys, nulls_first)))
-    return [
-        raw
-        for i, (value, raw) in enumerate(order)
-        if not unique or i == 0 or compare(order[i - 1][0], value, keys, nulls_first) != 0
-    ]
+    return ordered([([key.value(raw) for key in keys], raw) for raw in lines], keys, nulls_first, unique)
 
 
 def assert_sorted(
