@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from sort_support import MIB, OVERHEAD_BYTES, Require, Run, expected, listing, mounted, read_json, refused, succeeded
 
-
 FEW = b"ab\x00\xff" * 64  # makes of any bytes a few different ones: equal keys within a file and between files
 
 
