@@ -80,13 +80,13 @@ def test_every_record_is_in_its_slice(
 def test_what_does_not_fit_the_memory_makes_several_sorted_files(
     run: Run, tmp_path: Path, size: int, keys: list[str], kind: str
 ) -> None:
-    key, count, parts = key_function(size, keys), 300_000 if size == 16 else 60_000, 5
+    key, count, parts = key_function(size, keys), 150_000 if size == 16 else 30_000, 5
     data = random.Random(size).randbytes(count * size).translate(FEW)
     if kind == "in order":  # most files of most parts have no records, and are none
         data = b"".join(sorted((row for row, _ in records_of(data, size)), key=key))
     (tmp_path / "input").write_bytes(data)
     splitters = draw_splitters(data, size, keys, parts)
-    words = ["--record-size", size, *(word for one in keys for word in ("--key", one)), "--source", 1, "--memory", "5MiB"]
+    words = ["--record-size", size, *(word for one in keys for word in ("--key", one)), "--source", 1, "--memory", "3MiB"]
     report, got = partition(run, tmp_path, splitters, *words, "--sort")
     wanted = parts_of(records_of(data, size), 1, splitters, key)
     check_report(report, wanted, key)
@@ -99,8 +99,8 @@ def test_what_does_not_fit_the_memory_makes_several_sorted_files(
         # Merged in their order, they are the part, equal keys in the order of the input.
         merged = heapq.merge(*([row for row, _ in records_of(one, size)] for one in own), key=key)
         assert list(merged) == sorted(part, key=key)
-    assert report["peak_counted_memory_bytes"] <= 5 * MIB
-    assert report["peak_rss_bytes"] <= 5 * MIB + OVERHEAD_BYTES
+    assert report["peak_counted_memory_bytes"] <= 3 * MIB
+    assert report["peak_rss_bytes"] <= 3 * MIB + OVERHEAD_BYTES
 
 
 # Runs of few parts are cut by one thread, those of many parts by all.
