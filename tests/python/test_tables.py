@@ -306,7 +306,7 @@ def rows_and_peak_mib(memory: str) -> list[int]:
 
 
 def test_one_row_group_larger_than_the_memory_keeps_to_it(here: Path) -> None:
-    """160 MB in one row group, 260 MB with ECOSORT_SOAK: Python and the program take the memory and 64 MiB at most, with half of that to pyarrow itself."""
+    """Python and the program take the memory and 64 MiB at most, with half of that to pyarrow itself. 160 MB; 260 MB in soak."""
     parts = 80 if SOAK else 50
     with pq.ParquetWriter("one_group.parquet", pa.schema({"text": pa.string(), "x": pa.float64()})) as writer:
         generator = random.Random(3)
