@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import cmp_to_key
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -106,25 +105,23 @@ class Directed(Protocol):
     def descending(self) -> bool: ...
 
 
-def compare(a: list[Any], b: list[Any], keys: Sequence[Directed], nulls_first: bool) -> int:
-    for x, y, key in zip(a, b, keys, strict=True):
-        if x is None or y is None:
-            if (x is None) != (y is None):
-                return -1 if (x is None) == nulls_first else 1
-        elif x != y:
-            return (-1 if x < y else 1) * (-1 if key.descending else 1)
-    return 0
+def ordered(read: Sequence[tuple[list[Any], bytes]], keys: Sequence[Directed], nulls_first: bool, unique: bool) -> list[bytes]:
+    """The rows as a stable sort by their values leaves them; it sorts by the last key first, and keeps what is equal in order."""
+    order = list(read)
+    for at, key in reversed(list(enumerate(keys))):
+        nulls = [one for one in order if one[0][at] is None]
+        others = [one for one in order if one[0][at] is not None]
+        others.sort(key=lambda one: one[0][at], reverse=key.descending)
+        order = nulls + others if nulls_first else others + nulls
+    return [raw for i, (values, raw) in enumerate(order) if not unique or i == 0 or order[i - 1][0] != values]
 
 
 def in_order(
     rows: Sequence[bytes], keys: Sequence[Key], dialect: Dialect = Dialect(), nulls_first: bool = False, unique: bool = False
 ) -> list[bytes]:
     """The rows as a stable sort by the keys leaves them."""
-    read = [([key.read(values_of(raw, dialect)) for key in keys], raw) for raw in rows]
-    order = sorted(read, key=cmp_to_key(lambda a, b: compare(a[0], b[0], keys, nulls_first)))
-    return [
-        raw for i, (key, raw) in enumerate(order) if not unique or i == 0 or compare(order[i - 1][0], key, keys, nulls_first) != 0
-    ]
+    read = [([key.read(values) for key in keys], raw) for raw in rows for values in [values_of(raw, dialect)]]
+    return ordered(read, keys, nulls_first, unique)
 
 
 def run_csv(ecosort: Path, words: Sequence[str], directory: Path, data: bytes | None = None) -> tuple[int, bytes, str]:

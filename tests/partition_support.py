@@ -2,6 +2,7 @@
 
 import base64
 import json
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,12 +38,11 @@ def lines_of(data: bytes, start: int = 0) -> list[Row]:
 
 
 def parts_of(rows: Sequence[Row], source: int, splitters: Sequence[tuple[bytes, int, int]], key: Key) -> list[list[bytes]]:
-    """Every row goes to the part whose number is that of the splitters that are not behind it."""
+    """Every row goes to the part whose number is that of the splitters that are not behind it. Splitters are in order."""
     cuts = [(key(row), at_source, offset) for row, at_source, offset in splitters]
     parts: list[list[bytes]] = [[] for _ in range(len(cuts) + 1)]
     for row, offset in rows:
-        place = (key(row), source, offset)
-        parts[sum(cut <= place for cut in cuts)].append(row)
+        parts[bisect_right(cuts, (key(row), source, offset))].append(row)
     return parts
 
 
@@ -67,7 +67,7 @@ def check_report(report: dict[str, Any], parts: Sequence[Sequence[bytes]], key: 
         assert [file["bytes"] for file in entry["files"]] == [Path(file["file"]).stat().st_size for file in entry["files"]]
         assert entry["bytes"] == sum(file["bytes"] for file in entry["files"])
         high, low = (high + int(entry["hash"][:16], 16)) & mask, (low + int(entry["hash"][16:], 16)) & mask
-        ordered = sorted(part, key=key)  # stable: the first one of the smallest, the last one of the largest
-        for end, at in (("first", 0), ("last", -1)):
-            assert entry[end] == (base64.b64encode(ordered[at]).decode() if part else None)
+        # Of the smallest rows the first one comes first, of the largest ones the last one comes last.
+        ends = [base64.b64encode(row).decode() for row in (min(part, key=key), max(reversed(part), key=key))] if part else None
+        assert [entry["first"], entry["last"]] == (ends or [None, None])
     assert f"{high:016x}{low:016x}" == report["hash"]

@@ -1,13 +1,17 @@
 """Compressed files as inputs and outputs of `ecosort lines` and `ecosort csv`, against the programs whose formats they are."""
 
 import bz2
+import fcntl
+import functools
 import gzip
 import json
 import lzma
 import os
 import random
 import signal
+import struct
 import subprocess
+import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +19,7 @@ from pathlib import Path
 import capabilities
 import pytest
 from csv_support import run_csv
+from sort_support import wait_until
 
 Require = Callable[[str], None]
 
@@ -350,15 +355,21 @@ def test_a_later_member_may_take_more_memory_than_the_first(ecosort: Path, tmp_p
     assert sorted_by(ecosort, tmp_path, "-S", "64M", "in") == ordered(text)
 
 
-WINDOWS = {
-    "xz": ["xz", "-9"],
-    "zstd": ["zstd", "--ultra", "-22", "--long=27"],
+WINDOWS = {  # as large as those of the highest levels, and made as quickly as those of the lowest
+    "xz": ["--lzma2=preset=0,dict=64MiB"],
+    "zstd": ["-1", "--long=27"],
 }
 
 
-def large_window(codec: str, text: bytes) -> bytes:
-    """Of more plain bytes than a smaller window has."""
-    return subprocess.run([*WINDOWS[codec], "-c"], input=text, capture_output=True, check=True).stdout
+@functools.cache
+def many_rows() -> bytes:
+    """More plain bytes than a smaller window has."""
+    return b"".join(b"%07d,place,words of a row\n" % number for number in range(600_000))
+
+
+@functools.cache
+def large_window(codec: str, header: bytes) -> bytes:
+    return encode(codec, header + many_rows(), *WINDOWS[codec])
 
 
 @pytest.mark.parametrize("memory", ["8MiB", "256MiB"])
@@ -367,11 +378,12 @@ def large_window(codec: str, text: bytes) -> bytes:
 def test_windows_of_any_size_take_the_memory_that_is_told(
     ecosort: Path, tmp_path: Path, codec: str, place: str, memory: str
 ) -> None:
-    text = b"number,place,words\n" + b"".join(b"%07d,place,words of a row\n" % number for number in range(600_000))
-    data = large_window(codec, text)
+    header = b"number,place,words\n"
     if place == "later member":
-        data = encode(codec, b"number,place,words\n0000000,place,first\n") + large_window(codec, text[text.index(b"\n") + 1 :])
-        text = text.replace(b"\n", b"\n0000000,place,first\n", 1)
+        header += b"0000000,place,first\n"
+        data = encode(codec, header) + large_window(codec, b"")
+    else:
+        data = large_window(codec, header)
     (tmp_path / f"in.{ENDINGS[codec]}").write_bytes(data)
     given = {"input": data} if place == "pipe" else {}
     inputs = ["-"] if place == "pipe" else [f"in.{ENDINGS[codec]}"]
@@ -386,7 +398,15 @@ def test_windows_of_any_size_take_the_memory_that_is_told(
         assert done.returncode == 2, told
         assert attempt < most, told
         memory = told.split("try --memory ")[1].split()[0]
-    assert place == "--check" or (tmp_path / "out").read_bytes() == text
+    assert place == "--check" or (tmp_path / "out").read_bytes() == header + many_rows()
+
+
+def feed_slowly(fifo: Path, data: bytes, first_bytes: int = 100) -> None:
+    """Writes the rest when the first bytes have been read."""
+    with fifo.open("wb", buffering=0) as file:
+        file.write(data[:first_bytes])
+        wait_until(lambda: struct.unpack("i", fcntl.ioctl(file, termios.FIONREAD, bytes(4))) == (0,), what="the first read")
+        file.write(data[first_bytes:])
 
 
 STREAMS = {  # what writes them, and memory that is enough where they are files
@@ -410,11 +430,14 @@ def test_a_stream_takes_the_memory_of_a_file(ecosort: Path, tmp_path: Path, kind
         "redirected": "exec {} - < data",
         "pipe": "cat data | {} -",
         "fifo": "cat data > fifo & exec {} fifo",
-        "slow fifo": "(dd bs=1 count=100 status=none; sleep 0.2; cat) < data > fifo & exec {} fifo",
+        "slow fifo": "exec {} fifo",
     }[place]
     command = feed.format(f"'{ecosort}' csv --by number --memory {memory} --stats stats.json -o out")
-    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
+    with subprocess.Popen(["sh", "-c", command], cwd=tmp_path, stderr=subprocess.PIPE) as done:
+        if place == "slow fifo":
+            feed_slowly(tmp_path / "fifo", data)
+        assert done.communicate(timeout=60) == (None, b"")
+    assert done.returncode == 0
     assert (tmp_path / "out").read_bytes() == b"number,place,words\n" + ordered(text_of(9_000))
     stats = json.loads((tmp_path / "stats.json").read_text())
     assert stats["bytes_read"] >= len(data)
@@ -479,8 +502,9 @@ def test_a_merge_of_streams_takes_the_memory_of_files(ecosort: Path, tmp_path: P
         os.mkfifo(tmp_path / name)
     words = f"'{ecosort}' csv --no-header --by 1 --merge --memory 320MiB -o out"
     subprocess.run(["sh", "-c", f"{words} one.xz two.xz"], cwd=tmp_path, timeout=60, check=True)
-    command = f"(sleep 0.1; cat one.xz > one) & cat two.xz > two & exec {words} one two"
-    subprocess.run(["sh", "-c", command], cwd=tmp_path, timeout=60, check=True)
+    with subprocess.Popen(["sh", "-c", f"cat two.xz > two & exec {words} one two"], cwd=tmp_path) as merge:
+        feed_slowly(tmp_path / "one", (tmp_path / "one.xz").read_bytes())
+        assert merge.wait(timeout=60) == 0
     assert (tmp_path / "out").read_bytes() == ordered(text * 2)
 
 

@@ -1,16 +1,16 @@
 """`ecosort jsonl`: the order that Python gives the values that its json module reads, and lines of the same bytes as before."""
 
+import functools
 import gzip
 import json
 import lzma
 import random
 from collections.abc import Sequence
-from functools import cmp_to_key
 from pathlib import Path
 
 import pytest
 from capabilities import SOAK
-from csv_support import READERS, compare, sizes_up_to
+from csv_support import READERS, ordered, sizes_up_to
 from jsonl_support import BLOCK, LEAST, MAKERS, Key, random_lines, random_text, run_jsonl, written
 
 ALL_TYPES = tuple(MAKERS)
@@ -19,13 +19,7 @@ assert tuple(READERS) == ALL_TYPES
 
 def in_order(lines: Sequence[bytes], keys: Sequence[Key], nulls_first: bool = False, unique: bool = False) -> list[bytes]:
     """The lines as a stable sort by the keys leaves them."""
-    values = [([key.value(raw) for key in keys], raw) for raw in lines]
-    order = sorted(values, key=cmp_to_key(lambda a, b: compare(a[0], b[0], keys, nulls_first)))
-    return [
-        raw
-        for i, (value, raw) in enumerate(order)
-        if not unique or i == 0 or compare(order[i - 1][0], value, keys, nulls_first) != 0
-    ]
+    return ordered([([key.value(raw) for key in keys], raw) for raw in lines], keys, nulls_first, unique)
 
 
 def assert_sorted(
@@ -35,16 +29,19 @@ def assert_sorted(
     keys: Sequence[Key],
     words: Sequence[str] = (),
     as_stream: bool = False,
+    expected: bytes | None = None,
     **order: bool,
 ) -> None:
-    """`as_stream`: a small sort has its computing threads all the same."""
+    """`as_stream`: a small sort has its computing threads all the same. `expected`: the sorted lines, where they are known."""
     data = b"".join(lines)
     (directory / "in.jsonl").write_bytes(data)
     by = [word for key in keys for word in ("--by", key.words())]
     name, given = ("-", data) if as_stream else ("in.jsonl", None)
     code, _, error = run_jsonl(ecosort, ["-q", *by, *words, name, "-o", "out.jsonl"], directory, given)
     assert (code, error) == (0, "")
-    assert (directory / "out.jsonl").read_bytes() == b"".join(in_order(lines, keys, **order))
+    if expected is None:
+        expected = b"".join(in_order(lines, keys, **order))
+    assert (directory / "out.jsonl").read_bytes() == expected
 
 
 @pytest.mark.parametrize("descending", [False, True])
@@ -66,18 +63,29 @@ def test_later_keys_decide_among_equal_lines(ecosort: Path, tmp_path: Path, seed
     assert_sorted(ecosort, tmp_path, lines, keys, ["--unique"], unique=True)
 
 
+FIRST = ("values", 0, "v")
+
+
+@functools.cache
+def more_than_the_memory_holds(type_: str) -> tuple[list[bytes], bytes, bytes]:
+    """Lines, what a sort by the first value makes of them, and what one with --unique does."""
+    lines = random_lines(random.Random(7), 25_000, [type_, "text"])
+    sorted_lines, first_lines = (b"".join(in_order(lines, [Key(FIRST, type_)], unique=unique)) for unique in (False, True))
+    return lines, sorted_lines, first_lines
+
+
 @pytest.mark.parametrize("threads", ["1", "3"])
 @pytest.mark.parametrize("type_", ["text", "number", "date"])
 def test_more_than_the_memory_holds_comes_out_in_the_same_order(ecosort: Path, tmp_path: Path, type_: str, threads: str) -> None:
-    lines = random_lines(random.Random(7), 25_000, [type_, "text"])
-    key = Key(("values", 0, "v"), type_)
+    lines, sorted_lines, first_lines = more_than_the_memory_holds(type_)
+    keys = [Key(FIRST, type_)]
     words = [*LEAST, "--threads", threads, "--stats", "stats.json"]
-    assert_sorted(ecosort, tmp_path, lines, [key], words, as_stream=True)
+    assert_sorted(ecosort, tmp_path, lines, keys, words, as_stream=True, expected=sorted_lines)
     stats = json.loads((tmp_path / "stats.json").read_text())
     assert stats["runs"] > 1
     assert stats["rows"] == len(lines)
     assert stats["peak_counted_memory_bytes"] <= 1 << 20
-    assert_sorted(ecosort, tmp_path, lines, [key], [*words, "--unique"], unique=True)
+    assert_sorted(ecosort, tmp_path, lines, keys, [*words, "--unique"], expected=first_lines)
 
 
 def test_the_last_merge_works_in_parts(ecosort: Path, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`ecosort lines` writes what `LC_ALL=C sort` writes: random options and inputs, nasty inputs, and the words of its grammar."""
 
+import functools
 import os
 import random
 import re
@@ -8,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from capabilities import SOAK
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lines_support import SMALL, SORT, assert_same, random_lines, random_words, run
@@ -22,11 +24,15 @@ def test_random_options_in_memory(ecosort: Path, tmp_path: Path, seed: int) -> N
         assert_same(ecosort, tmp_path, [*random_words(rng), "in"])
 
 
+@functools.lru_cache(maxsize=2)
+def much_text(seed: int) -> bytes:
+    return random_lines(random.Random(seed), 120_000)
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_random_options_with_many_runs(ecosort: Path, tmp_path: Path, seed: int) -> None:
-    rng = random.Random(1000 + seed)
-    (tmp_path / "in").write_bytes(random_lines(rng, 120_000))
-    words = random_words(rng)
+    (tmp_path / "in").write_bytes(much_text(1000 + seed // 6))
+    words = random_words(random.Random(1000 + seed))
     assert_same(ecosort, tmp_path, [*words, *SMALL, "in"])
     done = run([str(ecosort), "lines"], [*words, *SMALL, "--stats", "stats", "-o", "out", "in"], tmp_path)
     assert done[0] == 0, done
@@ -122,19 +128,22 @@ def random_version(rng: random.Random) -> bytes:
     return (begin + "".join(rng.choices(parts, k=rng.randrange(6)))).encode("latin-1")
 
 
+@functools.lru_cache(maxsize=2)
+def numbers_or_versions(kind: str, count: int) -> bytes:
+    rng = random.Random(f"{kind} {count}")
+    make = {"-g": random_general, "-V": random_version}[kind]
+    few = [make(rng) for _ in range(50)]
+    lines = [rng.choice([make(rng), rng.choice(few)]) + b"," + rng.choice([make(rng), rng.choice(few)]) for _ in range(count)]
+    return b"".join((line if rng.random() < 0.5 else line.split(b",")[0]) + b"\n" for line in lines)
+
+
 @pytest.mark.parametrize("words", [[], ["-r", "-s"], ["-u"], ["-t,", "-k2,2"], ["-t,", "-k1,1", "-k2,2r"]])
 @pytest.mark.parametrize("memory", [[], SMALL])
 @pytest.mark.parametrize("kind", ["-g", "-V"])
 def test_numbers_and_versions_of_every_form(
     ecosort: Path, tmp_path: Path, kind: str, memory: list[str], words: list[str]
 ) -> None:
-    rng = random.Random(f"{kind} {words}")
-    make = {"-g": random_general, "-V": random_version}[kind]
-    count = 30_000 if memory else 6_000
-    few = [make(rng) for _ in range(50)]
-    lines = [rng.choice([make(rng), rng.choice(few)]) + b"," + rng.choice([make(rng), rng.choice(few)]) for _ in range(count)]
-    lines = [line if rng.random() < 0.5 else line.split(b",")[0] for line in lines]
-    (tmp_path / "in").write_bytes(b"\n".join(lines) + b"\n")
+    (tmp_path / "in").write_bytes(numbers_or_versions(kind, 30_000 if memory else 6_000))
     assert_same(ecosort, tmp_path, [kind, *words, *memory, "in"])
 
 
@@ -225,16 +234,19 @@ def test_what_cannot_fit_is_refused_before_the_work(ecosort: Path, tmp_path: Pat
     assert sorted(path.name for path in tmp_path.iterdir()) == ["huge"]
 
 
-def test_lines_of_100_mb(ecosort: Path, tmp_path: Path) -> None:
-    long = b"x" * 100_000_000
+def test_long_lines_take_four_times_their_length(ecosort: Path, tmp_path: Path) -> None:
+    """20 MB each; 100 MB with ECOSORT_SOAK."""
+    length = 100_000_000 if SOAK else 20_000_000
+    long = b"x" * length
     with (tmp_path / "in").open("wb") as file:
         for end in (b"3\n", b"1\n", b"short\n", b"2\n"):
             file.write(b"s\n" if end == b"short\n" else long + end)
-    words = ["-S", "402M", "--stats", "stats", "-o", "out", "in"]
+    memory_mib = 402 if SOAK else 82
+    words = ["-S", f"{memory_mib}M", "--stats", "stats", "-o", "out", "in"]
     assert run([str(ecosort), "lines"], words, tmp_path) == (0, b"", "")
     stats = read_json(tmp_path / "stats")
-    assert stats["peak_counted_memory_bytes"] <= 402 << 20
-    assert stats["longest_line_bytes"] == 100_000_002
+    assert stats["peak_counted_memory_bytes"] <= memory_mib << 20
+    assert stats["longest_line_bytes"] == length + 2
     with (tmp_path / "out").open("rb") as file:
         assert file.readline() == b"s\n"
         for end in (b"1\n", b"2\n", b"3\n"):
@@ -244,8 +256,7 @@ def test_lines_of_100_mb(ecosort: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [[], ["-u"], ["-t,", "-k2n"]])
 def test_the_planned_bounds_hold(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
-    rng = random.Random(13)
-    (tmp_path / "in").write_bytes(random_lines(rng, 150_000))
+    (tmp_path / "in").write_bytes(much_text(13))
     done = subprocess.run(
         [str(ecosort), "plan", "lines", *words, *SMALL, "in", "-o", "out"],
         cwd=tmp_path,

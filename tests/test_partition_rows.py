@@ -44,14 +44,15 @@ LINE_ORDERS: dict[str, tuple[list[str], Key]] = {
 }
 
 
-def some_lines(count: int, seed: int) -> bytes:
+def some_lines(count: int, seed: int, most_bytes: int = 30) -> bytes:
     generator = random.Random(seed)
-    return b"".join(bytes(generator.choices(b"ab,12 ", k=generator.randrange(0, 30))) + b"\n" for _ in range(count))
+    few = b"ab,12 " * 42 + b"ab,1"
+    return b"".join(generator.randbytes(generator.randrange(0, most_bytes)).translate(few) + b"\n" for _ in range(count))
 
 
 @pytest.mark.parametrize("sort", [False, True], ids=["", "sorted"])
 @pytest.mark.parametrize("order", LINE_ORDERS)
-@pytest.mark.parametrize(("count", "parts"), [(0, 3), (1, 2), (5000, 1), (60_000, 9), (3000, 300)])
+@pytest.mark.parametrize(("count", "parts"), [(0, 3), (1, 2), (5000, 1), (20_000, 9), (3000, 300)])
 def test_every_line_is_in_its_slice(run: Run, tmp_path: Path, order: str, count: int, parts: int, sort: bool) -> None:
     words, key = LINE_ORDERS[order]
     data = some_lines(count, parts)
@@ -72,7 +73,7 @@ def test_every_line_is_in_its_slice(run: Run, tmp_path: Path, order: str, count:
 @pytest.mark.parametrize("order", LINE_ORDERS)
 def test_lines_that_do_not_fit_the_memory_make_several_sorted_files(run: Run, tmp_path: Path, order: str) -> None:
     words, key = LINE_ORDERS[order]
-    data, parts = some_lines(400_000, 3), 4
+    data, parts = some_lines(100_000, 3, most_bytes=150), 4
     (tmp_path / "input").write_bytes(data)
     splitters = [(row, 1, offset) for row, offset in random.Random(3).choices(lines_of(data), k=parts - 1)]
     splitters.sort(key=lambda row: (key(row[0]), row[1], row[2]))

@@ -132,10 +132,11 @@ def test_the_wheel_is_small_and_for_many_systems(wheel: Path) -> None:
 
 def test_the_wheel_works_where_there_is_nothing_but_python(wheel: Path, here: Path) -> None:
     """No index, no compiler, no other package, no environment; then numpy and pyarrow are lent for the other examples."""
-    subprocess.run([sys.executable, "-m", "venv", "fresh"], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", "fresh"], check=True)
     scripts = here / "fresh" / "bin"
     python = scripts / "python"
-    subprocess.run([python, "-m", "pip", "--quiet", "install", "--no-index", wheel], check=True, capture_output=True)
+    pip = [sys.executable, "-m", "pip", "--python", python, "--quiet"]  # whose own copy in there would take seconds to make
+    subprocess.run([*pip, "install", "--no-index", wheel], check=True, capture_output=True)
     bare = {"PATH": "/nowhere"}
     said = subprocess.run([scripts / "ecosort", "--version"], capture_output=True, text=True, check=True, env=bare)
     assert said.stdout.splitlines()[0] == f"ecosort {ecosort.__version__}"

@@ -24,7 +24,7 @@ from ecosort import NotEnoughSpace
 
 from .support import KEYS, RECORDS, joined, numbered, only_inputs_and_output_are_left, parts_of, remove, sorted_records
 
-KILLS, SEED = 240 if SOAK else 6, 11
+KILLS, SEED = 240 if SOAK else 3, 11
 MIB = 1 << 20
 SORT = ["sort", "--format=records", "--record-size=100", "--key=0:10", "--memory=4MiB", "--parts=4", "--workers=2", "--quiet"]
 
