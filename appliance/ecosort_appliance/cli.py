@@ -57,6 +57,7 @@ def queue() -> None:
 @click.option("--at", help="Not before 02:00 or 2030-01-31T02:00.")
 @click.option("--every", type=click.Choice(RULES), help="Again and again; with --at at that time.")
 @click.option("--watch", metavar="DIR", help="Once for each file that comes there; {} stands for its path, {name} for its name.")
+@click.option("--match", multiple=True, metavar="PATTERN", help="--watch: only names such as '*.csv'; repeatable.")
 @click.option(
     "--settle",
     "settle_s",

@@ -185,7 +185,7 @@ class BelowRoot:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and f"{scope['path']}/".startswith(f"{self._root}/"):
-            scope = scope | {"path": scope["path"].removeprefix(self._root) or "/"}
+            scope = {**scope, "path": scope["path"].removeprefix(self._root) or "/"}
 
         async def with_root(message: Message) -> None:
             if message["type"] == "http.response.start":
