@@ -61,13 +61,13 @@ def test_jobs_for_files_of_a_pattern(queue: Queue, records: Path) -> None:
         (queue.place / "new" / name).write_bytes(records.read_bytes())
     words = ("sort", "--record-size", "16", "--key", "0:4", "{}", "-o", "done/{name}")
     watch = ("--watch", "new", "--settle", "0.1")
-    standing = queue.add(*words, options=(*watch, "--match", "*.dat", "--match", "e*"))
+    standing = queue.add(*words, options=(*watch, "--match", "*.dat", "--match", "e*.txt"))
     queue.add(*words, options=(*watch, "--match", "*.rec"))
     again = queue.run("add", *watch, "--match", "a.*", "--", *words)
     assert (again.returncode, "name another output" in again.stderr) == (2, True)
-    assert queue.job(standing)["match"] == ["*.dat", "e*"]
+    assert queue.job(standing)["match"] == ["*.dat", "e*.txt"]
     assert "watches" in queue.ok("list")
-    assert "for *.dat, e*" in queue.ok("list")
+    assert "for *.dat, e*.txt" in queue.ok("list")
     wait_for(lambda: queue.ok("run") == "" and {path.name for path in (queue.place / "done").iterdir()} == {"a.dat", "b.rec"})
 
 

@@ -112,7 +112,7 @@ def _missing(url: str, code: str) -> BadInput:
     _, key = split_url(url)
     if code == "NoSuchBucket" or not key:
         return BadInput(f"the bucket of '{url}' is not there; make it first")
-    return NotThere(f"'{url}' is not there" + ("" if key.endswith("/") else f"; '{url}/' are all objects below it"))
+    return NotThere(f"'{url}' is not there" + ("" if key.endswith("/") else f"; all objects below it are '{url}/'"))
 
 
 class NotThere(BadInput):

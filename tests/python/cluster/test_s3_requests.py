@@ -79,7 +79,7 @@ def test_prefixes_and_patterns_are_objects(bucket: Bucket, named: str, wanted: l
     [
         ("s3://bucket/none/", "there are no objects below 's3://bucket/none/'"),
         ("s3://bucket/none*", "no object is called like 's3://bucket/none[*]'"),
-        ("s3://bucket/dir", "'s3://bucket/dir' is not there; 's3://bucket/dir/' are all objects below it"),
+        ("s3://bucket/dir", "'s3://bucket/dir' is not there; all objects below it are 's3://bucket/dir/'"),
         ("s3://bucket/sorted/", "holds parts and their MANIFEST.json; name the parts: 's3://bucket/sorted/part-[?]{5}'"),
         ("s3://other/x", "the bucket of 's3://other/x' is not there"),
     ],
