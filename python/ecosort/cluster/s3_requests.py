@@ -26,6 +26,7 @@ _CODE = re.compile(rb"<Code>\s*(\w+)\s*</Code>")
 _OF_THE_KEY = ("InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken", "TokenRefreshRequired")
 _CONFLICTS = (409, 412)  # of a conditional write
 _NO_CONDITIONS = (400, 405, 501)
+_BINARY = {"Content-Type": "application/octet-stream"}  # urllib would call a body a form
 _READ = "s3:GetObject"
 _LIST = "s3:ListBucket"
 
@@ -55,7 +56,7 @@ def request_of(
         f"{endpoint.scheme}://{endpoint.netloc}{place}" + (f"?{asked}" if asked else ""),
         data=body if method == "PUT" else None,
         method=method,
-        headers={**signed, **(headers or {})},
+        headers={**signed, **(headers or {}), **(_BINARY if method == "PUT" else {})},
     )
 
 

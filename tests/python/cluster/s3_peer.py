@@ -108,6 +108,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(206, data[begin:end], {"Content-Range": f"bytes {begin}-{end - 1}/{len(data)}"})
 
     def _PutObject(self, key: str, query: dict[str, str]) -> None:  # noqa: N802
+        if self.headers["Content-Type"] != "application/octet-stream":
+            self._refuse(400, "a form")
+            return
         condition = self.headers.get("If-None-Match")
         if condition and self.held.conditions == "unknown":
             self._refuse(501, "NotImplemented")
