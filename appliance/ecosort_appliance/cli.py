@@ -57,6 +57,7 @@ def queue() -> None:
 @click.option("--at", help="Not before 02:00 or 2030-01-31T02:00.")
 @click.option("--every", type=click.Choice(RULES), help="Again and again; with --at at that time.")
 @click.option("--watch", metavar="DIR", help="Once for each file that comes there; {} stands for its path, {name} for its name.")
+@click.option("--match", multiple=True, metavar="PATTERN", help="--watch: only names such as '*.csv'; repeatable.")
 @click.option(
     "--settle",
     "settle_s",
@@ -202,7 +203,8 @@ def run(tick_s: float) -> int:
 
 @cli.command()
 @click.option("--listen", "address", default="127.0.0.1:8080", show_default=True, metavar="HOST:PORT", help="Where the page is.")
-@click.option("--host", "names", multiple=True, help="A name by which the page may be asked for; repeatable.")
+@click.option("--host", "names", multiple=True, help="A name by which the page may be asked for, also by a proxy; repeatable.")
+@click.option("--root-path", "root", default="", metavar="PATH", help="The path below which a proxy has the page.")
 @click.option("--token-file", type=click.Path(path_type=Path), help="Holds what a browser must know; made if it does not exist.")
 @click.option("--no-page", is_flag=True, help="Only do what is queued.")
 @click.option("--meter", metavar="METER", help="As for ecosort power: watts and joules of each job.")
@@ -214,6 +216,7 @@ def run(tick_s: float) -> int:
 def serve(
     address: str,
     names: tuple[str, ...],
+    root: str,
     token_file: Path | None,
     no_page: bool,
     meter: str | None,
@@ -232,7 +235,7 @@ def serve(
 
     directory, connection = opened()
     connection.close()
-    listen = None if no_page else Listen(address, names, token_file)
+    listen = None if no_page else Listen(address, names, token_file, root)
     settings = Settings(given["tick_s"], given["keep_days"], int(given["keep_jobs"]))
     return serve_queue(directory, listen, Meter(meter, config) if meter else None, settings, end_jobs)
 

@@ -11,6 +11,7 @@ from ecosort_appliance import jobs
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import real_path
+from ecosort_appliance.watch import may_share_names
 from ecosort_appliance.words import filled, read_words
 
 _STANDING = "(every IS NOT NULL OR watch IS NOT NULL) AND state IN ('standing', 'paused')"
@@ -26,6 +27,7 @@ class Newcomer:
     watch: str | None
     number: int | None = None
     parent: int | None = None
+    patterns: Sequence[str] = ()
 
 
 def check_others(connection: sqlite3.Connection, newcomer: Newcomer) -> None:
@@ -51,7 +53,8 @@ def check_others(connection: sqlite3.Connection, newcomer: Newcomer) -> None:
 def _check_output(standing: Sequence[Job], newcomer: Newcomer, output: str) -> None:
     """Two jobs of which one is standing and that write one output make each other's jobs wait, or sort twice."""
     for job in standing:
-        if job.watch == newcomer.watch and _output_of(job) == output:
+        is_beside = job.watch == newcomer.watch and may_share_names(job.patterns, newcomer.patterns)
+        if is_beside and _output_of(job) == output:
             when = f"for each file that comes to {job.watch!r}" if job.watch else f"{job.every} to {output!r}"
             raise QueueError(f"job {job.id} writes {when} already; name another output, or `ecosort queue cancel {job.id}` first")
 

@@ -70,6 +70,10 @@ MIGRATIONS = [
     ALTER TABLE jobs ADD COLUMN tell_again_s REAL NOT NULL DEFAULT 0;
     ALTER TABLE jobs ADD COLUMN tell_error TEXT NOT NULL DEFAULT '';
     """,
+    # JSON: which names in a watched directory are meant.
+    """
+    ALTER TABLE jobs ADD COLUMN patterns TEXT NOT NULL DEFAULT '[]';
+    """,
 ]
 
 

@@ -17,6 +17,7 @@ from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import is_in_memory, lies_in, real_path
 from ecosort_appliance.program import job_directory_of
 from ecosort_appliance.users import KEPT
+from ecosort_appliance.watch import check_pattern
 from ecosort_appliance.words import Named, check_size, filled, read_words
 
 _SETTLE_S = 10.0  # what a watched file must rest
@@ -36,6 +37,7 @@ class Wish:
     every: str | None = None
     watch: str | None = None
     settle_s: float | None = None
+    match: Sequence[str] = ()
     on_end: str | None = None
     resumable: bool = True
 
@@ -53,6 +55,10 @@ def _check(wish: Wish) -> None:
         raise QueueError("--watch goes without --at and --every: a job begins when a file comes")
     if wish.watch is None and wish.settle_s is not None:
         raise QueueError("--settle goes with --watch: it is how long a file that comes must rest; leave it out")
+    if wish.watch is None and wish.match:
+        raise QueueError("--match goes with --watch: it says which names of files are meant; leave it out")
+    for pattern in wish.match:
+        check_pattern(pattern)
     if wish.on_end is not None:
         on_end.check(wish.on_end)
     try:
@@ -96,7 +102,7 @@ def add(queue: Path, connection: sqlite3.Connection, wish: Wish) -> Added:
     check_queue_is_spared(named, wish.directory, queue)
     is_standing = watch is not None or wish.every is not None
     due_s = times.first(wish.every, wish.at, now_s) if wish.every else times.moment(wish.at, now_s) if wish.at else 0.0
-    check_others(connection, Newcomer(wish.words, wish.directory, wish.every, watch))
+    check_others(connection, Newcomer(wish.words, wish.directory, wish.every, watch, patterns=wish.match))
     environment = {n: os.environ[n] for n in KEPT if n in os.environ and wish.uid == os.geteuid()} | {"umask": _mask()}
     output = real_path(named.output, wish.directory)
     resumable = _is_resumable(wish, named, output)
@@ -129,6 +135,7 @@ def add(queue: Path, connection: sqlite3.Connection, wish: Wish) -> Added:
             "every": wish.every,
             "at": wish.at,
             "watch": watch,
+            "patterns": list(wish.match),
             "settle_s": _SETTLE_S if wish.settle_s is None else wish.settle_s,
             "queued_s": now_s,
         },
@@ -206,7 +213,7 @@ def retry(connection: sqlite3.Connection, number: int) -> str:
         return "is tried at once"
     if job.state not in (jobs.FAILED, jobs.CANCELLED):
         raise QueueError(f"job {number} {_state_words(job)}; only what failed or was cancelled can be done once more")
-    check_others(connection, Newcomer(job.words, job.directory, job.every, job.watch, job.id, job.parent))
+    check_others(connection, Newcomer(job.words, job.directory, job.every, job.watch, job.id, job.parent, job.patterns))
     untold = {"notified": 0, "tell_tries": 0, "tell_again_s": 0.0, "tell_error": ""}
     waits = {"state": _waiting_state(job), "reason": "", "wish": "", "not_before_s": _next(job), "ended_s": None}
     _change(connection, job, **waits, **untold)

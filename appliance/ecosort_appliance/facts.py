@@ -26,6 +26,7 @@ def job_facts(job: Job) -> dict[str, Any]:
         "at": job.at,
         "every": job.every,
         "watch": None if job.watch is None else _plain(job.watch),
+        "match": [_plain(pattern) for pattern in job.patterns],
         "settle_s": None if job.watch is None else job.settle_s,
         "on_end": None if job.on_end is None else _plain(job.on_end),
         "on_end_tries": job.tell_tries,

@@ -29,7 +29,7 @@ MOSTLY = 0.9  # of its work a job must have been metered, or records per joule a
 _LARGEST_NUMBER = 2**63 - 1  # that SQLite takes
 _MOST_DIGITS = 20  # of a number that is worth a look
 HAS_ENDED = "state IN ('done', 'failed', 'cancelled')"
-_JSON = ("words", "directory", "environment", "output", "output_before")
+_JSON = ("words", "directory", "environment", "output", "output_before", "patterns")
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,7 @@ class Job:
     at: str | None
     watch: str | None
     settle_s: float | None
+    patterns: list[str]  # of names in the watched directory; none: all
     attempt: int
     has_begun: bool
     output_before: list[int] | None

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Listen:
-    """Where the page is: `names` are hosts by which it may be asked for, beside addresses."""
+    """Where the page is: `names` are hosts by which it may be asked for, beside addresses; `root` is its path behind a proxy."""
 
     address: str
     names: tuple[str, ...]
     token_file: Path | None
+    root: str = ""
 
 
 class SchedulerThread:
@@ -120,17 +121,20 @@ def _work_without_page(scheduler: SchedulerThread) -> None:
 def _work_with_page(queue: Path, listen: Listen, meter: Meter | None, scheduler: SchedulerThread) -> None:
     import uvicorn
 
-    from ecosort_appliance.web.app import Page
-    from ecosort_appliance.web.security import is_loopback, read_token
+    from ecosort_appliance.web.app import Page, Reach, refuse_root
+    from ecosort_appliance.web.security import is_loopback, read_token, refuse_name
     from ecosort_appliance.web.server import Server
 
     host, port = parse_address(listen.address)
     if listen.token_file is None and (os.geteuid() == 0 or not is_loopback(host)):
         why = "root's page could end the jobs of all users" if is_loopback(host) else "others can reach this address"
         raise QueueError(f"{why}: give --token-file FILE (it is made if it does not exist)")
+    for name in listen.names:
+        refuse_name(name)
+    refuse_root(listen.root)
     token = read_token(listen.token_file) if listen.token_file else None
-    names = {"localhost", *listen.names} if is_loopback(host) else {socket.gethostname(), *listen.names}
-    page = Page(queue, sorted(names), token, meter)
+    known = "localhost" if is_loopback(host) else socket.gethostname()
+    page = Page(queue, Reach((known,), listen.names, token, listen.root.removesuffix("/")), meter)
     config = uvicorn.Config(
         page.application(),
         log_level="error",

@@ -13,7 +13,7 @@ from ecosort_appliance.users import user_name
 def rule_text(job: Job) -> str:
     """Of a job that makes others; empty of any other."""
     if job.watch:
-        return f"watches {job.watch}"
+        return f"watches {job.watch}" + (f" for {', '.join(job.patterns)}" if job.patterns else "")
     return f"{job.every}, next {time_text(job.not_before_s)}" if job.every else ""
 
 
@@ -114,7 +114,7 @@ def details(job: Job, progress: Mapping[str, Any] | None) -> Iterator[str]:
         "attempts": str(job.attempt),
         "made by": f"job {job.parent}" if job.parent else "",
         "every": " at ".join(filter(None, [job.every, job.at])) if job.every else "",
-        "watches": f"{job.watch}, for files that rest for {job.settle_s:g} s" if job.watch else "",
+        "watches": f"{job.watch}, for {', '.join(job.patterns) or 'files'} that rest for {job.settle_s:g} s" if job.watch else "",
         "not before": time_text(job.not_before_s) if job.state in (QUEUED, STANDING, PAUSED) else "",
         "queued": time_text(job.queued_s),
         "started": time_text(job.started_s),

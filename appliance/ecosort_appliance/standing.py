@@ -86,7 +86,7 @@ class Standing:
         if now_s - self._looked_s.get(job.id, -_LOOK_PERIOD_S) < min(_LOOK_PERIOD_S, job.settle_s / 4):
             return
         self._looked_s[job.id] = now_s
-        there = look_as(job.uid, job.watch)
+        there = look_as(job.uid, job.watch, job.patterns)
         self._forget_gone(job, there)
         for file in there:
             identity, since_s = self._resting.get((job.id, file.path)) or self._at_first(file, now_s)

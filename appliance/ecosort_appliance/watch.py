@@ -1,19 +1,32 @@
-"""Looks at a watched directory: which files are there, and whether someone still writes them."""
+"""Looks at a watched directory: which files are there, and whether someone still writes them.
+
+Names of files are chosen by patterns of a shell. Names that programs give to what they have not finished are left out, unless a
+pattern looks like such a name itself.
+"""
 
 from __future__ import annotations
 
 import fcntl
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
+from fnmatch import fnmatchcase
 
+from ecosort_appliance.errors import QueueError
 from ecosort_appliance.users import environment_of, popen_user
 
 _LOOK_S = 60.0
+# Browsers, clients of FTP and SFTP, tools that download, editors.
+_PARTIAL = (
+    *("*.part", "*.partial", "*.crdownload", "*.download", "*.opdownload", "*.filepart", "*.tmp", "*.temp", "*.aria2"),
+    *("*.!ut", "*.!qb", "*.bc!", "*.swp", "*~", "~*"),
+)
 
 
 @dataclass(frozen=True)
@@ -27,11 +40,43 @@ class Found:
     changed_s: float
 
 
-def look(directory: str) -> list[Found]:
-    """Regular files that are not hidden; OSError when it cannot be read."""
+def check_pattern(pattern: str) -> None:
+    """QueueError for a --match that no file would have."""
+    if not pattern or "/" in pattern:
+        raise QueueError(f"--match {pattern!r} is a pattern for names of files in the directory, such as '*.csv'")
+    if pattern.startswith("."):
+        raise QueueError(f"--match {pattern!r}: hidden files are left out; give them a name without a leading dot")
+    if re.search(r"\{.*,.*\}", pattern):
+        raise QueueError(f"--match {pattern!r}: braces have no meaning here; give --match once for each pattern")
+
+
+def is_wanted(name: str, patterns: Sequence[str]) -> bool:
+    """No patterns: every name but those of unfinished files."""
+    matching = [pattern for pattern in patterns or ["*"] if fnmatchcase(name, pattern)]
+    return any(not _is_partial(name) or _is_partial(pattern) for pattern in matching)
+
+
+def _is_partial(name: str) -> bool:
+    return any(fnmatchcase(name.lower(), pattern) for pattern in _PARTIAL)
+
+
+def may_share_names(first: Sequence[str], second: Sequence[str]) -> bool:
+    """False where no name has patterns of both, as the literal beginnings and ends of these tell."""
+    return any(_may_overlap(one, other) for one in first or ["*"] for other in second or ["*"])
+
+
+def _may_overlap(one: str, other: str) -> bool:
+    heads = [re.split(r"[*?[]", pattern)[0] for pattern in (one, other)]
+    tails = [re.split(r"[*?\]]", pattern)[-1] for pattern in (one, other)]
+    is_one_head = heads[0].startswith(heads[1]) or heads[1].startswith(heads[0])
+    return is_one_head and (tails[0].endswith(tails[1]) or tails[1].endswith(tails[0]))
+
+
+def look(directory: str, patterns: Sequence[str] = ()) -> list[Found]:
+    """Regular files that are wanted and not hidden; OSError when it cannot be read."""
     found = []
     for entry in sorted(os.scandir(directory), key=lambda e: e.name):
-        if entry.name.startswith(".") or not entry.is_file(follow_symlinks=False):
+        if entry.name.startswith(".") or not is_wanted(entry.name, patterns) or not entry.is_file(follow_symlinks=False):
             continue
         if file := _look_at(entry.path):
             found.append(file)
@@ -69,13 +114,13 @@ def _is_open_for_writing(descriptor: int) -> bool:
     return False
 
 
-def look_as(uid: int, directory: str) -> list[Found]:
+def look_as(uid: int, directory: str, patterns: Sequence[str]) -> list[Found]:
     """The same with the rights of that user."""
     if os.geteuid() == uid:
-        return look(directory)
+        return look(directory, patterns)
     done = subprocess.run(
         [sys.executable, "-P", "-m", "ecosort_appliance.watch"],
-        input=json.dumps(directory).encode(),
+        input=json.dumps([directory, patterns]).encode(),
         cwd="/",
         env=environment_of(uid, {}),
         capture_output=True,
@@ -89,4 +134,4 @@ def look_as(uid: int, directory: str) -> list[Found]:
 
 
 if __name__ == "__main__":
-    json.dump([astuple(file) for file in look(json.load(sys.stdin))], sys.stdout)
+    json.dump([astuple(file) for file in look(*json.load(sys.stdin))], sys.stdout)

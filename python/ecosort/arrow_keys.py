@@ -95,7 +95,7 @@ def _column(schema: Any, key: Any) -> Column:
         raise BadInput(
             f"column {name!r}: the order is 'ascending' or 'descending', and nulls come 'first' or 'last', not {words[1:]}"
         )
-    kind = schema.field(indices[0]).type
+    kind = _storage(schema.field(indices[0]).type)
     is_text = any(is_kind(kind) for is_kind in _TEXTS)
     if not is_text and not any(is_kind(kind) for is_kind in _FIXED):
         raise BadInput(
@@ -119,8 +119,15 @@ _FIXED = (
 )
 
 
+def _storage(kind: Any) -> Any:
+    """Of a UUID its 16 bytes; extensions of others may have an order that is not that of their storage."""
+    return kind.storage_type if getattr(kind, "extension_name", "") == "arrow.uuid" else kind
+
+
 def _with_bytes(array: Any) -> Any:
     """Booleans are bits in Arrow."""
+    if _storage(array.type) != array.type:
+        array = array.storage
     return array.cast(pa.uint8()) if _types.is_boolean(array.type) else array
 
 

@@ -12,9 +12,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ecosort.ahead import ahead
-from ecosort.arrow_input import cast_to, check_schema, open_parquet, open_stream, pieces_of, without_views
+from ecosort.arrow_dictionaries import Dictionaries
+from ecosort.arrow_input import cast_to, check_schema, pieces_of, plain_schema
 from ecosort.arrow_keys import columns_of
 from ecosort.arrow_runs import Run, RunFile
+from ecosort.arrow_sources import Source
 from ecosort.behind import Behind
 from ecosort.errors import IoFailed, NotEnoughMemory
 from ecosort.kept_memory import KeptMemory
@@ -62,6 +64,11 @@ class Shares:
         return min(self.memory // 16, 512 << 20)
 
     @property
+    def dictionaries(self) -> int:
+        """Of the values of one column that are put together from several dictionaries."""
+        return self.memory // 8
+
+    @property
     def batch(self) -> int:
         """Of a batch in a run: in the merge one of every run is there."""
         return min(max(self.memory // 4096, 16 << 10), 512 << 10)
@@ -102,47 +109,48 @@ class RowSort:
         self._shares = shares
         self._kept = KeptMemory(shares.kept)
 
-    def sort_parquet(self, path: str, by: str | Sequence[str | Sequence[str]]) -> Any:
-        """Of a file."""
-        with ExitStack() as stack:
-            file = stack.enter_context(open_parquet(path))
-            self._take_shares(self._shares.with_pages(file.page_bytes()))
-            batches = file.batches(self._shares.run, self._kept)
-            pieces = stack.enter_context(closing(ahead(self._pieces(file.schema, batches))))
-            return self._sort(file.schema, pieces, by)
+    def sort(self, source: Source, by: str | Sequence[str | Sequence[str]]) -> Any:
+        """The rows of the source by these columns, as a RecordBatchReader."""
+        self._take_shares(self._shares.with_pages(source.page_bytes))
+        encoded = Dictionaries(source.schema, self._shares.dictionaries)
+        with closing(self._pieces(source, encoded)) as pieces:
+            if not source.is_of_files:
+                return self._sort(encoded, pieces, by)
+            with closing(ahead(pieces)) as read_ahead:
+                return self._sort(encoded, read_ahead, by)
 
-    def sort_stream(self, table: Any, by: str | Sequence[str | Sequence[str]]) -> Any:
-        """Of whatever gives an Arrow stream."""
-        reader = open_stream(table)
-        return self._sort(reader.schema, self._pieces(reader.schema, reader), by)  # in this thread, which it may be bound to
+    def _pieces(self, source: Source, encoded: Dictionaries) -> Generator[Any, None, None]:
+        schema = encoded.stored_schema
+        plain = plain_schema(schema)
+        batches = encoded.stored(source.batches(self._shares.run, self._kept))
+        yield from pieces_of(batches if plain.equals(schema) else cast_to(plain, batches), self._shares.run, self._kept)
 
-    def _pieces(self, schema: Any, batches: Iterable[Any]) -> Iterator[Any]:
-        plain = without_views(schema)
-        return pieces_of(batches if plain.equals(schema) else cast_to(plain, batches), self._shares.run, self._kept)
-
-    def _sort(self, schema: Any, pieces: Iterable[Any], by: str | Sequence[str | Sequence[str]]) -> Any:
-        plain = without_views(schema)
+    def _sort(self, encoded: Dictionaries, pieces: Iterable[Any], by: str | Sequence[str | Sequence[str]]) -> Any:
+        plain = plain_schema(encoded.stored_schema)
         check_schema(plain)
-        columns = columns_of(plain, by)
+        of_values = plain_schema(encoded.value_schema)
+        columns = columns_of(of_values, by)
         with ExitStack() as stack:
             file = RunFile(self._place, plain)
             stack.callback(file.close)
             stack.push(file.count_in)
-            transport = transport_of(plain, columns, self._shares.program, self._threads, self._place)
+            transport = transport_of(of_values, columns, self._shares.program, self._threads, self._place)
             sort = stack.enter_context(PipedSort(transport.words))
             runs: list[Run] = []
             number = 0
             with Behind[_Ordered](lambda rows: runs.append(self._store(file, rows))) as storing:
                 for piece in pieces:
                     self._check_count(number)
-                    storing.give(_put_in_order(piece, number, transport, sort))
+                    keyed = encoded.with_values(piece, (column.index for column in columns))
+                    storing.give(_put_in_order(piece, transport.keys(keyed), number, transport, sort))
+                    del keyed
                     del piece  # the next one is made now
                     number += 1
                     self._kept.check()
             sort.end_input()
             merged = self._merge(runs, transport.runs_of(sort.pieces()), stack.pop_all())
             next(merged)  # from here on its end closes everything, however it comes
-            return pa.RecordBatchReader.from_batches(schema, ahead(_in_order(ahead(merged), schema, self._kept)))
+            return pa.RecordBatchReader.from_batches(encoded.schema(), ahead(_in_order(ahead(merged), encoded, self._kept)))
 
     def _check_count(self, runs: int) -> None:
         if runs == self._shares.most_runs:
@@ -201,9 +209,8 @@ class _Ordered:
     order: Any
 
 
-def _put_in_order(rows: Any, number: int, transport: Any, sort: PipedSort) -> _Ordered:
+def _put_in_order(rows: Any, keys: Any, number: int, transport: Any, sort: PipedSort) -> _Ordered:
     """The rows of a run, whose keys go to the program with its number."""
-    keys = transport.keys(rows)
     order = transport.order(keys)
     sort.write(transport.message(keys, number))
     return _Ordered(rows, order)
@@ -224,14 +231,9 @@ def _next_rows(runs: list[Run], wanted: NDArray[np.uint32]) -> _Ordered:
     return _Ordered(pa.concat_batches(parts), pa.array(place_of))
 
 
-def _in_order(merged: Generator[_Ordered, None, None], schema: Any, kept: KeptMemory) -> Iterator[Any]:
+def _in_order(merged: Generator[_Ordered, None, None], encoded: Dictionaries, kept: KeptMemory) -> Iterator[Any]:
     with closing(merged):
         for some in merged:
-            yield _taken(some, schema)
+            yield encoded.encoded(some.rows.take(some.order))
             del some  # the next one is made now
             kept.check()
-
-
-def _taken(some: _Ordered, schema: Any) -> Any:
-    rows = some.rows.take(some.order)
-    return rows if rows.schema.equals(schema) else rows.cast(schema)

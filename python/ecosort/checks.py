@@ -11,8 +11,8 @@ from ecosort.errors import BadInput
 
 
 def no_such(name: str, wanted: str, given: object) -> BadInput:
-    """An error that shows the beginning of what was given."""
-    text = repr(given)
+    """An error that shows the beginning of what was given, in one line."""
+    text = repr(given).replace("\n", " ")
     return BadInput(f"{name} is {wanted}, not {text if len(text) <= 80 else text[:77] + '...'}")
 
 

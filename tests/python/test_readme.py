@@ -76,7 +76,7 @@ def test_recipes_of_clusters_may_be_typed_one_after_the_other() -> None:
     text = (ROOT / "docs" / "cluster.md").read_text()
     recipes, calls = (text.split("\n```python\n")[0], text.split("\n```python\n")[1])
     outputs = re.findall(r"cluster sort (?:[^\n]|\\\n)*? -o (\S+)", recipes) + re.findall(r'sort\("in.dat", "(.*?)"', calls)
-    assert len(outputs) == 6
+    assert len(outputs) == 7
     assert len(set(outputs)) == len(outputs)
 
 

@@ -209,8 +209,6 @@ def test_what_is_no_table_is_refused(here: Path) -> None:
     with pytest.raises(BadInput, match="'text' cannot be read as Parquet") as raised:
         sort_table("text", "a")
     assert "\n" not in str(raised.value)
-    with pytest.raises(BadInput, match="column 'a' is encoded by a dictionary"):
-        sort_table(pa.table({"a": pa.array(["x"]).dictionary_encode()}), "a")
 
 
 def test_memory_that_sorts_no_table_is_refused_with_what_would_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -13,11 +15,13 @@ from urllib.parse import parse_qs
 from jinja2 import Environment, FileSystemLoader
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ecosort_appliance import desk, jobs
 from ecosort_appliance.database import open_database
@@ -30,17 +34,29 @@ from ecosort_appliance.web.views import Views, WattSource
 _HERE = Path(__file__).parent
 _MOST_FORM_BYTES = 4096
 _EVENT_PERIOD_S = 1.0
+_MOST_QUIET_S = 20.0  # a proxy gives up a connection that says nothing, nginx after 60 s
 _MOST_LISTENERS = 32
 _CHANGES = {"cancel": desk.cancel, "retry": desk.retry, "pause": desk.pause, "resume": desk.resume}
 
 
-class Page:
-    """The page of one queue. `token` None: whoever reaches it may do everything."""
+@dataclass(frozen=True)
+class Reach:
+    """How the page is reached. `hosts` and `own_names` are those of the Guard. `token` None: everyone who reaches the page may do
+    everything. `root` is the path below which a proxy has the page, without its last slash."""
 
-    def __init__(self, queue: Path, hosts: list[str], token: str | None, meter: WattSource | None) -> None:
+    hosts: tuple[str, ...]
+    own_names: tuple[str, ...]
+    token: str | None
+    root: str = ""
+
+
+class Page:
+    """The page of one queue."""
+
+    def __init__(self, queue: Path, reach: Reach, meter: WattSource | None) -> None:
         self._queue = queue
-        self._hosts = hosts
-        self._token = token
+        self._reach = reach
+        self._token = reach.token
         self._meter = meter
         self._views = Views(queue, meter)
         self._templates = Environment(loader=FileSystemLoader(_HERE / "templates"), autoescape=True)
@@ -59,8 +75,9 @@ class Page:
             Route("/login", self.login, methods=["GET", "POST"]),
             Mount("/static", StaticFiles(directory=_HERE / "static")),
         ]
-        guard = Middleware(Guard, hosts=self._hosts, token=self._token)
-        return Starlette(routes=routes, middleware=[guard], exception_handlers={QueueError: self._say_error})
+        below = Middleware(BelowRoot, root=self._reach.root)
+        guard = Middleware(Guard, hosts=self._reach.hosts, own_names=self._reach.own_names, token=self._token)
+        return Starlette(routes=routes, middleware=[below, guard], exception_handlers={QueueError: self._say_error})
 
     async def _say_error(self, request: Request, error: Exception) -> Response:
         return PlainTextResponse(shown(str(error)) + "\n", HTTPStatus.CONFLICT)
@@ -69,7 +86,7 @@ class Page:
         return HTMLResponse(self._html(name, values))
 
     def _html(self, name: str, values: Mapping[str, object]) -> str:
-        return self._templates.get_template(name).render(values, form_token=self._form_token)
+        return self._templates.get_template(name).render(values, form_token=self._form_token, root=self._reach.root)
 
     async def index(self, request: Request) -> Response:
         return self._render("index.html", **await run_in_threadpool(self._views.overview))
@@ -85,17 +102,21 @@ class Page:
         """The changing part of the index, whenever it has changed, as server-sent events."""
         if self._listeners >= _MOST_LISTENERS:
             return PlainTextResponse("Too many pages are open.\n", HTTPStatus.SERVICE_UNAVAILABLE)
-        return StreamingResponse(self._changes(request), media_type="text/event-stream")
+        unbuffered = {"X-Accel-Buffering": "no"}  # or nginx holds events back until they fill a buffer
+        return StreamingResponse(self._changes(request), media_type="text/event-stream", headers=unbuffered)
 
     async def _changes(self, request: Request) -> AsyncIterator[str]:
         self._listeners += 1
         try:
-            last = ""
+            last, quiet_s = "", 0.0
             while not self.is_ending() and not await request.is_disconnected():
                 values = await run_in_threadpool(self._views.overview)
                 html = self._html("live.html", values)
                 if html != last:
                     yield "".join(f"data: {line}\n" for line in html.splitlines()) + "\n"
+                elif quiet_s >= _MOST_QUIET_S:
+                    yield ":\n\n"
+                quiet_s = quiet_s + _EVENT_PERIOD_S if html == last and quiet_s < _MOST_QUIET_S else 0.0
                 last = html
                 await asyncio.sleep(_EVENT_PERIOD_S)
         finally:
@@ -143,9 +164,45 @@ class Page:
             await asyncio.sleep(1.0)
             return self._render("login.html", wrong=True)
         answer = RedirectResponse("/", HTTPStatus.SEE_OTHER)
-        is_secure = request.url.scheme == "https"
-        answer.set_cookie(COOKIE, session_of(self._token), httponly=True, samesite="strict", secure=is_secure, max_age=30 * 86400)
+        answer.set_cookie(
+            COOKIE,
+            session_of(self._token),
+            httponly=True,
+            samesite="strict",
+            secure=request.headers.get("origin", "").startswith("https:"),  # the browser's own word: a proxy has the TLS
+            path=self._reach.root or "/",
+            max_age=30 * 86400,
+        )
         return answer
+
+
+class BelowRoot:
+    """Takes the path below which a proxy has the page off a request, where the proxy left it on, and puts it before redirects."""
+
+    def __init__(self, app: ASGIApp, root: str) -> None:
+        self._app = app
+        self._root = root
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and f"{scope['path']}/".startswith(f"{self._root}/"):
+            scope = {**scope, "path": scope["path"].removeprefix(self._root) or "/"}
+
+        async def with_root(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                if headers.get("location", "").startswith("/"):
+                    headers["location"] = self._root + headers["location"]
+            await send(message)
+
+        await self._app(scope, receive, with_root)
+
+
+def refuse_root(root: str) -> None:
+    """QueueError for a --root-path that no proxy can have, or that the page has itself."""
+    if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)*/?", root) or {".", ".."} & set(root.split("/")):
+        raise QueueError(f"--root-path {root[:60]!r} is no path; write for example /ecosort")
+    if {*root.split("/")[1:2]} & {"events", "metrics", "job", "queue", "login", "static"}:
+        raise QueueError(f"--root-path {root[:60]!r} begins like a path of the page itself; take another one, such as /ecosort")
 
 
 def _number(request: Request) -> int:

@@ -1,8 +1,9 @@
 """Who may see and change the queue by the page.
 
 Host       must be a name that the service was told to listen at (DNS rebinding)
+Origin     of a change must be this page: the host and port that was asked, or, behind a proxy, a name given with --host
 token      wherever there is one: as `Authorization: Bearer`, or in the cookie that the login sets
-changes    POST only, with an Origin of this page (or Sec-Fetch-Site: same-origin) and the form's own token
+changes    POST only, with such an Origin (or Sec-Fetch-Site: same-origin) and the form's own token
 headers    nothing but what this service serves; no frames; nothing is kept by caches
 """
 
@@ -38,6 +39,8 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 OPEN_PATHS = ("/login", "/static/")
+_FOREIGN = "This did not come from this page; behind a proxy, start the service with --host NAME.\n"
+_PORTS = {"http": ":80", "https": ":443"}
 
 
 def _make_private(directory: Path) -> None:
@@ -82,12 +85,24 @@ def is_loopback(host: str) -> bool:
     return host == "localhost" or (is_address(host) and ipaddress.ip_address(host).is_loopback)
 
 
-class Guard:
-    """The middleware around everything that is served. `hosts`: names without ports."""
+def refuse_name(name: str) -> None:
+    """QueueError for a --host that no Host header can be: an address with a scheme or a port, a path."""
+    meant = host_of(_authority(name) or name)
+    if host_of(name) != name.strip("[]").lower() or not meant:
+        raise QueueError(f"--host {name[:60]!r}: write the name alone{f', {meant}' if meant else ''}")
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str], token: str | None) -> None:
+
+class Guard:
+    """The middleware around everything that is served.
+
+    `hosts` are names without ports by which the page may be asked for. `own_names` may be asked for, too, and are this page's
+    with any port and scheme: a proxy with TLS has others than this service.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: Iterable[str], own_names: Iterable[str], token: str | None) -> None:
         self._app = app
-        self._hosts = frozenset(host.lower() for host in hosts)
+        self._own_names = frozenset(map(host_of, own_names))
+        self._hosts = self._own_names | frozenset(host.lower() for host in hosts)
         self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -111,8 +126,10 @@ class Guard:
             return PlainTextResponse("This name is not served; start the service with --host NAME.\n", 421)
         if method not in ("GET", "HEAD", "POST"):
             return PlainTextResponse("Not allowed.\n", 405)
-        if method == "POST" and not _comes_from_here(headers):
-            return PlainTextResponse("This did not come from this page.\n", 403)
+        if method == "POST" and not self._comes_from_here(headers):
+            return PlainTextResponse(
+                "This did not come from this page; behind a proxy, start the service with --host NAME.\n", 403
+            )
         if self._token is None or request.url.path.startswith(OPEN_PATHS) or self._knows_token(request):
             return None
         if method == "GET" and "text/html" in headers.get("accept", ""):
@@ -122,6 +139,15 @@ class Guard:
     def _is_ours(self, host: str) -> bool:
         """A rebound name is a name: addresses are safe."""
         return host in self._hosts or is_address(host)
+
+    def _comes_from_here(self, headers: Headers) -> bool:
+        """Browsers say where a form comes from; a program that knows the token by heart says nothing and needs no protection."""
+        origin = headers.get("origin")
+        if origin is not None:
+            return host_of(_authority(origin)) in self._own_names or _is_same_place(origin, headers.get("host", ""))
+        if (site := headers.get("sec-fetch-site")) is not None:
+            return site == "same-origin"
+        return headers.get("authorization", "").lower().startswith("bearer ")
 
     def _knows_token(self, request: HTTPConnection) -> bool:
         assert self._token is not None
@@ -148,11 +174,12 @@ def host_of(header: str) -> str:
         return ""
 
 
-def _comes_from_here(headers: Headers) -> bool:
-    """Browsers say where a form comes from; a program that knows the token by heart says nothing and needs no such protection."""
-    origin = headers.get("origin")
-    if origin is not None:
-        return urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
-    if (site := headers.get("sec-fetch-site")) is not None:
-        return site == "same-origin"
-    return headers.get("authorization", "").lower().startswith("bearer ")
+def _authority(origin: str) -> str:
+    """Host and port of an Origin."""
+    return origin.partition("://")[2]
+
+
+def _is_same_place(origin: str, host: str) -> bool:
+    """Where a Host names the port that an Origin leaves out, because its scheme has it, they are the same."""
+    port = _PORTS.get(origin.partition("://")[0].lower(), "")
+    return bool(_authority(origin)) and host.lower().removesuffix(port) == _authority(origin).lower().removesuffix(port)

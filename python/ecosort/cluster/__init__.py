@@ -43,6 +43,7 @@ def sort(
     seed: int = 1,
     single: bool = False,
     merges: bool | None = None,
+    conditional_put: bool = True,
     progress: Observe | None = None,
 ) -> ClusterReport:
     """Sorts files into the directory `dst`, which must not exist or be empty: part-00000... and MANIFEST.json.
@@ -50,11 +51,12 @@ def sort(
     `format` is records (with `record_size` in bytes), lines, csv or jsonl; `by` are keys as in sort_file(), sort_lines() and
     sort_csv(); `options` further words of the format, such as "--delimiter=tab". `on` is "local" (processes of this machine),
     "ray" (the Ray cluster of this machine, that of RAY_ADDRESS, or a new one) or "ray://HEAD[:PORT]". `src` may be addresses
-    (http, https, s3). `nodes_temp` are directories for slices, one for each node, which all nodes can read. On each node
-    `workers` tasks run at a time, with `threads` threads and `memory` (bytes, or a text such as "512MiB") each. With `single`,
-    `dst` becomes one file, which must not exist. `dst` may be "s3://BUCKET/PREFIX", too, of which nothing must exist.
-    `merges` has parts merged from sorted slices, or sorted in one pass (False); the planner chooses otherwise.
-    `progress` is called with a PhaseState some times a second.
+    (http, https, s3; of s3 also prefixes that end with a slash, and patterns), and compressed files of rows. `nodes_temp` are
+    directories for slices, one for each node, which all nodes can read. On each node `workers` tasks run at a time, with
+    `threads` threads and `memory` (bytes, or a text such as "512MiB") each. With `single`, `dst` becomes one file, which must
+    not exist. `dst` may be "s3://BUCKET/PREFIX", too, of which nothing must exist; a server that knows no If-None-Match wants
+    `conditional_put=False`. `merges` has parts merged from sorted slices, or sorted in one pass (False); the planner chooses
+    otherwise. `progress` is called with a PhaseState some times a second.
 
     Raises the errors of ecosort.errors. After any of them, and after a crash, resume(dst) continues; of a
     bucket it is told the directory of the job, "BUCKET,PREFIX.ecosort" in the first of `nodes_temp`.
@@ -74,6 +76,7 @@ def sort(
         seed=checks.whole_number(seed, "seed", "a number from 0 on", least=0),
         single=checks.truth(single, "single"),
         merges=merges if merges is None else checks.truth(merges, "merges", "True, False or None"),
+        conditional_put=checks.truth(conditional_put, "conditional_put"),
     )
     return start_job(spec, _observer(progress))
 

@@ -16,10 +16,11 @@ from pathlib import Path
 from subprocess import PIPE
 from typing import Any
 
-from ecosort.cluster.journal import Event
+from ecosort.cluster.journal import RESUME, Event
 from ecosort.cluster.manifest import MANIFEST, Manifest, manifest_bytes, own_manifest
-from ecosort.cluster.remote import Passing, patiently, read_range, s3_errors, store_of, version_of
-from ecosort.cluster.unfinished_uploads import demand_key, end_uploads
+from ecosort.cluster.remote import TIMEOUT_S, read_range, version_of
+from ecosort.cluster.s3_requests import NoConditions, delete, has_key, listed, put, put_if_absent, size_of, split_url
+from ecosort.cluster.unfinished_uploads import end_uploads
 from ecosort.errors import BadInput, IoFailed, VerificationFailed
 from ecosort.process import Sort
 from ecosort.report import Report
@@ -30,58 +31,68 @@ _CHUNK = 8 << 20  # of an upload; as many as _AT_A_TIME of them are in memory be
 _CHUNKS = 9000  # at most; S3 takes 10000 of 5 MiB or more
 _AT_A_TIME = 4
 _PREFIX = re.compile(r"([A-Za-z0-9_=-][A-Za-z0-9._=-]*/)+")  # what no one encodes in different ways
-_S3 = "s3://"
+_PROBE = "ecosort-probe"  # an object that is there for a moment
 
 
 def demand_free(url: str) -> None:
     """Raises BadInput where it is no prefix, denied, or in use, and IoFailed where no server answers."""
-    demand_key(url)
-    bucket, prefix = _place(url)
-    if not _PREFIX.fullmatch(prefix):
+    _demand_key(url)
+    _store_of(url)
+    _, prefix = split_url(url)
+    if not _PREFIX.fullmatch(f"{prefix}/"):
         raise BadInput(f"'{url}': a prefix has letters, digits, '.', '_', '=' and '-' between its slashes")
-    end_uploads(bucket, prefix)
-    if next(_objects(url), None):
+    end_uploads(url)
+    if any(key != f"{prefix}/{_PROBE}" for key, _ in listed(f"{url}/")):  # that is of a job which was killed just then
         raise BadInput(f"'{url}' holds objects; name a prefix that holds none")
 
 
-def _place(url: str) -> tuple[str, str]:
-    """The bucket, and what all keys of the output begin with. Raises BadInput where obstore is missing, too."""
-    store_of(url)
-    bucket, _, prefix = url.removeprefix(_S3).partition("/")
-    return bucket, f"{prefix}/"
+def demand_conditions(url: str) -> None:
+    """Raises BadInput where the server would let a manifest take the place of another one, or where a permission is missing that
+    the job will need, by writing a small object twice and deleting it."""
+    probe = f"{url}/{_PROBE}"
+    way = "; --no-conditional-put does without, for a prefix that no other job writes"
+    delete(probe)
+    try:
+        has_put, has_put_again = put_if_absent(probe, b""), put_if_absent(probe, b"")
+    except NoConditions as error:
+        raise BadInput(f"{error}: it knows no conditional PUT (If-None-Match), which commits the job{way}") from None
+    size_of(probe)
+    delete(probe)
+    if has_put and has_put_again:
+        raise BadInput(f"'{url}': the server passes over the condition of a PUT (If-None-Match), which commits the job{way}")
 
 
-def _objects(url: str) -> Iterator[str]:
-    """Keys below the prefix."""
-    store, prefix = store_of(url)
-    with _no_more_attempts(url):
-        for found in store.list(f"{prefix}/"):
-            yield from (one["path"] for one in found)
+def _demand_key(url: str) -> None:
+    """Raises BadInput where the environment has no access key for what is written at `url`."""
+    if not has_key():
+        raise BadInput(f"'{url}' wants an access key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+
+
+def _store_of(url: str) -> tuple[Any, str]:
+    """What uploads to the bucket, and the key in it. Raises BadInput where obstore is missing."""
+    try:
+        from obstore.store import S3Store
+    except ImportError:
+        raise BadInput("the Python package obstore is not installed, which uploads to s3://; run: pip install obstore") from None
+    bucket, key = split_url(url)
+    if not key:
+        raise BadInput(f"'{url}' names no object: s3://BUCKET/KEY")
+    return S3Store(bucket, client_options={"timeout": f"{TIMEOUT_S:.0f}s", "allow_http": True}), key
 
 
 @contextmanager
 def _no_more_attempts(url: str) -> Iterator[None]:
     """obstore has made some."""
+    from obstore import exceptions
+
     try:
-        with s3_errors(url):
-            yield
-    except Passing as error:
-        raise IoFailed(f"'{url}': {error}") from None
-
-
-def size_of(url: str) -> int | None:
-    """Of an object; None where there is none."""
-    store, key = store_of(url)
-
-    def ask() -> int | None:
-        with s3_errors(url):
-            try:
-                size: int = store.head(key)["size"]
-            except FileNotFoundError:
-                return None
-            return size
-
-    return patiently(url, ask)
+        yield
+    except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError):
+        raise BadInput(f"'{url}' is denied to this access key, which needs the permission s3:PutObject") from None
+    except FileNotFoundError:
+        raise BadInput(f"the bucket of '{url}' is not there; make it first") from None
+    except (exceptions.BaseError, OSError) as error:
+        raise IoFailed(f"'{url}': {str(error).splitlines()[0]}") from None
 
 
 def read(url: str) -> bytes | None:
@@ -109,7 +120,7 @@ def sort_to_bucket(url: str, words: Sequence[str], size: int, demand: Callable[[
         demand(report)
         ended.append(report)
 
-    demand_key(url)
+    _demand_key(url)
     chunk = max(_CHUNK, -(-size // _CHUNKS))
     _upload(url, _sorted_chunks(words, chunk, take), chunk)
     return ended[0]
@@ -140,7 +151,7 @@ def _upload(url: str, chunks: Iterator[bytes], chunk: int) -> None:
             failed.append(error)
             raise
 
-    store, key = store_of(url)
+    store, key = _store_of(url)
     try:
         with _no_more_attempts(url):
             store.put(key, watched(), use_multipart=True, chunk_size=chunk, max_concurrency=_AT_A_TIME)
@@ -150,27 +161,21 @@ def _upload(url: str, chunks: Iterator[bytes], chunk: int) -> None:
         raise
 
 
-def put_small(url: str, data: bytes) -> None:
-    """As an object, in one request."""
-    store, key = store_of(url)
-    with _no_more_attempts(url):
-        store.put(key, data, use_multipart=False)
-
-
 class BucketOutput:
     """Of a job (see outputs.py)."""
 
-    def __init__(self, url: str, job: str) -> None:
-        demand_key(url)
+    def __init__(self, url: str, job: str, *, is_conditional: bool) -> None:
+        _demand_key(url)
         self._url = url
         self._job = job
+        self._is_conditional = is_conditional
 
     def is_committed(self, events: Sequence[Event]) -> bool:
         where = f"{self._url}/{MANIFEST}"
         return own_manifest(read(where), where, self._job) is not None
 
     def prepare(self, sizes: Sequence[int], top_bytes: int) -> bool:
-        end_uploads(*_place(self._url))
+        end_uploads(self._url)
         return False
 
     def attempt(self, part: int, attempt: int, temp: Path) -> Json:
@@ -197,20 +202,18 @@ class BucketOutput:
 
     def put_summaries(self, summaries: Mapping[str, bytes]) -> None:
         for name, summary in summaries.items():
-            put_small(f"{self._url}/{name}", summary)
+            put(f"{self._url}/{name}", summary)
 
     def commit(self, manifest: Manifest) -> None:
         """Raises BadInput where there is a manifest of another job by now."""
-        from obstore.exceptions import AlreadyExistsError
-
-        end_uploads(*_place(self._url))
+        end_uploads(self._url)
         where = f"{self._url}/{MANIFEST}"
-        store, key = store_of(where)
-        with _no_more_attempts(where):
-            try:
-                store.put(key, manifest_bytes(manifest), mode="create")
-            except (FileExistsError, AlreadyExistsError):
-                self.is_committed(())
+        if self._is_conditional:
+            put_if_absent(where, manifest_bytes(manifest))
+        elif size_of(where) is None:
+            put(where, manifest_bytes(manifest))
+        if not self.is_committed(()):
+            raise IoFailed(f"'{where}' was not written; {RESUME}")
 
     def complete(self, manifest: Manifest) -> None:
         """There is nothing beside the objects."""
@@ -220,8 +223,7 @@ class BucketOutput:
 
     def discard(self, sizes: Mapping[int, int]) -> None:
         """Objects that have the size of their part."""
-        end_uploads(*_place(self._url))
+        end_uploads(self._url)
         for part, size in sizes.items():
             if size_of(where := f"{self._url}/part-{part:05}") == size:
-                store, key = store_of(where)
-                store.delete(key)
+                delete(where)

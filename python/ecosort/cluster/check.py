@@ -100,9 +100,9 @@ def _check_part(manifest: Manifest, name: str, part: Part, scratch: Path) -> Non
 
 def _size(name: str) -> int | None:
     if is_bucket(name):
-        from ecosort.cluster import bucket
+        from ecosort.cluster import s3_requests
 
-        return bucket.size_of(name)
+        return s3_requests.size_of(name)
     return Path(name).stat().st_size if Path(name).is_file() else None
 
 

@@ -85,7 +85,8 @@ def _add_sort(commands: Any) -> None:
         "inputs",
         nargs="+",
         metavar="INPUT",
-        help="a regular file that all nodes can read, NODE:/path of one node's, or an address: http://, https://, s3://",
+        help="a regular file that all nodes can read, NODE:/path of one node's, or an address: http://, https://, s3://; "
+        "of s3:// also a prefix that ends with a slash, or a pattern",
     )
     add(
         "-o",
@@ -102,6 +103,7 @@ def _add_sort(commands: Any) -> None:
     add("--memory", default="512MiB", metavar="SIZE", help="of a task (default: 512MiB)")
     add("--parts", type=int, metavar="N", help="default: as few as a task can merge or sort in one pass")
     add("--single", action="store_true", help="OUTPUT becomes one file, which is not there yet, instead of a directory of parts")
+    add("--no-conditional-put", action="store_true", help="for a server of s3:// that knows no If-None-Match")
     add("--seed", type=int, default=1, metavar="N", help="of the sample (default: 1)")
     add("--plan", choices=_PLAN_FORMS, nargs="?", const=_PLAN_FORMS[0], help="tell what would be done, and do nothing")
     add("--rates", metavar="NAME=MB/s,...", help="of a node, for the time in --plan: read, write, network, sort...")
@@ -163,6 +165,7 @@ def _spec(words: argparse.Namespace) -> JobSpec:
         parts=words.parts,
         seed=words.seed,
         single=words.single,
+        conditional_put=not words.no_conditional_put,
     )
 
 

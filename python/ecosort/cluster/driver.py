@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ecosort.cluster.compressed_inputs import RATIO
 from ecosort.cluster.executor import Executor, Node
 from ecosort.cluster.journal import RESUME, Journal, sync_directory
 from ecosort.cluster.manifest import Manifest, demand_order, manifest_of
@@ -35,7 +36,7 @@ from ecosort.cluster.remote import is_remote
 from ecosort.cluster.report import ClusterReport, report_from_events
 from ecosort.cluster.sampling import rows_by_range
 from ecosort.cluster.scheduler import Done, Observe, Scheduler, Task
-from ecosort.cluster.spec import spec_from_json, split_node
+from ecosort.cluster.spec import naming_inputs, spec_from_json, split_node
 from ecosort.errors import BadInput, EcoSortError, IoFailed
 
 Json = dict[str, Any]
@@ -63,6 +64,7 @@ class Driver:
         self._partition_memory_bytes: int = plan["partition_memory_bytes"]
         self._ranges = [Range(*one) for one in plan["ranges"]]
         self._stamps = plan["inputs"]
+        self._codecs = dict(zip(self.spec.inputs, plan.get("codecs", []), strict=False))  # older jobs have none
         self._made_temps: list[str] = plan.get("made_temps", [])  # older jobs leave them
         self._executor = executor
         self._done: dict[str, Done] = {}
@@ -99,9 +101,10 @@ class Driver:
 
     @contextlib.contextmanager
     def _naming_the_job(self) -> Iterator[None]:
-        """In errors of whoever does not know what `ecosort cluster resume` is told."""
+        """In errors of whoever does not know what `ecosort cluster resume` is told, nor the names of the inputs."""
         try:
-            yield
+            with naming_inputs(self.spec):
+                yield
         except EcoSortError as error:
             error.args = (str(error).replace(RESUME, f"`ecosort cluster resume {self.spec.resume_name}`"),)
             raise
@@ -162,7 +165,7 @@ class Driver:
 
     def _sample(self) -> None:
         """One row of a range at least, because a sample tells the header of a table, too."""
-        weights = [one.end - one.begin for one in self._ranges]
+        weights = [(one.end - one.begin) * (RATIO if self._codecs.get(one.path) else 1) for one in self._ranges]
         counts = rows_by_range(self._sampled_rows, weights)
         self._run_on_inputs("sample", range(len(counts)), lambda number: self._sample_task(number, max(1, counts[number])))
 
@@ -190,7 +193,7 @@ class Driver:
                 "kind": "split",
                 "format": self._format(),
                 "samples": samples,
-                "inputs": [one.path for one in self._ranges],
+                "inputs": [self._name(one.path) for one in self._ranges],
                 "parts": self._planned_parts,
                 "output": str(self.spec.job_directory / "samples" / f"splitters.{attempt}"),
             }
@@ -214,11 +217,19 @@ class Driver:
         raise IoFailed(f"what was fetched was gone {_DAMAGES} times; look at the drives of --nodes-temp")
 
     def _fetch(self, numbers: Sequence[int]) -> None:
-        remote = [number for number in numbers if is_remote(self._ranges[number].path)]
-        for name in (f"fetch-{number:05}" for number in remote):
+        fetched = [number for number in numbers if self._is_fetched(self._ranges[number])]
+        for name in (f"fetch-{number:05}" for number in fetched):
             if name in self._done and not self._is_there(self._done[name].answer):
                 self._forget(name)
-        self._run("fetch", [self._fetch_task(number) for number in remote])
+        self._run("fetch", [self._fetch_task(number) for number in fetched])
+
+    def _is_fetched(self, taken: Range) -> bool:
+        """It becomes a file of a node before anything else is done."""
+        return is_remote(taken.path) or bool(self._codecs.get(taken.path))
+
+    def _name(self, path: str) -> str:
+        """Of an input, as the user named it."""
+        return dict(zip(self.spec.inputs, self.spec.names, strict=False)).get(path, path)
 
     def _is_there(self, answer: Json) -> bool:
         fetched = Path(answer["output"])
@@ -231,12 +242,13 @@ class Driver:
             return {
                 "kind": "fetch",
                 "format": self._format(),
-                "range": vars(taken),
+                "range": vars(taken) | {"path": split_node(taken.path)[1]},
+                "codec": self._codecs.get(taken.path, ""),
                 "version": self._stamps[self.spec.inputs.index(taken.path)],
                 "output": str(self._temp(node) / f"input-{number:05}.{attempt}"),
             }
 
-        return Task(f"fetch-{number:05}", make)
+        return Task(f"fetch-{number:05}", make, self._only_node(number))
 
     def _only_node(self, number: int) -> str | None:
         """That which has the input of a range; None: all have."""
@@ -245,10 +257,12 @@ class Driver:
 
     def _range_told(self, number: int) -> Json:
         taken = self._ranges[number]
-        if not is_remote(taken.path):
+        if not self._is_fetched(taken):
             return vars(taken) | {"path": split_node(taken.path)[1], "is_fetched": False}
         fetched = self._done[f"fetch-{number:05}"].answer
-        return {"source": taken.source, "path": fetched["output"], "begin": 0, "end": fetched["bytes"], "is_fetched": True}
+        name = self._name(taken.path) + (f" from byte {taken.begin} on" if taken.begin else "")
+        told = {"source": taken.source, "path": fetched["output"], "begin": 0, "end": fetched["bytes"], "is_fetched": True}
+        return told | {"name": name}
 
     def _drop_fetched(self, partitioned: str) -> None:
         fetched = self._done.get(partitioned.replace("partition-", "fetch-"))

@@ -1,4 +1,4 @@
-"""Inputs behind http(s), by range requests of one version. remote.py continues where one breaks off."""
+"""Inputs behind http(s), and objects of S3, by range requests of one version. remote.py continues where one breaks off."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
-from ecosort.cluster.remote import PASSING, PIECE, TIMEOUT_S, Passing, Version, changed
+from ecosort.cluster import s3_requests
+from ecosort.cluster.remote import PASSING, PIECE, TIMEOUT_S, Passing, Version, changed, is_bucket
 from ecosort.errors import BadInput, IoFailed
 
+_IN_ADDRESSES = "%/:=&?~#+!$,;'@()*[]"  # what stays as it is
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)$")
 
 
@@ -27,7 +30,8 @@ def version(url: str) -> Version:
 
 
 def pieces(url: str, wanted: Version, begin: int, end: int) -> Iterator[bytes]:
-    headers = {"Range": f"bytes={begin}-{end - 1}"} | ({"If-Range": wanted.tag} if wanted.tag else {})
+    condition = "If-Match" if is_bucket(url) else "If-Range"
+    headers = {"Range": f"bytes={begin}-{end - 1}"} | ({condition: wanted.tag} if wanted.tag else {})
     with _opened(url, headers) as answer:
         if answer.status != 206:
             changed(url)
@@ -45,15 +49,18 @@ def pieces(url: str, wanted: Version, begin: int, end: int) -> Iterator[bytes]:
 
 def _opened(url: str, headers: dict[str, str]) -> Any:
     """As it is stored: without compression on the way."""
-    request = urllib.request.Request(url, headers={"Accept-Encoding": "identity", "User-Agent": "ecosort"} | headers)
+    request = _request(url, "GET", {"Accept-Encoding": "identity", **headers})
     try:
         return urllib.request.urlopen(request, timeout=TIMEOUT_S)  # is_remote() knows the schemes
     except urllib.error.HTTPError as error:
-        error.close()
         if error.code in (412, 416):
+            error.close()
             if headers.get("Range") == "bytes=0-0" and error.code == 416:  # an empty file has no first byte
                 return _empty(url)
             changed(url)
+        if is_bucket(url):
+            raise s3_requests.refusal(url, error, "s3:GetObject") from None
+        error.close()
         if error.code in PASSING:
             raise Passing(f"HTTP status {error.code}") from None
         raise BadInput(f"'{url}': the server answers with status {error.code} ({error.reason})") from None
@@ -62,8 +69,14 @@ def _opened(url: str, headers: dict[str, str]) -> Any:
 
 
 def _empty(url: str) -> Any:
-    request = urllib.request.Request(url, method="HEAD", headers={"User-Agent": "ecosort"})
-    return urllib.request.urlopen(request, timeout=TIMEOUT_S)
+    return urllib.request.urlopen(_request(url, "HEAD", {}), timeout=TIMEOUT_S)
+
+
+def _request(url: str, method: str, headers: dict[str, str]) -> urllib.request.Request:
+    headers = {"User-Agent": "ecosort"} | headers
+    if is_bucket(url):
+        return s3_requests.request_of(method, url, headers=headers)
+    return urllib.request.Request(quote(url, safe=_IN_ADDRESSES, errors="surrogateescape"), method=method, headers=headers)
 
 
 def _tag(answer: Any) -> str:

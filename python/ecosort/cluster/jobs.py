@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
+from ecosort.cluster.compressed_inputs import RATIO, codec_of
 from ecosort.cluster.driver import Driver
 from ecosort.cluster.executor import Executor, LocalExecutor, Node
 from ecosort.cluster.fetch import is_cut_whole
 from ecosort.cluster.journal import Journal, sync_directory
-from ecosort.cluster.node_paths import stamps_of
+from ecosort.cluster.node_paths import begins_of, stamps_of
 from ecosort.cluster.planner import Range, Shape, cut_ranges, plan_shape, plan_that_fits
 from ecosort.cluster.program_calls import demand_available
 from ecosort.cluster.remote import is_bucket, is_remote
 from ecosort.cluster.report import ClusterReport
+from ecosort.cluster.s3_inputs import objects_of
 from ecosort.cluster.sampling import sampled_rows
 from ecosort.cluster.scheduler import Observe
-from ecosort.cluster.spec import JobSpec, spec_from_json
+from ecosort.cluster.spec import JobSpec, Stamp, naming_inputs, spec_from_json
 from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory
 from ecosort.program import find_program
 
@@ -27,12 +29,47 @@ _MOST_PARTS = 1 << 16  # of `ecosort partition`
 
 
 def plan_of(spec: JobSpec, executor: Executor) -> Shape:
-    """What the job will do. Reads sizes only."""
-    return _shape(spec, [size for size, _ in stamps_of(spec.inputs, executor)], len(executor.nodes))
+    """What the job will do. Reads sizes and beginnings only."""
+    with naming_inputs(spec):
+        return _shape(_look_at(spec, executor), len(executor.nodes))
 
 
-def _shape(spec: JobSpec, sizes: Sequence[int], nodes: int) -> Shape:
+@dataclass(frozen=True)
+class _Inputs:
+    """Of a job whose `spec` names each of them. `codecs`: how they are compressed; empty where not."""
+
+    spec: JobSpec
+    stamps: list[Stamp]
+    codecs: list[str]
+
+    @property
+    def sizes(self) -> list[int]:
+        return [size for size, _ in self.stamps]
+
+    @property
+    def sizes_of_rows(self) -> list[int]:
+        """As far as one can know."""
+        return [size * (RATIO if codec else 1) for size, codec in zip(self.sizes, self.codecs, strict=True)]
+
+    @property
+    def are_fetched(self) -> list[bool]:
+        return [is_remote(path) or codec != "" for path, codec in zip(self.spec.inputs, self.codecs, strict=True)]
+
+
+def _look_at(spec: JobSpec, executor: Executor) -> _Inputs:
+    """Prefixes and patterns of buckets become their objects."""
+    found = [objects_of(path) for path in spec.inputs]
+    names = [[name] if one == [path] else one for path, name, one in zip(spec.inputs, spec.names, found, strict=True)]
+    spec = replace(spec, inputs=tuple(chain(*found)), names=tuple(chain(*names)))
+    stamps = stamps_of(spec.inputs, executor)
+    are_text = spec.format.name != "records"
+    begins = begins_of(spec.inputs, executor) if are_text else [b""] * len(stamps)
+    return _Inputs(spec, stamps, [codec_of(begin) for begin in begins])
+
+
+def _shape(inputs: _Inputs, nodes: int) -> Shape:
     """Raises BadInput, and NotEnoughMemory, which tells the least that would do."""
+    spec, sizes = inputs.spec, inputs.sizes_of_rows
     if spec.parts is not None and spec.parts > _MOST_PARTS:
         raise BadInput(f"parts are 1 to {_MOST_PARTS}, not {spec.parts}")
     are_records = spec.format.name == "records"
@@ -47,7 +84,7 @@ def _shape(spec: JobSpec, sizes: Sequence[int], nodes: int) -> Shape:
             are_records=are_records,
             parts=spec.parts,
             merges=spec.merges,
-            fetched_bytes=sum(size for path, size in zip(spec.inputs, sizes, strict=True) if is_remote(path)),
+            fetched_bytes=sum(size for is_fetched, size in zip(inputs.are_fetched, sizes, strict=True) if is_fetched),
             is_uploaded=is_bucket(spec.output),
         )
 
@@ -120,10 +157,15 @@ def _open_job(output: str) -> tuple[Journal, JobSpec]:
 
 def create_journal(spec: JobSpec, executor: Executor) -> Journal:
     """Makes the job's directories and its first event, with all that later decisions depend on."""
-    stamps = stamps_of(spec.inputs, executor)
-    sizes = [size for size, _ in stamps]
-    shape = _shape(spec, sizes, len(executor.nodes))
-    ranges = _ranges(spec, sizes, shape.range_bytes)
+    with naming_inputs(spec):
+        inputs = _look_at(spec, executor)
+        spec = inputs.spec
+        shape = _shape(inputs, len(executor.nodes))
+        ranges = _ranges(inputs, shape.range_bytes)
+    if is_bucket(spec.output) and spec.conditional_put:
+        from ecosort.cluster.bucket import demand_conditions
+
+        demand_conditions(spec.output)
     directory = spec.job_directory
     missing = [temp for temp in spec.temps if not os.path.lexists(temp)]
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -143,15 +185,20 @@ def create_journal(spec: JobSpec, executor: Executor) -> Journal:
             "partition_memory_bytes": shape.partition_memory_bytes,
             "sampled_rows": sampled_rows(shape.parts, len(ranges)),
             "ranges": [[one.source, one.path, one.begin, one.end] for one in ranges],
-            "inputs": stamps,
+            "inputs": inputs.stamps,
+            "codecs": inputs.codecs,
             "made_temps": missing,  # by tasks
         },
     )
 
 
-def _ranges(spec: JobSpec, sizes: Sequence[int], range_bytes: int) -> list[Range]:
+def _ranges(inputs: _Inputs, range_bytes: int) -> list[Range]:
     """Where something is fetched, each range becomes a file; then equal keys are cut by the numbers of ranges, not of inputs."""
-    remote = [path for path in spec.inputs if is_remote(path)]
-    whole = remote if is_cut_whole(spec.format) else []
-    ranges = cut_ranges(spec.inputs, sizes, range_bytes, spec.format.record_size, whole)
-    return [replace(one, source=number) for number, one in enumerate(ranges)] if remote else ranges
+    spec = inputs.spec
+    whole = [
+        path
+        for path, codec in zip(spec.inputs, inputs.codecs, strict=True)
+        if codec or (is_remote(path) and is_cut_whole(spec.format))
+    ]
+    ranges = cut_ranges(spec.inputs, inputs.sizes, range_bytes, spec.format.record_size, whole)
+    return [replace(one, source=number) for number, one in enumerate(ranges)] if any(inputs.are_fetched) else ranges

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import base64
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from ecosort.cluster.executor import Executor, Json, Node
+from ecosort.cluster.remote import is_remote
 from ecosort.cluster.scheduler import as_raised
-from ecosort.cluster.spec import Stamp, split_node, stamp_of
+from ecosort.cluster.spec import Stamp, begin_of_input, split_node, stamp_of
 from ecosort.errors import BadInput, IoFailed
 
 _TRIES = 10
 _LOOK_S = 1.0
+_AT_ONCE = 16  # requests to servers
+
+Told = TypeVar("Told")
 
 
 def node_of(path: str, nodes: Sequence[Node]) -> Node | None:
@@ -28,23 +34,51 @@ def node_of(path: str, nodes: Sequence[Node]) -> Node | None:
 
 def stamps_of(paths: Sequence[str], executor: Executor) -> list[Stamp]:
     """As stamp_of(), which a node is asked for what only it has. Nothing else may run meanwhile."""
-    stamps = []
-    for path in paths:
-        node = node_of(path, executor.nodes)
-        stamps.append(_told_by(node, path, executor) if node else stamp_of(path))
-    return stamps
+
+    def from_node(node: Node, path: str) -> Stamp:
+        size, changed = _told_by(node, path, executor, "stamp")
+        return size, changed
+
+    return _asked(paths, executor, stamp_of, from_node)
 
 
-def _told_by(node: Node, path: str, executor: Executor) -> Stamp:
-    task = {"kind": "stamp", "path": split_node(path)[1]}
+def begins_of(paths: Sequence[str], executor: Executor) -> list[bytes]:
+    """As begin_of_input(); likewise."""
+
+    def from_node(node: Node, path: str) -> bytes:
+        return base64.b64decode(_told_by(node, path, executor, "begin"))
+
+    return _asked(paths, executor, begin_of_input, from_node)
+
+
+def _asked(
+    paths: Sequence[str], executor: Executor, here: Callable[[str], Told], from_node: Callable[[Node, str], Told]
+) -> list[Told]:
+    """Of all paths. Servers are asked at the same time."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    nodes = [node_of(path, executor.nodes) for path in paths]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        remote = {path: pool.submit(here, path) for path in paths if is_remote(path)}
+        try:
+            return [
+                from_node(node, path) if node else remote[path].result() if path in remote else here(path)
+                for path, node in zip(paths, nodes, strict=True)
+            ]
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _told_by(node: Node, path: str, executor: Executor, kind: str) -> Any:
+    task = {"kind": kind, "path": split_node(path)[1]}
     for _ in range(_TRIES):
         answer = _answer(task, node, executor)
         if answer is None or answer.get("error", {}).get("kind") == "lost":
             continue
         if "error" in answer:
             raise as_raised(answer["error"] | {"line": f"on node {node.name}: {answer['error']['line']}"})
-        size, changed = answer["stamp"]
-        return size, changed
+        return answer[kind]
     raise IoFailed(f"'{path}': node {node.name} does not answer; start it again")
 
 

@@ -74,7 +74,7 @@ def output_of(spec: JobSpec, job: str) -> Output:
     if is_bucket(spec.output):
         from ecosort.cluster.bucket import BucketOutput
 
-        return BucketOutput(spec.output, job)
+        return BucketOutput(spec.output, job, is_conditional=spec.conditional_put)
     if spec.single:
         return SingleOutput(Path(spec.output), spec.job_directory)
     return DirectoryOutput(Path(spec.output), job)

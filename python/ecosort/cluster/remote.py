@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 from ecosort.errors import BadInput, IoFailed
 
@@ -45,8 +44,6 @@ def is_bucket(path: str) -> bool:
 
 def version_of(url: str) -> Version:
     """The present one. Raises BadInput where there is nothing that ranges can be read of, IoFailed where no one answers."""
-    if is_bucket(url):
-        return patiently(url, lambda: _s3_version(url))
     from ecosort.cluster import http_inputs
 
     return patiently(url, lambda: http_inputs.version(url))
@@ -96,9 +93,12 @@ def _pieces(url: str, version: Version, begin: int, end: int) -> Iterator[bytes]
         raise Passing(f"{got} of {end - begin} bytes came")
 
 
+def begin_of(url: str, version: Version, size: int) -> bytes:
+    """The first bytes of it, so many at most."""
+    return b"".join(read_range(url, version, 0, min(size, version.size)))
+
+
 def _sent(url: str, version: Version, begin: int, end: int) -> Iterator[bytes]:
-    if is_bucket(url):
-        return _s3_pieces(url, version, begin, end)
     from ecosort.cluster import http_inputs  # its modules take longer to load than all others of a worker
 
     return http_inputs.pieces(url, version, begin, end)
@@ -106,53 +106,3 @@ def _sent(url: str, version: Version, begin: int, end: int) -> Iterator[bytes]:
 
 def changed(url: str) -> NoReturn:
     raise BadInput(f"'{url}' has changed since the job began; give the job up (--abandon), unless it is gone, and begin again")
-
-
-# s3
-
-
-def store_of(url: str) -> tuple[Any, str]:
-    """The bucket, and the key in it. Who may use it, and where it is, AWS_* variables of the environment say."""
-    try:
-        from obstore.store import S3Store
-    except ImportError:
-        raise BadInput("the Python package obstore is not installed, which s3:// needs; run: pip install obstore") from None
-    bucket, _, key = url.removeprefix("s3://").partition("/")
-    if not bucket or not key:
-        raise BadInput(f"'{url}' names no object: s3://BUCKET/KEY")
-    return S3Store(bucket, client_options={"timeout": f"{TIMEOUT_S:.0f}s", "allow_http": True}), key
-
-
-def _s3_version(url: str) -> Version:
-    store, key = store_of(url)
-    with s3_errors(url):
-        told = store.head(key)
-    return Version(told["size"], told["e_tag"] or "")
-
-
-def _s3_pieces(url: str, version: Version, begin: int, end: int) -> Iterator[bytes]:
-    store, key = store_of(url)
-    options: dict[str, Any] = {"range": (begin, end)} | ({"if_match": version.tag} if version.tag else {})
-    with s3_errors(url):
-        answer = store.get(key, options=options)
-        if answer.meta["size"] != version.size:
-            changed(url)
-        for piece in answer.stream(min_chunk_size=PIECE):
-            yield bytes(piece)
-
-
-@contextmanager
-def s3_errors(url: str) -> Iterator[None]:
-    """Turns what obstore raises into errors of ours, or into Passing."""
-    from obstore import exceptions
-
-    try:
-        yield
-    except exceptions.PreconditionError:
-        changed(url)
-    except FileNotFoundError:
-        raise BadInput(f"'{url}' is not there") from None
-    except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError):
-        raise BadInput(f"'{url}' is denied to this access key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY") from None
-    except (exceptions.BaseError, OSError) as error:
-        raise Passing(str(error).splitlines()[0]) from None

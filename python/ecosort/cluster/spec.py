@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ecosort.cluster.compressed_inputs import BEGIN_BYTES
 from ecosort.cluster.formats import Format, format_from
 from ecosort.cluster.journal import foreign_job, is_own
 from ecosort.cluster.manifest import MANIFEST
-from ecosort.cluster.remote import is_bucket, is_remote, version_of
-from ecosort.errors import BadInput
+from ecosort.cluster.remote import begin_of, is_bucket, is_remote, version_of
+from ecosort.errors import BadInput, EcoSortError
 
 _MOST = 512  # of workers on a node, and of threads
 _OF_A_NODE = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*):(/.*)", re.DOTALL)
@@ -35,6 +37,8 @@ class JobSpec:
     seed: int
     single: bool  # one file instead of parts
     merges: bool | None = None  # parts are merged, or sorted; None: as the planner thinks best
+    names: tuple[str, ...] = ()  # of the inputs, as the user named them
+    conditional_put: bool = True  # the manifest of a bucket is written if there is none, in one step
 
     @property
     def job_directory(self) -> Path:
@@ -59,9 +63,21 @@ class JobSpec:
 
 def spec_from_json(told: dict[str, Any]) -> JobSpec:
     form = Format(told["format"]["name"], tuple(told["format"]["words"]))
-    return JobSpec(
-        **({"single": False} | told | {"format": form, "inputs": tuple(told["inputs"]), "temps": tuple(told["temps"])})
-    )
+    lists = {name: tuple(told.get(name, ())) for name in ("inputs", "temps", "names")}
+    return JobSpec(**({"single": False} | told | lists | {"format": form}))
+
+
+@contextmanager
+def naming_inputs(spec: JobSpec) -> Iterator[None]:
+    """In errors inputs have the names that the user gave them, not the paths that tasks know."""
+    try:
+        yield
+    except EcoSortError as error:
+        line = str(error)
+        for path, name in zip(spec.inputs, spec.names, strict=bool(spec.names)):
+            line = re.sub(rf"(?<![\w/.-]){re.escape(path)}(?![\w/-]|\.\w)", name.replace("\\", r"\\"), line)
+        error.args = (line,)
+        raise
 
 
 def job_spec(
@@ -79,6 +95,7 @@ def job_spec(
     seed: int,
     single: bool = False,
     merges: bool | None = None,
+    conditional_put: bool = True,
 ) -> JobSpec:
     """Raises BadInput."""
     if not inputs:
@@ -87,7 +104,7 @@ def job_spec(
         raise BadInput(f"workers and threads are numbers from 1 to {_MOST}")
     if on not in ("local", "ray") and not (on.startswith("ray://") and len(on) > len("ray://")):
         raise BadInput(f"--on is local, ray (the cluster of this machine, or of RAY_ADDRESS) or ray://HEAD[:PORT], not {on!r}")
-    _demand_writable(os.fspath(output), [os.fspath(path) for path in temps], single)
+    _demand_writable(os.fspath(output), [os.fspath(path) for path in temps], single, conditional_put)
     cpus = len(os.sched_getaffinity(0))
     nodes = max(1, len(temps))
     spec = JobSpec(
@@ -103,12 +120,14 @@ def job_spec(
         seed=seed,
         single=single,
         merges=merges,
+        names=tuple(os.fspath(path) for path in inputs),
+        conditional_put=conditional_put,
     )
     _demand_free(spec)
     return spec
 
 
-def _demand_writable(output: str, temps: Sequence[str], single: bool) -> None:
+def _demand_writable(output: str, temps: Sequence[str], single: bool, conditional_put: bool) -> None:
     if remote := next((path for path in temps if is_remote(path)), None):
         raise BadInput(f"'{remote}' cannot have slices: --nodes-temp are directories that all nodes can read")
     if single and Path(output).absolute() in {Path(temp).absolute() for temp in temps}:
@@ -121,6 +140,8 @@ def _demand_writable(output: str, temps: Sequence[str], single: bool) -> None:
         raise BadInput("--single makes a file; what goes into a bucket are parts")
     if is_bucket(output) and not temps:
         raise BadInput("an output in a bucket wants --nodes-temp: directories for slices, the first of them for the journal, too")
+    if not conditional_put and not is_bucket(output):
+        raise BadInput(f"--no-conditional-put is for an output in a bucket, s3://..., not '{output}'")
     if is_remote(output) and not is_bucket(output):
         raise BadInput(f"'{output}' cannot be written: an output is a directory, a file (--single), or s3://BUCKET/PREFIX")
     for temp in temps:
@@ -196,6 +217,14 @@ def _demand_no_strangers(directory: Path) -> None:
 
 def _is_left_by_crash(path: Path) -> bool:
     return path.name == "journal.new" or (path.name == "samples" and path.is_dir() and not any(path.iterdir()))
+
+
+def begin_of_input(path: str) -> bytes:
+    """Its first bytes, which tell whether it is compressed."""
+    if is_remote(path):
+        return begin_of(path, version_of(path), BEGIN_BYTES)
+    with Path(path).open("rb") as file:
+        return file.read(BEGIN_BYTES)
 
 
 Stamp = tuple[int, int | str]  # size in bytes, and what changes when the input does

@@ -13,17 +13,18 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from ecosort.cluster.compressed_inputs import decoded, pieces_of
 from ecosort.cluster.fetch import fetch_rows
 from ecosort.cluster.formats import Format, format_from
 from ecosort.cluster.hashes import HashSum, sum_of
 from ecosort.cluster.journal import sync_directory
 from ecosort.cluster.manifest import read_in_order, row_of
 from ecosort.cluster.program_calls import KILLED, Usage, run_command
-from ecosort.cluster.remote import Version
+from ecosort.cluster.remote import Version, is_remote, read_range
 from ecosort.cluster.single import copy_of, sort_into
-from ecosort.cluster.spec import stamp_of
+from ecosort.cluster.spec import begin_of_input, stamp_of
 from ecosort.cluster.summaries import has_summaries, summary_of
 from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
 from ecosort.process import Sort
@@ -42,10 +43,10 @@ def run_task(task: Json) -> Json:
     try:
         return _KINDS[task["kind"]](task) | usage.end()
     except (EcoSortError, OSError) as error:
-        return {"error": _told(error)} | usage.end()
+        return {"error": _told(error, task)} | usage.end()
 
 
-def _told(error: Exception) -> Json:
+def _told(error: Exception, task: Json) -> Json:
     is_full = isinstance(error, NotEnoughSpace) or (isinstance(error, OSError) and error.errno in (28, 122))
     code = getattr(error, "exit_code", None)
     if is_full:
@@ -57,7 +58,9 @@ def _told(error: Exception) -> Json:
     else:
         kind = "failed"
     advice = "; give each task more memory" if isinstance(error, NotEnoughMemory) else ""
-    return {"kind": kind, "line": f"{error}{advice}", "exit_code": code}
+    taken = task.get("range", {})
+    line = str(error).replace(taken["path"], taken["name"]) if taken.get("is_fetched") else str(error)
+    return {"kind": kind, "line": f"{line}{advice}", "exit_code": code}
 
 
 def _format(task: Json) -> Format:
@@ -79,12 +82,12 @@ _GONE = {"is_gone": True, "bytes_read": 0, "bytes_written": 0}
 
 
 def _fetch(task: Json) -> Json:
-    taken, output = task["range"], Path(task["output"])
+    output = Path(task["output"])
     output.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     new = output.with_name(f"{output.name}.new")
     try:
         with new.open("wb") as file:
-            read = fetch_rows(_format(task), taken["path"], Version(*task["version"]), taken["begin"], taken["end"], file)
+            read = _fetch_into(file, task)
             file.flush()
             os.fsync(file.fileno())
             size = file.tell()
@@ -93,6 +96,17 @@ def _fetch(task: Json) -> Json:
         new.unlink(missing_ok=True)
     sync_directory(output.parent)
     return {"bytes_read": read, "bytes_written": size, "bytes": size, "output": str(output)}
+
+
+def _fetch_into(file: IO[bytes], task: Json) -> int:
+    """How many bytes were read."""
+    path, begin, end = (task["range"][name] for name in ("path", "begin", "end"))
+    if not task["codec"]:
+        return fetch_rows(_format(task), path, Version(*task["version"]), begin, end, file)
+    pieces = read_range(path, Version(*task["version"]), begin, end) if is_remote(path) else pieces_of(path)
+    for piece in decoded(task["codec"], path, pieces):
+        file.write(piece)
+    return int(end - begin)
 
 
 def _sample(task: Json) -> Json:
@@ -265,9 +279,9 @@ def _no_records(task: Json, demand: Callable[[Report], None]) -> Report:
     report = empty_report(__version__)
     demand(report)
     if task["upload"]:
-        from ecosort.cluster.bucket import put_small
+        from ecosort.cluster.s3_requests import put
 
-        put_small(task["upload"], b"")
+        put(task["upload"], b"")
     elif not task["place"]:
         Path(task["output"]).write_bytes(b"")
     return report
@@ -304,7 +318,7 @@ def _written(task: Json) -> tuple[str, int]:
     if task["place"]:
         return task["place"]["file"], task["place"]["bytes"]
     if task["upload"]:
-        from ecosort.cluster.bucket import size_of
+        from ecosort.cluster.s3_requests import size_of
 
         return task["upload"], size_of(task["upload"]) or 0
     return task["output"], _size(task["output"])
@@ -426,6 +440,10 @@ def _stamp(task: Json) -> Json:
     return {"stamp": stamp_of(task["path"]), "bytes_read": 0, "bytes_written": 0}
 
 
+def _begin(task: Json) -> Json:
+    return {"begin": base64.b64encode(begin_of_input(task["path"])).decode(), "bytes_read": 0, "bytes_written": 0}
+
+
 _KINDS: dict[str, Callable[[Json], Json]] = {
     "fetch": _fetch,
     "sample": _sample,
@@ -434,4 +452,5 @@ _KINDS: dict[str, Callable[[Json], Json]] = {
     "reduce": _reduce,
     "reread": _reread,
     "stamp": _stamp,
+    "begin": _begin,
 }

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from capabilities import SOAK
 from conftest import ROOT
-from ecosort.cluster.unfinished_uploads import signed_headers
+from ecosort.cluster.s3_requests import signed_headers
 
 from .support import KEYS, joined, numbered, sorted_records
 
@@ -74,7 +74,7 @@ def test_objects_are_sorted_and_changed_ones_refused(tmp_path: Path, environment
     assert (told["rows"], told["fetched"]) == (30_000, len(data))
     assert joined(tmp_path / "out") == sorted_records(data)
     assert "'s3://bucket/data/b' has changed since the job began" in told["changed"]
-    assert told["missing"] == "'s3://bucket/nothing' is not there"
+    assert told["missing"] == "'s3://bucket/nothing' is not there; all objects below it are 's3://bucket/nothing/'"
     assert "s3://other/in" in told["nowhere"]
     assert not (tmp_path / "changed.out" / "MANIFEST.json").exists()
 

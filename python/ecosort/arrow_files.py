@@ -1,0 +1,113 @@
+"""Files of tables: Parquet, and Feather, which is Arrow's IPC format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ecosort.errors import BadInput, IoFailed
+from ecosort.kept_memory import KeptMemory
+
+_CHECK_BATCHES = 16
+_BUFFER_BYTES = 64 << 10
+_COLUMN_BYTES = 9 << 18
+_FEATHER_1, _IPC_FILE, _IPC_STREAM = b"FEA1", b"ARROW1", b"\xff\xff\xff\xff"
+
+
+@dataclass(frozen=True)
+class ParquetInput:
+    """A file that is read page by page, however large its row groups are."""
+
+    path: str
+    file: Any
+
+    @property
+    def schema(self) -> Any:
+        return self.file.schema_arrow
+
+    def page_bytes(self) -> int:
+        """What reading takes at a time: of each column pages and a dictionary, as long as most programs make them."""
+        return max((sum(min(3 * size, _COLUMN_BYTES) for size in _column_sizes(group)) for group in self._groups()), default=0)
+
+    def batches(self, run_bytes: int, kept: KeptMemory) -> Iterator[Any]:
+        """Of a small part of a run each."""
+        row_bytes = max((group.total_byte_size // max(group.num_rows, 1) for group in self._groups()), default=0) + 1
+        rows = min(max(run_bytes // 64 // row_bytes, 256), 1 << 16)
+        return _telling(self.path, self.file.iter_batches(batch_size=rows, use_threads=False), kept)
+
+    def _groups(self) -> list[Any]:
+        metadata = self.file.metadata
+        return [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+
+
+@dataclass(frozen=True)
+class IpcInput:
+    """A file or a stream of Arrow's, which is read batch by batch. It has no checksums: any byte of it may be damaged."""
+
+    path: str
+    reader: Any
+
+    @property
+    def schema(self) -> Any:
+        return self.reader.schema
+
+    def page_bytes(self) -> int:
+        return 0
+
+    def batches(self, run_bytes: int, kept: KeptMemory) -> Iterator[Any]:
+        return _telling(self.path, map(_validated, self._read()), kept)
+
+    def _read(self) -> Iterator[Any]:
+        if isinstance(self.reader, pa.RecordBatchFileReader):
+            return (self.reader.get_batch(number) for number in range(self.reader.num_record_batches))
+        return iter(self.reader)
+
+
+def _validated(batch: Any) -> Any:
+    batch.validate(full=True)
+    return batch
+
+
+@contextmanager
+def open_file(path: str) -> Iterator[ParquetInput | IpcInput]:
+    """By its first bytes. Raises BadInput."""
+    try:
+        with Path(path).open("rb") as plain:
+            begin = plain.read(8)
+        if begin.startswith(_FEATHER_1):
+            raise BadInput(f"'{path}' is of Feather's first version; give pyarrow.feather.read_table({path!r})")
+        file = _open_ipc(path, begin) if begin.startswith((_IPC_FILE, _IPC_STREAM)) else _open_parquet(path)
+    except (OSError, pa.ArrowException) as error:
+        why = (getattr(error, "strerror", None) or str(error)).partition("\n")[0]
+        raise BadInput(f"'{path}' cannot be read as Parquet or Feather: {why}") from None
+    with file:
+        yield ParquetInput(path, file) if isinstance(file, pq.ParquetFile) else IpcInput(path, file)
+
+
+def _open_parquet(path: str) -> Any:
+    return pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES, page_checksum_verification=True)
+
+
+def _open_ipc(path: str, begin: bytes) -> Any:
+    file = pa.OSFile(path)
+    return pa.ipc.open_file(file) if begin.startswith(_IPC_FILE) else pa.ipc.open_stream(file)
+
+
+def _column_sizes(group: Any) -> Iterator[int]:
+    return (group.column(i).total_uncompressed_size for i in range(group.num_columns))
+
+
+def _telling(path: str, batches: Iterable[Any], kept: KeptMemory) -> Iterator[Any]:
+    try:
+        for number, batch in enumerate(batches):
+            yield batch
+            if number % _CHECK_BATCHES == 0:
+                kept.check()
+    except (OSError, pa.ArrowException) as error:
+        raise IoFailed(f"cannot read '{path}': {error}") from None

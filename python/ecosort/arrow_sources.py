@@ -1,0 +1,142 @@
+"""What sort_table() is given: a schema, and batches of rows of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ecosort.arrow_files import open_file
+from ecosort.errors import BadInput
+from ecosort.kept_memory import KeptMemory
+from ecosort.words import path_word, path_words
+
+_PATHS = (str, bytes, os.PathLike)
+_WANTED = "give a Table, a RecordBatchReader, a Dataset, a DataFrame, a LazyFrame, batches, or paths of Parquet or Feather files"
+
+
+@dataclass(frozen=True)
+class Source:
+    """`batches` is called once, with the bytes of a run. Metadata of batches may differ from those of the schema.
+
+    Batches of files may come from another thread, and take `page_bytes`.
+    """
+
+    schema: Any
+    batches: Callable[[int, KeptMemory], Iterator[Any]]
+    page_bytes: int = 0
+    is_of_files: bool = False
+
+
+def source_of(table: Any) -> Source:
+    """Raises BadInput."""
+    if isinstance(table, _PATHS):
+        return _of_files(_files_at(path_word(table)))
+    if hasattr(table, "__arrow_c_stream__"):
+        return _of_streams([table])
+    if hasattr(table, "scanner"):  # a Dataset: as little ahead as it can
+        return _of_streams([table.scanner(batch_readahead=0, fragment_readahead=0, use_threads=False).to_reader()])
+    if hasattr(table, "to_reader"):  # a Scanner
+        return _of_streams([table.to_reader()])
+    if hasattr(table, "collect_schema"):  # a LazyFrame, whose first batch may be long in coming: no rows have its columns, too
+        batches = table.collect_batches() if hasattr(table, "collect_batches") else [table.collect()]
+        return _of_streams(chain([table.head(0).collect()], batches))
+    if isinstance(table, Mapping) or not isinstance(table, Iterable):
+        raise _no_stream(table)
+    return _of_items(iter(table))
+
+
+def _of_items(items: Iterator[Any]) -> Source:
+    """Paths or batches."""
+    first = next(items, None)
+    if first is None:
+        raise BadInput(f"there are no batches to sort: nothing tells the columns; {_WANTED}")
+    if isinstance(first, _PATHS):
+        return _of_files([file for path in path_words([first, *items], "table") for file in _files_at(path)])
+    return _of_streams(chain([first], items))
+
+
+def _of_streams(streams: Iterable[Any]) -> Source:
+    """One behind the other, in the thread of the caller, to which they may be bound."""
+    given = iter(streams)
+    first = _open_stream(next(given))
+
+    def batches(run_bytes: int, kept: KeptMemory) -> Iterator[Any]:
+        yield from first
+        for number, stream in enumerate(given, 2):
+            reader = _open_stream(stream)
+            _demand_alike(first.schema, reader.schema, "the first batch", f"batch {number}")
+            yield from reader
+
+    return Source(first.schema, batches)
+
+
+def _open_stream(table: Any) -> Any:
+    if not hasattr(table, "__arrow_c_stream__"):
+        raise _no_stream(table)
+    try:
+        return pa.RecordBatchReader.from_stream(table)
+    except pa.ArrowException as error:
+        raise BadInput(f"pyarrow cannot read the stream of this {type(table).__name__}: {error}; cast its columns") from None
+
+
+def _no_stream(table: Any) -> BadInput:
+    return BadInput(f"a {type(table).__name__} gives no Arrow stream; {_WANTED}")
+
+
+def _of_files(paths: Sequence[str]) -> Source:
+    page_bytes = 0
+    schema: Any = None
+    for path in paths:
+        with open_file(path) as file:
+            schema = schema or file.schema
+            _demand_alike(schema, file.schema, f"'{paths[0]}'", f"'{path}'")
+            page_bytes = max(page_bytes, file.page_bytes())
+
+    def batches(run_bytes: int, kept: KeptMemory) -> Iterator[Any]:
+        for path in paths:
+            with open_file(path) as file:
+                yield from file.batches(run_bytes, kept)
+
+    return Source(schema, batches, page_bytes, is_of_files=True)
+
+
+def _files_at(path: str) -> list[str]:
+    """The path itself, or the files below the directory in the order of their names, without hidden ones and `_SUCCESS`."""
+    if not Path(path).is_dir():
+        return [path]
+    found: list[str] = []
+    for place, directories, files in os.walk(path, onerror=_cannot_list):
+        directories[:] = sorted(name for name in directories if not name.startswith((".", "_")))
+        if any("=" in name for name in directories):
+            raise BadInput(
+                f"the directories in '{place}' tell values of columns ('{directories[0]}'); "
+                f"give pyarrow.dataset.dataset({path!r}, partitioning='hive')"
+            )
+        found += [f"{place}/{name}" for name in sorted(files) if not name.startswith((".", "_"))]
+    if not found:
+        raise BadInput(f"there are no files in '{path}'")
+    return found
+
+
+def _cannot_list(error: OSError) -> None:
+    raise BadInput(f"'{error.filename}' cannot be read: {error.strerror}")
+
+
+def _demand_alike(schema: Any, other: Any, first: str, name: str) -> None:
+    """Raises BadInput where two of several tables do not have the same columns."""
+    if schema.names != other.names:
+        raise BadInput(f"{name} has the columns {', '.join(other.names)}, and {first} has {', '.join(schema.names)}")
+    for one, two in zip(schema, other, strict=True):
+        if _without_places(one.type) != _without_places(two.type):
+            raise BadInput(f"column {two.name!r} of {name} is {two.type}, and that of {first} {one.type}; cast one of them")
+
+
+def _without_places(kind: Any) -> Any:
+    """pandas gives places of a dictionary as few bits as its values need."""
+    return pa.dictionary(pa.int32(), kind.value_type, kind.ordered) if pa.types.is_dictionary(kind) else kind
