@@ -275,6 +275,64 @@ def test_what_is_no_member_behind_the_data_is_damage(ecosort: Path, tmp_path: Pa
     assert run_csv(ecosort, ["--no-header", "--by", "1", name, *output], tmp_path)[0] == 0
 
 
+def test_lzma_is_read(ecosort: Path, tmp_path: Path) -> None:
+    """The older format of xz has no magic number, and is known by what its header may hold."""
+    text = text_of(9_000)
+    alone = lzma.compress(text, lzma.FORMAT_ALONE)
+    known_size = alone[:5] + len(text).to_bytes(8, "little") + alone[13:]
+    for name, data in (
+        ("in.lzma", alone),
+        ("no ending", alone),
+        ("known", known_size),
+        ("xz's", encode("xz", text, "--format=lzma")),
+    ):
+        (tmp_path / name).write_bytes(data)
+        for words in ([name], ["-m", name]):
+            assert sorted_by(ecosort, tmp_path, *words, command="csv" if words == [name] else "lines") != b""
+        assert sorted_by(ecosort, tmp_path, name) == ordered(text)
+        assert sorted_by(ecosort, tmp_path, data=data) == ordered(text)
+    (tmp_path / "in.lzma").write_bytes(alone[: len(alone) // 2])
+    done = sort(ecosort, tmp_path, "in.lzma")
+    assert (done.returncode, b"is truncated" in done.stderr) == (2, True)
+    (tmp_path / "in.lzma").write_bytes(alone + b"rest")
+    done = sort(ecosort, tmp_path, "in.lzma")
+    assert (done.returncode, b"no xz data" in done.stderr) == (2, True)
+
+
+def skippable(size: int) -> bytes:
+    return b"\x53\x2a\x4d\x18" + size.to_bytes(4, "little") + random.Random(size).randbytes(size)
+
+
+@pytest.mark.parametrize("codec", ["zstd", "lz4"])
+@pytest.mark.parametrize("sizes", [[0], [4], [40, 3, 70], [300_000, 100_000]], ids=str)
+def test_frames_to_skip_come_first(ecosort: Path, tmp_path: Path, codec: str, sizes: list[int]) -> None:
+    """As pzstd and others write them; no name says what follows them, nor do the bytes that are looked at first."""
+    text = text_of(3_000)
+    data = b"".join(map(skippable, sizes)) + encode(codec, text)
+    (tmp_path / "in").write_bytes(data)
+    for words in (["in"], []):
+        given = None if words else data
+        assert sorted_by(ecosort, tmp_path, *words, data=given) == ordered(text)
+        assert sorted_by(ecosort, tmp_path, "-m", *words, data=given) == sorted_by(ecosort, tmp_path, "-m", data=text)
+    done = sort(ecosort, tmp_path, "in", "-o", "out", command="csv")
+    assert (done.returncode, (tmp_path / "out").read_bytes()) == (0, ordered(text))
+    (tmp_path / "in").write_bytes(data[: len(data) - 9])
+    assert b"is truncated" in sort(ecosort, tmp_path, "in").stderr
+    (tmp_path / "in").write_bytes(skippable(9) + b"rows\n" * 9)
+    assert b"is damaged" in sort(ecosort, tmp_path, "in").stderr
+
+
+def test_a_dictionary_of_zstd_is_asked_for(ecosort: Path, tmp_path: Path) -> None:
+    header = b"\x28\xb5\x2f\xfd\x22\x39\x30\x02"  # one segment of 2 bytes, made with dictionary 12345
+    (tmp_path / "in.zst").write_bytes(header + b"\x11\0\0a\n")
+    told = b"is compressed by zstd with a dictionary (ID 12345); decompress it first: zstd -dc -D DICTIONARY\n"
+    for words in (["in.zst"], ["-m", "in.zst"], ["-c", "in.zst"]):
+        done = sort(ecosort, tmp_path, *words)
+        assert (done.returncode, done.stderr) == (2, b"ecosort lines: in.zst: " + told)
+    done = sort(ecosort, tmp_path, "in.zst", "-o", "out", command="csv")
+    assert (done.returncode, done.stderr) == (2, b"ecosort: in.zst: " + told)
+
+
 def test_zeros_behind_the_data(ecosort: Path, tmp_path: Path) -> None:
     text = text_of(100)
     (tmp_path / "zeros.gz").write_bytes(gzip.compress(text) + bytes(1000))

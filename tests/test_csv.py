@@ -6,6 +6,7 @@ import json
 import lzma
 import random
 import subprocess
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -501,9 +502,10 @@ TWICE = "gzip data where rows should be: compressed twice, or not to be decompre
         (b"PK\x03\x04\x14\0\0\0a,b\n", "an archive (zip, xlsx, ods); unpack it, or export its tables as CSV"),
         (b"\x1f\x9d\x90abc", "compressed by compress; decompress it first: zcat"),
         (b"\x02\x21\x4c\x18\x08\0\0\0\x70a,b\n2,1", "compressed by lz4 -l; decompress it first: lz4 -dc"),
-        (lzma.compress(b"a,b\n2,1\n", lzma.FORMAT_ALONE), "compressed by lzma; decompress it first: xz -dc --format=lzma"),
+        (zlib.compress(b"a,b\n2,1\n" * 50), "zlib data; decompress it first: pigz -dc"),
+        (b"PAR1\x15\x04\x15", "Parquet; Python's ecosort.sort_table() sorts it"),
     ],
-    ids=["utf-16", "utf-16 be", "utf-16-le", "utf-16-be", "utf-32", "twice", "zip", "compress", "lz4 -l", "lzma"],
+    ids=["utf-16", "utf-16 be", "utf-16-le", "utf-16-be", "utf-32", "twice", "zip", "compress", "lz4 -l", "zlib", "Parquet"],
 )
 @pytest.mark.parametrize("mode", ["sort", "--merge", "--check"])
 def test_what_is_no_csv_is_told_as_what_it_is(ecosort: Path, tmp_path: Path, data: bytes, words: str, mode: str) -> None:
@@ -549,6 +551,18 @@ def test_sorted_rows_pass_the_check(ecosort: Path, tmp_path: Path) -> None:
         by = ["-q", "--by", key.words(NAMES)]
         assert run_csv(ecosort, [*by, "in.csv", "-o", "out.csv"], tmp_path) == (0, b"", "")
         assert run_csv(ecosort, [*by, "--check", "out.csv"], tmp_path) == (0, b"", "")
+
+
+@pytest.mark.parametrize("type_", ["text", "nocase", "version", "number", "number:desc", "text:desc"])
+def test_values_that_share_a_long_beginning(ecosort: Path, tmp_path: Path, type_: str) -> None:
+    """Those of a megabyte cost what their bytes cost, and no stack."""
+    number = type_.startswith("number")
+    common = (b"7" if number else b"a") * (1 << 20)
+    rows = [common + b"%d\n" % (100 + i) for i in random.Random(1).sample(range(20), 20)]
+    words = ["--no-header", "--by", f"1:{type_}", "-", "-o", "-"]
+    code, output, error = run_csv(ecosort, words, tmp_path, b"".join(rows))
+    assert (code, error) == (0, "")
+    assert output == b"".join(sorted(rows, reverse=type_.endswith("desc")))
 
 
 def test_an_output_may_be_its_input(ecosort: Path, tmp_path: Path) -> None:

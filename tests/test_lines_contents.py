@@ -3,7 +3,11 @@
 import bz2
 import gzip
 import lzma
+import sqlite3
 import subprocess
+import tarfile
+import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -41,6 +45,51 @@ def test_compressed_input(ecosort: Path, tmp_path: Path, program: str) -> None:
         [line] = told(ecosort, tmp_path, words, COMPRESSED[program])
         assert line.startswith(f"sort: standard input ({program}): is compressed")
         assert line.endswith("--decompress=auto")
+
+
+def archived(kind: str, directory: Path) -> bytes:
+    path = directory / "archive"
+    if kind == "zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("n", "b\na\n")
+    elif kind == "tar":
+        (directory / "n").write_bytes(b"b\na\n")
+        with tarfile.open(path, "w") as tar:
+            tar.add(directory / "n", "n")
+    elif kind == "SQLite":
+        with sqlite3.connect(path) as database:
+            database.execute("create table t (a)")
+    else:
+        return {"Parquet": b"PAR1\x15\x04\x15\x08", "lzip": b"LZIP\x01\x0c\0", "zlib": zlib.compress(b"b\na\n" * 99)}[kind]
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_what", "advice"),
+    [
+        ("zip", "an archive (zip, xlsx, ods)", "unpack it, or export its tables as CSV"),
+        ("tar", "an archive (tar)", "unpack it first: tar -xf"),
+        ("SQLite", "a database (SQLite)", "export its tables first: sqlite3 -csv"),
+        ("Parquet", "Parquet", "Python's ecosort.sort_table() sorts it"),
+        ("lzip", "compressed by lzip", "decompress it first: lzip -dc"),
+        ("zlib", "zlib data", "decompress it first: pigz -dc"),
+    ],
+)
+def test_what_is_no_text(ecosort: Path, tmp_path: Path, kind: str, is_what: str, advice: str) -> None:
+    """Sorted as it is with a notice; where inputs are decompressed, refused as what it is, also within what is compressed."""
+    data = archived(kind, tmp_path)
+    (tmp_path / "in").write_bytes(data)
+    assert told(ecosort, tmp_path, ["in", "in"]) == [f"sort: in: is {is_what}, and sorted as it is; {advice}"]
+    assert told(ecosort, tmp_path, ["-"], data)[0].startswith(f"sort: standard input: is {is_what}")
+    assert run([str(ecosort), "lines", "--decompress=never"], ["in"], tmp_path)[2] == ""
+    (tmp_path / "packed").write_bytes(gzip.compress(data))
+    for name in ("in", "packed"):
+        for words in ([name], ["-m", name], ["-c", name], ["-o", "out", name], ["-"]):
+            given = (tmp_path / name).read_bytes() if words == ["-"] else None
+            shown = "-" if words == ["-"] else name
+            code, output, error = run([str(ecosort), "lines", "--decompress=auto"], words, tmp_path, given)
+            assert (code, output, error) == (2, b"", f"sort: {shown}: is {is_what}; {advice}\n"), words
+    assert not (tmp_path / "out").exists()
 
 
 def test_who_says_what_is_wanted_is_told_nothing(ecosort: Path, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@
 #include "demsort_inplace/inplace_sort.h"
 #include "demsort_inplace/job_directory.h"
 #include "demsort_inplace/preflight.h"
+#include "demsort_inplace/prepare/contents.h"
 #include "demsort_inplace/prepare/ground.h"
 #include "job/benchmark_records.h"
 
@@ -28,6 +29,7 @@ void open_file(const InPlaceSpec& spec, PreparedInPlace& prepared, io::PosixStor
   check_no_job(spec.file, storage);
   const std::string directory = JobPaths(spec.file).parent;
   prepared.input = open_fit_file(spec.file, storage);
+  if (!spec.as_is) check_holds_records(*prepared.input);
   if (spec.format_is_assumed) job::require_benchmark_records(*prepared.input);
   prepared.wanted.input_records = whole_records(spec.file, prepared.input->facts().size_bytes, spec.record_size);
   prepared.wanted.input_alignment = std::max<std::uint64_t>({page_bytes, prepared.input->alignment(), block_bytes(directory)});

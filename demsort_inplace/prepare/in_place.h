@@ -22,6 +22,7 @@ struct InPlaceSpec {
   std::vector<std::string> keys;
   bool reverse = false;
   bool format_is_assumed = false;  // no one said what the records are: they must look like those of the Sort Benchmark
+  bool as_is = false;              // records, whatever they look like
   std::uint64_t memory_bytes = 0;  // 0: a share of the machine's
   unsigned threads = 0;            // 0: as many as there are processors
   std::optional<std::uint64_t> space_bytes = std::nullopt;  // of the free space no more than this

@@ -12,6 +12,7 @@
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/job_directory.h"
 #include "demsort_inplace/preflight.h"
+#include "demsort_inplace/prepare/contents.h"
 #include "demsort_inplace/prepare/ground.h"
 #include "demsort_inplace/prepare/rows.h"
 #include "demsort_inplace/resumable_lines.h"
@@ -28,16 +29,6 @@ lines::LineInput open_file(const std::string& file, io::PosixStorage& storage) {
   input.file = open_fit_file(file, storage, "ecosort lines -o");
   input.opened = storage.state(*input.file);
   return input;
-}
-
-// Also where nothing is to be decompressed: in its own space no one gets the compressed file back.
-void check_plain(lines::LineInput& input) {
-  input.decompresses = true;
-  input.look_at_beginning();
-  if (input.is_decoded())
-    throw UsageError(
-        fmt::format("{} is compressed, and cannot be sorted in place: decompress it first", rows::shown_name(input.name)));
-  input.decompresses = false;
 }
 
 JobHeader header_of(const RowsSpec& spec, const PreparedLinesInPlace& prepared, std::uint64_t unit) {
@@ -68,7 +59,7 @@ PreparedLinesInPlace prepare_lines_in_place(const RowsSpec& spec, const std::str
   lines::LineInput input = open_file(file, storage);
   const std::uint64_t bytes = input.opened.size_bytes;
   PreparedLinesInPlace prepared{spec.make_job(storage, std::max<std::uint64_t>(bytes, 1)), {}, bytes};
-  check_plain(input);
+  if (bytes > 0 && !spec.as_is) check_holds_lines(*input.file, prepared.job.format->terminator());
   prepared.job.inputs.clear();
   prepared.job.inputs.push_back(std::move(input));
   if (bytes == 0) return prepared;

@@ -32,6 +32,7 @@ struct RowsSpec {
   lines::PosixRules rules = {};
   lines::Digest salt{};              // of -R
   std::uint64_t threads = 0;         // as asked for; 0: as many as there are processors
+  bool as_is = false;                // in place: whatever the file holds
   KeptCompression compression = {};  // of a new job; of one that is resumed the journal says it
   // Everything checked and opened, nothing created. `assumed_bytes`, if not 0, are of inputs that are not to be opened.
   std::function<lines::LinesJob(io::Storage& storage, std::uint64_t assumed_bytes)> make_job = {};

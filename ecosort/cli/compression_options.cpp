@@ -73,13 +73,14 @@ std::vector<OptionRow> run_compression_rows(std::string_view usual, std::string_
 }
 
 std::vector<OptionRow> compression_rows(std::string_view decompress, std::string_view output) {
-  return {{"--decompress", "auto|never", decompress,
-           "`auto`: decompress inputs that are compressed (gzip, zstd, lz4, xz, bzip2), by their first bytes or their name; "
-           "`never`: sort them as they are"},
-          {"--compress-output", "auto|none|gzip|zstd|lz4|xz|bzip2", output,
-           "what the output is compressed with; `auto`: by the ending of its name (.gz .zst .lz4 .xz .bz2)"},
-          {"--level", "N", "that of the codec's program",
-           "how hard to compress: gzip 1 to 12, zstd 1 to 19, lz4 1 to 12, xz 0 to 9, bzip2 1 to 9"}};
+  return {
+      {"--decompress", "auto|never", decompress,
+       "`auto`: decompress inputs that are compressed (gzip, zstd, lz4, xz, lzma, bzip2), by their first bytes or their name; "
+       "`never`: sort them as they are"},
+      {"--compress-output", "auto|none|gzip|zstd|lz4|xz|bzip2", output,
+       "what the output is compressed with; `auto`: by the ending of its name (.gz .zst .lz4 .xz .bz2)"},
+      {"--level", "N", "that of the codec's program",
+       "how hard to compress: gzip 1 to 12, zstd 1 to 19, lz4 1 to 12, xz 0 to 9, bzip2 1 to 9"}};
 }
 
 Json run_compression_json(const planner::PackingPlan& plan, const std::optional<run::PackingReport>& report) {

@@ -20,7 +20,7 @@ struct InPlaceOptions {
   unsigned threads = 0;     // 0: default
   std::string trust_owner;  // empty: no one else
   std::string io = "auto", assume_size, space, verify = "always";
-  bool reverse = false, json = false, help = false, status = false, abandon = false, trust_drive = false;
+  bool reverse = false, json = false, help = false, status = false, abandon = false, trust_drive = false, as_is = false;
   ProfileWords profile_words;
   ProfileChoice profile;             // what it sets is above already
   std::set<std::string_view> given;  // options on the command line

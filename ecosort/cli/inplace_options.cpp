@@ -66,6 +66,7 @@ OptionTargets targets_of(InPlaceOptions& options, OtherWords& others) {
                        {"--status", &options.status},
                        {"--abandon", &options.abandon},
                        {"--trust-drive", &options.trust_drive},
+                       {"--as-is", &options.as_is},
                        {"--no-profile", &options.profile_words.none}},
           .numbers = {{"--record-size", &options.record_size},
                       {"--threads", &others.threads},
@@ -116,6 +117,7 @@ inplace::InPlaceSpec spec_of(const InPlaceOptions& options) {
                             .keys = options.keys,
                             .reverse = options.reverse,
                             .format_is_assumed = is_format_assumed(options.given),
+                            .as_is = options.as_is,
                             .threads = options.threads,
                             .reread = options.verify == "reread"};
   if (!options.memory.empty()) spec.memory_bytes = std::max<std::uint64_t>(parse_bytes(options.memory, "--memory"), 1);

@@ -36,7 +36,7 @@ std::string LineContents::compressed_notice(const std::vector<CompressedInput>& 
   told_compressed_ = true;
   std::string names;
   for (std::size_t i = 0; i < std::min(inputs.size(), most_named); ++i)
-    names += fmt::format("{}{} ({})", i == 0 ? "" : ", ", shown_word(inputs[i].name), codec::name_of(inputs[i].codec));
+    names += fmt::format("{}{} ({})", i == 0 ? "" : ", ", shown_word(inputs[i].name), inputs[i].codec);
   if (inputs.size() > most_named) names += fmt::format(" and {} more", inputs.size() - most_named);
   const bool is_one = inputs.size() == 1;
   return fmt::format("{}: {} compressed, and sorted as {}; to sort what is in {}, give --decompress=auto", names,
@@ -47,8 +47,10 @@ std::vector<std::string> LineContents::look(const std::string& name, std::string
   const std::string word = shown_word(name);
   const std::string file = name == "-" ? "FILE" : lines::quoted_name(name);
   std::vector<std::string> notices;
-  if (const auto codec = codec::codec_of_beginning(first); codec && !told_compressed_)
-    notices.push_back(compressed_notice({{name, *codec}}));
+  const codec::Contents* const contents = codec::contents_of(first, name);
+  if (contents != nullptr && contents->codec && !told_compressed_) notices.push_back(compressed_notice({{name, contents->name}}));
+  if (contents != nullptr && !contents->codec && !std::exchange(told_foreign_, true))
+    notices.push_back(fmt::format("{}: is {}, and sorted as it is; {}", word, contents->is, contents->advice));
   if (first.starts_with("\xef\xbb\xbf") && !std::exchange(told_mark_, true))
     notices.push_back(
         fmt::format("{}: begins with a UTF-8 byte order mark, which is sorted as a part of its first line; take it "

@@ -7,34 +7,36 @@
 #include <string_view>
 #include <vector>
 
-#include "job/plan_codecs.h"
+#include "codec/contents.h"
 
 namespace ecosort::cli {
 
 // An input that is compressed, and sorted as it is.
 struct CompressedInput {
   std::string name;
-  codec::Codec codec;
+  std::string_view codec;
 };
 
 // Each kind of contents is told once, of the first input that has it. Not thread-safe.
 class LineContents {
  public:
-  // `separator`: of -t, where there are keys that it cuts. `tells_compressed`: of compressed data, too.
+  // `separator`: of -t, where there are keys that it cuts. `tells_compressed`: of compressed data and of what is
+  // no text, too.
   LineContents(std::optional<char> separator, bool tells_compressed)
-      : separator_(separator), told_compressed_(!tells_compressed) {}
+      : separator_(separator), told_compressed_(!tells_compressed), told_foreign_(!tells_compressed) {}
 
   // One notice that names all of these, which then are told of: nothing for none.
   [[nodiscard]] std::string compressed_notice(const std::vector<CompressedInput>& inputs);
 
-  // Notices about an input of this name that begins with `first`: compressed data, a byte order mark, quoted fields.
+  // Notices about an input of this name that begins with `first`: compressed data, what is no text, a byte order mark,
+  // quoted fields.
   [[nodiscard]] std::vector<std::string> look(const std::string& name, std::string_view first);
 
  private:
   [[nodiscard]] bool has_quoted_field(std::string_view first) const;
 
   std::optional<char> separator_;
-  bool told_compressed_, told_mark_ = false, told_quotes_ = false;
+  bool told_compressed_, told_foreign_, told_mark_ = false, told_quotes_ = false;
 };
 
 }  // namespace ecosort::cli

@@ -83,8 +83,9 @@ lines::FirstLook contents_look(const LinesOptions& options) { return contents_lo
 std::vector<CompressedInput> compressed_inputs(const lines::LinesJob& job) {
   std::vector<CompressedInput> inputs;
   for (const lines::LineInput& input : job.inputs)
-    if (input.codec && !input.decompresses && std::ranges::find(inputs, input.name, &CompressedInput::name) == inputs.end())
-      inputs.push_back({input.name, *input.codec});
+    if (input.contents != nullptr && input.codec && !input.decompresses &&
+        std::ranges::find(inputs, input.name, &CompressedInput::name) == inputs.end())
+      inputs.push_back({input.name, input.contents->name});
   return inputs;
 }
 
@@ -125,6 +126,11 @@ std::uint64_t take_assumed_size(const Words& words, Words& others) {
     if (bytes == 0) throw UsageError("--assume-size: give at least one byte");
   }
   return bytes;
+}
+
+void check_as_is(const LinesOptions& options) {
+  if (options.as_is && !options.inplace)
+    throw UsageError("--as-is goes with --inplace; otherwise lines are sorted as they are, unless --decompress says otherwise");
 }
 
 int sort_files(const LinesOptions& options, double started_s) {
@@ -187,6 +193,7 @@ int run(const Words& words, bool checks_order) {
   }
   (void)progress_mode(options.progress);
   check_verify(options.verify);
+  check_as_is(options);
   if (const std::string collation = asked_collation(); !collation.empty())
     print_notice(options, fmt::format("the order is that of the C locale (bytes), not of '{}'; LC_ALL=C or --quiet silences this",
                                       collation));
@@ -227,6 +234,7 @@ int plan_lines(const Words& words) {
   }
   if (assumed_bytes != 0 && (options.inputs != Words{"-"} || !options.files0_from.empty()))
     throw UsageError("--assume-size is for lines that are not there; leave one of them out");
+  check_as_is(options);
   const bool is_job = options.resumable || options.inplace;
   if (is_json && !is_job) throw UsageError("plan lines: --json is for --resumable and --inplace; the bounds are told as text");
   if (assumed_bytes != 0 && is_job)

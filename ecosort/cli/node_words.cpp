@@ -106,6 +106,7 @@ void check_line_words(std::string_view command, const lines::LinesOptions& optio
   if (options.debug) refuse_word(command, "--debug");
   if (options.resumable) refuse_word(command, "--resumable");
   if (options.inplace) refuse_word(command, "--inplace");
+  if (options.as_is) refuse_word(command, "--as-is");
   if (options.header_lines > 0) refuse_word(command, "--header");
   if (!options.files0_from.empty()) refuse_word(command, "--files0-from");
   if (!options.compress_program.empty()) refuse_word(command, "--compress-program");

@@ -96,6 +96,7 @@ RowsCommand lines_command(const LinesOptions& options, const Words& words) {
                                .rules = lines::posix_rules_of_environment(),
                                .salt = options.order.salt,
                                .threads = options.parallel,
+                               .as_is = options.as_is,
                                .compression = kept_compression_of(options.compression)},
                       .io = options.io,
                       .reports = {options.stats, options.events, options.progress, options.quiet}};

@@ -21,33 +21,15 @@
 namespace ecosort::codec {
 namespace {
 
-using std::string_view_literals::operator""sv;
-
 struct Format {
   Codec codec;
   const char* name;
   std::string_view ending;
-  std::string_view magic;
-  std::size_t more_at = 0;  // further bytes that text would not have there
-  std::string_view more;
 };
 
-// RFC 1952, RFC 8878, the LZ4 frame format 1.6, the .xz file format 1.2.1, bzip2.
-constexpr std::array<Format, 5> formats{{{Codec::gzip, "gzip", ".gz", "\x1f\x8b"sv, 2, "\x08"sv},
-                                         {Codec::zstd, "zstd", ".zst", "\x28\xb5\x2f\xfd"sv, 0, ""},
-                                         {Codec::lz4, "lz4", ".lz4", "\x04\x22\x4d\x18"sv, 0, ""},
-                                         {Codec::xz, "xz", ".xz",
-                                          "\xfd"
-                                          "7zXZ\0"sv,
-                                          0, ""},
-                                         {Codec::bzip2, "bzip2", ".bz2", "BZh"sv, 0, ""}}};
-
-// Behind the size of its blocks, a file of bzip2 has the digits of pi, or of its root where it holds nothing.
-bool has_blocks_of_bzip2(std::string_view first) {
-  constexpr std::size_t at = 4, size = 6;
-  if (first.size() < at + size || first[3] < '1' || first[3] > '9') return false;
-  return first.substr(at, size) == "1AY&SY"sv || first.substr(at, size) == "\x17\x72\x45\x38\x50\x90"sv;
-}
+constexpr std::array formats{Format{Codec::gzip, "gzip", ".gz"}, Format{Codec::zstd, "zstd", ".zst"},
+                             Format{Codec::lz4, "lz4", ".lz4"}, Format{Codec::xz, "xz", ".xz"},
+                             Format{Codec::bzip2, "bzip2", ".bz2"}};
 
 }  // namespace
 
@@ -65,13 +47,8 @@ std::optional<Codec> codec_of_file_name(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-std::optional<Codec> codec_of_beginning(std::string_view first) noexcept {
-  for (const Format& format : formats) {
-    if (!first.starts_with(format.magic) || !first.substr(std::min(format.more_at, first.size())).starts_with(format.more))
-      continue;
-    if (format.codec != Codec::bzip2 || has_blocks_of_bzip2(first)) return format.codec;
-  }
-  return std::nullopt;
+std::optional<Codec> codec_of_input_name(std::string_view name) noexcept {
+  return name.ends_with(".lzma") ? Codec::xz : codec_of_file_name(name);
 }
 
 namespace {

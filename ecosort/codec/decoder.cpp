@@ -6,44 +6,17 @@
 #include <array>
 
 #include "base/errors.h"
+#include "codec/contents.h"
 
 namespace ecosort::codec {
 namespace {
 
-using std::string_view_literals::operator""sv;
-
 constexpr std::size_t slice_bytes = std::size_t{64} << 10U;  // taken at a time, so that damage is found near its place
 constexpr std::uint64_t xz_padding_bytes = 4;
 
-struct Rules {
-  std::string_view magic;
-  bool passes_zeros;
-};
+bool has_skippable_frames(Codec codec) { return codec == Codec::zstd || codec == Codec::lz4; }
 
-Rules rules_of(Codec codec) {
-  switch (codec) {
-    case Codec::gzip:
-      return {"\x1f\x8b"sv, true};
-    case Codec::zstd:
-      return {"\x28\xb5\x2f\xfd"sv, false};
-    case Codec::lz4:
-      return {"\x04\x22\x4d\x18"sv, false};
-    case Codec::xz:
-      return {
-          "\xfd"
-          "7zXZ\0"sv,
-          true};
-    case Codec::bzip2:
-      return {"BZh"sv, true};
-  }
-  throw InternalError("a codec that no one knows");
-}
-
-// Of zstd and lz4: frames that hold nothing for a decoder (0x184D2A50 to 5F, little-endian).
-bool is_skippable(Codec codec, std::string_view head) {
-  return (codec == Codec::zstd || codec == Codec::lz4) && head.size() >= 4 &&
-         (static_cast<unsigned char>(head[0]) & 0xf0U) == 0x50 && head.substr(1, 3) == "\x2a\x4d\x18"sv;
-}
+bool passes_zeros(Codec codec) { return !has_skippable_frames(codec); }
 
 #ifdef ECOSORT_ISAL
 constexpr std::uint64_t gzip_bytes = 86 << 10U;  // twice the window of 32 KiB, and tables
@@ -52,12 +25,6 @@ constexpr auto make_gzip_decoder = make_isal_decoder;
 constexpr std::uint64_t gzip_bytes = 48 << 10U;  // 32 KiB of window
 constexpr auto make_gzip_decoder = make_zlib_decoder;
 #endif
-
-std::string why_it_is_none(Codec codec, std::string_view head) {
-  if (codec == Codec::lz4 && head.starts_with("\x02\x21\x4c\x18"sv))
-    return "it is of the old format of lz4 -l; decompress it first: lz4 -dc";
-  return fmt::format("it does not begin as {} data does", name_of(codec));
-}
 
 }  // namespace
 
@@ -106,7 +73,7 @@ Decoder::Step Decoder::decode(std::span<const std::byte> in, std::span<std::byte
 
 // Whether a byte between members means nothing.
 bool Decoder::pass_zero(std::byte next) {
-  if (members_ == 0 || head_size_ > 0 || next != std::byte{0} || !rules_of(codec_).passes_zeros) return false;
+  if (members_ == 0 || head_size_ > 0 || next != std::byte{0} || !passes_zeros(codec_)) return false;
   ++zeros_;
   return true;
 }
@@ -122,8 +89,17 @@ bool Decoder::find_member(std::span<const std::byte> in, bool is_last, Step& don
   return end_or_begin(is_last);
 }
 
+bool Decoder::begins_member(std::string_view head) const noexcept {
+  if (head.starts_with(magic_of(codec_)) || (has_skippable_frames(codec_) && is_skippable_frame(head))) return true;
+  return codec_ == Codec::xz && members_ == 0 && may_be_lzma(head);
+}
+
+void Decoder::become_lz4() {
+  instead_ = make(Codec::lz4, allowance_);
+  codec_ = Codec::lz4;
+}
+
 bool Decoder::end_or_begin(bool is_last) {
-  const Rules rules = rules_of(codec_);
   const std::string_view head(reinterpret_cast<const char*>(head_), head_size_);
   const std::uint64_t head_at = position_ - head_size_;
   if (codec_ == Codec::xz && zeros_ % xz_padding_bytes != 0)
@@ -132,14 +108,17 @@ bool Decoder::end_or_begin(bool is_last) {
     has_ended_ = is_last;
     return false;
   }
-  if (head_size_ < head_bytes && head.substr(0, rules.magic.size()) == rules.magic.substr(0, head_size_))
+  const std::string_view magic = magic_of(codec_);
+  if (head_size_ < head_bytes && head.substr(0, magic.size()) == magic.substr(0, head_size_))
     throw Truncated(position_, fmt::format("it ends where {} data begins", name_of(codec_)));
-  if (!head.starts_with(rules.magic) && !is_skippable(codec_, head)) {
-    if (members_ == 0) throw Damaged(0, why_it_is_none(codec_, head));
+  if (codec_ == Codec::zstd && !has_data_ && head.starts_with(magic_of(Codec::lz4))) become_lz4();
+  if (!begins_member(head)) {
+    if (members_ == 0) throw Damaged(0, fmt::format("it does not begin as {} data does", name_of(codec_)));
     throw Damaged(head_at,
                   fmt::format("what follows there is no {} data (head -c {} gives all before it)", name_of(codec_), head_at));
   }
-  begin_member(head);
+  has_data_ |= !is_skippable_frame(head);
+  (instead_ ? *instead_ : *this).begin_member(head);
   is_in_member_ = true;
   head_taken_ = 0;
   return true;
@@ -151,7 +130,8 @@ bool Decoder::work_on_member(std::span<const std::byte> in, std::span<std::byte>
   const std::span<const std::byte> next = is_head
                                               ? std::span<const std::byte>(head_).subspan(head_taken_, head_size_ - head_taken_)
                                               : rest.first(std::min(rest.size(), slice_bytes));
-  const MemberStep step = this->step(next, out.subspan(done.produced));
+  if (instead_) instead_->position_ = position_;
+  const MemberStep step = (instead_ ? *instead_ : *this).step(next, out.subspan(done.produced));
   done.produced += step.produced;
   if (is_head) {
     head_taken_ += step.consumed;

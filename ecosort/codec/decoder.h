@@ -2,7 +2,8 @@
 //
 //   file | member | member | zeros      a member: what one call of the usual program writes (for zstd and lz4: a frame)
 //
-// Members follow each other. Zeros behind gzip and bzip2, and those that pad xz, mean nothing; anything else that is no member is
+// Members follow each other. Frames that decoders of zstd and lz4 skip may come first, before it is known of which of both the
+// others are. Zeros behind gzip and bzip2, and those that pad xz, mean nothing; anything else that is no member is
 // damage: gzip(1) and bzip2(1) pass it over, and with it every row of a member whose first byte has changed.
 #pragma once
 
@@ -30,6 +31,11 @@ struct Truncated : Damaged {
   using Damaged::Damaged;
 };
 
+// They are whole, and cannot be decompressed here: why, and what to do.
+struct Unreadable : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // The allowance does not suffice: `need_bytes` may.
 struct TooLarge : std::runtime_error {
   explicit TooLarge(std::uint64_t need) : std::runtime_error("decompression takes more memory"), need_bytes(need) {}
@@ -52,7 +58,7 @@ class Decoder {
     std::size_t consumed = 0, produced = 0;  // bytes
   };
   // Takes of `in` what it can, and writes plain bytes to `out` until it is full or `in` is used up. `is_last`: nothing follows
-  // `in`. Damaged, Truncated, TooLarge.
+  // `in`. Damaged, Truncated, TooLarge, Unreadable.
   [[nodiscard]] Step decode(std::span<const std::byte> in, std::span<std::byte> out, bool is_last);
 
   // All is decoded; only after `is_last`.
@@ -82,6 +88,8 @@ class Decoder {
   bool find_member(std::span<const std::byte> in, bool is_last, Step& done);
   bool pass_zero(std::byte next);
   bool end_or_begin(bool is_last);
+  [[nodiscard]] bool begins_member(std::string_view head) const noexcept;
+  void become_lz4();
   bool work_on_member(std::span<const std::byte> in, std::span<std::byte> out, bool is_last, Step& done);
 
   Codec codec_;
@@ -90,6 +98,8 @@ class Decoder {
   std::byte head_[head_bytes]{};
   std::size_t head_size_ = 0, head_taken_ = 0;
   bool is_in_member_ = false, has_ended_ = false;
+  bool has_data_ = false;             // a member that is not skipped
+  std::unique_ptr<Decoder> instead_;  // of lz4, where this one was taken for zstd
 };
 
 // Of each library, one file.

@@ -1,9 +1,10 @@
-// xz, by liblzma.
+// xz and its older format .lzma, by liblzma.
 #include <lzma.h>
 
 #include <algorithm>
 #include <array>
 
+#include "codec/contents.h"
 #include "codec/decoder.h"
 
 namespace ecosort::codec {
@@ -24,8 +25,10 @@ class XzDecoder final : public Decoder {
   ~XzDecoder() override { lzma_end(&stream_); }
 
  private:
-  void begin_member(std::string_view /*head*/) override {
-    if (lzma_stream_decoder(&stream_, UINT64_MAX, 0) != LZMA_OK) too_large();
+  void begin_member(std::string_view head) override {
+    const bool is_xz = head.starts_with(magic_of(Codec::xz));
+    const lzma_ret made = is_xz ? lzma_stream_decoder(&stream_, UINT64_MAX, 0) : lzma_alone_decoder(&stream_, UINT64_MAX);
+    if (made != LZMA_OK) too_large();
   }
 
   MemberStep step(std::span<const std::byte> in, std::span<std::byte> out) override {
@@ -72,13 +75,25 @@ std::uint64_t first_block_bytes(std::string_view first) noexcept {
   return need == UINT64_MAX ? 0 : need;
 }
 
+// What the dictionary of .lzma data takes; 0: no one knows.
+std::uint64_t lzma_bytes(std::string_view first) noexcept {
+  lzma_options_lzma options{};
+  if (first.size() <= sizeof options.dict_size || lzma_lzma_preset(&options, LZMA_PRESET_DEFAULT)) return 0;
+  options.dict_size = 0;
+  for (std::size_t i = sizeof options.dict_size; i > 0; --i)
+    options.dict_size = options.dict_size << 8U | static_cast<unsigned char>(first[i]);
+  const lzma_filter filters[]{{LZMA_FILTER_LZMA1, &options}, {LZMA_VLI_UNKNOWN, nullptr}};
+  const std::uint64_t need = lzma_raw_decoder_memusage(filters);
+  return need == UINT64_MAX ? 0 : need;
+}
+
 }  // namespace
 
 std::unique_ptr<Decoder> make_xz_decoder(Allowance& allowance) { return std::make_unique<XzDecoder>(allowance); }
 
 std::uint64_t xz_decoder_bytes(std::string_view first) noexcept {
   constexpr std::uint64_t usual = std::uint64_t{9} << 20U, margin = std::uint64_t{64} << 10U;
-  const std::uint64_t known = first_block_bytes(first);
+  const std::uint64_t known = first.starts_with(magic_of(Codec::xz)) ? first_block_bytes(first) : lzma_bytes(first);
   return (known > 0 ? known : usual) + margin;
 }
 

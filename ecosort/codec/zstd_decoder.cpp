@@ -1,9 +1,11 @@
 // zstd, by libzstd.
 #define ZSTD_STATIC_LINKING_ONLY  // memory that is counted, and how much a frame takes
+#include <fmt/format.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "codec/decoder.h"
 
@@ -27,20 +29,36 @@ class ZstdDecoder final : public Decoder {
     void operator()(ZSTD_DCtx* context) const noexcept { ZSTD_freeDCtx(context); }
   };
 
-  void begin_member(std::string_view /*head*/) override { ZSTD_DCtx_reset(context_.get(), ZSTD_reset_session_only); }
+  void begin_member(std::string_view /*head*/) override {
+    ZSTD_DCtx_reset(context_.get(), ZSTD_reset_session_only);
+    header_size_ = 0;
+  }
+
+  // The header names the dictionary, and comes in pieces.
+  void keep_header(std::span<const std::byte> in) noexcept {
+    const std::size_t more = std::min(in.size(), sizeof header_ - header_size_);
+    if (more > 0) std::memcpy(header_ + header_size_, in.data(), more);
+    header_size_ += more;
+  }
 
   MemberStep step(std::span<const std::byte> in, std::span<std::byte> out) override {
+    keep_header(in);
     ZSTD_inBuffer from{in.data(), in.size(), 0};
     ZSTD_outBuffer to{out.data(), out.size(), 0};
     const std::size_t left = ZSTD_decompressStream(context_.get(), &to, &from);
     const ZSTD_ErrorCode error = ZSTD_getErrorCode(left);
     if (error == ZSTD_error_memory_allocation || error == ZSTD_error_frameParameter_windowTooLarge) too_large();
     if (error == ZSTD_error_dstSize_tooSmall || error == ZSTD_error_srcSize_wrong) return {from.pos, to.pos, false};
+    if (error == ZSTD_error_dictionary_wrong)
+      throw Unreadable(fmt::format("compressed by zstd with a dictionary (ID {}); decompress it first: zstd -dc -D DICTIONARY",
+                                   ZSTD_getDictID_fromFrame(header_, header_size_)));
     if (error != ZSTD_error_no_error) damaged(ZSTD_getErrorName(left));
     return {from.pos, to.pos, left == 0};
   }
 
   std::unique_ptr<ZSTD_DCtx, Free> context_;
+  std::byte header_[ZSTD_FRAMEHEADERSIZE_MAX]{};  // of the frame, as much as came
+  std::size_t header_size_ = 0;
 };
 
 }  // namespace

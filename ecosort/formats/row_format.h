@@ -55,6 +55,13 @@ struct Fault {
 // An end for the row, LF or CR LF: as the one of the row before, whose last byte is `before_end`.
 [[nodiscard]] std::string_view end_like(Text row, char before_end) noexcept;
 
+// How a format knows the bytes of a level's key that windows show.
+enum class KeyBytes : std::uint8_t {
+  of_row,    // the key is the row as it is: byte `depth` of it is byte `depth` of the row
+  compared,  // common_bytes() says in one look how many bytes two keys share
+  made,      // the bytes are made from the key, and only the windows show them
+};
+
 // Values of a key that have no place among the others.
 struct KeyCounts {
   std::uint64_t empty = 0, unparsable = 0;
@@ -129,8 +136,9 @@ class RowFormat {
 
   [[nodiscard]] virtual records::KeyWindow window(Text row, unsigned level, std::size_t depth) const = 0;
 
-  // Bytes of the level's key in which a and b agree, from `skip` on that are known to agree; `skip` where that is not cheap to
-  // say.
+  [[nodiscard]] virtual KeyBytes key_bytes(unsigned level) const = 0;
+  // Bytes of the level's key in which a and b agree, of which `skip` are known to agree. Only of keys that are
+  // KeyBytes::compared.
   [[nodiscard]] virtual std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const = 0;
 
   // Whether keys with this window may differ; otherwise a tie continues at the next level.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/memory.h"
+#include "codec/contents.h"
 #include "sortbenchmark/gensort.h"
 
 namespace ecosort::job {
@@ -26,21 +27,29 @@ bool all_look_generated(std::span<const std::byte> bytes) {
   return true;
 }
 
+[[noreturn]] void refuse(const std::string& name, std::span<const std::byte> first) {
+  const std::string_view text(reinterpret_cast<const char*>(first.data()), first.size());
+  if (const codec::Contents* const found = codec::contents_of(text, name))
+    throw UsageError(fmt::format("'{}' is {}, and holds no records; {}", name, found->is, found->advice));
+  throw UnlikelyRecords(name);
+}
+
 // The numbers of the first records at the three places.
 std::array<std::uint64_t, 3> places(std::uint64_t records) {
   const std::uint64_t last = records - std::min(records, looked_at_once);
   return {0, last / 2, last};
 }
 
-bool stretch_looks_generated(const io::File& file, std::uint64_t offset, std::uint64_t size, const Buffer& buffer) {
+// What the file has from there on; more than `size` bytes of memory, and nothing where it cannot be read.
+std::span<const std::byte> stretch(const io::File& file, std::uint64_t offset, std::uint64_t size, const Buffer& buffer) {
   const std::uint64_t from = round_down(offset, file.alignment()), to = round_up(offset + size, file.alignment());
   ssize_t got = -1;
   do got = ::pread(file.fd(), buffer.data(), to - from, static_cast<off_t>(from));
   while (got < 0 && errno == EINTR);
-  if (got < 0) return true;  // the sort will read it, and tell
+  if (got < 0) return {};  // the sort will read it, and tell
   const std::span<const std::byte> read(buffer.data(),
                                         std::min<std::uint64_t>(static_cast<std::uint64_t>(got), offset + size - from));
-  return all_look_generated(read.subspan(std::min<std::uint64_t>(offset - from, read.size())));
+  return read.subspan(std::min<std::uint64_t>(offset - from, read.size()));
 }
 
 }  // namespace
@@ -55,8 +64,8 @@ void require_benchmark_records(const io::File& file) {
   const Buffer buffer = memory.allocate(memory.limit_bytes(), "first look", Pages::small);
   const std::uint64_t size = std::min(records, looked_at_once) * gensort_record_bytes;
   for (const std::uint64_t place : places(records))
-    if (!stretch_looks_generated(file, file.facts().start_offset + place * gensort_record_bytes, size, buffer))
-      throw UnlikelyRecords(file.path());
+    if (!all_look_generated(stretch(file, file.facts().start_offset + place * gensort_record_bytes, size, buffer)))
+      refuse(file.path(), stretch(file, file.facts().start_offset, size, buffer));
 }
 
 std::function<void(std::span<const std::byte>)> look_at_stream(std::string name) {
@@ -64,7 +73,7 @@ std::function<void(std::span<const std::byte>)> look_at_stream(std::string name)
     const std::uint64_t records = first.size() / gensort_record_bytes;
     const std::uint64_t size = std::min(records, looked_at_once) * gensort_record_bytes;
     for (const std::uint64_t place : places(records))
-      if (!all_look_generated(first.subspan(place * gensort_record_bytes, size))) throw UnlikelyRecords(name);
+      if (!all_look_generated(first.subspan(place * gensort_record_bytes, size))) refuse(name, first);
   };
 }
 

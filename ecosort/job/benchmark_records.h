@@ -18,8 +18,8 @@ struct UnlikelyRecords : UsageError {
   std::string name;  // of the input
 };
 
-// Looks at a few records at the begin, in the middle and at the end of a file. UnlikelyRecords. A file without a whole record
-// passes, and what cannot be read.
+// Looks at a few records at the begin, in the middle and at the end of a file. UnlikelyRecords, or UsageError for what is known
+// to hold no records, such as an archive. A file without a whole record passes, and what cannot be read.
 void require_benchmark_records(const io::File& file);
 
 // The same for the first bytes of a stream of this name, when they are there.

@@ -68,7 +68,7 @@ def sort_memmap(
         file.check_can_be_in_place()
         size = file.dtype.itemsize
         return sort_in_place(
-            file.path, record_size=size, by=keys, memory=memory, threads=threads, progress=progress, cancel=cancel
+            file.path, record_size=size, by=keys, memory=memory, threads=threads, as_is=True, progress=progress, cancel=cancel
         )
     words = _record_words(file.dtype.itemsize, keys)
     if file.offset:

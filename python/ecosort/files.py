@@ -200,15 +200,22 @@ def sort_in_place(
     memory: Size | None = None,
     threads: int | None = None,
     space: Size | None = None,
+    as_is: bool = False,
     progress: Callable[[Progress], object] | None = None,
     cancel: threading.Event | None = None,
 ) -> Report:
     """Sorts a file in its own space and a few percent more (`space`: at most so much), on ext4 with a journal or XFS.
 
+    A file that begins as an archive or as compressed data does is refused unless `as_is` says that it holds records.
     Meanwhile the file is absent, and its records are in the directory `path`.ecosort. When this is interrupted no record is
     lost, and resume(path) continues. Otherwise as sort_file().
     """
-    words = [record_size_word(record_size), *record_key_words(by), *flags(reverse=reverse), *resources(memory, threads)]
+    words = [
+        record_size_word(record_size),
+        *record_key_words(by),
+        *flags(reverse=reverse, as_is=as_is),
+        *resources(memory, threads),
+    ]
     words += [f"--space={size_word(space, 'space')}"] if space is not None else []
     return Sort(["inplace", *words, path_word(path, "path")], progress=progress, cancel=cancel).wait()
 

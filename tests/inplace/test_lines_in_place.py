@@ -497,6 +497,52 @@ def test_streams_directories_links_and_compressed_files_are_refused(run: Run, li
         refused_by_lines(run("lines", "--inplace", "--quiet", *words, packed), "decompress it first")
 
 
+@pytest.mark.parametrize(
+    ("begins", "told"),
+    [
+        (b"]\0\0\x80\0" + b"\xff" * 8 + b"\0", "xz -dc"),
+        (b"\x02\x21\x4c\x18", "lz4 -dc"),
+        (b"\x50\x2a\x4d\x18\x04\0\0\0abcd\x28\xb5\x2f\xfd", "zstd -dc"),
+        (b"\x1f\x9d\x90", "zcat"),
+        (b"LZIP\x01", "lzip -dc"),
+        (b"PK\x03\x04", "unpack it"),
+        (b"SQLite format 3\0", "sqlite3 -csv"),
+        (b"PAR1\x15\x04", "sort_table"),
+        (b"n.txt" + bytes(252) + b"ustar", "tar -xf"),
+    ],
+    ids=["lzma", "lz4 -l", "pzstd", "compress", "lzip", "zip", "SQLite", "Parquet", "tar"],
+)
+def test_what_holds_no_lines_is_refused(run: Run, lines4: Path, text: bytes, begins: bytes, told: str) -> None:
+    """In the space of the file its bytes would be rearranged for good."""
+    lines4.write_bytes(begins + text)
+    for words in ((), ("-z",)):
+        refused_by_lines(run("lines", "--inplace", "--quiet", *words, lines4), "cannot be sorted in place", told, "--as-is")
+    refused(run("plan", "lines", "--inplace", lines4), 2, told)
+    untouched(lines4, begins + text)
+    succeeded(run("lines", "--inplace", "--quiet", "--as-is", lines4))
+    assert lines4.read_bytes() == sorted_by_sort(begins + text)
+
+
+@pytest.mark.parametrize("place", [0, 300_001, -2])
+def test_nul_bytes_are_refused_where_they_end_no_lines(run: Run, lines4: Path, text: bytes, place: int) -> None:
+    held = bytearray(text)
+    held[place] = 0
+    lines4.write_bytes(held)
+    refused_by_lines(run("lines", "--inplace", "--quiet", lines4), f"NUL byte at byte {place % len(text)}", "-z", "--as-is")
+    untouched(lines4, bytes(held))
+    succeeded(run("lines", "--inplace", "--quiet", "-z", lines4))
+    assert lines4.read_bytes() == b"".join(line + b"\0" for line in sorted(bytes(held).split(b"\0")))
+    lines4.write_bytes(held)
+    succeeded(run("lines", "--inplace", "--quiet", "--as-is", lines4))
+    assert lines4.read_bytes() == sorted_by_sort(bytes(held))
+
+
+def test_as_is_goes_with_inplace_alone(run: Run, lines4: Path, text: bytes) -> None:
+    refused_by_lines(run("lines", "--as-is", lines4), "--as-is goes with --inplace")
+    refused(run("plan", "lines", "--as-is", lines4), 2, "--as-is goes with --inplace")
+    untouched(lines4, text)
+
+
 @pytest.mark.parametrize("kind", ["tmpfs", "btrfs"])
 def test_other_file_systems_are_refused(run: Run, tmp_path: Path, kind: str) -> None:
     require("loop_mount")

@@ -1,5 +1,6 @@
 """What in-place sorting refuses before anything is changed, and that the file is then untouched."""
 
+import gzip
 import os
 import subprocess
 from collections.abc import Iterator
@@ -50,6 +51,20 @@ def test_holes_and_partial_records_are_refused(run: Run, file: Path) -> None:
     os.truncate(file, 1_050)
     refused(run("inplace", file), 2, "50 bytes are left over")
     assert listing(file.parent) == [str(file)]
+
+
+@pytest.mark.parametrize("size", [100, 40])
+def test_a_container_whose_size_fits_is_refused(run: Run, file: Path, size: int) -> None:
+    packed = gzip.compress(bytes(range(256)) * 4000)
+    packed += bytes(-len(packed) % 400)
+    file.write_bytes(packed)
+    words = ("--record-size", str(size), "--key", "0:8")
+    for command in (["inplace"], ["plan", "inplace"]):
+        refused(run(*command, *words, file), 2, "is compressed by gzip", "cannot be sorted in place", "gzip -dc", "--as-is")
+    assert file.read_bytes() == packed
+    records = sorted(packed[at : at + size] for at in range(0, len(packed), size))
+    succeeded(run("inplace", "--as-is", *words[:2], "--key", f"0:{size}", file))
+    assert file.read_bytes() == b"".join(records)
 
 
 def test_shared_blocks_are_refused(run: Run, tmp_path: Path, data: bytes) -> None:

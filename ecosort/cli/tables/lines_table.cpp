@@ -64,7 +64,8 @@ std::vector<OptionRow> lines_options() {
        "sort FILE in its own space (ext4 with a journal, or XFS): while it works the lines are in FILE.ecosort, and FILE is "
        "absent; "
        "`ecosort resume FILE` continues. One plain file, and no -o, -u, -m, -c, -T, --header, --debug, --trace, --batch-size, "
-       "--resumable, nothing compressed"},
+       "--resumable. Compressed data, archives, databases and text with NUL bytes (without -z) are refused"},
+      {"--as-is", "", "", "with --inplace: sort FILE for good, also where it does not look like text"},
   };
   std::ranges::copy(others, std::back_inserter(options));
   std::ranges::copy(chosen({"--io", "--verify", "--stats", "--events", "--progress"}), std::back_inserter(options));

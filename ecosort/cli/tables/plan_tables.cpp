@@ -51,6 +51,7 @@ CommandTable plan_inplace_table() {
                                                             "--io", "--profile", "--no-profile", "-q,--quiet"});
   options.push_back(json_option());
   options.push_back(space_option());
+  options.push_back(as_is_option());
   options.push_back({"--assume-size", "SIZE", "", "plan for a file of this size that is not there, such as 1TB"});
   return {.name = "plan inplace",
           .synopsis = "[options] FILE",
@@ -64,12 +65,17 @@ CommandTable plan_inplace_table() {
 }
 
 CommandTable plan_lines_table() {
-  std::vector<OptionRow> options =
-      showing(lines_options(), {"--batch-size", "--compress-program", "--files0-from",     "-m,--merge",
-                                "-o,--output",  "-S,--buffer-size",   "--memory",          "-T,--temporary-directory",
-                                "--temp",       "--parallel",         "-u,--unique",       "--header",
-                                "--resumable",  "--inplace",          "--compress",        "--assume-ratio",
-                                "--goal",       "--decompress",       "--compress-output", "--level"});
+  std::vector<OptionRow> options = showing(lines_options(), {"--batch-size",   "--compress-program",
+                                                             "--files0-from",  "-m,--merge",
+                                                             "-o,--output",    "-S,--buffer-size",
+                                                             "--memory",       "-T,--temporary-directory",
+                                                             "--temp",         "--parallel",
+                                                             "-u,--unique",    "--header",
+                                                             "--resumable",    "--inplace",
+                                                             "--as-is",        "--compress",
+                                                             "--assume-ratio", "--goal",
+                                                             "--decompress",   "--compress-output",
+                                                             "--level"});
   options.push_back({"--json", "", "", "with --resumable or --inplace: print the plan as one JSON object"});
   options.push_back({"--assume-size", "SIZE", "", "plan for lines of this size in all that are not there, such as 1TB"});
   return {.name = "plan lines",

@@ -86,6 +86,10 @@ std::vector<OptionRow> sort_options() {
   return options;
 }
 
+OptionRow as_is_option() {
+  return {"--as-is", "", "", "in place: the bytes are records, also where they look like an archive or compressed data"};
+}
+
 OptionRow space_option() { return {"--space", "SIZE", "all there is", "in place: take at most so much of the free space"}; }
 
 // Those of `names` from the options of sort, in their order there.
@@ -101,6 +105,7 @@ CommandTable inplace_table() {
       chosen({"--record-size", "--key", "--reverse", "--stable", "--memory", "--threads", "--io", "--verify", "--profile",
               "--no-profile", "--stats", "--events", "--progress", "-q,--quiet"});
   options.push_back(space_option());
+  options.push_back(as_is_option());
   options.push_back({"--unique", "", "", "refused: after a crash no one could tell a dropped record from a lost one"});
   options.push_back(
       {"--compress", "CODEC", "", "refused: runs lie in the space of the records, each at its place, and take all of it"});

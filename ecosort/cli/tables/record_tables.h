@@ -7,6 +7,7 @@ namespace ecosort::cli {
 
 [[nodiscard]] OptionRow progress_option();
 [[nodiscard]] OptionRow space_option();
+[[nodiscard]] OptionRow as_is_option();
 [[nodiscard]] std::vector<OptionRow> sort_options();
 // Those of `names` from the options of sort, in their order there.
 [[nodiscard]] std::vector<OptionRow> chosen(const std::vector<std::string_view>& names);

@@ -4,6 +4,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "codec/contents.h"
 #include "formats/row_format.h"
 
 namespace ecosort::lines {
@@ -12,6 +13,15 @@ void refuse(const std::string& name, const codec::Damaged& error) {
   const bool is_short = dynamic_cast<const codec::Truncated*>(&error) != nullptr;
   throw IoError(fmt::format("{}: {} at byte {} of the compressed file: {}; nothing was written", rows::shown_name(name),
                             is_short ? "is truncated" : "is damaged", error.offset, error.what()));
+}
+
+void refuse(const std::string& name, const codec::Unreadable& error) {
+  throw InputRefused(fmt::format("{}: is {}", rows::shown_name(name), error.what()));
+}
+
+void refuse_contents(const std::string& name, std::string_view first) {
+  if (const codec::Contents* const found = codec::contents_of(first, name))
+    throw InputRefused(fmt::format("{}: is {}", rows::shown_name(name), codec::text_of(*found)));
 }
 
 void refuse(const std::string& name, const codec::TooLarge& error, std::uint64_t given_bytes, std::uint64_t enough_bytes) {

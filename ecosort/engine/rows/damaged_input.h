@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include "base/errors.h"
 #include "codec/decoder.h"
@@ -12,6 +13,10 @@ namespace ecosort::lines {
 
 // IoError with the name of the input and the offset in it.
 [[noreturn]] void refuse(const std::string& name, const codec::Damaged& error);
+// InputRefused: the input is whole.
+[[noreturn]] void refuse(const std::string& name, const codec::Unreadable& error);
+// InputRefused where an input, or what was decompressed of it, begins as something that holds no rows.
+void refuse_contents(const std::string& name, std::string_view first);
 // NotEnoughMemory. `given_bytes`: that decoders may take; `enough_bytes`: memory of all with which they could take what they
 // need.
 [[noreturn]] void refuse(const std::string& name, const codec::TooLarge& error, std::uint64_t given_bytes,

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
+#include "codec/contents.h"
 #include "engine/rows/damaged_input.h"
 #include "plan/decoding_plan.h"
 
@@ -30,9 +32,11 @@ void DecodedFile::begin() {
   has_begun_ = true;
   chunk_.resize(chunk_bytes);
   read_chunk();
-  auto found = codec::codec_of_beginning({reinterpret_cast<const char*>(chunk_.data()), size_});
-  if (!found) found = codec::codec_of_file_name(name_);
-  if (found) decoder_ = codec::Decoder::make(*found, allowance_);
+  const std::string_view first(reinterpret_cast<const char*>(chunk_.data()), size_);
+  const codec::Contents* const contents = codec::contents_of(first, name_);
+  if (contents != nullptr && !contents->codec) refuse_contents(name_, first);
+  const auto codec = contents != nullptr ? contents->codec : codec::codec_of_input_name(name_);
+  if (codec) decoder_ = codec::Decoder::make(*codec, allowance_);
 }
 
 std::size_t DecodedFile::decode(std::span<std::byte> data) {
@@ -43,6 +47,7 @@ std::size_t DecodedFile::decode(std::span<std::byte> data) {
     at_ += step.consumed;
     got += step.produced;
   }
+  if (!std::exchange(has_decoded_, true)) refuse_contents(name_, {reinterpret_cast<const char*>(data.data()), got});
   return got;
 }
 
@@ -51,6 +56,8 @@ std::size_t DecodedFile::read(std::span<std::byte> data) {
     if (!has_begun_) begin();
     if (decoder_) return decode(data);
   } catch (const codec::Damaged& error) {
+    refuse(name_, error);
+  } catch (const codec::Unreadable& error) {
     refuse(name_, error);
   } catch (const codec::TooLarge& error) {
     refuse(name_, error, allowance_.limit_bytes(), planner::memory_for_look(error.need_bytes));

@@ -19,7 +19,8 @@ class DecodedFile {
   // it is.
   DecodedFile(const std::string& name, bool decompresses, std::uint64_t memory_bytes);
 
-  // Fewer bytes only at the end. IoError, with the place in the file where the data is damaged or ends; NotEnoughMemory.
+  // Fewer bytes only at the end. IoError, with the place in the file where the data is damaged or ends; InputRefused for what no
+  // rows come out of; NotEnoughMemory.
   [[nodiscard]] std::size_t read(std::span<std::byte> data);
   // Behind what was read, whether that may be due to damage: see RefusedRow. Nothing in a file that is not compressed.
   void check_rest();
@@ -36,7 +37,7 @@ class DecodedFile {
   std::unique_ptr<codec::Decoder> decoder_;
   std::vector<std::byte> chunk_;
   std::size_t at_ = 0, size_ = 0;  // in the chunk
-  bool is_last_ = false;
+  bool is_last_ = false, has_decoded_ = false;
 };
 
 }  // namespace ecosort::lines

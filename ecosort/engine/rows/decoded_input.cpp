@@ -59,7 +59,7 @@ Task<void> DecodedInput::begin(TaskGroup& background) {
   request(background, first);
   while (!first.is_here) co_await arrived_.changed();
   const std::string_view beginning(reinterpret_cast<const char*>(first.data), first.size);
-  if (const auto found = codec::codec_of_beginning(beginning)) input_.codec = found;
+  input_.take_beginning(beginning);
   if (!input_.codec) co_return;
   try {
     decoder_ = codec::Decoder::make(*input_.codec, tools_.allowance);
@@ -87,6 +87,8 @@ Task<codec::Decoder::Step> DecodedInput::decode(std::span<std::byte> out) {
     co_await work;
   } catch (const codec::Damaged& error) {
     refuse(input_.name, error);
+  } catch (const codec::Unreadable& error) {
+    refuse(input_.name, error);
   } catch (const codec::TooLarge& error) {
     refuse_too_large(error);
   }
@@ -110,6 +112,12 @@ Task<std::size_t> DecodedInput::read_plain(std::byte* data, std::size_t size) {
 Task<std::size_t> DecodedInput::read(TaskGroup& background, std::byte* data, std::size_t size) {
   if (!has_begun_) co_await begin(background);
   if (!decoder_) co_return co_await read_plain(data, size);
+  const std::size_t got = co_await read_decoded(background, data, size);
+  if (!std::exchange(has_decoded_, true)) refuse_contents(input_.name, {reinterpret_cast<const char*>(data), got});
+  co_return got;
+}
+
+Task<std::size_t> DecodedInput::read_decoded(TaskGroup& background, std::byte* data, std::size_t size) {
   std::size_t got = 0;
   while (got < size && !decoder_->has_ended()) {
     if (at_ == chunks_[present_].size && !chunks_[present_].is_last) co_await next_chunk(background);

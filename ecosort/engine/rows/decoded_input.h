@@ -38,7 +38,8 @@ class DecodedInput {
   DecodedInput(const DecodeTools& tools, LineInput& input);
 
   // The next bytes: fewer than `size` only at the end. What is read ahead is a task of `background`. IoError with the name and
-  // the place in the file where the data is damaged or ends too early; NotEnoughMemory.
+  // the place in the file where the data is damaged or ends too early; InputRefused for what no rows come out of;
+  // NotEnoughMemory.
   [[nodiscard]] Task<std::size_t> read(TaskGroup& background, std::byte* data, std::size_t size);
   // Behind a row that was refused, whether that may be due to damage: see RefusedRow. No read is on its way; `scratch` is
   // overwritten. Nothing in an input that is not compressed.
@@ -57,6 +58,7 @@ class DecodedInput {
   void request(TaskGroup& background, Chunk& chunk);
   Task<void> next_chunk(TaskGroup& background);
   Task<std::size_t> read_plain(std::byte* data, std::size_t size);
+  Task<std::size_t> read_decoded(TaskGroup& background, std::byte* data, std::size_t size);
   Task<codec::Decoder::Step> decode(std::span<std::byte> out);
 
   const DecodeTools tools_;
@@ -66,7 +68,7 @@ class DecodedInput {
   unsigned present_ = 0;
   std::size_t at_ = 0;  // in the present chunk
   std::uint64_t offset_;
-  bool has_begun_ = false;
+  bool has_begun_ = false, has_decoded_ = false;
   std::unique_ptr<codec::Decoder> decoder_;  // none: the bytes are passed on
   Signal arrived_;
 };

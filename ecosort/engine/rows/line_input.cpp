@@ -10,6 +10,7 @@
 
 #include "base/errors.h"
 #include "codec/decoder.h"
+#include "engine/rows/damaged_input.h"
 
 namespace ecosort::lines {
 namespace {
@@ -28,7 +29,7 @@ void LineInput::open(io::Storage& storage) {
 }
 
 void LineInput::look_at_beginning() {
-  if (decompresses) codec = codec::codec_of_file_name(name);
+  if (decompresses) codec = codec::codec_of_input_name(name);
   if (file->facts().is_stream) return;
   alignas(page_bytes) std::byte first[page_bytes];  // for direct I/O
   ssize_t size = 0;
@@ -44,7 +45,9 @@ void LineInput::look_at_beginning(std::string first) {
 }
 
 void LineInput::take_beginning(std::string_view first) {
-  if (const auto found = codec::codec_of_beginning(first)) codec = found;
+  contents = codec::contents_of(first, name);
+  if (contents != nullptr && contents->codec) codec = contents->codec;
+  if (contents != nullptr && !contents->codec && decompresses) refuse_contents(name, first);
   if (codec) decoder_bytes = codec::decoder_bytes(*codec, first.substr(0, codec::beginning_bytes));
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "codec/codec.h"
+#include "codec/contents.h"
 #include "io/storage.h"
 #include "run/description.h"
 
@@ -24,7 +25,8 @@ struct LineInput {
   std::optional<run::Description> run;  // only of a merge: the file is this run of a job
   bool decompresses = false;            // what is compressed is decompressed; otherwise it is sorted as it is
 
-  // What its beginning says; where it is decompressed, also what its name says, and of a stream what the first bytes said.
+  // What its beginning says, of a stream the first bytes; the codec, where it is decompressed, also by its name.
+  const codec::Contents* contents = nullptr;
   std::optional<codec::Codec> codec;
   std::uint64_t decoder_bytes = 0;  // memory; 0: not known
   // What was read of a stream to look at it, so that its bytes begin with this; less than codec::beginning_bytes is all of it.
@@ -33,10 +35,13 @@ struct LineInput {
   std::uint64_t compressed_bytes = 0, plain_bytes = 0;
 
   void open(io::Storage& storage);
-  // Finds `codec`. Of files of the system; does nothing for a stream, whose bytes can be read once. IoError.
+  // Finds `contents` and `codec`. Of files of the system; does nothing for a stream, whose bytes can be read once. IoError;
+  // InputRefused where it is to be decompressed and holds what cannot be read.
   void look_at_beginning();
   // The same for a stream that begins so.
   void look_at_beginning(std::string first);
+  // The same of bytes that stay elsewhere.
+  void take_beginning(std::string_view first);
   // Whether its bytes come through a decoder, which may find a stream to be plain.
   [[nodiscard]] bool is_decoded() const noexcept { return decompresses && (codec || (file && file->facts().is_stream)); }
   // Whether it is a stream that may be compressed and was not looked at.
@@ -49,9 +54,6 @@ struct LineInput {
   [[nodiscard]] bool is_stream() const noexcept { return is_decoded() || (file && file->facts().is_stream); }
   // Whether the file only grew since it was opened, as logs do; IoError if it is not what it was then in another way.
   [[nodiscard]] bool has_grown(io::Storage& storage) const;
-
- private:
-  void take_beginning(std::string_view first);
 };
 
 }  // namespace ecosort::lines

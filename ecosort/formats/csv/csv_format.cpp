@@ -138,8 +138,7 @@ const char* CsvFormat::plain_row_end(const char* at, const char* end, records::K
 }
 
 std::size_t CsvFormat::common_bytes(Text a, Text b, unsigned level, std::size_t skip) const {
-  if (!keys_[level].has_plain_bytes()) return skip;
-  return lines::common_beginning(*Value(field_of(a, level), dialect_), *Value(field_of(b, level), dialect_), skip);
+  return keys_[level].common_bytes(*Value(field_of(a, level), dialect_), *Value(field_of(b, level), dialect_), skip);
 }
 
 int CsvFormat::compare_levels(Text a, Text b, unsigned level) const {

@@ -86,8 +86,7 @@ records::KeyWindow JsonlFormat::window(Text row, unsigned level, std::size_t dep
 }
 
 std::size_t JsonlFormat::common_bytes(Text a, Text b, unsigned level, std::size_t skip) const {
-  if (!keys_[level].has_plain_bytes()) return skip;
-  return lines::common_beginning(*Value(find_value(a, paths_[level])), *Value(find_value(b, paths_[level])), skip);
+  return keys_[level].common_bytes(*Value(find_value(a, paths_[level])), *Value(find_value(b, paths_[level])), skip);
 }
 
 int JsonlFormat::compare_levels(Text a, Text b, unsigned level) const {

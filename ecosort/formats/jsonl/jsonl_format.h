@@ -53,6 +53,7 @@ class JsonlFormat final : public rows::RowFormat {
   [[nodiscard]] std::string_view missing_end(Text row, char before_end) const override { return rows::end_like(row, before_end); }
 
   [[nodiscard]] records::KeyWindow window(Text row, unsigned level, std::size_t depth) const override;
+  [[nodiscard]] rows::KeyBytes key_bytes(unsigned level) const override { return keys_[level].key_bytes(); }
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const override;
   [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const override { return keys_[level].is_cut(window); }
   [[nodiscard]] bool has_deeper_window(records::KeyWindow window, unsigned level) const override {

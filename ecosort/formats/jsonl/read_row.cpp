@@ -16,17 +16,21 @@ bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 bool is_hex_digit(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 // Reads the line from its beginning to its end. What takes a value returns false when something is wrong, and fault() says what.
-// A set of paths is a word with a bit for each.
+// A set of paths is a word with a bit for each. Objects and arrays that are open are a list, not calls within calls: a thread's
+// stack holds as many as there may be, whatever the line is.
 class RowReader {
  public:
   RowReader(Text row, const std::vector<Path>& paths, Text* values)
       : begin_(row.data()), at_(begin_), end_(begin_ + row.size()), paths_(paths), values_(values) {}
 
   bool read() {
-    const std::uint64_t all = (std::uint64_t{1} << paths_.size()) - 1;
     for (std::size_t i = 0; i < paths_.size(); ++i) values_[i] = {};
     skip_white();
-    if (!take_value(all, 0)) return false;
+    std::uint64_t paths = (std::uint64_t{1} << paths_.size()) - 1;
+    do {
+      if (!begin_value(paths)) return false;
+    } while (reach_value(paths));
+    if (has_failed_) return false;
     skip_white();
     return at_ == end_ || fail("something follows the value; a line holds one");
   }
@@ -41,25 +45,85 @@ class RowReader {
   bool fail(const char* why) { return fail_at(at_, why); }
   bool fail_at(const char* where, const char* why) {
     fault_ = {static_cast<std::size_t>(where - begin_), why};
+    has_failed_ = true;
     return false;
   }
 
-  // The value here, which the first `depth` steps of `paths` lead to.
-  bool take_value(std::uint64_t paths, unsigned depth) {
+  // An object or an array whose end has not come.
+  struct Open {
+    const char* begin;
+    std::uint64_t ending;  // paths that lead to it
+    std::uint64_t paths;   // paths that lead into it, but for those whose member came already
+    std::size_t place;     // of its present element
+    bool is_object;
+    bool is_empty;  // so far
+  };
+
+  // Takes the value here, of an object or an array only what opens it. As many steps of `paths` lead here as there are open ones.
+  bool begin_value(std::uint64_t paths) {
     if (at_ == end_) return fail("the line ends where a value is wanted");
     const char* const begin = at_;
-    const std::uint64_t ending = paths == 0 ? 0 : paths_that_end(paths, depth);
-    if (!take_one(paths & ~ending, depth)) return false;
+    const std::uint64_t ending = paths == 0 ? 0 : paths_that_end(paths, depth_);
+    if (*begin == '{' || *begin == '[') return open({begin, ending, paths & ~ending, 0, *begin == '{', true});
+    if (!take_one()) return false;
     if (ending != 0 && *begin != 'n') note(ending, Text(begin, static_cast<std::size_t>(at_ - begin)));
     return true;
   }
 
-  bool take_one(std::uint64_t paths, unsigned depth) {
+  bool open(const Open& value) {
+    if (depth_ == most_depth) return fail("objects and arrays are nested deeper than 1024");
+    open_[depth_++] = value;
+    ++at_;
+    return true;
+  }
+
+  // Goes on to the next value, and says which paths lead there. False: no value follows, or something is wrong.
+  bool reach_value(std::uint64_t& paths) {
+    while (depth_ > 0) {
+      Open& last = open_[depth_ - 1];
+      skip_white();
+      if (!is_at(last.is_object ? '}' : ']')) return reach_next_in(last, paths);
+      ++at_;
+      if (last.ending != 0) note(last.ending, Text(last.begin, static_cast<std::size_t>(at_ - last.begin)));
+      --depth_;
+    }
+    return false;
+  }
+
+  bool reach_next_in(Open& last, std::uint64_t& paths) {
+    if (last.is_empty) {
+      last.is_empty = false;
+    } else {
+      if (!is_at(','))
+        return fail(last.is_object ? "a comma, or a brace that closes the object, is wanted here"
+                                   : "a comma, or a bracket that closes the array, is wanted here");
+      ++at_;
+      skip_white();
+      ++last.place;
+    }
+    if (last.is_object) return take_name(last, paths);
+    paths = last.paths == 0 ? 0 : that_lead_to(last.paths, depth_ - 1, last.place);
+    return true;
+  }
+
+  bool take_name(Open& object, std::uint64_t& paths) {
+    const char* const name = at_;
+    if (!is_at('"')) return fail("a name in double quotes is wanted here");
+    if (!take_string()) return false;
+    paths = 0;
+    if (object.paths != 0) {
+      paths = that_lead_to(object.paths, depth_ - 1, Text(name + 1, static_cast<std::size_t>(at_ - name) - 2));
+      object.paths &= ~paths;  // the first one of this name counts
+    }
+    skip_white();
+    if (!is_at(':')) return fail("a colon is wanted behind a name");
+    ++at_;
+    skip_white();
+    return true;
+  }
+
+  bool take_one() {
     switch (*at_) {
-      case '{':
-        return depth < most_depth ? take_object(paths, depth) : fail("objects and arrays are nested deeper than 1024");
-      case '[':
-        return depth < most_depth ? take_array(paths, depth) : fail("objects and arrays are nested deeper than 1024");
       case '"':
         return take_string();
       case 't':
@@ -102,46 +166,6 @@ class RowReader {
       if (step.is_place && step.place == place) leading |= left & -left;
     }
     return leading;
-  }
-
-  bool take_object(std::uint64_t paths, unsigned depth) {
-    ++at_;
-    skip_white();
-    if (is_at('}')) return pass();
-    for (;;) {
-      const char* const name = at_;
-      if (!is_at('"')) return fail("a name in double quotes is wanted here");
-      if (!take_string()) return false;
-      std::uint64_t leading = 0;
-      if (paths != 0) {
-        leading = that_lead_to(paths, depth, Text(name + 1, static_cast<std::size_t>(at_ - name) - 2));
-        paths &= ~leading;  // the first one of this name counts
-      }
-      skip_white();
-      if (!is_at(':')) return fail("a colon is wanted behind a name");
-      ++at_;
-      skip_white();
-      if (!take_value(leading, depth + 1)) return false;
-      skip_white();
-      if (is_at('}')) return pass();
-      if (!is_at(',')) return fail("a comma, or a brace that closes the object, is wanted here");
-      ++at_;
-      skip_white();
-    }
-  }
-
-  bool take_array(std::uint64_t paths, unsigned depth) {
-    ++at_;
-    skip_white();
-    if (is_at(']')) return pass();
-    for (std::size_t place = 0;; ++place) {
-      if (!take_value(paths == 0 ? 0 : that_lead_to(paths, depth, place), depth + 1)) return false;
-      skip_white();
-      if (is_at(']')) return pass();
-      if (!is_at(',')) return fail("a comma, or a bracket that closes the array, is wanted here");
-      ++at_;
-      skip_white();
-    }
   }
 
   bool pass() noexcept {
@@ -215,6 +239,9 @@ class RowReader {
   const std::vector<Path>& paths_;
   Text* values_;
   rows::Fault fault_;
+  bool has_failed_ = false;
+  unsigned depth_ = 0;
+  Open open_[most_depth];  // the first depth_ of them
 };
 
 }  // namespace

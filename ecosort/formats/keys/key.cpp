@@ -17,10 +17,6 @@ using lines::window_bytes;
 using lines::window_room;
 using records::KeyWindow;
 
-// Numbers may have 100,000 digits: beyond this depth they are compared, which one look at each decides.
-constexpr std::size_t most_number_depth = std::size_t{2} * window_bytes;
-constexpr unsigned char cut_for_comparison = window_room + 1;  // last byte of such a window of a number
-
 // Windows that no usual value has, because its last byte is at least 1, and at most 13.
 constexpr KeyWindow before_all{0, 0}, behind_all{~std::uint64_t{0}, ~std::uint32_t{0}};
 
@@ -46,12 +42,9 @@ std::size_t copy_folded(Text value, std::size_t depth, unsigned char* to) noexce
 }
 
 int compare_folded(Text a, Text b) noexcept {
-  const std::size_t common = std::min(a.size(), b.size());
-  for (std::size_t i = 0; i < common; ++i) {
-    const auto x = static_cast<unsigned char>(lines::to_upper(a[i])), y = static_cast<unsigned char>(lines::to_upper(b[i]));
-    if (x != y) return x < y ? -1 : 1;
-  }
-  return (a.size() > b.size() ? 1 : 0) - (a.size() < b.size() ? 1 : 0);
+  const std::size_t at = lines::common_folded(a, b, 0);
+  if (at == a.size() || at == b.size()) return (a.size() > b.size() ? 1 : 0) - (a.size() < b.size() ? 1 : 0);
+  return static_cast<unsigned char>(lines::to_upper(a[at])) < static_cast<unsigned char>(lines::to_upper(b[at])) ? -1 : 1;
 }
 
 KeyWindow number_to_window(std::uint64_t number, bool reverse) noexcept {
@@ -72,9 +65,7 @@ KeyWindow Key::number_window(Text value, std::size_t depth, ValueKind& kind) con
   }
   unsigned char bytes[window_room];
   const std::size_t count = lines::encode_number(*number, depth, bytes, window_room);
-  KeyWindow window = make_window(bytes, count, false);
-  if (count > window_bytes && depth >= most_number_depth) window.extension += cut_for_comparison - window_room;
-  return descending_ ? lines::complement(window) : window;
+  return make_window(bytes, count, descending_);
 }
 
 KeyWindow Key::date_window(Text value, std::size_t depth, ValueKind& kind) const {
@@ -135,11 +126,9 @@ bool Key::is_cut(KeyWindow window) const noexcept {
 }
 
 bool Key::has_deeper_window(KeyWindow window) const noexcept {
-  if (is_null(window)) return true;
+  if (type_ != KeyType::version || is_null(window)) return true;
   if (descending_) window = lines::complement(window);
-  const auto last = static_cast<unsigned char>(window.extension);
-  if (type_ == KeyType::version) return static_cast<lines::VersionRest>(last) != lines::VersionRest::by_compare;
-  return (type_ != KeyType::number && type_ != KeyType::integer) || last != cut_for_comparison;
+  return static_cast<lines::VersionRest>(static_cast<unsigned char>(window.extension)) != lines::VersionRest::by_compare;
 }
 
 int Key::compare_usual(Text a, Text b) const {

@@ -50,7 +50,12 @@ class Key {
   [[nodiscard]] int compare(Text a, Text b) const;
 
   // See RowFormat.
-  [[nodiscard]] bool has_plain_bytes() const noexcept { return type_ == KeyType::text; }
+  [[nodiscard]] rows::KeyBytes key_bytes() const noexcept {
+    return type_ == KeyType::text || type_ == KeyType::nocase ? rows::KeyBytes::compared : rows::KeyBytes::made;
+  }
+  [[nodiscard]] std::size_t common_bytes(Text a, Text b, std::size_t skip) const noexcept {
+    return type_ == KeyType::text ? lines::common_beginning(a, b, skip) : lines::common_folded(a, b, skip);
+  }
   [[nodiscard]] bool is_cut(records::KeyWindow window) const noexcept;
   [[nodiscard]] bool has_deeper_window(records::KeyWindow window) const noexcept;
 

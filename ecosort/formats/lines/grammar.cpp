@@ -42,6 +42,7 @@ enum LongOnly : int {
   opt_quiet,
   opt_resumable,
   opt_inplace,
+  opt_as_is,
   opt_decompress,
   opt_compress,
   opt_assume_ratio,
@@ -100,6 +101,7 @@ constexpr std::array own_options{
     option{"quiet", no_argument, nullptr, opt_quiet},
     option{"resumable", no_argument, nullptr, opt_resumable},
     option{"inplace", no_argument, nullptr, opt_inplace},
+    option{"as-is", no_argument, nullptr, opt_as_is},
     option{"verify", required_argument, nullptr, opt_verify},
     option{"decompress", required_argument, nullptr, opt_decompress},
     option{"level", required_argument, nullptr, opt_level},
@@ -368,6 +370,9 @@ void Parser::apply_own(int c) {
       return;
     case opt_inplace:
       options_.inplace = true;
+      return;
+    case opt_as_is:
+      options_.as_is = true;
       return;
     case opt_no_profile:
       options_.no_profile = true;

@@ -51,7 +51,7 @@ struct LinesOptions {
   bool names_decompress = false, names_compress_output = false;  // they are given: no one has to be told of them
   Check check = Check::no;
   bool unique = false, merge = false, zero_terminated = false, debug = false, quiet = false, help = false, version = false;
-  bool resumable = false, inplace = false, no_profile = false;
+  bool resumable = false, inplace = false, as_is = false, no_profile = false;
   bool checks_order = false;  // of what is merged, which is no word of sort
 
   [[nodiscard]] char terminator() const noexcept { return zero_terminated ? '\0' : '\n'; }

@@ -5,6 +5,7 @@
 
 #include "formats/lines/enter_rows.h"
 #include "formats/lines/line_kernels.h"
+#include "formats/lines/order_ties.h"
 #include "sort/parallel_parts.h"
 #include "sort/range_sort.h"
 
@@ -14,7 +15,6 @@ namespace {
 using records::Entry;
 using rows::RowFormat;
 
-constexpr std::size_t compare_limit = 12;  // entries; smaller groups are ordered by comparing
 constexpr std::size_t least_part_bytes = std::size_t{32} * 1024;
 constexpr std::size_t sort_parts_per_thread = 8;
 
@@ -52,110 +52,6 @@ std::vector<Part> cut(const LineRun& run, const RowFormat& format, std::size_t b
     part.end = begin = part_end;
   }
   return result;
-}
-
-// Arrays that belong together while ties are ordered.
-struct Ties {
-  const LineRun& run;
-  const RowFormat& order;
-  Entry* entries;
-  Entry* scratch;
-
-  [[nodiscard]] Text line(std::size_t i) const noexcept { return run.line(entries[i]); }
-};
-
-struct Group {
-  std::size_t begin, end;
-  unsigned level;
-  std::size_t depth;  // bytes of the level's key in which all agree
-
-  [[nodiscard]] std::size_t size() const noexcept { return end - begin; }
-};
-
-void insert_sorted(const Ties& ties, std::size_t begin, std::size_t end, unsigned level) {
-  for (std::size_t i = begin + 1; i < end; ++i) {
-    const Entry moving = ties.entries[i];
-    const Text text = ties.run.line(moving);
-    std::size_t hole = i;
-    for (; hole > begin && ties.order.compare(text, ties.line(hole - 1), level) < 0; --hole)
-      ties.entries[hole] = ties.entries[hole - 1];
-    ties.entries[hole] = moving;
-  }
-}
-
-// Stable, for keys that only the comparison orders.
-void merge_sorted(const Ties& ties, std::size_t begin, std::size_t end, unsigned level) {
-  if (end - begin <= compare_limit) return insert_sorted(ties, begin, end, level);
-  const std::size_t middle = begin + (end - begin) / 2;
-  merge_sorted(ties, begin, middle, level);
-  merge_sorted(ties, middle, end, level);
-  std::copy(ties.entries + begin, ties.entries + middle, ties.scratch + begin);
-  std::size_t left = begin, right = middle, to = begin;
-  while (left < middle && right < end) {
-    const bool take_right = ties.order.compare(ties.line(right), ties.run.line(ties.scratch[left]), level) < 0;
-    ties.entries[to++] = take_right ? ties.entries[right++] : ties.scratch[left++];
-  }
-  std::copy(ties.scratch + left, ties.scratch + middle, ties.entries + to);
-}
-
-bool are_equal(const Ties& ties, const Group& group) {
-  const Text first = ties.line(group.begin);
-  for (std::size_t i = group.begin + 1; i < group.end; ++i)
-    if (ties.line(i) != first) return false;
-  return true;
-}
-
-std::size_t common_depth(const Ties& ties, const Group& group) {
-  const Text first = ties.line(group.begin);
-  std::size_t common = ties.order.common_bytes(first, ties.line(group.begin + 1), group.level, group.depth);
-  for (std::size_t i = group.begin + 2; i < group.end && common > group.depth; ++i)
-    common = std::min(common, ties.order.common_bytes(first, ties.line(i), group.level, group.depth));
-  return common;
-}
-
-void order_group(const Ties& ties, Group group, records::BucketWorkspace& workspace);
-
-// The groups of equal windows in a range sorted by the windows at (level, depth).
-void order_ties(const Ties& ties, const Group& range, records::BucketWorkspace& workspace) {
-  for (std::size_t begin = range.begin; begin < range.end;) {
-    std::size_t end = begin + 1;
-    while (end < range.end && records::key_equal(ties.entries[begin], ties.entries[end])) ++end;
-    if (end - begin > 1) {
-      const records::KeyWindow window{ties.entries[begin].prefix, ties.entries[begin].extension};
-      Group group{begin, end, range.level, range.depth};
-      if (!ties.order.has_deeper_window(window, range.level)) {
-        merge_sorted(ties, begin, end, range.level);
-      } else if (ties.order.is_cut(window, range.level)) {
-        group.depth += RowFormat::window_bytes;
-        order_group(ties, group, workspace);
-      } else if (range.level + 1 < ties.order.levels()) {
-        group.level += 1;
-        group.depth = 0;
-        order_group(ties, group, workspace);
-      }
-    }
-    begin = end;
-  }
-}
-
-// The group gets new windows from where its keys may differ, is sorted by them, and gets its old window back.
-void order_group(const Ties& ties, Group group, records::BucketWorkspace& workspace) {
-  if (group.size() <= compare_limit) return insert_sorted(ties, group.begin, group.end, group.level);
-  if (are_equal(ties, group)) return;
-  const Entry before = ties.entries[group.begin];
-  group.depth = common_depth(ties, group);
-  for (std::size_t i = group.begin; i < group.end; ++i) {
-    const records::KeyWindow window = ties.order.window(ties.line(i), group.level, group.depth);
-    ties.entries[i].prefix = window.prefix;
-    ties.entries[i].extension = window.extension;
-  }
-  records::sort_range(ties.entries + group.begin, ties.scratch + group.begin, group.size(), records::Target::same_array,
-                      workspace, 1);
-  order_ties(ties, group, workspace);
-  for (std::size_t i = group.begin; i < group.end; ++i) {
-    ties.entries[i].prefix = before.prefix;
-    ties.entries[i].extension = before.extension;
-  }
 }
 
 std::size_t group_border(const Entry* entries, std::size_t n, std::size_t at) {
@@ -281,19 +177,15 @@ Indexed index_lines(LineRun& run, const RowFormat& order, std::size_t begin, std
 void sort_index(LineRun& run, const RowFormat& order, unsigned threads) {
   Entry* const entries = run.entries();
   std::reverse(entries, entries + run.count);
-  const Ties ties{run, order, entries, run.scratch()};
   {
     records::BucketWorkspace workspace;
-    records::sort_range(entries, ties.scratch, run.count, records::Target::same_array, workspace, threads);
+    records::sort_range(entries, run.scratch(), run.count, records::Target::same_array, workspace, threads);
   }
   const std::size_t parts = threads <= 1 ? 1 : sort_parts_per_thread * threads;
   std::vector<std::size_t> borders(parts + 1);
   for (std::size_t i = 0; i <= parts; ++i)
     borders[i] = group_border(entries, run.count, records::part_begin(run.count, parts, i));
-  records::for_each_part(threads, parts, [&](std::size_t i) {
-    records::BucketWorkspace workspace;
-    order_ties(ties, {borders[i], std::max(borders[i], borders[i + 1]), 0, 0}, workspace);
-  });
+  records::for_each_part(threads, parts, [&](std::size_t i) { order_ties(run, order, borders[i], borders[i + 1]); });
 }
 
 bool tie_is_decided(const RowFormat& order, records::KeyWindow window, unsigned& level) noexcept {

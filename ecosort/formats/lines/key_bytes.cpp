@@ -47,4 +47,12 @@ std::size_t common_beginning(Text a, Text b, std::size_t skip) noexcept {
   return std::max(at, skip);
 }
 
+std::size_t common_folded(Text a, Text b, std::size_t skip) noexcept {
+  const std::size_t end = std::min(a.size(), b.size());
+  for (std::size_t at = skip;; ++at) {
+    at = common_beginning(a, b, at);
+    if (at >= end || to_upper(a[at]) != to_upper(b[at])) return at;
+  }
+}
+
 }  // namespace ecosort::lines

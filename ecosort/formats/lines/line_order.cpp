@@ -37,19 +37,35 @@ std::string transformed(Text text, const SortKey& key) {
   return result;
 }
 
+// Where two transformed texts first differ, or one of them ends.
+struct Difference {
+  std::size_t a, b;    // in the texts as they are
+  std::size_t common;  // in the transformed ones
+};
+
+// `skip` bytes of the transformed texts are known to be equal; they are looked at where some bytes are ignored.
+Difference first_difference(Text a, Text b, const SortKey& key, std::size_t skip) noexcept {
+  if (key.ignored == Ignored::nothing) {
+    const std::size_t common = common_folded(a, b, skip);
+    return {common, common, common};
+  }
+  Difference at{0, 0, 0};
+  for (;; ++at.a, ++at.b, ++at.common) {
+    while (at.a < a.size() && is_ignored(a[at.a], key.ignored)) ++at.a;
+    while (at.b < b.size() && is_ignored(b[at.b], key.ignored)) ++at.b;
+    if (at.a == a.size() || at.b == b.size()) return at;
+    const char x = a[at.a], y = b[at.b];
+    if (x != y && !(key.fold && to_upper(x) == to_upper(y))) return at;
+  }
+}
+
 // As transformed texts compare, without making them.
 int compare_transformed(Text a, Text b, const SortKey& key) noexcept {
-  std::size_t i = 0, j = 0;
-  while (true) {
-    while (i < a.size() && is_ignored(a[i], key.ignored)) ++i;
-    while (j < b.size() && is_ignored(b[j], key.ignored)) ++j;
-    if (i == a.size() || j == b.size()) return (i < a.size() ? 1 : 0) - (j < b.size() ? 1 : 0);
-    const auto x = static_cast<unsigned char>(key.fold ? to_upper(a[i]) : a[i]);
-    const auto y = static_cast<unsigned char>(key.fold ? to_upper(b[j]) : b[j]);
-    if (x != y) return x < y ? -1 : 1;
-    ++i;
-    ++j;
-  }
+  const Difference at = first_difference(a, b, key, 0);
+  if (at.a == a.size() || at.b == b.size()) return (at.a < a.size() ? 1 : 0) - (at.b < b.size() ? 1 : 0);
+  const auto x = static_cast<unsigned char>(key.fold ? to_upper(a[at.a]) : a[at.a]);
+  const auto y = static_cast<unsigned char>(key.fold ? to_upper(b[at.b]) : b[at.b]);
+  return x < y ? -1 : 1;
 }
 
 std::size_t copy_general(Text text, std::size_t depth, unsigned char* to) {
@@ -212,12 +228,17 @@ records::KeyWindow LineOrder::window(Text line, unsigned level, std::size_t dept
   return make_window(bytes, count, key.reverse);
 }
 
+rows::KeyBytes LineOrder::key_bytes(unsigned level) const noexcept {
+  const SortKey& key = keys_[level];
+  if (key.kind != KeyKind::text) return rows::KeyBytes::made;
+  return key.is_whole_line() && !is_transformed(key) ? rows::KeyBytes::of_row : rows::KeyBytes::compared;
+}
+
 std::size_t LineOrder::common_bytes(Text a, Text b, unsigned level, std::size_t skip) const noexcept {
   const SortKey& key = keys_[level];
-  if (key.kind != KeyKind::text || is_transformed(key)) return skip;
   a = key_of(a, key);
   b = key_of(b, key);
-  return common_beginning(a, b, skip);
+  return is_transformed(key) ? first_difference(a, b, key, skip).common : common_beginning(a, b, skip);
 }
 
 int LineOrder::compare_random(Text a, Text b) const noexcept {

@@ -82,6 +82,7 @@ class LineOrder final : public rows::RowFormat {
   void set_top_rows_to_come(std::uint64_t rows) override { header_left_ = rows; }
   [[nodiscard]] rows::FirstRow take_first_row(const std::string& input, Text row) override;
   [[nodiscard]] records::KeyWindow window(Text line, unsigned level, std::size_t depth) const override;
+  [[nodiscard]] rows::KeyBytes key_bytes(unsigned level) const noexcept override;
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const noexcept override;
   [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const noexcept override {
     if (keys_[level].kind == KeyKind::version) return version_rest(window, level) != VersionRest::nothing;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cpp/formats/fixed/test_support.h"
+#include "cpp/support/small_stack.h"
 #include "sort/radix_digit.h"
 
 namespace ecosort::records {
@@ -118,6 +119,18 @@ TEST(IndexSort, StaysInsideItsArraysWhereverTheyStart) {
     EXPECT_EQ(scratch[shift - 1].prefix, guard.prefix);
     EXPECT_EQ(scratch[shift + n].prefix, guard.prefix);
   }
+}
+
+// Each bit of the key tells one entry from all that are left: the ranges lie within each other as deeply as they can.
+TEST(IndexSort, TakesNoMoreStackThanAKeyHasBits) {
+  Entries input(20'000);
+  for (std::uint32_t i = 0; i < input.size(); ++i) input[i].index = i;
+  for (unsigned bit = 0; bit < 64; ++bit) input[200 * bit].prefix = 1ULL << bit;
+  for (unsigned bit = 0; bit < 32; ++bit) input[200 * bit + 100].extension = 1U << bit;
+  Entries expected = input, entries = input, scratch(input.size());
+  std::stable_sort(expected.begin(), expected.end(), key_less);
+  on_small_stack([&] { sort_entries(entries.data(), scratch.data(), entries.size()); });
+  EXPECT_TRUE(same(entries, expected));
 }
 
 TEST(RadixDigit, OrdersLikeTheBitsItLeads) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "cpp/support/small_stack.h"
 #include "formats/jsonl/path.h"
 #include "formats/jsonl/value.h"
 
@@ -103,6 +104,18 @@ TEST(JsonlRow, NestingHasABound) {
   const std::string deep(most_depth, '['), ends(most_depth, ']');
   EXPECT_EQ(at("a", deep + ends), "-");
   EXPECT_EQ(at("a", "[" + deep + ends + "]"), "byte 1024: objects and arrays are nested deeper than 1024");
+  EXPECT_EQ(at("a", deep + "}" + ends), "byte 1024: this is no value of JSON");
+  std::string names, braces;
+  for (unsigned i = 0; i < most_depth; ++i) {
+    names += R"({"a":)";
+    braces += '}';
+  }
+  const std::string row = names + "7" + braces;
+  std::string path = "a";
+  for (unsigned i = 1; i < most_depth; ++i) path += ".a";
+  on_small_stack([&] { EXPECT_EQ(at(path, row), "7"); });
+  on_small_stack([&] { EXPECT_EQ(at("b", deep + std::string(1 << 20U, ' ') + ends), "-"); });
+  on_small_stack([&] { EXPECT_TRUE(at("b", std::string(1 << 20U, '[')).starts_with("byte 1024: ")); });
 }
 
 TEST(JsonlRow, PathsThatAreNoneAreRefused) {

@@ -1,0 +1,226 @@
+#include "codec/contents.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+
+namespace ecosort::codec {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+unsigned byte_at(std::string_view first, std::size_t at) noexcept {
+  return at < first.size() ? static_cast<unsigned char>(first[at]) : 0;
+}
+
+std::uint64_t number_at(std::string_view first, std::size_t at, std::size_t bytes) noexcept {
+  std::uint64_t number = 0;
+  for (std::size_t i = bytes; i-- > 0;) number = number << 8U | byte_at(first, at + i);
+  return number;
+}
+
+// Whether it has control characters that no text has.
+bool is_binary(std::string_view first) noexcept {
+  return std::ranges::any_of(first, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < ' ' && (byte < '\b' || byte > '\r') && byte != 0x1b;
+  });
+}
+
+bool is_deflated(std::string_view first) noexcept { return byte_at(first, 2) == 8; }
+
+// A number of bits from 9 to 16, and two bits that no one uses.
+bool has_bits_of_compress(std::string_view first) noexcept {
+  const unsigned flags = byte_at(first, 2), bits = flags & 0x1fU;
+  return bits >= 9 && bits <= 16 && (flags & 0x60U) == 0;
+}
+
+// Behind the size of its blocks, a file of bzip2 has the digits of pi, or of its root where it holds nothing.
+bool has_blocks_of_bzip2(std::string_view first) noexcept {
+  constexpr std::size_t at = 4, size = 6;
+  if (first.size() < at + size || first[3] < '1' || first[3] > '9') return false;
+  return first.substr(at, size) == "1AY&SY"sv || first.substr(at, size) == "\x17\x72\x45\x38\x50\x90"sv;
+}
+
+// The header has properties, the size of the dictionary, which is 2^n or 2^n + 2^(n-1), and that of the data, if it is known; the
+// first byte behind it is always 0.
+bool has_header_of_lzma(std::string_view first) noexcept {
+  constexpr std::size_t size_at = 5, data_at = 13;
+  constexpr std::uint64_t unknown = UINT64_MAX, most = std::uint64_t{1} << 38U;
+  const std::uint64_t size = number_at(first, size_at, 8);
+  return first.size() > data_at && may_be_lzma(first) && first[data_at] == '\0' && (size == unknown || size < most);
+}
+
+// RFC 1950: the first two bytes as a number are a multiple of 31; a window of 32 KiB, no dictionary.
+bool has_header_of_zlib(std::string_view first) noexcept {
+  constexpr unsigned reserved_block = 3;
+  const unsigned flags = byte_at(first, 1);
+  return first.size() > 2 && (0x7800U + flags) % 31 == 0 && (flags & 0x20U) == 0 &&
+         (byte_at(first, 2) >> 1U & 3U) != reserved_block && is_binary(first);
+}
+
+// Thirteen numbers of eight hexadecimal digits, of which the twelfth is the length of the name, which a zero ends.
+bool has_header_of_cpio(std::string_view first) noexcept {
+  constexpr std::size_t header = 110;
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); };
+  return first.size() > header && std::ranges::all_of(first.substr(0, header), is_digit) &&
+         first.substr(header).find('\0') != std::string_view::npos;
+}
+
+bool has_method_of_lha(std::string_view first) noexcept { return byte_at(first, 6) == '-' && is_binary(first.substr(0, 22)); }
+
+struct Row {
+  std::string_view magic;
+  Contents contents;
+  bool (*agrees)(std::string_view first) noexcept = nullptr;  // null: the magic number says all
+  std::size_t at = 0;
+};
+
+constexpr Contents compressed(std::string_view name, std::string_view is, std::string_view advice) {
+  return {name, is, advice, {}};
+}
+constexpr Contents archive(std::string_view name, std::string_view is, std::string_view advice) { return {name, is, advice, {}}; }
+constexpr Contents readable(Codec codec, std::string_view name, std::string_view is, std::string_view advice) {
+  return {name, is, advice, codec};
+}
+constexpr Contents doubtful(Contents contents) {
+  contents.is_certain = false;
+  return contents;
+}
+
+constexpr auto old_zstd = compressed("zstd", "compressed by a zstd before 0.8", "decompress it first: zstd -dc");
+constexpr auto zip = archive("zip", "an archive (zip, xlsx, ods)", "unpack it, or export its tables as CSV");
+constexpr auto unpack = "unpack it first"sv;
+constexpr auto export_first = "export its rows as CSV first"sv;
+
+// Where rows begin alike, the first one counts. Sources: RFC 1950, 1952, 8878; the LZ4 frame format 1.6; the .xz file
+// format 1.2.1 and lzma-file-format.txt; the formats' own documents; magic(5) of file 5.44.
+constexpr std::array rows{
+    Row{"\x1f\x8b"sv, readable(Codec::gzip, "gzip", "compressed by gzip", "decompress it first: gzip -dc"), is_deflated},
+    Row{"\x28\xb5\x2f\xfd"sv, readable(Codec::zstd, "zstd", "compressed by zstd", "decompress it first: zstd -dc")},
+    Row{"\x04\x22\x4d\x18"sv, readable(Codec::lz4, "lz4", "compressed by lz4", "decompress it first: lz4 -dc")},
+    Row{"\xfd"
+        "7zXZ\0"sv,
+        readable(Codec::xz, "xz", "compressed by xz", "decompress it first: xz -dc")},
+    Row{"BZh"sv, readable(Codec::bzip2, "bzip2", "compressed by bzip2", "decompress it first: bzip2 -dc"), has_blocks_of_bzip2},
+    Row{""sv, readable(Codec::xz, "lzma", "compressed by lzma", "decompress it first: xz -dc"), has_header_of_lzma},
+
+    Row{"\x1f\x9d"sv, compressed("compress", "compressed by compress", "decompress it first: zcat"), has_bits_of_compress},
+    Row{"\x1f\xa0"sv, doubtful(compressed("lzh", "compressed by compress -H", "decompress it first: zcat"))},
+    Row{"\x1f\x1e"sv, doubtful(compressed("pack", "compressed by pack", "decompress it first: zcat"))},
+    Row{"LZIP\x01"sv, compressed("lzip", "compressed by lzip", "decompress it first: lzip -dc")},
+    Row{"\x89LZO\0\r\n\x1a\n"sv, compressed("lzop", "compressed by lzop", "decompress it first: lzop -dc")},
+    Row{"\x02\x21\x4c\x18"sv, compressed("lz4 -l", "compressed by lz4 -l", "decompress it first: lz4 -dc")},
+    Row{"\x1e\xb5\x2f\xfd"sv, old_zstd},
+    Row{"\x22\xb5\x2f\xfd"sv, old_zstd},
+    Row{"\x23\xb5\x2f\xfd"sv, old_zstd},
+    Row{"\x24\xb5\x2f\xfd"sv, old_zstd},
+    Row{"\x25\xb5\x2f\xfd"sv, old_zstd},
+    Row{"\x26\xb5\x2f\xfd"sv, old_zstd},
+    Row{"\x27\xb5\x2f\xfd"sv, old_zstd},
+    Row{"\x37\xa4\x30\xec"sv, archive("zstd dictionary", "a dictionary of zstd", "it holds no rows")},
+    Row{"\xff\x06\0\0sNaPpY"sv, compressed("snappy", "compressed by snappy", "decompress it first: snzip -dc")},
+    Row{"LRZI\0"sv, compressed("lrzip", "compressed by lrzip", "decompress it first: lrzip -d")},
+    Row{"bvx2"sv, compressed("lzfse", "compressed by lzfse", "decompress it first: lzfse -decode"), is_binary},
+    Row{"x"sv, doubtful(compressed("zlib", "zlib data", "decompress it first: pigz -dc")), has_header_of_zlib},
+
+    Row{"PK\x03\x04"sv, zip},
+    Row{"PK\x05\x06"sv, zip},
+    Row{"PK\x07\x08"sv, zip},
+    Row{"7z\xbc\xaf"sv, archive("7z", "an archive (7z)", unpack)},
+    Row{"Rar!\x1a\x07"sv, archive("rar", "an archive (rar)", unpack)},
+    Row{"ustar"sv, archive("tar", "an archive (tar)", "unpack it first: tar -xf"), nullptr, 257},
+    Row{"070701"sv, archive("cpio", "an archive (cpio)", unpack), has_header_of_cpio},
+    Row{"070702"sv, archive("cpio", "an archive (cpio)", unpack), has_header_of_cpio},
+    Row{"!<arch>\n"sv, archive("ar", "an archive (ar, deb)", unpack)},
+    Row{"\xed\xab\xee\xdb"sv, archive("rpm", "a package (rpm)", unpack)},
+    Row{"MSCF\0\0\0\0"sv, archive("cab", "an archive (cab)", unpack)},
+    Row{"xar!\0"sv, archive("xar", "an archive (xar)", unpack)},
+    Row{"-lh"sv, archive("lha", "an archive (lha)", unpack), has_method_of_lha, 2},
+    Row{"hsqs"sv, archive("squashfs", "a file system (squashfs)", unpack), is_binary},
+    Row{"MSWIM\0\0\0"sv, archive("wim", "an archive (wim)", unpack)},
+
+    Row{"PAR1"sv, archive("Parquet", "Parquet", "Python's ecosort.sort_table() sorts it"), is_binary},
+    Row{"PARE"sv, archive("Parquet", "encrypted Parquet", export_first), is_binary},
+    Row{"ARROW1\0\0"sv, archive("Arrow", "Arrow (Feather)", "Python's ecosort.sort_table() sorts what pyarrow reads of it")},
+    Row{"FEA1"sv, archive("Feather", "Feather", "Python's ecosort.sort_table() sorts what pyarrow reads of it"), is_binary},
+    Row{"ORC"sv, archive("ORC", "ORC", "Python's ecosort.sort_table() sorts what pyarrow reads of it"), is_binary},
+    Row{"Obj\x01"sv, archive("Avro", "Avro", export_first)},
+    Row{"SEQ\x06"sv, archive("SequenceFile", "a SequenceFile of Hadoop", export_first)},
+    Row{"SQLite format 3\0"sv, archive("SQLite", "a database (SQLite)", "export its tables first: sqlite3 -csv")},
+    Row{"DUCK"sv, archive("DuckDB", "a database (DuckDB)", "export its tables first: duckdb -csv"), is_binary, 8},
+    Row{"\0\x01\0\0Standard "sv, archive("Access", "a database (Access)", export_first)},
+    Row{"PGDMP"sv, archive("pg_dump", "a dump of PostgreSQL", "make text of it first: pg_restore -f -"), is_binary},
+    Row{"PGCOPY\n\xff\r\n\0"sv, archive("PGCOPY", "a binary copy of PostgreSQL", export_first)},
+    Row{"\x89HDF\r\n\x1a\n"sv, archive("HDF5", "HDF5", export_first)},
+    Row{"\x93NUMPY"sv, archive("npy", "an array of NumPy", "Python's ecosort.sort_memmap() sorts it")},
+    Row{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, archive("xls", "an old document of Office (xls, doc)", export_first)},
+
+    Row{"\x7f"
+        "ELF"sv,
+        archive("ELF", "a program (ELF)", "it holds no rows")},
+    Row{"%PDF-"sv, archive("PDF", "a document (PDF)", export_first), is_binary},
+    Row{"\x89PNG\r\n\x1a\n"sv, archive("PNG", "a picture (PNG)", "it holds no rows")},
+    Row{"\xff\xd8\xff"sv, doubtful(archive("JPEG", "a picture (JPEG)", "it holds no rows")), is_binary},
+    Row{"Salted__"sv, archive("OpenSSL", "encrypted by openssl", "decrypt it first"), is_binary},
+    Row{"age-encryption.org/"sv, archive("age", "encrypted by age", "decrypt it first: age -d")},
+    Row{"LUKS\xba\xbe"sv, archive("LUKS", "an encrypted volume (LUKS)", "open it first")},
+};
+
+constexpr Row brotli{".br"sv, compressed("brotli", "compressed by brotli", "decompress it first: brotli -dc")};
+
+const Row& row_of(Codec codec) noexcept {
+  return *std::ranges::find(rows, codec, [](const Row& row) { return row.contents.codec; });
+}
+
+const Contents* by_magic(std::string_view first) noexcept {
+  for (const Row& row : rows)
+    if (first.substr(std::min(row.at, first.size())).starts_with(row.magic) && (row.agrees == nullptr || row.agrees(first)))
+      return &row.contents;
+  return nullptr;
+}
+
+// Behind frames to be skipped, as far as they lie in `first`.
+std::string_view behind_skippable(std::string_view first) noexcept {
+  constexpr std::size_t header = 8;
+  while (is_skippable_frame(first))
+    first.remove_prefix(static_cast<std::size_t>(std::min<std::uint64_t>(header + number_at(first, 4, 4), first.size())));
+  return first;
+}
+
+}  // namespace
+
+bool is_skippable_frame(std::string_view head) noexcept {
+  return head.size() >= 4 && (byte_at(head, 0) & 0xf0U) == 0x50 && head.substr(1, 3) == "\x2a\x4d\x18"sv;
+}
+
+bool may_be_lzma(std::string_view head) noexcept {
+  constexpr unsigned most_properties = 9 * 5 * 5;
+  const auto dictionary = static_cast<std::uint32_t>(number_at(head, 1, 4));
+  const bool is_size = dictionary == UINT32_MAX || std::has_single_bit(dictionary) ||
+                       (std::popcount(dictionary) == 2 && (dictionary & dictionary << 1U) != 0);
+  return head.size() > 4 && byte_at(head, 0) < most_properties && is_size;
+}
+
+const Contents* contents_of(std::string_view first, std::string_view name) noexcept {
+  const std::string_view data = behind_skippable(first);
+  const bool has_skippable = data.size() < first.size();
+  first = data.substr(0, contents_bytes);
+  const Contents* const found = by_magic(first);
+  if (has_skippable) return found != nullptr && found->codec == Codec::lz4 ? found : &row_of(Codec::zstd).contents;
+  if (found != nullptr) return found;
+  return name.ends_with(brotli.magic) && is_binary(first) ? &brotli.contents : nullptr;
+}
+
+std::string text_of(const Contents& contents) {
+  if (!contents.codec) return fmt::format("{}; {}", contents.is, contents.advice);
+  return fmt::format("{} data where rows should be: compressed twice, or not to be decompressed; {}", contents.name,
+                     contents.advice);
+}
+
+std::string_view magic_of(Codec codec) noexcept { return row_of(codec).magic; }
+
+}  // namespace ecosort::codec

@@ -1,0 +1,97 @@
+// Keys that begin alike for long: the stack does not grow with what they share, and the time grows with it, not with its square.
+#include "formats/lines/order_ties.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "cpp/support/small_stack.h"
+#include "formats/lines/grammar.h"
+#include "formats/lines/index_lines.h"
+#include "formats/lines/line_order.h"
+
+namespace ecosort::lines {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// Sorts the lines, which are given in their order, from a shuffled text.
+void expect_this_order(const Words& words, const std::vector<std::string>& ordered) {
+  const LinesOptions options = parse_lines_words(words);
+  const LineOrder order(options.order);
+  std::vector<std::size_t> places(ordered.size());
+  std::iota(places.begin(), places.end(), 0);
+  Random random(1);
+  for (std::size_t i = places.size(); i > 1; --i) std::swap(places[i - 1], places[random.below(i)]);
+  std::string text;
+  for (const std::size_t place : places) text += ordered[place] + '\n';
+  MemoryBudget memory(text.size() + (16 << 20U));
+  LineRun run;
+  run.memory = memory.allocate(text.size() + (8 << 20U), "run");
+  std::copy(text.begin(), text.end(), run.bytes());
+  std::vector<DuplicateFilter> none;
+  ASSERT_EQ(index_lines(run, order, 0, text.size(), SIZE_MAX, 1, none).lines, ordered.size());
+  on_small_stack([&] { sort_index(run, order, 1); });
+  for (std::size_t i = 0; i < ordered.size(); ++i)
+    ASSERT_TRUE(run.line(run.entries()[i]) == ordered[i])
+        << i << " is ..." << run.line(run.entries()[i]).substr(ordered[i].size() - 9);
+}
+
+class LongBeginnings : public testing::TestWithParam<Words> {};
+
+// More rows than are ordered by comparing alone.
+constexpr int some_rows = 15;
+
+TEST_P(LongBeginnings, CostLittle) {
+  const Words& words = GetParam();
+  const bool is_number =
+      std::ranges::any_of(words, [](const std::string& word) { return word.find_first_of("nhg") < word.size(); });
+  const std::string common =
+      std::string(words.back().starts_with("-k2") ? "x " : "") + std::string(1 << 20U, is_number ? '7' : 'a');
+  std::vector<std::string> ordered;
+  for (int i = 0; i < some_rows; ++i) ordered.push_back(common + std::to_string(1000 + i));
+  if (std::ranges::find(words, "-r") != words.end()) std::ranges::reverse(ordered);
+  expect_this_order(words, ordered);
+}
+
+INSTANTIATE_TEST_SUITE_P(Options, LongBeginnings,
+                         testing::Values(Words{}, Words{"-s"}, Words{"-r"}, Words{"-f"}, Words{"-d", "-s"}, Words{"-i"},
+                                         Words{"-df", "-s"}, Words{"-V"}, Words{"-V", "-f"}, Words{"-n", "-s"}, Words{"-n", "-r"},
+                                         Words{"-h"}, Words{"-g"}, Words{"-M"}, Words{"-k2,2"}, Words{"-s", "-k2f"},
+                                         Words{"-s", "-k2n"}, Words{"-s", "-k2V"}));
+
+// Each line shares 11 bytes more with the next one: as many groups lie within each other as there are lines.
+TEST(NestedGroups, TakeNoStack) {
+  constexpr std::size_t rows = 1200;
+  for (const Words& words : {Words{}, Words{"-f"}, Words{"-d"}, Words{"-V"}, Words{"-k1,1"}}) {
+    std::vector<std::string> ordered;
+    for (std::size_t i = rows; i > 0; --i) ordered.push_back(std::string(11 * i, 'a') + 'b');
+    expect_this_order(words, ordered);
+  }
+}
+
+TEST(EqualKeys, KeepTheirOrderBehindAnyBeginning) {
+  const LinesOptions options = parse_lines_words({"-s", "-f"});
+  const LineOrder order(options.order);
+  MemoryBudget memory(16 << 20U);
+  LineRun run;
+  run.memory = memory.allocate(8 << 20U, "run");
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += std::string(100, i % 2 == 0 ? 'x' : 'X') + std::string(i % 3, 'y') + '\n';
+  std::copy(text.begin(), text.end(), run.bytes());
+  std::vector<DuplicateFilter> none;
+  (void)index_lines(run, order, 0, text.size(), SIZE_MAX, 1, none);
+  sort_index(run, order, 1);
+  for (std::size_t i = 1; i < run.count; ++i) {
+    const records::Entry a = run.entries()[i - 1], b = run.entries()[i];
+    const int relation = order.compare(run.line(a), run.line(b));
+    ASSERT_TRUE(relation < 0 || (relation == 0 && a.index < b.index)) << i;
+  }
+}
+
+}  // namespace
+}  // namespace ecosort::lines
