@@ -27,6 +27,8 @@ STRIP ?= -s
 EMULATOR ?=
 # Extra words for pytest, e.g. make test PYTEST='-k gen -x'; -n 0 runs the tests one after the other, as a debugger wants it.
 PYTEST ?=
+# Names for make mutants; none: all.
+MUTANTS ?=
 PARALLEL := -n $(JOBS)
 
 # SAN=address,undefined or SAN=thread: the same targets in a build directory of their own.
@@ -204,11 +206,17 @@ oldest: ## run the C++ unit tests as on the oldest processor there may be, witho
 	@$(MAKE) --no-print-directory everything
 	@ECOSORT_STRICT=0 ECOSORT_EMULATOR="qemu-x86_64 -cpu core2duo" $(VENV)/python -m pytest $(PARALLEL) tests/test_cpp_units.py $(PYTEST)
 
+.PHONY: mutants
+mutants: ## do the tests see the faults that are seeded in tests/mutants? (MUTANTS='NAME ...' for some; an hour for all)
+	@$(DEPS) program build python test
+	@tests/mutants/run.py --jobs $(JOBS) $(MUTANTS)
+
 .PHONY: soak
-soak: ## all tests with larger sweeps (hours), then make oldest and make cross
+soak: ## all tests with larger sweeps (hours), then make oldest, make cross and make mutants
 	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory test
 	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory oldest
 	@ECOSORT_SOAK=1 $(MAKE) --no-print-directory cross
+	@$(MAKE) --no-print-directory mutants
 
 COMMANDS := sort inplace resume lines csv jsonl merge sample partition plan gen check power tune joulesort cluster queue serve manual
 MAN := $(DESTDIR)$(PREFIX)/share/man/man1
