@@ -3,9 +3,9 @@
 
     run.py [--jobs N] [NAME ...]      without a name all of them are tried
 
-A fault is a patch, NAME.patch. Its head says what is wrong; each line there that begins with `tests:` has the words of one pytest run.
-A copy of the last commit gets the patch, is built, and its tests run as `make test` runs them until one fails. The copy stays in
-build/mutants, so that the next build is short. caught.tsv says which test failed first, and how long that took.
+A fault is a patch, NAME.patch. Its head says what is wrong; each line there that begins with `tests:` has the words of one run of
+pytest. A copy of the last commit gets the patch, is built, and the tests run as `make test` runs them until one fails. The copy
+stays in build/mutants, so that the next build is short. caught.tsv says which test failed first, and how long that took.
 
 Exit code 1 when a fault survives or cannot be tried, or when a test that caught one fails without it, too.
 """
