@@ -30,6 +30,8 @@ PYTEST ?=
 # Most tests wait more than they compute: twice as many workers as cores.
 WORKERS ?= $(shell expr 2 \* $(JOBS))
 PARALLEL := -n $(WORKERS)
+# Names for make mutants; none: all.
+MUTANTS ?=
 
 # SAN=address,undefined or SAN=thread: the same targets in a build directory of their own.
 comma := ,
@@ -213,9 +215,14 @@ oldest: ## run the C++ unit tests as on the oldest processor there may be, witho
 	@$(MAKE) --no-print-directory everything
 	@ECOSORT_STRICT=0 ECOSORT_EMULATOR="qemu-x86_64 -cpu core2duo" $(VENV)/python -m pytest $(PARALLEL) tests/test_cpp_units.py $(PYTEST)
 
+.PHONY: mutants
+mutants: ## do the tests see the faults that are seeded in tests/mutants? (MUTANTS='NAME ...' for some; an hour for all)
+	@$(DEPS) program build python test
+	@tests/mutants/run.py --jobs $(JOBS) $(MUTANTS)
+
 .PHONY: soak
-soak: ## all tests with larger sweeps (hours), then make oldest and make cross
-	@begin=$$SECONDS; for target in test oldest cross; do \
+soak: ## all tests with larger sweeps (hours), then make oldest, make cross and make mutants
+	@begin=$$SECONDS; for target in test oldest cross mutants; do \
 	  ECOSORT_SOAK=1 $(MAKE) --no-print-directory $$target; \
 	  echo "soak: $$target is done after $$(((SECONDS - begin) / 60)) minutes"; done
 

@@ -13,7 +13,7 @@ import pytest
 from ecosort_tuning.errors import UsageError
 from ecosort_tuning.forecast import predict, with_models
 from ecosort_tuning.machine import this_machine
-from ecosort_tuning.model import fit_cpu, fit_power, fit_time, formation_share
+from ecosort_tuning.model import PHASES, fit_cpu, fit_power, fit_time, formation_share, processor_s
 from ecosort_tuning.profile import SCHEMA, CpuModel, Drive, Kernels, Profile, Rate, read_profile, write_profile
 from ecosort_tuning.resources import BOTH, READING, WRITING, drive_times
 from ecosort_tuning.runs import Evidence, IdlePower, MeasuredRun, Phase, Work, comparisons, memory_bytes, read_evidence, requests
@@ -217,6 +217,11 @@ def test_measured_phases_say_how_much_longer_they_take_than_their_slowest_resour
     small = [Phase("read_and_sort", 3.0, Work(3e9, 3e9)), Phase("merge", 1.0, Work(3e9, 3e9))]
     both = fit_time([*runs, replace(runs[0], plan=in_memory, phases=small)], DRIVE, 0.5)
     assert both.factor == pytest.approx({"run_formation": 1.3, "merge": 1.1, "read_and_sort": 1.5, "merge_resident": 0.5})
+
+
+def test_the_processor_time_of_both_phases_is_that_of_all_threads() -> None:
+    run = run_of(30_000_000, 9, 4, 5.0, 8.0)
+    assert [processor_s(run, phase, 0.25) for phase in PHASES] == pytest.approx([0.25 * 8.0 / 4, 0.75 * 8.0 / 4])
 
 
 def test_records_that_are_merged_twice_are_compared_twice() -> None:

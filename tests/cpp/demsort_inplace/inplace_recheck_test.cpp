@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <cerrno>
+#include <vector>
 
 #include "base/errors.h"
 #include "cpp/demsort_inplace/inplace_harness.h"
@@ -56,7 +57,23 @@ TEST(InPlaceRecheck, AChangedByteInTheOutputEndsItBeforeAnythingIsCutOff) {
   EXPECT_TRUE(holds_only(sound.store.snapshot(), job.sorted()));
 }
 
-// Likewise while runs are put back behind it, and when the job is complete but for the result's name.
+// Records that change places leave the sums as they are.
+TEST(InPlaceRecheck, RecordsThatChangedPlacesAreFoundByTheirOrder) {
+  const SmallJob& job = small_jobs().front();
+  io::DiskImage damaged = interrupted_in_merge(job);
+  io::PagedBytes& output = damaged.files.at(JobPaths(job_file).output);
+  const std::uint64_t size = job.format.record_size, last = merged_bytes(damaged, job) - size;
+  std::vector<std::byte> smallest(size), largest(size);
+  (void)output.read(0, smallest.data(), size);
+  (void)output.read(last, largest.data(), size);
+  ASSERT_NE(smallest, largest);
+  output.write(0, largest.data(), size);
+  output.write(last, smallest.data(), size);
+  MemoryMachine disk(damaged, {.records_events = false});
+  EXPECT_THROW((void)disk.machine.resume(), OutputChanged);
+}
+
+// A changed byte is found while runs are put back behind it as well, and when the job is complete but for the result's name.
 TEST(InPlaceRecheck, AChangedByteIsFoundInEveryLaterStep) {
   const SmallJob& job = small_jobs().front();
   for (const bool abandons : {false, true}) {
