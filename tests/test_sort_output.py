@@ -140,7 +140,7 @@ def test_output_in_another_directory_and_relative_names(run: Run, place: Path, d
 
 @pytest.fixture(scope="module")
 def traced(require: Require, ecosort: Path, tmp_path_factory: pytest.TempPathFactory, data: bytes) -> list[str]:
-    """The system calls of a two-pass sort that replaces its output, with flags and the names of files: only strace prints these."""
+    """The system calls of a two-pass sort that replaces its output, with flags and names of files, which only strace prints."""
     require("strace")
     place = tmp_path_factory.mktemp("traced")
     (place / "in").write_bytes(data)
