@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from preloaded import why_no_faults
 
 ROOT = Path(__file__).resolve().parent.parent
 STRICT = os.environ.get("ECOSORT_STRICT", "") not in ("", "0")
@@ -77,6 +78,7 @@ _PROBES: dict[str, Callable[[], str | None]] = {
     "btrfs": lambda: _mount("btrfs", 128 * _MIB),
     "memory_cgroup": _memory_cgroup,
     "setpriv": lambda: _root() or _tool("setpriv"),
+    "faults": why_no_faults,
     "strace": lambda: _tool("strace"),
     "fio": lambda: _tool("fio"),
     "fish": lambda: _tool("fish"),

@@ -5,6 +5,7 @@ import functools
 import json
 import operator
 import os
+import select
 import shutil
 import subprocess
 import tempfile
@@ -14,6 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import preloaded
+from capabilities import require
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 Require = Callable[[str], None]
@@ -279,14 +283,49 @@ def wait_until(condition: Callable[[], bool], timeout_s: float = 30, what: str =
         time.sleep(0.005)
 
 
-def strace(directory: Path, trace: str, *injections: str) -> list[str]:
-    """The words in front of a command that make its system calls fail; what happened stands in directory/trace."""
-    words = ["strace", "-f", "-qq", "-o", str(directory / "trace"), "-e", f"trace={trace}"]
-    if "address" in sanitizers():  # looking for leaks needs ptrace for itself
-        words += ["-E", "ASAN_OPTIONS=detect_leaks=0"]
-    for injection in injections:
-        words += ["-e", f"inject={injection}"]
-    return words
+def stops(process: subprocess.Popen[Any]) -> bool:
+    """Waits until SIGSTOP has stopped all of its threads. False: it ended before."""
+    seen = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+    return seen is not None and seen.si_code == os.CLD_STOPPED
+
+
+# The calls that change what is on a drive, or hand such changes to the kernel: a kill between two of them finds what one at the
+# next of them finds. STXXL writes with write().
+CHANGES = "io_uring_enter,pwrite64,write,fdatasync,fsync,fallocate,ftruncate,linkat,renameat,renameat2,unlinkat,mkdir,rmdir"
+
+
+def changes_of(directory: Path, *command: str | Path) -> int:
+    """How many changes a run of the command makes, to its end."""
+    subprocess.run([*faults(directory, CHANGES), *command], stdin=subprocess.DEVNULL, check=True)
+    return (directory / "trace").read_text().count("\n")
+
+
+class Events:
+    """The events of a run, which come through a pipe as they happen."""
+
+    def __init__(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+        os.mkfifo(path)
+        self.path, self._text = path, ""
+        self._pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+
+    def wait_for(self, kind: str, phase: str) -> None:
+        wanted = f'"event":"{kind}","phase":"{phase}"'
+        while wanted not in self._text:
+            assert select.select([self._pipe], [], [], 60)[0], self._text
+            more = os.read(self._pipe, 4096)
+            assert more, f"it ended before: {self._text}"
+            self._text += more.decode()
+
+    def close(self) -> None:
+        """Not before the run has ended: it would be told that nobody reads."""
+        os.close(self._pipe)
+
+
+def faults(directory: Path, *rules: str) -> list[str]:
+    """The words in front of a command whose calls fail, end it or stop it; directory/trace gets the calls that the rules name."""
+    require("faults")
+    return preloaded.faults(directory / "trace", *rules)
 
 
 def sanitizers() -> str:

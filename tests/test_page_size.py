@@ -6,26 +6,18 @@ from pathlib import Path
 
 import pytest
 from capabilities import only_in_soak
-from conftest import ROOT
+from preloaded import library
 from sort_support import OVERHEAD_BYTES, Run, expected, make_records, read_json, succeeded
 
 pytestmark = pytest.mark.skipif(bool(os.environ.get("ECOSORT_SAN")), reason="sanitizers map memory themselves")
 KIB, MIB = 1 << 10, 1 << 20
 
 
-@pytest.fixture(scope="module")
-def preload(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    library = tmp_path_factory.mktemp("pages") / "large_pages.so"
-    source = ROOT / "tests" / "doubles" / "large_pages.c"
-    subprocess.run(["cc", "-shared", "-fPIC", "-Wall", "-Werror", "-O1", source, "-o", library], check=True)
-    return library
+def with_pages(size: int) -> dict[str, str]:
+    return {**os.environ, "LD_PRELOAD": str(library("large_pages")), "LARGE_PAGES": str(size)}
 
 
-def with_pages(preload: Path, size: int) -> dict[str, str]:
-    return {**os.environ, "LD_PRELOAD": str(preload), "LARGE_PAGES": str(size)}
-
-
-def test_the_double_refuses_what_such_a_system_refuses(preload: Path, tmp_path: Path) -> None:
+def test_the_double_refuses_what_such_a_system_refuses(tmp_path: Path) -> None:
     """Half a page of 16 KiB cannot be unmapped, and nothing is at half a page."""
     program = tmp_path / "half.c"
     program.write_text(
@@ -34,7 +26,7 @@ def test_the_double_refuses_what_such_a_system_refuses(preload: Path, tmp_path: 
         "return (munmap(at + 8192, 8192) == 0) + 2 * ((unsigned long)at % 16384 != 0) + 4 * (sysconf(_SC_PAGESIZE) != 16384); }\n"
     )
     subprocess.run(["cc", program, "-o", tmp_path / "half"], check=True)
-    done = subprocess.run([tmp_path / "half"], env=with_pages(preload, 16 * KIB), capture_output=True, text=True, check=False)
+    done = subprocess.run([tmp_path / "half"], env=with_pages(16 * KIB), capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert "large pages: munmap at " in done.stderr
 
@@ -50,12 +42,12 @@ def test_the_double_refuses_what_such_a_system_refuses(preload: Path, tmp_path: 
         ),
     ],
 )
-def test_sorts_with_larger_pages(run: Run, ecosort: Path, tmp_path: Path, preload: Path, page: int, memory: str) -> None:
+def test_sorts_with_larger_pages(run: Run, ecosort: Path, tmp_path: Path, page: int, memory: str) -> None:
     """No call is refused; the bytes are the same, and so is the bound of the memory."""
     records = make_records(ecosort, "ascii", 640_000)
     (tmp_path / "in").write_bytes(records)
     words = ("sort", "in", "-o", "out", "--memory", memory, "--threads", "2", "--verify=reread", "--stats", "stats")
-    done = run(*words, cwd=tmp_path, env=with_pages(preload, page))
+    done = run(*words, cwd=tmp_path, env=with_pages(page))
     succeeded(done)
     assert "large pages" not in done.stderr
     assert (tmp_path / "out").read_bytes() == expected(records)
@@ -73,10 +65,10 @@ def test_sorts_with_larger_pages(run: Run, ecosort: Path, tmp_path: Path, preloa
     ],
     ids=["lines", "resumable lines", "csv", "resumable"],
 )
-def test_other_sorts_with_larger_pages(run: Run, tmp_path: Path, preload: Path, page: int, words: tuple[str, ...]) -> None:
+def test_other_sorts_with_larger_pages(run: Run, tmp_path: Path, page: int, words: tuple[str, ...]) -> None:
     data = b"".join(b"%015d\n" % (number * 7919 % 400_009) for number in range(400_009))
     (tmp_path / "in").write_bytes(data)
-    done = run(*words, cwd=tmp_path, env=with_pages(preload, page))
+    done = run(*words, cwd=tmp_path, env=with_pages(page))
     assert done.returncode == 0, done.stderr
     assert "large pages" not in done.stderr
     assert (tmp_path / "out").read_bytes() == b"".join(sorted(data.splitlines(keepends=True)))

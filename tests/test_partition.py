@@ -2,18 +2,31 @@
 
 import heapq
 import json
-import os
 import random
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from capabilities import only_in_soak
+from capabilities import SOAK, only_in_soak
 from partition_support import check_report, parts_of, read_rows, records_of, slices, sorted_files, write_splitters
-from sort_support import KIB, MIB, OVERHEAD_BYTES, Run, expected, key_function, listing, make_records, read_json, refused
+from sort_support import (
+    CHANGES,
+    KIB,
+    MIB,
+    OVERHEAD_BYTES,
+    Run,
+    changes_of,
+    expected,
+    faults,
+    key_function,
+    listing,
+    make_records,
+    read_json,
+    refused,
+    stops,
+)
 
 Splitters = list[tuple[bytes, int, int]]
 
@@ -401,20 +414,9 @@ def test_a_full_disk_leaves_no_slice(run: Run, ecosort: Path, tmp_path: Path) ->
         "-q",
     ]
     for when in (1, 2):
-        traced = [
-            "strace",
-            "-f",
-            "-qq",
-            "-o",
-            "/dev/null",
-            "-e",
-            "trace=pwrite64",
-            "-e",
-            f"inject=pwrite64:error=ENOSPC:when={when}",
-        ]
-        done = subprocess.run(
-            [*traced, ecosort, "partition", "records", tmp_path / "input", *words, "--io", "pool"], capture_output=True, text=True
-        )
+        full = faults(tmp_path, f"pwrite64:error=ENOSPC:when={when}")
+        command = [*full, ecosort, "partition", "records", tmp_path / "input", *words, "--io", "pool"]
+        done = subprocess.run(command, capture_output=True, text=True)
         refused(done, 3, "No space left")
         assert listing(tmp_path / "out") == []
         assert not (tmp_path / "r").exists()
@@ -426,22 +428,25 @@ def test_a_kill_leaves_no_half_slice_and_no_report(ecosort: Path, tmp_path: Path
     splitters = draw_splitters(data, 100, ["0:10"], 40)
     write_splitters(tmp_path / "cut", splitters)
     whole = [b"".join(part) for part in parts_of(records_of(data, 100), 0, splitters, key_function(100))]
-    killed = 0
-    for attempt in range(int(os.environ.get("ECOSORT_SOAK_KILLS", "12"))):
+    changes = killed = 0
+    for attempt in range(-1, 60 if SOAK else 12):  # the first one is not killed
         out = tmp_path / f"out{attempt}"
         out.mkdir()
         report = tmp_path / f"report{attempt}"
         words = ["--splitters", tmp_path / "cut", "--report", report, "-o", out, "--memory", "5MiB", "-q"]
-        process = subprocess.Popen([ecosort, "partition", "records", tmp_path / "input", *map(str, words)])
-        time.sleep(random.Random(attempt).uniform(0, 0.06))
-        process.send_signal(signal.SIGKILL)
-        killed += process.wait() == -signal.SIGKILL
+        command = [ecosort, "partition", "records", tmp_path / "input", *map(str, words)]
+        if attempt < 0:
+            changes = changes_of(tmp_path, *command)
+            assert slices(out) == whole
+            continue
+        kill = faults(tmp_path, f"{CHANGES}:signal=KILL:when={random.Random(attempt).randint(1, changes)}")
+        killed += subprocess.run([*kill, *command], check=False).returncode == -signal.SIGKILL
         for path in out.glob("slice.*"):
             assert path.read_bytes() == whole[int(path.suffix[1:])]
         if report.exists():
             assert len(json.loads(report.read_text())["slices"]) == 40
             assert slices(out) == whole
-    assert killed > 0
+    assert killed > 9
 
 
 def test_an_input_that_changes_is_noticed(ecosort: Path, tmp_path: Path) -> None:
@@ -460,23 +465,11 @@ def test_an_input_that_changes_is_noticed(ecosort: Path, tmp_path: Path) -> None
         "--io",
         "pool",
     ]
-    # The first write waits while the input is touched.
-    traced = [
-        "strace",
-        "-f",
-        "-qq",
-        "-o",
-        "/dev/null",
-        "-e",
-        "trace=pwrite64",
-        "-e",
-        "inject=pwrite64:delay_enter=1500000:when=1",
-    ]
-    process = subprocess.Popen(
-        [*traced, ecosort, "partition", "records", tmp_path / "input", *words], stderr=subprocess.PIPE, text=True
-    )
-    time.sleep(0.8)
+    command = [*faults(tmp_path, "pwrite64:signal=STOP:when=1"), ecosort, "partition", "records", tmp_path / "input", *words]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert stops(process), process.communicate()
     (tmp_path / "input").write_bytes(data[:-100] + bytes(100))
+    process.send_signal(signal.SIGCONT)
     assert "changed while it was read" in process.communicate()[1]
     assert process.returncode == 3
     assert listing(tmp_path / "out") == []

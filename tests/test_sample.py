@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from partition_support import read_rows, records_of
-from sort_support import Run, key_function, listing, make_records, refused
+from sort_support import Run, faults, key_function, listing, make_records, refused
 
 
 def sample(run: Run, directory: Path, *words: object) -> list[tuple[bytes, int, int]]:
@@ -56,9 +56,8 @@ def test_a_seed_draws_the_same_rows_and_another_one_others(run: Run, tmp_path: P
 def test_it_reads_little_of_a_large_file(ecosort: Path, tmp_path: Path) -> None:
     (tmp_path / "input").write_bytes(make_records(ecosort, "ascii", 100_000))
     words: list[str | Path] = ["--count", "50", "--io", "pool", "-q", tmp_path / "input", "-o", tmp_path / "sample"]
-    trace = tmp_path / "trace"
-    subprocess.run(["strace", "-f", "-qq", "-o", trace, "-e", "trace=pread64", ecosort, "sample", "records", *words], check=True)
-    read = sum(int(line.rpartition("= ")[2]) for line in trace.read_text().splitlines() if "pread64(" in line and "= " in line)
+    subprocess.run([*faults(tmp_path, "pread64"), ecosort, "sample", "records", *words], check=True)
+    read = sum(int(line.rpartition("= ")[2]) for line in (tmp_path / "trace").read_text().splitlines())
     assert read <= 50 * 2 * 4096 + 64 * 1024  # what tells that the file is one of gensort's, too
 
 

@@ -1,7 +1,7 @@
 """System calls that fail, disks that fill up, drives that break, inputs that change: exit code 3, one line, nothing left.
 
-Faults come from outside: strace makes calls of the real program fail, small loop-mounted file systems really run full, and a
-loop device whose backing file is cut off really returns EIO.
+Faults come from outside: a preloaded library makes calls of the real program fail, small loop-mounted file systems really run
+full, and a loop device whose backing file is cut off really returns EIO.
 """
 
 import os
@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,17 +18,18 @@ from capabilities import SOAK
 from sort_support import (
     KIB,
     MIB,
+    Events,
     FileSystem,
     Require,
     Run,
     expected,
+    faults,
     listing,
     make_records,
     mounted,
     read_json,
     refused,
     sanitizers,
-    strace,
     succeeded,
     wait_until,
 )
@@ -46,7 +46,7 @@ def data(ecosort: Path) -> bytes:
 
 @pytest.fixture
 def place(tmp_path: Path, data: bytes) -> Path:
-    """A directory with the input and nothing else, beside one for what strace says."""
+    """A directory with the input and nothing else, beside one for the calls that were made."""
     (tmp_path / "place").mkdir()
     (tmp_path / "place" / "in").write_bytes(data)
     return tmp_path / "place"
@@ -56,25 +56,12 @@ def place(tmp_path: Path, data: bytes) -> Path:
 WORDS = ("sort", "--record-size", "100", "--key", "0:10", "in", "-o", "out", "--memory", "2MiB")
 
 
-def beyond_loading(ecosort: Path, directory: Path, injection: str) -> str:
-    """`when` counted from the program's own calls on: loading its libraries takes some pread64, too."""
-    if not injection.startswith("pread64:"):
-        return injection
-    subprocess.run([*strace(directory, "pread64"), ecosort, "--version"], stdout=subprocess.DEVNULL, check=True)
-    loading = (directory / "trace").read_text().count("pread64(")
-    return re.sub(r"when=(\d+)", lambda when: f"when={int(when.group(1)) + loading}", injection)
-
-
 @pytest.fixture
-def faulty(require: Require, ecosort: Path, tmp_path: Path, place: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """`faulty("pwrite64", "pwrite64:error=EIO:when=3")`: a sort in `place` in which these calls fail."""
-    require("strace")
+def faulty(ecosort: Path, tmp_path: Path, place: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """`faulty("pwrite64:error=EIO:when=3")`: a sort in `place` in which these calls fail."""
 
-    def run_with_faults(
-        trace: str, *injections: str, words: tuple[str, ...] = ("--io", "pool")
-    ) -> subprocess.CompletedProcess[str]:
-        injections = tuple(beyond_loading(ecosort, tmp_path, injection) for injection in injections)
-        command = [*strace(tmp_path, trace, *injections), str(ecosort), *WORDS, *words]
+    def run_with_faults(rule: str, words: tuple[str, ...] = ("--io", "pool")) -> subprocess.CompletedProcess[str]:
+        command = [*faults(tmp_path, rule), str(ecosort), *WORDS, *words]
         return subprocess.run(
             command, cwd=place, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120, check=False
         )
@@ -123,7 +110,7 @@ def test_a_failing_call(
     when: str,
     says: list[str],
 ) -> None:
-    refused(faulty(call, f"{call}:error={error}:when={when}"), 3, *says)
+    refused(faulty(f"{call}:error={error}:when={when}"), 3, *says)
     untouched(place, data)
 
 
@@ -132,7 +119,7 @@ def test_a_failed_sync_is_final(
     faulty: Callable[..., subprocess.CompletedProcess[str]], place: Path, tmp_path: Path, data: bytes, call: str
 ) -> None:
     """A second fsync may say yes with a third of the blocks lost."""
-    refused(faulty(call, f"{call}:error=EIO:when=1"), 3, "Input/output error")
+    refused(faulty(f"{call}:error=EIO:when=1"), 3, "Input/output error")
     failed = [line for line in (tmp_path / "trace").read_text().splitlines() if "EIO" in line]
     assert len(failed) == 1
     number = re.search(rf"{call}\((\d+)", failed[0])
@@ -146,10 +133,10 @@ def test_a_failed_sync_of_the_directory(
     faulty: Callable[..., subprocess.CompletedProcess[str]], place: Path, data: bytes
 ) -> None:
     """The last step: a new output is taken back; a replaced one is complete, which the message says."""
-    refused(faulty("fsync", "fsync:error=EIO:when=2"), 3, "sync the directory", "Input/output error")
+    refused(faulty("fsync:error=EIO:when=2"), 3, "sync the directory", "Input/output error")
     untouched(place, data)
     (place / "out").write_bytes(b"old")
-    refused(faulty("fsync", "fsync:error=EIO:when=2"), 3, "sync the directory", "is complete, but may not survive a power cut")
+    refused(faulty("fsync:error=EIO:when=2"), 3, "sync the directory", "is complete, but may not survive a power cut")
     assert (place / "out").read_bytes() == expected(data)
 
 
@@ -158,7 +145,7 @@ def test_an_older_output_survives_a_failure(
     faulty: Callable[..., subprocess.CompletedProcess[str]], place: Path, data: bytes, call: str
 ) -> None:
     (place / "out").write_bytes(b"an older output")
-    refused(faulty(call, f"{call}:error=EIO:when=1"), 3, "Input/output error")
+    refused(faulty(f"{call}:error=EIO:when=1"), 3, "Input/output error")
     assert listing(place) == [str(place / "in"), str(place / "out")]
     assert (place / "out").read_bytes() == b"an older output"
     assert (place / "in").read_bytes() == data
@@ -180,7 +167,7 @@ def test_an_older_output_survives_a_failure(
 def test_what_a_system_may_say_without_meaning_failure(
     faulty: Callable[..., subprocess.CompletedProcess[str]], place: Path, tmp_path: Path, data: bytes, injection: str
 ) -> None:
-    succeeded(faulty(injection.split(":")[0], injection))
+    succeeded(faulty(injection))
     assert "INJECTED" in (tmp_path / "trace").read_text()
     assert (place / "out").read_bytes() == expected(data)
 
@@ -190,7 +177,7 @@ def test_a_system_that_never_gets_anything_done(
 ) -> None:
     """Patience has an end: no endless loop."""
     for error in ("EAGAIN", "EINTR"):
-        refused(faulty("pwrite64", f"pwrite64:error={error}"), 3, "cannot write")
+        refused(faulty(f"pwrite64:error={error}"), 3, "cannot write")
         untouched(place, data)
 
 
@@ -198,8 +185,7 @@ def test_writes_that_never_reached_a_run(
     faulty: Callable[..., subprocess.CompletedProcess[str]], place: Path, data: bytes
 ) -> None:
     """A drive that says "written" and did not: the checksum of the run block notices."""
-    trace = "pwrite64:retval=16384:when=2"
-    refused(faulty("pwrite64", trace, words=("--io", "pool")), 3, "merge", "is damaged at byte")
+    refused(faulty("pwrite64:retval=16384:when=2"), 3, "merge", "is damaged at byte")
     untouched(place, data)
 
 
@@ -212,16 +198,16 @@ def test_a_kernel_that_refuses_io_uring(
 ) -> None:
     """As in most containers: a pool of threads serves, with one notice."""
     injection = f"io_uring_setup:error={error}"
-    done = faulty("io_uring_setup", injection, words=("--stats", str(tmp_path / "stats")))
+    done = faulty(injection, words=("--stats", str(tmp_path / "stats")))
     assert done.returncode == 0
     assert done.stderr.count("\n") == 1
     assert "io_uring is not available" in done.stderr
     assert "pool of threads" in done.stderr
     assert (place / "out").read_bytes() == expected(data)
     assert read_json(tmp_path / "stats")["io_backend"] == "pool"
-    succeeded(faulty("io_uring_setup", injection, words=("--quiet",)))
+    succeeded(faulty(injection, words=("--quiet",)))
     (place / "out").unlink()
-    refused(faulty("io_uring_setup", injection, words=("--io", "uring")), 2, "io_uring is not available", "--io pool")
+    refused(faulty(injection, words=("--io", "uring")), 2, "io_uring is not available", "--io pool")
     untouched(place, data)
 
 
@@ -238,7 +224,7 @@ def test_io_uring_that_is_interrupted_or_busy(
 ) -> None:
     require("io_uring")
     words = ("--io", "uring", "--stats", str(tmp_path / "stats"))
-    succeeded(faulty("io_uring_enter", f"io_uring_enter:{injection}", words=words))
+    succeeded(faulty(f"io_uring_enter:{injection}", words=words))
     assert "INJECTED" in (tmp_path / "trace").read_text()
     assert (place / "out").read_bytes() == expected(data)
     assert read_json(tmp_path / "stats")["io_backend"] == "uring"
@@ -250,7 +236,7 @@ def test_io_uring_that_breaks(
 ) -> None:
     """Requests are in flight and cannot be awaited any more: the program ends without touching what they use."""
     require("io_uring")
-    done = faulty("io_uring_enter", f"io_uring_enter:error=EBADF:when={when}", words=("--io", "uring"))
+    done = faulty(f"io_uring_enter:error=EBADF:when={when}", words=("--io", "uring"))
     refused(done, 3, "io_uring", "Bad file descriptor")
     untouched(place, data)
 
@@ -280,7 +266,7 @@ def test_every_call_fails_once(
 ) -> None:
     wanted = expected(data)
     for when in range(1, 400):
-        done = faulty(call, f"{call}:error=EIO:when={when}")
+        done = faulty(f"{call}:error=EIO:when={when}")
         if "INJECTED" not in (tmp_path / "trace").read_text():
             assert when > 1
             break
@@ -299,14 +285,11 @@ def test_every_call_fails_once(
 @contextmanager
 def stopped_at(ecosort: Path, directory: Path, words: list[str | Path], phase: str) -> Iterator[subprocess.Popen[str]]:
     """A sort that was stopped when it began `phase`; it continues with SIGCONT."""
-    events = directory / "events"
-    events.unlink(missing_ok=True)  # of a sort before this one
-    command = [str(word) for word in (ecosort, "sort", *words, "--events", events)]
+    events = Events(directory / "events")
+    command = [str(word) for word in (ecosort, "sort", *words, "--events", events.path)]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
-        wanted = f'"event":"begin","phase":"{phase}"'
-        while process.poll() is None and not (events.exists() and wanted in events.read_text()):
-            pass
+        events.wait_for("begin", phase)
         process.send_signal(signal.SIGSTOP)
         yield process
     finally:
@@ -314,6 +297,7 @@ def stopped_at(ecosort: Path, directory: Path, words: list[str | Path], phase: s
         assert process.stderr
         process.stderr.close()
         process.wait()
+        events.close()
 
 
 def ended(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
@@ -364,7 +348,7 @@ def test_a_disk_that_somebody_else_fills_during_the_merge(
     free = drive.free_bytes()
     words = [tmp_path / "in", "-o", drive.root / "out", "--memory", "4MiB"]
     with stopped_at(ecosort, tmp_path, words, "merge") as process:
-        stop = threading.Event()
+        stop, is_full = threading.Event(), threading.Event()
         filler = os.open(drive.root, os.O_TMPFILE | os.O_RDWR)
 
         def fill() -> None:
@@ -376,10 +360,11 @@ def test_a_disk_that_somebody_else_fills_during_the_merge(
                     size += status.f_bfree * status.f_frsize + 4096
                 except OSError:
                     size = os.fstat(filler).st_size
+                    is_full.set()
 
         thread = threading.Thread(target=fill)
         thread.start()
-        time.sleep(0.2)
+        assert is_full.wait(timeout=60)
         done = ended(process)
         stop.set()
         thread.join()
@@ -541,14 +526,17 @@ def test_a_directory_that_goes_away_is_no_wrong_word(ecosort: Path, tmp_path: Pa
     """What was there when the sort began, and is gone when a run is to be created: not the user's argument was wrong."""
     (drive.root / "temp").mkdir()
     (drive.root / "in").write_bytes(more_data)
-    command = [ecosort, "sort", "-", "-o", drive.root / "out", "--memory", "2MiB", "--temp", drive.root / "temp"]
+    events = Events(tmp_path / "events")
+    words = ["--memory", "2MiB", "--temp", drive.root / "temp", "--events", events.path]
+    command = [ecosort, "sort", "-", "-o", drive.root / "out", *words]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=False)
     assert process.stdin
     process.stdin.write(more_data[: 4 * KIB])
     process.stdin.flush()
-    time.sleep(0.3)
+    events.wait_for("begin", "run_formation")
     (drive.root / "temp").rmdir()
     _, line = process.communicate(more_data[4 * KIB :])
+    events.close()
     assert process.returncode == 3, line
     assert b"run formation: cannot create a file in" in line
     assert not (drive.root / "out").exists()

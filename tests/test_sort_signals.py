@@ -1,42 +1,77 @@
 """A sort that is interrupted or killed leaves nothing: no output, no name, no space."""
 
-import os
 import random
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from capabilities import SOAK, require
-from sort_support import MIB, FileSystem, expected, listing, make_records, mounted, wait_until
+from sort_support import (
+    CHANGES,
+    MIB,
+    FileSystem,
+    changes_of,
+    expected,
+    faults,
+    listing,
+    make_records,
+    mounted,
+    stops,
+    wait_until,
+)
 
-# Large enough that a sort of it takes a good part of a second in every phase.
-RECORDS = 300_000
+RECORDS = 100_000
 TIMES = 100 if SOAK else 4  # random moments per signal and backend
-# A shared machine may sort four times as fast as it did when the time was taken; moments are then drawn from less of it.
-MOST_TIMES = 4 * TIMES
 
 
 @dataclass(frozen=True)
 class Place:
-    source: Path
+    ecosort: Path
+    directory: Path
     drive: FileSystem
-    seconds: float  # that a sort takes at least
     sorted: bytes
+    counted: dict[str, int] = field(default_factory=dict)
 
-    def moments(self, seed: str, hits: list[float]) -> Iterator[float]:
-        """Seconds to wait: TIMES of them, and more while none is among the `hits`, which lay within a sort."""
-        rng = random.Random(seed)
-        for i in range(MOST_TIMES):
-            if i >= TIMES and hits:
-                return
-            yield rng.uniform(0, self.seconds * 0.9 / (1 + i // TIMES))
+    @property
+    def out(self) -> Path:
+        return self.drive.root / "out"
 
-    def words(self, backend: str) -> list[str]:
-        return ["sort", str(self.source), "-o", str(self.drive.root / "out"), "--memory", "2MiB", "--io", backend]
+    def command(self, backend: str) -> list[str | Path]:
+        return [self.ecosort, "sort", self.directory / "in", "-o", self.out, "--memory", "2MiB", "--io", backend]
+
+    def changes(self, backend: str) -> int:
+        """How many moments there are at which a sort can be interrupted."""
+        if backend not in self.counted:
+            self.counted[backend] = changes_of(self.directory, *self.command(backend))
+            self.out.unlink()
+        return self.counted[backend]
+
+    def moments(self, seed: str, backend: str) -> list[int]:
+        return random.Random(seed).sample(range(1, self.changes(backend) + 1), TIMES)
+
+    def start(self, backend: str, *signals: str, **options: Any) -> subprocess.Popen[str]:
+        """A sort that gets the signals at its changes: "TERM:when=4"."""
+        words = [*faults(self.directory, *(f"{CHANGES}:signal={text}" for text in signals)), *self.command(backend)]
+        return subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options)
+
+    def run(self, backend: str, *signals: str, **options: Any) -> tuple[int, str]:
+        return end(self.start(backend, *signals, **options))
+
+    def check_and_clear(self, free_before: int, is_complete: bool) -> None:
+        if is_complete:
+            assert self.out.read_bytes() == self.sorted
+            self.out.unlink()
+        assert listing(self.drive.root) == []
+        wait_until(lambda: self.drive.free_bytes() == free_before, what="the space")
+
+
+def end(process: subprocess.Popen[str]) -> tuple[int, str]:
+    _, text = process.communicate(timeout=60)
+    return process.returncode, text
 
 
 @pytest.fixture(scope="module")
@@ -47,141 +82,78 @@ def place(ecosort: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
     data = make_records(ecosort, "ascii", RECORDS)
     (directory / "in").write_bytes(data)
     with mounted(directory, "ext4", 128 * MIB) as drive:
-        place = Place(directory / "in", drive, 0, b"")
-        seconds = []
-        for _ in range(3):
-            begin = time.monotonic()
-            subprocess.run([ecosort, *place.words("pool")], check=True)
-            seconds.append(time.monotonic() - begin)
-            (drive.root / "out").unlink()
-        yield Place(place.source, drive, min(seconds), expected(data))
-
-
-class Started:
-    """A sort that has installed its signal handlers."""
-
-    def __init__(self, ecosort: Path, place: Place, backend: str, directory: Path) -> None:
-        events = directory / "events"
-        events.unlink(missing_ok=True)
-        command = [str(ecosort), *place.words(backend), "--events", str(events)]
-        # Leaks are looked for at the end of a process; one that is killed meanwhile leaves a remark of the sanitizer.
-        options = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS", ""), "detect_leaks=0"]))
-        self.process = subprocess.Popen(
-            command, env=os.environ | {"ASAN_OPTIONS": options}, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        )
-        wait_until(lambda: events.exists() and events.stat().st_size > 0, what="the beginning of the sort")
-
-    def end(self) -> tuple[int, str]:
-        assert self.process.stderr
-        text = self.process.stderr.read()
-        self.process.stderr.close()
-        return self.process.wait(timeout=60), text
-
-
-def check_and_clear(place: Place, free_before: int, is_complete: bool) -> None:
-    out = place.drive.root / "out"
-    if is_complete:
-        assert out.read_bytes() == place.sorted
-        out.unlink()
-    assert listing(place.drive.root) == []
-    wait_until(lambda: place.drive.free_bytes() == free_before, what="the space")
+        yield Place(ecosort, directory, drive, expected(data))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_interrupted_at_any_moment(ecosort: Path, place: Place, tmp_path: Path, backend: str, number: signal.Signals) -> None:
-    free = place.drive.free_bytes()
-    hits: list[float] = []
-    for moment in place.moments(f"{backend}{number}", hits):
-        started = Started(ecosort, place, backend, tmp_path)
-        time.sleep(moment)
-        started.process.send_signal(number)
-        code, text = started.end()
-        is_complete = (place.drive.root / "out").exists()  # what is done listens no longer, and may yet be ended
+def test_interrupted_at_any_moment(place: Place, backend: str, number: signal.Signals) -> None:
+    free, hits = place.drive.free_bytes(), 0
+    for moment in place.moments(f"{backend}{number}", backend):
+        code, text = place.run(backend, f"{number.name.removeprefix('SIG')}:when={moment}")
+        is_complete = place.out.exists()  # what is done listens no longer, and may yet be ended
         if code != 0 and not (is_complete and code == -number):
             assert (code, text) == (128 + number, f"ecosort: interrupted by signal {int(number)} ({signal.strsignal(number)})\n")
-            hits.append(moment)
-        check_and_clear(place, free, is_complete)
-    assert hits
+            hits += 1
+        place.check_and_clear(free, is_complete)
+    assert hits >= TIMES // 2
 
 
-def test_killed_at_any_moment(ecosort: Path, place: Place, tmp_path: Path, backend: str) -> None:
+def test_killed_at_any_moment(place: Place, backend: str) -> None:
     """No handler runs, and yet the space comes back: the files had no name before they were complete."""
-    free = place.drive.free_bytes()
-    hits: list[float] = []
-    for moment in place.moments(backend, hits):
-        started = Started(ecosort, place, backend, tmp_path)
-        time.sleep(moment)
-        started.process.kill()
-        code, text = started.end()
+    free, hits = place.drive.free_bytes(), 0
+    for moment in place.moments(backend, backend):
+        code, text = place.run(backend, f"KILL:when={moment}")
         assert text == ""
         assert code in (0, -signal.SIGKILL)
-        if code != 0:
-            hits.append(moment)
+        hits += code != 0
         # Killed between publishing and its end, the sort leaves the whole output.
-        is_complete = (place.drive.root / "out").exists()
+        is_complete = place.out.exists()
         assert is_complete or code != 0
-        check_and_clear(place, free, is_complete)
-    assert hits
+        place.check_and_clear(free, is_complete)
+    assert hits >= TIMES // 2
 
 
-def test_an_older_output_survives_interruption(ecosort: Path, place: Place, tmp_path: Path) -> None:
-    out = place.drive.root / "out"
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        out.write_bytes(b"an older output")
-        started = Started(ecosort, place, "pool", tmp_path)
-        time.sleep(place.seconds / 3)
-        started.process.send_signal(number)
-        code, _ = started.end()
+def test_an_older_output_survives_interruption(place: Place) -> None:
+    for number in ("TERM", "KILL"):
+        place.out.write_bytes(b"an older output")
+        code, _ = place.run("pool", f"{number}:when={place.changes('pool') // 3}")
         assert code != 0
-        assert out.read_bytes() == b"an older output"
-        assert listing(place.drive.root) == [str(out)]
-    out.unlink()
+        assert place.out.read_bytes() == b"an older output"
+        assert listing(place.drive.root) == [str(place.out)]
+    place.out.unlink()
 
 
-def test_a_second_signal_changes_nothing(ecosort: Path, place: Place, tmp_path: Path) -> None:
+def test_a_second_signal_changes_nothing(place: Place) -> None:
     free = place.drive.free_bytes()
-    started = Started(ecosort, place, "pool", tmp_path)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
-        started.process.send_signal(number)
-    code, text = started.end()
+    code, text = place.run("pool", "TERM:when=8", "INT:when=8", "HUP:when=9", "TERM:when=10")
     assert code in (128 + signal.SIGTERM, 128 + signal.SIGINT, 128 + signal.SIGHUP)
     assert text.count("\n") == 1
-    check_and_clear(place, free, is_complete=False)
+    place.check_and_clear(free, is_complete=False)
 
 
-def test_under_nohup_a_hangup_is_ignored(ecosort: Path, place: Place) -> None:
+def test_under_nohup_a_hangup_is_ignored(place: Place) -> None:
     free = place.drive.free_bytes()
-    process = subprocess.Popen(
-        [ecosort, *place.words("pool")],
-        stdin=subprocess.DEVNULL,
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),  # what nohup does
-    )
-    while process.poll() is None:
-        process.send_signal(signal.SIGHUP)
-        time.sleep(0.05)
-    assert process.returncode == 0
-    check_and_clear(place, free, is_complete=True)
+    # As nohup does.
+    code, _ = place.run("pool", "HUP:when=1+10", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    assert code == 0
+    place.check_and_clear(free, is_complete=True)
 
 
-def test_in_the_background_an_ignored_interrupt_stays_ignored(ecosort: Path, place: Place) -> None:
+def test_in_the_background_an_ignored_interrupt_stays_ignored(place: Place) -> None:
     """A shell without job control starts background jobs with SIGINT ignored."""
-    process = subprocess.Popen(
-        [ecosort, *place.words("pool")], stdin=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)
-    )
-    time.sleep(place.seconds / 3)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) == 0
-    (place.drive.root / "out").unlink()
-
-
-def test_stopped_and_continued(ecosort: Path, place: Place, tmp_path: Path, backend: str) -> None:
-    """Ctrl-Z and fg, or a frozen control group: nothing is lost by it."""
     free = place.drive.free_bytes()
-    started = Started(ecosort, place, backend, tmp_path)
-    for _ in range(5):
-        started.process.send_signal(signal.SIGSTOP)
-        time.sleep(0.05)
-        started.process.send_signal(signal.SIGCONT)
-        time.sleep(0.05)
-    assert started.end() == (0, "")
-    check_and_clear(place, free, is_complete=True)
+    code, _ = place.run("pool", "INT:when=1+10", preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+    assert code == 0
+    place.check_and_clear(free, is_complete=True)
+
+
+def test_stopped_and_continued(place: Place, backend: str) -> None:
+    """Ctrl-Z and fg, or a frozen control group: nothing is lost by it."""
+    free, times = place.drive.free_bytes(), 0
+    process = place.start(backend, f"STOP:when=3+{place.changes(backend) // 8}")
+    while stops(process):
+        times += 1
+        process.send_signal(signal.SIGCONT)
+    assert end(process) == (0, "")
+    assert times >= 5
+    place.check_and_clear(free, is_complete=True)

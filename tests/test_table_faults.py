@@ -1,14 +1,14 @@
 """Calls that fail while tables are sorted: each ends the sort with exit 3, its reason, and nothing left behind."""
 
+import functools
 import gzip
 import random
-import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from sort_support import Require, listing
+from sort_support import faults, listing
 
 FAULTS = [
     ("pread64:error=EIO:when=1", "Input/output error"),
@@ -40,6 +40,7 @@ SORTS = {
 }
 
 
+@functools.cache
 def rows_of(name: str) -> bytes:
     rng = random.Random(4)
     numbers = [rng.randrange(10**7) for _ in range(100_000)]
@@ -49,28 +50,15 @@ def rows_of(name: str) -> bytes:
     return gzip.compress(text, 1) if name.endswith(".gz") else text
 
 
-def behind_loading(ecosort: Path, directory: Path, fault: str) -> str:
-    """The fault with its number counted from the program's own calls on: loading its libraries takes some, too."""
-    if not fault.startswith("pread64"):
-        return fault
-    trace = directory / "trace"
-    loading = ["strace", "-f", "-q", "-o", trace, "-e", "trace=pread64", ecosort, "--version"]
-    subprocess.run(loading, stdout=subprocess.DEVNULL, check=True)
-    own = trace.read_text().count("pread64(")
-    trace.unlink()
-    return re.sub(r"when=(\d+)", lambda when: f"when={int(when.group(1)) + own}", fault)
-
-
 @pytest.mark.parametrize(("fault", "says"), FAULTS)
 @pytest.mark.parametrize("sort", SORTS.values(), ids=list(SORTS))
-def test_failed_calls_leave_nothing(ecosort: Path, tmp_path: Path, require: Require, sort: Sort, fault: str, says: str) -> None:
-    require("strace")
-    (tmp_path / sort.name).write_bytes(rows_of(sort.name))
-    before = listing(tmp_path)
-    fault = behind_loading(ecosort, tmp_path, fault)
-    trace = ["strace", "-f", "-q", "-o", "/dev/null", "-e", f"trace={fault.split(':')[0]}", "-e", f"inject={fault}"]
-    words = [*sort.words, "--io", "pool", sort.name, "-o", sort.output]
-    done = subprocess.run([*trace, str(ecosort), *words], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+def test_failed_calls_leave_nothing(ecosort: Path, tmp_path: Path, sort: Sort, fault: str, says: str) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    (place / sort.name).write_bytes(rows_of(sort.name))
+    before = listing(place)
+    command = [*faults(tmp_path, fault), str(ecosort), *sort.words, "--io", "pool", sort.name, "-o", sort.output]
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 3, done.stderr
     assert says in done.stderr
-    assert listing(tmp_path) == before
+    assert listing(place) == before

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from capabilities import require
-from sort_support import MIB, FileSystem, Run, mounted, strace, wait_until
+from sort_support import CHANGES, MIB, FileSystem, Run, faults, mounted, stops
 
 KINDS = ("ext4", "xfs")
 SMALL = ("--memory", "4MiB")  # makes several runs of a few megabytes
@@ -54,55 +54,42 @@ def plan_of(run: Run, path: Path, *words: str) -> dict[str, Any]:
     return plan
 
 
+def with_faults(ecosort: Path, directory: Path, rule: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Runs the program to its end, or to what the rule makes of it."""
+    command = [*faults(directory, rule), ecosort, *words, "--io", "pool"]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+
+
 def signal_at_sync(
-    ecosort: Path, directory: Path, nth: int, number: signal.Signals, *words: str | Path, delay_us: int = 3000
+    ecosort: Path, directory: Path, nth: int, number: signal.Signals, *words: str | Path
 ) -> subprocess.CompletedProcess[str]:
-    """Runs the program and sends it the signal at about its n-th fdatasync, each of them longer by `delay_us`."""
-    require("strace")
-    trace = directory / "trace"
-    trace.unlink(missing_ok=True)
-    command = [*strace(directory, "fdatasync", f"fdatasync:delay_enter={delay_us}"), ecosort, *words, "--io", "pool"]
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while process.poll() is None:
-        if trace.exists() and trace.read_text().count("fdatasync(") >= nth:
-            children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-            for child in children.read_text().split() if children.exists() else []:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(int(child), number)
-            break
-        time.sleep(0.001)
-    out, error = process.communicate(timeout=120)
-    return subprocess.CompletedProcess(command, process.returncode, out, error)
+    """Runs the program, which gets the signal at its n-th fdatasync."""
+    return with_faults(ecosort, directory, f"fdatasync:signal={number.name.removeprefix('SIG')}:when={nth}", *words)
 
 
-def kill_at_sync(ecosort: Path, directory: Path, nth: int, *words: str | Path, delay_us: int = 3000) -> bool:
-    """Kills it there. False: it was done before."""
-    done = signal_at_sync(ecosort, directory, nth, signal.SIGKILL, *words, delay_us=delay_us)
-    assert done.returncode in (0, -signal.SIGKILL, 128 + signal.SIGKILL), done
+def killed_at_call(ecosort: Path, directory: Path, call: str, nth: int, *words: str | Path) -> bool:
+    """Kills it at its n-th call of that name. False: it does not make so many."""
+    done = with_faults(ecosort, directory, f"{call}:signal=KILL:when={nth}", *words)
+    assert done.returncode in (0, -signal.SIGKILL), done
     return done.returncode != 0
 
 
-def kill_at_call(ecosort: Path, directory: Path, call: str, nth: int, *words: str | Path) -> None:
-    """Kills it at its n-th call, which is one of the coordinator's; the end must not come first."""
-    require("strace")
-    command = [*strace(directory, call, f"{call}:signal=SIGKILL:when={nth}"), ecosort, *words, "--io", "pool", "--quiet"]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, check=False)
-    assert done.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL), done
+def kill_at_sync(ecosort: Path, directory: Path, nth: int, *words: str | Path) -> bool:
+    return killed_at_call(ecosort, directory, "fdatasync", nth, *words)
 
 
 def interrupted_in_merge(ecosort: Path, run: Run, path: Path, directory: Path) -> Path:
     """An in-place job on a drive with little space, killed after some checkpoints of its second phase."""
     FileSystem("", path.parent, None).fill_until(plan_of(run, path, *SMALL)["needed_bytes"] + MIB)
-    kill_at_call(ecosort, directory, "ftruncate", 30, "inplace", path, *SMALL)
+    assert killed_at_call(ecosort, directory, "ftruncate", 30, "inplace", path, *SMALL, "-q")
     return path
 
 
 def calls_of(ecosort: Path, directory: Path, call: str, *words: str | Path) -> int:
     """How often the program makes this system call in a run to its end."""
-    require("strace")
-    command = strace(directory, call)
-    subprocess.run([*command, ecosort, *words, "--io", "pool", "--quiet"], check=True, stdin=subprocess.DEVNULL)
-    return (directory / "trace").read_text().count(f"{call}(")
+    done = with_faults(ecosort, directory, call, *words, "--quiet")
+    assert done.returncode == 0, done
+    return (directory / "trace").read_text().count("\n")
 
 
 def syncs_of(ecosort: Path, directory: Path, *words: str | Path) -> int:
@@ -112,25 +99,13 @@ def syncs_of(ecosort: Path, directory: Path, *words: str | Path) -> int:
 @contextmanager
 def stopped_after(ecosort: Path, directory: Path, call: str, nth: int, *words: str | Path) -> Iterator[subprocess.Popen[str]]:
     """The program, which stands still after its n-th system call of that name while the block runs, and continues at its end."""
-    require("strace")
     directory.mkdir(exist_ok=True)
-    trace = directory / "trace"
-    trace.unlink(missing_ok=True)
-    command = [*strace(directory, call, f"{call}:signal=SIGSTOP:when={nth}"), ecosort, *words, "--io", "pool", "--quiet"]
+    command = [*faults(directory, f"{call}:signal=STOP:when={nth}"), ecosort, *words, "--io", "pool", "--quiet"]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-
-    def stands_still() -> bool:
-        if not trace.exists() or "--- SIGSTOP" not in trace.read_text():
-            return False
-        tasks = [task for child in children.read_text().split() for task in Path(f"/proc/{child}/task").iterdir()]
-        return all((task / "stat").read_text().rsplit(") ", 1)[1][0] in "tT" for task in tasks)
-
     try:
-        wait_until(stands_still, what=f"call {nth} of {call}")
+        assert stops(process), process.communicate()
         yield process
-        for child in children.read_text().split() if children.exists() else []:  # the block may have let it continue
-            os.kill(int(child), signal.SIGCONT)
+        process.send_signal(signal.SIGCONT)
     except BaseException:
         process.kill()
         process.wait()
@@ -164,39 +139,53 @@ def begun_phases(events: Path) -> list[str]:
     return [line.split('"phase":"')[1].split('"')[0] for line in lines if '"event":"begin"' in line and '"phase":"' in line]
 
 
-def wait_into_phase(process: subprocess.Popen[str], events: Path, phase: str, seconds: float) -> None:
-    """Returns so long after the beginning of the phase, or when the process is done."""
-    while process.poll() is None and phase not in begun_phases(events):
-        time.sleep(0.001)
-    end = time.monotonic() + seconds
-    while process.poll() is None and time.monotonic() < end:
-        time.sleep(0.001)
-
-
 class Attempts:
-    """Runs of the program whose events are watched while they work."""
+    """Runs of the program that are killed or stopped at a chosen one of the calls that change the drive."""
 
     def __init__(self, ecosort: Path, directory: Path) -> None:
-        self.ecosort, self.events = ecosort, directory / "events"
-
-    def begin(self, *words: str | Path) -> subprocess.Popen[str]:
-        self.events.unlink(missing_ok=True)
-        command = [self.ecosort, *words, "--events", self.events, "--quiet"]
-        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.ecosort, self.directory, self.events = ecosort, directory, directory / "events"
+        self.begins: dict[str, int] = {}  # how many changes there are before each phase of a run to its end
+        self.changes = 0
 
     def next_words(self) -> list[str | Path]:
         """What begins the job, or resumes it where it is under way."""
         raise NotImplementedError
 
-    def go_on(self) -> subprocess.Popen[str]:
-        return self.begin(*self.next_words())
+    def begin(self, what: str) -> subprocess.Popen[str]:
+        """The next run, to which this happens at a change: ":signal=KILL:when=5"."""
+        self.events.unlink(missing_ok=True)
+        command = [*faults(self.directory, CHANGES + what), self.ecosort, *self.next_words(), "--events", self.events, "--quiet"]
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
-    def seconds(self) -> float:
-        """How long one takes that no one disturbs."""
-        started = time.monotonic()
-        code, text = ended(self.go_on())
+    def count(self) -> None:
+        """Runs it to its end. Events are longer than the 8 bytes that a thread writes to wake another."""
+        code, text = ended(self.begin(""))
         assert code == 0, text
-        return time.monotonic() - started
+        events = map(json.loads, self.events.read_text().splitlines())
+        calls = (self.directory / "trace").read_text().splitlines()
+        for number, call in enumerate(calls):
+            if call.startswith("write(") and not call.endswith("= 8"):
+                event = next(events)
+                if event["event"] == "begin":
+                    self.begins.setdefault(event["phase"], number)
+        self.changes = len(calls)
+
+    def changes_in(self, phase: str) -> range:
+        """The changes of this phase, in a run to its end."""
+        begin = self.begins[phase]
+        return range(begin + 1, min([self.changes, *(other for other in self.begins.values() if other > begin)]) + 1)
+
+    def reached(self) -> str:
+        """The phase that the last run was in."""
+        return (begun_phases(self.events) or ["before the first"])[-1]
+
+    def moment(self, rng: random.Random, phase: str) -> int:
+        """A change within this phase. A resumption does not repeat the phases that were complete."""
+        done = self.begins.get(self.reached(), 0) if self.is_under_way() else 0
+        return max(1, rng.choice(self.changes_in(phase)) - done)
+
+    def is_under_way(self) -> bool:
+        raise NotImplementedError
 
 
 @dataclass
@@ -207,40 +196,42 @@ class Kills:
     rng: random.Random
     by_phase: Counter[str] = field(default_factory=Counter)
     in_resume: int = 0
-    by_signal: int = 0
 
     def are_enough(self) -> bool:
         total = sum(self.by_phase.values())
         least = min(self.by_phase[phase] for phase in PHASES)
         return total >= self.wanted and self.in_resume >= max(2, min(self.wanted // 5, 20)) and least >= 0.3 * total
 
-    def strike(self, process: subprocess.Popen[str], events: Path, seconds: float, is_resumption: bool) -> tuple[int, str]:
-        """Kills it at a random moment, mostly of the phase that has seen fewer kills. Counts what ended by the signal."""
-        if self.rng.random() < 0.1:
-            time.sleep(self.rng.uniform(0, seconds))
-        else:
-            phase = min(PHASES, key=lambda name: self.by_phase[name])
-            wait_into_phase(process, events, phase, self.rng.uniform(0, seconds / 2))
-        process.kill()
-        _, text = process.communicate(timeout=120)
-        if process.returncode == -signal.SIGKILL:
-            self.by_phase[(begun_phases(events) or ["before the first"])[-1]] += 1
+    def strike(self, job: Attempts) -> tuple[int, str]:
+        """Kills it at a random change, mostly of the phase that has seen fewer kills. Counts what ended by the signal."""
+        is_resumption = job.is_under_way()
+        phase = min(PHASES, key=lambda name: self.by_phase[name])
+        nth = self.rng.randint(1, job.changes) if self.rng.random() < 0.1 else job.moment(self.rng, phase)
+        is_behind_it = is_resumption and phase == PHASES[0] != job.reached()  # only a new job has that phase
+        code, text = ended(job.begin("" if is_behind_it else f":signal=KILL:when={nth}"))
+        if code == -signal.SIGKILL:
+            self.by_phase[job.reached()] += 1
             self.in_resume += is_resumption
-            self.by_signal += 1
-        return process.returncode, text
+        return code, text
 
     def check(self, kind: str) -> None:
         total = sum(self.by_phase.values())
         shares = ", ".join(f"{name} {count} ({100 * count / total:.0f} %)" for name, count in self.by_phase.most_common())
-        print(f"\n{kind}: {total} kills, {self.by_signal} ended by the signal: {shares}; {self.in_resume} inside resume")
-        assert total == self.by_signal >= self.wanted
+        print(f"\n{kind}: {total} kills: {shares}; {self.in_resume} inside resume")
+        assert total >= self.wanted
         assert all(self.by_phase[phase] >= 0.3 * total for phase in PHASES)
         assert self.in_resume >= max(2, min(self.wanted // 5, 20))
 
 
-def cut_power(drive: FileSystem) -> None:
-    """The file system stops at once: what it has not written by now is gone."""
+def ended_by_power_cut(job: Attempts, drive: FileSystem, nth: int) -> tuple[int, str]:
+    """Runs it until this change; then the file system stops at once, and what it has not written by now is gone."""
+    process = job.begin(f":signal=STOP:when={nth}")
+    stops(process)
     subprocess.run(["xfs_io", "-x", "-c", "shutdown", drive.root], check=True)
+    process.send_signal(signal.SIGCONT)
+    end = ended(process)
+    mount_again(drive)
+    return end
 
 
 def mount_again(drive: FileSystem) -> None:

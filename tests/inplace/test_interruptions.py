@@ -15,12 +15,11 @@ from sort_support import (
     as_plain_user,
     copy_program,
     directory_for_everyone,
+    faults,
     listing,
     mounted,
     refused,
-    strace,
     succeeded,
-    wait_until,
 )
 
 from .support import (
@@ -30,6 +29,7 @@ from .support import (
     ended,
     job_directory,
     kill_at_sync,
+    killed_at_call,
     plan_of,
     records_of,
     signal_at_sync,
@@ -37,6 +37,7 @@ from .support import (
     syncs_of,
     take_all_space,
     untouched,
+    with_faults,
 )
 
 
@@ -147,10 +148,9 @@ def test_a_sync_that_fails_once_ends_the_job(
     words = ("inplace", file4, *SMALL)
     filler = FileSystem("", file4.parent, None).fill_until(plan_of(run, file4, *SMALL)["needed_bytes"] + MIB)
     hit = resumed = 0
-    for nth in range(1, 11):  # of some thread's: strace counts for each
+    for nth in range(1, 11):
         file4.write_bytes(data)
-        command = [*strace(tmp_path, call, f"{call}:error=EIO:when={nth}"), ecosort, *words, "--io", "pool", "-q"]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=120)
+        done = with_faults(ecosort, tmp_path, f"{call}:error=EIO:when={nth}", *words, "-q")
         if "INJECTED" not in (tmp_path / "trace").read_text():
             assert done.returncode == 0, (nth, done)
             continue
@@ -250,9 +250,7 @@ def test_a_name_that_ends_like_a_job_directory(
 
 
 def test_a_name_that_goes_wrong_in_the_middle_is_no_wrong_option(ecosort: Path, run: Run, file4: Path, tmp_path: Path) -> None:
-    require("strace")
-    words = [*strace(tmp_path, "unlinkat", "unlinkat:error=EROFS:when=1"), ecosort, "inplace", file4, *SMALL, "--io", "pool"]
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    done = with_faults(ecosort, tmp_path, "unlinkat:error=EROFS:when=1", "inplace", file4, *SMALL)
     refused(done, 3, "Read-only file system", f"continue with: ecosort resume {file4}")
     succeeded(run("resume", file4, "-q"))
 
@@ -263,7 +261,6 @@ def test_whoever_completes_a_job_tells_which_attributes_are_not_kept(
 ) -> None:
     """A file of root, which its group may write but its owner may not, sorted by a member of the group."""
     require("setpriv")
-    require("strace")
     with directory_for_everyone() as directory, drive_of("ext4", directory) as drive:
         path, traces = drive.root / "data", drive.root / "traces"
         path.write_bytes(data)
@@ -272,10 +269,10 @@ def test_whoever_completes_a_job_tells_which_attributes_are_not_kept(
         traces.mkdir(mode=0o777)
         traces.chmod(0o777)
         program = copy_program(ecosort, directory)
-        call = "ftruncate:signal=SIGKILL:when=3" if moment == "in the middle" else "fsync:signal=SIGKILL:when=6"
-        words = as_plain_user(*strace(traces, call.split(":")[0], call), program, "inplace", path, *SMALL, "--io", "pool")
+        rule = "ftruncate:signal=KILL:when=3" if moment == "in the middle" else "fsync:signal=KILL:when=6"
+        words = as_plain_user(*faults(traces, rule), program, "inplace", path, *SMALL, "--io", "pool")
         done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
-        assert done.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL), done
+        assert done.returncode == -signal.SIGKILL, done
         assert not path.exists()
         again = subprocess.run(
             as_plain_user(program, "resume", path), capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
@@ -293,8 +290,7 @@ def test_io_uring_that_breaks_loses_nothing(
 ) -> None:
     """Requests are in flight and cannot be awaited any more: the program ends at once, and the job continues."""
     require("io_uring")
-    require("strace")
-    broken = strace(tmp_path, "io_uring_enter", f"io_uring_enter:error=EBADF:when={when}")
+    broken = faults(tmp_path, f"io_uring_enter:error=EBADF:when={when}")
     words = [*broken, ecosort, "inplace", file4, "--io", "uring", *SMALL]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (3, 1), done
@@ -317,9 +313,7 @@ def test_io_uring_that_breaks_loses_nothing(
 def test_a_kill_in_the_last_moments_leaves_nothing_to_resume(
     ecosort: Path, run: Run, file4: Path, tmp_path: Path, wanted: bytes, call: str, nth: int, state: str
 ) -> None:
-    require("strace")
-    kill = strace(tmp_path, call, f"{call}:signal=SIGKILL:when={nth}")
-    subprocess.run([*kill, ecosort, "inplace", file4, *SMALL, "--io", "pool"], stdin=subprocess.DEVNULL, check=False)
+    assert killed_at_call(ecosort, tmp_path, call, nth, "inplace", file4, *SMALL)
     assert file4.read_bytes() == wanted
     status = run("resume", "--status", file4)
     assert (status.returncode, status.stdout.splitlines()[0]) == (0, f"{file4}: {state}")
@@ -331,9 +325,7 @@ def test_a_kill_in_the_last_moments_leaves_nothing_to_resume(
 def test_a_kill_in_the_first_moments_leaves_the_file_to_be_sorted(
     ecosort: Path, run: Run, file4: Path, tmp_path: Path, data: bytes
 ) -> None:
-    require("strace")
-    kill = strace(tmp_path, "fallocate", "fallocate:signal=SIGKILL:when=1")
-    subprocess.run([*kill, ecosort, "inplace", file4, *SMALL, "--io", "pool"], stdin=subprocess.DEVNULL, check=False)
+    assert killed_at_call(ecosort, tmp_path, "fallocate", 1, "inplace", file4, *SMALL)
     assert job_directory(file4).exists()
     refused(run("resume", file4), 2, "is whole", "start the sort again")
     untouched(file4, data)
@@ -345,7 +337,7 @@ def test_a_resumption_that_finds_a_job_just_begun_cannot_harm_it(
     """The sort has made its directory and nothing else; whoever resumes that has it for himself until he is done."""
     with stopped_after(ecosort, tmp_path / "sort", "mkdir", 1, "inplace", file4, *SMALL) as sort:
         with stopped_after(ecosort, tmp_path / "resume", "getdents64", 1, "resume", file4) as resumption:
-            os.kill(int(Path(f"/proc/{sort.pid}/task/{sort.pid}/children").read_text()), signal.SIGCONT)
+            sort.send_signal(signal.SIGCONT)
             code, text = ended(sort)
             assert (code, "another process" in text) == (2, True), text
             assert file4.read_bytes() == data
@@ -366,21 +358,11 @@ def test_a_job_is_locked_before_its_journal_is_there(ecosort: Path, run: Run, fi
 
 
 def test_two_processes_cannot_work_on_one_job(ecosort: Path, run: Run, file4: Path, tmp_path: Path, wanted: bytes) -> None:
-    require("strace")
-    words = [
-        *strace(tmp_path, "fdatasync", "fdatasync:delay_enter=1000000:when=2+"),
-        ecosort,
-        "inplace",
-        file4,
-        "--io",
-        "pool",
-        *SMALL,
-    ]
-    process = subprocess.Popen(words, stdin=subprocess.DEVNULL)
-    wait_until(lambda: (job_directory(file4) / "input").exists(), what="the beginning of the job")
-    refused(run("resume", file4), 2, "another process")
-    status = run("resume", "--status", file4)
-    assert status.returncode == 0, status
-    assert "  another process is working on it\n" in status.stdout
-    assert process.wait(timeout=60) == 0
+    with stopped_after(ecosort, tmp_path, "fdatasync", 2, "inplace", file4, *SMALL) as process:
+        assert (job_directory(file4) / "input").exists()
+        refused(run("resume", file4), 2, "another process")
+        status = run("resume", "--status", file4)
+        assert status.returncode == 0, status
+        assert "  another process is working on it\n" in status.stdout
+    assert ended(process)[0] == 0
     assert file4.read_bytes() == wanted

@@ -15,17 +15,13 @@ from .support import (
     PHASES,
     Attempts,
     Kills,
-    begun_phases,
-    cut_power,
     drive_of,
-    ended,
+    ended_by_power_cut,
     job_directory,
-    mount_again,
     plan_of,
-    wait_into_phase,
 )
 
-RECORDS = 200_000  # 20 MB
+RECORDS = 100_000  # 10 MB
 KILLS = 110 if SOAK else 8  # on each file system
 CUTS = 16 if SOAK else 4  # likewise
 
@@ -36,7 +32,6 @@ class Job(Attempts):
     def __init__(self, ecosort: Path, drive: FileSystem, data: bytes, directory: Path) -> None:
         super().__init__(ecosort, directory)
         self.data, self.path = data, drive.root / "data"
-        self.time = 0.0
 
     def is_under_way(self) -> bool:
         return not self.path.exists()
@@ -47,16 +42,13 @@ class Job(Attempts):
     def renew(self) -> None:
         self.path.write_bytes(self.data)
 
-    def measure(self) -> None:
-        self.time = self.seconds()
-        self.renew()
-
 
 def make_job(ecosort: Path, run: Run, drive: FileSystem, directory: Path) -> Job:
     job = Job(ecosort, drive, make_records(ecosort, "ascii", RECORDS), directory)
     job.renew()
     drive.fill_until(plan_of(run, job.path, "--memory", "4MiB")["needed_bytes"] + MIB)
-    job.measure()
+    job.count()
+    job.renew()
     return job
 
 
@@ -69,7 +61,7 @@ def test_killed_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, kind:
         wanted = expected(job.data)
         while not kills.are_enough():
             is_resumption = job.is_under_way()
-            code, text = kills.strike(job.go_on(), job.events, job.time, is_resumption)
+            code, text = kills.strike(job)
             assert code in (0, -signal.SIGKILL), text
             if job.is_under_way():
                 continue
@@ -97,13 +89,9 @@ def test_power_cut_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, ki
         while cuts.total() < CUTS or in_resume < CUTS // 4:
             subprocess.run(["sync", "-f", drive.root], check=True)
             is_resumption = job.is_under_way()
-            process = job.go_on()
-            wait_into_phase(process, job.events, rng.choice(PHASES), rng.uniform(0, job.time / 2))
-            cut_power(drive)
-            code, _ = ended(process)
-            mount_again(drive)
+            code, _ = ended_by_power_cut(job, drive, job.moment(rng, rng.choice(PHASES)))
             if code != 0:
-                cuts[begun_phases(job.events)[-1]] += 1
+                cuts[job.reached()] += 1
                 in_resume += is_resumption
             if job.is_under_way():
                 continue  # the next one is a resumption

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from capabilities import SOAK, require
 from lines_support import numbered_lines, random_lines, random_words, sorted_by_sort
-from sort_support import MIB, FileSystem, Run, listing, mounted, read_json, refused, strace, succeeded
+from sort_support import MIB, FileSystem, Run, listing, mounted, read_json, refused, succeeded
 
 from .support import (
     KINDS,
@@ -22,18 +22,17 @@ from .support import (
     Attempts,
     Kills,
     begun_phases,
-    cut_power,
     drive_of,
     ended,
+    ended_by_power_cut,
     job_directory,
     kill_at_sync,
-    mount_again,
+    killed_at_call,
     signal_at_sync,
     stopped_after,
     syncs_of,
     take_all_space,
     untouched,
-    wait_into_phase,
 )
 from .test_resumable_lines import flip, phase_of, refused_by_lines
 
@@ -99,15 +98,6 @@ def stopped_in_merge(ecosort: Path, run: Run, path: Path, directory: Path, text:
                 return
             run("resume", "-q", path)
     raise AssertionError("the sort was always faster")
-
-
-def killed_at_call(ecosort: Path, directory: Path, call: str, nth: int, *words: str | Path) -> bool:
-    """Kills it at the n-th call that any of its threads makes. False: none makes so many."""
-    require("strace")
-    command = [*strace(directory, call, f"{call}:signal=SIGKILL:when={nth}"), ecosort, *words, "--io", "pool", "--quiet"]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, check=False)
-    assert done.returncode in (0, -signal.SIGKILL, 128 + signal.SIGKILL), done
-    return done.returncode != 0
 
 
 # --- the result --------------------------------------------------------------------------------------------------------
@@ -283,7 +273,7 @@ def test_killed_at_any_call_that_gives_up_or_takes_space_it_continues(
     kills = 0
     for nth in itertools.count(1) if SOAK else (1, 2, 4, 7, 11):
         renew(lines4, text)
-        if not killed_at_call(ecosort, tmp_path, call, nth, *words_for(lines4)):
+        if not killed_at_call(ecosort, tmp_path, call, nth, *words_for(lines4, "--quiet")):
             assert lines4.read_bytes() == wanted
             break
         kills += 1
@@ -334,10 +324,7 @@ def test_it_can_be_given_up_before_a_line_has_left_the_file(
     with stopped_after(ecosort, tmp_path / "trace", "renameat2", 1, *words_for(lines4)) as process:
         assert not lines4.exists()
         process.kill()
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        for child in children.read_text().split() if children.exists() else []:
-            os.kill(int(child), signal.SIGKILL)
-    process.wait()
+        process.wait()
     succeeded(run("resume", "--abandon", "-q", lines4))
     untouched(lines4, text)
 
@@ -397,13 +384,13 @@ def tidy_up(run: Run, path: Path) -> None:
     assert not job_directory(path).exists()
 
 
-def make_job(ecosort: Path, run: Run, drive: FileSystem, text: bytes, directory: Path) -> tuple[Job, float]:
+def make_job(ecosort: Path, run: Run, drive: FileSystem, text: bytes, directory: Path) -> Job:
     job = Job(ecosort, drive, text, directory)
     job.renew()
     drive.fill_until(plan_of(run, job.path)["needed_bytes"] + 4 * MIB)
-    seconds = job.seconds()
+    job.count()
     job.renew()
-    return job, seconds
+    return job
 
 
 @pytest.mark.timeout(1800 if SOAK else 300)
@@ -411,10 +398,10 @@ def make_job(ecosort: Path, run: Run, drive: FileSystem, text: bytes, directory:
 def test_killed_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, text: bytes, wanted: bytes, kind: str) -> None:
     kills = Kills(60 if SOAK else 8, random.Random(kind))
     with drive_of(kind, tmp_path) as drive:
-        job, seconds = make_job(ecosort, run, drive, text, tmp_path)
+        job = make_job(ecosort, run, drive, text, tmp_path)
         while not kills.are_enough():
             is_resumption = job.is_under_way()
-            code, told = kills.strike(job.go_on(), job.events, seconds, is_resumption)
+            code, told = kills.strike(job)
             assert code in (0, -signal.SIGKILL), told
             if job.is_under_way():
                 continue
@@ -433,15 +420,11 @@ def test_power_cut_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, te
     rng = random.Random(f"cut {kind}")
     cuts = 0
     with drive_of(kind, tmp_path) as drive:
-        job, seconds = make_job(ecosort, run, drive, text, tmp_path)
+        job = make_job(ecosort, run, drive, text, tmp_path)
         while cuts < (16 if SOAK else 4):
             subprocess.run(["sync", "-f", drive.root], check=True)
             is_resumption = job.is_under_way()
-            process = job.go_on()
-            wait_into_phase(process, job.events, rng.choice(PHASES), rng.uniform(0, seconds / 2))
-            cut_power(drive)
-            code, _ = ended(process)
-            mount_again(drive)
+            code, _ = ended_by_power_cut(job, drive, job.moment(rng, rng.choice(PHASES)))
             cuts += code != 0
             if job.is_under_way():
                 continue  # the next one is a resumption

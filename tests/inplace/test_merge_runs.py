@@ -1,7 +1,6 @@
 """`merge --runs`: what the runs of an interrupted job hold becomes what the job would have made; the runs are only read."""
 
 import hashlib
-import itertools
 import json
 import random
 import re
@@ -12,9 +11,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from sort_support import MIB, OVERHEAD_BYTES, FileSystem, Run, expected, refused, succeeded, wait_until
+from sort_support import (
+    CHANGES,
+    MIB,
+    OVERHEAD_BYTES,
+    FileSystem,
+    Run,
+    changes_of,
+    expected,
+    faults,
+    refused,
+    succeeded,
+    wait_until,
+)
 
-from .support import job_directory, kill_at_call, kill_at_sync, plan_of, syncs_of
+from .support import job_directory, kill_at_sync, killed_at_call, plan_of, syncs_of
 
 PAGE = 4096
 JOB, RUN, POSITION, COUNT = 80, 88, 96, 152  # where numbers stand in a description, as run/FORMAT.md has them
@@ -80,10 +91,9 @@ def interrupt(ecosort: Path, run: Run, case: Case, directory: Path, name: str = 
     source.write_bytes(case.text)
     words: tuple[str | Path, ...] = (*case.words, "--resumable", "--quiet", source, "-o", out)
     last = syncs_of(ecosort, directory, *words)
-    # On a busy machine the kill comes late: then the syncs, and with them the moment, are made longer.
-    for delay_us, nth in itertools.product((3000, 30_000, 100_000), range(last, 2, -1)):
+    for nth in range(last, 2, -1):
         out.unlink(missing_ok=True)
-        if not kill_at_sync(ecosort, directory, nth, *words, delay_us=delay_us) or not job_directory(out).exists():
+        if not kill_at_sync(ecosort, directory, nth, *words) or not job_directory(out).exists():
             continue
         status = run("resume", "--status", out).stdout
         gives_up_nothing = case.words[0] != "sort" or re.search("in the output +0 ", status)
@@ -164,7 +174,7 @@ def test_where_space_is_short_runs_in_place_go_without_a_description(
 ) -> None:
     words = ("--memory", "4MiB")
     FileSystem("", file4.parent, None).fill_until(plan_of(run, file4, *words)["needed_bytes"] + 8 * PAGE)
-    kill_at_call(ecosort, tmp_path, "ftruncate", 4, "inplace", file4, *words)
+    assert killed_at_call(ecosort, tmp_path, "ftruncate", 4, "inplace", file4, *words)
     refused(run("merge", "--runs", job_directory(file4), "-o", tmp_path / "merged"), 2, "do not say what they hold")
     succeeded(run("resume", file4, "-q"))
     assert file4.read_bytes() == wanted
@@ -322,13 +332,12 @@ def test_a_kill_leaves_nothing_and_the_runs_as_they_were(ecosort: Path, run: Run
     before = state_of(job_directory(job))
     wanted = expected(CASES["records"].text)
     words: list[str | Path] = ["merge", "--runs", "-q", "--memory", "1MiB", job_directory(job), "-o", tmp_path / "merged"]
-    for after_s in (0.0, 0.01, 0.02, 0.04):
-        process = subprocess.Popen([ecosort, *words], stdin=subprocess.DEVNULL)
-        try:
-            process.wait(timeout=after_s)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+    changes = changes_of(tmp_path, ecosort, *words)
+    (tmp_path / "merged").unlink()
+    for nth in (1, 2, changes // 2, changes):
+        command = [*faults(tmp_path, f"{CHANGES}:signal=KILL:when={nth}"), ecosort, *words]
+        subprocess.run(command, stdin=subprocess.DEVNULL, check=False)
+        (tmp_path / "trace").unlink()
         assert set(tmp_path.iterdir()) <= {tmp_path / "merged"}
         if (tmp_path / "merged").exists():  # complete, if it was killed afterwards
             assert (tmp_path / "merged").read_bytes() == wanted

@@ -15,11 +15,11 @@ from sort_support import (
     FileSystem,
     Run,
     expected,
+    faults,
     listing,
     mounted,
     read_json,
     refused,
-    strace,
     succeeded,
     wait_until,
 )
@@ -362,8 +362,7 @@ def test_io_uring_that_breaks_costs_nothing_that_was_done(
     ecosort: Path, run: Run, source: Path, out: Path, tmp_path: Path, wanted: bytes
 ) -> None:
     require("io_uring")
-    require("strace")
-    broken = strace(tmp_path, "io_uring_enter", "io_uring_enter:error=EBADF:when=60+")
+    broken = faults(tmp_path, "io_uring_enter:error=EBADF:when=60+")
     words = [*broken, ecosort, *words_for(source, out), "--io", "uring", "-q"]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (3, 1), done

@@ -18,16 +18,12 @@ from .support import (
     PHASES,
     Attempts,
     Kills,
-    begun_phases,
-    cut_power,
     drive_of,
-    ended,
+    ended_by_power_cut,
     job_directory,
-    mount_again,
-    wait_into_phase,
 )
 
-RECORDS = 200_000  # 20 MB
+RECORDS = 100_000  # 10 MB
 CUTS = 16 if SOAK else 4  # on each file system
 
 
@@ -64,21 +60,21 @@ JOBS = {
             "lines --resumable --compress",
             110 if SOAK else 6,
             ("lines", "--resumable", "-S", "2M", "--compress=lz4"),
-            lambda _: numbered_lines(600_000),
+            lambda _: numbered_lines(300_000),
             sorted_by_sort,
         ),
         Job(
             "lines --resumable",
             110 if SOAK else 10,
             ("lines", "--resumable", "-S", "2M"),
-            lambda _: numbered_lines(600_000),
+            lambda _: numbered_lines(300_000),
             sorted_by_sort,
         ),
         Job(
             "lines --resumable with keys",
             110 if SOAK else 6,
             ("lines", "--resumable", "-S", "1M", "--header=2", *LINE_KEYS),
-            lambda _: numbered_lines(600_000),
+            lambda _: numbered_lines(300_000),
             lambda data: sorted_by_sort(data, *LINE_KEYS, header_lines=2),
         ),
     )
@@ -93,7 +89,7 @@ class Sorting(Attempts):
         self.source, self.out, self.job = directory / "in", drive.root / "out", job
         self.data = job.make(ecosort)
         self.source.write_bytes(self.data)
-        self.time = self.seconds()
+        self.count()
         self.out.unlink()
 
     def is_under_way(self) -> bool:
@@ -115,8 +111,7 @@ def test_killed_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, name:
         sorting = Sorting(ecosort, drive, tmp_path, job)
         wanted = job.expected(sorting.data)
         while not kills.are_enough():
-            is_resumption = sorting.is_under_way()
-            code, text = kills.strike(sorting.go_on(), sorting.events, sorting.time, is_resumption)
+            code, text = kills.strike(sorting)
             assert code in (0, -signal.SIGKILL) or (code == 2 and "start the sort again" in text), text
             if sorting.out.exists():
                 assert sorting.out.read_bytes() == wanted
@@ -145,13 +140,9 @@ def test_power_cut_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, na
         while cuts.total() < CUTS or in_resume < CUTS // 4:
             subprocess.run(["sync", "-f", drive.root], check=True)
             is_resumption = sorting.is_under_way()
-            process = sorting.go_on()
-            wait_into_phase(process, sorting.events, rng.choice(PHASES), rng.uniform(0, sorting.time / 2))
-            cut_power(drive)
-            code, text = ended(process)
-            mount_again(drive)
+            code, text = ended_by_power_cut(sorting, drive, sorting.moment(rng, rng.choice(PHASES)))
             if code != 0 and "start the sort again" not in text:
-                cuts[(begun_phases(sorting.events) or ["before the first"])[-1]] += 1
+                cuts[sorting.reached()] += 1
                 in_resume += is_resumption
             if sorting.out.exists():
                 outputs += 1

@@ -267,7 +267,7 @@ def test_a_killed_sort_is_resumed_from_every_step(
     between = range(4, syncs - 6, 1 if SOAK else max(1, syncs // 4))
     for nth in [1, 2, 3, *between, *range(max(4, syncs - 6), syncs + 1)]:
         out.unlink(missing_ok=True)
-        if not kill_at_sync(ecosort, tmp_path, nth, *words, delay_us=20_000 if nth > syncs - 7 else 3_000):
+        if not kill_at_sync(ecosort, tmp_path, nth, *words):
             assert out.read_bytes() == wanted
             continue
         if not job_directory(out).exists():

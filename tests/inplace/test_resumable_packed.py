@@ -148,7 +148,7 @@ def killed_in_merge(ecosort: Path, run: Run, directory: Path, name: str, text: b
     source, out = source_in(directory, text), directory / "out"
     words = words_for(name, source, out, *more, memory=memory)
     last = syncs_of(ecosort, directory, *words)
-    for nth in 3 * [*range(last, 2, -1)]:
+    for nth in range(last, 2, -1):
         out.unlink(missing_ok=True)
         if not kill_at_sync(ecosort, directory, nth, *words) or not job_directory(out).exists():
             continue

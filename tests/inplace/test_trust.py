@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from capabilities import require
-from sort_support import NOBODY, Run, as_plain_user, copy_program, directory_for_everyone, refused, strace, succeeded
+from sort_support import NOBODY, Run, as_plain_user, copy_program, directory_for_everyone, faults, refused, succeeded
 
 from .support import SMALL, drive_of, interrupted_in_merge, job_directory, signal_at_sync
 
@@ -99,7 +99,6 @@ def test_a_planted_end_of_a_job_is_refused(run: Run, file4: Path, data: bytes) -
 def test_root_goes_on_with_a_trusted_job_as_the_user_it_belongs_to(ecosort: Path, run: Run, data: bytes) -> None:
     """The journal of a resumable sort names inputs and an output: they are read and written with its owner's rights."""
     require("setpriv")
-    require("strace")
     with directory_for_everyone() as directory, drive_of("ext4", directory) as drive:
         program = copy_program(ecosort, directory)
         secret, home, traces = drive.root / "secret", drive.root / "home", directory / "traces"
@@ -110,7 +109,7 @@ def test_root_goes_on_with_a_trusted_job_as_the_user_it_belongs_to(ecosort: Path
             given_away(place)
         given_away(secret)
         out = home / "out"
-        words = strace(traces, "fdatasync", "fdatasync:signal=SIGKILL:when=3")
+        words = faults(traces, "fdatasync:signal=KILL:when=3")
         sort = (program, "sort", "--resumable", secret, "-o", out, "--memory", "2MiB", "--io", "pool", "-q")
         subprocess.run(as_plain_user(*words, *map(str, sort)), stdin=subprocess.DEVNULL, check=False)
         assert job_directory(out).is_dir()
