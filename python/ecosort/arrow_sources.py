@@ -43,9 +43,10 @@ def source_of(table: Any) -> Source:
         return _of_streams([table.scanner(batch_readahead=0, fragment_readahead=0, use_threads=False).to_reader()])
     if hasattr(table, "to_reader"):  # a Scanner
         return _of_streams([table.to_reader()])
-    if hasattr(table, "collect_schema"):  # a LazyFrame, whose first batch may be long in coming: no rows have its columns, too
-        batches = table.collect_batches() if hasattr(table, "collect_batches") else [table.collect()]
-        return _of_streams(chain([table.head(0).collect()], batches))
+    if hasattr(table, "collect_batches"):  # a LazyFrame, which may have no batch: then no rows tell its columns
+        return _of_streams(chain([table.head(0).collect()], table.collect_batches()))
+    if hasattr(table, "collect"):  # an older one
+        return _of_streams([table.collect()])
     if isinstance(table, Mapping) or not isinstance(table, Iterable):
         raise _no_stream(table)
     return _of_items(iter(table))

@@ -86,9 +86,6 @@ class Lazy:
     def __init__(self, table: Any) -> None:
         self._table = table
 
-    def collect_schema(self) -> object:
-        raise AssertionError("it is not Arrow's")
-
     def head(self, count: int) -> "Lazy":
         return Lazy(self._table.slice(0, count))
 
