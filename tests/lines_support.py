@@ -3,6 +3,7 @@
 import os
 import random
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 SORT = "sort"
@@ -18,9 +19,10 @@ def run(program: list[str], words: list[str], directory: Path, data: bytes | Non
     return done.returncode, done.stdout, done.stderr.decode(errors="replace").replace("ecosort lines", "sort")
 
 
-def assert_same(ecosort: Path, directory: Path, words: list[str], data: bytes | None = None) -> None:
+def assert_same(ecosort: Path, directory: Path, words: list[str], data: bytes | None = None, more: Sequence[str] = ()) -> None:
+    """`more`: options that sort lacks."""
     expected_code, expected_output, _ = run([SORT], words, directory, data)
-    code, output, error = run([str(ecosort), "lines"], words, directory, data)
+    code, output, error = run([str(ecosort), "lines"], [*more, *words], directory, data)
     assert (code, error if code != expected_code else "") == (expected_code, ""), words
     assert output == expected_output, words
 

@@ -68,6 +68,7 @@ def check_report(report: dict[str, Any], parts: Sequence[Sequence[bytes]], key: 
         assert entry["bytes"] == sum(file["bytes"] for file in entry["files"])
         high, low = (high + int(entry["hash"][:16], 16)) & mask, (low + int(entry["hash"][16:], 16)) & mask
         # Of the smallest rows the first one comes first, of the largest ones the last one comes last.
-        ends = [base64.b64encode(row).decode() for row in (min(part, key=key), max(reversed(part), key=key))] if part else None
-        assert [entry["first"], entry["last"]] == (ends or [None, None])
+        ends = [min(part, key=key), max(reversed(part), key=key)] if part else []
+        told = [base64.b64decode(entry[end]) for end in ("first", "last") if entry[end] is not None]
+        assert told == ends
     assert f"{high:016x}{low:016x}" == report["hash"]

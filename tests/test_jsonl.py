@@ -90,7 +90,7 @@ def test_more_than_the_memory_holds_comes_out_in_the_same_order(ecosort: Path, t
 
 def test_the_last_merge_works_in_parts(ecosort: Path, tmp_path: Path) -> None:
     rng = random.Random(3)
-    lines = [b'{"a":%d,"n":%d,"text":"%s"}\n' % (rng.randrange(10**6), i, b"abc" * rng.randrange(9)) for i in range(100_000)]
+    lines = [b'{"a":%d,"n":%d,"text":"%s"}\n' % (rng.randrange(10**6), i, b"abc" * rng.randrange(9)) for i in range(60_000)]
     words = ["--memory", "2MiB", "--threads", "2", "--stats", "stats.json"]
     assert_sorted(ecosort, tmp_path, lines, [Key(("a",), "integer")], words, as_stream=True)
     assert json.loads((tmp_path / "stats.json").read_text())["merge_parts"] == 2

@@ -33,9 +33,7 @@ def much_text(seed: int) -> bytes:
 def test_random_options_with_many_runs(ecosort: Path, tmp_path: Path, seed: int) -> None:
     (tmp_path / "in").write_bytes(much_text(1000 + seed // 6))
     words = random_words(random.Random(1000 + seed))
-    assert_same(ecosort, tmp_path, [*words, *SMALL, "in"])
-    done = run([str(ecosort), "lines"], [*words, *SMALL, "--stats", "stats", "-o", "out", "in"], tmp_path)
-    assert done[0] == 0, done
+    assert_same(ecosort, tmp_path, [*words, *SMALL, "in"], more=["--stats", "stats"])
     stats = read_json(tmp_path / "stats")
     assert stats["peak_counted_memory_bytes"] <= 1 << 20
     if "-z" not in words:
@@ -151,7 +149,7 @@ def test_numbers_and_versions_of_every_form(
 def test_the_first_of_equal_lines_is_kept(ecosort: Path, tmp_path: Path, memory: list[str]) -> None:
     rng = random.Random(12)
     lines = [f"{rng.randrange(300)},{'x' * rng.randrange(90)}" for _ in range(20_000)] + [f"{i},y" for i in range(60_000)]
-    chosen = rng.choices(lines, k=150_000)
+    chosen = rng.choices(lines, k=90_000)
     (tmp_path / "in").write_text("\n".join(chosen))
     for words in (["-u"], ["-ur"], ["-ut,", "-k1,1n"], ["-uf"], ["-uV"]):
         assert_same(ecosort, tmp_path, [*words, *memory, "in"])

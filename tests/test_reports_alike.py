@@ -1,5 +1,6 @@
 """What every command that sorts or merges tells alike: the common half of --stats, the trace, and where these may go."""
 
+import functools
 import random
 from pathlib import Path
 
@@ -42,11 +43,16 @@ COMMON = {
 every_command = pytest.mark.parametrize("command", COMMANDS)
 
 
+@functools.cache
+def contents() -> dict[str, str]:
+    rows = [f'{{"a":{number:9d}}}\n' for number in random.Random(3).sample(range(10**9), ROWS)]
+    return {"in": "".join(rows), "sorted": "".join(sorted(rows))}
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    rows = [f'{{"a":{number:9d}}}\n' for number in random.Random(3).sample(range(10**9), ROWS)]
-    (tmp_path / "in").write_text("".join(rows))
-    (tmp_path / "sorted").write_text("".join(sorted(rows)))
+    for name, text in contents().items():
+        (tmp_path / name).write_text(text)
     return tmp_path
 
 
