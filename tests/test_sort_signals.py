@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from capabilities import SOAK, require
-from sort_support import MIB, FileSystem, expected, listing, make_records, mounted, wait_until
+from pairs import turns
+from sort_support import BACKENDS, MIB, FileSystem, expected, listing, make_records, mounted, wait_until
 
 # Large enough that a sort of it takes a good part of a second in every phase.
 RECORDS = 300_000
@@ -87,7 +88,9 @@ def check_and_clear(place: Place, free_before: int, is_complete: bool) -> None:
     wait_until(lambda: place.drive.free_bytes() == free_before, what="the space")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("number", "backend"), turns([signal.SIGINT, signal.SIGTERM, signal.SIGHUP], BACKENDS), indirect=["backend"]
+)
 def test_interrupted_at_any_moment(ecosort: Path, place: Place, tmp_path: Path, backend: str, number: signal.Signals) -> None:
     free = place.drive.free_bytes()
     hits: list[float] = []
