@@ -1,4 +1,4 @@
-"""Matrices of tests: `make test` has every pair of values of any two axes at least once, a soak every combination."""
+"""Matrices of tests, of which a soak has every combination and `make test` some."""
 
 from collections.abc import Sequence
 from itertools import combinations, product
@@ -10,11 +10,18 @@ Row = tuple[Any, ...]
 
 
 def pairs(*axes: Sequence[Any], soak: bool = SOAK) -> list[Row]:
-    """Rows to parametrize a test by; the first row is of the first values, and the same call always gives the same rows."""
+    """Rows to parametrize a test by: every pair of values of any two axes comes at least once."""
     rows = list(product(*(range(len(axis)) for axis in axes)))
     if not soak:
         rows = _covering(rows)
     return [tuple(axis[i] for axis, i in zip(axes, row, strict=True)) for row in rows]
+
+
+def turns(*axes: Sequence[Any], soak: bool = SOAK) -> list[Row]:
+    """Every value of each axis comes at least once: for axes that have little to do with each other."""
+    if soak:
+        return list(product(*axes))
+    return [tuple(axis[i % len(axis)] for axis in axes) for i in range(max(map(len, axes)))]
 
 
 def _covering(rows: list[tuple[int, ...]]) -> list[tuple[int, ...]]:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from capabilities import SOAK, only_in_soak
+from capabilities import SOAK
+from pairs import turns
 from sort_support import BACKENDS, MIB, OVERHEAD_BYTES, Require, Run, expected, make_records, read_json, refused, succeeded
 
 # What a sanitizer keeps of its own is not the program's.
@@ -33,11 +34,7 @@ def wanted(source: Path) -> bytes:
 
 @pytest.mark.parametrize(
     ("memory", "backend"),
-    [
-        pytest.param(memory, backend, marks=() if backend == BACKENDS[number % 3] else only_in_soak)
-        for number, memory in enumerate((2, 8, 24, 48, 160))
-        for backend in BACKENDS
-    ],
+    turns([2, 8, 24, 48, 160], BACKENDS),
     indirect=["backend"],
 )
 def test_the_process_stays_within_the_memory_and_the_overhead(
@@ -118,7 +115,7 @@ def control_group(require: Require) -> Iterator[Callable[[int], Callable[[], Non
         group.rmdir()
 
 
-@pytest.mark.parametrize(("memory", "backend"), [(8, "uring"), (8, "pool"), (8, "stxxl"), (64, "uring")], indirect=["backend"])
+@pytest.mark.parametrize(("memory", "backend"), turns([8, 64], BACKENDS), indirect=["backend"])
 def test_in_a_control_group_of_exactly_memory_and_overhead(
     run: Run,
     control_group: Callable[[int], Callable[[], None]],

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 from capabilities import SOAK, require
+from pairs import turns
 from sort_support import (
+    BACKENDS,
     CHANGES,
     MIB,
     FileSystem,
@@ -85,7 +87,9 @@ def place(ecosort: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
         yield Place(ecosort, directory, drive, expected(data))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("number", "backend"), turns([signal.SIGINT, signal.SIGTERM, signal.SIGHUP], BACKENDS), indirect=["backend"]
+)
 def test_interrupted_at_any_moment(place: Place, backend: str, number: signal.Signals) -> None:
     free, hits = place.drive.free_bytes(), 0
     for moment in place.moments(f"{backend}{number}", backend):

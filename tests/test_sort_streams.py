@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import pytest
 from capabilities import SOAK
-from pairs import pairs
+from pairs import pairs, turns
 from sort_support import BACKENDS, MIB, Require, Run, expected, listing, make_records, mounted, read_json
 
 
@@ -99,7 +99,7 @@ def test_unique_from_a_pipe(pipe: Callable[..., Done], data: bytes) -> None:
         assert (done.returncode, done.stdout) == (0, expected(data, unique=True))
 
 
-@pytest.mark.parametrize(("whole", "backend"), list(zip([0, 7, 39_000], BACKENDS, strict=True)), indirect=["backend"])
+@pytest.mark.parametrize(("whole", "backend"), turns([0, 7, 39_000], BACKENDS), indirect=["backend"])
 def test_pipe_that_ends_inside_a_record(pipe: Callable[..., Done], tmp_path: Path, data: bytes, backend: str, whole: int) -> None:
     done = pipe(data[: whole * 100 + 42], "-", "-o", "out", "--memory", "2MiB", "--io", backend)
     failed(done, 2, "standard input", "42 bytes are left over", "100-byte records")
@@ -380,7 +380,7 @@ def test_a_slow_reader_leaves_the_cores_asleep(ecosort: Path, tmp_path: Path, da
 
 
 @pytest.mark.parametrize(
-    ("number", "backend"), list(zip([signal.SIGINT, signal.SIGTERM, signal.SIGHUP], BACKENDS, strict=True)), indirect=["backend"]
+    ("number", "backend"), turns([signal.SIGINT, signal.SIGTERM, signal.SIGHUP], BACKENDS), indirect=["backend"]
 )
 def test_a_signal_ends_the_wait_for_a_silent_pipe(ecosort: Path, tmp_path: Path, data: bytes, backend: str, number: int) -> None:
     command = [ecosort, "sort", "-", "-o", "out", "--memory", "2MiB", "--io", backend]

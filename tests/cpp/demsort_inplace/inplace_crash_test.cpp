@@ -174,7 +174,7 @@ TEST(InPlaceCrash, NoRecordIsLostWhereverThePowerFails) {
   EXPECT_GE(distinct, 1'500U);
 }
 
-TEST(InPlaceCrash, NorWhenItFailsAgainDuringTheResumption) {
+TEST(InPlaceCrashTwice, NoRecordIsLostDuringTheResumption) {
   Second all;
   for (const SmallJob& job : small_jobs()) {
     const Wanted wanted(job);
@@ -187,7 +187,7 @@ TEST(InPlaceCrash, NorWhenItFailsAgainDuringTheResumption) {
   EXPECT_GE(all.images, 700U);
 }
 
-TEST(InPlaceCrash, NorWhenTheJobIsAbandoned) {
+TEST(InPlaceCrashTwice, NorWhenTheJobIsAbandoned) {
   Second all;
   for (const SmallJob& job : small_jobs()) {
     Wanted wanted(job);
@@ -204,7 +204,7 @@ TEST(InPlaceCrash, NorWhenTheJobIsAbandoned) {
 }
 
 // What a crash left of a resumption can be given up, too.
-TEST(InPlaceCrash, NorWhenAResumptionThatFailedIsAbandoned) {
+TEST(InPlaceCrashTwice, NorWhenAResumptionThatFailedIsAbandoned) {
   std::uint64_t abandoned = 0;
   for (const SmallJob& job : small_jobs()) {
     Wanted wanted(job);

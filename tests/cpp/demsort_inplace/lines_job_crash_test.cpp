@@ -30,7 +30,7 @@ TEST(LinesCrash, EveryRunAndCheckpointCountsFromItsSyncOn) {
   }
 }
 
-TEST(LinesCrash, NorWhenItFailsAgainDuringTheResumptionOrTheEndOfAnAbandonedJob) {
+TEST(LinesCrashTwice, NothingIsLostDuringTheResumptionOrTheEndOfAnAbandonedJob) {
   cut_all_twice<LinesDisk>(small_lines(), 1'000, 100);
 }
 

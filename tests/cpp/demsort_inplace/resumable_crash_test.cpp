@@ -16,7 +16,7 @@ TEST(ResumableCrash, EveryRunAndCheckpointCountsFromItsSyncOn) {
   }
 }
 
-TEST(ResumableCrash, NorWhenItFailsAgainDuringTheResumptionOrTheEndOfAnAbandonedJob) {
+TEST(ResumableCrashTwice, NothingIsLostDuringTheResumptionOrTheEndOfAnAbandonedJob) {
   cut_all_twice<SortDisk>(small_sorts(), 500, 50);
 }
 
