@@ -17,6 +17,7 @@ import pytest
 
 STRICT = os.environ.get("ECOSORT_STRICT", "") not in ("", "0")
 SOAK = os.environ.get("ECOSORT_SOAK", "") not in ("", "0")
+only_in_soak = pytest.mark.skipif(not SOAK, reason="takes long: ECOSORT_SOAK=1")
 
 _IO_URING_SETUP = 425  # the same system call number on every architecture
 
