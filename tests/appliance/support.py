@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import forked
+
 COMMAND = [sys.executable, "-P", "-m", "ecosort_appliance"]
 
 
@@ -27,16 +29,13 @@ class Queue:
         self._started: list[subprocess.Popen[bytes]] = []
         self.environment = os.environ | {"ECOSORT_QUEUE": str(directory), "ECOSORT_PROGRAM": str(program)}
 
-    def run(self, *words: str | bytes | Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    def run(self, *words: str | bytes | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
         quickly = ["--tick", "0.02"] if words[0] == "run" else []
-        command = [*COMMAND, "queue", *words, *quickly]
-        options.setdefault("cwd", self.place)
-        options.setdefault("env", self.environment)
-        options.setdefault("timeout", 120)
-        return subprocess.run(command, capture_output=True, text=True, errors="surrogateescape", check=False, **options)
+        called = ["queue", *words, *quickly]
+        return forked.run(COMMAND[-1], called, cwd=cwd or self.place, env=self.environment, errors="surrogateescape")
 
-    def ok(self, *words: str | bytes | Path, **options: Any) -> str:
-        done = self.run(*words, **options)
+    def ok(self, *words: str | bytes | Path, cwd: Path | None = None) -> str:
+        done = self.run(*words, cwd=cwd)
         assert done.returncode == 0, (words, done)
         return done.stdout
 

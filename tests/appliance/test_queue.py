@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+import forked
 import pytest
 from conftest import ROOT
 from ecosort_appliance import times
@@ -789,7 +790,7 @@ def test_a_command_without_the_dashes_before_it(queue: Queue) -> None:
     ],
 )
 def test_wrong_words_are_told_in_one_line(queue: Queue, words: str, why: str) -> None:
-    done = subprocess.run([*COMMAND, *words.split()], env=queue.environment, capture_output=True, text=True, check=False)
+    done = forked.run(COMMAND[-1], words.split(), cwd=queue.place, env=queue.environment)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert done.stderr.startswith(f"ecosort: {why}")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import forked
 import pytest
 
 from .measured import Measurements
@@ -61,15 +61,7 @@ def cli(tmp_path: Path) -> Cli:
     """Runs `ecosort-power` in a directory of its own."""
 
     def call(*words: str | Path, env: dict[str, str] | None = None, timeout: float = 120.0) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "ecosort_power", *map(str, words)],
-            cwd=tmp_path,
-            env=cli_env(**(env or {})),
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
+        return forked.run("ecosort_power", words, cwd=tmp_path, env=cli_env(**(env or {})), timeout=timeout)
 
     return call
 

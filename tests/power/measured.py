@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import forked
 import pytest
 
 from .support import QUICK, cli_env, load
@@ -69,12 +69,9 @@ def measure(directory: Path, mark: pytest.Mark) -> Measured:
     def attempt(path: Path) -> Measured:
         for name, text in mark.kwargs.get("files", {}).items():
             (path / name).write_text(text)
-        words = [sys.executable, "-m", "ecosort_power", "run", *QUICK, *map(str, mark.args), "--out", "r", "--"]
+        words = ["run", *QUICK, *map(str, mark.args), "--out", "r", "--", *mark.kwargs["command"]]
         env = cli_env(**mark.kwargs.get("env", {}))
-        done = subprocess.run(
-            [*words, *mark.kwargs["command"]], cwd=path, env=env, capture_output=True, text=True, timeout=120, check=False
-        )
-        return Measured(path, done)
+        return Measured(path, forked.run("ecosort_power", words, cwd=path, env=env))
 
     return until_sound(directory, attempt) if mark.kwargs.get("sound", True) else _once(directory, attempt)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import forked
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,14 +24,12 @@ def tune(tmp_path: Path) -> Tune:
     """Runs `ecosort-tune` in a directory of its own."""
 
     def call(*words: str | Path, env: dict[str, str] | None = None, timeout: float = 120.0) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "ecosort_tuning", *map(str, words)],
-            cwd=tmp_path,
-            env=tune_env(**(env or {})),
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
+        return forked.run("ecosort_tuning", words, cwd=tmp_path, env=tune_env(**(env or {})), timeout=timeout)
 
     return call
+
+
+@pytest.fixture
+def hardly_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs with a meter begin at once, however busy the machine still is."""
+    monkeypatch.setattr("ecosort_tuning.search.sorter.WAITS", ("--idle", "0.5", "--pause", "0.2", "--settle", "0"))

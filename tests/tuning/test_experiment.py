@@ -234,6 +234,7 @@ while True:
 """
 
 
+@pytest.mark.usefixtures("hardly_waiting")
 def test_a_run_of_an_experiment_with_a_meter_has_joules_and_phases(tmp_path: Path, ecosort: Path) -> None:
     place = BUILD / f"experiment-metered-{os.getpid()}"
     place.mkdir()
@@ -281,6 +282,7 @@ SIMULATED_METERS = {
 }
 
 
+@pytest.mark.usefixtures("hardly_waiting")
 @pytest.mark.parametrize("by", SIMULATED_METERS)
 def test_a_meter_that_is_simulated_is_known_by_what_it_says(by: str, tmp_path: Path, ecosort: Path) -> None:
     place = BUILD / f"experiment-simulated-{os.getpid()}"

@@ -298,6 +298,7 @@ def patiently(sorter: RealSorter) -> Outcome:
     return sorter.measure({"--threads": "1"})
 
 
+@pytest.mark.usefixtures("hardly_waiting")
 def test_a_meter_gives_the_joules_of_the_same_run(ecosort: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A meter that flickers around 20 W: time and energy are of one window, and that the output is checked."""
     (tmp_path / "meter.py").write_text(METER)

@@ -19,6 +19,7 @@ from ecosort_power.transports.process import run_to_end
 from ecosort_tuning.errors import RunError
 from ecosort_tuning.search.knobs import Settings, given
 
+WAITS = ("--idle", "2", "--pause", "1", "--settle", "5")  # before a run with a meter
 _LEAST_RUN_RECORDS = 1000  # smaller ones only make work
 
 
@@ -102,7 +103,7 @@ class RealSorter:
         self._measured += 1
         result = self.metered_result
         words = ["--meter", meter, "--runs", "1", "--cold", "--no-validate", "--out", str(result)]
-        words += ["--idle", "2", "--pause", "1", "--settle", "5"]
+        words += WAITS
         words += ["--config", self._config] if self._config else []
         words += ["--input", str(self._place.input), "--records", str(self._place.records)]
         # Exit code 1 is a result that does not hold; why is read from it.
