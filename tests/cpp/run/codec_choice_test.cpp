@@ -45,6 +45,8 @@ TEST(CodecChoice, MoreThreadsMakeItPayOnFasterDrives) {
   const Pace few{1e-9 / 2, 2e-9, 1}, many{1e-9 / 2, 2e-9 / 32, 32};
   EXPECT_EQ(choose_codec(few, std::vector{log_lz4}).terms.codec.codec, BlockCodec::none);
   EXPECT_EQ(choose_codec(many, std::vector{log_lz4}).terms.codec.codec, BlockCodec::lz4);
+  const Pace on_a_faster_drive{1e-9 / 3, 2e-9 / 32, 32};  // which one thread of zstd alone could not keep up with
+  EXPECT_EQ(choose_codec(on_a_faster_drive, std::vector{log_zstd}).terms, log_zstd.terms);
 }
 
 TEST(CodecChoice, AStreamLeavesTheDrivesToTheRuns) {
