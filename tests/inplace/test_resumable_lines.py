@@ -293,7 +293,7 @@ def test_what_was_done_is_not_done_again(ecosort: Path, run: Run, source: Path, 
     words = words_for(source, out, "--quiet")
     syncs = syncs_of(ecosort, tmp_path, *words)
     moved = []
-    for nth in (syncs // 3, syncs * 2 // 3, syncs - 10):
+    for nth in (syncs // 2, syncs * 3 // 4, syncs - 10):
         out.unlink()
         assert kill_at_sync(ecosort, tmp_path, nth, *words)
         succeeded(run("resume", out, "--trust-drive", "--stats", tmp_path / "stats", "-q"))
