@@ -20,6 +20,7 @@ import importlib
 import json
 import os
 import runpy
+import select
 import selectors
 import signal
 import socket
@@ -28,13 +29,101 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 # Python and its libraries look at these where they start: a call with others of them is a process of its own.
 _OF_THE_START = ("PYTHON", "LC_", "LANG", "LD_", "MPL")
 # What is of the project is imported by every program itself, as it is where it is used.
 _OWN = ("ecosort", "__main__")
 _PACKAGES = ("python", "power", "tuning", "tuning/bench", "appliance")
+
+
+class Process:
+    """What was started: of subprocess.Popen what the tests use. A stream is PIPE, DEVNULL, or the one of the tests."""
+
+    def __init__(
+        self,
+        module: str,
+        words: Sequence[str | bytes | Path],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        stdout: int | None = None,
+        stderr: int | None = None,
+    ) -> None:
+        texts = [os.fsdecode(word) for word in words]
+        call = {"module": module, "words": texts, "cwd": os.fspath(cwd), "env": dict(env)}
+        self.args = [sys.executable, "-P", "-m", module, *texts]
+        self.returncode: int | None = None
+        self._keeper, theirs = socket.socketpair()
+        with theirs:
+            socket.send_fds(_server(_namespace()), [b"!"], [theirs.fileno()])
+        with contextlib.ExitStack() as opened:
+            self.stdout, out = _stream(stdout, 1, opened)
+            self.stderr, err = _stream(stderr, 2, opened)
+            data = json.dumps(call).encode()
+            begin = socket.send_fds(self._keeper, [data], [out, err])
+            self._keeper.sendall(data[begin:])
+            self._keeper.shutdown(socket.SHUT_WR)
+        self._said = self._keeper.makefile()
+        self.pid = int(self._said.readline())
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None:
+            if not select.select([self._keeper], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
+            self.returncode = int(self._said.readline())
+            self._said.close()
+            self._keeper.close()
+        return self.returncode
+
+    def poll(self) -> int | None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, timeout: float) -> tuple[bytes, bytes]:
+        """All of both streams, until no process has them open, and the exit code."""
+        files = [file for file in (self.stdout, self.stderr) if file is not None]
+        data = dict.fromkeys(files, b"")
+        end = time.monotonic() + timeout
+        with contextlib.ExitStack() as opened:
+            ready = opened.enter_context(selectors.DefaultSelector())
+            for file in files:
+                ready.register(opened.enter_context(file), selectors.EVENT_READ)
+            while ready.get_map():
+                found = ready.select(max(0.0, end - time.monotonic()))
+                if not found:
+                    raise subprocess.TimeoutExpired(self.args, timeout)
+                for key, _ in found:
+                    part = os.read(key.fd, 1 << 16)
+                    data[key.fileobj] += part  # type: ignore[index]
+                    if not part:
+                        ready.unregister(key.fileobj)
+        self.wait(max(0.0, end - time.monotonic()))
+        return tuple(data[file] if file is not None else b"" for file in (self.stdout, self.stderr))  # type: ignore[return-value]
+
+
+def _stream(wanted: int | None, own: int, opened: contextlib.ExitStack) -> tuple[IO[bytes] | None, int]:
+    """What the tests read from, if they do; and what the program writes to."""
+    if wanted is None:
+        return None, own
+    if wanted == subprocess.DEVNULL:
+        return None, opened.enter_context(Path(os.devnull).open("wb")).fileno()
+    reads, writes = os.pipe()
+    opened.callback(os.close, writes)
+    return os.fdopen(reads, "rb", buffering=0), writes
 
 
 def run(
@@ -47,51 +136,21 @@ def run(
     errors: str = "strict",
 ) -> subprocess.CompletedProcess[str]:
     """Like subprocess.run with `python -P -m module words` and what it writes captured as text; its input is empty."""
-    texts = [os.fsdecode(word) for word in words]
-    command = [sys.executable, "-P", "-m", module, *texts]
-    if not _starts_alike(env):
-        quiet = subprocess.DEVNULL
-        return subprocess.run(
-            command, cwd=cwd, env=env, stdin=quiet, capture_output=True, text=True, errors=errors, timeout=timeout, check=False
+    pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
+    process: Process | subprocess.Popen[bytes]
+    if _starts_alike(env):
+        process = Process(module, words, cwd=cwd, env=env, stdout=pipe, stderr=pipe)
+    else:
+        command = [sys.executable, "-P", "-m", module, *words]
+        process = subprocess.Popen(command, cwd=cwd, env=env, stdin=quiet, stdout=pipe, stderr=pipe)
+    try:
+        out, err = (
+            data.decode(errors=errors).replace("\r\n", "\n").replace("\r", "\n") for data in process.communicate(timeout=timeout)
         )
-    call = json.dumps({"module": module, "words": texts, "cwd": os.fspath(cwd), "env": dict(env)}).encode()
-    keeper, theirs = socket.socketpair()
-    with keeper, contextlib.ExitStack() as opened:
-        with theirs:
-            socket.send_fds(_server(_namespace()), [b"!"], [theirs.fileno()])
-        pipes = [os.pipe(), os.pipe()]
-        files = [opened.enter_context(os.fdopen(pipe[0], "rb")) for pipe in pipes]
-        _send(keeper, call, [pipe[1] for pipe in pipes])
-        out, err = _read(keeper, files, command, timeout, errors)
-        said = keeper.makefile().read().split()
-    return subprocess.CompletedProcess(command, int(said[-1]), out, err)
-
-
-def _send(keeper: socket.socket, call: bytes, streams: list[int]) -> None:
-    begin = socket.send_fds(keeper, [call], streams)
-    keeper.sendall(call[begin:])
-    keeper.shutdown(socket.SHUT_WR)
-    for stream in streams:
-        os.close(stream)
-
-
-def _read(keeper: socket.socket, files: list[Any], command: list[str], timeout: float, errors: str) -> list[str]:
-    """All of both streams, until no process has them open: as subprocess.run waits for it."""
-    data = [b""] * len(files)
-    end = time.monotonic() + timeout
-    with selectors.DefaultSelector() as ready:
-        for number, file in enumerate(files):
-            ready.register(file, selectors.EVENT_READ, number)
-        while ready.get_map():
-            for key, _ in ready.select(end - time.monotonic()):
-                part = os.read(key.fd, 1 << 16)
-                data[key.data] += part
-                if not part:
-                    ready.unregister(key.fileobj)
-            if time.monotonic() >= end:
-                os.kill(int(keeper.makefile().readline()), signal.SIGKILL)
-                raise subprocess.TimeoutExpired(command, timeout)
-    return [part.decode(errors=errors).replace("\r\n", "\n").replace("\r", "\n") for part in data]
+    finally:
+        process.kill()
+        code = process.wait(60)
+    return subprocess.CompletedProcess(process.args, code, out, err)
 
 
 def _starts_alike(env: Mapping[str, str]) -> bool:

@@ -26,16 +26,17 @@ class Queue:
         self.directory = directory
         self.place = directory.parent / "place"
         self.place.mkdir()
-        self._started: list[subprocess.Popen[bytes]] = []
+        self._started: list[forked.Process] = []
         self.environment = os.environ | {"ECOSORT_QUEUE": str(directory), "ECOSORT_PROGRAM": str(program)}
 
-    def run(self, *words: str | bytes | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    def run(self, *words: str | bytes | Path, cwd: Path | None = None, timeout: float = 120) -> subprocess.CompletedProcess[str]:
         quickly = ["--tick", "0.02"] if words[0] == "run" else []
         called = ["queue", *words, *quickly]
-        return forked.run(COMMAND[-1], called, cwd=cwd or self.place, env=self.environment, errors="surrogateescape")
+        how: Any = {"cwd": cwd or self.place, "env": self.environment, "timeout": timeout, "errors": "surrogateescape"}
+        return forked.run(COMMAND[-1], called, **how)
 
-    def ok(self, *words: str | bytes | Path, cwd: Path | None = None) -> str:
-        done = self.run(*words, cwd=cwd)
+    def ok(self, *words: str | bytes | Path, **options: Any) -> str:
+        done = self.run(*words, **options)
         assert done.returncode == 0, (words, done)
         return done.stdout
 
@@ -50,10 +51,10 @@ class Queue:
     def jobs(self) -> dict[int, Mapping[str, Any]]:
         return {job["id"]: job for job in json.loads(self.ok("list", "--all", "--json"))["jobs"]}
 
-    def start(self, *words: str, **options: Any) -> subprocess.Popen[bytes]:
+    def start(self, *words: str, stderr: int | None = None) -> forked.Process:
         """`queue run`, or `serve` with its options, in the background."""
-        command = [*COMMAND, *(words or ("queue", "run", "--tick", "0.02"))]
-        process = subprocess.Popen(command, cwd=self.place, env=self.environment, **options)
+        called = words or ("queue", "run", "--tick", "0.02")
+        process = forked.Process(COMMAND[-1], called, cwd=self.place, env=self.environment, stderr=stderr)
         self._started.append(process)
         return process
 

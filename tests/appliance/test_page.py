@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import forked
 import httpx
 import pytest
 from ecosort_appliance.database import MIGRATIONS, open_database
@@ -48,7 +49,7 @@ class Service:
     """A running `ecosort serve`."""
 
     queue: Queue
-    process: subprocess.Popen[bytes]
+    process: forked.Process
     url: str
     token: str
 

@@ -24,7 +24,7 @@ class Killed(BaseException):
 
 @pytest.fixture
 def result(tmp_path: Path) -> Path:
-    return write_result(tmp_path / "r", runs=2)
+    return write_result(tmp_path / "r", factor=0.2, runs=2)
 
 
 def log_of(result: Path, factor: float) -> str:
