@@ -61,7 +61,7 @@ def _is_partial(name: str) -> bool:
 
 
 def may_share_names(first: Sequence[str], second: Sequence[str]) -> bool:
-    """False where no name has patterns of both, as the literal beginnings and ends of these tell."""
+    """False where the literal beginnings or ends of the patterns show that no name matches both."""
     return any(_may_overlap(one, other) for one in first or ["*"] for other in second or ["*"])
 
 

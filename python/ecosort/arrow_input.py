@@ -66,7 +66,7 @@ def _key_and_item(entry: Any) -> tuple[Any, Any]:
 
 
 def cast_to(schema: Any, batches: Iterable[Any]) -> Iterator[Any]:
-    """The batches with the types of a schema, some rows at a time: how long a slice of views is, only their copy tells.
+    """The batches with the types of a schema, some rows at a time: the size of a slice of views is only known from its copy.
 
     By way of dictionaries without views: pyarrow takes no values out of others within lists.
     """

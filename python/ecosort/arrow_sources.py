@@ -43,7 +43,7 @@ def source_of(table: Any) -> Source:
         return _of_streams([table.scanner(batch_readahead=0, fragment_readahead=0, use_threads=False).to_reader()])
     if hasattr(table, "to_reader"):  # a Scanner
         return _of_streams([table.to_reader()])
-    if hasattr(table, "collect_batches"):  # a LazyFrame, which may have no batch: then no rows tell its columns
+    if hasattr(table, "collect_batches"):  # a LazyFrame; its columns are those of no rows, because it may have no batch
         return _of_streams(chain([table.head(0).collect()], table.collect_batches()))
     if hasattr(table, "collect"):  # an older one
         return _of_streams([table.collect()])
@@ -56,7 +56,7 @@ def _of_items(items: Iterator[Any]) -> Source:
     """Paths or batches."""
     first = next(items, None)
     if first is None:
-        raise BadInput(f"there are no batches to sort: nothing tells the columns; {_WANTED}")
+        raise BadInput(f"there are no batches to sort: their columns are not known; {_WANTED}")
     if isinstance(first, _PATHS):
         return _of_files([file for path in path_words([first, *items], "table") for file in _files_at(path)])
     return _of_streams(chain([first], items))
@@ -116,7 +116,7 @@ def _files_at(path: str) -> list[str]:
         directories[:] = sorted(name for name in directories if not name.startswith((".", "_")))
         if any("=" in name for name in directories):
             raise BadInput(
-                f"the directories in '{place}' tell values of columns ('{directories[0]}'); "
+                f"the directories in '{place}' name values of columns ('{directories[0]}'); "
                 f"give pyarrow.dataset.dataset({path!r}, partitioning='hive')"
             )
         found += [f"{place}/{name}" for name in sorted(files) if not name.startswith((".", "_"))]

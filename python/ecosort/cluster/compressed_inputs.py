@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from ecosort.errors import BadInput, EcoSortError, IoFailed
 
-RATIO = 4  # what a plan takes for the size of the rows, which no one knows: so many times the size of the input
+RATIO = 4  # a plan assumes that the rows have so many times the size of the input
 BEGIN_BYTES = 10
 _PIECE = 1 << 20
 _MAGIC = {
@@ -94,7 +94,7 @@ def _by_program(codec: str, url: str, pieces: Iterator[bytes]) -> Iterator[bytes
             while piece := program.stdout.read(_PIECE):
                 yield piece
         finally:
-            program.stdout.close()  # who gives up ends it
+            program.stdout.close()  # ends the program, if its output is not wanted any more
             feeding.join()
             said = program.stderr.read().decode(errors="replace").strip().rpartition("\n")[2]
     if failed:

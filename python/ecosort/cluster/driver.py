@@ -101,7 +101,7 @@ class Driver:
 
     @contextlib.contextmanager
     def _naming_the_job(self) -> Iterator[None]:
-        """In errors of whoever does not know what `ecosort cluster resume` is told, nor the names of the inputs."""
+        """Errors of code that knows neither the name of the job nor those of the inputs get both."""
         try:
             with naming_inputs(self.spec):
                 yield

@@ -32,7 +32,7 @@ _LIST = "s3:ListBucket"
 
 
 def split_url(url: str) -> tuple[str, str]:
-    """The bucket, and what stands behind it."""
+    """The bucket and the key, which may be empty."""
     bucket, _, key = url.removeprefix(_S3).partition("/")
     if not bucket:
         raise BadInput(f"'{url}' names no bucket: s3://BUCKET/KEY")

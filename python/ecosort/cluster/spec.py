@@ -220,7 +220,7 @@ def _is_left_by_crash(path: Path) -> bool:
 
 
 def begin_of_input(path: str) -> bytes:
-    """Its first bytes, which tell whether it is compressed."""
+    """Its first bytes, which show whether it is compressed."""
     if is_remote(path):
         return begin_of(path, version_of(path), BEGIN_BYTES)
     with Path(path).open("rb") as file:

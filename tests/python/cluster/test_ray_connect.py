@@ -1,4 +1,4 @@
-"""A Ray that is not there, or not whole, is told in one line and soon. Needs no Ray: a stand-in fails as Ray does."""
+"""A Ray that is missing, incomplete or silent makes one line, soon. Needs no Ray: a stand-in fails as Ray does."""
 
 from __future__ import annotations
 
