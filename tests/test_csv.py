@@ -451,6 +451,7 @@ KEY_WORDS = "key is NAME[:TYPE][:desc], its type one of text, nocase, number, in
     (["--by", "a"], ["a,b\n", "a,b,c\n"], "2.csv: the header has 3 columns, and that of 1.csv has 2"),
     (["--by", "a"], ["a,b\n", ""],
      "2.csv: is empty, and a header is wanted; with --no-header columns have numbers, as in --by 3"),
+    (["--by", "a"], ["a\n1\n", "a\n1\n2,3\n"], "2.csv: line 3, byte 4: the row has 2 fields, and the header has 1 column"),
     (["--by", "a"], ["a,b\r1,2\r"], "1.csv: line 1: a carriage return ends no row; rows end with a line feed, or with both"),
     (["--no-header", "--by", "3"], ["1,2\n"], "key '3': the first row has 2 columns"),
     (["--no-header", "--by", "0"], ["1,2\n"], "key '0': without a header a column is named by its number, from 1 on"),
