@@ -1,9 +1,9 @@
 """Programs in Python as processes that cost a tenth of a start.
 
 Python with what `ecosort-power report` imports takes 0.3 s of the processor before it begins, and the tests call such programs a
-thousand times. Here a server forks for every call, and has imported the libraries that the calls before needed. What is
-forked is a process like any other: its directory, environment, signals, streams and exit code are its own, it imports what is of
-the project, and it ends as Python ends.
+thousand times. Here a server forks for every call, and has imported what the calls before needed. What is forked is a
+process like any other: its directory, environment, signals, streams and exit code are its own, and it ends as Python ends.
+What a module makes where it is imported is the same in all of them: no module may make there what tells processes apart.
 
     server, one per worker of pytest    waits for calls and forks
      +- keeper, one per call            tells the pid and the exit code to who called
@@ -33,9 +33,8 @@ from typing import IO, Any
 
 # Python and its libraries look at these where they start: a call with others of them is a process of its own.
 _OF_THE_START = ("PYTHON", "LC_", "LANG", "LD_", "MPL")
-# What is of the project is imported by every program itself, as it is where it is used.
-_OWN = ("ecosort", "__main__")
-_PACKAGES = ("python", "power", "tuning", "tuning/bench", "appliance")
+_ROOT = Path(__file__).resolve().parent.parent
+_PACKAGES = [str(_ROOT / name) for name in ("python", "power", "tuning", "tuning/bench", "appliance")]
 
 
 class Process:
@@ -157,7 +156,7 @@ def _starts_alike(env: Mapping[str, str]) -> bool:
     def said(where: Mapping[str, str]) -> dict[str, str]:
         return {k: v for k, v in where.items() if k.startswith(_OF_THE_START) and k != "PYTHONPATH" and "PYTEST" not in k}
 
-    return said(env) == said(os.environ)
+    return said(env) == said(os.environ) and set(env.get("PYTHONPATH", "").split(":")) <= {"", *_PACKAGES}
 
 
 def _namespace() -> str:
@@ -169,9 +168,7 @@ def _namespace() -> str:
 def _server(namespace: str) -> socket.socket:
     """Begins with the first call from a namespace of mounts, and ends with this process, however that ends."""
     ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    root = Path(__file__).resolve().parent.parent
-    packages = ":".join(str(root / name) for name in _PACKAGES)
-    env = os.environ | {"PYTHONPATH": packages, "OPENBLAS_NUM_THREADS": "1"}
+    env = os.environ | {"PYTHONPATH": ":".join(_PACKAGES), "OPENBLAS_NUM_THREADS": "1"}
     command = [sys.executable, "-P", __file__, str(its.fileno())]
     quiet = subprocess.DEVNULL
     with its:
@@ -208,7 +205,7 @@ def _reap(how: int) -> None:
 
 
 def _tell_imports(tell: int, before: set[str]) -> None:
-    names = [name for name in sys.modules if name not in before and not name.startswith(_OWN)]
+    names = [name for name in sys.modules if name not in before and name != "__main__"]
     with contextlib.suppress(BlockingIOError):
         os.write(tell, "".join(f"{name}\n" for name in names).encode())
 

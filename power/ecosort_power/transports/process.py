@@ -36,7 +36,7 @@ class _Session:
     """The guard of this process, started with the first child."""
 
     def __init__(self) -> None:
-        self.mark = secrets.token_hex(16)
+        self.mark = ""
         self._guard: subprocess.Popen[str] | None = None
         self._lock = threading.Lock()
 
@@ -44,6 +44,7 @@ class _Session:
         with self._lock:
             if self._guard is not None:
                 return
+            self.mark = self.mark or secrets.token_hex(16)
             self._guard = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(Path(guard.__file__))],
                 stdin=subprocess.PIPE,
@@ -68,6 +69,8 @@ class _Session:
 
     def survivors(self, but: Sequence[int] = ()) -> list[int]:
         """Processes of this session that are still there, without `but` and their children."""
+        if not self.mark:
+            return []
         return [pid for pid in guard.marked(self.mark) if pid not in but and _parent(pid) not in but]
 
 
