@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "base/size_text.h"
+#include "demsort_inplace/prepare/contents.h"
 #include "demsort_inplace/prepare/ground.h"
 #include "formats/lines/quoted.h"
 #include "job/benchmark_records.h"
@@ -52,6 +53,9 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
     return fmt::format("; name a directory on a drive with {}, or this one if you mean it", words.temp);
   if (dynamic_cast<const HeaderUnusable*>(&error) != nullptr) return "; with --no-header columns have numbers, as in --by 3";
   if (dynamic_cast<const BackendUnusable*>(&error) != nullptr) return "; use --io pool";
+  if (const auto* unfit = dynamic_cast<const inplace::UnfitContents*>(&error))
+    return unfit->has_nul ? "; give -z if NUL ends its lines, or --as-is to sort its lines for good"
+                          : " (--as-is sorts its bytes, for good)";
   if (const auto* unlikely = dynamic_cast<const job::UnlikelyRecords*>(&error)) return ways_for(*unlikely, words.command);
   return "";
 }
