@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codec/contents.h"
 #include "codec/decoder.h"
 #include "codec/encoder.h"
 #include "fuzz_support.h"
@@ -24,7 +25,7 @@ constexpr std::size_t most_plain_bytes = std::size_t{4} << 20U;  // bombs contin
 
 struct Decoded {
   std::string plain;
-  bool is_damaged = false, is_truncated = false, is_too_large = false, is_cut = false;
+  bool is_damaged = false, is_truncated = false, is_unreadable = false, is_too_large = false, is_cut = false;
   friend bool operator==(const Decoded&, const Decoded&) = default;
 };
 
@@ -52,6 +53,8 @@ Decoded decode(Codec codec, std::string_view file, std::size_t in_bytes, std::si
   } catch (const Damaged& error) {
     require(error.offset <= file.size(), "the damage lies in the file");
     decoded.is_damaged = true;
+  } catch (const Unreadable&) {
+    decoded.is_unreadable = true;
   } catch (const TooLarge&) {
     decoded.is_too_large = true;
   }
@@ -63,9 +66,10 @@ void check_pieces(Codec codec, std::string_view file, std::size_t in_bytes, std:
   const Decoded whole = decode(codec, file, std::max<std::size_t>(file.size(), 1), std::size_t{64} << 10U);
   const Decoded pieces = decode(codec, file, in_bytes, out_bytes);
   if (whole.is_cut || pieces.is_cut) return;
-  const bool is_sound = !whole.is_damaged && !whole.is_truncated && !whole.is_too_large;
+  const bool is_sound = !whole.is_damaged && !whole.is_truncated && !whole.is_unreadable && !whole.is_too_large;
   if (is_sound) require(whole == pieces, "pieces give the same as the whole");
-  require(is_sound == (!pieces.is_damaged && !pieces.is_truncated && !pieces.is_too_large), "pieces are as sound as the whole");
+  require(is_sound == (!pieces.is_damaged && !pieces.is_truncated && !pieces.is_unreadable && !pieces.is_too_large),
+          "pieces are as sound as the whole");
 }
 
 void check_way_back(Codec codec, std::string_view plain, std::size_t in_bytes, std::size_t out_bytes) {
@@ -79,7 +83,8 @@ void check_way_back(Codec codec, std::string_view plain, std::size_t in_bytes, s
     require(size <= member.size(), "a member is not larger than was foreseen");
     file.append(reinterpret_cast<const char*>(member.data()), size);
   }
-  require(codec_of_beginning(file) == codec, "what was written is recognised");
+  const Contents* const contents = contents_of(file);
+  require(contents != nullptr && contents->codec == codec, "what was written is recognised");
   require(decoder_bytes(codec, file) <= memory_bytes, "small members take little memory");
   const Decoded back = decode(codec, file, in_bytes, out_bytes);
   require(!back.is_damaged && !back.is_truncated && !back.is_too_large, "what was written is sound");
