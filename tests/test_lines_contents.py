@@ -86,7 +86,7 @@ def test_what_is_no_text(ecosort: Path, tmp_path: Path, kind: str, is_what: str,
     for name in ("in", "packed"):
         for words in ([name], ["-m", name], ["-c", name], ["-o", "out", name], ["-"]):
             given = (tmp_path / name).read_bytes() if words == ["-"] else None
-            shown = "-" if words == ["-"] else name
+            shown = "standard input" if words == ["-"] else name
             code, output, error = run([str(ecosort), "lines", "--decompress=auto"], words, tmp_path, given)
             assert (code, output, error) == (2, b"", f"sort: {shown}: is {is_what}; {advice}\n"), words
     assert not (tmp_path / "out").exists()

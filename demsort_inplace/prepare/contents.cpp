@@ -38,8 +38,7 @@ class Look {
 };
 
 [[noreturn]] void refuse(const io::File& file, const codec::Contents& found) {
-  throw NotText(fmt::format("'{}' is {}, and cannot be sorted in place: {}", file.path(), found.is, found.advice),
-                NotText::Because::container);
+  throw UnfitContents(fmt::format("'{}' is {}, and cannot be sorted in place: {}", file.path(), found.is, found.advice));
 }
 
 // The offset of a NUL byte.
@@ -61,9 +60,8 @@ void check_holds_lines(const io::File& file, char terminator) {
   if (const codec::Contents* const found = codec::contents_of(look.at(0), file.path())) refuse(file, *found);
   if (terminator == '\0') return;
   if (const auto nul = find_nul(look, file.facts().size_bytes))
-    throw NotText(
-        fmt::format("'{}' has a NUL byte at byte {}, as text has none, and cannot be sorted in place", file.path(), *nul),
-        NotText::Because::nul_byte);
+    throw UnfitContents(
+        fmt::format("'{}' has a NUL byte at byte {}, as text has none, and cannot be sorted in place", file.path(), *nul), true);
 }
 
 void check_holds_records(const io::File& file) {

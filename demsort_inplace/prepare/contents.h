@@ -3,25 +3,25 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/errors.h"
 #include "io/file.h"
 
 namespace ecosort::inplace {
 
-// The file holds something else than what is to be sorted. Its line says what; the way on depends on why.
-struct NotText : InputRefused {
-  enum class Because : std::uint8_t { container, nul_byte };
-  NotText(const std::string& line, Because why) : InputRefused(line), because(why) {}
-  Because because;
+// The file looks like what would be lost. `has_nul`: it may hold lines that end with NUL.
+struct UnfitContents : UsageError {
+  explicit UnfitContents(const std::string& line, bool nul = false) : UsageError(line), has_nul(nul) {}
+  bool has_nul;
 };
 
-// NotText for what the table of contents knows, and for NUL bytes where lines do not end with them. Files of up to
+// UnfitContents for what the table of contents knows, and for NUL bytes where lines do not end with them. Files of up to
 // looked_at_bytes are looked at as a whole, larger ones in places that lie evenly.
 inline constexpr std::uint64_t looked_at_bytes = std::uint64_t{16} << 20U;
 void check_holds_lines(const io::File& file, char terminator);
 
-// NotText for what the table knows for certain.
+// UnfitContents for what the table knows for certain.
 void check_holds_records(const io::File& file);
 
 }  // namespace ecosort::inplace

@@ -52,11 +52,10 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
   if (dynamic_cast<const job::RunsInMemory*>(&error) != nullptr)
     return fmt::format("; name a directory on a drive with {}, or this one if you mean it", words.temp);
   if (dynamic_cast<const HeaderUnusable*>(&error) != nullptr) return "; with --no-header columns have numbers, as in --by 3";
-  if (const auto* text = dynamic_cast<const inplace::NotText*>(&error))
-    return text->because == inplace::NotText::Because::container
-               ? " (--as-is sorts its bytes, for good)"
-               : ": give -z if NUL ends its lines, or --as-is to sort its lines for good";
   if (dynamic_cast<const BackendUnusable*>(&error) != nullptr) return "; use --io pool";
+  if (const auto* unfit = dynamic_cast<const inplace::UnfitContents*>(&error))
+    return unfit->has_nul ? "; give -z if NUL ends its lines, or --as-is to sort its lines for good"
+                          : " (--as-is sorts its bytes, for good)";
   if (const auto* unlikely = dynamic_cast<const job::UnlikelyRecords*>(&error)) return ways_for(*unlikely, words.command);
   return "";
 }

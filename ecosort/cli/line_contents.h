@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "codec/contents.h"
+#include "job/plan_codecs.h"
 
 namespace ecosort::cli {
 

@@ -25,7 +25,7 @@ constexpr std::size_t most_plain_bytes = std::size_t{4} << 20U;  // bombs contin
 
 struct Decoded {
   std::string plain;
-  bool is_damaged = false, is_truncated = false, is_too_large = false, is_cut = false;
+  bool is_damaged = false, is_truncated = false, is_unreadable = false, is_too_large = false, is_cut = false;
   friend bool operator==(const Decoded&, const Decoded&) = default;
 };
 
@@ -53,6 +53,8 @@ Decoded decode(Codec codec, std::string_view file, std::size_t in_bytes, std::si
   } catch (const Damaged& error) {
     require(error.offset <= file.size(), "the damage lies in the file");
     decoded.is_damaged = true;
+  } catch (const Unreadable&) {
+    decoded.is_unreadable = true;
   } catch (const TooLarge&) {
     decoded.is_too_large = true;
   }
@@ -64,9 +66,10 @@ void check_pieces(Codec codec, std::string_view file, std::size_t in_bytes, std:
   const Decoded whole = decode(codec, file, std::max<std::size_t>(file.size(), 1), std::size_t{64} << 10U);
   const Decoded pieces = decode(codec, file, in_bytes, out_bytes);
   if (whole.is_cut || pieces.is_cut) return;
-  const bool is_sound = !whole.is_damaged && !whole.is_truncated && !whole.is_too_large;
+  const bool is_sound = !whole.is_damaged && !whole.is_truncated && !whole.is_unreadable && !whole.is_too_large;
   if (is_sound) require(whole == pieces, "pieces give the same as the whole");
-  require(is_sound == (!pieces.is_damaged && !pieces.is_truncated && !pieces.is_too_large), "pieces are as sound as the whole");
+  require(is_sound == (!pieces.is_damaged && !pieces.is_truncated && !pieces.is_unreadable && !pieces.is_too_large),
+          "pieces are as sound as the whole");
 }
 
 void check_way_back(Codec codec, std::string_view plain, std::size_t in_bytes, std::size_t out_bytes) {
