@@ -2,7 +2,7 @@
 
 Python with what `ecosort-power report` imports takes 0.3 s of the processor before it begins, and the tests call such programs a
 thousand times. Here a server forks for every call, and has imported what the calls before needed. What is forked is a
-process like any other: its directory, environment, signals, streams and exit code are its own, and it ends as Python ends.
+process like any other: its directory, environment, signals, streams and exit code are its own.
 What a module makes where it is imported is the same in all of them: no module may make there what tells processes apart.
 
     server, one per worker of pytest    waits for calls and forks
@@ -26,6 +26,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -257,7 +258,16 @@ def _become(call: Mapping[str, Any]) -> None:
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
     sys.argv = [call["module"], *call["words"]]
-    runpy.run_module(call["module"], run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module(call["module"], run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        if threading.active_count() > 1 or not isinstance(end.code, int):
+            raise
+        # To take all objects apart would copy the memory of the server. What has to happen before that happens.
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(end.code & 0xFF)
 
 
 if __name__ == "__main__":
