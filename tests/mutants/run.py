@@ -60,7 +60,9 @@ def run_in_copy(*words: str | Path) -> subprocess.CompletedProcess[str]:
     """With the copy's own build and without the larger sweeps of `make soak`; in a session of its own, as a fault may kill it."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ECOSORT_", "MAKE", "MFLAGS"))}
     launcher = {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache"} if shutil.which("ccache") else {}
-    return subprocess.run(words, cwd=COPY, env=launcher | kept, start_new_session=True, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        words, cwd=COPY, env=launcher | kept, start_new_session=True, capture_output=True, text=True, check=False
+    )
 
 
 def call(*words: str | Path) -> None:
