@@ -57,18 +57,18 @@ def choose_mutants(names: Sequence[str]) -> list[Mutant]:
 
 
 def run_in_copy(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """The copy is tested with its own build, and never with the larger sweeps of `make soak`."""
+    """With the copy's own build and without the larger sweeps of `make soak`; in a session of its own, as a fault may kill it."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ECOSORT_", "MAKE", "MFLAGS"))}
     launcher = {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache"} if shutil.which("ccache") else {}
     return subprocess.run(
-        words, cwd=COPY, env=launcher | kept, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        words, cwd=COPY, env=launcher | kept, start_new_session=True, capture_output=True, text=True, check=False
     )
 
 
 def call(*words: str | Path) -> None:
     done = run_in_copy(*words)
     if done.returncode != 0:
-        raise BrokenError(f"{shlex.join(map(str, words))} failed:\n{done.stdout[-2000:]}")
+        raise BrokenError(f"{shlex.join(map(str, words))} failed:\n{(done.stdout + done.stderr)[-2000:]}")
 
 
 def renew_copy(jobs: int) -> None:
@@ -91,7 +91,7 @@ def first_failure(words: Sequence[str], jobs: int) -> str | None:
     if failed := _FAILURE.search(done.stdout):
         return failed[1]
     if done.returncode != 0:
-        raise BrokenError(f"pytest {shlex.join(words)} did not run:\n{done.stdout[-2000:]}")
+        raise BrokenError(f"pytest {shlex.join(words)} did not run:\n{(done.stdout + done.stderr)[-2000:]}")
     return None
 
 

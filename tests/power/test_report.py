@@ -18,11 +18,13 @@ from typing import Any
 import pytest
 from ecosort_power.errors import UsageError
 from ecosort_power.live import Tally, Together, format_line
+from ecosort_power.quality import Defect
 from ecosort_power.reading import PowerKind, Reading
 from ecosort_power.report import csv as report_csv
 from ecosort_power.report import html, markdown, terminal
 from ecosort_power.report import json as report_json
 from ecosort_power.report.content import Result, gather
+from ecosort_power.report.rules import BROKEN, rules
 from ecosort_power.report.sections import run_row, sections
 from ecosort_power.report.series import MAX_BINS, PowerLine, _thin, added
 from ecosort_power.report.style import PALETTE
@@ -48,6 +50,23 @@ def page(result: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path.parent / "facts.toml").write_text('title = "Box <1>"\n')
     path.write_text(html.render(gather(ResultDirectory(result), path.parent / "facts.toml")), encoding="utf-8")
     return path
+
+
+def broken_rules(result: Result) -> list[str]:
+    return [rule.text for rule in rules(result) if rule.verdict == BROKEN]
+
+
+def test_a_rule_of_joulesort_that_one_run_breaks_is_not_kept(result: Path) -> None:
+    sound = gather(ResultDirectory(result), None)
+    assert broken_rules(sound) == []
+    first, *others = sound.runs
+    failed = replace(first, defects=[Defect("exit-code", "the command ended with exit code 3")])
+    six = replace(sound.session, options=replace(sound.session.options, runs=6))
+    assert broken_rules(replace(sound, session=six, runs=[*sound.runs, failed])) == ["5 runs or more, all valid"]
+    assert broken_rules(replace(sound, runs=others)) == ["5 runs or more, all valid"]
+    assert broken_rules(replace(sound, runs=[replace(first, cold=None), *others])) == ["no input in the page cache"]
+    unchecked = replace(sound, runs=[replace(first, validation=None), *others])
+    assert broken_rules(unchecked) == ["every output validated against its input"]
 
 
 def test_the_summary_of_five_runs(result: Path) -> None:
