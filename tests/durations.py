@@ -14,6 +14,7 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import forked
 import pytest
 
 LONGEST = 50
@@ -45,9 +46,9 @@ def of_line(line: str) -> Duration:
 
 
 def processor_s() -> float:
-    """Of this process and of the children it has waited for."""
+    """Of this process, of the children it has waited for, and of the programs that were forked for it."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used) + forked.processor_s()
 
 
 class Durations:

@@ -165,6 +165,15 @@ def _namespace() -> str:
     return str(Path("/proc/thread-self/ns/mnt").readlink())
 
 
+_servers: list[int] = []
+
+
+def processor_s() -> float:
+    """Of the servers and of the programs that have ended."""
+    ticks = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15] for pid in _servers]
+    return sum(int(tick) for of_server in ticks for tick in of_server) / os.sysconf("SC_CLK_TCK")
+
+
 @functools.cache
 def _server(namespace: str) -> socket.socket:
     """Begins with the first call from a namespace of mounts, and ends with this process, however that ends."""
@@ -174,7 +183,8 @@ def _server(namespace: str) -> socket.socket:
     quiet = subprocess.DEVNULL
     with its:
         server = subprocess.Popen(command, pass_fds=[its.fileno()], stdin=quiet, stdout=quiet, env=env)
-    atexit.register(server.wait)  # then its time of the processor is counted
+    _servers.append(server.pid)
+    atexit.register(server.wait)
     atexit.register(ours.close)
     return ours
 
