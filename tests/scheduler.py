@@ -1,6 +1,7 @@
 """How `pytest -n` deals the tests out.
 
-A worker gets one part of the tests at a time: a C++ suite, whose cases run as one process, or some tests of one file.
+A worker gets one part of the tests at a time: a C++ suite, whose cases run as one process, a file of the power harness, whose
+measurements are made while its other tests run, or some tests of any other file.
 """
 
 from typing import Any
@@ -29,6 +30,8 @@ class InTwoPhases(LoadScopeScheduling):
         path, _, test = nodeid.partition("::")
         if path.endswith("test_cpp_units.py"):
             return test.partition("[")[2].partition(".")[0].rstrip("]")
+        if "/power/" in path:  # a measurement is made once for the tests of its file that look at it
+            return path
         number = self._tests_of_file[path] = self._tests_of_file.get(path, -1) + 1
         return f"{path} {number // TESTS_OF_A_PART}"
 

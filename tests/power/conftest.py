@@ -30,10 +30,11 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
         items[i] = item
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def measurements(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measurements]:
-    """Begins with the first test of the power harness; deselected tests have no measurement."""
-    found = Measurements(request.session.stash[_ITEMS], tmp_path_factory)
+    """Those of a file begin with its first test; deselected tests have no measurement."""
+    items = [item for item in request.session.stash[_ITEMS] if item.path == request.path]
+    found = Measurements(items, tmp_path_factory)
     yield found
     found.close()
 

@@ -83,7 +83,7 @@ def _once(directory: Path, attempt: Callable[[Path], Measured]) -> Measured:
 
 
 class Measurements:
-    """All measurements that the chosen tests want, in the background and in the order of the tests."""
+    """All measurements that the chosen tests of a file want, in the background and in the order of the tests."""
 
     def __init__(self, items: Iterable[pytest.Item], factory: pytest.TempPathFactory) -> None:
         self._pool = ThreadPoolExecutor(TOGETHER)
