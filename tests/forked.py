@@ -166,12 +166,13 @@ def _namespace() -> str:
 
 
 _servers: list[int] = []
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 def processor_s() -> float:
     """Of the servers and of the programs that have ended."""
     ticks = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15] for pid in _servers]
-    return sum(int(tick) for of_server in ticks for tick in of_server) / os.sysconf("SC_CLK_TCK")
+    return sum(int(tick) for of_server in ticks for tick in of_server) / _TICKS_PER_S
 
 
 @functools.cache
