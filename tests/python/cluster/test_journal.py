@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,14 @@ def test_events_come_back(tmp_path: Path) -> None:
     events = made(tmp_path / "journal", 5)
     with Journal(tmp_path / "journal") as journal:
         assert journal.events == events
+
+
+def test_an_event_is_synced_before_append_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fdatasync", lambda descriptor: synced.append(os.fstat(descriptor).st_size))
+    with Journal.create(tmp_path / "journal", {"event": 0}) as journal:
+        journal.append({"event": 1})
+        assert synced == [(tmp_path / "journal").stat().st_size]
 
 
 def test_a_journal_cut_anywhere_has_the_events_before_and_can_be_continued(tmp_path: Path) -> None:
