@@ -35,7 +35,6 @@ LAYERS = [
 ]
 # What the command line may include besides the API, job/ and what these offer; of some directories all.
 CLI_ALSO_USES = {
-    "codec/contents",  # what an input holds, by its first bytes
     "demsort_inplace/prepare/*",  # what job/ is for jobs that outlive a crash, which it does not know
     "formats/lines/debug_marks",  # the words of GNU sort
     "formats/lines/grammar",

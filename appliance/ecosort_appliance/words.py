@@ -47,7 +47,7 @@ GRAMMARS = {
             *_PACKED_RUNS,
         ),
     ),
-    "inplace": Grammar("q", (*_RECORDS, *_REPORTS, "verify=", "space=", "unique", "compress=")),
+    "inplace": Grammar("q", (*_RECORDS, *_REPORTS, "verify=", "space=", "as-is", "unique", "compress=")),
     "merge": Grammar(
         "o:q",
         (
@@ -65,7 +65,7 @@ GRAMMARS = {
             *("ignore-nonprinting", "month-sort", "numeric-sort", "random-sort", "random-source=", "reverse", "sort="),
             *("version-sort", "batch-size=", "check", "compress-program=", "debug", "files0-from=", "key=", "merge", "output="),
             *("stable", "buffer-size=", "memory=", "field-separator=", "temporary-directory=", "temp=", "parallel=", "unique"),
-            *("zero-terminated", "header", "resumable", "inplace", "io=", "verify=", "profile=", "no-profile", "trace="),
+            *("zero-terminated", "header", "resumable", "inplace", "as-is", "io=", "verify=", "profile=", "no-profile", "trace="),
             *_PACKED,
         ),
     ),
