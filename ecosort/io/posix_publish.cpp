@@ -21,6 +21,7 @@ namespace ecosort::io {
 namespace {
 
 constexpr int most_links = 40;  // the kernel's own limit
+
 [[nodiscard]] std::string directory_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";

@@ -52,6 +52,10 @@ class Source:
     note: str = ""
 
 
+def _last_part(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
+
+
 @dataclass(frozen=True, slots=True)
 class Chassis:
     path: str
@@ -59,7 +63,7 @@ class Chassis:
 
     @property
     def name(self) -> str:
-        return self.path.rstrip("/").rpartition("/")[2]
+        return _last_part(self.path)
 
     @property
     def kind(self) -> str:
@@ -205,7 +209,7 @@ class _Sensor:
 
     @property
     def name(self) -> str:
-        return f"Sensors/{self.path.rstrip('/').rpartition('/')[2]}"
+        return f"Sensors/{_last_part(self.path)}"
 
     @property
     def title(self) -> str:
