@@ -32,7 +32,7 @@ _MOST_CONDITION = 60.0
 _LEAST_GAIN = 0.75
 _EXACT = 1e-9  # squared relative errors that are none
 # Shorter phases are measured by their beginnings and ends.
-_LEAST_PHASE_S = 0.05
+LEAST_PHASE_S = 0.05
 PHASES = ("run_formation", "merge")
 _FORMATION_KERNELS = ("extract", "index_sort", "gather", "input_hash", "input_checksum", "granule_seal")
 # What these are called where all runs stay in memory: other work, with a factor of its own.
@@ -196,7 +196,7 @@ def fit_time(runs: Sequence[MeasuredRun], drive: Drive, cpu_share: float) -> Tim
     ratios: dict[str, list[float]] = {}
     for run in runs:
         for name, phase in grouped(run.phases).items():
-            if phase.seconds < _LEAST_PHASE_S:
+            if phase.seconds < LEAST_PHASE_S:
                 continue
             times = {**drive_times(drive, name, phase.work, run.plan), PROCESSOR: processor_s(run, name, cpu_share)}
             slowest = max(times.values())
