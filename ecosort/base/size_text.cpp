@@ -66,8 +66,7 @@ std::uint64_t parse_bytes(std::string_view text, std::string_view option) {
   throw UsageError(fmt::format("{}: '{}' is not a size; write a whole number with a unit, such as 512MiB or 4GB", option, text));
 }
 
-std::uint64_t parse_assumed_bytes(std::string_view text) {
-  constexpr std::string_view option = "--assume-size";
+std::uint64_t parse_assumed_bytes(std::string_view text, std::string_view option) {
   const std::uint64_t bytes = parse_bytes(text, option);
   if (bytes == 0) throw UsageError(fmt::format("{}: give at least one byte", option));
   if (bytes > most_input_bytes) throw UsageError(fmt::format("{}: give at most {}", option, format_bytes(most_input_bytes)));

@@ -21,6 +21,6 @@ namespace ecosort {
 
 // The size of an input that is not there, which is only planned for: some bytes, and no more than can be planned for.
 inline constexpr std::uint64_t most_input_bytes = std::uint64_t{1} << 60U;
-[[nodiscard]] std::uint64_t parse_assumed_bytes(std::string_view text);
+[[nodiscard]] std::uint64_t parse_assumed_bytes(std::string_view text, std::string_view option);
 
 }  // namespace ecosort

@@ -18,8 +18,9 @@ TEST(SizeText, ANumberWithoutAUnitIsBytesAndUnitsGoUpToExabytes) {
 }
 
 TEST(SizeText, AnInputThatIsNotThereHasBytesAndNoMoreThanAPlanCanCount) {
-  EXPECT_EQ(parse_assumed_bytes("1EiB"), most_input_bytes);
-  for (const char* text : {"0", "0GB", "2EiB", "18446744073709551615"}) EXPECT_THROW((void)parse_assumed_bytes(text), UsageError);
+  EXPECT_EQ(parse_assumed_bytes("1EiB", "--assume-size"), most_input_bytes);
+  for (const char* text : {"0", "0GB", "2EiB", "18446744073709551615"})
+    EXPECT_THROW((void)parse_assumed_bytes(text, "--assume-size"), UsageError);
 }
 
 }  // namespace
