@@ -1,5 +1,6 @@
 #include "demsort_inplace/second_phase.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -8,6 +9,8 @@
 namespace ecosort::inplace {
 
 namespace {
+
+constexpr std::uint64_t most_forecast_readers = 64;
 
 // What the records that follow must not come before. Empty: none is there yet.
 Task<std::vector<std::byte>> last_record_of_output(Workbench& bench) {
@@ -23,6 +26,11 @@ Task<void> punch_again(Workbench& bench, std::size_t number) {
   if (begin > head) (void)co_await bench.reactor.release(bench.store->run(number).file(), head, begin - head);
 }
 
+// A run block of each, one after the other, would take an hour on a hard disk. The buffers of the merge are not there yet.
+std::uint64_t forecast_readers(const Workbench& bench) {
+  return std::clamp<std::uint64_t>(bench.plan.wanted.memory_bytes / 4 / bench.store->block_bytes(), 1, most_forecast_readers);
+}
+
 }  // namespace
 
 // Runs that hold nothing any more stay out of the store.
@@ -34,7 +42,7 @@ Task<void> adopt_runs(Workbench& bench) {
   bench.store.emplace(bench.storage, bench.reactor, bench.plan,
                       run::KeptRuns{direction_of(layout), bench.header.job, layout.head_bytes, layout.unit}, bench.packer.get());
   bench.numbers.assign(layout.runs(), 0);
-  const Buffer memory = bench.memory.allocate(bench.store->block_bytes(), "the beginning of a run block");
+  const Buffer memory = bench.memory.allocate(forecast_readers(bench) * bench.store->block_bytes(), "run blocks of the forecast");
   for (std::uint64_t run = 0; run < layout.runs(); ++run) {
     if (bench.consumed(run) == layout.run_records(run)) continue;
     const std::uint64_t first = first_record_left(layout, bench.consumed(run)), first_block = first / layout.run_block.records;
@@ -47,7 +55,7 @@ Task<void> adopt_runs(Workbench& bench) {
     }
     if (bench.done[run].packed_bytes > 0) co_await bench.store->find_packed(number, first_block, bench.done[run].packed_bytes);
     if (layout.packs && !layout.keeps_runs) co_await punch_again(bench, number);
-    co_await bench.store->read_forecast(number, records, bench.encoder, memory.data());
+    co_await bench.store->read_forecast(number, records, bench.encoder, {memory.data(), memory.size()});
   }
 }
 

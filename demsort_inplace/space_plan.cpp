@@ -1,11 +1,16 @@
 #include "demsort_inplace/space_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <vector>
 
+#include "base/errors.h"
 #include "demsort_inplace/describe_run.h"
 #include "demsort_inplace/journal.h"
+#include "formats/fixed/record_table.h"
+#include "plan/arithmetic.h"
 #include "plan/fit_formation.h"
 
 namespace ecosort::inplace {
@@ -137,6 +142,17 @@ void for_each_layout(const planner::Wanted& wanted, const Ground& ground, const 
   }
 }
 
+// Whether there is one, whatever space it needs.
+bool has_layout(const planner::Wanted& wanted, const Ground& ground) {
+  for (const planner::RunBlock& run_block : run_blocks_for(wanted)) {
+    for (const std::uint64_t runs : run_counts(wanted.input_records)) {
+      SpacePlan plan = tightest(wanted, ground, run_block, runs);
+      if (complete(plan, wanted)) return true;
+    }
+  }
+  return false;
+}
+
 // Lengthens the interval of a layout until what it costs is at most `limit_us`. False: it is never that cheap, or needs
 // `most_bytes` then.
 bool lengthen(SpacePlan& plan, const planner::Wanted& wanted, std::uint64_t limit_us, std::uint64_t most_bytes) {
@@ -177,6 +193,7 @@ SpaceChoice choose_among(const planner::Wanted& wanted, std::uint64_t free_bytes
 }  // namespace
 
 SpaceChoice choose_space(const planner::Wanted& wanted, std::uint64_t free_bytes, const Ground& ground) {
+  planner::check_countable(wanted);
   SpaceChoice choice = choose_among(wanted, free_bytes, ground);
   if (ground.mode != Mode::in_place) return choice;
   Ground bare = ground;
@@ -202,11 +219,23 @@ std::optional<SpacePlan> recommended_space(const planner::Wanted& wanted, const 
   return thriftiest;
 }
 
-std::uint64_t least_memory_bytes(planner::Wanted wanted) {
-  for (std::uint64_t memory = planner::least_memory_bytes;; memory += memory / 8) {
+std::uint64_t least_memory_bytes(planner::Wanted wanted, const Ground& ground) {
+  constexpr std::uint64_t most_records = planner::most_runs * records::RecordTable::most_records;
+  const auto works = [&](std::uint64_t memory) {
     wanted.memory_bytes = memory;
-    if (choose_space(wanted, 0).least) return round_up(memory, MiB);
+    return has_layout(wanted, ground);
+  };
+  std::uint64_t low = 0, high = planner::least_memory_bytes;
+  while (!works(high)) {
+    if (wanted.input_records > most_records || high >= planner::most_memory_bytes)
+      throw UsageError(fmt::format(
+          "{} records are too many for one job: it merges at most {} runs of at most {} records; sort parts of the input",
+          wanted.input_records, planner::most_runs, records::RecordTable::most_records));
+    low = high;
+    high *= 2;
   }
+  const std::uint64_t precision = std::max(high / 128, page_bytes);
+  return round_up(planner::least_that_works(low, high, precision, works), page_bytes);
 }
 
 }  // namespace ecosort::inplace

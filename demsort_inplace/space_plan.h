@@ -57,7 +57,7 @@ struct SpaceChoice {
 // of the time that moving them at 1 GB/s does, or no longer than with any amount of space. Nothing: the memory is too little.
 [[nodiscard]] std::optional<SpacePlan> recommended_space(const planner::Wanted& wanted, const Ground& ground = {});
 
-// The least memory with which there is a layout at all, in place.
-[[nodiscard]] std::uint64_t least_memory_bytes(planner::Wanted wanted);
+// The least memory with which there is a layout at all, or up to a 64th more. UsageError where no memory is enough.
+[[nodiscard]] std::uint64_t least_memory_bytes(planner::Wanted wanted, const Ground& ground = {});
 
 }  // namespace ecosort::inplace

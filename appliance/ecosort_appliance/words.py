@@ -95,7 +95,7 @@ _NOT_RESUMABLE = {
 }
 # What csv and jsonl decompress and compress by its name; no such sort is resumable.
 _PACKED_NAMES = (".gz", ".zst", ".lz4", ".xz", ".bz2")
-_SIZE = re.compile(r"^[0-9]+([KMGT]iB|[kMGT]?B)$")
+_SIZE = re.compile(r"^[0-9]+([KMGTPE]iB|[kMGTPE]?B)?$")
 _TAKEN = {"--stats": "the queue keeps it", "--progress": "the queue reads it"}
 # Whether these can be depends on the hour and on the machine, or a program that no one asks for a plan knows them.
 _PLACES_AND_MEANS = {

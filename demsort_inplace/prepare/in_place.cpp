@@ -45,7 +45,8 @@ void choose_layout(const InPlaceSpec& spec, PreparedInPlace& prepared, io::Posix
   choose(0);
   if (!prepared.choice.best && prepared.choice.least) choose(prepared.choice.least->need_bytes());
   if (prepared.choice.least) return;
-  const std::uint64_t given = prepared.wanted.memory_bytes, least = least_memory_bytes(prepared.wanted);
+  const std::uint64_t given = prepared.wanted.memory_bytes,
+                      least = least_memory_bytes(prepared.wanted, {Mode::in_place, prepared.held_bytes});
   throw NotEnoughMemory(
       fmt::format("{} of memory are too little for this file: at least {} are needed", format_bytes(given), format_bytes(least)),
       given, least);

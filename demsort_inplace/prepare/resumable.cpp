@@ -43,7 +43,7 @@ void choose_layout(PreparedResumable& prepared, io::PosixStorage& storage) {
 void check_layout(const PreparedResumable& prepared) {
   const std::uint64_t given = prepared.wanted.memory_bytes;
   if (!prepared.choice.least) {
-    const std::uint64_t least = least_memory_bytes(prepared.wanted);
+    const std::uint64_t least = least_memory_bytes(prepared.wanted, prepared.ground);
     throw NotEnoughMemory(
         fmt::format("{} of memory are too little for a resumable sort of this input, which merges all runs at once: at least {} "
                     "are needed",

@@ -16,15 +16,31 @@ struct Unit {
   std::uint64_t bytes;
 };
 
-constexpr std::array units{Unit{"TiB", 1ULL << 40U}, Unit{"GiB", 1ULL << 30U},  Unit{"MiB", 1ULL << 20U},
-                           Unit{"KiB", 1ULL << 10U}, Unit{"TB", 1000000000000}, Unit{"GB", 1000000000},
-                           Unit{"MB", 1000000},      Unit{"kB", 1000},          Unit{"B", 1}};
+constexpr std::array binary_units{Unit{"EiB", 1ULL << 60U}, Unit{"PiB", 1ULL << 50U}, Unit{"TiB", 1ULL << 40U},
+                                  Unit{"GiB", 1ULL << 30U}, Unit{"MiB", 1ULL << 20U}, Unit{"KiB", 1ULL << 10U}};
+constexpr std::array decimal_units{Unit{"EB", 1'000'000'000'000'000'000},
+                                   Unit{"PB", 1'000'000'000'000'000},
+                                   Unit{"TB", 1'000'000'000'000},
+                                   Unit{"GB", 1'000'000'000},
+                                   Unit{"MB", 1'000'000},
+                                   Unit{"kB", 1000},
+                                   Unit{"B", 1},
+                                   Unit{"", 1}};
+
+// Bytes of a unit with this suffix; 0: there is none.
+std::uint64_t unit_of(std::string_view suffix) {
+  for (const Unit& unit : binary_units)
+    if (unit.suffix == suffix) return unit.bytes;
+  for (const Unit& unit : decimal_units)
+    if (unit.suffix == suffix) return unit.bytes;
+  return 0;
+}
 
 }  // namespace
 
 std::string format_bytes(std::uint64_t bytes) {
   if (bytes < 1024) return fmt::format("{} bytes", bytes);
-  for (const Unit& unit : {units[0], units[1], units[2], units[3]}) {
+  for (const Unit& unit : binary_units) {
     if (bytes < unit.bytes) continue;
     if (bytes % unit.bytes == 0) return fmt::format("{} {}", bytes / unit.bytes, unit.suffix);
     return fmt::format("{:.2f} {}", static_cast<double>(bytes) / static_cast<double>(unit.bytes), unit.suffix);
@@ -43,12 +59,18 @@ std::uint64_t parse_bytes(std::string_view text, std::string_view option) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string_view suffix(end, static_cast<std::size_t>(text.data() + text.size() - end));
   if (error == std::errc() && end != text.data()) {
-    for (const Unit& unit : units) {
-      std::uint64_t bytes = 0;
-      if (unit.suffix == suffix && !__builtin_mul_overflow(number, unit.bytes, &bytes)) return bytes;
-    }
+    std::uint64_t bytes = 0;
+    const std::uint64_t unit = unit_of(suffix);
+    if (unit != 0 && !__builtin_mul_overflow(number, unit, &bytes)) return bytes;
   }
   throw UsageError(fmt::format("{}: '{}' is not a size; write a whole number with a unit, such as 512MiB or 4GB", option, text));
+}
+
+std::uint64_t parse_assumed_bytes(std::string_view text, std::string_view option) {
+  const std::uint64_t bytes = parse_bytes(text, option);
+  if (bytes == 0) throw UsageError(fmt::format("{}: give at least one byte", option));
+  if (bytes > most_input_bytes) throw UsageError(fmt::format("{}: give at most {}", option, format_bytes(most_input_bytes)));
+  return bytes;
 }
 
 }  // namespace ecosort

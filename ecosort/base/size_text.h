@@ -15,8 +15,12 @@ namespace ecosort {
 // "1 byte is left over", "42 bytes are left over".
 [[nodiscard]] std::string left_over_text(std::uint64_t bytes);
 
-// "4GiB", "64MiB", "10GB", "512k"? No: a size needs an unambiguous suffix (B, kB, MB, GB, TB, KiB, MiB, GiB, TiB).
-// UsageError naming `option` for anything else, overflow included.
+// "4GiB", "64MiB", "10GB", "4096". "512k"? No: a suffix must say which thousand it means (kB, MB, GB, TB, PB, EB; KiB, MiB, GiB,
+// TiB, PiB, EiB). UsageError naming `option` for anything else, overflow included.
 [[nodiscard]] std::uint64_t parse_bytes(std::string_view text, std::string_view option);
+
+// The size of an input that is not there, which is only planned for: some bytes, and no more than can be planned for.
+inline constexpr std::uint64_t most_input_bytes = std::uint64_t{1} << 60U;
+[[nodiscard]] std::uint64_t parse_assumed_bytes(std::string_view text, std::string_view option);
 
 }  // namespace ecosort

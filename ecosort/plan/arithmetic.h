@@ -9,7 +9,8 @@
 
 namespace ecosort::planner {
 
-inline constexpr std::uint64_t most_counted_runs = 4096;  // more than any two-pass plan has
+inline constexpr std::uint64_t most_counted_runs = 4096;                     // more than any two-pass plan has
+inline constexpr std::uint64_t most_memory_bytes = std::uint64_t{1} << 60U;  // where a search for enough of it ends
 
 [[nodiscard]] inline std::uint64_t clip(std::uint64_t value, std::uint64_t low, std::uint64_t high) {
   return std::max(low, std::min(value, high));

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint64_t largest_output_block = 8 * MiB;
 constexpr std::uint64_t most_waiting_of_run = 16 * MiB;  // on average
+constexpr std::uint32_t largest_stride = std::uint32_t{1} << 31U;
 constexpr std::uint64_t largest_resident_block = 1 * MiB, least_resident_block = 64 * KiB;
 
 // Where all runs are resident: output blocks, each with the index of its records and as much again to sort it. As many as keep
@@ -61,19 +62,23 @@ std::uint64_t reserve_step(std::uint64_t output_bytes) { return round_up(clip(ou
 
 // One entry per `forecast_stride` run blocks, twice over, because an intermediate step holds the tables of its inputs and its
 // output.
-void choose_forecast(Plan& plan, unsigned memory_share) {
+bool choose_forecast(Plan& plan, unsigned memory_share) {
   const std::uint64_t budget = plan.wanted.memory_bytes / memory_share / 2;
   const std::uint64_t run_blocks = run_blocks_of(plan.run_block, plan.wanted.input_records);
   plan.forecast_stride = 1;
   if (plan.wanted.size_unknown) {
     plan.forecast_bytes = round_down(2 * budget, page_bytes);
-    return;
+    return true;
   }
-  while (div_up(run_blocks, plan.forecast_stride) * forecast_entry_bytes > budget) plan.forecast_stride *= 2;
+  while (div_up(run_blocks, plan.forecast_stride) * forecast_entry_bytes > budget) {
+    if (plan.forecast_stride == largest_stride) return false;
+    plan.forecast_stride *= 2;
+  }
   // Each of the runs rounds up to a whole entry.
   plan.forecast_bytes = round_up(2 * div_up(run_blocks, plan.forecast_stride) * forecast_entry_bytes +
                                      std::min<std::uint64_t>(most_counted_runs, run_blocks) * forecast_entry_bytes,
                                  page_bytes);
+  return true;
 }
 
 // Output blocks take an eighth; the rest are read blocks, at least two for each of `fan_in` runs. Empty if it cannot be.

@@ -11,8 +11,8 @@
 
 namespace ecosort::planner {
 
-// Sets the stride with which the forecast tables take at most 1/`memory_share` of the memory, and their size.
-void choose_forecast(Plan& plan, unsigned memory_share);
+// Sets the stride with which the forecast tables take at most 1/`memory_share` of the memory, and their size. False: none does.
+[[nodiscard]] bool choose_forecast(Plan& plan, unsigned memory_share);
 
 // For a step that merges `fan_in` runs; nothing if it cannot be.
 [[nodiscard]] std::optional<MergeBuffers> fit_merge_buffers(const Plan& plan, std::uint64_t memory, std::uint64_t fan_in);

@@ -46,7 +46,7 @@ std::optional<Plan> try_one_pass(Plan plan) {
 }
 
 std::optional<Plan> try_external(Plan plan, unsigned run_buffers, std::uint32_t resident_runs, unsigned forecast_share) {
-  choose_forecast(plan, forecast_share);
+  if (!choose_forecast(plan, forecast_share)) return std::nullopt;
   plan.formation = formation_frame(plan, run_buffers);
   if (besides(plan) >= plan.wanted.memory_bytes) return std::nullopt;
   if (!fit_run_size(plan.formation, plan, plan.wanted.memory_bytes - besides(plan))) return std::nullopt;
@@ -88,7 +88,7 @@ std::uint32_t largest_stride(Plan plan, std::uint64_t memory) {
 }
 
 std::optional<Plan> plan_stream(Plan plan) {
-  choose_forecast(plan, 16);
+  if (!choose_forecast(plan, 16)) return std::nullopt;
   plan.formation = formation_frame(plan, 4);
   plan.formation.hold_runs_until_full = true;
   plan.shape = Shape::unknown;
@@ -213,7 +213,7 @@ std::uint64_t minimum_memory_bytes(Wanted wanted) {
     return try_plan(wanted).has_value();
   };
   while (!works(high)) {
-    if (high >> 62U != 0)
+    if (high >= most_memory_bytes)
       throw UsageError(fmt::format("{} records are too many for one sort: the longest runs have {}; sort parts of the input",
                                    wanted.input_records, records::RecordTable::most_records));
     low = high;
@@ -222,7 +222,14 @@ std::uint64_t minimum_memory_bytes(Wanted wanted) {
   return round_up(least_that_works(low, high, 64 * KiB, works), MiB / 4);
 }
 
+void check_countable(const Wanted& wanted) {
+  if (wanted.input_records <= most_input_bytes / std::max<std::uint32_t>(wanted.format.record_size, 1)) return;
+  throw UsageError(fmt::format("{} records of {} bytes are too many: a sort has at most {}; sort parts of the input",
+                               wanted.input_records, wanted.format.record_size, format_bytes(most_input_bytes)));
+}
+
 Plan make_plan(const Wanted& wanted) {
+  check_countable(wanted);
   if (auto plan = try_plan(wanted)) return *plan;
   if (wanted.run_records != 0) {
     Wanted any = wanted;

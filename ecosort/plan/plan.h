@@ -141,6 +141,9 @@ struct Plan {
   [[nodiscard]] Ledger merge_ledger() const;
 };
 
+// UsageError for more bytes than a sum of a plan's numbers can hold.
+void check_countable(const Wanted& wanted);
+
 // Throws UsageError with the smallest memory that works when `memory_bytes` does not.
 [[nodiscard]] Plan make_plan(const Wanted& wanted);
 
@@ -162,7 +165,7 @@ void complete_plan(Plan& plan, const std::vector<std::uint64_t>& runs, std::uint
 [[nodiscard]] std::optional<Plan> plan_equal_runs(const Wanted& wanted, const RunBlock& run_block, std::uint64_t run_records,
                                                   std::uint64_t most_batch_bytes);
 
-// The least `--memory` with which this input can be sorted.
+// The least `--memory` with which this input can be sorted. UsageError where no memory is enough.
 [[nodiscard]] std::uint64_t minimum_memory_bytes(Wanted wanted);
 
 inline constexpr std::uint64_t entry_bytes = 16;  // records::Entry

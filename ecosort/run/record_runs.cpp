@@ -58,9 +58,21 @@ void RecordRuns::open_run_blocks(const run::StoredRun& run, std::uint64_t record
 }
 
 Task<void> RecordRuns::read_forecast(std::size_t number, std::uint64_t records, const records::Encoder& encoder,
-                                     std::byte* memory) {
+                                     std::span<std::byte> memory) {
   forecast_.take_in_unknown(encoder);
-  for (std::uint64_t run_block = 0; run_block < run(number).blocks; run_block += forecast_.stride()) {
+  std::uint64_t next_block = 0;
+  TaskGroup readers(reactor().scope());
+  for (; memory.size() >= run_block_.bytes; memory = memory.subspan(run_block_.bytes))
+    readers.spawn(read_forecast_keys(number, records, encoder, memory.data(), next_block));
+  co_await readers.join();
+}
+
+// One of those that take turns until there are no more blocks. `next_block` is that of all of them.
+Task<void> RecordRuns::read_forecast_keys(std::size_t number, std::uint64_t records, const records::Encoder& encoder,
+                                          std::byte* memory, std::uint64_t& next_block) {
+  while (next_block < run(number).blocks) {
+    const std::uint64_t run_block = next_block;
+    next_block += forecast_.stride();
     const std::size_t on_drive = stored_bytes(run(number), run_block);
     co_await read(number, run_block, memory + run_block_.bytes - on_drive, on_drive);
     open_run_blocks(run(number), records, run_block, 1, memory);

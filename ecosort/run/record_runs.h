@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,10 +37,10 @@ class RecordRuns final : public run::PackedRuns {
   [[nodiscard]] const Forecast& forecast() const noexcept { return forecast_; }
 
   // Reads the keys of a run's forecast from its file: every stride-th run block, which is checked. A key that is wrong would let
-  // the merge go too far before the run block itself is loaded, and a checkpoint could make that durable. `memory` has room for
-  // one run block; the run holds so many records.
+  // the merge go too far before the run block itself is loaded, and a checkpoint could make that durable. As many are read at
+  // a time as `memory` has room for; the run holds so many records.
   [[nodiscard]] Task<void> read_forecast(std::size_t number, std::uint64_t records, const records::Encoder& encoder,
-                                         std::byte* memory);
+                                         std::span<std::byte> memory);
 
   // Makes run blocks [first, first + count) of a run of so many records, which were read as they are on the drive to the end of
   // `memory`, what they were, each in its place. By any thread while the run is open. DamagedRun.
@@ -52,6 +53,8 @@ class RecordRuns final : public run::PackedRuns {
   }
 
  private:
+  Task<void> read_forecast_keys(std::size_t number, std::uint64_t records, const records::Encoder& encoder, std::byte* memory,
+                                std::uint64_t& next_block);
   void closed(std::size_t number) override {
     PackedRuns::closed(number);
     forecast_.drop_run(number);

@@ -13,8 +13,8 @@ from ecosort.errors import BadInput, OutputExists
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 Size = int | str  # bytes, or a text with a unit, such as "512MiB"
 
-_BINARY = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
-UNITS = _BINARY | {"kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_BINARY = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40, "PiB": 1 << 50, "EiB": 1 << 60}
+UNITS = _BINARY | {"kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15, "EB": 10**18}
 
 
 def path_word(path: Path, name: str = "a file") -> str:
@@ -53,7 +53,7 @@ def record_size_word(record_size: int) -> str:
 
 def bytes_of(size: Size, name: str) -> int:
     """The same as a number."""
-    found = re.fullmatch(r"(\d+)([A-Za-z]+)", size_word(size, name))
+    found = re.fullmatch(r"(\d+)([A-Za-z]*)", size_word(size, name))
     if found is None or found[2] not in UNITS or int(found[1]) == 0:
         raise BadInput(f"{name}: {size!r} is no size such as 512MiB or 2GB")
     return int(found[1]) * UNITS[found[2]]

@@ -1,6 +1,7 @@
 // The space of an in-place sort: never more than the layout says, and the plan that the space allows.
 #include <gmock/gmock.h>
 
+#include "base/errors.h"
 #include "cpp/demsort_inplace/inplace_harness.h"
 #include "demsort_inplace/journal.h"
 #include "demsort_inplace/space_plan.h"
@@ -9,7 +10,7 @@ namespace ecosort::inplace {
 
 namespace {
 
-constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB, MB = 1'000'000;
+constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB, MB = 1'000'000;
 
 planner::Wanted wanted(std::uint64_t bytes, std::uint64_t memory, std::uint32_t record_size = 100) {
   return {.format = {record_size, {{0, 1}}},
@@ -112,6 +113,20 @@ TEST(InPlaceSpace, TooLittleMemoryHasNoLayoutAndTheLeastHasOne) {
   EXPECT_FALSE(choose_space(asked, UINT64_MAX / 4).least);
   asked.memory_bytes = least_memory_bytes(asked);
   EXPECT_TRUE(choose_space(asked, UINT64_MAX / 4).best);
+}
+
+TEST(InPlaceSpace, TheLeastMemoryIsExactToA64thAndWhatNoMemorySortsIsRefused) {
+  for (const std::uint64_t megabytes : {10'000U, 440'000U, 10'000'000U}) {
+    planner::Wanted asked = wanted(megabytes * MB, 0);
+    const std::uint64_t least = least_memory_bytes(asked);
+    asked.memory_bytes = least;
+    EXPECT_TRUE(choose_space(asked, 0).least) << megabytes;
+    asked.memory_bytes = least - least / 64 - page_bytes;
+    EXPECT_FALSE(choose_space(asked, 0).least) << megabytes << " MB in " << asked.memory_bytes;
+  }
+  EXPECT_THROW((void)least_memory_bytes(wanted(900'000'000 * MB, 0)), UsageError) << "more than 16,384 of the longest runs";
+  EXPECT_THROW((void)least_memory_bytes(wanted(9'000'000 * MB, 0, 1)), UsageError);
+  EXPECT_THROW((void)choose_space(wanted(std::uint64_t{1} << 63U, GiB), 0), UsageError);
 }
 
 TEST(InPlaceSpace, TheLeastSpaceNeverMeansMillionsOfCheckpoints) {

@@ -229,6 +229,24 @@ TEST(Plan, AnInputThatWouldMakeTooManyRunsIsRefusedWithTheMemoryThatIsEnough) {
   EXPECT_LE(runs_of(make_plan(wanted)).size(), most_runs);
 }
 
+// Numbers beyond what any machine has must not wrap around: a stride that doubled to 0 divided by it.
+TEST(Plan, AnySizeAndAnyMemoryHaveAPlanOrOneLine) {
+  std::mt19937_64 random(13);
+  for (unsigned i = 0; i < 200 / slowness; ++i) {
+    Wanted wanted = random_wanted(random);
+    wanted.input_records = any_between(random, 1, std::numeric_limits<std::uint64_t>::max());
+    wanted.memory_bytes = any_between(random, 1, std::numeric_limits<std::uint64_t>::max());
+    SCOPED_TRACE(describe(wanted));
+    try {
+      const Plan plan = make_plan(wanted);
+      EXPECT_LE(plan.peak_memory_bytes, wanted.memory_bytes);
+      EXPECT_GE(plan.bytes_read, wanted.input_records * wanted.format.record_size);
+    } catch (const UsageError&) {
+    }
+    if (testing::Test::HasFailure()) break;
+  }
+}
+
 TEST(Plan, MoreRecordsThanAnyRunsCanHoldAreRefusedWhateverTheMemory) {
   const Wanted wanted{.format = {9, {{0, 9}}}, .input_records = 20'000'000'000'000, .memory_bytes = 64 * GiB};
   EXPECT_THROW((void)make_plan(wanted), UsageError);

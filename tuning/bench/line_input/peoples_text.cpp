@@ -21,7 +21,7 @@ std::string_view word(Random& random) { return words[random.below(std::size(word
 
 // Directory `id` of a tree: the directories above it are those of a smaller id.
 void append_directory(std::string& out, std::uint64_t id) {
-  constexpr std::string_view roots[] = {"/home/anna", "/srv/media", "/usr/share", "/var/lib", "/mnt/backup/2025"};
+  constexpr std::string_view roots[] = {"/data/anna", "/srv/media", "/usr/share", "/var/lib", "/mnt/backup/2025"};
   if (id < std::size(roots)) {
     out += roots[id];
     return;

@@ -1,4 +1,4 @@
-// Reads the request trace of a sort (ecosort sort --trace; the format is described in ecosort/cli/request_trace.h).
+// Reads the request trace of a sort (ecosort sort --trace; the format is described in cli/request_trace.h).
 #pragma once
 
 #include <cstddef>

@@ -121,7 +121,7 @@ inplace::InPlaceSpec spec_of(const InPlaceOptions& options) {
                             .threads = options.threads,
                             .reread = options.verify == "reread"};
   if (!options.memory.empty()) spec.memory_bytes = std::max<std::uint64_t>(parse_bytes(options.memory, "--memory"), 1);
-  if (!options.assume_size.empty()) spec.assumed_bytes = parse_bytes(options.assume_size, "--assume-size");
+  if (!options.assume_size.empty()) spec.assumed_bytes = parse_assumed_bytes(options.assume_size, "--assume-size");
   if (!options.space.empty()) spec.space_bytes = parse_bytes(options.space, "--space");
   return spec;
 }

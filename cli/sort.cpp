@@ -38,8 +38,8 @@ std::string tuning_notice(const SortOptions& options, const job::PreparedRecords
 
 job::PreparedRecords prepare(const SortOptions& options, io::PosixStorage& storage, bool space_is_only_told = false) {
   if (!options.assume_size.empty()) {
-    const std::uint64_t bytes = parse_bytes(options.assume_size, "--assume-size");
-    return job::prepare_assumed(spec_of(options), tuning_of(options), bytes / options.record_size, storage);
+    const std::uint64_t records = parse_assumed_bytes(options.assume_size, "--assume-size") / options.record_size;
+    return job::prepare_assumed(spec_of(options), tuning_of(options), records, storage);
   }
   job::Tuning tuning = tuning_of(options);
   tuning.space_is_only_told = space_is_only_told;
