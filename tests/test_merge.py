@@ -135,10 +135,19 @@ def test_standard_output_gets_the_same_bytes(ecosort: Path, tmp_path: Path) -> N
     assert done.stdout == expected(everything)
 
 
-@pytest.mark.parametrize("at", [1, 2, 700, 5999])
+def test_equal_records_of_more_than_a_block_stay_in_the_order_of_their_files(run: Run, tmp_path: Path) -> None:
+    paths = [tmp_path / f"part{number}" for number in range(3)]
+    for number, path in enumerate(paths):
+        path.write_bytes(b"".join(b"key %d %010d" % (number, i) for i in range(20_000)))
+    done = run("merge", "--record-size", "16", "--key", "0:4", "--memory", "1MiB", *paths, "-o", tmp_path / "out")
+    assert done.returncode == 0, done
+    assert (tmp_path / "out").read_bytes() == b"".join(path.read_bytes() for path in paths)
+
+
+@pytest.mark.parametrize("at", [1, 2, 700, 4096, 5999])  # 4096: at the border of two blocks
 def test_a_file_that_is_not_in_order_is_told_with_its_record(run: Run, tmp_path: Path, at: int) -> None:
     records = [number.to_bytes(4, "big") * 4 for number in range(6000)]
-    records[at] = b"\0" * 16
+    records[at] = records[max(0, at - 2)]
     (tmp_path / "part0").write_bytes(b"".join(records))
     (tmp_path / "part1").write_bytes(records[0])
     number = at if at != 1 else 2  # record 1 equals record 0 then: fine

@@ -25,8 +25,8 @@ def wanted(data: bytes) -> bytes:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A soak runs each test on every kind of drive; `make test` half of them on one kind and half on the other. Tests of space and
-    of kills, where the kind counts, name all kinds themselves."""
+    """A soak runs each test on every kind of drive, `make test` half of them on one kind and half on the other. Tests of space
+    and of kills, where the kind counts, name all kinds themselves."""
     if "drive" in metafunc.fixturenames:
         half = zlib.crc32(metafunc.function.__name__.encode()) % len(KINDS)
         metafunc.parametrize("drive", KINDS if SOAK else KINDS[half : half + 1], indirect=True, scope="module")
