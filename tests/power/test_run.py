@@ -20,7 +20,7 @@ from ecosort_power.session import Measurement
 from ecosort_power.store import Options, ResultDirectory
 
 from .measured import Measured, copied, until_sound
-from .support import CHECK, PEERS, QUICK, Cli, cli_env, fake_sort, load, toy_meter, wait_for
+from .support import CHECK, PEERS, QUICK, Cli, HurriedClock, cli_env, fake_sort, load, toy_meter, wait_for
 
 
 def known_joules(directory: Path, begin: float, end: float) -> float:
@@ -498,23 +498,22 @@ def test_a_run_begins_at_a_random_moment_where_the_meter_keeps_its_own_clock(
     in_tmp: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: list[tuple[float, float]] = []
-    waited: list[float] = []
 
     def latest(first_s: float, last_s: float) -> float:
         drawn.append((first_s, last_s))
         return last_s
 
     monkeypatch.setattr(session.random, "uniform", latest)
-    monkeypatch.setattr(Measurement, "_wait", lambda self, seconds: waited.append(seconds))
+    clock = HurriedClock(0.02)
     meter = parse_spec(toy_meter(settings="update=0.8,period=0.05,lag=0,window=0"))
     options = Options(["true"], runs=1, meters=[meter.text], validate=False, idle_s=0, pause_s=20, settle_s=0)
-    measurement = Measurement(ResultDirectory(in_tmp), options, [meter], None, Display())
+    measurement = Measurement(ResultDirectory(in_tmp), options, [meter], None, Display(), clock)
     try:
         measurement.execute(None)
     finally:
         measurement.close()
     assert drawn == [(0.0, 0.8)]
-    assert waited[0] == 20.8
+    assert 20.8 in clock.waits
 
 
 @pytest.mark.measured(
