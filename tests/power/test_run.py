@@ -13,7 +13,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from ecosort_power import session
 from ecosort_power.live import Display
 from ecosort_power.meters.base import parse_spec
 from ecosort_power.session import Measurement
@@ -503,7 +502,7 @@ def test_a_run_begins_at_a_random_moment_where_the_meter_keeps_its_own_clock(
         drawn.append((first_s, last_s))
         return last_s
 
-    monkeypatch.setattr(session.random, "uniform", latest)
+    monkeypatch.setattr("ecosort_power.session.random.uniform", latest)
     clock = HurriedClock(0.02)
     meter = parse_spec(toy_meter(settings="update=0.8,period=0.05,lag=0,window=0"))
     options = Options(["true"], runs=1, meters=[meter.text], validate=False, idle_s=0, pause_s=20, settle_s=0)
