@@ -26,6 +26,7 @@ from csv_support import (
     sizes_up_to,
     values_of,
 )
+from pairs import turns
 
 ALL_TYPES = tuple(READERS)
 NAMES = [*(f"{name} column" for name in ALL_TYPES), "number"]
@@ -85,8 +86,7 @@ def more_than_the_memory_holds(type_: str) -> tuple[list[bytes], bytes, bytes]:
     return rows, sorted_rows, first_rows
 
 
-@pytest.mark.parametrize("threads", ["1", "2", "4"])
-@pytest.mark.parametrize("type_", ["text", "number", "date"])
+@pytest.mark.parametrize(("type_", "threads"), turns(["text", "number", "date"], ["1", "2", "4"]))
 def test_more_than_the_memory_holds_comes_out_in_the_same_order(ecosort: Path, tmp_path: Path, type_: str, threads: str) -> None:
     rows, sorted_rows, first_rows = more_than_the_memory_holds(type_)
     keys, names = [Key(0, type_)], row(["key", "rest", "number"])
