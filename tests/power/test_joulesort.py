@@ -17,7 +17,17 @@ import pytest
 from ecosort_power.errors import RunError, UsageError
 from ecosort_power.evaluate import least_seconds
 from ecosort_power.joulesort.classes import parse_class
-from ecosort_power.joulesort.length import FIRST, MARGIN, MOST_SHARE, Clock, Enough, clock_in, enough_for, margin_of, with_spread
+from ecosort_power.joulesort.length import (
+    FIRST,
+    MARGIN,
+    MOST_SHARE,
+    Enough,
+    Stopwatch,
+    enough_for,
+    margin_of,
+    stopwatch_in,
+    with_spread,
+)
 from ecosort_power.joulesort.state import TRIAL, alone_in, locked
 from ecosort_power.reading import Capabilities, Scope
 
@@ -144,11 +154,11 @@ def test_what_a_killed_trial_left_is_removed(tmp_path: Path) -> None:
     for path in (dead, alive):
         path.mkdir()
         (path / "input.dat").touch()
-    clock_in(tmp_path, [])
+    stopwatch_in(tmp_path, [])
     assert list(tmp_path.iterdir()) == [alive]
 
 
-def sorts_at(rate: float, fixed: float, room: float = 1e12) -> Clock:
+def sorts_at(rate: float, fixed: float, room: float = 1e12) -> Stopwatch:
     """A machine that sorts so many records per second, after so many seconds."""
     return lambda n, limit: min(fixed + n / rate, limit) if n <= room else None
 
@@ -180,7 +190,7 @@ def test_the_margin_grows_with_what_the_lengths_of_the_sorts_differ_by() -> None
 def test_runs_of_a_busy_machine_are_long_enough_for_the_meter(spread: float, least: float) -> None:
     """The lengths of sorts differ by a normal share; `auto` aims so high that hardly any run is too short."""
     rng = random.Random(4)
-    sorts: Clock = lambda n, limit: min(n / 1e6 * max(rng.gauss(1.0, spread), 0.2), limit)  # noqa: E731
+    sorts: Stopwatch = lambda n, limit: min(n / 1e6 * max(rng.gauss(1.0, spread), 0.2), limit)  # noqa: E731
     long_enough = 0
     for _ in range(400):
         first = enough_for(10.0, 0, sorts)
