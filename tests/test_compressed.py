@@ -331,6 +331,13 @@ def test_a_dictionary_of_zstd_is_asked_for(ecosort: Path, tmp_path: Path) -> Non
     assert (done.returncode, done.stderr) == (2, b"ecosort: in.zst: " + told)
 
 
+@pytest.mark.parametrize("codec", ENDINGS)
+def test_each_member_gives_its_memory_back(ecosort: Path, tmp_path: Path, codec: str) -> None:
+    """Sixty members at once would not fit."""
+    (tmp_path / f"in.{ENDINGS[codec]}").write_bytes(encode(codec, b"a\n") * 60)
+    assert sorted_by(ecosort, tmp_path, "-S", "40M", f"in.{ENDINGS[codec]}") == b"a\n" * 60
+
+
 def test_zeros_behind_the_data(ecosort: Path, tmp_path: Path) -> None:
     text = text_of(100)
     (tmp_path / "zeros.gz").write_bytes(gzip.compress(text) + bytes(1000))

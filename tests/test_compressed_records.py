@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from capabilities import only_in_soak
+from pairs import turns
 from sort_support import (
     MIB,
     OVERHEAD_BYTES,
@@ -154,15 +154,7 @@ def needed(line: str) -> int:
     return int(line.split(" bytes) needed")[0].rsplit("(", 1)[1])
 
 
-@pytest.mark.parametrize(
-    ("kind", "memory"),
-    [
-        ("ext4", "4MiB"),
-        ("xfs", "16MiB"),
-        pytest.param("ext4", "16MiB", marks=only_in_soak),
-        pytest.param("xfs", "4MiB", marks=only_in_soak),
-    ],
-)
+@pytest.mark.parametrize(("kind", "memory"), turns(["ext4", "xfs"], ["4MiB", "16MiB"]))
 def test_the_space_that_is_asked_for_is_enough(
     run: Run, require: Require, tmp_path: Path, ecosort: Path, kind: str, memory: str
 ) -> None:

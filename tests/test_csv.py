@@ -8,6 +8,7 @@ import random
 import subprocess
 import zlib
 from collections.abc import Sequence
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from csv_support import (
     sizes_up_to,
     values_of,
 )
+from pairs import turns
 
 ALL_TYPES = tuple(READERS)
 NAMES = [*(f"{name} column" for name in ALL_TYPES), "number"]
@@ -84,8 +86,7 @@ def more_than_the_memory_holds(type_: str) -> tuple[list[bytes], bytes, bytes]:
     return rows, sorted_rows, first_rows
 
 
-@pytest.mark.parametrize("threads", ["1", "2", "4"])
-@pytest.mark.parametrize("type_", ["text", "number", "date"])
+@pytest.mark.parametrize(("type_", "threads"), turns(["text", "number", "date"], ["1", "2", "4"]))
 def test_more_than_the_memory_holds_comes_out_in_the_same_order(ecosort: Path, tmp_path: Path, type_: str, threads: str) -> None:
     rows, sorted_rows, first_rows = more_than_the_memory_holds(type_)
     keys, names = [Key(0, type_)], row(["key", "rest", "number"])
@@ -97,6 +98,16 @@ def test_more_than_the_memory_holds_comes_out_in_the_same_order(ecosort: Path, t
     assert stats["peak_counted_memory_bytes"] <= 1 << 20
     assert_sorted(ecosort, tmp_path, rows, keys, words, header=names, expected=sorted_rows)
     assert_sorted(ecosort, tmp_path, rows, keys, [*words, "--unique"], header=names, as_stream=True, expected=first_rows)
+
+
+def test_a_carriage_return_is_no_part_of_the_last_column_where_runs_are_merged(ecosort: Path, tmp_path: Path) -> None:
+    rng = random.Random(5)
+    keys = [rng.randrange(1000) for _ in range(30_000)]
+    rows = [(key, b"%07d" % i * 8 + b",%d" % key + (b"\r\n" if i % 2 else b"\n")) for i, key in enumerate(keys)]
+    data, wanted = (b"".join(text for _, text in order) for order in (rows, sorted(rows, key=itemgetter(0))))
+    words = [*LEAST, "--no-header", "--by", "2:integer", "--stats", "stats.json", "-", "-o", "-"]
+    assert run_csv(ecosort, words, tmp_path, data) == (0, wanted, "")
+    assert json.loads((tmp_path / "stats.json").read_text())["runs"] > 1
 
 
 @pytest.mark.parametrize("quoted", [False, True])

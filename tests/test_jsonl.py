@@ -12,6 +12,7 @@ import pytest
 from capabilities import SOAK
 from csv_support import READERS, ordered, sizes_up_to
 from jsonl_support import BLOCK, LEAST, MAKERS, Key, random_lines, random_text, run_jsonl, written
+from pairs import turns
 
 ALL_TYPES = tuple(MAKERS)
 assert tuple(READERS) == ALL_TYPES
@@ -74,8 +75,7 @@ def more_than_the_memory_holds(type_: str) -> tuple[list[bytes], bytes, bytes]:
     return lines, sorted_lines, first_lines
 
 
-@pytest.mark.parametrize("threads", ["1", "3"])
-@pytest.mark.parametrize("type_", ["text", "number", "date"])
+@pytest.mark.parametrize(("type_", "threads"), turns(["text", "number", "date"], ["1", "3"]))
 def test_more_than_the_memory_holds_comes_out_in_the_same_order(ecosort: Path, tmp_path: Path, type_: str, threads: str) -> None:
     lines, sorted_lines, first_lines = more_than_the_memory_holds(type_)
     keys = [Key(FIRST, type_)]

@@ -66,7 +66,7 @@ def programs(tmp_path: Path, kind: str) -> str:
 
 @functools.cache
 def some_text() -> bytes:
-    return random_lines(random.Random(21), 100_000)
+    return random_lines(random.Random(21), 60_000)
 
 
 @pytest.fixture

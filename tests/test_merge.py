@@ -135,10 +135,19 @@ def test_standard_output_gets_the_same_bytes(ecosort: Path, tmp_path: Path) -> N
     assert done.stdout == expected(everything)
 
 
+def test_equal_records_of_more_than_a_block_stay_in_the_order_of_their_files(run: Run, tmp_path: Path) -> None:
+    paths = [tmp_path / f"part{number}" for number in range(3)]
+    for number, path in enumerate(paths):
+        path.write_bytes(b"".join(b"key %d %010d" % (number, i) for i in range(20_000)))
+    done = run("merge", "--record-size", "16", "--key", "0:4", "--memory", "1MiB", *paths, "-o", tmp_path / "out")
+    assert done.returncode == 0, done
+    assert (tmp_path / "out").read_bytes() == b"".join(path.read_bytes() for path in paths)
+
+
 @pytest.mark.parametrize("at", [1, 2, 700, 5999])
 def test_a_file_that_is_not_in_order_is_told_with_its_record(run: Run, tmp_path: Path, at: int) -> None:
     records = [number.to_bytes(4, "big") * 4 for number in range(6000)]
-    records[at] = b"\0" * 16
+    records[at] = records[max(0, at - 2)]
     (tmp_path / "part0").write_bytes(b"".join(records))
     (tmp_path / "part1").write_bytes(records[0])
     number = at if at != 1 else 2  # record 1 equals record 0 then: fine
@@ -149,6 +158,17 @@ def test_a_file_that_is_not_in_order_is_told_with_its_record(run: Run, tmp_path:
     done = run("merge", *words, tmp_path / "part0", tmp_path / "part1", "-o", tmp_path / "out")
     refused(done, 1, "part0", "is not in order", f"record {number} ", "ecosort sort")
     no_rest(tmp_path)
+
+
+def test_disorder_between_blocks_is_noticed(run: Run, tmp_path: Path) -> None:
+    """A block has a few of these records: one of eight in a row is the first of its block."""
+    (tmp_path / "part1").write_bytes(bytes(20_000))
+    for at in range(41, 49):
+        numbers = [*range(at), at - 2, *range(at, 100)]
+        (tmp_path / "part0").write_bytes(b"".join(number.to_bytes(4, "big") + bytes(19_996) for number in numbers))
+        words = ["--record-size", "20000", "--key", "0:4", "--memory", "1MiB"]
+        done = run("merge", *words, tmp_path / "part0", tmp_path / "part1", "-o", tmp_path / "out")
+        refused(done, 1, "part0", "is not in order", f"record {at} ")
 
 
 def test_other_keys_than_those_of_the_files_are_noticed(run: Run, tmp_path: Path) -> None:

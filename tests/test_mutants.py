@@ -19,3 +19,9 @@ def test_every_mutant_names_tests_that_exist() -> None:
     assert [name for name in runs if not runs[name]] == []
     files = {word for words in runs.values() for run in words for word in run if word.startswith("tests/")}
     assert [file for file in sorted(files) if not (ROOT / file).exists()] == []
+
+
+def test_every_mutant_was_caught_when_it_was_tried_last() -> None:
+    rows = dict(line.split("\t")[:2] for line in (ROOT / "tests/mutants/caught.tsv").read_text().splitlines()[1:])
+    assert sorted(rows) == sorted(patch.stem for patch in PATCHES)
+    assert [name for name, caught_by in rows.items() if not caught_by.startswith("tests/")] == []

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from capabilities import SOAK, only_in_soak
+from capabilities import SOAK
+from pairs import pairs
 from partition_support import check_report, parts_of, read_rows, records_of, slices, sorted_files, write_splitters
 from sort_support import (
     CHANGES,
@@ -61,13 +62,7 @@ SHAPES = [(0, 3), (1, 1), (1, 4), (999, 2), (20000, 1), (20000, 7), (3000, 1000)
 
 @pytest.mark.parametrize(
     ("count", "parts", "size", "keys", "sort"),
-    [
-        # Each shape and each format meets both ways; all of the three together only in soak.
-        pytest.param(*shape, *format_, sort, marks=only_in_soak if (at_shape + at_format + sort) % 2 else ())
-        for at_shape, shape in enumerate(SHAPES)
-        for at_format, format_ in enumerate(FORMATS)
-        for sort in (False, True)
-    ],
+    [(*shape, *format_, sort) for shape, format_, sort in pairs(SHAPES, FORMATS, [False, True])],
 )
 def test_every_record_is_in_its_slice(
     run: Run, tmp_path: Path, size: int, keys: list[str], count: int, parts: int, sort: bool
@@ -122,12 +117,7 @@ KINDS = ["uniform", "skewed", "sorted", "reverse", "all equal"]
 
 @pytest.mark.parametrize(
     ("io", "kind", "parts", "memory"),
-    [
-        pytest.param(io, kind, *shape, marks=only_in_soak if (at_io + at_kind + at_shape) % 2 else ())
-        for at_kind, kind in enumerate(KINDS)
-        for at_io, io in enumerate(["uring", "pool"])
-        for at_shape, shape in enumerate([(20, "5MiB"), (200, "20MiB")])
-    ],
+    [(io, kind, *shape) for io, kind, shape in pairs(["uring", "pool"], KINDS, [(20, "5MiB"), (200, "20MiB")])],
 )
 def test_slices_of_several_runs_are_cut_at_a_sample(
     run: Run, ecosort: Path, tmp_path: Path, kind: str, io: str, parts: int, memory: str

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from ecosort_power.clock import REAL, STEP_S, Clock
 from ecosort_power.errors import RunError
 from ecosort_power.monitor import disk_activity
 
@@ -104,14 +104,14 @@ class SettleState:
     waited_s: float
 
 
-def settle(patience_s: float, root: Path = Path("/")) -> SettleState:
+def settle(patience_s: float, root: Path = Path("/"), clock: Clock = REAL) -> SettleState:
     """Waits until the drives have been at rest for REST_S, at most `patience_s`."""
-    begin = time.monotonic()
+    begin = clock.now()
     moved, _ = disk_activity(root)
     rest_since = last = begin
     while True:
-        time.sleep(0.25)
-        now = time.monotonic()
+        clock.sleep(STEP_S)
+        now = clock.now()
         before, (moved, flying) = moved, disk_activity(root)
         rate = (moved - before) * _SECTOR_BYTES / (now - last)
         last = now

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ecosort_power.clock import REAL, Clock
 from ecosort_power.errors import MeterError
 from ecosort_power.evaluate import mean_watts
 from ecosort_power.meters import make_meter
@@ -26,7 +27,8 @@ MARGIN_S = 0.2
 class Equipment:
     """Opens all meters or none. Must be opened and closed by the main thread, which their processes die with."""
 
-    def __init__(self, specs: Sequence[MeterSpec]) -> None:
+    def __init__(self, specs: Sequence[MeterSpec], clock: Clock = REAL) -> None:
+        self._clock = clock
         self.records: list[MeterRecord] = []
         self.samplers: list[Sampler] = []
         self._logs: list[tuple[str, CsvMeter, Capabilities]] = []
@@ -99,9 +101,7 @@ class Equipment:
     def idle(self, seconds: float, directory: Path, prefix: str, seal: Seal) -> dict[str, float]:
         """Mean watts of each meter over some idle seconds. MeterError if one is gone."""
         self.begin(directory, prefix, seal)
-        until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0 and self.death() is None:
-            time.sleep(min(left, 0.25))
+        self._clock.wait(seconds, lambda: self.death() is not None)
         readings = self.end()
         death = self.death()
         if death is not None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-import time
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Protocol
 
+from ecosort_power.clock import REAL, Clock
 from ecosort_power.errors import MeterError
 from ecosort_power.load import busy
 from ecosort_power.plausible import LEAST_W, implausible
@@ -20,6 +20,7 @@ BURST_S = 2.0  # of load, at least, to see whether the value of a meter moves at
 BURST_PERIODS = 4
 # A reading that takes longer than this many periods makes gaps in a run.
 MAX_ANSWER_PERIODS = 1.5
+_STEP_S = 0.02
 _PATIENCE = 2.5  # periods that the first reading of a slow meter is waited for
 
 
@@ -38,21 +39,22 @@ class Source(Protocol):
     def end_segment(self) -> list[Reading]: ...
 
 
-def preflight(sources: Sequence[Source], env: Mapping[str, str]) -> None:
+def preflight(sources: Sequence[Source], env: Mapping[str, str], clock: Clock = REAL) -> None:
     """MeterError, with what to do, for a meter whose readings cannot give an energy. `env` is that of the load."""
     if not sources:
         return
     for source in sources:
         source.begin_segment(None)
     try:
-        _wait(sources, lambda s: len(s.since(0)) >= READINGS)
-        _wait(sources, lambda s: len(s.since(0)) > 0, max(s.capabilities.effective_period_s for s in sources) * _PATIENCE)
+        _wait(clock, LONGEST_S, sources, lambda s: len(s.since(0)) >= READINGS)
+        slowest_s = max(s.capabilities.effective_period_s for s in sources)
+        _wait(clock, slowest_s * _PATIENCE, sources, lambda s: len(s.since(0)) > 0)
         for source in sources:
             _judge(source, source.since(0))
         still = [s for s in sources if _stands(s)]
         if still:
             with busy(None, env):
-                _wait(still, lambda s: not _stands(s), max(_burst_s(s) for s in still))
+                _wait(clock, max(_burst_s(s) for s in still), still, lambda s: not _stands(s))
         for source in still:
             if _stands(source):
                 raise MeterError(_never_moves(source))
@@ -61,15 +63,14 @@ def preflight(sources: Sequence[Source], env: Mapping[str, str]) -> None:
             source.end_segment()
 
 
-def _wait(sources: Sequence[Source], done: Callable[[Source], bool], limit_s: float = LONGEST_S) -> None:
-    until = time.monotonic() + limit_s
-    while time.monotonic() < until:
+def _wait(clock: Clock, limit_s: float, sources: Sequence[Source], is_done: Callable[[Source], bool]) -> None:
+    def are_done() -> bool:
         for source in sources:
             if source.death is not None:
                 raise MeterError(source.death)
-        if all(done(s) for s in sources):
-            return
-        time.sleep(0.02)
+        return all(is_done(s) for s in sources)
+
+    clock.wait(limit_s, are_done, _STEP_S)
 
 
 def _burst_s(source: Source) -> float:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from ecosort_power import __version__
 from ecosort_power.assemble import Pieces, assemble
+from ecosort_power.clock import REAL, Clock
 from ecosort_power.cold import ColdState, SettleState, make_cold, settle
 from ecosort_power.combine import headline
 from ecosort_power.command import is_ecosort, last_words, output_of, run_command, sorts_rows, with_reports
@@ -45,9 +46,16 @@ class Measurement:
     """One call of `ecosort-power run`, new or continued. Use `execute`, then `close` whatever happened."""
 
     def __init__(
-        self, directory: ResultDirectory, options: Options, specs: Sequence[MeterSpec], no_meter: str | None, display: Display
+        self,
+        directory: ResultDirectory,
+        options: Options,
+        specs: Sequence[MeterSpec],
+        no_meter: str | None,
+        display: Display,
+        clock: Clock = REAL,
     ) -> None:
         """`no_meter`: why there is none (--time-only), else None."""
+        self._clock = clock
         self._directory = directory
         self._options = options
         self._display = display
@@ -134,10 +142,10 @@ class Measurement:
         specs = [replace(s, settings={**probed.get(s.name, {}), **s.settings}) for s in self._specs]
         equipment: Equipment | None = None
         try:
-            equipment = Equipment(specs)
+            equipment = Equipment(specs, self._clock)
             equipment.not_the_users_word(s.name for s in self._specs if "update" not in s.settings)
             with self._display.line("looking at the meters' first readings"):
-                preflight(equipment.samplers, self._env)
+                preflight(equipment.samplers, self._env, self._clock)
             return equipment
         except MeterError as error:
             if equipment is not None:
@@ -245,7 +253,7 @@ class Measurement:
                 self._output.unlink(missing_ok=True)
             self._prepare()
             cold = make_cold(self._input) if self._options.cold else None
-            settled = settle(self._options.settle_s) if self._options.settle_s > 0 else None
+            settled = settle(self._options.settle_s, clock=self._clock) if self._options.settle_s > 0 else None
         return settled, cold
 
     def _measure(
@@ -321,12 +329,10 @@ class Measurement:
         return None if self._options.time_only else self._gear().death()
 
     def _wait(self, seconds: float) -> None:
-        until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0:
-            time.sleep(min(left, 0.25))
-            death = self._watch()
-            if death is not None:
-                raise MeterError(death)
+        self._clock.wait(seconds, lambda: self._watch() is not None)
+        death = self._watch()
+        if death is not None:
+            raise MeterError(death)
 
     def _validate(self, session: Session, directory: Path, label: str) -> Validation | None:
         if not self._validates or self._output is None:

@@ -166,8 +166,7 @@ def recipe(number: int, ports: Mapping[str, int], place: Path) -> str:
     """Of docs/home-server.md, with other ports, and a certificate that is there."""
     page = (Path(__file__).parents[2] / "docs" / "home-server.md").read_text()
     text: str = re.findall(r"```nginx\n(.*?)```", page, re.DOTALL)[number]
-    for name, port in ports.items():
-        text = text.replace(name, str(port))
+    text = re.sub("|".join(ports), lambda found: str(ports[found[0]]), text)
     return text.replace("/etc/ssl", str(place))
 
 

@@ -1,10 +1,12 @@
 """What the tests of `inplace` and `resume` start from: records, their order, and a drive that holds them."""
 
 import subprocess
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from capabilities import SOAK
 from sort_support import FileSystem, expected, make_records
 
 from .support import KINDS, drive_of
@@ -22,7 +24,15 @@ def wanted(data: bytes) -> bytes:
     return expected(data)
 
 
-@pytest.fixture(scope="module", params=KINDS)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A soak runs each test on every kind of drive, `make test` half of them on one kind and half on the other. Tests of space
+    and of kills, where the kind counts, name all kinds themselves."""
+    if "drive" in metafunc.fixturenames:
+        half = zlib.crc32(metafunc.function.__name__.encode()) % len(KINDS)
+        metafunc.parametrize("drive", KINDS if SOAK else KINDS[half : half + 1], indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
 def drive(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FileSystem]:
     with drive_of(request.param, tmp_path_factory.mktemp("inplace")) as drive:
         yield drive

@@ -59,22 +59,22 @@ JOBS = {
         Job(
             "lines --resumable --compress",
             110 if SOAK else 6,
-            ("lines", "--resumable", "-S", "2M", "--compress=lz4"),
-            lambda _: numbered_lines(300_000),
+            ("lines", "--resumable", "-S", "1M", "--compress=lz4"),
+            lambda _: numbered_lines(150_000),
             sorted_by_sort,
         ),
         Job(
             "lines --resumable",
             110 if SOAK else 10,
-            ("lines", "--resumable", "-S", "2M"),
-            lambda _: numbered_lines(300_000),
+            ("lines", "--resumable", "-S", "1M"),
+            lambda _: numbered_lines(150_000),
             sorted_by_sort,
         ),
         Job(
             "lines --resumable with keys",
             110 if SOAK else 6,
             ("lines", "--resumable", "-S", "1M", "--header=2", *LINE_KEYS),
-            lambda _: numbered_lines(300_000),
+            lambda _: numbered_lines(150_000),
             lambda data: sorted_by_sort(data, *LINE_KEYS, header_lines=2),
         ),
     )

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ecosort_power.clock import STEP_S, Clock
 from ecosort_power.meters import make_meter
 from ecosort_power.meters.base import Meter, parse_spec
 from ecosort_power.reading import Capabilities
@@ -27,6 +28,27 @@ FAKE_CHECK = PEERS / "fake_check.py"
 
 # Without configured meters; matplotlib leaves a directory in it. Gone when the tests end.
 _CONFIG = tempfile.TemporaryDirectory(prefix="ecosort-power-config-")
+
+
+class HurriedClock(Clock):
+    """Time goes by for those who wait, and the tests wait no more than `most_s` for each step. It keeps what was asked for."""
+
+    def __init__(self, most_s: float = 0.0) -> None:
+        self._most_s, self._skipped_s = most_s, 0.0
+        self.waits: list[float] = []
+
+    def now(self) -> float:
+        return time.monotonic() + self._skipped_s
+
+    def sleep(self, seconds: float) -> None:
+        waited_s = min(seconds, self._most_s)
+        time.sleep(waited_s)
+        self._skipped_s += seconds - waited_s
+
+    def wait(self, seconds: float, is_over: Callable[[], bool], step_s: float = STEP_S) -> bool:
+        self.waits.append(seconds)
+        return super().wait(seconds, is_over, step_s)
+
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 

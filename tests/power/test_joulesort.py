@@ -17,7 +17,17 @@ import pytest
 from ecosort_power.errors import RunError, UsageError
 from ecosort_power.evaluate import least_seconds
 from ecosort_power.joulesort.classes import parse_class
-from ecosort_power.joulesort.length import FIRST, MARGIN, MOST_SHARE, Clock, Enough, clock_in, enough_for, margin_of, with_spread
+from ecosort_power.joulesort.length import (
+    FIRST,
+    MARGIN,
+    MOST_SHARE,
+    Enough,
+    Stopwatch,
+    enough_for,
+    margin_of,
+    stopwatch_in,
+    with_spread,
+)
 from ecosort_power.joulesort.state import TRIAL, alone_in, locked
 from ecosort_power.reading import Capabilities, Scope
 
@@ -118,18 +128,25 @@ def test_a_sort_too_short_for_the_meter_is_refused_with_a_number_that_is_enough(
 
 
 def test_as_many_records_as_the_meter_needs(ecosort: Path, cli: Cli, tmp_path: Path) -> None:
+    """Killed when they are chosen, it goes on with as many."""
     words = ("joulesort", "--meter", METER, "--records", "auto", "--runs", "1", "--category", "indy", *QUICK)
-    done = cli(*words, env=ENVIRONMENT)
-    found = re.search(r"rehearsing with ([\d ]+) records", done.stderr)
-    assert found is not None, done.stderr
+    state = tmp_path / "joulesort-rehearsal-auto-indy/state.json"
+    with (tmp_path / "log").open("wb") as log:
+        program = [sys.executable, "-m", "ecosort_power", *words]
+        child = subprocess.Popen(program, cwd=tmp_path, env=cli_env(**ENVIRONMENT), stdout=log, stderr=log)
+    wait_for(state.exists, 60)
+    child.kill()
+    child.wait(30)
+    said = (tmp_path / "log").read_text()
+    found = re.search(r"rehearsing with ([\d ]+) records", said)
+    assert found is not None, said
+    assert said.count("finding out") == 1
     records = int(found[1].replace(" ", ""))
     assert 10**6 <= records <= 10**8
-    state = load(tmp_path / "joulesort-rehearsal-auto-indy/state.json")
-    assert state["request"]["records"] == records
-    assert done.stderr.count("finding out") == 1
-    again = cli(*words, env=ENVIRONMENT)  # continues with what was chosen
+    again = cli(*words, env=ENVIRONMENT)
     assert "finding out" not in again.stderr
-    assert again.returncode == done.returncode
+    assert load(state)["request"]["records"] == records
+    assert load(state.parent / "result/session.json")["records"] == records
 
 
 def test_what_a_killed_trial_left_is_removed(tmp_path: Path) -> None:
@@ -137,11 +154,11 @@ def test_what_a_killed_trial_left_is_removed(tmp_path: Path) -> None:
     for path in (dead, alive):
         path.mkdir()
         (path / "input.dat").touch()
-    clock_in(tmp_path, [])
+    stopwatch_in(tmp_path, [])
     assert list(tmp_path.iterdir()) == [alive]
 
 
-def sorts_at(rate: float, fixed: float, room: float = 1e12) -> Clock:
+def sorts_at(rate: float, fixed: float, room: float = 1e12) -> Stopwatch:
     """A machine that sorts so many records per second, after so many seconds."""
     return lambda n, limit: min(fixed + n / rate, limit) if n <= room else None
 
@@ -173,7 +190,7 @@ def test_the_margin_grows_with_what_the_lengths_of_the_sorts_differ_by() -> None
 def test_runs_of_a_busy_machine_are_long_enough_for_the_meter(spread: float, least: float) -> None:
     """The lengths of sorts differ by a normal share; `auto` aims so high that hardly any run is too short."""
     rng = random.Random(4)
-    sorts: Clock = lambda n, limit: min(n / 1e6 * max(rng.gauss(1.0, spread), 0.2), limit)  # noqa: E731
+    sorts: Stopwatch = lambda n, limit: min(n / 1e6 * max(rng.gauss(1.0, spread), 0.2), limit)  # noqa: E731
     long_enough = 0
     for _ in range(400):
         first = enough_for(10.0, 0, sorts)

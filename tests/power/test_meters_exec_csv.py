@@ -20,7 +20,7 @@ from ecosort_power.meters.csv import CsvMeter, read_log
 from ecosort_power.meters.exec import parse_line, to_reading
 from ecosort_power.quality import Window
 from ecosort_power.reading import PowerKind, Scope
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from .support import toy_meter
@@ -399,6 +399,7 @@ def test_a_log_in_the_second_of_two_equal_hours_has_no_rows_for_the_run_and_says
         meter.collect(100.0, 160.0, begin - 100.0, None)
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300) | st.text(max_size=200).map(lambda t: f"Time;P (W)\n{t}\n1;2\n".encode(errors="replace")))
 def test_no_log_makes_a_traceback(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "fuzz.csv"

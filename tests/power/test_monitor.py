@@ -24,7 +24,7 @@ from ecosort_power.store import ResultDirectory
 from ecosort_power.summary import summarize
 
 from .stored import write_result
-from .support import write
+from .support import HurriedClock, write
 
 
 @pytest.fixture
@@ -141,9 +141,10 @@ def test_rest_is_waited_for_and_its_absence_recorded(root: Path) -> None:
     line = "   8       0 sda 100 0 {} 0 50 0 800 0 {} 0 0 0 0 0 0 0 0"
     write(root / "proc/diskstats", line.format(1000, 0))
     assert disk_activity(root) == (1800, 0)
-    assert settle(30.0, root).settled
+    clock = HurriedClock()
+    assert settle(30.0, root, clock).settled
     write(root / "proc/diskstats", line.format(1000, 7))
-    found = settle(0.6, root)
+    found = settle(0.6, root, clock)
     assert not found.settled
     assert found.waited_s >= 0.6
 

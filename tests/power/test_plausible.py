@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from ecosort_power.preflight import preflight
 from ecosort_power.quality import Window, defects_of
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope
 
-from .support import CHECK, POWER, QUICK, Cli, fake_sort
+from .support import CHECK, POWER, QUICK, Cli, HurriedClock, fake_sort
 from .synthetic import COUNTING, WALL, counts, instants, ticks, window
 
 BUSY = {"load_step": 0.8}
@@ -150,13 +149,14 @@ class FakeSampler:
         self.name, self.capabilities, self.death = "wall", capabilities, None
         self.spec_text = "exec:./my meter --fast"
         self._watts, self._answer_s, self._follows = watts, answer_s, follows
-        self._begin = time.monotonic()
+        self.clock = HurriedClock()
+        self._begin = self.clock.now()
 
     def begin_segment(self, path: None) -> None:
-        self._begin = time.monotonic()
+        self._begin = self.clock.now()
 
     def since(self, count: int) -> list[Reading]:
-        times = [self._begin + 0.02 * i for i in range(int((time.monotonic() - self._begin) / 0.02))]
+        times = [self._begin + 0.02 * i for i in range(int((self.clock.now() - self._begin) / 0.02))]
         return [Reading(t, t + self._answer_s, watts=self._at(i, t)) for i, t in enumerate(times)]
 
     def _at(self, i: int, t: float) -> float:
@@ -166,24 +166,28 @@ class FakeSampler:
         return []
 
 
+def look_at(meter: FakeSampler) -> None:
+    preflight([meter], dict(os.environ), meter.clock)
+
+
 UNKNOWN = Capabilities("m", Scope.WALL, 0.02)
 
 
 def test_a_meter_that_shows_one_value_is_refused_before_the_runs_and_told_what_to_say() -> None:
     with pytest.raises(MeterError, match=r"42 W in all of .*#update=SECONDS.*ecosort-power probe 'exec:./my meter --fast'$"):
-        preflight([FakeSampler(UNKNOWN, [42.0])], dict(os.environ))
+        look_at(FakeSampler(UNKNOWN, [42.0]))
 
 
 def test_a_coarse_meter_that_moves_with_the_load_is_taken() -> None:
-    preflight([FakeSampler(UNKNOWN, [42.0], follows=True)], dict(os.environ))
-    preflight([FakeSampler(replace(UNKNOWN, update_s=60.0), [42.0])], dict(os.environ))  # too slow to show it now
+    look_at(FakeSampler(UNKNOWN, [42.0], follows=True))
+    look_at(FakeSampler(replace(UNKNOWN, update_s=60.0), [42.0]))  # too slow to show it now
 
 
 def test_a_meter_that_stands_is_taken_where_its_user_says_how_often_it_is_new() -> None:
     stands = replace(UNKNOWN, update_s=0.5, quantum_w=0.1)
-    preflight([FakeSampler(replace(stands, update_given=True), [42.0])], dict(os.environ))
+    look_at(FakeSampler(replace(stands, update_given=True), [42.0]))
     with pytest.raises(MeterError, match=r"42 W in all of .* busy; if it can do no better, say .*#update=SECONDS"):
-        preflight([FakeSampler(stands, [42.0])], dict(os.environ))
+        look_at(FakeSampler(stands, [42.0]))
 
 
 def test_fine_steps_that_do_not_show_the_load_are_a_doubt_and_no_more() -> None:
@@ -202,7 +206,7 @@ def test_fine_steps_that_do_not_show_the_load_are_a_doubt_and_no_more() -> None:
 )
 def test_what_the_first_readings_show_is_said_before_the_runs(source: FakeSampler, text: str) -> None:
     with pytest.raises(MeterError, match=text):
-        preflight([source], dict(os.environ))
+        look_at(source)
 
 
 def test_a_run_with_such_a_meter_ends_before_the_sort_begins(cli: Cli, tmp_path: Path) -> None:
@@ -214,7 +218,7 @@ def test_a_run_with_such_a_meter_ends_before_the_sort_begins(cli: Cli, tmp_path:
     assert not (tmp_path / "out").exists()
     assert done.stderr.count("\n") <= 2, done.stderr
     done = cli(
-        *[w.replace("period=0.05", "period=0.5,update=0.05,quantum=1,accuracy=1%") for w in words], *CHECK, "--", *fake_sort()
+        *[w.replace("period=0.05", "period=0.1,update=0.05,quantum=1,accuracy=1%") for w in words], *CHECK, "--", *fake_sort()
     )
     assert "42.00 W" in done.stdout, done.stdout + done.stderr
 

@@ -13,9 +13,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from ecosort_power.live import Display
+from ecosort_power.meters.base import parse_spec
+from ecosort_power.session import Measurement
+from ecosort_power.store import Options, ResultDirectory
 
 from .measured import Measured, copied, until_sound
-from .support import CHECK, PEERS, QUICK, Cli, cli_env, fake_sort, load, toy_meter, wait_for
+from .support import CHECK, PEERS, QUICK, Cli, HurriedClock, cli_env, fake_sort, load, toy_meter, wait_for
 
 
 def known_joules(directory: Path, begin: float, end: float) -> float:
@@ -94,9 +98,10 @@ def test_a_counter_is_preferred(measured: Measured) -> None:
 
 
 def trouble(mode: str, *more: str, sound: bool = False) -> pytest.MarkDecorator:
-    """A run with a toy meter that goes wrong while the toy sort uses a whole processor."""
+    """A run with a toy meter that goes wrong during the toy sort. That it sticks shows only beside a processor that works."""
     words = ("--meter", toy_meter(mode), "--no-validate", "--runs", "1", *more)
-    return pytest.mark.measured(*words, command=fake_sort("--seconds", "1.2,0.5", "--hard"), sound=sound)
+    work = ("--seconds", "0.9,0.3", "--hard") if mode == "sticks" else ("--seconds", "1.2,0.5")
+    return pytest.mark.measured(*words, command=fake_sort(*work), sound=sound)
 
 
 @pytest.mark.parametrize(
@@ -488,23 +493,26 @@ def test_a_full_drive_is_one_clear_line(measured: subprocess.CompletedProcess[st
     assert "Traceback" not in measured.stderr
 
 
-OWN_CLOCK = toy_meter("follow", "0.05", settings="update=0.8,period=0.05,lag=0,window=0")
+def test_a_run_begins_at_a_random_moment_where_the_meter_keeps_its_own_clock(
+    in_tmp: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[tuple[float, float]] = []
 
+    def latest(first_s: float, last_s: float) -> float:
+        drawn.append((first_s, last_s))
+        return last_s
 
-@pytest.mark.measured(
-    "--meter",
-    toy_meter("follow", "0.01"),
-    "--meter",
-    OWN_CLOCK,
-    "--no-validate",
-    "--runs",
-    "5",
-    command=fake_sort("--seconds", "0.2,0.1"),
-    sound=False,
-)
-def test_runs_begin_at_random_moments_where_the_meter_keeps_its_own_clock(measured: Measured) -> None:
-    leads = sorted(m["start_s"] - m["first_s"] for m in (measured.run(i)["marks"] for i in range(1, 6)))
-    assert leads[-1] - leads[0] > 0.15  # of 0.8 s; five draws lie closer together once in 500 times
+    monkeypatch.setattr("ecosort_power.session.random.uniform", latest)
+    clock = HurriedClock(0.02)
+    meter = parse_spec(toy_meter(settings="update=0.8,period=0.05,lag=0,window=0"))
+    options = Options(["true"], runs=1, meters=[meter.text], validate=False, idle_s=0, pause_s=20, settle_s=0)
+    measurement = Measurement(ResultDirectory(in_tmp), options, [meter], None, Display(), clock)
+    try:
+        measurement.execute(None)
+    finally:
+        measurement.close()
+    assert drawn == [(0.0, 0.8)]
+    assert 20.8 in clock.waits
 
 
 @pytest.mark.measured(

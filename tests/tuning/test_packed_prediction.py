@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from capabilities import only_in_soak
 from ecosort_tuning.errors import UsageError
 from ecosort_tuning.forecast import predict
 from ecosort_tuning.model import fit_cpu, fit_time
 from ecosort_tuning.profile import Drive, write_profile
 from ecosort_tuning.runs import from_stats
+from pairs import pairs
 
 from .test_sorter_profile import DRIVE, FULL, Run, close
 
@@ -65,7 +65,7 @@ def _data(ecosort: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
     for name, flags in {"ascii": ["-a"], "binary": [], "skewed": ["-a", "-s"]}.items():
         subprocess.run([ecosort, "gen", *flags, str(RECORDS), place / name], check=True)
     (place / "numbers").write_bytes(numbers(4_000_000))
-    (place / "words").write_bytes(words_of(2_500_000))
+    (place / "words").write_bytes(words_of(1_500_000))
     write_profile(place / "p.toml", MODELS)
     write_profile(place / "slow.toml", SLOW)
     yield place
@@ -96,16 +96,7 @@ KINDS: dict[str, tuple[str, ...]] = {
 }
 
 
-# Each kind with both coders and both memories, and each coder with both; all of them together in a soak.
-CASES = [
-    pytest.param(kind, codec, memory, marks=() if (number + (codec == "zstd") + (memory == "64MiB")) % 2 else only_in_soak)
-    for number, kind in enumerate(KINDS)
-    for codec in ("lz4", "zstd")
-    for memory in ("16MiB", "64MiB")
-]
-
-
-@pytest.mark.parametrize(("kind", "codec", "memory"), CASES)
+@pytest.mark.parametrize(("kind", "codec", "memory"), pairs(list(KINDS), ["lz4", "zstd"], ["16MiB", "64MiB"]))
 def test_the_bytes_are_those_of_the_sort(run: Run, data: Path, kind: str, codec: str, memory: str) -> None:
     words = (*KINDS[kind], "--memory", memory, "--threads=2", "--compress", codec)
     found, stats = predicted(run, data, "p.toml", *words), measured(run, data, *words)

@@ -38,7 +38,7 @@ _GROWTH = (2.0, 10.0)
 _SPACE_SHARE = 4 * RECORD_BYTES  # bytes of the drive per record: input, runs, output, and as much again left free
 
 # How long a sort of so many records takes, in seconds; looked at no longer than the given limit. None: there is no room for it.
-Clock = Callable[[int, float], float | None]
+Stopwatch = Callable[[int, float], float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +72,12 @@ def shortest_run(specs: Iterable[MeterSpec]) -> Shortest | None:
     return max(found, key=lambda s: s.seconds, default=None)
 
 
-def enough_for(wanted_s: float, records: int, clock: Clock) -> Enough | None:
+def enough_for(wanted_s: float, records: int, stopwatch: Stopwatch) -> Enough | None:
     """None: a sort of `records` is long enough. Else how many would be; always for 0 records. RunError if there is no room to
     find that out."""
     goal_s, count = wanted_s * MARGIN, min(records, FIRST) or FIRST
     while True:
-        seconds = clock(count, goal_s)
+        seconds = stopwatch(count, goal_s)
         if seconds is None:
             raise RunError(f"there is no room for a sort that takes {wanted_s:.3g} s; choose a larger drive: --data DIR")
         if seconds >= goal_s:
@@ -102,10 +102,10 @@ def margin_of(seconds: Sequence[float]) -> float:
     return max(MARGIN, 1 / (1 - min(share, MOST_SHARE)))
 
 
-def with_spread(wanted_s: float, found: Enough, clock: Clock) -> Enough:
+def with_spread(wanted_s: float, found: Enough, stopwatch: Stopwatch) -> Enough:
     """As many records as keep a run long enough however much the lengths of the sorts differ here: the number that was found is
     sorted some more times. RunError if there is no room for that many."""
-    times = [clock(found.records, _PATIENCE * MARGIN * wanted_s) for _ in range(TRIALS)]
+    times = [stopwatch(found.records, _PATIENCE * MARGIN * wanted_s) for _ in range(TRIALS)]
     seconds = [t for t in times if t is not None]
     if len(seconds) < TRIALS:
         raise RunError(f"there is no room for a sort that takes {wanted_s:.3g} s; choose a larger drive: --data DIR")
@@ -120,19 +120,19 @@ def _rounded_up(count: float) -> int:
     return int(-(-count // step) * step)
 
 
-def clock_in(data: Path, sort_words: Sequence[str]) -> Clock:
+def stopwatch_in(data: Path, sort_words: Sequence[str]) -> Stopwatch:
     """Sorts in a directory on the drive that counts; nothing of it is left, nor of one that was killed."""
     for left in data.glob(f"{TRIAL}*"):
         if not Path("/proc", left.name.removeprefix(TRIAL).partition("-")[0]).exists():
             shutil.rmtree(left, ignore_errors=True)
 
-    def clock(records: int, limit_s: float) -> float | None:
+    def stopwatch(records: int, limit_s: float) -> float | None:
         if records * _SPACE_SHARE > free_bytes(data):
             return None
         with TemporaryDirectory(dir=data, prefix=f"{TRIAL}{os.getpid()}-") as name:
             return _timed(Path(name), records, sort_words, limit_s)
 
-    return clock
+    return stopwatch
 
 
 class _LongEnoughError(Exception):

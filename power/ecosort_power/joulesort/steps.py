@@ -20,7 +20,7 @@ from ecosort_power.entry import Entry, Generated, Skewed, read_entry
 from ecosort_power.errors import EXIT_INVALID, EXIT_OK, PowerError, RunError, UsageError
 from ecosort_power.joulesort import sorter
 from ecosort_power.joulesort.classes import name_of
-from ecosort_power.joulesort.length import Enough, Shortest, clock_in, enough_for, require_length, shortest_run, with_spread
+from ecosort_power.joulesort.length import Enough, Shortest, enough_for, require_length, shortest_run, stopwatch_in, with_spread
 from ecosort_power.joulesort.space import check_space, least, needs
 from ecosort_power.joulesort.state import Place, Request, State, alone_in, directory, locked
 from ecosort_power.launch import measure, say_how_to_continue, specs_of
@@ -94,9 +94,9 @@ class Joulesort:
         r = self._request
         need = f"the {shortest.seconds:.3g} s that meter {shortest.meter} needs"
         with self._display.line(f"finding out how many records take {need}"):
-            clock = clock_in(Path(r.data), r.sort_words)
-            found = enough_for(shortest.seconds, r.records, clock)
-            return with_spread(shortest.seconds, found, clock) if found is not None and not r.records else found
+            stopwatch = stopwatch_in(Path(r.data), r.sort_words)
+            found = enough_for(shortest.seconds, r.records, stopwatch)
+            return with_spread(shortest.seconds, found, stopwatch) if found is not None and not r.records else found
 
     def _choose_records(self) -> None:
         """`--records auto`: as many as were chosen before, else as few as the meter needs."""

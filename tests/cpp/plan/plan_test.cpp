@@ -206,6 +206,24 @@ TEST(Plan, MoreMemoryNeverMovesManyMoreBytes) {
   }
 }
 
+// The largest input of which two passes are made leaves no room for one more run.
+TEST(Plan, AMergeIsAsWideAsItsMemoryAllows) {
+  for (const std::uint64_t memory : {2 * MiB, 5 * MiB, 16 * MiB, 64 * MiB}) {
+    Wanted wanted{.format = {100, {{0, 10}}}, .memory_bytes = memory, .threads = 1};
+    std::uint64_t low = memory / 10, high = 0;
+    while (high == 0 || low + 1 < high) {
+      wanted.input_records = high == 0 ? 2 * low : (low + high) / 2;
+      (make_plan(wanted).merge.passes == 1 ? low : high) = wanted.input_records;
+    }
+    wanted.input_records = low;
+    const Plan plan = make_plan(wanted);
+    ASSERT_EQ(plan.shape, Shape::two_pass);
+    const MergeBuffers& buffers = plan.merge.final;
+    const std::uint64_t least_of_a_run = 2 * std::uint64_t{plan.forecast_stride} * plan.run_block.bytes;
+    EXPECT_LT(buffers.blocks * buffers.block_bytes, (runs_of(plan).size() + 1) * least_of_a_run) << memory;
+  }
+}
+
 TEST(Plan, TheMinimumOfMemoryIsTheLeastThatWorks) {
   std::mt19937_64 random(11);
   for (unsigned i = 0; i < 1 + 24 / slowness && !testing::Test::HasFailure(); ++i) {

@@ -162,6 +162,15 @@ TEST(PredictTest, APhaseTakesAsLongAsItsSlowestResource) {
   EXPECT_FALSE(found.joules.has_value());
 }
 
+TEST(PredictTest, EarlierMergesCompareByTheirWidth) {
+  Plan plan = small_plan();
+  const double before = predict(plan, round_profile()).prediction.value().cpu_s;
+  const MergeStep last = plan.merge.steps.back();
+  plan.merge.steps = {{.first_run = 0, .fan_in = 8}, {.first_run = 8, .fan_in = 2}, last};
+  plan.remerged_bytes = 50'000;  // 500 records, of which eight tenths are compared log2(8) times and two tenths once
+  EXPECT_DOUBLE_EQ(predict(plan, round_profile()).prediction.value().cpu_s, before + 0.4 * 3 + 0.1 * 1);
+}
+
 TEST(PredictTest, MemoryTakesTheProcessorToo) {
   Plan plan = small_plan();
   Profile profile = round_profile();

@@ -196,5 +196,22 @@ TEST(PackedBlockOfRecords, ComesBackWhateverTheSizeOfItsRecords) {
   }
 }
 
+// They were packed as bytes, and the head takes them for columns.
+TEST(PackedBlockOfRecords, ThatHoldsAPartOfARecordIsRefused) {
+  const BlockShape shape{block_bytes, record_size};
+  const PackTerms terms{{BlockCodec::lz4, 0}, false};
+  MemoryBudget budget(std::uint64_t{1} << 20U);
+  const Buffer memory = budget.allocate(PackedBlockCoder::memory_bytes(terms.codec, shape), "a coder");
+  PackedBlockCoder coder(terms.codec, shape, {memory.data(), memory.size()});
+  for (const std::uint32_t used : {50 * record_size, 50 * record_size + 1}) {
+    std::vector<std::byte> block(block_bytes);
+    const std::size_t stored = coder.pack(terms, block.data(), {used, 0}, seed, block.data());
+    ASSERT_GT(stored, 0U);
+    constexpr std::size_t width_at = 20;
+    std::memcpy(block.data() + width_at, &record_size, sizeof record_size);
+    EXPECT_EQ(coder.unpack(block.data(), stored, block.data()).has_value(), used % record_size == 0);
+  }
+}
+
 }  // namespace
 }  // namespace ecosort::run

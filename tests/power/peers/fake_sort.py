@@ -1,4 +1,4 @@
-"""A toy sort: busy for a while, writes the events, statistics and output of a sort, and says its phase in the file `phase`.
+"""A toy sort: takes a while, writes the events, statistics and output of a sort, and says its phase in the file `phase`.
 
 fake_sort.py --events F --stats F -o OUT [--seconds FORM,MERGE] [--records N] [--exit N] [--orphan] [--bad-output] [--hard]
 """
@@ -31,22 +31,19 @@ def say(event: str, phase: str) -> None:
             f.write(json.dumps({"schema": "ecosort.events/1", "event": event, "phase": phase, **now}) + "\n")
 
 
-def busy(seconds: float) -> None:
-    """A tenth of all processors, twice what is seen as load, but at most half of one: gentle to what else runs."""
-    share = min(0.1 * (os.cpu_count() or 1), 0.5)
+def work(seconds: float) -> None:
+    """Waits, so that other tests have the processor; a test in which the load of the machine counts says --hard."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        until = time.monotonic() + 0.005
-        while time.monotonic() < until:
-            pass
-        time.sleep(0 if options.hard else 0.005 / share - 0.005)
+    while options.hard and time.monotonic() < end:
+        pass
+    time.sleep(max(0.0, end - time.monotonic()))
 
 
 def enter(phase: str, seconds: float) -> None:
     say("begin", phase)
     Path("phase.new").write_text(phase)
     Path("phase.new").rename("phase")
-    busy(seconds)
+    work(seconds)
     say("end", phase)
 
 

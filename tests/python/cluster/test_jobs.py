@@ -17,6 +17,7 @@ import pytest
 from capabilities import only_in_soak
 from ecosort.cluster import PhaseState, abandon, check, jobs, resume, sort
 from ecosort.cluster.planner import plan_shape
+from pairs import pairs
 
 from ecosort import BadInput, IoFailed, NotEnoughMemory, VerificationFailed
 
@@ -425,16 +426,7 @@ TERMS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("terms", "parts", "merges"),
-    [
-        # Rows of each kind meet many parts and few, and both ways to make a part; all of the three together only in soak.
-        pytest.param(terms, parts, merges, marks=only_in_soak if (at + bool(parts) + (merges is None)) % 2 else ())
-        for at, terms in enumerate(TERMS)
-        for parts in (None, 40)
-        for merges in (None, False)
-    ],
-)
+@pytest.mark.parametrize(("terms", "parts", "merges"), pairs(TERMS, [None, 40], [None, False]))
 def test_the_least_memory_that_is_told_is_enough(terms: dict[str, Any], parts: int | None, merges: bool | None) -> None:
     rows = [b"%099d\n" % (number * 7919 % 100_003) for number in range(50_000)]
     Path("in").write_bytes(b"".join([b"n\n" if terms.get("format") == "csv" else b"", *rows]))

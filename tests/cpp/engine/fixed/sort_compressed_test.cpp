@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "cpp/engine/fixed/sort_harness.h"
+#include "cpp/support/test_environment.h"
 #include "doubles/memory_store.h"
 #include "doubles/throttled_queue.h"
 
@@ -56,8 +57,9 @@ INSTANTIATE_TEST_SUITE_P(All, CompressedRecords,
 
 TEST_P(CompressedRecords, ComeOutAsTheyWouldOtherwise) {
   const auto [size, codec] = GetParam();
-  unsigned variant = size;
+  unsigned variant = size, turn = std::string_view(codec) == "lz4" ? 0 : 1;  // each kind of keys with one of the codecs, or both
   for (const Keys keys : {Keys::common_prefix, Keys::two_letters, Keys::all_equal}) {
+    if (++turn % 2 == 0 && !is_soak()) continue;
     SortSetup setup = setup_of(size, keys, codec);
     setup.threads = variant++ % 4;
     setup.directories = 1 + variant % 3;
@@ -104,8 +106,10 @@ INSTANTIATE_TEST_SUITE_P(All, CompressedRecordsOn, ::testing::ValuesIn(usable_di
                          [](const auto& parameter) { return std::string(to_string(parameter.param)); });
 
 TEST_P(CompressedRecordsOn, AreTheSameBytesForAnyMemoryThreadsAndDirectories) {
+  auto turn = static_cast<unsigned>(GetParam());
   for (const std::uint64_t memory : {2 * MiB, 3 * MiB, 64 * MiB}) {
     for (const unsigned threads : {0U, 1U, 3U}) {
+      if (++turn % 2 == 0 && !is_soak()) continue;  // the next disk has the other half of the combinations
       SortSetup setup = setup_of(100, Keys::common_prefix, "zstd:2");
       setup.memory_bytes = memory;
       setup.threads = threads;

@@ -34,14 +34,11 @@ std::vector<records::RecordFormat> formats_of(std::uint32_t size) {
   return formats;
 }
 
-// So many of them, others for each kind of keys; in a soak all.
-std::vector<records::RecordFormat> some_formats_of(std::uint32_t size, Keys keys, std::size_t most) {
-  std::vector<records::RecordFormat> formats = formats_of(size);
-  if (is_soak() || formats.size() <= most) return formats;
-  std::ranges::rotate(formats,
-                      formats.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(keys) * most % formats.size()));
-  formats.resize(most);
-  return formats;
+// One of them, another for each kind of keys and each size; in a soak all.
+std::vector<records::RecordFormat> some_formats_of(std::uint32_t size, Keys keys) {
+  const std::vector<records::RecordFormat> formats = formats_of(size);
+  if (is_soak()) return formats;
+  return {formats[(static_cast<std::size_t>(keys) + size) % formats.size()]};
 }
 
 records::RecordFormat sort_benchmark() { return {100, {{0, 10}}}; }
@@ -97,7 +94,7 @@ TEST_P(SortMatrix, EveryKeyComesOutInOrderAndStableInTheExternalPath) {
   const auto [keys, size] = GetParam();
   const std::vector<Disk> disks = usable_disks();
   unsigned variant = static_cast<unsigned>(keys) + size;
-  for (const records::RecordFormat& format : some_formats_of(size, keys, 2)) {
+  for (const records::RecordFormat& format : some_formats_of(size, keys)) {
     SortSetup setup = setup_of(format, make_records(format, keys, external_count(size)));
     setup.memory_bytes = least_memory(setup);
     setup.threads = thread_counts[variant % thread_counts.size()];
@@ -110,9 +107,10 @@ TEST_P(SortMatrix, EveryKeyComesOutInOrderAndStableInTheExternalPath) {
 
 TEST_P(SortMatrix, EveryKeyComesOutInOrderAndStableWhereAllRunsStayInMemory) {
   const auto [keys, size] = GetParam();
+  if (size == 1 && static_cast<unsigned>(keys) % 3 != 0 && !is_soak()) return;  // millions of records make three runs
   const std::vector<Disk> disks = usable_disks();
   unsigned variant = static_cast<unsigned>(keys) + size;
-  for (const records::RecordFormat& format : some_formats_of(size, keys, 1)) {
+  for (const records::RecordFormat& format : some_formats_of(size, keys)) {
     SortSetup setup = setup_of(format, make_records(format, keys, 7 * MiB / 2 / size));
     setup.memory_bytes = 128 * MiB;
     setup.threads = thread_counts[variant % thread_counts.size()];
