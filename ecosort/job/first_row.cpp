@@ -34,7 +34,10 @@ Look look_at_first_row(const std::string& name, const rows::RowFormat& format, s
     const std::string text = beginning_of(name, bytes);
     const char *const begin = text.data() + std::min(mark_bytes, text.size()), *const end = text.data() + text.size();
     bool is_inside = false;
-    if (const char* const row_end = format.find_end(begin, end, is_inside)) return {std::string(begin, row_end)};
+    const char* row_end = format.find_end(begin, end, is_inside);
+    if (row_end != nullptr && format.precedes_first_row({begin, static_cast<std::size_t>(row_end - begin)}))
+      row_end = format.find_end(row_end + 1, end, is_inside);
+    if (row_end != nullptr) return {std::string(begin, row_end)};
     if (text.size() == bytes) continue;
     if (begin == end) return {};
     return {std::string(begin, end)};
@@ -63,7 +66,7 @@ FirstRow find_first_row(const std::vector<lines::LineInput>& inputs, rows::RowFo
   for (const lines::LineInput& input : inputs) {
     const std::size_t mark_bytes = begin_input(input.name, format);
     if (&input == &inputs.front()) first.mark_bytes = mark_bytes;
-    const bool must_know = format.wants_first_row() && format.top_rows_to_come() == 0;
+    const bool must_know = format.wants_first_row() && format.keys_need_first_row();
     if (!must_know) break;
     first.row = first_row_of(input.name, format, mark_bytes);
     if (first.row) break;

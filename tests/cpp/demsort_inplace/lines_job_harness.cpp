@@ -132,14 +132,24 @@ std::vector<std::string> rows_of(const std::string& input, const SmallLines& sor
   return rows;
 }
 
+// Takes those rows of an input that stay on top, or are left out.
+std::string take_top(rows::RowFormat& order, std::vector<std::string>& rows) {
+  std::string top;
+  order.begin_input();
+  while (order.wants_first_row() && order.take_first_row("", rows.front()) != rows::FirstRow::is_sorted) {
+    top += rows.front() + order.terminator();
+    rows.erase(rows.begin());
+  }
+  return top;
+}
+
 }  // namespace
 
 std::string SmallLines::top() const {
-  const char end = job().format->terminator();
-  const std::vector<std::string> rows = rows_of(inputs.front(), *this, end);
-  if (command == "lines") return job().format->top_rows_to_come() > 0 ? rows.front() : "";
-  const std::string first = has_mark(inputs.front()) ? mark : "";
-  return command == "csv" ? first + rows.front() + end : first;
+  const lines::LinesJob terms = job();
+  std::vector<std::string> rows = rows_of(inputs.front(), *this, terms.format->terminator());
+  const std::string first = command != "lines" && has_mark(inputs.front()) ? mark : "";
+  return first + take_top(*terms.format, rows);
 }
 
 // Of rows that are equal the first one stays first; with -u it stays alone.
@@ -149,20 +159,16 @@ std::string SmallLines::sorted() const {
   std::vector<std::string> all;
   for (const std::string& input : inputs) {
     std::vector<std::string> rows = rows_of(input, *this, order.terminator());
-    if (command == "csv") {
-      order.begin_input();
-      (void)order.take_first_row("", rows.front());
-      rows.erase(rows.begin());
-    }
+    (void)take_top(order, rows);
     if (command == "jsonl") std::erase(rows, "");
     all.insert(all.end(), rows.begin(), rows.end());
   }
-  const auto first = all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(order.top_rows_to_come(), all.size()));
-  std::stable_sort(first, all.end(), [&](const std::string& a, const std::string& b) { return order.compare(a, b) < 0; });
+  std::ranges::stable_sort(all, [&](const std::string& a, const std::string& b) { return order.compare(a, b) < 0; });
   if (terms.unique)
-    all.erase(std::unique(first, all.end(), [&](const std::string& a, const std::string& b) { return order.compare(a, b) == 0; }),
-              all.end());
-  std::string text = command == "lines" ? "" : top();
+    all.erase(
+        std::unique(all.begin(), all.end(), [&](const std::string& a, const std::string& b) { return order.compare(a, b) == 0; }),
+        all.end());
+  std::string text = top();
   for (const std::string& line : all) text += line + order.terminator();
   return text;
 }
@@ -266,12 +272,14 @@ std::uint64_t SmallLines::bound_bytes() const {
 
 namespace {
 
+const std::string header_lines = "number text\n\n3 lines\n";
+
 std::vector<SmallLines> plain_sorts() {
   return {
       {.label = "plain", .inputs = {text_of_lines(1, 900, 30, 1'000'000), text_of_lines(2, 700, 30, 1'000'000, false)}},
       {.label = "header",
        .words = {"-k1,1n", "--header=3"},
-       .inputs = {text_of_lines(3, 800, 40, 500), "", text_of_lines(4, 500, 40, 500)},
+       .inputs = {header_lines + text_of_lines(3, 800, 40, 500), header_lines, header_lines + text_of_lines(4, 500, 40, 500)},
        .has_previous = true},
       {.label = "unique",
        .words = {"-u", "-k1,1"},
@@ -313,8 +321,8 @@ std::vector<SmallLines> plain_sorts() {
 std::vector<SmallLines> packed_sorts() {
   return {
       {.label = "packed",
-       .words = {"-k1,1n", "--header=1"},
-       .inputs = {text_of_lines(17, 2'500, 30, 1'000), text_of_lines(18, 1'000, 30, 1'000, false)},
+       .words = {"-k1,1n", "--header=3"},
+       .inputs = {header_lines + text_of_lines(17, 2'500, 30, 1'000), header_lines + text_of_lines(18, 1'000, 30, 1'000, false)},
        .run_buffer_bytes = std::uint64_t{64} * 1024,
        .has_previous = true,
        .block_bytes = 16'384,
