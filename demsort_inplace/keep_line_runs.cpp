@@ -165,7 +165,7 @@ Task<void> KeepLineRuns::end(const lines::ReadLines& read) {
 
 namespace {
 
-// With what earlier processes read.
+// Counts what earlier processes read, too.
 void check_counts(const LinesBench& bench) {
   std::vector<rows::KeyCounts> counts;
   std::uint64_t rows = 0;

@@ -15,7 +15,7 @@ namespace ecosort::inplace {
 // The header's, or null.
 [[nodiscard]] const RunDone* header_run(const std::vector<RunDone>& done) noexcept;
 
-// Of all rows that are in runs.
+// Returns those of all rows that are in runs.
 [[nodiscard]] rows::RepeatedHeader repeated_header(const std::vector<RunDone>& done);
 
 // Which of the runs that the inputs make it is: a merged one takes the places of its sources.
@@ -28,7 +28,7 @@ struct RunPlace {
   return {run - (has_header ? 1 : 0)};
 }
 
-// Where in the inputs reading continues.
+// Returns where in the inputs reading continues.
 [[nodiscard]] lines::ReadPlace next_place(const std::vector<RunDone>& done) noexcept;
 
 // Of a run's file, with what it begins with and, where its blocks are packed, their table.

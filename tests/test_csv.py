@@ -665,6 +665,16 @@ def test_a_first_line_may_name_the_delimiter(
     assert json.loads((tmp_path / "stats").read_text())["rows"] == 2
 
 
+@pytest.mark.parametrize("words", [[], ["--merge"], ["--resumable", "-q"]])
+def test_files_without_rows_name_the_delimiter_once(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    for name, text in (("1", "sep=;\n"), ("2", "sep=;\r\n"), ("3", "2;y\n3;x\n"), ("4", "sep=;\n1;z\n")):
+        (tmp_path / name).write_text(text, newline="")
+    done = run_csv(ecosort, [*words, "--no-header", "--by", "1", "1", "2", "3", "4", "-o", "out"], tmp_path)
+    assert done == (0, b"", "")
+    assert (tmp_path / "out").read_bytes() == b"sep=;\n1;z\n2;y\n3;x\n"
+    assert run_csv(ecosort, ["--no-header", "--by", "1", "--check", "1"], tmp_path) == (0, b"", "")
+
+
 @pytest.mark.parametrize(
     ("words", "files", "message"),
     [
@@ -696,3 +706,20 @@ def test_a_stray_quote_is_told_and_not_a_long_row(ecosort: Path, tmp_path: Path)
     code, _, error = run_csv(ecosort, [*LEAST, "--by", "a", "in.csv", "-o", "out.csv"], tmp_path)
     assert code == 2
     assert error.startswith("ecosort: in.csv: line 2, byte 7: a quote stands within a value")
+
+
+def test_two_hundred_keys_decide_in_their_order(ecosort: Path, tmp_path: Path) -> None:
+    """Of records, lines and rows: the last one decides here (docs/promises.md)."""
+    names = [f"c{i}" for i in range(200)]
+    header, rows = ",".join(names) + "\n", [",".join([*["7"] * 199, str(last)]) + "\n" for last in (9, 10, 8)]
+    by = [word for name in names for word in ("--by", f"{name}:number")]
+    done = run_csv(ecosort, [*by, "-", "-o", "-"], tmp_path, "".join([header, *rows]).encode())
+    assert done == (0, "".join([header, rows[2], rows[0], rows[1]]).encode(), "")
+    lines = [f"-k{i},{i}n" for i in range(1, 201)]
+    words = ["lines", "--quiet", "-s", "-t,", *lines]
+    sort = subprocess.run([ecosort, *words], input="".join(rows), capture_output=True, text=True, check=True)
+    assert sort.stdout == "".join([rows[2], rows[0], rows[1]])
+    (tmp_path / "in.dat").write_bytes(b"".join(b"\x07" * 199 + bytes([last]) for last in (9, 10, 8)))
+    keys = [word for i in range(200) for word in ("--key", f"{i}:1")]
+    subprocess.run([ecosort, "sort", "-q", "--record-size=200", *keys, "in.dat", "-o", "out.dat"], cwd=tmp_path, check=True)
+    assert (tmp_path / "out.dat").read_bytes()[199::200] == bytes([8, 9, 10])

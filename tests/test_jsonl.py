@@ -466,9 +466,10 @@ def test_a_path_that_one_row_has_is_no_error(ecosort: Path, tmp_path: Path, data
     [
         (b' [{"a":1},{"a":2}]\n', "the input is one array in one line: jq -c '.[]' makes lines of it"),
         (b'["x"]\n["y"]\n', "the rows are arrays, into which a path leads by a place, as in [0]"),
+        (b"1\n2\n", "the rows are texts or numbers by themselves, into which no path leads"),
     ],
 )
-def test_arrays_are_told_as_such(ecosort: Path, tmp_path: Path, data: bytes, says: str) -> None:
+def test_rows_that_are_no_objects_are_told_as_such(ecosort: Path, tmp_path: Path, data: bytes, says: str) -> None:
     done = run_jsonl(ecosort, ["--by", "a", "-", "-o", "-"], tmp_path, data)
     assert done == (2, b"", f"ecosort: no row has 'a'; {says}{ALL_THE_SAME}\n")
 

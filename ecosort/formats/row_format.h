@@ -38,8 +38,8 @@ using Text = std::string_view;
 // Which class of formats an object is of (engine/rows/formats.h).
 enum class Kind : std::uint8_t { lines, csv, jsonl };
 
-// What becomes of a row that an input begins with. `is_alike`: all inputs begin with such rows, byte for byte the same, and those
-// of the first input go on top.
+// Says what happens to a row that an input begins with. `is_alike`: all inputs begin with such rows, byte for byte the same, and
+// those of the first input go on top.
 enum class FirstRow : std::uint8_t { is_sorted, goes_on_top, is_left_out, is_alike };
 
 // A row that cannot be sorted: where, from the beginning of its text or of the text that it is in, and why.
@@ -80,7 +80,7 @@ struct RepeatedHeader {
 };
 
 void add(RepeatedHeader& sum, const RepeatedHeader& more);
-// What to say of them, or nothing.
+// Returns what to say of them, or nothing.
 [[nodiscard]] std::string notice_of(const RepeatedHeader& repeated);
 
 // Copies rows in the order of their entries (formats/lines/line_kernels.h).
@@ -122,9 +122,9 @@ class RowFormat {
   [[nodiscard]] virtual bool wants_first_row() const;
   // The next row of the input, in the order of the inputs. UsageError for one that does not suit.
   [[nodiscard]] virtual FirstRow take_first_row(const std::string& input, Text row);
-  // Whether rows can be compared only when a first row was taken, so that a job that continues without it keeps it.
+  // Tells whether rows can be compared only when a first row was taken, so that a job that continues without it keeps it.
   [[nodiscard]] virtual bool keys_need_first_row() const;
-  // Whether the first line of an input only says how to read the others, as in "sep=;": the first row comes behind it, and
+  // Tells whether the first line of an input only says how to read the others, as in "sep=;": the first row comes behind it, and
   // take_first_row() takes the two one after the other, or at once.
   [[nodiscard]] virtual bool precedes_first_row(Text line) const;
   // The next row is the first one of another input.

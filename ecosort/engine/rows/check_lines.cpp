@@ -112,7 +112,10 @@ class LineReader {
         searched -= moved;
         continue;
       }
-      if (begin_ == data_.size()) return false;
+      if (begin_ == data_.size()) {
+        end_ = begin_;
+        return false;
+      }
       complete();
       break;
     }

@@ -40,7 +40,7 @@ std::size_t FirstRows::take_mark(rows::Text first) {
   return bytes;
 }
 
-// Of the first input they go on top.
+// The rows of the first input go on top.
 rows::FirstRow FirstRows::take_alike(const std::string& input, rows::Text row) {
   if (knows_header_) {
     compare(input, row);

@@ -45,7 +45,7 @@ class FirstRows {
   void keep(rows::Text bytes);
   rows::FirstRow take_alike(const std::string& input, rows::Text row);
   void compare(const std::string& input, rows::Text row);
-  // What the present input has to go on with; `header_line`: the first line of it.
+  // Returns what the present input has to go on with; `header_line` is the first line of it.
   [[nodiscard]] rows::Text rest_of_header() const noexcept;
   [[nodiscard]] rows::Text header_line() const noexcept;
 

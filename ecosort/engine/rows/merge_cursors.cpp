@@ -184,7 +184,7 @@ Buffer MergeCursors::allocate(const MergeCursor& cursor, std::size_t bytes) {
   return budget_.allocate(bytes, "long lines");
 }
 
-// Enough for the line of which `tail` bytes are here, where it can be looked at in a file.
+// Returns how much suffices for the line of which `tail` bytes are here; 0 where it cannot be looked at in a file.
 std::uint64_t MergeCursors::memory_for(const MergeCursor& cursor, std::size_t tail) const {
   const MergeInput& input = *cursor.input;
   if (!cursor.is_plain || input.kept != nullptr || input.decoded != nullptr || input.file->facts().is_stream) return 0;

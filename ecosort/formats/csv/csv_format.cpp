@@ -47,7 +47,8 @@ rows::FirstRow CsvFormat::take_first_row(const std::string& input, Text row) {
   if (const auto delimiter = named_delimiter(line, dialect_); delimiter && std::exchange(is_first_line_, false)) {
     take_delimiter(input, *delimiter);
     bytes_before_ = line.size() + 1;
-    if (line.size() == row.size()) return columns_.are_known() ? rows::FirstRow::is_left_out : rows::FirstRow::goes_on_top;
+    const bool is_first = !std::exchange(has_delimiter_line_, true) && !columns_.are_known();
+    if (line.size() == row.size()) return is_first ? rows::FirstRow::goes_on_top : rows::FirstRow::is_left_out;
     row.remove_prefix(line.size() + 1);
   }
   is_first_line_ = false;

@@ -64,7 +64,7 @@ class CsvFormat final : public rows::RowFormat {
   [[nodiscard]] records::KeyWindow window(Text row) const { return window(row, 0, 0); }
   // Both of the row at `at`, which was checked, in one look at its bytes; null where it has quotes or does not end before `end`.
   [[nodiscard]] const char* plain_row_end(const char* at, const char* end, records::KeyWindow& window) const;
-  // Whether the row, whose window of level 0 this is, has the values of the header.
+  // Tells whether the row, whose window of level 0 this is, has the values of the header.
   [[nodiscard]] bool repeats_header(Text row, records::KeyWindow window) const {
     return has_top_ && window.prefix == header_window_.prefix && window.extension == header_window_.extension && is_header(row);
   }
@@ -112,7 +112,7 @@ class CsvFormat final : public rows::RowFormat {
   std::unique_ptr<const TimeFormat> time_format_;
   std::vector<Key> keys_;
   std::vector<std::size_t> places_;  // their columns
-  bool wants_first_row_ = false, is_first_line_ = false, has_top_ = false;
+  bool wants_first_row_ = false, is_first_line_ = false, has_delimiter_line_ = false, has_top_ = false;
   std::size_t bytes_before_ = 0;        // of the present input, in front of its first row
   records::KeyWindow header_window_{};  // of a row like the header
 };

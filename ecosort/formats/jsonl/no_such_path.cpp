@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_named = 20, most_paths_looked_at = 1000, deepest_named = 8;
 
-// As a user writes it in a path.
+// Writes a name as users write it in a path.
 std::string step_of(std::string_view name) {
   if (!name.empty() && name.find_first_of(".[]\":") == std::string_view::npos) return std::string(name);
   std::string step = "\"";
@@ -96,7 +96,7 @@ class PathLister {
     while (at_ != end_ && !is_white(*at_) && Text(",:{}[]\"").find(*at_) == Text::npos) ++at_;
   }
 
-  // To the value that comes next.
+  // Returns the path to the value that comes next.
   [[nodiscard]] std::string path() {
     is_value_ = false;
     if (open_.empty()) return "";
@@ -142,6 +142,8 @@ std::string no_such_path(const Path& path, const RowSample& sample) {
   const char *const begin = sample.row.data(), *const end = begin + sample.row.size();
   const char* const first = behind_white(begin, end);
   if (first != end && *first == '[' && !path.steps.front().is_place) return fmt::format("{}; {}", line, of_arrays(sample));
+  if (first != end && *first != '[' && *first != '{')
+    return line + "; the rows are texts or numbers by themselves, into which no path leads";
   return line + other_paths(path, sample.row);
 }
 

@@ -1,4 +1,4 @@
-// What to say of a path that leads nowhere in all rows.
+// Says what may have been meant by a path that leads nowhere in all rows.
 #pragma once
 
 #include <cstdint>

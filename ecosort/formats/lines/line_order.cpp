@@ -37,7 +37,7 @@ std::string transformed(Text text, const SortKey& key) {
   return result;
 }
 
-// Where two transformed texts first differ, or one of them ends.
+// Says where two transformed texts first differ, or one of them ends.
 struct Difference {
   std::size_t a, b;    // in the texts as they are
   std::size_t common;  // in the transformed ones

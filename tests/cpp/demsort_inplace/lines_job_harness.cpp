@@ -66,6 +66,12 @@ std::string text_of_csv(std::uint64_t seed, std::size_t rows, std::uint64_t most
   return text;
 }
 
+// As a spreadsheet writes it, with a first line that names the delimiter.
+std::string with_semicolons(std::string text) {
+  std::ranges::replace(text, ',', ';');
+  return "sep=;\n" + text;
+}
+
 std::string without_end(std::string text, std::size_t end_bytes) {
   text.resize(text.size() - end_bytes);
   return text;
@@ -130,6 +136,12 @@ std::vector<std::string> rows_of(const std::string& input, const SmallLines& sor
   const bool has_carriage_returns = sort.command != "lines" && !rows.empty() && rows.back().ends_with('\r');
   rows.push_back(input.substr(begin) + (has_carriage_returns ? "\r" : ""));
   return rows;
+}
+
+// Returns what a resumption has to know of CSV: its header, and a line in front of it that names the delimiter.
+std::string first_row_of(const SmallLines& sort, const rows::RowFormat& format) {
+  const std::vector<std::string> rows = rows_of(sort.inputs.front(), sort, '\n');
+  return format.precedes_first_row(rows.front()) ? rows.front() + '\n' + rows[1] : rows.front();
 }
 
 // Takes those rows of an input that stay on top, or are left out.
@@ -248,7 +260,7 @@ JobHeader SmallLines::header() const {
                            .block_bytes = block_bytes,
                            .most_merged = most_merged,
                            .run_places = run_places};
-  if (command == "csv") header.lines->first_row = rows_of(inputs.front(), *this, '\n').front();
+  if (command == "csv") header.lines->first_row = first_row_of(*this, *job().format);
   header.layout.head_bytes = head_bytes(*header.lines, *job().format, page_bytes);
   return header;
 }
@@ -305,7 +317,7 @@ std::vector<SmallLines> plain_sorts() {
       {.label = "csv_unique",
        .command = "csv",
        .words = {"-u", "n:integer:desc"},
-       .inputs = {text_of_csv(13, 12, 6'000, 90), text_of_csv(14, 900, 20, 90)},
+       .inputs = {with_semicolons(text_of_csv(13, 12, 6'000, 90)), with_semicolons(text_of_csv(14, 900, 20, 90))},
        .run_buffer_bytes = std::uint64_t{40} * 1024,
        .interval_bytes = 4096,
        .most_merged = 2},

@@ -34,7 +34,7 @@ std::vector<records::RecordFormat> formats_of(std::uint32_t size) {
   return formats;
 }
 
-// So many of them, others for each kind of keys; in a soak all.
+// Returns so many of them, others for each kind of keys; in a soak it returns all.
 std::vector<records::RecordFormat> some_formats_of(std::uint32_t size, Keys keys, std::size_t most) {
   std::vector<records::RecordFormat> formats = formats_of(size);
   if (is_soak() || formats.size() <= most) return formats;
