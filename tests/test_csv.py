@@ -624,7 +624,7 @@ def test_a_row_that_equals_the_header_is_told(ecosort: Path, tmp_path: Path, end
 
 @pytest.mark.parametrize("words", [[], LEAST, ["--resumable"], ["--resumable", *LEAST]])
 def test_the_first_of_many_headers_is_told(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
-    """Wherever a batch is cut into parts, and a run ends; only the first file counts as well as any."""
+    """The place is right wherever a batch is cut into parts, and a run ends."""
     for name, count in (("a", 10), ("b", 90_000)):
         rows = [b"%d,%s\n" % (i, b"x" * (i % 20)) for i in range(count)]
         for place in (80_000, 50_000):
@@ -645,7 +645,7 @@ def test_the_first_of_many_headers_is_told(ecosort: Path, tmp_path: Path, words:
 def test_a_first_line_may_name_the_delimiter(
     ecosort: Path, tmp_path: Path, line: str, delimiter: str, mark: str, end: str
 ) -> None:
-    """As spreadsheets write it; it stays on top, and what has it can be checked, merged and resumed."""
+    """A line as spreadsheets write it stays on top, and files that have it can be checked, merged and resumed."""
     top = f"{mark}{line}{end}"
     header, rows = f"a{delimiter}b{end}", [f"1{delimiter}y{end}", f"2{delimiter}x{end}"]
     (tmp_path / "in").write_text(top + header + "".join(rows), newline="")
@@ -709,7 +709,7 @@ def test_a_stray_quote_is_told_and_not_a_long_row(ecosort: Path, tmp_path: Path)
 
 
 def test_two_hundred_keys_decide_in_their_order(ecosort: Path, tmp_path: Path) -> None:
-    """Of records, lines and rows: the last one decides here (docs/promises.md)."""
+    """The last one decides here, of records, lines and rows (docs/promises.md)."""
     names = [f"c{i}" for i in range(200)]
     header, rows = ",".join(names) + "\n", [",".join([*["7"] * 199, str(last)]) + "\n" for last in (9, 10, 8)]
     by = [word for name in names for word in ("--by", f"{name}:number")]

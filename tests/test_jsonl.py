@@ -438,7 +438,7 @@ ALL_THE_SAME = " (--allow-missing sorts all the same)"
 def test_a_path_that_no_row_has_is_an_error_with_what_was_meant(
     ecosort: Path, tmp_path: Path, key: str, says: str, words: list[str]
 ) -> None:
-    """Whether a run was stored before that shows, or not; and nothing is written."""
+    """Nothing is written, whether a run was stored before that shows or not."""
     data = b'{"a":2,"user":{"name":"\\u0062","tags":["x",{"x.y":null}]}}\n' * (30_000 if words == LEAST else 2)
     name = key.split(":")[0] if "is no type" not in says else key.removesuffix(":desc")
     told = f"ecosort: no row has '{name}'{says}{ALL_THE_SAME}\n"
