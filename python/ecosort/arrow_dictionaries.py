@@ -22,7 +22,7 @@ _PLACE = pa.int32()
 
 
 class Dictionaries:
-    """Puts the dictionaries of a table's columns together, but for those within lists, structs and maps. One thread stores batches."""
+    """Puts the dictionaries of a table's columns together, except within lists, structs and maps. One thread stores batches."""
 
     def __init__(self, schema: Any, most_bytes: int) -> None:
         self._schema = schema
