@@ -109,6 +109,7 @@ TEST(LinesJob, CanBeInterruptedAgainAndAgainAndResumedWithMoreMemory) {
 // The interruption comes after the first run, which has the header and does not end the first input.
 TEST(LinesJob, AResumptionComparesTheHeadersOfFurtherInputs) {
   SmallLines sort = named("header");
+  for (int i = 0; i < 20'000; ++i) sort.inputs.front() += std::to_string(i) + '\n';  // it does not fit the run buffers
   sort.inputs.back().front() = '#';
   Broken broken(sort, Role::journal, FaultPoint::sync, 4);
   ASSERT_GE(broken.disk.machine.look().contents.value().runs.size(), 2U);
