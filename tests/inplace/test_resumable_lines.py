@@ -244,9 +244,9 @@ def test_a_line_that_is_too_long_is_sorted_by_a_resumption_with_more_memory(run:
     data = numbered_lines(30_000) + b"a" * 900_000 + b"\n" + numbered_lines(30_000, seed=2)
     source.write_bytes(data)
     done = run(*words_for(source, out, "--quiet"))
-    refused_by_lines(done, "is too long for the memory", f"ecosort resume --memory SIZE {out}")
+    refused_by_lines(done, "is too long for the memory", f"ecosort resume --memory 9370KiB {out}")  # 6 times the line, and 4 MiB
     refused(run("resume", out), 2, "is too long for the memory")
-    succeeded(run("resume", "--memory", "16MiB", out))
+    succeeded(run("resume", "--memory", "9370KiB", out))
     assert out.read_bytes() == sorted_by_sort(data)
 
 
