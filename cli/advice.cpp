@@ -52,6 +52,8 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
   if (dynamic_cast<const job::RunsInMemory*>(&error) != nullptr)
     return fmt::format("; name a directory on a drive with {}, or this one if you mean it", words.temp);
   if (dynamic_cast<const HeaderUnusable*>(&error) != nullptr) return "; with --no-header columns have numbers, as in --by 3";
+  if (dynamic_cast<const QuoteMisplaced*>(&error) != nullptr) return "; with --quote none quotes are bytes like others";
+  if (dynamic_cast<const NoSuchPath*>(&error) != nullptr) return " (--allow-missing sorts all the same)";
   if (dynamic_cast<const BackendUnusable*>(&error) != nullptr) return "; use --io pool";
   if (const auto* unfit = dynamic_cast<const inplace::UnfitContents*>(&error))
     return unfit->has_nul ? "; give -z if NUL ends its lines, or --as-is to sort its lines for good"

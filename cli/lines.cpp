@@ -99,7 +99,7 @@ int check_order(const LinesOptions& options) {
     if (::access(name.c_str(), R_OK) != 0 || ::stat(name.c_str(), &info) != 0) job::cannot("open failed", name, errno);
     if (S_ISDIR(info.st_mode)) job::cannot("read failed", name, EISDIR);
   }
-  lines::LineOrder format(options.order, options.terminator());
+  lines::LineOrder format(options.order, options.terminator(), options.header_lines);
   const auto disorder = job::find_row_disorder(options, format, contents_look(options));
   if (!disorder) return 0;
   if (options.check == lines::Check::first)

@@ -69,6 +69,14 @@ void bind(CLI::App& app, const CommandTable& table, const OptionTargets& targets
   }
 }
 
+// A letter may have others, or its value, behind it: "-rn", "-k2".
+std::string_view advice_on_habit(const CommandTable& table, std::string_view name) {
+  constexpr std::size_t letter = 2;
+  const std::string_view word = name.starts_with("--") ? name : name.substr(0, letter);
+  const auto found = std::ranges::find(table.habits, word, &HabitRow::word);
+  return found == table.habits.end() ? std::string_view() : found->advice;
+}
+
 std::string unknown_word(const CommandTable& table, const std::string& word) {
   const std::string_view name = std::string_view(word).substr(0, word.find('='));
   std::vector<std::string_view> names{"--help"};
@@ -77,8 +85,11 @@ std::string unknown_word(const CommandTable& table, const std::string& word) {
     const std::size_t comma = row.name.find(',');
     names.push_back(row.name.substr(comma == std::string_view::npos ? 0 : comma + 1));
   }
-  return fmt::format("{}: no such option: '{}'{} (see ecosort {} --help)", table.name, word,
-                     word.starts_with("--") ? did_you_mean(name, names) : "", table.name);
+  const std::string_view advice = advice_on_habit(table, name);
+  const std::string meant = !advice.empty()          ? fmt::format("; {}", advice)
+                            : word.starts_with("--") ? did_you_mean(name, names)
+                                                     : "";
+  return fmt::format("{}: no such option: '{}'{} (see ecosort {} --help)", table.name, word, meant, table.name);
 }
 
 std::string last_spelling(std::string_view name) { return std::string(name.substr(name.rfind(',') + 1)); }

@@ -1,6 +1,7 @@
 // Flags are data: parsing, help, man page and shell completion come from these tables (cli/tables/ holds them).
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,12 @@ struct OperandRow {
   std::string_view text;
 };
 
+// A word that users of another program type, and what to write here.
+struct HabitRow {
+  std::string_view word;  // one or two letters, or a whole option
+  std::string_view advice;
+};
+
 struct CommandTable {
   std::string_view name;
   std::string_view synopsis;     // without "ecosort NAME"
@@ -34,6 +41,7 @@ struct CommandTable {
   std::vector<OperandRow> operands;
   std::string_view ending;                // what else is to say; may be empty
   std::vector<OperandRow> exit_status{};  // codes and their meanings; empty: those of plan, or of another program
+  std::span<const HabitRow> habits{};
 };
 
 [[nodiscard]] const std::vector<CommandTable>& command_tables();

@@ -114,6 +114,7 @@ TableOptions parse_table_words(Format format, std::string_view command, const Wo
   targets.lists = {{"--by", &options.spec.table.keys}, {"--temp", &options.spec.temp_directories}};
   targets.switches = {{"--no-header", &texts.no_header},
                       {"--strict", &options.spec.table.strict},
+                      {"--allow-missing", &options.spec.table.allow_missing},
                       {"--unique", &options.spec.unique},
                       {"--merge", &options.spec.table.merge},
                       {"--check", &options.check},

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "cli/rows_report.h"
-#include "job/prepare_table.h"
 
 namespace ecosort::cli {
 
@@ -46,8 +45,6 @@ std::vector<std::string> null_notices(const TableOptions& options, const lines::
                                   empty, counts.unparsable,
                                   options.spec.table.nulls_first ? "in front of all others" : "behind all others",
                                   options.spec.unique ? "; they count as equal for --unique" : ""));
-    if (options.spec.format == Format::jsonl && counts.empty == rows_of(report))
-      notices.back() += job::meant_path(options.spec.table.keys[i]);
   }
   return notices;
 }

@@ -10,7 +10,7 @@ namespace ecosort::cli {
 
 namespace {
 
-// What the process was started with, before this program ignored it.
+// The process was started with it, before this program ignored it.
 bool was_ignored = true;
 
 bool reader_is_gone() noexcept {

@@ -37,7 +37,7 @@ class Reader : public ByteReader {
   }
 };
 
-constexpr std::uint64_t format_version = 8;  // before: runs were never packed
+constexpr std::uint64_t format_version = 9;  // before: only the first input had a header of lines
 
 // The direction of a key, its type and its byte order in one word.
 std::uint64_t kind_of(const records::KeyField& key) {
@@ -230,17 +230,18 @@ void add_line_run(Writer& out, const LineRunDone& run) {
   out.add(run.bytes);
   out.add(run.longest);
   const auto before_end = static_cast<unsigned char>(run.next.before_end);
-  for (const std::uint64_t value :
-       {run.next.input, run.next.offset, run.next.lines, run.next.header_lines, std::uint64_t{before_end}})
-    out.add(value);
+  for (const std::uint64_t value : {run.next.input, run.next.offset, run.next.lines, std::uint64_t{before_end}}) out.add(value);
   out.add(run.dropped);
   out.add(run.first);
   out.add(run.merged);
   out.add(std::uint64_t{run.is_header});
   out.add(run.blank_lines);
+  out.add(run.repeated_header.rows);
+  out.add(run.repeated_header.input);
+  out.add(run.repeated_header.line);
   out.add(std::uint64_t{run.key_counts.size()});
   for (const rows::KeyCounts& counts : run.key_counts)
-    for (const std::uint64_t value : {counts.empty, counts.unparsable}) out.add(value);
+    for (const std::uint64_t value : {counts.empty, counts.unparsable, counts.absent}) out.add(value);
 }
 
 LineRunDone next_line_run(Reader& in) {
@@ -250,7 +251,6 @@ LineRunDone next_line_run(Reader& in) {
   run.next.input = in.next();
   run.next.offset = in.next();
   run.next.lines = in.next();
-  run.next.header_lines = in.next();
   const std::uint64_t before_end = in.next();
   if (before_end > UINT8_MAX) Reader::fail();
   run.next.before_end = static_cast<char>(before_end);
@@ -259,10 +259,14 @@ LineRunDone next_line_run(Reader& in) {
   run.merged = in.next();
   run.is_header = in.next_flag();
   run.blank_lines = in.next();
-  for (std::uint64_t left = in.next_count(2 * sizeof(std::uint64_t)); left > 0; --left) {
+  run.repeated_header.rows = in.next();
+  run.repeated_header.input = in.next_text();
+  run.repeated_header.line = in.next();
+  for (std::uint64_t left = in.next_count(3 * sizeof(std::uint64_t)); left > 0; --left) {
     rows::KeyCounts counts;
     counts.empty = in.next();
     counts.unparsable = in.next();
+    counts.absent = in.next();
     run.key_counts.push_back(counts);
   }
   return run;

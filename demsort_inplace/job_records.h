@@ -71,6 +71,7 @@ struct LineRunDone {
   std::uint64_t first = 0, merged = 0;           // it takes the place of so many runs, from number `first` on; 0: it was formed
   std::uint64_t blank_lines = 0;                 // that were dropped before it, and are counted in no run before
   std::vector<rows::KeyCounts> key_counts = {};  // of its lines, and of those dropped
+  rows::RepeatedHeader repeated_header = {};     // in the inputs up to `next`
   bool is_header = false;                        // its lines are not sorted: they go first
 };
 

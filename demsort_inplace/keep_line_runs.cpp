@@ -9,6 +9,7 @@
 #include "base/errors.h"
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/lines_in_place.h"
+#include "demsort_inplace/merge_line_runs.h"
 
 namespace ecosort::inplace {
 
@@ -20,6 +21,7 @@ std::vector<rows::KeyCounts> difference(std::vector<rows::KeyCounts> all, const 
   for (std::size_t i = 0; i < part.size(); ++i) {
     all[i].empty -= part[i].empty;
     all[i].unparsable -= part[i].unparsable;
+    all[i].absent -= part[i].absent;
   }
   return all;
 }
@@ -54,6 +56,7 @@ KeepLineRuns::KeepLineRuns(LinesBench& bench, const lines::FirstRows& header)
       header_(header),
       takes_header_(!bench.has_run()),
       runs_before_(bench.done.size()),
+      repeated_before_(repeated_header(bench.done)),
       changed_(bench.reactor.scope()) {
   if (bench.header.is_in_place() && !bench.job.inputs.empty()) given_.emplace(bench);
 }
@@ -121,6 +124,8 @@ Task<void> KeepLineRuns::after_store(std::size_t number, const lines::RowRun& ru
   done.lines->dropped = seen + dropped;
   done.lines->blank_lines -= before_.blank_lines;
   done.lines->key_counts = difference(read.key_counts, before_.key_counts);
+  done.lines->repeated_header = repeated_before_;
+  rows::add(done.lines->repeated_header, read.repeated_header);
   co_await append_run(done);
   before_ = read;
   ++kept_;
@@ -158,6 +163,22 @@ Task<void> KeepLineRuns::end(const lines::ReadLines& read) {
   check_inputs();
 }
 
+namespace {
+
+// Counts what earlier processes read, too.
+void check_counts(const LinesBench& bench) {
+  std::vector<rows::KeyCounts> counts;
+  std::uint64_t rows = 0;
+  for (const RunDone& run : bench.done) {
+    if (run.lines->is_header || run.lines->merged > 0) continue;
+    rows += run.tally.hash.count + run.lines->dropped.count - run.lines->blank_lines;
+    rows::add(counts, run.lines->key_counts);
+  }
+  bench.format.check_counts(counts, rows);
+}
+
+}  // namespace
+
 Task<void> form_line_runs(LinesBench& bench) {
   const std::uint64_t bytes =
       bench.input_bytes() - std::min(bench.input_bytes(), bytes_before(bench.header.inputs, bench.next_place()));
@@ -165,6 +186,9 @@ Task<void> form_line_runs(LinesBench& bench) {
   {
     std::vector<lines::DuplicateFilter> seen;
     lines::FirstRows header(bench.format, bench.job.header_bytes, bench.job.plan.memory_bytes);
+    const bool has_header_of_lines = !bench.format.keys_need_first_row() && bench.header_run() != nullptr;
+    if (has_header_of_lines && bench.has_run())
+      header.compare_with(rows::shown_name(bench.header.inputs.front().path), co_await read_header(bench));
     const lines::RowTools tools = bench.tools(bench.job.plan);
     lines::ReadLines reader(tools, header, bench.job.inputs, seen);
     reader.set_look(bench.job.look);
@@ -177,6 +201,7 @@ Task<void> form_line_runs(LinesBench& bench) {
     co_await former.form(formed, &keeper);
     co_await keeper.end(reader);
   }
+  check_counts(bench);
   bench.end();
 }
 

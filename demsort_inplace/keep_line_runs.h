@@ -40,6 +40,7 @@ class KeepLineRuns : public lines::LineRunKeeper {
   const lines::FirstRows& header_;
   const bool takes_header_;          // this reader does
   const std::uint64_t runs_before_;  // in the job
+  const rows::RepeatedHeader repeated_before_;
   std::size_t kept_ = 0;             // runs of this formation
   lines::ReadSoFar before_ = {};     // when the last of them was full
   std::optional<GivenInput> given_;  // in place

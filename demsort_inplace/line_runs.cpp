@@ -40,6 +40,14 @@ const RunDone* header_run(const std::vector<RunDone>& done) noexcept {
   return !done.empty() && done.front().lines->is_header ? &done.front() : nullptr;
 }
 
+// Each run that was formed has those of the runs before it, too.
+rows::RepeatedHeader repeated_header(const std::vector<RunDone>& done) {
+  rows::RepeatedHeader repeated;
+  for (const RunDone& run : done)
+    if (run.lines->merged == 0) repeated = run.lines->repeated_header;
+  return repeated;
+}
+
 RunPlace place_of_merged(const RunDone& run, const std::vector<RunDone>& before) {
   const bool has_header = header_run(before) != nullptr;
   std::vector<RunPlace> places;
@@ -55,8 +63,8 @@ RunPlace place_of_merged(const RunDone& run, const std::vector<RunDone>& before)
   return place(run);
 }
 
-lines::ReadPlace next_place(const std::vector<RunDone>& done, const lines::ReadPlace& begin) noexcept {
-  return done.empty() || done.back().lines->is_header ? begin : done.back().lines->next;
+lines::ReadPlace next_place(const std::vector<RunDone>& done) noexcept {
+  return done.empty() || done.back().lines->is_header ? lines::ReadPlace{} : done.back().lines->next;
 }
 
 std::uint64_t blocks_of(const RunDone& run, std::uint64_t block_bytes) noexcept {

@@ -15,6 +15,9 @@ namespace ecosort::inplace {
 // The header's, or null.
 [[nodiscard]] const RunDone* header_run(const std::vector<RunDone>& done) noexcept;
 
+// Returns those of all rows that are in runs.
+[[nodiscard]] rows::RepeatedHeader repeated_header(const std::vector<RunDone>& done);
+
 // Which of the runs that the inputs make it is: a merged one takes the places of its sources.
 struct RunPlace {
   std::uint64_t position = 0, span = 1;
@@ -25,8 +28,8 @@ struct RunPlace {
   return {run - (has_header ? 1 : 0)};
 }
 
-// Where in the inputs reading continues; `begin`: where nothing is in a run yet.
-[[nodiscard]] lines::ReadPlace next_place(const std::vector<RunDone>& done, const lines::ReadPlace& begin) noexcept;
+// Returns where in the inputs reading continues.
+[[nodiscard]] lines::ReadPlace next_place(const std::vector<RunDone>& done) noexcept;
 
 // Of a run's file, with what it begins with and, where its blocks are packed, their table.
 [[nodiscard]] std::uint64_t blocks_of(const RunDone& run, std::uint64_t block_bytes) noexcept;

@@ -19,7 +19,6 @@ LinesBench::LinesBench(const std::string& path, const JobHeader& job_header, lin
     : JobBench(path, job_header, size_of(what.plan), environment),
       job(std::move(what)),
       format(*job.format),
-      header_lines(format.top_rows_to_come()),
       codec_memory(job.codecs.runs.bytes()),
       run_files(storage, reactor, job.plan.block_bytes, {run::Direction::forward, header.job, header.layout.head_bytes},
                 make_packer()),

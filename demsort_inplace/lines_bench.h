@@ -30,7 +30,7 @@ struct LinesBench : JobBench {
   // What the journal says (line_runs.h).
   [[nodiscard]] std::vector<std::uint64_t> live_runs() const { return inplace::live_runs(done); }
   [[nodiscard]] const RunDone* header_run() const noexcept { return inplace::header_run(done); }
-  [[nodiscard]] lines::ReadPlace next_place() const noexcept { return inplace::next_place(done, {0, 0, 0, header_lines}); }
+  [[nodiscard]] lines::ReadPlace next_place() const noexcept { return inplace::next_place(done); }
   [[nodiscard]] bool is_formed() const;  // every line is in a run
   [[nodiscard]] bool has_run() const;    // of lines of the inputs
   [[nodiscard]] std::uint64_t input_bytes() const;
@@ -57,8 +57,7 @@ struct LinesBench : JobBench {
   [[nodiscard]] RowJob row_job(bool has_header) const { return {header, format, job.unique, has_header}; }
 
   lines::LinesJob job;
-  rows::RowFormat& format;           // of the job
-  const std::uint64_t header_lines;  // as the job has them, before any was read
+  rows::RowFormat& format;  // of the job
   MemoryBudget codec_memory;
   std::optional<run::RunPacker> packer;  // where runs may be packed
   lines::RowRuns run_files;

@@ -247,6 +247,7 @@ class ResumableLines {
         bench_.memory.peak_bytes() + bench_.codec_memory.peak_bytes() + bench_.run_files.peak_index_bytes();
     if (bench_.packer && bench_.packer->report().blocks > 0) report.run_packing = bench_.packer->report();
     report.notices.push_back(bench_.notice);
+    report.notices.push_back(rows::notice_of(repeated_header(bench_.done)));
     bench_.progress.begin(engine::Phase::done, 0);
     return std::move(report);
   }

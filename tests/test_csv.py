@@ -388,17 +388,19 @@ def test_numbers_are_exact(ecosort: Path, tmp_path: Path) -> None:
     assert output == row(["n"]) + b"".join(row([value]) * 20 for value in order)
 
 
+QUOTE_NONE = "; with --quote none quotes are bytes like others"
+
+
 @pytest.mark.parametrize("words", [[], ["--merge"], ["--check"]])
 @pytest.mark.parametrize(("rest", "at", "why"), [
     ("2,y,z\n", 0, "the row has 3 fields, and the header has 2 columns"),
     ("2\n", 0, "the row has 1 field, and the header has 2 columns"),
     ("\n", 0, "the line is empty, and the header has 2 columns"),
-    ('2,y"z\n3,x\n', 3,
-     "a quote stands within a value that does not begin with one; without a quote character quotes are taken as they are"),
-    ('2,"y"z\n', 5, "something follows the quote that closes a value; a quote within a value is doubled"),
-    ('2,"y" \n', 5, "something follows the quote that closes a value; a quote within a value is doubled"),
-    ('2,"y\n3,x\n', 2, "a quote is opened and not closed"),
-    ('2,"y""', 2, "a quote is opened and not closed"),
+    ('2,y"z\n3,x\n', 3, f"a quote stands within a value that does not begin with one{QUOTE_NONE}"),
+    ('2,"y"z\n', 5, f"something follows the quote that closes a value; a quote within a value is doubled{QUOTE_NONE}"),
+    ('2,"y" \n', 5, f"something follows the quote that closes a value; a quote within a value is doubled{QUOTE_NONE}"),
+    ('2,"y\n3,x\n', 2, f"a quote is opened and not closed{QUOTE_NONE}"),
+    ('2,"y""', 2, f"a quote is opened and not closed{QUOTE_NONE}"),
 ])  # fmt: skip
 def test_rows_that_are_none_are_told_with_their_place(
     ecosort: Path, tmp_path: Path, rest: str, at: int, why: str, words: list[str]
@@ -483,6 +485,17 @@ KEY_WORDS = "key is NAME[:TYPE][:desc], its type one of text, nocase, number, in
         "date format '100%%' has no field, so that no date matches it; write %Y-%m-%d for 2024-05-01 and "
         "%d.%m.%Y for 01.05.2024 (see ecosort csv --help)"),
     (["--by", "[a]"], ["a\n"], "1.csv: no column '[a]'; there are: a"),
+    (["--by", "a"], ['a,"b\n'], f"1.csv: line 1, byte 2: a quote is opened and not closed{QUOTE_NONE}"),
+    (["--by", "a:float"], ["a\n"], f"key 'a:float': 'float' is no type; did you mean 'number'? A {KEY_WORDS}"),
+    (["--by", "a:descending"], ["a\n"], f"key 'a:descending': 'descending' is no type; did you mean 'desc'? A {KEY_WORDS}"),
+    (["--by", "a", "-r"], ["a\n"],
+        "csv: no such option: '-r'; the direction belongs to a key: --by NAME:desc (see ecosort csv --help)"),
+    (["-u", "--by", "a"], ["a\n"],
+        "csv: no such option: '-u'; one row of those with equal keys is kept with --unique (see ecosort csv --help)"),
+    (["-k2,2n"], ["a\n"], "csv: no such option: '-k2,2n'; keys are named: --by NAME (see ecosort csv --help)"),
+    (["--numeric-sort"], ["a\n"],
+        "csv: no such option: '--numeric-sort'; numbers are a type of a key: --by NAME:number (see ecosort csv --help)"),
+    (["-x", "--by", "a"], ["a\n"], "csv: no such option: '-x' (see ecosort csv --help)"),
     (["--by", "a", "--delimiter="], ["a\n"], "csv: --delimiter: needs a value (see ecosort csv --help)"),
     (["--by", "a", "--temp="], ["a\n"], "csv: --temp: needs a value (see ecosort csv --help)"),
     ([], ["a\n"], "csv: no key; name a column with --by NAME[:TYPE][:desc]"),
@@ -589,6 +602,113 @@ def test_a_row_longer_than_the_memory_is_told(ecosort: Path, tmp_path: Path) -> 
     code, _, error = run_csv(ecosort, [*LEAST, "--by", "a", "in.csv", "-o", "out.csv"], tmp_path)
     assert code == 2
     assert "in.csv: line 3, at byte 8, is too long for the memory" in error
+    assert error.endswith("; try --memory 21675KiB\n")  # 6 times the row, and 4 MiB
+    for words in ([], ["--merge"], ["--unique"], ["--compress=lz4"]):
+        assert run_csv(ecosort, [*words, "--memory=21675KiB", "--by", "a", "in.csv", "-o", "out.csv"], tmp_path)[0] == 0
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("again", ['"a;\n",b', '"a;\n","b"'])
+@pytest.mark.parametrize("by", ["b", "#1:number"])
+def test_a_row_that_equals_the_header_is_told(ecosort: Path, tmp_path: Path, end: str, again: str, by: str) -> None:
+    header = f'"a;\n",b{end}'
+    rows = [header, f"1,x{end}", f"b,b{end}", f"2,b{end}", f"{again}{end}", f",b{end}", f"{again}{end}"]
+    (tmp_path / "in.csv").write_text("".join(rows), newline="")
+    told = (
+        "ecosort: in.csv: line 6 equals the header and was sorted as a row (2 rows do so); "
+        "where files were joined, name each of them as an input instead\n"
+    )
+    strict = (
+        f"ecosort: in.csv: line 6, byte {len(''.join(rows[:4]))}: the row equals the header; "
+        "name files that were joined as inputs of their own\n"
+    )
+    by_text = by == "b"
+    for words in ([], ["--merge"], ["--unique"]) if by_text else ([],):
+        (tmp_path / "in.csv").write_text("".join(rows if "--merge" not in words else [*rows[:1], *rows[2:]]), newline="")
+        code, _, error = run_csv(ecosort, [*words, "--by", by, "in.csv", "-o", "out.csv"], tmp_path)
+        assert (code, error.splitlines(keepends=True)[0]) == (0, told if "--merge" not in words else told.replace("6", "5"))
+    (tmp_path / "in.csv").write_text("".join(rows), newline="")
+    if by_text:
+        assert run_csv(ecosort, ["--strict", "--by", by, "in.csv", "-o", "out"], tmp_path) == (2, b"", strict)
+        assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("words", [[], LEAST, ["--resumable"], ["--resumable", *LEAST]])
+def test_the_first_of_many_headers_is_told(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    """The place is right wherever a batch is cut into parts, and a run ends."""
+    for name, count in (("a", 10), ("b", 90_000)):
+        rows = [b"%d,%s\n" % (i, b"x" * (i % 20)) for i in range(count)]
+        for place in (80_000, 50_000):
+            if place < count:
+                rows.insert(place, b"n,t\n")
+        (tmp_path / name).write_bytes(b"n,t\n" + b"".join(rows))
+    code, _, error = run_csv(ecosort, [*words, "--by", "n", "a", "b", "-o", "out"], tmp_path)
+    assert code == 0
+    assert [line for line in error.splitlines() if "equals" in line] == [
+        "ecosort: b: line 50002 equals the header and was sorted as a row (2 rows do so); "
+        "where files were joined, name each of them as an input instead"
+    ]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize(("line", "delimiter"), [("sep=;", ";"), ("SEP=\t", "\t"), ('"sep=|"', "|"), ("sep=,", ",")])
+def test_a_first_line_may_name_the_delimiter(
+    ecosort: Path, tmp_path: Path, line: str, delimiter: str, mark: str, end: str
+) -> None:
+    """A line as spreadsheets write it stays on top, and files that have it can be checked, merged and resumed."""
+    top = f"{mark}{line}{end}"
+    header, rows = f"a{delimiter}b{end}", [f"1{delimiter}y{end}", f"2{delimiter}x{end}"]
+    (tmp_path / "in").write_text(top + header + "".join(rows), newline="")
+    (tmp_path / "more").write_text(header + f"3{delimiter}w{end}", newline="")
+    expected = (top + header + rows[1] + rows[0]).encode()
+    by = ["--by", "b"]
+    for words in ([], ["--resumable", "-q"], [f"--delimiter={delimiter}"], LEAST):
+        assert run_csv(ecosort, [*words, *by, "in", "-o", "out"], tmp_path) == (0, b"", "")
+        assert (tmp_path / "out").read_bytes() == expected
+    assert run_csv(ecosort, [*by, "--check", "out"], tmp_path) == (0, b"", "")
+    code, output, error = run_csv(ecosort, [*by, "--merge", "out", "more", "out", "-o", "-"], tmp_path)
+    assert (code, output) == (0, (top + header + f"3{delimiter}w{end}" + 2 * rows[1] + 2 * rows[0]).encode()), error
+    assert run_csv(ecosort, [*by, "more", "in", "-o", "-"], tmp_path)[0] == (0 if delimiter == "," else 2)
+    code, output, error = run_csv(ecosort, ["--no-header", "--by", "2", "in", "-o", "-"], tmp_path)
+    assert (code, output) == (0, (top + header + rows[1] + rows[0]).encode()), error
+    assert run_csv(ecosort, [*by, "in", "-o", "out", "--stats", "stats"], tmp_path)[0] == 0
+    assert json.loads((tmp_path / "stats").read_text())["rows"] == 2
+
+
+@pytest.mark.parametrize("words", [[], ["--merge"], ["--resumable", "-q"]])
+def test_files_without_rows_name_the_delimiter_once(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    for name, text in (("1", "sep=;\n"), ("2", "sep=;\r\n"), ("3", "2;y\n3;x\n"), ("4", "sep=;\n1;z\n")):
+        (tmp_path / name).write_text(text, newline="")
+    done = run_csv(ecosort, [*words, "--no-header", "--by", "1", "1", "2", "3", "4", "-o", "out"], tmp_path)
+    assert done == (0, b"", "")
+    assert (tmp_path / "out").read_bytes() == b"sep=;\n1;z\n2;y\n3;x\n"
+    assert run_csv(ecosort, ["--no-header", "--by", "1", "--check", "1"], tmp_path) == (0, b"", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "files", "message"),
+    [
+        (["--delimiter=,"], ["sep=;\na;b\n"], "1: its first line names ';' as the delimiter, and you name ','; leave yours out, "
+            "or take that line off the file"),
+        ([], ["sep=;\na;b\n", "sep=|\na|b\n"], "2: its first line names '|' as the delimiter, and that of "
+            "the file before is ';'"),
+        ([], ["sep=;\na;b\n", "a,b\n"], "2: column 1 is 'a,b', and in 1 it is 'a'; all files need the same columns in the "
+            "same order"),
+        ([], ["sep=;\na;\"b\n"], f"1: line 2, byte 8: a quote is opened and not closed{QUOTE_NONE}"),
+        ([], ['sep=;\na;b"\n'], f"1: line 2, byte 9: a quote stands within a value that does not begin with one{QUOTE_NONE}"),
+        ([], ["sep=;\na;b\n1\n"], "1: line 3, byte 10: the row has 1 field, and the header has 2 columns"),
+        ([], ["sep=;\n"], "1: is empty, and a header is wanted; with --no-header columns have numbers, as in --by 3"),
+        ([], ["sep=x\n"], "1: no column 'a'; there are: sep=x"),
+        ([], ["a;b\nsep=;\n"], "1: no column 'a'; there are: a;b; is ';' the delimiter?"),
+    ],
+)  # fmt: skip
+def test_delimiters_that_differ_are_told(ecosort: Path, tmp_path: Path, words: list[str], files: list[str], message: str) -> None:
+    names = [str(i) for i in range(1, len(files) + 1)]
+    for name, text in zip(names, files, strict=True):
+        (tmp_path / name).write_text(text)
+    assert run_csv(ecosort, [*words, "--by", "a", *names, "-o", "out"], tmp_path) == (2, b"", f"ecosort: {message}\n")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_stray_quote_is_told_and_not_a_long_row(ecosort: Path, tmp_path: Path) -> None:
@@ -597,3 +717,20 @@ def test_a_stray_quote_is_told_and_not_a_long_row(ecosort: Path, tmp_path: Path)
     code, _, error = run_csv(ecosort, [*LEAST, "--by", "a", "in.csv", "-o", "out.csv"], tmp_path)
     assert code == 2
     assert error.startswith("ecosort: in.csv: line 2, byte 7: a quote stands within a value")
+
+
+def test_two_hundred_keys_decide_in_their_order(ecosort: Path, tmp_path: Path) -> None:
+    """The last one decides here, of records, lines and rows (docs/promises.md)."""
+    names = [f"c{i}" for i in range(200)]
+    header, rows = ",".join(names) + "\n", [",".join([*["7"] * 199, str(last)]) + "\n" for last in (9, 10, 8)]
+    by = [word for name in names for word in ("--by", f"{name}:number")]
+    done = run_csv(ecosort, [*by, "-", "-o", "-"], tmp_path, "".join([header, *rows]).encode())
+    assert done == (0, "".join([header, rows[2], rows[0], rows[1]]).encode(), "")
+    lines = [f"-k{i},{i}n" for i in range(1, 201)]
+    words = ["lines", "--quiet", "-s", "-t,", *lines]
+    sort = subprocess.run([ecosort, *words], input="".join(rows), capture_output=True, text=True, check=True)
+    assert sort.stdout == "".join([rows[2], rows[0], rows[1]])
+    (tmp_path / "in.dat").write_bytes(b"".join(b"\x07" * 199 + bytes([last]) for last in (9, 10, 8)))
+    keys = [word for i in range(200) for word in ("--key", f"{i}:1")]
+    subprocess.run([ecosort, "sort", "-q", "--record-size=200", *keys, "in.dat", "-o", "out.dat"], cwd=tmp_path, check=True)
+    assert (tmp_path / "out.dat").read_bytes()[199::200] == bytes([8, 9, 10])

@@ -181,7 +181,7 @@ def test_numbers_are_exact(ecosort: Path, tmp_path: Path) -> None:
 
 def test_nesting_is_bounded(ecosort: Path, tmp_path: Path) -> None:
     deep = b"[" * 1024 + b"]" * 1024 + b"\n"
-    assert run_jsonl(ecosort, ["-q", "--by", "a", "-", "-o", "-"], tmp_path, deep) == (0, deep, "")
+    assert run_jsonl(ecosort, ["-q", "--allow-missing", "--by", "a", "-", "-o", "-"], tmp_path, deep) == (0, deep, "")
     done = run_jsonl(ecosort, ["-q", "--by", "a", "-", "-o", "-"], tmp_path, b"1\n" + b"[" * 10**6)
     assert done == (2, b"", "ecosort: standard input: line 2, byte 1026: objects and arrays are nested deeper than 1024\n")
 
@@ -189,12 +189,15 @@ def test_nesting_is_bounded(ecosort: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [[], ["--merge"], LEAST])
 def test_blank_lines_are_left_out_and_counted(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
     data = b"\n \r\n1\n\n\t\n2\r\n   "
-    done = run_jsonl(ecosort, [*words, "--by", "a", "--stats", "s.json", "-", "-o", "-"], tmp_path, data)
+    done = run_jsonl(ecosort, [*words, "--allow-missing", "--by", "a", "--stats", "s.json", "-", "-o", "-"], tmp_path, data)
     assert done[:2] == (0, b"1\n2\r\n")
     assert "ecosort: blank lines are left out: there were 5\n" in done[2]
     stats = json.loads((tmp_path / "s.json").read_text())
     assert (stats["rows"], stats["rows_dropped"], stats["blank_lines"]) == (2, 0, 5)
-    assert run_jsonl(ecosort, ["-q", *words, "--by", "a", "--unique", "-", "-o", "-"], tmp_path, data)[1] == b"1\n"
+    assert (
+        run_jsonl(ecosort, ["-q", *words, "--allow-missing", "--by", "a", "--unique", "-", "-o", "-"], tmp_path, data)[1]
+        == b"1\n"
+    )
 
 
 def test_more_blank_lines_than_the_memory_holds(ecosort: Path, tmp_path: Path) -> None:
@@ -221,7 +224,7 @@ def test_a_last_line_without_its_end_gets_that_of_the_line_before(
     if words and data.count(b"\n") == 1:
         data = data.replace(b"2", b"0")  # what is merged must be in order
         expected = data.rstrip(b"\r") + (b"\r\n" if b"\r\n" in data else b"\n")
-    assert run_jsonl(ecosort, ["-q", *words, "--by", "a", "-", "-o", "-"], tmp_path, data) == (0, expected, "")
+    assert run_jsonl(ecosort, ["-q", *words, "--allow-missing", "--by", "a", "-", "-o", "-"], tmp_path, data) == (0, expected, "")
 
 
 def test_a_byte_order_mark_stays_in_front(ecosort: Path, tmp_path: Path) -> None:
@@ -335,7 +338,7 @@ def test_what_python_reads_is_read_and_what_it_refuses_is_refused(ecosort: Path,
             is_json = bytes(raw).decode("utf-8") is not None
         except ValueError:
             is_json = False
-        code, output, _ = run_jsonl(ecosort, ["-q", "--by", "n", "-", "-o", "-"], tmp_path, bytes(raw))
+        code, output, _ = run_jsonl(ecosort, ["-q", "--allow-missing", "--by", "n", "-", "-o", "-"], tmp_path, bytes(raw))
         assert (code, output.rstrip(b"\r\n")) == ((0, bytes(raw).rstrip(b"\r")) if is_json else (2, b"")), bytes(raw)
         read, refused = read + is_json, refused + (not is_json)
     assert min(read, refused) > 20
@@ -370,6 +373,8 @@ def test_a_line_longer_than_the_memory_is_told(ecosort: Path, tmp_path: Path) ->
     code, _, error = run_jsonl(ecosort, [*LEAST, "--by", "a", "in", "-o", "out"], tmp_path)
     assert code == 2
     assert "in: line 2, at byte 2, is too long for the memory" in error
+    assert error.endswith("; try --memory 21675KiB\n")  # 6 times the row, and 4 MiB
+    assert run_jsonl(ecosort, ["--memory", "21675KiB", "--by", "[0]", "--allow-missing", "in", "-o", "out"], tmp_path)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -414,19 +419,64 @@ def test_values_over_several_lines_are_told_as_such(
     assert run_jsonl(ecosort, [*words, "--by", "a", "in", *output], tmp_path) == (2, b"", f"ecosort: in: {says}\n")
 
 
+PATH_TYPES = "A key is NAME[:TYPE][:desc], its type one of text, nocase, number, integer, date, version, length"
+ALL_THE_SAME = " (--allow-missing sorts all the same)"
+
+
 @pytest.mark.parametrize(
     ("key", "says"),
     [
-        ("$.a:number", "; '$' is taken for a name: a path begins without it, as in a:number"),
+        ("$.a:number", "; '$' is taken for a name: a path begins without it, as in a"),
         ("$[0].a", "; '$' is taken for a name: a path begins without it, as in [0].a"),
-        ("a:int:desc", "; 'int' is no type; did you mean 'integer'? A key is NAME[:TYPE][:desc], its type one of text, nocase, "
-            "number, integer, date, version, length"),
-        ("b", ""),
-        ("x:y", ""),
+        ("a:int:desc", f"; 'int' is no type; did you mean 'integer'? {PATH_TYPES}"),
+        ("a:float", f"; 'float' is no type; did you mean 'number'? {PATH_TYPES}"),
+        ("usr.name", "; did you mean 'user.name'? There are: a, user.name, user.tags[0], user.tags[1].\"x.y\""),
+        ("user[0]", "; there are: a, user.name, user.tags[0], user.tags[1].\"x.y\""),
     ],
 )  # fmt: skip
-def test_a_path_that_no_row_has_is_told_with_what_was_meant(ecosort: Path, tmp_path: Path, key: str, says: str) -> None:
-    data = b'{"a":2}\n{"a":1}\n' + (b'{"x:y":1}\n' if key == "x:y" else b"")
-    done = run_jsonl(ecosort, ["--by", key, "-", "-o", "-"], tmp_path, data)
-    told = f"ecosort: --by {key}: 2 missing or null and 0 unparsable values stand behind all others{says}\n"
-    assert (done[0], done[2]) == (0, told)
+@pytest.mark.parametrize("words", [[], ["--merge"], [*LEAST], ["--unique"]])
+def test_a_path_that_no_row_has_is_an_error_with_what_was_meant(
+    ecosort: Path, tmp_path: Path, key: str, says: str, words: list[str]
+) -> None:
+    """Nothing is written, whether a run was stored before that shows or not."""
+    data = b'{"a":2,"user":{"name":"\\u0062","tags":["x",{"x.y":null}]}}\n' * (30_000 if words == LEAST else 2)
+    name = key.split(":")[0] if "is no type" not in says else key.removesuffix(":desc")
+    told = f"ecosort: no row has '{name}'{says}{ALL_THE_SAME}\n"
+    for output in ("out", "-"):
+        if output == "-" and words == ["--merge"]:
+            continue  # what was merged had gone out
+        assert run_jsonl(ecosort, [*words, "--by", "a", "--by", key, "-", "-o", output], tmp_path, data) == (2, b"", told)
+    assert not (tmp_path / "out").exists()
+    code, output, error = run_jsonl(ecosort, [*words, "--allow-missing", "--by", key, "-", "-o", "-"], tmp_path, data)
+    assert (code, output) == (0, data.splitlines(keepends=True)[0] if words == ["--unique"] else data)
+    assert f"--by {key}: {data.count(10)} missing or null" in error
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b'{"a":1}\n{"b":1}\n', b'{"a":1}\n{"b":null}\n', b'{"a":1}\n\n{"b":[]}\n', b"", b"\n", b'{"a":1}\n{"b:c":1,"b":2}\n'],
+)
+def test_a_path_that_one_row_has_is_no_error(ecosort: Path, tmp_path: Path, data: bytes) -> None:
+    code, _, error = run_jsonl(ecosort, ["--by", "b", "-", "-o", "-"], tmp_path, data)
+    assert code == 0, error
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b' [{"a":1},{"a":2}]\n', "the input is one array in one line: jq -c '.[]' makes lines of it"),
+        (b'["x"]\n["y"]\n', "the rows are arrays, into which a path leads by a place, as in [0]"),
+        (b"1\n2\n", "the rows are texts or numbers by themselves, into which no path leads"),
+    ],
+)
+def test_rows_that_are_no_objects_are_told_as_such(ecosort: Path, tmp_path: Path, data: bytes, says: str) -> None:
+    done = run_jsonl(ecosort, ["--by", "a", "-", "-o", "-"], tmp_path, data)
+    assert done == (2, b"", f"ecosort: no row has 'a'; {says}{ALL_THE_SAME}\n")
+
+
+def test_a_long_row_does_not_hide_which_paths_there_are(ecosort: Path, tmp_path: Path) -> None:
+    """A part of it is looked at, wherever it ends."""
+    for size in range(65_500, 65_545):
+        row = b'{"abc":1,"t":"' + b"x" * (size - 20) + b'\\u00e9\\n","rest":{"y":2}}\n'
+        code, _, error = run_jsonl(ecosort, ["--by", "abd", "-", "-o", "-"], tmp_path, row)
+        assert (code, error.split(" There")[0]) == (2, "ecosort: no row has 'abd'; did you mean 'abc'?")

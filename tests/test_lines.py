@@ -204,8 +204,14 @@ def test_sorted_lines_beyond_a_quarter_of_the_memory_are_refused(ecosort: Path, 
     (tmp_path / "in").write_bytes(b"a\n" + b"b" * 1_100_000 + b"\nc\n")
     code, output, error = run([str(ecosort), "lines"], ["-m", "-S", "4M", "in", "-o", "out"], tmp_path)
     assert (code, output) == (2, b"")
-    assert "in: a line is longer than 1 MiB, a quarter of the memory; give more with -S" in error
+    assert "in: a line is longer than 1 MiB, a quarter of the memory; try -S 10542KiB" in error  # 6 times the line, and 4 MiB
     assert not (tmp_path / "out").exists()
+    code, output, error = run([str(ecosort), "lines"], ["-c", "-S", "2M", "in"], tmp_path)
+    assert "in: a line is longer than 512 KiB; try -S 10542KiB" in error
+    for words in (["-m"], ["-c"], []):
+        assert run([str(ecosort), "lines"], [*words, "-S", "10542K", "in"], tmp_path)[0] == 0
+    error = run([str(ecosort), "lines"], ["-m", "-S", "4M", "-"], tmp_path, (tmp_path / "in").read_bytes())[2]
+    assert "a quarter of the memory; give more with -S" in error  # no one knows how long it is
 
 
 @pytest.mark.parametrize("words", [[], ["-m"], ["-u"]])
@@ -403,11 +409,72 @@ def test_a_header_stays_on_top(ecosort: Path, tmp_path: Path) -> None:
     assert run([str(ecosort), "lines"], ["--header", "-"], tmp_path, b"9\n3\n1\n")[1] == b"9\n1\n3\n"
 
 
+@pytest.mark.parametrize("words", [[], SMALL, ["-u"], ["-m"], ["-m", "--batch-size=2"]])
+def test_the_headers_of_all_files_are_alike_and_one_goes_out(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    top = b"name;x\n\n"
+    bodies = [b"".join(b"%06d\n" % i for i in range(start, 60_000, 3)) for start in (2, 0, 1)]
+    for i, body in enumerate(bodies):
+        (tmp_path / str(i)).write_bytes(top + body.removesuffix(b"\n"))
+    (tmp_path / "only").write_bytes(top)
+    code, output, error = run([str(ecosort), "lines"], ["--header=2", *words, "only", "0", "1", "-"], tmp_path, top + bodies[2])
+    assert (code, error) == (0, "")
+    assert output == top + b"".join(b"%06d\n" % i for i in range(60_000))
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ([b"a\nb\n", b"a\nc\n"], "2: 'c' is in the header, where 1 has 'b'"),
+        ([b"a\nb\n1\n", b"a\n"], "2: ends where the header of 1 has 'b'"),
+        ([b"a\nb\n1\n", b""], "2: ends where the header of 1 has 'a'"),
+        ([b"a\n", b"a\nb\n1\n"], "2: 'b' is in the header, and 1 has no such line"),
+        ([b"", b"a\n"], "2: 'a' is in the header, and 1 has no such line"),
+        ([b"a\nb\n", b"a\nb\r\n"], "2: 'b?' is in the header, where 1 has 'b'"),
+        ([b"a\nb\n", b"a\nb\n", b"a\nbb"], "3: 'bb' is in the header, where 1 has 'b'"),
+    ],
+)
+@pytest.mark.parametrize("words", [[], ["-m"]])
+def test_headers_that_differ_are_refused(
+    ecosort: Path, tmp_path: Path, files: list[bytes], message: str, words: list[str]
+) -> None:
+    names = [str(i) for i in range(1, len(files) + 1)]
+    for name, data in zip(names, files, strict=True):
+        (tmp_path / name).write_bytes(data)
+    done = run([str(ecosort), "lines"], [*words, "--header=2", *names, "-o", "out"], tmp_path)
+    assert done == (2, b"", f"sort: {message}; the headers of all files must be alike\n")
+    assert not (tmp_path / "out").exists()
+
+
+def test_files_without_the_whole_header_are_alike_where_all_lack_the_same(ecosort: Path, tmp_path: Path) -> None:
+    for name, data in (("empty", b""), ("short", b"z\na\n"), ("shorter", b"z\na")):
+        (tmp_path / name).write_bytes(data)
+    for names, output in ((["empty", "empty"], b""), (["short", "shorter"], b"z\na\n")):
+        assert run([str(ecosort), "lines"], ["--header=3", *names], tmp_path) == (0, output, "")
+
+
+def test_what_has_a_header_can_be_checked_and_merged_in_order(ecosort: Path, tmp_path: Path) -> None:
+    keys = ["--header", "-t,", "-k1,1n"]
+    (tmp_path / "in").write_bytes(b"id,v\n10,c\n9,a\n")
+    assert run([str(ecosort), "lines"], [*keys, "in", "-o", "sorted"], tmp_path) == (0, b"", "")
+    assert run([str(ecosort), "lines"], [*keys, "-c", "sorted"], tmp_path) == (0, b"", "")
+    assert run([str(ecosort), "lines"], [*keys, "-c", "in"], tmp_path) == (1, b"", "sort: in:3: disorder: 9,a\n")
+    assert run([str(ecosort), "lines"], [*keys, "-C", "in"], tmp_path) == (1, b"", "")
+    assert run([str(ecosort), "lines"], ["--header=5", "-c", "in"], tmp_path) == (0, b"", "")
+    merge = [str(ecosort), "merge", "--lines"]
+    assert run(merge, [*keys, "sorted", "-"], tmp_path, b"id,v\n9,b\n") == (0, b"id,v\n9,a\n9,b\n10,c\n", "")
+    code, output, error = run(merge, [*keys, "in", "sorted", "-o", "out"], tmp_path)
+    assert (code, output) == (1, b"")
+    assert error.startswith("sort: in is not in order: this row comes before the one in front of it: 9,a;")
+
+
 def test_a_line_that_does_not_fit_is_told_with_its_place(ecosort: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"short\n" + b"x" * 2_000_000 + b"\n")
     code, output, error = run([str(ecosort), "lines"], [*SMALL, "file"], tmp_path)
     assert (code, output) == (2, b"")
     assert "line 2, at byte 6," in error
+    assert error.endswith("; try -S 15815KiB\n")  # 6 times the line, and 4 MiB
+    for words in ([], ["--header"], ["--compress=zstd"], ["-u"], ["--compress-output=zstd"]):
+        assert run([str(ecosort), "lines"], [*words, "-S", "15815K", "file"], tmp_path)[0] == 0
 
 
 def test_a_full_drive_leaves_no_output(ecosort: Path, tmp_path: Path) -> None:

@@ -345,13 +345,6 @@ def test_a_header_counts_on_a_share_of_the_memory(ecosort: Path, tmp_path: Path)
     assert error == "sort: the header's lines are longer than 64 KiB in all, a 16th of the memory; give more with -S\n"
 
 
-@pytest.mark.parametrize("word", ["-m", "-c", "-C"])
-def test_a_header_is_refused_where_nothing_is_sorted(ecosort: Path, tmp_path: Path, word: str) -> None:
-    code, output, error = run([str(ecosort), "lines"], ["--header", word], tmp_path, b"b\na\n")
-    assert (code, output) == (2, b"")
-    assert "--header does not go with" in error
-
-
 @pytest.mark.parametrize("name", ["müll", "a bü", "日本", "\x80\u0085", "it's", "a\nü", "\udcc3(", "\udcff"])
 @pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
 def test_names_are_shown_as_the_environment_reads_them(ecosort: Path, tmp_path: Path, name: str, locale: str) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Listen:
-    """Where the page is: `names` are hosts by which it may be asked for, beside addresses; `root` is its path behind a proxy."""
+    """The page is there: `names` are hosts by which it may be asked for, beside addresses; `root` is its path behind a proxy."""
 
     address: str
     names: tuple[str, ...]

@@ -51,7 +51,7 @@ def check_pattern(pattern: str) -> None:
 
 
 def is_wanted(name: str, patterns: Sequence[str]) -> bool:
-    """No patterns: every name but those of unfinished files."""
+    """Without patterns it wants every name but those of unfinished files."""
     matching = [pattern for pattern in patterns or ["*"] if fnmatchcase(name, pattern)]
     return any(not _is_partial(name) or _is_partial(pattern) for pattern in matching)
 

@@ -56,7 +56,8 @@ std::vector<OptionRow> lines_options() {
       {"--parallel", "N", "the CPUs this process may use", "compute threads"},
       {"-u,--unique", "", "", "keep the first of lines with equal keys; with -c, check for strict ordering"},
       {"-z,--zero-terminated", "", "", "lines end with NUL, not newline"},
-      {"--header", "[=N]", "1 line", "keep the first N lines of the input on top"},
+      {"--header", "[=N]", "1 line",
+       "the first N lines of each FILE are its header: all headers must be alike, and one goes out, on top; also with -c and -m"},
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
        "none compressed, and no -m, -c, --debug, --trace, --compress-program, --compress-output, -T"},

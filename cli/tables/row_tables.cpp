@@ -48,9 +48,52 @@ std::string_view jsonl_ending() {
       "byte for byte. So 10, \"10\" and \"1e1\" are equal numbers, and true stands among texts behind \"10\". A value that is "
       "missing or null, or cannot be read as what its key says, stands behind all others, or with --nulls first in front of "
       "them, "
-      "whatever the direction of the key. How many there are is told at the end. Blank lines are left out, and counted.");
+      "whatever the direction of the key. How many there are is told at the end. A PATH that no row has is an error. Blank lines "
+      "are left out, and counted.");
   return text;
 }
+
+// Options of GNU sort.
+constexpr std::string_view key_advice = "keys are named: --by NAME",
+                           number_advice = "numbers are a type of a key: --by NAME:number",
+                           reverse_advice = "the direction belongs to a key: --by NAME:desc",
+                           unique_advice = "one row of those with equal keys is kept with --unique",
+                           stable_advice = "rows with equal keys stay in input order anyway",
+                           nocase_advice = "letters of either case are alike in a key: --by NAME:nocase",
+                           version_advice = "versions are a type of a key: --by NAME:version",
+                           delimiter_advice = "what stands between values is named with --delimiter",
+                           memory_advice = "the memory is given with --memory",
+                           temp_advice = "the directory is given with --temp",
+                           merge_advice = "sorted files are merged with --merge",
+                           check_advice = "the order is checked with --check",
+                           threads_advice = "threads are given with --threads";
+constexpr HabitRow habits_of_sort[] = {
+    {"-k", key_advice},
+    {"--key", key_advice},
+    {"-n", number_advice},
+    {"--numeric-sort", number_advice},
+    {"-g", number_advice},
+    {"--general-numeric-sort", number_advice},
+    {"-r", reverse_advice},
+    {"--reverse", reverse_advice},
+    {"-u", unique_advice},
+    {"-s", stable_advice},
+    {"--stable", stable_advice},
+    {"-f", nocase_advice},
+    {"--ignore-case", nocase_advice},
+    {"-V", version_advice},
+    {"--version-sort", version_advice},
+    {"-t", delimiter_advice},
+    {"--field-separator", delimiter_advice},
+    {"-S", memory_advice},
+    {"--buffer-size", memory_advice},
+    {"-T", temp_advice},
+    {"--temporary-directory", temp_advice},
+    {"-m", merge_advice},
+    {"-c", check_advice},
+    {"-C", check_advice},
+    {"--parallel", threads_advice},
+};
 
 OptionRow by_option(std::string_view argument, std::string_view text) { return {"--by", argument, "", text, true}; }
 
@@ -104,7 +147,8 @@ std::vector<OptionRow> csv_options() {
           "NAME[:TYPE][:desc]",
           "sort key: a column by its name in the header or by its place, `#3` being the third one; what its values are (see "
           "below), `desc` for the largest first; repeatable, the first one decides first"),
-      {"--delimiter", "CHAR|tab", "a tab where all files are named .tsv, else a comma", "what stands between values"},
+      {"--delimiter", "CHAR|tab", "that of a first line `sep=;`, a tab where all files are named .tsv, else a comma",
+       "what stands between values"},
       {"--quote", "CHAR|none", "\"", "what values may stand in; `none`: quotes are bytes like others"},
       {"--no-header", "", "", "the first row is no header; --by 3 is the third column"},
   });
@@ -114,32 +158,36 @@ std::vector<OptionRow> jsonl_options() {
   return table_options(
       {by_option("PATH[:TYPE][:desc]",
                  "sort key: the way to a value, what it is (see below), `desc` for the largest first; repeatable, "
-                 "the first one decides first")});
+                 "the first one decides first"),
+       {"--allow-missing", "", "", "sort also where no row at all has a PATH, which is an error else"}});
 }
 
 CommandTable csv_table() {
-  return {.name = "csv",
-          .synopsis = "--by NAME[:TYPE][:desc] [options] INPUT... -o OUTPUT",
-          .summary = "sorts CSV by columns, with quotes, headers and typed keys",
-          .description =
-              "Sorts rows of CSV (RFC 4180), however large: values in quotes may hold delimiters and newlines. Rows go out byte "
-              "for byte "
-              "as they came in, and rows with equal keys stay in input order. The headers of all inputs must be alike; one goes "
-              "out. A row "
-              "with more or fewer fields than the header, or with a quote where none may stand, is an error that tells file, "
-              "line and "
-              "byte.",
-          .examples = {"ecosort csv --by price:number:desc --by name shop.csv -o sorted.csv",
-                       "ecosort csv --by when:date --memory 1GiB --temp /ssd part*.csv -o all.csv    several files, one header",
-                       "ecosort csv --no-header --delimiter tab --by 3:version - -o - < in > out     a stream without a header",
-                       "ecosort csv --by user a.csv.gz b.csv.zst -o all.csv.zst                      compressed files",
-                       "ecosort csv --resumable --by user big.csv -o sorted.csv                      after a crash: ecosort "
-                       "resume sorted.csv",
-                       "ecosort csv --check --by id:integer sorted.csv                               is it in order?"},
-          .options = csv_options(),
-          .operands = {{"INPUT", "CSV; `-` is standard input. It is never changed, unless it is the output"}},
-          .ending = csv_ending(),
-          .exit_status = table_codes()};
+  return {
+      .name = "csv",
+      .synopsis = "--by NAME[:TYPE][:desc] [options] INPUT... -o OUTPUT",
+      .summary = "sorts CSV by columns, with quotes, headers and typed keys",
+      .description =
+          "Sorts rows of CSV (RFC 4180), however large: values in quotes may hold delimiters and newlines. Rows go out byte "
+          "for byte "
+          "as they came in, and rows with equal keys stay in input order. The headers of all inputs must be alike; one goes "
+          "out. A row "
+          "with more or fewer fields than the header, or with a quote where none may stand, is an error that tells file, "
+          "line and "
+          "byte. A first line `sep=;`, as spreadsheets write it, names the delimiter, and stays on top. A row that equals the "
+          "header, as where files were joined, is sorted like others and told at the end; with --strict it is an error.",
+      .examples = {"ecosort csv --by price:number:desc --by name shop.csv -o sorted.csv",
+                   "ecosort csv --by when:date --memory 1GiB --temp /ssd part*.csv -o all.csv    several files, one header",
+                   "ecosort csv --no-header --delimiter tab --by 3:version - -o - < in > out     a stream without a header",
+                   "ecosort csv --by user a.csv.gz b.csv.zst -o all.csv.zst                      compressed files",
+                   "ecosort csv --resumable --by user big.csv -o sorted.csv                      after a crash: ecosort "
+                   "resume sorted.csv",
+                   "ecosort csv --check --by id:integer sorted.csv                               is it in order?"},
+      .options = csv_options(),
+      .operands = {{"INPUT", "CSV; `-` is standard input. It is never changed, unless it is the output"}},
+      .ending = csv_ending(),
+      .exit_status = table_codes(),
+      .habits = habits_of_sort};
 }
 
 CommandTable jsonl_table() {
@@ -158,7 +206,8 @@ CommandTable jsonl_table() {
       .options = jsonl_options(),
       .operands = {{"INPUT", "JSON lines; `-` is standard input. It is never changed, unless it is the output"}},
       .ending = jsonl_ending(),
-      .exit_status = table_codes()};
+      .exit_status = table_codes(),
+      .habits = habits_of_sort};
 }
 
 }  // namespace ecosort::cli

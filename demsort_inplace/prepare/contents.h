@@ -1,5 +1,5 @@
-// What a file holds that is to be sorted in its own space. Rearranged bytes of an archive or of compressed data are lost for
-// good: such a file is refused before anything is written, unless an option says that it is to be sorted as it is.
+// Looks at what a file holds that is to be sorted in its own space. Rearranged bytes of an archive or of compressed data are
+// lost for good: such a file is refused before anything is written, unless an option says that it is to be sorted as it is.
 #pragma once
 
 #include <cstdint>

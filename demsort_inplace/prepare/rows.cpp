@@ -163,9 +163,8 @@ lines::LinesReport abandon_rows(const std::string& file, JobStatus status, const
 RowsProgress progress_of(const JournalContents& contents) {
   RowsProgress progress;
   progress.inputs = most_output_bytes(contents.header) - contents.header.inputs.size();
-  progress.in_runs = contents.state
-                         ? progress.inputs
-                         : std::min(progress.inputs, bytes_before(contents.header.inputs, next_place(contents.runs, {})));
+  progress.in_runs = contents.state ? progress.inputs
+                                    : std::min(progress.inputs, bytes_before(contents.header.inputs, next_place(contents.runs)));
   progress.in_output = contents.state && contents.state->lines ? contents.state->lines->bytes : 0;
   return progress;
 }

@@ -8,7 +8,7 @@ namespace ecosort {
 
 using Library = nlohmann::ordered_json;
 
-// From and to the values of the library.
+// Converts from and to the values of the library.
 struct JsonLibrary {
   static Library of(const Json& json) {
     return std::visit([](const auto& value) { return of_value(value); }, json.value_);

@@ -43,9 +43,9 @@ class Json {
   // Nothing: the text is not JSON.
   [[nodiscard]] static std::optional<Json> parse(std::string_view text);
 
-  // Of a list, or of null, which becomes one.
+  // Adds a value to a list, or to null, which becomes one.
   void push_back(Json value);
-  // Of an object, or of null, which becomes one: the member of that name, null when it was not there.
+  // Returns the member of that name of an object, or of null, which becomes one; it is null when it was not there.
   Json& operator[](std::string_view name);
   // Adds the members of another object; those of the same name are replaced.
   void update(Json members);

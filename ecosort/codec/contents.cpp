@@ -22,7 +22,7 @@ std::uint64_t number_at(std::string_view first, std::size_t at, std::size_t byte
   return number;
 }
 
-// Whether it has control characters that no text has.
+// Tells whether it has control characters that no text has.
 bool is_binary(std::string_view first) noexcept {
   return std::ranges::any_of(first, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -96,7 +96,7 @@ constexpr auto zip = archive("zip", "an archive (zip, xlsx, ods)", "unpack it, o
 constexpr auto unpack = "unpack it first"sv;
 constexpr auto export_first = "export its rows as CSV first"sv;
 
-// Where rows begin alike, the first one counts. Sources: RFC 1950, 1952, 8878; the LZ4 frame format 1.6; the .xz file
+// The first row counts where several begin alike. Sources: RFC 1950, 1952, 8878; the LZ4 frame format 1.6; the .xz file
 // format 1.2.1 and lzma-file-format.txt; the formats' own documents; magic(5) of file 5.44.
 constexpr std::array rows{
     Row{"\x1f\x8b"sv, readable(Codec::gzip, "gzip", "compressed by gzip", "decompress it first: gzip -dc"), is_deflated},
@@ -183,7 +183,7 @@ const Contents* by_magic(std::string_view first) noexcept {
   return nullptr;
 }
 
-// Behind frames to be skipped, as far as they lie in `first`.
+// Returns what follows the frames to be skipped, as far as they lie in `first`.
 std::string_view behind_skippable(std::string_view first) noexcept {
   constexpr std::size_t header = 8;
   while (is_skippable_frame(first))

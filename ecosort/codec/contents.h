@@ -1,4 +1,5 @@
-// What a file holds that is no text and no records, by its first bytes: the one table of the magic numbers that EcoSort knows.
+// Tells by its first bytes what a file holds that is no text and no records: this is the one table of the magic numbers that
+// EcoSort knows.
 //
 // Everything here is pure; any thread.
 #pragma once
@@ -20,7 +21,7 @@ struct Contents {
   bool is_certain = true;      // its beginning is too long to be a number by chance
 };
 
-// Of what a file begins with, so much tells all that the table knows.
+// So many bytes at the beginning of a file tell all that the table knows.
 inline constexpr std::size_t contents_bytes = 512;
 
 // Null: it may be text, or records. Frames that decoders of zstd and lz4 skip are passed over; where they go on behind `first`,
@@ -30,11 +31,11 @@ inline constexpr std::size_t contents_bytes = 512;
 // "compressed by lzip; decompress it first: lzip -dc". What EcoSort would have decompressed is found where rows should be.
 [[nodiscard]] std::string text_of(const Contents& contents);
 
-// What data of the codec begins with.
+// Returns the bytes that data of the codec begins with.
 [[nodiscard]] std::string_view magic_of(Codec codec) noexcept;
-// Whether .lzma data may begin so: the older format of xz has properties, and no magic number.
+// Tells whether .lzma data may begin so: the older format of xz has properties, and no magic number.
 [[nodiscard]] bool may_be_lzma(std::string_view head) noexcept;
-// Whether a frame begins so that decoders of zstd and lz4 skip.
+// Tells whether a frame begins so that decoders of zstd and lz4 skip.
 [[nodiscard]] bool is_skippable_frame(std::string_view head) noexcept;
 
 }  // namespace ecosort::codec

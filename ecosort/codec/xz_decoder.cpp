@@ -75,7 +75,7 @@ std::uint64_t first_block_bytes(std::string_view first) noexcept {
   return need == UINT64_MAX ? 0 : need;
 }
 
-// What the dictionary of .lzma data takes; 0: no one knows.
+// Returns what the dictionary of .lzma data takes; 0: no one knows.
 std::uint64_t lzma_bytes(std::string_view first) noexcept {
   lzma_options_lzma options{};
   if (first.size() <= sizeof options.dict_size || lzma_lzma_preset(&options, LZMA_PRESET_DEFAULT)) return 0;

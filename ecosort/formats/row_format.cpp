@@ -1,5 +1,7 @@
 #include "formats/row_format.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/errors.h"
@@ -19,7 +21,22 @@ void add(std::vector<KeyCounts>& sum, const std::vector<KeyCounts>& more) {
   for (std::size_t i = 0; i < more.size(); ++i) {
     sum[i].empty += more[i].empty;
     sum[i].unparsable += more[i].unparsable;
+    sum[i].absent += more[i].absent;
   }
+}
+
+void add(RepeatedHeader& sum, const RepeatedHeader& more) {
+  const std::uint64_t rows = sum.rows + more.rows;
+  if (sum.rows == 0) sum = more;
+  sum.rows = rows;
+}
+
+std::string notice_of(const RepeatedHeader& repeated) {
+  if (repeated.rows == 0) return "";
+  const std::string others = repeated.rows == 1 ? "" : fmt::format(" ({} rows do so)", repeated.rows);
+  return fmt::format(
+      "{}: line {} equals the header and was sorted as a row{}; where files were joined, name each of them as an input instead",
+      shown_name(repeated.input), repeated.line, others);
 }
 
 Gather RowFormat::quoted_gather() const { throw InternalError("a format without quotes has no rows with them"); }
@@ -31,13 +48,12 @@ const char* RowFormat::find_quoted_end(const char* /*at*/, const char* /*end*/, 
 std::size_t RowFormat::mark_bytes(Text /*first*/) const { return 0; }
 bool RowFormat::wants_first_row() const { return false; }
 FirstRow RowFormat::take_first_row(const std::string& /*input*/, Text /*row*/) { return FirstRow::is_sorted; }
-std::uint64_t RowFormat::top_rows_to_come() const { return 0; }
-void RowFormat::set_top_rows_to_come(std::uint64_t rows) {
-  if (rows > 0) throw InternalError("a format that does not count the rows on top cannot continue among them");
-}
+bool RowFormat::keys_need_first_row() const { return false; }
+bool RowFormat::precedes_first_row(Text /*line*/) const { return false; }
 void RowFormat::begin_input() {}
 void RowFormat::go_on_in_input() {}
 void RowFormat::miss_first_row(const std::string& /*input*/) const {}
+void RowFormat::check_counts(const std::vector<KeyCounts>& /*counts*/, std::uint64_t /*rows*/) const {}
 std::string_view RowFormat::missing_end(Text /*row*/, char /*before_end*/) const { return {&terminator_, 1}; }
 std::optional<Fault> RowFormat::fault_in(Text /*beginning*/, bool /*is_all*/) const { return std::nullopt; }
 

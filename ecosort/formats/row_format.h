@@ -38,13 +38,15 @@ using Text = std::string_view;
 // Which class of formats an object is of (engine/rows/formats.h).
 enum class Kind : std::uint8_t { lines, csv, jsonl };
 
-// What becomes of a row that an input begins with.
-enum class FirstRow : std::uint8_t { is_sorted, goes_on_top, is_left_out };
+// Says what happens to a row that an input begins with. `is_alike`: all inputs begin with such rows, byte for byte the same, and
+// those of the first input go on top.
+enum class FirstRow : std::uint8_t { is_sorted, goes_on_top, is_left_out, is_alike };
 
 // A row that cannot be sorted: where, from the beginning of its text or of the text that it is in, and why.
 struct Fault {
   std::size_t at = 0;
   std::string why;
+  bool is_of_quotes = false;  // there is none where quotes mean nothing
 };
 
 // The name of an input as a message has it.
@@ -65,9 +67,21 @@ enum class KeyBytes : std::uint8_t {
 // Values of a key that have no place among the others.
 struct KeyCounts {
   std::uint64_t empty = 0, unparsable = 0;
+  std::uint64_t absent = 0;  // of the empty ones: the row has no such value, not even null
 };
 
 void add(std::vector<KeyCounts>& sum, const std::vector<KeyCounts>& more);
+
+// Rows of the inputs that equal the header, and where the first of them is.
+struct RepeatedHeader {
+  std::uint64_t rows = 0;
+  std::string input;
+  std::uint64_t line = 0;
+};
+
+void add(RepeatedHeader& sum, const RepeatedHeader& more);
+// Returns what to say of them, or nothing.
+[[nodiscard]] std::string notice_of(const RepeatedHeader& repeated);
 
 // Copies rows in the order of their entries (formats/lines/line_kernels.h).
 using Gather = std::size_t (*)(const lines::GatherTask& task, std::uint32_t* sizes) noexcept;
@@ -108,9 +122,11 @@ class RowFormat {
   [[nodiscard]] virtual bool wants_first_row() const;
   // The next row of the input, in the order of the inputs. UsageError for one that does not suit.
   [[nodiscard]] virtual FirstRow take_first_row(const std::string& input, Text row);
-  // How many more rows stay on top, where that is a number known beforehand; else 0.
-  [[nodiscard]] virtual std::uint64_t top_rows_to_come() const;
-  virtual void set_top_rows_to_come(std::uint64_t rows);
+  // Tells whether rows can be compared only when a first row was taken, so that a job that continues without it keeps it.
+  [[nodiscard]] virtual bool keys_need_first_row() const;
+  // Tells whether the first line of an input only says how to read the others, as in "sep=;": the first row comes behind it, and
+  // take_first_row() takes the two one after the other, or at once.
+  [[nodiscard]] virtual bool precedes_first_row(Text line) const;
   // The next row is the first one of another input.
   virtual void begin_input();
   // The next row is one in the middle of an input, whose first row was taken.
@@ -123,6 +139,9 @@ class RowFormat {
   [[nodiscard]] virtual std::string_view missing_end(Text row, char before_end) const;
   // Why the beginning of a row, which the input or the memory ends, cannot be one; nothing if it can.
   [[nodiscard]] virtual std::optional<Fault> fault_in(Text beginning, bool is_all) const;
+
+  // All inputs were read, which have so many rows. InputRefused where a key can be no key of these rows.
+  virtual void check_counts(const std::vector<KeyCounts>& counts, std::uint64_t rows) const;
 
   // Order. A row has levels, each with a key; rows that are equal in one are compared in the next.
   [[nodiscard]] unsigned levels() const noexcept { return levels_; }

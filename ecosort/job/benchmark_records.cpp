@@ -40,7 +40,7 @@ std::array<std::uint64_t, 3> places(std::uint64_t records) {
   return {0, last / 2, last};
 }
 
-// What the file has from there on; more than `size` bytes of memory, and nothing where it cannot be read.
+// Returns what the file has from there on; it takes more than `size` bytes of memory, and is nothing where it cannot be read.
 std::span<const std::byte> stretch(const io::File& file, std::uint64_t offset, std::uint64_t size, const Buffer& buffer) {
   const std::uint64_t from = round_down(offset, file.alignment()), to = round_up(offset + size, file.alignment());
   ssize_t got = -1;

@@ -190,6 +190,9 @@ ecosort_status ecosort_spec_set_energy_goal(ecosort_spec* spec, double idle_w, d
 ecosort_status ecosort_spec_set_nulls_first(ecosort_spec* spec, int on) {
   return set(spec, [&](ecosort::SortSpec& of) { of.table.nulls_first = on != 0; });
 }
+ecosort_status ecosort_spec_set_allow_missing(ecosort_spec* spec, int on) {
+  return set(spec, [&](ecosort::SortSpec& of) { of.table.allow_missing = on != 0; });
+}
 ecosort_status ecosort_spec_set_strict(ecosort_spec* spec, int on) {
   return set(spec, [&](ecosort::SortSpec& of) { of.table.strict = on != 0; });
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string_view>
+#include <utility>
 
 #include "base/errors.h"
 #include "base/size_text.h"
@@ -34,7 +36,10 @@ Look look_at_first_row(const std::string& name, const rows::RowFormat& format, s
     const std::string text = beginning_of(name, bytes);
     const char *const begin = text.data() + std::min(mark_bytes, text.size()), *const end = text.data() + text.size();
     bool is_inside = false;
-    if (const char* const row_end = format.find_end(begin, end, is_inside)) return {std::string(begin, row_end)};
+    const char* row_end = format.find_end(begin, end, is_inside);
+    if (row_end != nullptr && format.precedes_first_row({begin, static_cast<std::size_t>(row_end - begin)}))
+      row_end = format.find_end(row_end + 1, end, is_inside);
+    if (row_end != nullptr) return {std::string(begin, row_end)};
     if (text.size() == bytes) continue;
     if (begin == end) return {};
     return {std::string(begin, end)};
@@ -60,13 +65,18 @@ std::size_t begin_input(const std::string& name, rows::RowFormat& format) {
 
 FirstRow find_first_row(const std::vector<lines::LineInput>& inputs, rows::RowFormat& format) {
   FirstRow first;
+  std::string before;  // a line of an input without rows that says how to read the others
   for (const lines::LineInput& input : inputs) {
     const std::size_t mark_bytes = begin_input(input.name, format);
     if (&input == &inputs.front()) first.mark_bytes = mark_bytes;
-    const bool must_know = format.wants_first_row() && format.top_rows_to_come() == 0;
+    const bool must_know = format.wants_first_row() && format.keys_need_first_row();
     if (!must_know) break;
     first.row = first_row_of(input.name, format, mark_bytes);
-    if (first.row) break;
+    if (first.row && format.precedes_first_row(*first.row)) before = std::exchange(first.row, std::nullopt).value() + '\n';
+    if (first.row) {
+      if (!format.precedes_first_row(std::string_view(*first.row).substr(0, first.row->find('\n')))) first.row->insert(0, before);
+      break;
+    }
     format.miss_first_row(rows::shown_name(input.name));
   }
   return first;

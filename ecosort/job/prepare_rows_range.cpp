@@ -11,6 +11,7 @@
 
 #include "base/size_text.h"
 #include "engine/partition/row_borders.h"
+#include "formats/keys/key_words.h"
 #include "job/places.h"
 
 namespace ecosort::job {
@@ -62,6 +63,11 @@ Top take_top(rows::RowFormat& format, const std::string& path) {
           fmt::format("{}: the first row has more than {}", rows::shown_name(path), format_bytes(most_header_bytes)));
     const std::size_t row_end = end == nullptr ? bytes.size() : static_cast<std::size_t>(end - bytes.data());
     const std::string row = bytes.substr(mark, row_end - mark);
+    if (format.precedes_first_row(row))
+      throw UsageError(
+          fmt::format("{}: its first line, '{}', names the delimiter, which is for files that are read as a whole; "
+                      "take it off, and name the delimiter",
+                      rows::shown_name(path), keys::shown(row)));
     if (format.take_first_row(rows::shown_name(path), row) == rows::FirstRow::is_sorted)
       return {bytes.substr(0, mark), std::nullopt, row};
     return {bytes.substr(0, row_end) + format.terminator(), row, row};

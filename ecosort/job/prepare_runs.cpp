@@ -33,11 +33,8 @@ std::unique_ptr<rows::RowFormat> row_format(const KeptRunSet& set) {
   const KeptRun& any = set.runs.front();
   std::unique_ptr<rows::RowFormat> format = run::row_format_of(any.description());
   format->begin_input();
-  if (!any.description().first_row) {
-    if (format->wants_first_row()) throw UsageError(fmt::format("the run '{}' does not say where its columns are", any.name));
-    return format;
-  }
-  (void)format->take_first_row(any.name, *any.description().first_row);
+  if (any.description().first_row) (void)format->take_first_row(any.name, *any.description().first_row);
+  if (format->wants_first_row()) throw UsageError(fmt::format("the run '{}' does not say where its columns are", any.name));
   format->go_on_in_input();
   return format;
 }

@@ -57,8 +57,9 @@ std::unique_ptr<rows::RowFormat> table_format_of(const SortSpec& spec) {
   const TableTerms& terms = spec.table;
   if (spec.format == Format::jsonl)
     return std::make_unique<jsonl::JsonlFormat>(
-        jsonl::JsonlTerms{keys_of(spec), terms.nulls_first, terms.strict, terms.date_format});
+        jsonl::JsonlTerms{keys_of(spec), terms.nulls_first, terms.strict, terms.date_format, terms.allow_missing});
   return std::make_unique<csv::CsvFormat>(csv::CsvTerms{.dialect = {.delimiter = delimiter_of(spec), .quote = spec.csv.quote},
+                                                        .names_delimiter = spec.csv.delimiter.has_value(),
                                                         .has_header = spec.csv.header,
                                                         .keys = keys_of(spec),
                                                         .nulls_first = terms.nulls_first,
@@ -75,13 +76,6 @@ lines::LinesJob make_table_job(const SortSpec& spec, io::Storage& storage, Speci
 }
 
 std::uint64_t table_memory_of(const SortSpec& spec) { return line_memory_of(means_of(spec)); }
-
-std::string meant_path(const std::string& key) {
-  const std::string name = keys::parse_key(key).name;
-  if (name.starts_with("$.") || name.starts_with("$["))
-    return fmt::format("; '$' is taken for a name: a path begins without it, as in {}", key.substr(name[1] == '.' ? 2 : 1));
-  return keys::name_before_type(name).empty() ? "" : "; " + keys::no_type_text(name);
-}
 
 std::optional<lines::Disorder> find_table_disorder(const SortSpec& spec) {
   const auto format = table_format_of(spec);

@@ -23,9 +23,6 @@ namespace ecosort::job {
 // The memory that a sort of such rows may take.
 [[nodiscard]] std::uint64_t table_memory_of(const SortSpec& spec);
 
-// Of a key of JSON lines of which no row has a value: "; ..." where something else may have been meant, or nothing.
-[[nodiscard]] std::string meant_path(const std::string& key);
-
 // The first row of the only input that is out of order. UsageError, IoError.
 [[nodiscard]] std::optional<lines::Disorder> find_table_disorder(const SortSpec& spec);
 

@@ -24,7 +24,7 @@ struct PartitionPlan {
 };
 
 inline constexpr unsigned blocks_in_flight = 12;  // of slices
-// Of each row of a run: the number of its part; of each piece of a run: how many of its rows each part gets.
+// Each row of a run has the number of its part, and each piece of a run says how many of its rows each part gets.
 inline constexpr std::uint64_t part_number_bytes = 2, part_count_bytes = 4;
 
 // Pieces of a run that a thread cuts into slices, one after the other.

@@ -84,6 +84,7 @@ ECOSORT_C_API ecosort_status ecosort_spec_set_energy_goal(ecosort_spec* spec, do
 /* CSV and JSON lines. */
 ECOSORT_C_API ecosort_status ecosort_spec_set_nulls_first(ecosort_spec* spec, int on);
 ECOSORT_C_API ecosort_status ecosort_spec_set_strict(ecosort_spec* spec, int on);
+ECOSORT_C_API ecosort_status ecosort_spec_set_allow_missing(ecosort_spec* spec, int on); /* of JSON lines */
 ECOSORT_C_API ecosort_status ecosort_spec_set_date_format(ecosort_spec* spec, const char* format);
 ECOSORT_C_API ecosort_status ecosort_spec_set_merge(ecosort_spec* spec, int on); /* the inputs are in order already */
 /* CSV. */

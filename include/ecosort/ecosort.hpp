@@ -39,7 +39,7 @@ struct LineTerms {
   std::optional<char> field_separator;  // of the fields; none: from non-blank to blank
   char terminator = '\n';               // or '\0'
   bool stable = false;                  // lines with equal keys stay in input order, instead of being compared as a whole
-  std::uint64_t header_lines = 0;       // the first lines of the first input stay in front
+  std::uint64_t header_lines = 0;       // of each input; all are alike, and one stays in front
 };
 
 // How rows of CSV and JSON lines are ordered. Rows go out byte for byte as they came in; rows with equal keys stay in input
@@ -51,9 +51,10 @@ struct TableTerms {
   // double quotes stand around names that have other signs in them.
   std::vector<std::string> keys;
   bool nulls_first = false;
-  bool strict = false;      // a value that cannot be read as what its key says is an error
-  std::string date_format;  // like that of strptime; empty: ISO 8601
-  bool merge = false;       // every input is in order already
+  bool strict = false;         // a value that cannot be read as what its key says is an error
+  bool allow_missing = false;  // of JSON lines: a path that leads nowhere in all of them is none
+  std::string date_format;     // like that of strptime; empty: ISO 8601
+  bool merge = false;          // every input is in order already
 };
 
 // Joules of a sort = idle_w * seconds + core_w * CPU seconds + gb_j * 10^9 bytes moved.

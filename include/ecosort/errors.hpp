@@ -61,6 +61,16 @@ struct ECOSORT_API HeaderUnusable : InputRefused {
   using InputRefused::InputRefused;
 };
 
+// A quote stands in a table where none may. It can be read with quotes that are bytes like others.
+struct ECOSORT_API QuoteMisplaced : InputRefused {
+  using InputRefused::InputRefused;
+};
+
+// A path into JSON lines leads nowhere in all of them. They can be sorted all the same, as rows without a value.
+struct ECOSORT_API NoSuchPath : InputRefused {
+  using InputRefused::InputRefused;
+};
+
 // What was asked to do the I/O does not work here; a pool of threads does everywhere.
 struct ECOSORT_API BackendUnusable : UsageError {
   using UsageError::UsageError;

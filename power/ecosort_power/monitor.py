@@ -181,7 +181,7 @@ def drive_step(points: Sequence[LoadPoint], first_s: float, begin_s: float, end_
 
 
 def load_swing(points: Sequence[LoadPoint], begin_s: float, end_s: float) -> float | None:
-    """By how much the share of processors in use changed between begin and end."""
+    """Returns by how much the share of processors in use changed between begin and end."""
     count = int((end_s - begin_s) / SWING_S)
     shares = [busy_share(points, begin_s + i * SWING_S, begin_s + (i + 1) * SWING_S) for i in range(count)]
     known = [share for share in shares if share is not None]

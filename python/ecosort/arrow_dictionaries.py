@@ -22,7 +22,7 @@ _PLACE = pa.int32()
 
 
 class Dictionaries:
-    """Of the columns of a table; those within lists, structs and maps are not among them. Batches are stored by one thread."""
+    """Puts the dictionaries of a table's columns together, except within lists, structs and maps. One thread stores batches."""
 
     def __init__(self, schema: Any, most_bytes: int) -> None:
         self._schema = schema
@@ -46,7 +46,7 @@ class Dictionaries:
         return batch
 
     def schema(self) -> Any:
-        """Of what comes out, when all was stored: what came in, with larger places where there are too many values for them."""
+        """Returns what came in, when all was stored, with larger places where there are too many values for them."""
         return self._with_types({index: column.encoded_type() for index, column in self._columns.items()})
 
     def encoded(self, batch: Any) -> Any:
@@ -81,7 +81,7 @@ class _Values:
         self._place_of: Any = None  # each of its values; None: where it is there
 
     def places(self, array: Any) -> Any:
-        """Of the values of a batch, which are added where they are new."""
+        """Returns the places of the values of a batch, which are added where they are new."""
         dictionary = array.dictionary
         if self._last is None or not self._last.equals(dictionary):
             self._place_of = self._added(dictionary.cast(self.plain_type))

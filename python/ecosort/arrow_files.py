@@ -32,11 +32,11 @@ class ParquetInput:
         return self.file.schema_arrow
 
     def page_bytes(self) -> int:
-        """What reading takes at a time: of each column pages and a dictionary, as long as most programs make them."""
+        """Returns what reading takes at a time: of each column pages and a dictionary, as long as most programs make them."""
         return max((sum(min(3 * size, _COLUMN_BYTES) for size in _column_sizes(group)) for group in self._groups()), default=0)
 
     def batches(self, run_bytes: int, kept: KeptMemory) -> Iterator[Any]:
-        """Of a small part of a run each."""
+        """Reads batches that are a small part of a run each."""
         row_bytes = max((group.total_byte_size // max(group.num_rows, 1) for group in self._groups()), default=0) + 1
         rows = min(max(run_bytes // 64 // row_bytes, 256), 1 << 16)
         return _telling(self.path, self.file.iter_batches(batch_size=rows, use_threads=False), kept)
@@ -76,7 +76,7 @@ def _validated(batch: Any) -> Any:
 
 @contextmanager
 def open_file(path: str) -> Iterator[ParquetInput | IpcInput]:
-    """By its first bytes. Raises BadInput."""
+    """Opens a file as what its first bytes say. Raises BadInput."""
     try:
         with Path(path).open("rb") as plain:
             begin = plain.read(8)

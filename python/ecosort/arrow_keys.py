@@ -120,7 +120,7 @@ _FIXED = (
 
 
 def _storage(kind: Any) -> Any:
-    """Of a UUID its 16 bytes; extensions of others may have an order that is not that of their storage."""
+    """Takes a UUID for its 16 bytes; extensions of others may have an order that is not that of their storage."""
     return kind.storage_type if getattr(kind, "extension_name", "") == "arrow.uuid" else kind
 
 

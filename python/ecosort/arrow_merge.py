@@ -65,7 +65,7 @@ class Shares:
 
     @property
     def dictionaries(self) -> int:
-        """Of the values of one column that are put together from several dictionaries."""
+        """Counts the bytes of the values of one column that are put together from several dictionaries."""
         return self.memory // 8
 
     @property

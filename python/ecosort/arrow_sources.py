@@ -1,4 +1,4 @@
-"""What sort_table() is given: a schema, and batches of rows of it."""
+"""Makes a schema, and batches of rows of it, of what sort_table() is given."""
 
 from __future__ import annotations
 

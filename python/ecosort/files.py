@@ -157,7 +157,8 @@ def sort_lines(
     """Sorts lines of text as GNU sort does in the C locale: `by` fields (numbers from 1, LineKey, texts of -k), else as a whole.
 
     `separator` is one byte between fields (default: where blanks begin). `stable`: lines with equal keys stay in input order
-    instead of being compared as a whole. `merge`: the files are sorted already. `header` lines stay on top. Files are taken as
+    instead of being compared as a whole. `merge`: the files are sorted already. `header` lines of each file, all
+    alike, go out once and stay on top. Files are taken as
     they are, as sort does, unless `decompress` is True and `compress_output` and `level` say what `dst` is compressed with, as in
     sort_csv() ("auto": by the ending of its name). The rest is as in sort_file().
 

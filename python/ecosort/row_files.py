@@ -43,10 +43,11 @@ def sort_csv(
 ) -> Report:
     """Sorts rows of CSV (RFC 4180) by columns: `by` are ValueKey, or texts NAME[:TYPE][:desc].
 
-    `delimiter` is one byte (default: a tab where all files are named .tsv, else a comma); `quote=None`: quotes are bytes like
-    others. The headers of all files must be alike. Values that are empty, or not of their key's type, stand behind the others
-    (`nulls_first`: in front), and Report.keys counts them; `strict` refuses the latter. `date_format` is like that of strptime
-    (default: ISO 8601). `unique` keeps the first of the rows with equal keys; `merge`: the files are sorted already. Inputs
+    `delimiter` is one byte (default: that of a first line "sep=;", a tab where all files are named .tsv, else a comma);
+    `quote=None`: quotes are bytes like others. The headers of all files must be alike. Values that are empty, or not of their
+    key's type, stand behind the others (`nulls_first`: in front), and Report.keys counts them; `strict` refuses the latter, and
+    rows that equal the header. `date_format` is like that of strptime (default: ISO 8601). `unique` keeps the first of the rows
+    with equal keys; `merge`: the files are sorted already. Inputs
     that are compressed are decompressed, unless `decompress` is False; `compress_output` says what `dst` is compressed with
     ("gzip", "zstd", "lz4", "xz", "bzip2", "none"; default: by the ending of its name), and `level` how hard. The rest is as in
     sort_file().
@@ -77,6 +78,7 @@ def sort_jsonl(
     by: str | ValueKey | Iterable[str | ValueKey],
     nulls_first: bool = False,
     strict: bool = False,
+    allow_missing: bool = False,
     date_format: str | None = None,
     unique: bool = False,
     merge: bool = False,
@@ -97,7 +99,8 @@ def sort_jsonl(
 
     A path is names with dots between them and [N] for arrays; names with other signs stand in double quotes. A value is compared
     by its text, whatever its type in JSON. Lines keep their bytes; blank ones are left out (Report.blank_lines). Values that are
-    missing or null, or not of their key's type, are placed and counted as those of sort_csv(), and the rest is as there.
+    missing or null, or not of their key's type, are placed and counted as those of sort_csv(), and the rest is as there. A path
+    that no line has is refused, unless `allow_missing` is True.
 
     >>> import pathlib
     >>> _ = pathlib.Path("in.jsonl").write_text('{"user": {"id": 10}}\\n{"user": {"id": "9"}}\\n{"user": null}\\n')
@@ -108,7 +111,8 @@ def sort_jsonl(
     {"user": {"id": 10}}
     {"user": null}
     """
-    words = [*value_key_words(by), *_terms(nulls_first, date_format), *flags(strict=strict, unique=unique, merge=merge)]
+    words = [*value_key_words(by), *_terms(nulls_first, date_format)]
+    words += flags(strict=strict, allow_missing=allow_missing, unique=unique, merge=merge)
     words += [*resources(memory, threads, temp), *runs(compress, assume_ratio, goal)]
     words += [*compressed_files(decompress, compress_output, level), output(dst, overwrite), *path_words(src)]
     return Sort(["jsonl", *words], progress=progress, cancel=cancel).wait()

@@ -336,3 +336,24 @@ def test_json_lines_are_sorted_by_paths(here: Path) -> None:
     with pytest.raises(BadInput, match="by is empty"):
         sort_jsonl("a", "out3", by=[])
     assert not (here / "out3").exists()
+
+
+def test_a_path_that_no_line_has_is_refused_unless_it_is_allowed(here: Path) -> None:
+    Path("in").write_text('{"name":"b"}\n{"name":"a"}\n')
+    with pytest.raises(BadInput, match=r"no row has 'nmae'; did you mean 'name'\? There are: name$"):
+        sort_jsonl("in", "out", by="nmae")
+    assert not Path("out").exists()
+    assert sort_jsonl("in", "out", by="nmae", allow_missing=True).keys[0].missing == 2
+    assert Path("out").read_bytes() == Path("in").read_bytes()
+
+
+def test_the_headers_of_all_files_go_out_once(here: Path) -> None:
+    Path("a").write_text("sep=;\nx;y\n2;q\n")
+    Path("b").write_text("sep=;\nx;y\n1;r\n")
+    sort_csv(["a", "b"], "out", by="x")
+    assert Path("out").read_text() == "sep=;\nx;y\n1;r\n2;q\n"
+    sort_lines(["a", "b"], "out", header=2, overwrite=True)
+    assert Path("out").read_text() == "sep=;\nx;y\n1;r\n2;q\n"
+    Path("b").write_text("sep=;\nx;z\n1;r\n")
+    with pytest.raises(BadInput, match="b: 'x;z' is in the header, where a has 'x;y'"):
+        sort_lines(["a", "b"], "out2", header=2)

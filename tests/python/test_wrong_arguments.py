@@ -89,6 +89,7 @@ WRONG: dict[str, list[Any]] = {
     "goal": [5, "speed"],
     "overwrite": ["yes", None, 2],
     "unique": ["yes", None, []],
+    "allow_missing": ["yes", 2],
     "reverse": ["yes", None, 2],
     "progress": [5, "yes"],
     "cancel": [5, True],
@@ -115,7 +116,8 @@ WRONG: dict[str, list[Any]] = {
 TAKEN = {  # what each has besides what it must have
     "csv": ("memory threads temp compress assume_ratio goal overwrite unique progress cancel quote delimiter date_format header "
             "nulls_first decompress compress_output level"),
-    "jsonl": "memory threads temp overwrite unique progress cancel date_format nulls_first decompress compress_output level",
+    "jsonl": ("memory threads temp overwrite unique allow_missing progress cancel date_format nulls_first decompress "
+        "compress_output level"),
     "file": "memory threads temp compress assume_ratio goal overwrite unique reverse progress cancel verify",
     "lines": "by memory threads temp overwrite unique reverse progress cancel header separator decompress compress_output level",
     "in place": "memory threads reverse progress cancel space",

@@ -39,7 +39,7 @@ def common_sum() -> str:
 
 
 def sources_of(unit: Path) -> list[Path]:
-    """Those that a file of CMake's unity build includes; the source itself where it is compiled alone."""
+    """Returns those that a file of CMake's unity build includes; the source itself where it is compiled alone."""
     if unit.suffix != ".cxx":
         return [unit]
     return [Path(path) for path in re.findall(r'^#include "(.*)"$', unit.read_text(), re.MULTILINE)]

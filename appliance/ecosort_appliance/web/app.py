@@ -41,7 +41,7 @@ _CHANGES = {"cancel": desk.cancel, "retry": desk.retry, "pause": desk.pause, "re
 
 @dataclass(frozen=True)
 class Reach:
-    """How the page is reached. `hosts` and `own_names` are those of the Guard. `token` None: everyone who reaches the page may do
+    """The page is reached so. `hosts` and `own_names` are those of the Guard. `token` None: everyone who reaches the page may do
     everything. `root` is the path below which a proxy has the page, without its last slash."""
 
     hosts: tuple[str, ...]

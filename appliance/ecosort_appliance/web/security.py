@@ -180,6 +180,6 @@ def _authority(origin: str) -> str:
 
 
 def _is_same_place(origin: str, host: str) -> bool:
-    """Where a Host names the port that an Origin leaves out, because its scheme has it, they are the same."""
+    """A Host that names the port which an Origin leaves out, because its scheme has it, is the same place."""
     port = _PORTS.get(origin.partition("://")[0].lower(), "")
     return bool(_authority(origin)) and host.lower().removesuffix(port) == _authority(origin).lower().removesuffix(port)

@@ -16,7 +16,7 @@ struct Splitter {
   std::uint64_t offset = 0;  // in it, in bytes
 };
 
-// As an encoder takes it.
+// Returns the row in the type that an encoder takes.
 [[nodiscard]] inline const std::byte* bytes_of(const std::string& row) { return reinterpret_cast<const std::byte*>(row.data()); }
 
 inline constexpr std::size_t most_parts = std::size_t{1} << 16U;  // a part's number has 16 bits

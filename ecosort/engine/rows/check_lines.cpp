@@ -11,6 +11,7 @@
 #include "engine/rows/damaged_input.h"
 #include "engine/rows/decoded_file.h"
 #include "engine/rows/formats.h"
+#include "engine/rows/long_row.h"
 #include "formats/lines/line_kernels.h"
 
 namespace ecosort::lines {
@@ -68,8 +69,10 @@ class LineReader {
   [[noreturn]] void refuse(const rows::Fault& fault) {
     file_.check_rest();
     const auto lines = static_cast<std::uint64_t>(std::count(line().begin(), line().begin() + fault.at, format_.terminator()));
-    throw RefusedRow(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(name_), number_ + lines,
-                                 passed_ + begin_ + fault.at, fault.why));
+    refused_row(
+        fmt::format("{}: line {}, byte {}: {}", rows::shown_name(name_), number_ + lines, passed_ + begin_ + fault.at, fault.why),
+        fault)
+        .blame();
   }
 
  private:
@@ -109,7 +112,10 @@ class LineReader {
         searched -= moved;
         continue;
       }
-      if (begin_ == data_.size()) return false;
+      if (begin_ == data_.size()) {
+        end_ = begin_;
+        return false;
+      }
       complete();
       break;
     }
@@ -120,7 +126,8 @@ class LineReader {
   bool read_more() {
     if (at_end_) return false;
     if (data_.size() - begin_ > longest_)
-      throw NotEnoughMemory(fmt::format("{}: a line is longer than {}", name_, format_bytes(longest_)), longest_);
+      throw NotEnoughMemory(fmt::format("{}: a line is longer than {}", name_, format_bytes(longest_)), longest_,
+                            file_.is_plain() ? memory_for_row(name_, passed_ + begin_, format_) : 0);
     data_.erase(data_.begin(), data_.begin() + static_cast<std::ptrdiff_t>(before_));
     passed_ += before_;
     begin_ -= before_;

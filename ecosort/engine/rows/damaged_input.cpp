@@ -5,7 +5,6 @@
 #include "base/errors.h"
 #include "base/size_text.h"
 #include "codec/contents.h"
-#include "formats/row_format.h"
 
 namespace ecosort::lines {
 
@@ -28,6 +27,12 @@ void refuse(const std::string& name, const codec::TooLarge& error, std::uint64_t
   throw NotEnoughMemory(fmt::format("{}: {} to decompress it are more than the {} of the memory that are for that",
                                     rows::shown_name(name), format_bytes(error.need_bytes), format_bytes(given_bytes)),
                         given_bytes, enough_bytes);
+}
+
+RefusedRow refused_row(const std::string& line, const rows::Fault& fault) {
+  RefusedRow refused(line);
+  if (fault.is_of_quotes) refused.cause = std::make_exception_ptr(QuoteMisplaced(line));
+  return refused;
 }
 
 }  // namespace ecosort::lines

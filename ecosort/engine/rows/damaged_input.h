@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "codec/decoder.h"
+#include "formats/row_format.h"
 
 namespace ecosort::lines {
 
@@ -35,6 +36,9 @@ struct RefusedRow : InputRefused {
   }
   std::exception_ptr cause = nullptr;
 };
+// The line says where the fault is.
+[[nodiscard]] RefusedRow refused_row(const std::string& line, const rows::Fault& fault);
+
 inline constexpr std::uint64_t checked_behind_refused = std::uint64_t{256} << 20U;
 
 }  // namespace ecosort::lines

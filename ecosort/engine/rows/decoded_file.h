@@ -22,6 +22,8 @@ class DecodedFile {
   // Fewer bytes only at the end. IoError, with the place in the file where the data is damaged or ends; InputRefused for what no
   // rows come out of; NotEnoughMemory.
   [[nodiscard]] std::size_t read(std::span<std::byte> data);
+  // A regular file that is read as it is.
+  [[nodiscard]] bool is_plain() const noexcept { return decoder_ == nullptr && file_.has_positions(); }
   // Behind what was read, whether that may be due to damage: see RefusedRow. Nothing in a file that is not compressed.
   void check_rest();
 

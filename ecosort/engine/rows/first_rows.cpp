@@ -7,10 +7,13 @@
 #include "base/errors.h"
 #include "base/size_text.h"
 #include "engine/rows/damaged_input.h"
+#include "formats/keys/key_words.h"
 #include "formats/lines/line_run.h"
 
 namespace ecosort::lines {
 namespace {
+
+constexpr const char* same_header = "the headers of all files must be alike";
 
 // What is wrong with it may be due to damage, as with any other row.
 rows::FirstRow take_or_refuse(rows::RowFormat& format, const std::string& input, rows::Text row) {
@@ -37,8 +40,59 @@ std::size_t FirstRows::take_mark(rows::Text first) {
   return bytes;
 }
 
+// The rows of the first input go on top.
+rows::FirstRow FirstRows::take_alike(const std::string& input, rows::Text row) {
+  if (knows_header_) {
+    compare(input, row);
+    return rows::FirstRow::is_left_out;
+  }
+  header_input_ = input;
+  header_bytes_ += row.size() + 1;
+  knows_header_ = !format_.wants_first_row();
+  return rows::FirstRow::goes_on_top;
+}
+
+rows::Text FirstRows::rest_of_header() const noexcept {
+  const rows::Text header = header_bytes_ > 0 ? rows::Text(top_).substr(top_.size() - header_bytes_) : rows::Text(header_);
+  return header.substr(compared_);
+}
+
+rows::Text FirstRows::header_line() const noexcept {
+  const rows::Text rest = rest_of_header();
+  return rest.substr(0, rest.find(format_.terminator()));
+}
+
+void FirstRows::compare(const std::string& input, rows::Text row) {
+  if (rest_of_header().empty())
+    throw RefusedRow(fmt::format("{}: '{}' is in the header, and {} has no such line; {}", input, keys::shown(row), header_input_,
+                                 same_header));
+  if (header_line() != row)
+    throw RefusedRow(fmt::format("{}: '{}' is in the header, where {} has '{}'; {}", input, keys::shown(row), header_input_,
+                                 keys::shown(header_line()), same_header));
+  compared_ += row.size() + 1;
+}
+
+void FirstRows::miss(const std::string& input) {
+  format_.miss_first_row(input);
+  if (!knows_header_) {
+    header_input_ = input;
+    knows_header_ = true;
+    return;
+  }
+  if (rest_of_header().empty()) return;
+  throw InputRefused(
+      fmt::format("{}: ends where the header of {} has '{}'; {}", input, header_input_, keys::shown(header_line()), same_header));
+}
+
+void FirstRows::compare_with(const std::string& input, const std::string& text) {
+  header_input_ = input;
+  header_ = text;
+  knows_header_ = true;
+}
+
 rows::FirstRow FirstRows::take(const std::string& input, rows::Text row) {
-  const rows::FirstRow use = take_or_refuse(format_, input, row);
+  rows::FirstRow use = take_or_refuse(format_, input, row);
+  if (use == rows::FirstRow::is_alike) use = take_alike(input, row);
   if (use != rows::FirstRow::goes_on_top) return use;
   const char terminator = format_.terminator();
   keep(row);

@@ -17,22 +17,25 @@ class FirstRows {
   FirstRows(rows::RowFormat& format, std::uint64_t most_bytes, std::uint64_t memory_bytes)
       : format_(format), most_bytes_(most_bytes), memory_bytes_(memory_bytes) {}
 
-  void begin_input() { format_.begin_input(); }
+  void begin_input() {
+    format_.begin_input();
+    compared_ = 0;
+  }
   void go_on_in_input() { format_.go_on_in_input(); }
 
   // Bytes at the beginning of an input that are no row. `first`: RowFormat::most_mark_bytes of them, or all there are.
   [[nodiscard]] std::size_t take_mark(rows::Text first);
   // Whether the next row of the input is to be given to take().
   [[nodiscard]] bool wants_row() const { return format_.wants_first_row(); }
-  // NotEnoughMemory for rows on top that are too long.
+  // NotEnoughMemory for rows on top that are too long, InputRefused for one that must be like that of the first input and is not.
   rows::FirstRow take(const std::string& input, rows::Text row);
+  // The input ends, and wants_row() is true.
+  void miss(const std::string& input);
 
   // What stays on top, as it was kept before: there are no inputs that begin with anything.
   void put_on_top(const std::string& text);
-
-  // How many more rows stay on top, as far as that is known beforehand: where a job that was interrupted continues.
-  [[nodiscard]] std::uint64_t rows_to_come() const { return format_.top_rows_to_come(); }
-  void set_rows_to_come(std::uint64_t rows) { format_.set_top_rows_to_come(rows); }
+  // The inputs that follow must begin with what `input` began with; it is not in top().
+  void compare_with(const std::string& input, const std::string& text);
 
   // What goes out first, and its rows.
   [[nodiscard]] const std::string& top() const noexcept { return top_; }
@@ -40,10 +43,20 @@ class FirstRows {
 
  private:
   void keep(rows::Text bytes);
+  rows::FirstRow take_alike(const std::string& input, rows::Text row);
+  void compare(const std::string& input, rows::Text row);
+  // Returns what the present input has to go on with; `header_line` is the first line of it.
+  [[nodiscard]] rows::Text rest_of_header() const noexcept;
+  [[nodiscard]] rows::Text header_line() const noexcept;
 
   rows::RowFormat& format_;
   std::uint64_t most_bytes_, memory_bytes_;
-  bool has_begun_ = false;  // an input
+  bool has_begun_ = false;     // an input
+  bool knows_header_ = false;  // whose rows all inputs begin with
+  std::string header_;         // where it is not in top_
+  std::string header_input_;
+  std::size_t header_bytes_ = 0;  // at the end of top_
+  std::size_t compared_ = 0;      // bytes of the header with the present input
   std::string top_;
   records::MultisetHash hash_;
 };

@@ -54,7 +54,8 @@ Task<void> FormLineRuns::read_runs() {
 }
 
 ReadSoFar FormLineRuns::read_so_far() const {
-  return {reader_.place(), reader_.hash(), reader_.dropped(), reader_.blank_lines(), reader_.key_counts()};
+  return {reader_.place(),       reader_.hash(),       reader_.dropped(),
+          reader_.blank_lines(), reader_.key_counts(), reader_.repeated_header()};
 }
 
 void FormLineRuns::make_seen() {

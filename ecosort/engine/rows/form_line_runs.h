@@ -27,6 +27,7 @@ struct ReadSoFar {
   records::MultisetHash all, seen;  // of the lines before, and of those among them that the reader dropped
   std::uint64_t blank_lines = 0;    // among these
   std::vector<rows::KeyCounts> key_counts;
+  rows::RepeatedHeader repeated_header;
 };
 
 // Makes runs that outlive the process. Coordinator only.

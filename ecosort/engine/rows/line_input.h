@@ -25,7 +25,7 @@ struct LineInput {
   std::optional<run::Description> run;  // only of a merge: the file is this run of a job
   bool decompresses = false;            // what is compressed is decompressed; otherwise it is sorted as it is
 
-  // What its beginning says, of a stream the first bytes; the codec, where it is decompressed, also by its name.
+  // The beginning says it, of a stream its first bytes; the name, too, tells the codec of an input that is decompressed.
   const codec::Contents* contents = nullptr;
   std::optional<codec::Codec> codec;
   std::uint64_t decoder_bytes = 0;  // memory; 0: not known
@@ -40,7 +40,7 @@ struct LineInput {
   void look_at_beginning();
   // The same for a stream that begins so.
   void look_at_beginning(std::string first);
-  // The same of bytes that stay elsewhere.
+  // Does so with bytes that stay elsewhere.
   void take_beginning(std::string_view first);
   // Whether its bytes come through a decoder, which may find a stream to be plain.
   [[nodiscard]] bool is_decoded() const noexcept { return decompresses && (codec || (file && file->facts().is_stream)); }

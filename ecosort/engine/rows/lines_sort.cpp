@@ -71,6 +71,7 @@ class RowKernel final : public engine::Kernel {
     co_await former_->form(runs_);
     dropped_ += reader_->dropped() + former_->dropped();
     report.runs = runs_.size();
+    format_.check_counts(reader_->key_counts(), reader_->hash().count - first_rows_.hash().count - reader_->blank_lines());
     if (is_resident())
       bench_.progress.plan_job(2, 2 * reader_->bytes(), reader_->bytes());
     else
@@ -159,6 +160,8 @@ class RowKernel final : public engine::Kernel {
     report.top_lines = first_rows_.hash().count;
     rows::add(report.key_counts, reader_->key_counts());
     report.blank_lines += reader_->blank_lines();
+    rows::add(repeated_header_, reader_->repeated_header());
+    report.notices.push_back(rows::notice_of(repeated_header_));
     report.dropped = dropped_.count - report.blank_lines;
     report.input_bytes = reader_->bytes();
     report.output_bytes = written_bytes();
@@ -247,6 +250,8 @@ class RowKernel final : public engine::Kernel {
     let_go(runs_);
     account(merge.merged());
     last_out_ = merge.merged().out;
+    if (job_.merge && !job_.kept)
+      format_.check_counts(report.key_counts, lines_out().count - first_rows_.hash().count - report.blank_lines);
     report.merge_parts = merge.parts();
   }
 
@@ -275,6 +280,7 @@ class RowKernel final : public engine::Kernel {
     merged_out_ += merged.out + merged.dropped;
     dropped_ += merged.dropped;
     report.blank_lines += merged.blank_lines;
+    rows::add(repeated_header_, merged.repeated_header);
     rows::add(report.key_counts, merged.key_counts);
     report.longest_line = std::max(report.longest_line, merged.longest);
   }
@@ -355,6 +361,7 @@ class RowKernel final : public engine::Kernel {
   std::optional<ReadLines> reader_;
   std::optional<FormLineRuns> former_;
   records::MultisetHash dropped_;
+  rows::RepeatedHeader repeated_header_;
   records::MultisetHash merged_in_, merged_out_;  // of all merges; the last one with what they dropped
   records::MultisetHash last_out_;                // of the lines in the output
   std::optional<RereadLines> rereader_;

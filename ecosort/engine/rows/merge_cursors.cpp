@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "engine/rows/long_row.h"
 #include "engine/rows/read_rows.h"
 #include "run/described_block.h"
 
@@ -78,6 +79,7 @@ MergeCursors::MergeCursors(const RowTools& tools, std::vector<MergeInput>& input
       files_(tools.files),
       budget_(tools.bench.memory),
       plan_(tools.plan),
+      format_(tools.format),
       // With one less for each border, parts together keep no more space waiting than one merge does.
       release_blocks_(part.parts == 1 ? release_blocks : release_blocks / part.parts - 1),
       last_(last),
@@ -182,6 +184,14 @@ Buffer MergeCursors::allocate(const MergeCursor& cursor, std::size_t bytes) {
   return budget_.allocate(bytes, "long lines");
 }
 
+// Returns how much suffices for the line of which `tail` bytes are here; 0 where it cannot be looked at in a file.
+std::uint64_t MergeCursors::memory_for(const MergeCursor& cursor, std::size_t tail) const {
+  const MergeInput& input = *cursor.input;
+  if (!cursor.is_plain || input.kept != nullptr || input.decoded != nullptr || input.file->facts().is_stream) return 0;
+  const std::uint64_t end = input.file->facts().start_offset + (cursor.consumed_end + 1) * plan_.block_bytes;
+  return memory_for_row(input.name, end - tail, format_);
+}
+
 // Twice as much, or what a line needs, in one slot from now on. The beginning of the line and what was fetched ahead go
 // along.
 Task<void> MergeCursors::make_room(MergeCursor& cursor, std::size_t tail) {
@@ -189,7 +199,7 @@ Task<void> MergeCursors::make_room(MergeCursor& cursor, std::size_t tail) {
   if (tail > most)
     throw NotEnoughMemory(
         fmt::format("{}: a line is longer than {}, a quarter of the memory", cursor.input->name, format_bytes(most)),
-        plan_.memory_bytes);
+        plan_.memory_bytes, memory_for(cursor, tail));
   MergeCursor::Slot& ahead = cursor.slots[1 - cursor.present];
   while (ahead.loading) co_await loaded_.changed();
   keep_last_line(cursor);

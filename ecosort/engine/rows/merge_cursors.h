@@ -86,6 +86,7 @@ class MergeCursors {
   void keep_last_line(const MergeCursor& cursor);
   [[nodiscard]] Buffer allocate(const MergeCursor& cursor, std::size_t bytes);
   Task<void> make_room(MergeCursor& cursor, std::size_t tail);
+  [[nodiscard]] std::uint64_t memory_for(const MergeCursor& cursor, std::size_t tail) const;
   void release_consumed(MergeCursor& cursor);
 
   io::Reactor& reactor_;
@@ -93,6 +94,7 @@ class MergeCursors {
   RowRuns& files_;
   MemoryBudget& budget_;
   const LinePlan& plan_;
+  const rows::RowFormat& format_;
   std::uint64_t release_blocks_;  // given back at a time
   LastLine* last_;
   std::vector<std::unique_ptr<MergeCursor>> cursors_;

@@ -80,8 +80,9 @@ void MergeLines::complete_last_row(MergeCursor& cursor) {
 void MergeLines::refuse(MergeCursor& cursor, const rows::Fault& fault) {
   refused_ = &cursor;
   const auto lines = static_cast<std::uint64_t>(std::count(cursor.at, cursor.at + fault.at, format_.terminator()));
-  throw RefusedRow(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(cursor.input->name), cursor.lines_before + lines + 1,
-                               cursor.bytes_before + fault.at, fault.why));
+  throw refused_row(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(cursor.input->name), cursor.lines_before + lines + 1,
+                                cursor.bytes_before + fault.at, fault.why),
+                    fault);
 }
 
 // Of a plain file: rows of runs were looked at when they were read.
@@ -118,6 +119,9 @@ bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
   if constexpr (Format::checks_rows)
     if (cursor.is_plain) check_row(format, cursor);
   cursor.window = format.window(cursor.line());
+  if constexpr (requires { &Format::repeats_header; })
+    if (cursor.is_plain && format.repeats_header(cursor.line(), cursor.window))
+      rows::add(merged_.repeated_header, {1, cursor.input->name, cursor.lines_before + 1});
   cursor.fetch_ahead();
   return true;
 }
@@ -162,7 +166,7 @@ Task<void> MergeLines::take_first_rows(MergeCursor& cursor) {
   while (first_rows.wants_row()) {
     co_await find_end(cursor);
     if (cursor.exhausted) {
-      format_.miss_first_row(rows::shown_name(cursor.input->name));
+      first_rows.miss(rows::shown_name(cursor.input->name));
       co_return;
     }
     refused_ = &cursor;  // in case it is
@@ -174,11 +178,13 @@ Task<void> MergeLines::take_first_rows(MergeCursor& cursor) {
   }
 }
 
-// By the cursor's line, which is not the first one of its input. Where lines of files are not counted, their number is 0.
+// By the cursor's line, which is not the first one of its input. Where a format's rows are not checked their lines are not
+// counted.
 void MergeLines::out_of_order(const MergeCursor* cursor) const {
   if (cursor == nullptr || !cursor->is_plain || !terms_.is_of_files)
     throw VerificationError("verification failed: the merged lines would not be in order; the output was not written");
-  const std::string place = cursor->lines_before > 0 ? fmt::format(": line {}", cursor->lines_before + 1) : "";
+  const bool counts = with_format(format_, [](const auto& format) { return std::remove_cvref_t<decltype(format)>::checks_rows; });
+  const std::string place = counts ? fmt::format(": line {}", cursor->lines_before + 1) : "";
   throw NotSorted(fmt::format("{}{} is not in order: this row comes before the one in front of it: {}",
                               rows::shown_name(cursor->input->name), place, keys::shown(cursor->line())),
                   cursor->lines_before);

@@ -20,6 +20,7 @@ struct MergedLines {
   std::size_t longest = 0;
   std::uint64_t blank_lines = 0;            // of plain files; they are dropped
   std::vector<rows::KeyCounts> key_counts;  // of plain files
+  rows::RepeatedHeader repeated_header;     // likewise
 };
 
 struct MergeTerms {

@@ -62,6 +62,7 @@ void MergeParts::add(const MergedLines& merged) noexcept {
   merged_.longest = std::max(merged_.longest, merged.longest);
   merged_.blank_lines += merged.blank_lines;
   rows::add(merged_.key_counts, merged.key_counts);
+  rows::add(merged_.repeated_header, merged.repeated_header);
 }
 
 Task<void> MergeParts::merge_to(OutputSink& sink, const std::string& header) {

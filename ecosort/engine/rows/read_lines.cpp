@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "base/size_text.h"
 #include "engine/rows/damaged_input.h"
+#include "engine/rows/long_row.h"
 #include "formats/lines/quoted.h"
 
 namespace ecosort::lines {
@@ -58,7 +59,6 @@ void ReadLines::begin_input() {
 //               ^ unit  ^ place
 void ReadLines::begin_at(const ReadPlace& place) {
   input_ = place.input;
-  first_rows_.set_rows_to_come(place.header_lines);
   begin_input();
   if (input_ == inputs_.size()) return;
   const std::uint64_t unit = std::max<std::uint64_t>(inputs_[input_].file->alignment(), page_bytes);
@@ -74,12 +74,9 @@ void ReadLines::begin_at(const ReadPlace& place) {
 }
 
 ReadPlace ReadLines::place() const {
-  const std::uint64_t header = first_rows_.rows_to_come();
-  const bool has_taken_first_rows = header > 0 || !first_rows_.wants_row();
-  if (input_ == inputs_.size() || !has_taken_first_rows) return {input_, 0, 0, header};
+  if (input_ == inputs_.size() || first_rows_.wants_row()) return {input_};
   const bool is_read = file_indexed_ > 0 && file_indexed_ >= inputs_[input_].end_offset();
-  return is_read ? ReadPlace{input_ + 1, 0, 0, header}
-                 : ReadPlace{input_, file_indexed_, file_lines_, header, file_indexed_ == 0 ? '\0' : before_end_};
+  return is_read ? ReadPlace{input_ + 1} : ReadPlace{input_, file_indexed_, file_lines_, file_indexed_ == 0 ? '\0' : before_end_};
 }
 
 // Where a block of the present input may begin.
@@ -221,8 +218,17 @@ bool ReadLines::has_whole_row(const LineRun& run) const {
   return format_.find_end(run.bytes() + indexed_, run.bytes() + present_, is_inside) != nullptr;
 }
 
+// Among rows that are not counted yet.
+rows::RepeatedHeader ReadLines::repeated_header(const LineRun& run, const Indexed& indexed) const {
+  const char* const begin = run.bytes() + indexed_;
+  const auto lines = static_cast<std::uint64_t>(
+      std::count(begin, static_cast<const char*>(run.bytes()) + indexed.header_row, format_.terminator()));
+  return {indexed.header_rows, inputs_[input_].name, file_lines_ + lines + 1};
+}
+
 void ReadLines::take(const LineRun& run, const Indexed& indexed) {
   const std::size_t bytes = indexed.end - indexed_;
+  if (indexed.header_rows > 0) rows::add(repeated_header_, repeated_header(run, indexed));
   bytes_ += bytes;
   file_indexed_ += bytes;
   lines_ += indexed.lines;
@@ -247,7 +253,10 @@ Task<void> ReadLines::index(LineRun& run) {
   co_await work;
   run.line_bytes += indexed.end - from - indexed.dropped_bytes;
   take(run, indexed);
-  if (indexed.fault) refuse(run.bytes() + indexed_, {indexed.fault->at - indexed_, indexed.fault->why});
+  if (indexed.fault) {
+    indexed.fault->at -= indexed_;
+    refuse(run.bytes() + indexed_, *indexed.fault);
+  }
   if (has_whole_row(run)) full_ = true;  // rows are left for which the index has no place
 }
 
@@ -265,7 +274,7 @@ void ReadLines::end_input(LineRun& run) {
     requested_ = present_;
     return;
   }
-  if (first_rows_.wants_row()) format_.miss_first_row(rows::shown_name(inputs_[input_].name));
+  if (first_rows_.wants_row()) first_rows_.miss(rows::shown_name(inputs_[input_].name));
   decoded_.reset();
   if (LineInput& input = inputs_[input_]; input.is_opened_late) {
     check_unchanged(input);
@@ -347,8 +356,9 @@ Task<void> ReadLines::read_rows(LineRun& run) {
 // Says where in the input the fault is, whose place counts from the next row on.
 void ReadLines::refuse(const char* row, const rows::Fault& fault) const {
   const auto lines = static_cast<std::uint64_t>(std::count(row, row + fault.at, format_.terminator()));
-  throw RefusedRow(fmt::format("{}: {}byte {}: {}", rows::shown_name(inputs_[input_].name), line_told(lines),
-                               file_indexed_ + fault.at, fault.why));
+  throw refused_row(fmt::format("{}: {}byte {}: {}", rows::shown_name(inputs_[input_].name), line_told(lines),
+                                file_indexed_ + fault.at, fault.why),
+                    fault);
 }
 
 std::string ReadLines::line_told(std::uint64_t before) const {
@@ -366,9 +376,10 @@ void ReadLines::line_too_long(const LineRun& run, Text beginning) const {
   const std::string& name = input_ < inputs_.size() ? inputs_[input_].name : inputs_.back().name;
   const std::string line = counts_lines_ ? fmt::format("line {}, at byte {},", file_lines_ + 1, file_indexed_)
                                          : fmt::format("the line at byte {}", file_indexed_);
+  const bool is_on_drive = input_ < inputs_.size() && !inputs_[input_].is_stream() && !inputs_[input_].is_decoded();
   throw NotEnoughMemory(fmt::format("{}: {} is too long for the memory: {} hold lines of up to {}", name, line,
                                     format_bytes(plan_.memory_bytes), format_bytes(run.size() - plan_.block_bytes)),
-                        plan_.memory_bytes);
+                        plan_.memory_bytes, is_on_drive ? memory_for_row(name, file_indexed_, format_) : 0);
 }
 
 void ReadLines::check_unchanged(const LineInput& input) {

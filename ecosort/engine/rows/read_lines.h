@@ -28,11 +28,10 @@ namespace ecosort::lines {
 
 // Between two lines of the inputs, from where reading can continue.
 struct ReadPlace {
-  std::uint64_t input = 0;         // by its number; that of all inputs: their end
-  std::uint64_t offset = 0;        // in it
-  std::uint64_t lines = 0;         // of it, before there; or `uncounted`: no one knows
-  std::uint64_t header_lines = 0;  // that are still to come
-  char before_end = 0;             // the last byte of the line before it in the input; 0: there is none, or it is empty
+  std::uint64_t input = 0;   // by its number; that of all inputs: their end
+  std::uint64_t offset = 0;  // in it
+  std::uint64_t lines = 0;   // of it, before there; or `uncounted`: no one knows
+  char before_end = 0;       // the last byte of the line before it in the input; 0: there is none, or it is empty
   static constexpr std::uint64_t uncounted = UINT64_MAX;
   friend bool operator==(const ReadPlace&, const ReadPlace&) = default;
 };
@@ -63,6 +62,7 @@ class ReadLines {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint64_t blank_lines() const noexcept { return blank_lines_; }  // of those dropped
   [[nodiscard]] const std::vector<rows::KeyCounts>& key_counts() const noexcept { return key_counts_; }
+  [[nodiscard]] const rows::RepeatedHeader& repeated_header() const noexcept { return repeated_header_; }
 
   // At the end: IoError where an input is not what it was, and what to tell about those that grew, or nothing. Of a file that
   // grew the lines were read that it had when it was opened.
@@ -93,6 +93,7 @@ class ReadLines {
   [[nodiscard]] bool take_first_rows(LineRun& run);
   [[nodiscard]] bool has_whole_row(const LineRun& run) const;
   void take(const LineRun& run, const Indexed& indexed);
+  [[nodiscard]] rows::RepeatedHeader repeated_header(const LineRun& run, const Indexed& indexed) const;
   Task<void> cut_off(LineRun& run);
   void check_beginning(Text row, bool is_all) const;
   [[noreturn]] void refuse(const char* row, const rows::Fault& fault) const;
@@ -138,6 +139,7 @@ class ReadLines {
   std::uint64_t bytes_ = 0, lines_ = 0;
   std::uint64_t blank_lines_ = 0;
   std::vector<rows::KeyCounts> key_counts_;
+  rows::RepeatedHeader repeated_header_;
   std::string grown_;  // names of inputs
 };
 

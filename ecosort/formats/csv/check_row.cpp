@@ -9,8 +9,9 @@ namespace {
 
 constexpr Text not_closed = "a quote is opened and not closed";
 constexpr Text behind_close = "something follows the quote that closes a value; a quote within a value is doubled";
-constexpr Text within_value =
-    "a quote stands within a value that does not begin with one; without a quote character quotes are taken as they are";
+constexpr Text within_value = "a quote stands within a value that does not begin with one";
+
+rows::Fault quote_fault(std::size_t at, Text why) { return {at, std::string(why), true}; }
 
 // Behind the quote that closes the value which the one at `at` opens; npos if none does.
 std::size_t behind_quoted(Text row, std::size_t at, char quote) {
@@ -29,16 +30,16 @@ std::size_t field_end(Text row, std::size_t at, Dialect dialect, bool is_all, st
   if (dialect.quote && at < row.size() && row[at] == *dialect.quote) {
     const std::size_t end = behind_quoted(row, at, *dialect.quote);
     if (end == Text::npos) {
-      if (is_all) fault = {at, std::string(not_closed)};
+      if (is_all) fault = quote_fault(at, not_closed);
       return row.size();
     }
-    if (!ends_row(row, end) && row[end] != dialect.delimiter) fault = {end, std::string(behind_close)};
+    if (!ends_row(row, end) && row[end] != dialect.delimiter) fault = quote_fault(end, behind_close);
     return end;
   }
   std::size_t end = std::min(row.find(dialect.delimiter, at), row.size());
   if (dialect.quote)
     if (const std::size_t quote = row.substr(at, end - at).find(*dialect.quote); quote != Text::npos)
-      fault = {at + quote, std::string(within_value)};
+      fault = quote_fault(at + quote, within_value);
   if (end == row.size() && end > at && row.back() == '\r') --end;
   return end;
 }

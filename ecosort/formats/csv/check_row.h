@@ -11,6 +11,9 @@
 
 namespace ecosort::csv {
 
+inline constexpr std::string_view is_header_again =
+    "the row equals the header; name files that were joined as inputs of their own";
+
 using Text = std::string_view;
 
 struct SplitRow {

@@ -27,10 +27,12 @@ const char* plural(std::size_t count) { return count == 1 ? "" : "s"; }
 
 }  // namespace
 
-void Columns::take(const std::string& input, Text row) {
+void Columns::take(const std::string& input, Text row, std::size_t bytes_before) {
+  const int line = bytes_before == 0 ? 1 : 2;
   if (const auto kind = rows::foreign_kind(row)) throw InputRefused(fmt::format("{}: is {}", input, *kind));
   const SplitRow split = split_row(row, dialect_);
-  if (split.fault) throw InputRefused(fmt::format("{}: line 1, byte {}: {}", input, split.fault->at, split.fault->why));
+  if (split.fault)
+    throw QuoteMisplaced(fmt::format("{}: line {}, byte {}: {}", input, line, bytes_before + split.fault->at, split.fault->why));
   if (!has_header_) {
     if (are_known()) return;  // how many fields it has is looked at with all rows
     count_ = split.fields.size();
@@ -41,7 +43,8 @@ void Columns::take(const std::string& input, Text row) {
   for (const Text field : split.fields) names.emplace_back(*Value(field, dialect_));
   const auto is_quoted = [&](Text field) { return dialect_.quote && field.starts_with(*dialect_.quote); };
   if (std::ranges::any_of(split.fields, [&](Text field) { return !is_quoted(field) && field.find('\r') != Text::npos; }))
-    throw InputRefused(fmt::format("{}: line 1: a carriage return ends no row; rows end with a line feed, or with both", input));
+    throw InputRefused(
+        fmt::format("{}: line {}: a carriage return ends no row; rows end with a line feed, or with both", input, line));
   if (are_known()) return compare(input, names);
   count_ = names.size();
   names_ = std::move(names);

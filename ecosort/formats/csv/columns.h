@@ -20,12 +20,17 @@ class Columns {
  public:
   explicit Columns(Dialect dialect, bool has_header) : dialect_(dialect), has_header_(has_header) {}
 
-  // The first row of an input, without its end. UsageError where it cannot be read, or does not agree with that of the first one.
-  void take(const std::string& input, Text row);
+  // It must be called before take().
+  void set_delimiter(char delimiter) noexcept { dialect_.delimiter = delimiter; }
+  // The first row of an input, without its end; a line with so many bytes may be in front of it. UsageError where it cannot be
+  // read, or does not agree with that of the first one.
+  void take(const std::string& input, Text row, std::size_t bytes_before = 0);
 
   // Whether take() was called, and how many columns there are then.
   [[nodiscard]] bool are_known() const noexcept { return count_ > 0; }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  // Returns the names in the header; without one there are none.
+  [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
 
   // Number of the key's column, from 0 on: by its name, else by its place, "#1" being the first. Without a header by its number.
   // UsageError where there is none, or several.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/errors.h"
 #include "formats/csv/check_row.h"
@@ -35,19 +36,58 @@ CsvFormat::CsvFormat(const CsvTerms& terms)
   levels_ = static_cast<unsigned>(keys_.size());
 }
 
+void CsvFormat::begin_input() {
+  wants_first_row_ = is_first_line_ = true;
+  bytes_before_ = 0;
+}
+
+// The line goes on top, so that the output is read as the input was.
 rows::FirstRow CsvFormat::take_first_row(const std::string& input, Text row) {
-  columns_.take(input, row);
+  const Text line = row.substr(0, row.find('\n'));
+  if (const auto delimiter = named_delimiter(line, dialect_); delimiter && std::exchange(is_first_line_, false)) {
+    take_delimiter(input, *delimiter);
+    bytes_before_ = line.size() + 1;
+    const bool is_first = !std::exchange(has_delimiter_line_, true) && !columns_.are_known();
+    if (line.size() == row.size()) return is_first ? rows::FirstRow::goes_on_top : rows::FirstRow::is_left_out;
+    row.remove_prefix(line.size() + 1);
+  }
+  is_first_line_ = false;
+  columns_.take(input, row, bytes_before_);
   if (places_.empty())
     for (const KeyWords& words : terms_.keys) places_.push_back(columns_.find(words));
   wants_first_row_ = false;
   if (!terms_.has_header) return rows::FirstRow::is_sorted;
   const bool is_first = !has_top_;
   has_top_ = true;
+  if (is_first) header_window_ = window(row);
   return is_first ? rows::FirstRow::goes_on_top : rows::FirstRow::is_left_out;
+}
+
+void CsvFormat::take_delimiter(const std::string& input, char delimiter) {
+  const char known = dialect_.delimiter;
+  if (delimiter == known) return;
+  if (columns_.are_known())
+    throw InputRefused(fmt::format("{}: its first line names '{}' as the delimiter, and that of the file before is '{}'", input,
+                                   delimiter, known));
+  if (terms_.names_delimiter)
+    throw InputRefused(
+        fmt::format("{}: its first line names '{}' as the delimiter, and you name '{}'; leave yours out, or take "
+                    "that line off the file",
+                    input, delimiter, known));
+  dialect_.delimiter = delimiter;
+  columns_.set_delimiter(delimiter);
 }
 
 void CsvFormat::miss_first_row(const std::string& input) const {
   if (terms_.has_header) throw HeaderUnusable(fmt::format("{}: is empty, and a header is wanted", input));
+}
+
+bool CsvFormat::is_header(Text row) const {
+  const std::vector<std::string>& names = columns_.names();
+  if (*Value(field_of(row, 0), dialect_) != names[places_[0]]) return false;  // as of all rows without a value there
+  const SplitRow split = split_row(row, dialect_);
+  return !split.fault && std::ranges::equal(split.fields, names,
+                                            [&](Text field, const std::string& name) { return *Value(field, dialect_) == name; });
 }
 
 std::string_view CsvFormat::missing_end(Text row, char before_end) const { return rows::end_like(row, before_end); }
@@ -111,7 +151,8 @@ std::optional<rows::Fault> CsvFormat::check_row(Text row, std::vector<rows::KeyC
     borders = long_borders.data();
   }
   std::optional<rows::Fault> fault;
-  (void)take_values({row.data(), 0, borders}, counts, fault);
+  const records::KeyWindow window = take_values({row.data(), 0, borders}, counts, fault);
+  if (terms_.strict && repeats_header(row, window)) return rows::Fault{0, std::string(is_header_again)};
   return fault;
 }
 

@@ -24,6 +24,7 @@ using keys::ValueKind;
 
 struct CsvTerms {
   Dialect dialect;
+  bool names_delimiter = false;  // an input that names another one is refused
   bool has_header = true;
   std::vector<KeyWords> keys;  // at least one
   bool nulls_first = false;    // values that are empty or unparsable: in front of all others, also of a key that descends
@@ -63,6 +64,10 @@ class CsvFormat final : public rows::RowFormat {
   [[nodiscard]] records::KeyWindow window(Text row) const { return window(row, 0, 0); }
   // Both of the row at `at`, which was checked, in one look at its bytes; null where it has quotes or does not end before `end`.
   [[nodiscard]] const char* plain_row_end(const char* at, const char* end, records::KeyWindow& window) const;
+  // Tells whether the row, whose window of level 0 this is, has the values of the header.
+  [[nodiscard]] bool repeats_header(Text row, records::KeyWindow window) const {
+    return has_top_ && window.prefix == header_window_.prefix && window.extension == header_window_.extension && is_header(row);
+  }
   // Nothing where the row is as it should be; then its values are counted.
   [[nodiscard]] std::optional<rows::Fault> check_row(Text row, std::vector<rows::KeyCounts>& counts) const;
 
@@ -71,8 +76,10 @@ class CsvFormat final : public rows::RowFormat {
   [[nodiscard]] std::size_t mark_bytes(Text first) const override { return rows::byte_order_mark_bytes(first); }
   [[nodiscard]] bool wants_first_row() const override { return wants_first_row_; }
   [[nodiscard]] rows::FirstRow take_first_row(const std::string& input, Text row) override;
-  void begin_input() override { wants_first_row_ = true; }
-  void go_on_in_input() override { wants_first_row_ = false; }
+  [[nodiscard]] bool keys_need_first_row() const override { return true; }
+  [[nodiscard]] bool precedes_first_row(Text line) const override { return named_delimiter(line, dialect_).has_value(); }
+  void begin_input() override;
+  void go_on_in_input() override { wants_first_row_ = is_first_line_ = false; }
   void miss_first_row(const std::string& input) const override;
   [[nodiscard]] std::string_view missing_end(Text row, char before_end) const override;
   [[nodiscard]] std::optional<rows::Fault> fault_in(Text beginning, bool is_all) const override;
@@ -90,6 +97,8 @@ class CsvFormat final : public rows::RowFormat {
     return row_end(at, end, is_inside);
   }
   [[nodiscard]] int compare_levels(Text a, Text b, unsigned level) const override;
+  [[nodiscard]] bool is_header(Text row) const;
+  void take_delimiter(const std::string& input, char delimiter);
   [[nodiscard]] Text field_of(Text row, unsigned level) const noexcept;
   [[nodiscard]] Text field_of(const Fields& row, unsigned level) const noexcept;
   void count(unsigned level, ValueKind kind, const Fields& row, std::vector<rows::KeyCounts>& counts,
@@ -103,7 +112,9 @@ class CsvFormat final : public rows::RowFormat {
   std::unique_ptr<const TimeFormat> time_format_;
   std::vector<Key> keys_;
   std::vector<std::size_t> places_;  // their columns
-  bool wants_first_row_ = false, has_top_ = false;
+  bool wants_first_row_ = false, is_first_line_ = false, has_delimiter_line_ = false, has_top_ = false;
+  std::size_t bytes_before_ = 0;        // of the present input, in front of its first row
+  records::KeyWindow header_window_{};  // of a row like the header
 };
 
 }  // namespace ecosort::csv

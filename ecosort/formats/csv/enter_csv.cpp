@@ -96,13 +96,21 @@ class CsvFramer {
   bool finish(Row& row, const CsvFormat::Fields& fields, std::size_t end, bool may_have_ends) {
     row.text = Text(fields.bytes + fields.begin, end - fields.begin);
     row.window = format_.take_values(fields, part_.key_counts, part_.fault);
-    if (part_.fault) [[unlikely]] {
+    if (part_.fault) [[unlikely]]
       part_.fault->at += static_cast<std::size_t>(fields.bytes - bytes_);
+    if (format_.repeats_header(row.text, row.window)) [[unlikely]]
+      take_header(static_cast<std::size_t>(row.text.data() - bytes_));
+    if (part_.fault) [[unlikely]]
       return false;
-    }
     if (may_have_ends) part_.ends_inside += lines::line_kernels().count(row.text.data(), row.text.size(), '\n');
     begin_ += row.text.size() + 1;
     return true;
+  }
+
+  // A row at `at` equals the header.
+  void take_header(std::size_t at) {
+    if (format_.terms().strict) part_.fault = {at, std::string(is_header_again)};
+    if (part_.header_rows++ == 0) part_.header_row = at;
   }
 
   const CsvKernels& kernels_ = csv_kernels();

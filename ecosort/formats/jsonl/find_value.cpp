@@ -26,7 +26,7 @@ class Finder {
     const char* const begin = at_;
     skip_value();
     const Text text(begin, static_cast<std::size_t>(at_ - begin));
-    return text == "null" ? Text() : text;
+    return text == "null" ? text.substr(0, 0) : text;
   }
 
  private:

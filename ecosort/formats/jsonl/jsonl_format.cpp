@@ -7,11 +7,14 @@
 
 #include "base/errors.h"
 #include "formats/foreign.h"
+#include "formats/jsonl/no_such_path.h"
 #include "formats/lines/key_bytes.h"
 
 namespace ecosort::jsonl {
 
 namespace {
+
+constexpr std::size_t most_sample_bytes = std::size_t{64} << 10U;
 
 // What the whole file may be.
 void explain(Text row, rows::Fault& fault) {
@@ -48,6 +51,10 @@ void JsonlFormat::count(unsigned level, keys::ValueKind kind, Text row, Text val
   if (kind == keys::ValueKind::usual) return;
   if (kind == keys::ValueKind::empty) {
     ++counts[level].empty;
+    if (value.data() == nullptr) {
+      ++counts[level].absent;
+      std::call_once(has_sample_, [&] { sample_ = row.substr(0, most_sample_bytes); });
+    }
     return;
   }
   ++counts[level].unparsable;
@@ -78,6 +85,12 @@ std::optional<rows::Fault> JsonlFormat::check_row(Text row, std::vector<rows::Ke
   std::optional<rows::Fault> fault;
   (void)take_values(row, counts, fault);
   return fault;
+}
+
+void JsonlFormat::check_counts(const std::vector<rows::KeyCounts>& counts, std::uint64_t rows) const {
+  if (terms_.allow_missing || rows == 0) return;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i].absent == rows) throw NoSuchPath(no_such_path(paths_[i], {sample_, rows}));
 }
 
 records::KeyWindow JsonlFormat::window(Text row, unsigned level, std::size_t depth) const {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@ struct JsonlTerms {
   bool nulls_first = false;          // values that are missing, null or unparsable: in front of all others
   bool strict = false;               // an unparsable value is an error
   std::string date_format;           // empty: ISO 8601
+  bool allow_missing = false;        // a path that leads nowhere in all rows is no error
 };
 
 class JsonlFormat final : public rows::RowFormat {
@@ -52,6 +54,8 @@ class JsonlFormat final : public rows::RowFormat {
   [[nodiscard]] std::size_t mark_bytes(Text first) const override { return rows::byte_order_mark_bytes(first); }
   [[nodiscard]] std::string_view missing_end(Text row, char before_end) const override { return rows::end_like(row, before_end); }
 
+  void check_counts(const std::vector<rows::KeyCounts>& counts, std::uint64_t rows) const override;
+
   [[nodiscard]] records::KeyWindow window(Text row, unsigned level, std::size_t depth) const override;
   [[nodiscard]] rows::KeyBytes key_bytes(unsigned level) const override { return keys_[level].key_bytes(); }
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const override;
@@ -70,6 +74,8 @@ class JsonlFormat final : public rows::RowFormat {
   std::vector<Path> paths_;  // one for each key
   std::unique_ptr<const keys::TimeFormat> time_format_;
   std::vector<keys::Key> keys_;
+  mutable std::once_flag has_sample_;
+  mutable std::string sample_;  // the beginning of a row in which a path leads nowhere
 };
 
 }  // namespace ecosort::jsonl

@@ -66,7 +66,7 @@ class RowReader {
     const std::uint64_t ending = paths == 0 ? 0 : paths_that_end(paths, depth_);
     if (*begin == '{' || *begin == '[') return open({begin, ending, paths & ~ending, 0, *begin == '{', true});
     if (!take_one()) return false;
-    if (ending != 0 && *begin != 'n') note(ending, Text(begin, static_cast<std::size_t>(at_ - begin)));
+    if (ending != 0) note(ending, Text(begin, *begin == 'n' ? 0 : static_cast<std::size_t>(at_ - begin)));
     return true;
   }
 

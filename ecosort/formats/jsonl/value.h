@@ -9,13 +9,13 @@ namespace ecosort::jsonl {
 using Text = std::string_view;
 
 // A string without its quotes, with characters in place of escapes: what a key compares. All other values, also objects and
-// arrays, are the bytes that they have in the line. No value (data() is null) stays none.
+// arrays, are the bytes that they have in the line. No value, or null, is none (data() is null).
 //
 // Holds the text where it has escapes; else it lies in the line, which must stay there.
 class Value {
  public:
   // As find_value() and read_row() give it.
-  explicit Value(Text raw) : text_(raw) {
+  explicit Value(Text raw) : text_(raw.empty() ? Text() : raw) {
     if (!raw.empty() && raw.front() == '"') take_string();
   }
   Value(const Value&) = delete;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/closest_word.h"
@@ -21,6 +22,21 @@ constexpr std::array<std::pair<std::string_view, KeyType>, 7> types{{{"text", Ke
                                                                      {"date", KeyType::date},
                                                                      {"version", KeyType::version},
                                                                      {"length", KeyType::length}}};
+
+// Names of other tools, and what is meant by them.
+constexpr std::pair<std::string_view, std::string_view> other_names[] = {
+    {"float", "number"},    {"double", "number"},     {"decimal", "number"}, {"numeric", "number"},  {"real", "number"},
+    {"int", "integer"},     {"long", "integer"},      {"bigint", "integer"}, {"string", "text"},     {"str", "text"},
+    {"varchar", "text"},    {"bytes", "text"},        {"datetime", "date"},  {"timestamp", "date"},  {"time", "date"},
+    {"natural", "version"}, {"ignorecase", "nocase"}, {"fold", "nocase"},    {"descending", "desc"}, {"reverse", "desc"},
+    {"ascending", "asc"},
+};
+
+std::string did_you_mean_type(std::string_view word, std::span<const std::string_view> words) {
+  for (const auto& [name, meant] : other_names)
+    if (name == word) return fmt::format("; did you mean '{}'?", meant);
+  return did_you_mean(word, words);
+}
 
 std::optional<KeyType> type_of(std::string_view word) {
   for (const auto& [name, type] : types)
@@ -60,7 +76,7 @@ std::string no_type_text(std::string_view name) {
   std::array<std::string_view, types.size()> words;
   std::ranges::transform(types, words.begin(), [](const auto& type) { return type.first; });
   const std::string_view word = last_word(name);
-  const std::string meant = did_you_mean(word, words);
+  const std::string meant = did_you_mean_type(word, words);
   return fmt::format("'{}' is no type{} key is NAME[:TYPE][:desc], its type one of {}", shown(word),
                      meant.empty() ? "; a" : meant + " A", fmt::join(words, ", "));
 }

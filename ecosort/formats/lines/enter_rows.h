@@ -29,6 +29,8 @@ struct Part {
   bool has_quotes = false;
   std::uint64_t blank_lines = 0;            // of `lines`, left out
   std::uint64_t ends_inside = 0;            // terminators inside of quotes
+  std::size_t header_rows = 0;              // of `lines`, that equal the header
+  std::size_t header_row = 0;               // the first of them, from the beginning of the run
   std::vector<rows::KeyCounts> key_counts;  // none where the format does not count
   std::optional<rows::Fault> fault;         // of the row at `end`, from the beginning of the run
 };

@@ -435,8 +435,6 @@ void Parser::finish() {
   resolve_keys();
   if (options_.debug && (options_.check != Check::no || !options_.output.empty()))
     throw UsageError(fmt::format("options '-{} --debug' are incompatible", check_letter() != 0 ? check_letter() : 'o'));
-  if (options_.header_lines > 0 && (options_.merge || options_.check != Check::no))
-    throw UsageError("--header does not go with -m, -c or -C: what is sorted already has no header to keep apart");
   if (options_.check == Check::no) return;
   const char letter = check_letter();
   if (options_.inputs.size() > 1)

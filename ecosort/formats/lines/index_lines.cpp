@@ -137,6 +137,8 @@ bool close_gaps(LineRun& run, const std::vector<Part>& parts, Indexed& result) {
     result.dropped_bytes += part.dropped_bytes;
     result.blank_lines += part.blank_lines;
     result.ends_inside += part.ends_inside;
+    if (result.header_rows == 0) result.header_row = part.header_row;
+    result.header_rows += part.header_rows;
     rows::add(result.key_counts, part.key_counts);
     result.fault = part.fault;
   }

@@ -22,6 +22,8 @@ struct Indexed {
   records::MultisetHash hash, dropped;  // of the lines taken, and of those that were not entered
   std::uint64_t blank_lines = 0;        // of the lines taken; they are dropped
   std::uint64_t ends_inside = 0;        // terminators inside of quotes in them
+  std::uint64_t header_rows = 0;        // that equal the header
+  std::size_t header_row = 0;           // the first of them, from the beginning of the run
   std::vector<rows::KeyCounts> key_counts;
   std::optional<rows::Fault> fault;  // of the row at `end`, from the beginning of the run
 };

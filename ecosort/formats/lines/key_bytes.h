@@ -42,7 +42,7 @@ inline std::size_t copy_from(Text text, std::size_t depth, unsigned char* to) no
 
 // In how many bytes the texts agree, from `skip` on that are known to agree.
 [[nodiscard]] std::size_t common_beginning(Text a, Text b, std::size_t skip) noexcept;
-// The same where small letters are as good as capital ones.
+// Counts the bytes where small letters are as good as capital ones.
 [[nodiscard]] std::size_t common_folded(Text a, Text b, std::size_t skip) noexcept;
 
 }  // namespace ecosort::lines

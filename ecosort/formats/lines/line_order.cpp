@@ -37,7 +37,7 @@ std::string transformed(Text text, const SortKey& key) {
   return result;
 }
 
-// Where two transformed texts first differ, or one of them ends.
+// Says where two transformed texts first differ, or one of them ends.
 struct Difference {
   std::size_t a, b;    // in the texts as they are
   std::size_t common;  // in the transformed ones
@@ -96,7 +96,7 @@ LineOrder::LineOrder(const LineOrderTerms& terms, char terminator, std::uint64_t
       separator_(terms.separator),
       salt_(terms.salt),
       kernels_(line_kernels()),
-      header_left_(header_lines) {
+      header_lines_(header_lines) {
   if (keys_.empty() || terms.last_resort) {
     SortKey line;
     line.reverse = terms.reverse;
@@ -110,7 +110,7 @@ LineOrder::LineOrder(const LineOrderTerms& terms, char terminator, std::uint64_t
 
 rows::FirstRow LineOrder::take_first_row(const std::string& /*input*/, Text /*row*/) {
   --header_left_;
-  return rows::FirstRow::goes_on_top;
+  return rows::FirstRow::is_alike;
 }
 
 std::size_t LineOrder::key_begin(Text line, const SortKey& key) const noexcept {

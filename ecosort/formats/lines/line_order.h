@@ -58,7 +58,7 @@ class LineOrder final : public rows::RowFormat {
   static constexpr bool checks_rows = false;
   static constexpr bool leaves_out_blank_rows = false;
 
-  // The first `header_lines` of the inputs stay on top.
+  // The first `header_lines` of each input are its header: all headers are alike, and one stays on top.
   explicit LineOrder(const LineOrderTerms& terms, char terminator = '\n', std::uint64_t header_lines = 0);
 
   [[nodiscard]] const SortKey& key(unsigned level) const noexcept { return keys_[level]; }
@@ -78,9 +78,9 @@ class LineOrder final : public rows::RowFormat {
 
   void enter(LineRun& run, Part& part, DuplicateFilter* seen) const override;
   [[nodiscard]] bool wants_first_row() const override { return header_left_ > 0; }
-  [[nodiscard]] std::uint64_t top_rows_to_come() const override { return header_left_; }
-  void set_top_rows_to_come(std::uint64_t rows) override { header_left_ = rows; }
   [[nodiscard]] rows::FirstRow take_first_row(const std::string& input, Text row) override;
+  void begin_input() override { header_left_ = header_lines_; }
+  void go_on_in_input() override { header_left_ = 0; }
   [[nodiscard]] records::KeyWindow window(Text line, unsigned level, std::size_t depth) const override;
   [[nodiscard]] rows::KeyBytes key_bytes(unsigned level) const noexcept override;
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const noexcept override;
@@ -115,7 +115,8 @@ class LineOrder final : public rows::RowFormat {
   NumberReader read_number_ = number_reader();
   Digest salt_;
   const LineKernels& kernels_;
-  std::uint64_t header_left_;
+  std::uint64_t header_lines_;
+  std::uint64_t header_left_ = 0;  // of the present input
 };
 
 }  // namespace ecosort::lines

@@ -125,7 +125,7 @@ class TieOrder {
     return common;
   }
 
-  // What is known to be equal is left out where the key is the row.
+  // Leaves out what is known to be equal where the key is the row.
   [[nodiscard]] Text compared_part(const Entry& entry, const Group& group) const noexcept {
     if (order_.key_bytes(group.level) != KeyBytes::of_row) return run_.line(entry);
     Entry rest = entry;

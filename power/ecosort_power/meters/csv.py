@@ -184,7 +184,7 @@ def _value(cell: Any) -> float | None:
 
 
 def _quantum(cell: Any) -> float:
-    """What one in the last place of a cell is worth."""
+    """Returns what one in the last place of a cell is worth."""
     if isinstance(cell, dict):
         return sum(_quantum(part) for part in cell["times" if "times" in cell else "plus"])
     return float(cell[1]) * 10.0 ** -len(cell[0].partition(".")[2])

@@ -75,7 +75,7 @@ def _device(chip_path: Path) -> str:
 
 
 def _stores(root: Path) -> dict[str, str]:
-    """What stores energy: name of its chip, as the kernel's power_supply_hwmon.c makes it -> name in the power supply class."""
+    """Returns what stores energy: the name of its chip as power_supply_hwmon.c makes it -> its name in the power supply class."""
     names = [p.name for p in (root / SUPPLIES).glob("*") if read_text(p / "type") in STORES]
     return {name.replace("-", "_"): name for name in names} | {name: name for name in names}
 

@@ -191,7 +191,7 @@ class IpmiMeter(Meter):
             raise MeterError(f"the BMC at {self.spec.address.removeprefix('//')}: {error}{self._advice(str(error))}") from error
 
     def _advice(self, said: str) -> str:
-        """How to log in, unless that worked."""
+        """Says how to log in, unless that worked."""
         if self._logged_in:
             return ""
         if "Could not open device" in said:

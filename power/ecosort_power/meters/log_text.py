@@ -47,7 +47,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def delimiters_of(given: Mapping[str, str]) -> tuple[str, ...]:
-    """Those to try. UsageError for what is none."""
+    """Returns those to try. UsageError for what is none."""
     wanted = given.get("delimiter")
     delimiters = (*_DELIMITERS, BLANK) if wanted is None else (_NAMED.get(wanted, wanted),)
     if any(len(d) != 1 or d in '\r\n"' for d in delimiters):
@@ -124,7 +124,7 @@ def _split(path: Path, lines: Sequence[str], delimiter: str, width: int = 0) -> 
 
 
 def _at_blanks(line: str, width: int) -> list[str]:
-    """With a date and a time of day as one field where there are as many names."""
+    """Splits a line, with a date and a time of day as one field where there are as many names."""
     if not line.strip():
         return []
     fields = _BETWEEN.split(line.strip())

@@ -25,7 +25,7 @@ _AMBIGUOUS = re.compile(r"^\d{1,2}/\d{1,2}/\d{2,4}\b")
 _EPOCHS = ((1e9, 1e11, 1.0), (1e12, 1e14, 1e-3), (1e15, 1e17, 1e-6), (1e18, 1e20, 1e-9))
 
 
-# What loggers write where there was no value: Home Assistant, nvidia-smi, databases.
+# Loggers write these where there was no value: Home Assistant, nvidia-smi, databases.
 _GAPS = frozenset(("", "-", "--", "---", "unavailable", "unknown", "none", "null", "n/a", "na", "not available", "not supported"))
 _GAPS_IN_BRACKETS = ("unknown error", "gpu is lost", "requires reset")
 

@@ -1,4 +1,4 @@
-"""Where a Redfish service reports the power of a machine: which chassis is the machine, and which of its resources say watts.
+"""Finds the power of a machine at a Redfish service: which chassis is the machine, and which of its resources say watts.
 
 A resource that fails, is null or says 0 W hides nothing: the next one is tried, and what was wrong is kept for the message that
 there is no power at all. Schemas: redfish.dmtf.org, for Chassis, EnvironmentMetrics, Power, PowerSubsystem, PowerSupplyMetrics
@@ -249,7 +249,7 @@ def local(address: str) -> str:
 
 
 def link(document: Any, name: str) -> str:
-    """Where a document links to by this name; empty where it does not."""
+    """Returns where a document links to by this name; it is empty where it does not."""
     try:
         return local(str(document[name]["@odata.id"]))
     except (KeyError, TypeError, ValueError):

@@ -208,7 +208,7 @@ def _values(document: Any, source: _Source, where: str) -> Reading:
 
 
 def _errors(document: Any, path: str) -> str:
-    """What a list of errors says; nothing where there is none."""
+    """Returns what a list of errors says; nothing where there is none."""
     for key in path.split("."):
         document = document.get(key) if isinstance(document, dict) else None
     return ", ".join(map(str, document)) if isinstance(document, list) else str(document or "")

@@ -1,4 +1,4 @@
-"""Where PDUs have their real power, by the MIBs of their makers: the table behind `#preset=`.
+"""Lists where PDUs have their real power, by the MIBs of their makers: this is the table behind `#preset=`.
 
 A preset is kept only with the object's name and unit. Each was compared with what the drivers of Network UPS Tools (apc-pdu-mib,
 eaton-pdu-marlin-mib, raritan-px2-mib), LibreNMS or Observium read of such devices. Apparent power (VA) is never here.

@@ -97,7 +97,7 @@ class TasmotaMeter(WebMeter):
 
 
 def _places(text: str, name: str) -> list[int]:
-    """How many decimals values of this name are written with: the firmware prints as many as WattRes or EnergyRes says, zeros as
+    """Returns how many decimals values of this name have: the firmware prints as many as WattRes or EnergyRes says, zeros as
     well."""
     return [len(p) for p in re.findall(rf'"(?:{name})":\s*\[?\s*-?\d+(?:\.(\d+))?', text)]
 

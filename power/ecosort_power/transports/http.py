@@ -108,7 +108,7 @@ class Session(httpx.Auth):
         return httpx.Request("POST", request.url.join(path), json=names, extensions=request.extensions)
 
     def log_out(self, client: httpx.Client, server: str) -> None:
-        """As far as the service answers; else the session ends by itself."""
+        """Ends the session as far as the service answers; else it ends by itself."""
         if self._token is None or self._place is None:
             return
         headers, self._token = {"X-Auth-Token": self._token}, None

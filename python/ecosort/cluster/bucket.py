@@ -69,7 +69,7 @@ def _demand_key(url: str) -> None:
 
 
 def _store_of(url: str) -> tuple[Any, str]:
-    """What uploads to the bucket, and the key in it. Raises BadInput where obstore is missing."""
+    """Returns what uploads to the bucket, and the key in it. Raises BadInput where obstore is missing."""
     try:
         from obstore.store import S3Store
     except ImportError:

@@ -33,12 +33,12 @@ _PROGRAMS = {"zstd": ("zstd", "-dcq", "--memory=1024MB"), "lz4": ("lz4", "-dcq")
 
 
 def codec_of(begin: bytes) -> str:
-    """Of what begins with these bytes; empty where it is not compressed."""
+    """Returns the codec of what begins with these bytes; it is empty where that is not compressed."""
     return next((codec for codec, magic in _MAGIC.items() if magic.match(begin)), "")
 
 
 def decoded(codec: str, url: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """What the pieces decode to. Raises IoFailed for damage, BadInput where a program is missing, and what `pieces` raises."""
+    """Decodes the pieces. Raises IoFailed for damage, BadInput where a program is missing, and what `pieces` raises."""
     yield from _by_program(codec, url, pieces) if codec in _PROGRAMS else _by_python(codec, url, pieces)
 
 
@@ -57,7 +57,7 @@ def _by_python(codec: str, url: str, pieces: Iterator[bytes]) -> Iterator[bytes]
 
 
 class _Pieces(io.RawIOBase):
-    """As a file."""
+    """Makes a file of pieces."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         super().__init__()
@@ -120,7 +120,7 @@ def _damaged(codec: str, url: str, why: str) -> IoFailed:
 
 
 def pieces_of(path: str) -> Iterator[bytes]:
-    """Of a file."""
+    """Reads the pieces of a file."""
     with Path(path).open("rb") as file:
         while piece := file.read(_PIECE):
             yield piece

@@ -228,7 +228,7 @@ class Driver:
         return is_remote(taken.path) or bool(self._codecs.get(taken.path))
 
     def _name(self, path: str) -> str:
-        """Of an input, as the user named it."""
+        """Returns the name that the user gave an input."""
         return dict(zip(self.spec.inputs, self.spec.names, strict=False)).get(path, path)
 
     def _is_there(self, answer: Json) -> bool:

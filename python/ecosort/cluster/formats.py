@@ -30,8 +30,14 @@ WORDS: dict[str, dict[str, bool]] = {
     "csv": TABLE_WORDS | {"--delimiter": True, "--quote": True, "--no-header": False},
     "jsonl": TABLE_WORDS,
 }
-_SORT = {"records": ("sort",), "lines": ("lines",), "csv": ("csv",), "jsonl": ("jsonl",)}
-_MERGE = {"records": ("merge",), "lines": ("lines", "--merge"), "csv": ("csv", "--merge"), "jsonl": ("jsonl", "--merge")}
+_PART_OF_JSONL = "--allow-missing"  # one part may hold all rows that lack a value
+_SORT = {"records": ("sort",), "lines": ("lines",), "csv": ("csv",), "jsonl": ("jsonl", _PART_OF_JSONL)}
+_MERGE = {
+    "records": ("merge",),
+    "lines": ("lines", "--merge"),
+    "csv": ("csv", "--merge"),
+    "jsonl": ("jsonl", "--merge", _PART_OF_JSONL),
+}
 
 
 @dataclass(frozen=True)

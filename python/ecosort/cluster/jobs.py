@@ -29,14 +29,14 @@ _MOST_PARTS = 1 << 16  # of `ecosort partition`
 
 
 def plan_of(spec: JobSpec, executor: Executor) -> Shape:
-    """What the job will do. Reads sizes and beginnings only."""
+    """Plans what the job will do. Reads sizes and beginnings only."""
     with naming_inputs(spec):
         return _shape(_look_at(spec, executor), len(executor.nodes))
 
 
 @dataclass(frozen=True)
 class _Inputs:
-    """Of a job whose `spec` names each of them. `codecs`: how they are compressed; empty where not."""
+    """Knows the inputs of a job, whose `spec` names each of them. `codecs`: how they are compressed; empty where not."""
 
     spec: JobSpec
     stamps: list[Stamp]
@@ -48,7 +48,7 @@ class _Inputs:
 
     @property
     def sizes_of_rows(self) -> list[int]:
-        """As far as one can know."""
+        """Returns the sizes as far as one can know them."""
         return [size * (RATIO if codec else 1) for size, codec in zip(self.sizes, self.codecs, strict=True)]
 
     @property

@@ -43,7 +43,7 @@ def stamps_of(paths: Sequence[str], executor: Executor) -> list[Stamp]:
 
 
 def begins_of(paths: Sequence[str], executor: Executor) -> list[bytes]:
-    """As begin_of_input(); likewise."""
+    """Returns what begin_of_input() does for each of the paths."""
 
     def from_node(node: Node, path: str) -> bytes:
         return base64.b64decode(_told_by(node, path, executor, "begin"))
@@ -54,7 +54,7 @@ def begins_of(paths: Sequence[str], executor: Executor) -> list[bytes]:
 def _asked(
     paths: Sequence[str], executor: Executor, here: Callable[[str], Told], from_node: Callable[[Node, str], Told]
 ) -> list[Told]:
-    """Of all paths. Servers are asked at the same time."""
+    """Tells it of all paths. Servers are asked at the same time."""
     from concurrent.futures import ThreadPoolExecutor
 
     nodes = [node_of(path, executor.nodes) for path in paths]

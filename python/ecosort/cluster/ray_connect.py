@@ -23,7 +23,7 @@ _TRIES = 3
 _NOT_YET = "Starting Ray client server failed"
 _ANSWER_S = 4.0
 _CONNECT_S = 2  # of each of three tries of Ray's client
-# What a client of HTTP/2 begins with, which gRPC speaks: its preface, and no settings of its own.
+# A client of HTTP/2, which gRPC speaks, begins with its preface, and with no settings of its own.
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\x04\0\0\0\0\0"
 _START = "start it with `ray start --head`, or where it runs, give this user its token (see `ray get-auth-token`)"
 _NO_CLIENT = "Ray's client is not installed, which ray:// needs; run: pip install 'ray[client]'"
@@ -55,14 +55,14 @@ def joined_ray(on: str) -> tuple[Any, bool]:
 
 
 def _address(on: str) -> str:
-    """Of the head; empty where none is known, or where it is for Ray to understand."""
+    """Returns the address of the head; it is empty where none is known, or where it is for Ray to understand."""
     if on != "ray":
         return on if ":" in on.removeprefix("ray://") else f"{on}:{_CLIENT_PORT}"
     return os.environ.get("RAY_ADDRESS") or _last_started()
 
 
 def _last_started() -> str:
-    """By `ray start` on this machine, which may have ended since."""
+    """Returns the address that `ray start` wrote on this machine; that Ray may have ended since."""
     with contextlib.suppress(OSError):
         return (Path(os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()) / "ray" / "ray_current_cluster").read_text().strip()
     return ""
@@ -109,7 +109,7 @@ def _use_token() -> None:
 
 
 def _connect(ray: Any, address: str, is_named: bool) -> None:
-    """Where none is named and none runs here, one is started."""
+    """Connects; a Ray is started if none is named and none runs here."""
     try:
         if address.startswith("ray://"):
             _join(ray, address)
@@ -150,13 +150,13 @@ def _join(ray: Any, address: str) -> None:
 
 
 def _last_line(error: Exception) -> str:
-    """Of a traceback that an error brings along."""
+    """Returns the last line of a traceback that an error brings along."""
     return str(error).strip().rpartition("\n")[2] or type(error).__name__
 
 
 @contextlib.contextmanager
 def _standard_error_aside() -> Iterator[None]:
-    """What Ray's own libraries write there while they connect, beside the error that they raise."""
+    """Takes away what Ray's own libraries write there while they connect, beside the error that they raise."""
     sys.stderr.flush()
     kept = os.dup(2)
     try:

@@ -46,7 +46,7 @@ def has_key() -> bool:
 def request_of(
     method: str, url: str, *, query: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None, body: bytes = b""
 ) -> urllib.request.Request:
-    """Of the object at s3://BUCKET/KEY, or of the bucket."""
+    """Makes a request for the object at s3://BUCKET/KEY, or for the bucket."""
     bucket, key = split_url(url)
     endpoint = urlsplit(_endpoint())
     place = endpoint.path.rstrip("/") + f"/{bucket}" + (f"/{quote(key, errors='surrogateescape')}" if key else "")
@@ -69,7 +69,7 @@ def asked(
     headers: Mapping[str, str] | None = None,
     body: bytes = b"",
 ) -> bytes:
-    """What the server answers; again where another attempt may succeed. Raises what refusal() gives, and IoFailed."""
+    """Returns what the server answers; asks again where that may succeed. Raises what refusal() gives, and IoFailed."""
 
     def ask() -> bytes:
         try:
@@ -87,7 +87,7 @@ def asked(
 
 
 class Refused(IoFailed):
-    """By the status of the answer; others say more."""
+    """The status of the answer refuses the request; other errors say more."""
 
     def __init__(self, url: str, status: int, why: str) -> None:
         super().__init__(f"'{url}': the server answers with status {status} ({why})")
@@ -95,7 +95,7 @@ class Refused(IoFailed):
 
 
 def refusal(url: str, error: urllib.error.HTTPError, permission: str) -> Exception:
-    """What a status says, of a request that needs this permission."""
+    """Says what a status means for a request that needs this permission."""
     with error:
         found = _CODE.search(error.read(4096))
     code = found[1].decode() if found else error.reason
@@ -131,7 +131,7 @@ def _denied(url: str, code: str, permission: str) -> BadInput:
 
 
 def size_of(url: str) -> int | None:
-    """Of an object; None where there is none."""
+    """Returns the size of an object; None where there is none."""
 
     def ask() -> int | None:
         try:
@@ -149,7 +149,7 @@ def size_of(url: str) -> int | None:
 
 
 def put(url: str, data: bytes) -> None:
-    """As an object, in one request."""
+    """Stores the data as an object, in one request."""
     asked("PUT", url, "s3:PutObject", body=data)
 
 
@@ -171,7 +171,7 @@ class NoConditions(BadInput):
 
 
 def delete(url: str) -> None:
-    """Where there is none, nothing."""
+    """Deletes the object; it does nothing where there is none."""
     asked("DELETE", url, "s3:DeleteObject")
 
 
@@ -207,7 +207,7 @@ def _endpoint() -> str:
 
 
 def signed_headers(method: str, host: str, path: str, query: str, now: datetime, body: bytes = b"") -> dict[str, str]:
-    """By the access key of the environment."""
+    """Signs a request by the access key of the environment."""
     moment = now.strftime("%Y%m%dT%H%M%SZ")
     of_body = hashlib.sha256(body).hexdigest()
     headers = {"host": host, "x-amz-content-sha256": of_body, "x-amz-date": moment}

@@ -69,7 +69,7 @@ def spec_from_json(told: dict[str, Any]) -> JobSpec:
 
 @contextmanager
 def naming_inputs(spec: JobSpec) -> Iterator[None]:
-    """In errors inputs have the names that the user gave them, not the paths that tasks know."""
+    """Gives inputs in errors the names that the user gave them, not the paths that tasks know."""
     try:
         yield
     except EcoSortError as error:

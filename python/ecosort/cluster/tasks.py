@@ -99,7 +99,7 @@ def _fetch(task: Json) -> Json:
 
 
 def _fetch_into(file: IO[bytes], task: Json) -> int:
-    """How many bytes were read."""
+    """Returns how many bytes were read."""
     path, begin, end = (task["range"][name] for name in ("path", "begin", "end"))
     if not task["codec"]:
         return fetch_rows(_format(task), path, Version(*task["version"]), begin, end, file)

@@ -1,4 +1,4 @@
-// What files hold by their first bytes; and that text is none of it.
+// Files are known by their first bytes, and text is none of them.
 #include "codec/contents.h"
 
 #include <gtest/gtest.h>

@@ -234,10 +234,11 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
   for (std::uint64_t run = 0; run < 8; ++run) {
     RunDone done = run_done(run);
     done.lines = LineRunDone{
-        .bytes = run + 5, .longest = run + 6, .next = {1, run, 2, 3, '\r'}, .dropped = {4, 5, run}, .is_header = run == 0};
+        .bytes = run + 5, .longest = run + 6, .next = {1, run, 2, '\r'}, .dropped = {4, 5, run}, .is_header = run == 0};
     done.packed_bytes = run * page_bytes;
     done.lines->blank_lines = 17 + run;
-    done.lines->key_counts = {{run, 2}, {3, 4}};
+    done.lines->key_counts = {{run, 2, 1}, {3, 4, 2}};
+    done.lines->repeated_header = {run, "/in", 9};
     if (run > 5) {
       done.lines->first = 1;
       done.lines->merged = 2;
@@ -268,11 +269,15 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
   const LineRunDone& run = contents->runs[7].lines.value();
   EXPECT_EQ(run.bytes, 12U);
   EXPECT_EQ(run.longest, 13U);
-  EXPECT_EQ(run.next, (lines::ReadPlace{1, 7, 2, 3, '\r'}));
+  EXPECT_EQ(run.next, (lines::ReadPlace{1, 7, 2, '\r'}));
   EXPECT_EQ(run.blank_lines, 24U);
   ASSERT_EQ(run.key_counts.size(), 2U);
   EXPECT_EQ(run.key_counts[0].empty, 7U);
   EXPECT_EQ(run.key_counts[1].unparsable, 4U);
+  EXPECT_EQ(run.key_counts[1].absent, 2U);
+  EXPECT_EQ(run.repeated_header.rows, 7U);
+  EXPECT_EQ(run.repeated_header.input, "/in");
+  EXPECT_EQ(run.repeated_header.line, 9U);
   EXPECT_EQ(run.dropped, (records::MultisetHash{4, 5, 7}));
   EXPECT_EQ(run.merged, 2U);
   EXPECT_FALSE(run.is_header);

@@ -66,6 +66,12 @@ std::string text_of_csv(std::uint64_t seed, std::size_t rows, std::uint64_t most
   return text;
 }
 
+// As a spreadsheet writes it, with a first line that names the delimiter.
+std::string with_semicolons(std::string text) {
+  std::ranges::replace(text, ',', ';');
+  return "sep=;\n" + text;
+}
+
 std::string without_end(std::string text, std::size_t end_bytes) {
   text.resize(text.size() - end_bytes);
   return text;
@@ -132,14 +138,30 @@ std::vector<std::string> rows_of(const std::string& input, const SmallLines& sor
   return rows;
 }
 
+// Returns what a resumption has to know of CSV: its header, and a line in front of it that names the delimiter.
+std::string first_row_of(const SmallLines& sort, const rows::RowFormat& format) {
+  const std::vector<std::string> rows = rows_of(sort.inputs.front(), sort, '\n');
+  return format.precedes_first_row(rows.front()) ? rows.front() + '\n' + rows[1] : rows.front();
+}
+
+// Takes those rows of an input that stay on top, or are left out.
+std::string take_top(rows::RowFormat& order, std::vector<std::string>& rows) {
+  std::string top;
+  order.begin_input();
+  while (order.wants_first_row() && order.take_first_row("", rows.front()) != rows::FirstRow::is_sorted) {
+    top += rows.front() + order.terminator();
+    rows.erase(rows.begin());
+  }
+  return top;
+}
+
 }  // namespace
 
 std::string SmallLines::top() const {
-  const char end = job().format->terminator();
-  const std::vector<std::string> rows = rows_of(inputs.front(), *this, end);
-  if (command == "lines") return job().format->top_rows_to_come() > 0 ? rows.front() : "";
-  const std::string first = has_mark(inputs.front()) ? mark : "";
-  return command == "csv" ? first + rows.front() + end : first;
+  const lines::LinesJob terms = job();
+  std::vector<std::string> rows = rows_of(inputs.front(), *this, terms.format->terminator());
+  const std::string first = command != "lines" && has_mark(inputs.front()) ? mark : "";
+  return first + take_top(*terms.format, rows);
 }
 
 // Of rows that are equal the first one stays first; with -u it stays alone.
@@ -149,20 +171,16 @@ std::string SmallLines::sorted() const {
   std::vector<std::string> all;
   for (const std::string& input : inputs) {
     std::vector<std::string> rows = rows_of(input, *this, order.terminator());
-    if (command == "csv") {
-      order.begin_input();
-      (void)order.take_first_row("", rows.front());
-      rows.erase(rows.begin());
-    }
+    (void)take_top(order, rows);
     if (command == "jsonl") std::erase(rows, "");
     all.insert(all.end(), rows.begin(), rows.end());
   }
-  const auto first = all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(order.top_rows_to_come(), all.size()));
-  std::stable_sort(first, all.end(), [&](const std::string& a, const std::string& b) { return order.compare(a, b) < 0; });
+  std::ranges::stable_sort(all, [&](const std::string& a, const std::string& b) { return order.compare(a, b) < 0; });
   if (terms.unique)
-    all.erase(std::unique(first, all.end(), [&](const std::string& a, const std::string& b) { return order.compare(a, b) == 0; }),
-              all.end());
-  std::string text = command == "lines" ? "" : top();
+    all.erase(
+        std::unique(all.begin(), all.end(), [&](const std::string& a, const std::string& b) { return order.compare(a, b) == 0; }),
+        all.end());
+  std::string text = top();
   for (const std::string& line : all) text += line + order.terminator();
   return text;
 }
@@ -242,7 +260,7 @@ JobHeader SmallLines::header() const {
                            .block_bytes = block_bytes,
                            .most_merged = most_merged,
                            .run_places = run_places};
-  if (command == "csv") header.lines->first_row = rows_of(inputs.front(), *this, '\n').front();
+  if (command == "csv") header.lines->first_row = first_row_of(*this, *job().format);
   header.layout.head_bytes = head_bytes(*header.lines, *job().format, page_bytes);
   return header;
 }
@@ -266,12 +284,14 @@ std::uint64_t SmallLines::bound_bytes() const {
 
 namespace {
 
+const std::string header_lines = "number text\n\n3 lines\n";
+
 std::vector<SmallLines> plain_sorts() {
   return {
       {.label = "plain", .inputs = {text_of_lines(1, 900, 30, 1'000'000), text_of_lines(2, 700, 30, 1'000'000, false)}},
       {.label = "header",
        .words = {"-k1,1n", "--header=3"},
-       .inputs = {text_of_lines(3, 800, 40, 500), "", text_of_lines(4, 500, 40, 500)},
+       .inputs = {header_lines + text_of_lines(3, 800, 40, 500), header_lines, header_lines + text_of_lines(4, 500, 40, 500)},
        .has_previous = true},
       {.label = "unique",
        .words = {"-u", "-k1,1"},
@@ -297,7 +317,7 @@ std::vector<SmallLines> plain_sorts() {
       {.label = "csv_unique",
        .command = "csv",
        .words = {"-u", "n:integer:desc"},
-       .inputs = {text_of_csv(13, 12, 6'000, 90), text_of_csv(14, 900, 20, 90)},
+       .inputs = {with_semicolons(text_of_csv(13, 12, 6'000, 90)), with_semicolons(text_of_csv(14, 900, 20, 90))},
        .run_buffer_bytes = std::uint64_t{40} * 1024,
        .interval_bytes = 4096,
        .most_merged = 2},
@@ -313,8 +333,8 @@ std::vector<SmallLines> plain_sorts() {
 std::vector<SmallLines> packed_sorts() {
   return {
       {.label = "packed",
-       .words = {"-k1,1n", "--header=1"},
-       .inputs = {text_of_lines(17, 2'500, 30, 1'000), text_of_lines(18, 1'000, 30, 1'000, false)},
+       .words = {"-k1,1n", "--header=3"},
+       .inputs = {header_lines + text_of_lines(17, 2'500, 30, 1'000), header_lines + text_of_lines(18, 1'000, 30, 1'000, false)},
        .run_buffer_bytes = std::uint64_t{64} * 1024,
        .has_previous = true,
        .block_bytes = 16'384,

@@ -106,6 +106,35 @@ TEST(LinesJob, CanBeInterruptedAgainAndAgainAndResumedWithMoreMemory) {
   }
 }
 
+// The interruption comes after the first run, which has the header and does not end the first input.
+TEST(LinesJob, AResumptionComparesTheHeadersOfFurtherInputs) {
+  SmallLines sort = named("header");
+  for (int i = 0; i < 20'000; ++i) sort.inputs.front() += std::to_string(i) + '\n';  // it does not fit the run buffers
+  sort.inputs.back().front() = '#';
+  Broken broken(sort, Role::journal, FaultPoint::sync, 4);
+  ASSERT_GE(broken.disk.machine.look().contents.value().runs.size(), 2U);
+  try {
+    (void)broken.disk.machine.resume();
+    ADD_FAILURE() << "the header was taken";
+  } catch (const InputRefused& error) {
+    EXPECT_NE(std::string(error.what()).find("is in the header, where /disk/a0 has"), std::string::npos) << error.what();
+  }
+  EXPECT_TRUE(sort.holds_only(broken.disk.store.snapshot(), sort.previous())) << "the job has removed itself";
+}
+
+TEST(LinesJob, AResumptionTellsTheHeaderThatEarlierRunsHold) {
+  SmallLines sort = named("csv");
+  const std::string header = sort.inputs[0].substr(3, sort.inputs[0].find("rest\n") + 5 - 3);
+  sort.inputs[0].insert(3 + header.size(), header);
+  Broken broken(sort, Role::journal, FaultPoint::sync, 4);
+  ASSERT_GE(broken.disk.machine.look().contents.value().runs.size(), 2U);
+  const lines::LinesReport report = broken.disk.machine.resume();
+  const auto told = std::ranges::find_if(report.notices, [](const std::string& notice) {
+    return notice.starts_with("/disk/a0: line 3 equals the header");  // which has two lines
+  });
+  EXPECT_NE(told, report.notices.end());
+}
+
 // A byte that changes in what the output holds already: the journal's sums tell, and nothing is changed.
 TEST(LinesJob, AChangedByteInTheOutputEndsTheResumption) {
   for (const SmallLines& sort : {small_lines()[0], small_lines()[1]}) {
@@ -139,7 +168,7 @@ TEST(LinesJob, ADamagedRunEndsItAndTheOutputIsNotTouched) {
     Broken broken(sort, Role::output, FaultPoint::write, 3);
     const io::DiskImage interrupted = broken.disk.store.snapshot();
     std::vector<std::uint64_t> runs = live_runs(broken.disk.machine.look().contents.value().runs);
-    if (sort.job().format->top_rows_to_come() > 0) runs.push_back(0);
+    if (!sort.top().empty()) runs.push_back(0);
     for (const std::uint64_t run : runs) {
       io::DiskImage damaged = interrupted;
       flip_byte(damaged.files.at(JobPaths(sort_output).run(run)), sort.header().layout.head_bytes + 7);

@@ -47,7 +47,7 @@ using Judge = std::function<std::string(const io::DiskImage& image, std::size_t 
 // unless calls were ignored and a loss is looked for.
 [[nodiscard]] Outcome cut_everywhere(const Sweep& sweep, const Judge& judge);
 
-// Whether a disk that ignored some calls loses something. Cuts that lose all they may come first: these mostly tell.
+// Tells whether a disk that ignored some calls loses something. Cuts that lose all they may come first: these mostly tell.
 [[nodiscard]] bool is_found_out(Sweep sweep, const Judge& judge);
 
 // One line of how much was covered.

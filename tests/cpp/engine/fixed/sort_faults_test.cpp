@@ -375,7 +375,7 @@ class SortFaultsOnDisks : public SortFaults {};
 INSTANTIATE_TEST_SUITE_P(Plain, SortFaultsOnDisks, ::testing::ValuesIn(plain), name_of);
 INSTANTIATE_TEST_SUITE_P(Compressed, SortFaultsOnDisks, ::testing::ValuesIn(compressed), name_of);
 
-// What every sort does is tried on all disks, what other cases add on one of them.
+// All disks try what every sort does, and one of them tries what other cases add.
 TEST_P(SortFaultsOnDisks, EndTheSortCleanly) {
   std::vector<Disk> disks = usable_disks();
   std::erase(disks, Disk::memory);

@@ -30,7 +30,7 @@ int compare_keys(const records::RecordFormat& format, const char* a, const char*
   return 0;
 }
 
-// What compare_keys() looks at first, as one number: it decides most comparisons, and all of short keys.
+// Returns as one number what compare_keys() looks at first: it decides most comparisons, and all of short keys.
 std::uint64_t first_bytes(const records::RecordFormat& format, const char* record) {
   std::uint64_t number = 0;
   unsigned taken = 0;

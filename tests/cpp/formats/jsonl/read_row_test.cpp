@@ -14,7 +14,7 @@
 namespace ecosort::jsonl {
 namespace {
 
-// The text at the path, "-" for none, or "byte N: what is wrong".
+// The text at the path, "-" for none, "null", or "byte N: what is wrong".
 std::string at(const std::string& path, const std::string& row) {
   const std::vector<Path> paths{parse_path(path)};
   Text value;
@@ -22,7 +22,11 @@ std::string at(const std::string& path, const std::string& row) {
   const Text found = find_value(row, paths.front());
   EXPECT_EQ(found.data(), value.data()) << row;
   EXPECT_EQ(found, value) << row;
-  return value.data() == nullptr ? "-" : std::string(*Value(value));
+  if (value.empty()) {
+    EXPECT_EQ((*Value(value)).data(), nullptr) << row;
+    return value.data() == nullptr ? "-" : "null";
+  }
+  return std::string(*Value(value));
 }
 
 TEST(JsonlRow, PathsLeadToValues) {
@@ -31,7 +35,7 @@ TEST(JsonlRow, PathsLeadToValues) {
   EXPECT_EQ(at("a.b[1].c", row), "x");
   EXPECT_EQ(at("a.b[1]", row), R"({"c":"x"})");
   EXPECT_EQ(at("a.b[2][0]", row), "true");
-  EXPECT_EQ(at("a.b[2][1]", row), "-") << "null";
+  EXPECT_EQ(at("a.b[2][1]", row), "null");
   EXPECT_EQ(at("a.b[2][2]", row), "-");
   EXPECT_EQ(at("a.b[3]", row), "-");
   EXPECT_EQ(at("a.b.c", row), "-") << "an array has no names";
@@ -48,7 +52,7 @@ TEST(JsonlRow, TheFirstOfEqualNamesCounts) {
   EXPECT_EQ(at("a", R"({"a":1,"a":2})"), "1");
   EXPECT_EQ(at("a", R"({"b":0,"\u0061":1,"a":2})"), "1") << "names mean what their escapes mean";
   EXPECT_EQ(at("a.x", R"({"a":{"y":1},"a":{"x":2}})"), "-");
-  EXPECT_EQ(at("a", R"({"a":null,"a":2})"), "-");
+  EXPECT_EQ(at("a", R"({"a":null,"a":2})"), "null");
 }
 
 TEST(JsonlRow, StringsLoseTheirEscapes) {

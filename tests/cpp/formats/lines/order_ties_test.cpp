@@ -43,7 +43,7 @@ void expect_this_order(const Words& words, const std::vector<std::string>& order
 
 class LongBeginnings : public testing::TestWithParam<Words> {};
 
-// More rows than are ordered by comparing alone.
+// These are more rows than are ordered by comparing alone.
 constexpr int some_rows = 15;
 
 TEST_P(LongBeginnings, CostLittle) {
