@@ -6,6 +6,7 @@
 
 #include "base/errors.h"
 #include "demsort_inplace/input_identity.h"
+#include "demsort_inplace/put_back_lines.h"
 #include "demsort_inplace/take_file.h"
 
 namespace ecosort::inplace {
@@ -55,12 +56,7 @@ void give_up_input(LinesBench& bench) {
 }
 
 Task<void> give_back_file(JobBench& bench) {
-  if (!bench.done.empty() || bench.state)
-    throw JobRefused(
-        fmt::format("the job of '{0}' cannot be given up any more: lines have left it for sorted runs, and the merge puts them "
-                    "into one file; "
-                    "finish it with: ecosort resume {0}",
-                    bench.paths.file));
+  if (!bench.done.empty()) co_return co_await put_back_lines(bench);
   co_await open_journal(bench);
   co_await bench.journal->append(State{.kind = State::Kind::abandoned});
 }

@@ -16,7 +16,7 @@ void open_in_place(LinesBench& bench);
 // All lines are in runs: neither input nor spare file need any space.
 void give_up_input(LinesBench& bench);
 
-// Gives FILE its name back. JobRefused, with nothing changed, where lines have left it: only the merge puts them into one file.
+// Makes one file of all lines again, as FILE was where no line has left it, and says so in the journal. It has no name yet.
 [[nodiscard]] Task<void> give_back_file(JobBench& bench);
 
 }  // namespace ecosort::inplace

@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "demsort_inplace/hash_of_lines.h"
 #include "demsort_inplace/in_place_lines.h"
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/job_end.h"
 #include "demsort_inplace/keep_line_runs.h"
 #include "demsort_inplace/lines_bench.h"
 #include "demsort_inplace/merge_line_runs.h"
+#include "demsort_inplace/put_back_lines.h"
 #include "demsort_inplace/recheck.h"
 #include "engine/rows/reread_lines.h"
 
@@ -256,10 +258,21 @@ class ResumableLines {
   const bool is_in_place_ = bench_.header.is_in_place();
 };
 
+// What was sorted already is not what the journal says, or has its name.
+Task<void> recheck_sorted(JobBench& bench) {
+  if (bench.trusts_drive || !bench.storage.exists(bench.paths.output)) co_return;
+  const io::FilePtr file = bench.storage.open_named(bench.paths.output, io::Role::output, direct);
+  check_length(bench, *file, bench.state->lines->bytes);
+  const records::MultisetHash found = co_await hash_of_lines(bench, *file, bench.state->lines->bytes);
+  if (found != bench.state->hash) refuse_output(bench, *file, {found, bench.state->hash, "lines", ""});
+}
+
 // A job in place that was given up before, or is now.
 void give_back(JobBench& bench) {
-  if (!bench.state || bench.state->kind != State::Kind::abandoned) bench.run(give_back_file(bench));
-  publish_and_clean_up(bench, bench.paths.input, false);
+  const bool is_sorted = bench.is_complete && bench.state->kind == State::Kind::merged;
+  if (is_sorted) bench.run(recheck_sorted(bench));
+  if (!bench.is_complete) bench.run(give_back_file(bench));
+  publish_and_clean_up(bench, put_back_into(bench), is_sorted);
   bench.progress.begin(engine::Phase::done, 0);
 }
 
@@ -314,8 +327,9 @@ lines::LinesReport resume_lines(const std::string& output, JobStatus status, lin
 }
 
 lines::LinesReport abandon_lines(const std::string& output, JobStatus status, const Environment& environment) {
-  constexpr engine::BenchSize little{.memory_bytes = std::uint64_t{1} << 20U, .threads = 0, .read_depth = 1, .write_depth = 1};
   const JobHeader header = status.contents->header;
+  const std::uint64_t memory = header.is_in_place() ? put_back_memory_bytes(*status.contents) : MiB;
+  const engine::BenchSize little{.memory_bytes = memory, .threads = 0, .read_depth = 1, .write_depth = 1};
   return work_on_bench<JobBench>(output, header, little, environment, [&](JobBench& bench) {
     bench.take(std::move(status));
     if (header.is_in_place())

@@ -35,6 +35,8 @@ struct SmallLines {
   [[nodiscard]] io::DiskImage disk() const;
   // The disk holds the inputs as they were, under the output's name this text (empty: nothing stands there), and nothing else.
   [[nodiscard]] bool holds_only(const io::DiskImage& image, const std::string& output) const;
+  // Likewise when the job was given up: in place all lines in any order, in as many bytes.
+  [[nodiscard]] bool holds_given_up(const io::DiskImage& image) const;
   [[nodiscard]] lines::LinesJob job(std::uint64_t more_memory = 0) const;  // without inputs
   [[nodiscard]] JobHeader header() const;                                  // likewise
   [[nodiscard]] std::uint64_t input_bytes() const;

@@ -82,13 +82,15 @@ std::string recover(const DiskImage& image, const Recorded<Sort>& recorded, bool
     (void)disk.machine.resume();
     const DiskImage now = disk.store.snapshot();
     if (sort.holds_only(now, recorded.sorted)) return "";
-    return may_be_abandoned && sort.holds_only(now, sort.previous()) ? "" : "the result is wrong";
+    return may_be_abandoned && sort.holds_given_up(now) ? "" : "the result is wrong";
   }
   if (kind != JobStatus::Kind::none) discard(sort_output, std::move(status), disk.store);
   const DiskImage now = disk.store.snapshot();
   if (sort.holds_only(now, recorded.sorted)) return "";
-  return kind != JobStatus::Kind::removed && sort.holds_only(now, sort.previous()) ? ""
-                                                                                   : "neither the old output nor the new one";
+  return (kind != JobStatus::Kind::removed && sort.holds_only(now, sort.previous())) ||
+                 (may_be_abandoned && sort.holds_given_up(now))
+             ? ""
+             : "neither the old output nor the new one";
 }
 
 template <class Disk, class Sort>
@@ -97,7 +99,7 @@ Judge judge_for(const Recorded<Sort>& recorded, bool may_be_abandoned = false) {
     try {
       if (event == recorded.log.size()) {
         const bool is_done = recorded.sort.holds_only(image, recorded.sorted) ||
-                             (may_be_abandoned && recorded.sort.holds_only(image, recorded.sort.previous()));
+                             (may_be_abandoned && recorded.sort.holds_given_up(image));
         return is_done ? "" : "not all of it is durable";
       }
       if (!recorded.promised.empty() && !progress_of<Disk>(image, recorded).has(recorded.promised[event])) return "work was lost";

@@ -24,6 +24,8 @@ struct SmallSort {
   [[nodiscard]] JobHeader header() const;  // without inputs
   // The disk holds the inputs as they were, under the output's name this text (empty: nothing stands there), and nothing else.
   [[nodiscard]] bool holds_only(const io::DiskImage& image, const std::string& output) const;
+  // Likewise when the job was given up.
+  [[nodiscard]] bool holds_given_up(const io::DiskImage& image) const { return holds_only(image, previous()); }
   [[nodiscard]] const char* name() const { return job.name; }
   [[nodiscard]] std::string sorted() const { return job.sorted(); }
   [[nodiscard]] std::string previous() const { return has_previous ? "what was there before" : ""; }

@@ -1,0 +1,30 @@
+// Abandoning a job of lines in place at any time: its lines become one file again, sorted as far as they are, in the same space.
+//
+//   not all lines are in runs   input   | run 0 | run 1 | ... | rest, as it was |     the runs' lines fill the holes of the input
+//   all are                     output  | what was merged | rest of run 0 | rest of run 1 | ... |
+//
+// What a block of a run holds is copied as bytes, once its checksum was looked at. No line is compared, so that nothing in the
+// lines that stops the sort or the merge, however often it is tried, stops this.
+//
+//   lines written -> result durable -> journal: so many bytes of it, and what of each run is in it -> holes in the runs -> room for more
+//
+// A place that the journal knows lies between two units of the result, so that nothing durable is written twice; but for the
+// unit in which the result ends at the beginning, or in which the rest of the input begins: it is kept in the spare file.
+#pragma once
+
+#include <string>
+
+#include "demsort_inplace/job_bench.h"
+
+namespace ecosort::inplace {
+
+// Bytes of memory that it works with.
+[[nodiscard]] std::uint64_t put_back_memory_bytes(const JournalContents& contents) noexcept;
+
+// What the result is until it has its name: the input or the output of the job.
+[[nodiscard]] const std::string& put_back_into(const JobBench& bench);
+
+// From any state of the journal on. Durable, and the journal says so, when it returns.
+[[nodiscard]] Task<void> put_back_lines(JobBench& bench);
+
+}  // namespace ecosort::inplace
