@@ -32,7 +32,7 @@ _PACKED = (*_PACKED_RUNS, "decompress=", "compress-output=", "level=")
 _TABLES = (
     *_REPORTS,
     *_PACKED,
-    *("by=", "output=", "nulls=", "strict", "allow-missing", "date-format=", "unique", "check", "merge"),
+    *("by=", "output=", "nulls=", "strict", "date-format=", "unique", "check", "merge"),
     *("memory=", "threads=", "temp=", "resumable", "io=", "verify=", "profile=", "no-profile", "trace="),
 )
 
@@ -56,7 +56,7 @@ GRAMMARS = {
         ),
     ),
     "csv": Grammar("o:q", (*_TABLES, *("delimiter=", "quote=", "no-header"))),
-    "jsonl": Grammar("o:q", _TABLES),
+    "jsonl": Grammar("o:q", (*_TABLES, "allow-missing")),
     "lines": Grammar(
         "bdfghiMnRrVcCk:mo:sS:t:T:uzy:",
         (

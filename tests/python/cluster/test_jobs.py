@@ -135,6 +135,15 @@ def test_json_lines_by_a_path(nodes: list[Path], merges: bool | None) -> None:
     assert joined(Path("out")).decode() == "".join(line + "\n" for line in ordered)
 
 
+def test_a_part_may_hold_rows_alone_that_lack_the_path(nodes: list[Path]) -> None:
+    """A sort of such a file by itself would be refused."""
+    lines = [json.dumps({"id": number} if number % 3 == 0 else {"n": number}) + "\n" for number in range(6_000)]
+    Path("in.jsonl").write_text("".join(lines))
+    sort("in.jsonl", "out", format="jsonl", by="id:number:desc", nodes_temp=nodes, parts=3, memory="4MiB")
+    ordered = lines[::3][::-1] + [line for line in lines if line.startswith('{"n"')]
+    assert joined(Path("out")).decode() == "".join(ordered)
+
+
 def test_inputs_of_nodes_are_read_there_only(here: Path, nodes: list[Path]) -> None:
     data = numbered(KEYS["zipf"](COUNT))
     third = 100 * (COUNT // 3)
