@@ -32,9 +32,7 @@ std::uint64_t chunk_bytes(const JobHeader& header) {
 std::uint64_t input_bytes(const JobBench& bench) { return bench.header.inputs.front().size_bytes; }
 
 // Of the input, what is in runs.
-std::uint64_t bytes_in_runs(const JobBench& bench) {
-  return bytes_before(bench.header.inputs, next_place(bench.done, lines::ReadPlace{}));
-}
+std::uint64_t bytes_in_runs(const JobBench& bench) { return bytes_before(bench.header.inputs, next_place(bench.done)); }
 
 bool is_put_into_input(const JobBench& bench) { return bytes_in_runs(bench) < input_bytes(bench); }
 
@@ -248,10 +246,11 @@ class PutBackLines {
     for (const std::uint64_t run : live_) expected += bench_.done[run].tally.hash;
     const records::MultisetHash found = co_await hash_of_lines(bench_, result(), end_);
     if (found == expected) co_return;
-    throw ExplainedIoError(fmt::format(
-        "'{}' is not what was written to it ({} lines have hash {}, {} with hash {} were read); check the drive, then take it as it "
-        "is: ecosort resume --trust-drive {}",
-        result().path(), found.count, found.to_hex(), expected.count, expected.to_hex(), bench_.paths.file));
+    throw ExplainedIoError(
+        fmt::format("'{}' is not what was written to it ({} lines have hash {}, {} with hash {} were read); check the drive, "
+                    "then take it as it "
+                    "is: ecosort resume --trust-drive {}",
+                    result().path(), found.count, found.to_hex(), expected.count, expected.to_hex(), bench_.paths.file));
   }
 
   JobBench& bench_;
@@ -268,7 +267,8 @@ class PutBackLines {
 std::uint64_t put_back_memory_bytes(const JournalContents& contents) noexcept {
   std::uint64_t longest = 0;
   for (const RunDone& run : contents.runs) longest = std::max(longest, run.lines->longest);
-  return 2 * chunk_bytes(contents.header) + 4 * contents.header.layout.unit + hash_of_lines_memory_bytes(longest) + 16 * page_bytes;
+  return 2 * chunk_bytes(contents.header) + 4 * contents.header.layout.unit + hash_of_lines_memory_bytes(longest) +
+         16 * page_bytes;
 }
 
 const std::string& put_back_into(const JobBench& bench) {

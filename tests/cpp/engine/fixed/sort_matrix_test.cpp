@@ -34,22 +34,11 @@ std::vector<records::RecordFormat> formats_of(std::uint32_t size) {
   return formats;
 }
 
-<<<<<<< HEAD
-// One of them, another for each kind of keys and each size; in a soak all.
+// Returns one of them, another for each kind of keys and each size; in a soak it returns all.
 std::vector<records::RecordFormat> some_formats_of(std::uint32_t size, Keys keys) {
   const std::vector<records::RecordFormat> formats = formats_of(size);
   if (is_soak()) return formats;
   return {formats[(static_cast<std::size_t>(keys) + size) % formats.size()]};
-=======
-// Returns so many of them, others for each kind of keys; in a soak it returns all.
-std::vector<records::RecordFormat> some_formats_of(std::uint32_t size, Keys keys, std::size_t most) {
-  std::vector<records::RecordFormat> formats = formats_of(size);
-  if (is_soak() || formats.size() <= most) return formats;
-  std::ranges::rotate(formats,
-                      formats.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(keys) * most % formats.size()));
-  formats.resize(most);
-  return formats;
->>>>>>> words
 }
 
 records::RecordFormat sort_benchmark() { return {100, {{0, 10}}}; }
