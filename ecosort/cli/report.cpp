@@ -158,6 +158,8 @@ Json work_json(const engine::WorkReport& report, const engine::PhaseLog& log, co
           {"bytes_written", report.traffic.bytes_written},
           {"requests", report.traffic.requests},
           {"runs", report.runs},
+          {"runs_in_inputs", report.runs_in_inputs},
+          {"bytes_in_inputs", report.bytes_in_inputs},
           {"intermediate_merges", report.merges},
           {"phases", phases_json(log)},
           {"wall_s", usage.wall_s},
