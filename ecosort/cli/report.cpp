@@ -14,6 +14,7 @@
 #include "base/errors.h"
 #include "base/size_text.h"
 #include "cli/compression_options.h"
+#include "job/order_sample.h"
 
 namespace ecosort::cli {
 
@@ -111,6 +112,9 @@ std::string plan_text(const job::PreparedRecords& resolved, const std::string& b
     text += fmt::format("  drives              {} read, {} written: {:.3f} bytes moved per input byte{}\n",
                         format_bytes(plan.bytes_read), format_bytes(plan.bytes_written), share,
                         plan.packing.coders > 0 ? " at most" : "");
+    if (job::samples_ascend(plan, resolved.job.inputs))
+      text += fmt::format("  order               samples of the input are in order: if all of it is, {} are not written\n",
+                          format_bytes(plan.run_bytes));
     text += fmt::format("  temporary space     {} in {}\n", format_bytes(plan.temp_bytes), where);
     for (const job::SpaceNeed& need : resolved.space)
       text += fmt::format("  free space needed   {} ({} bytes) in {}, where {} are free\n", format_bytes(need.bytes), need.bytes,
