@@ -14,6 +14,7 @@
 #include "base/errors.h"
 #include "base/size_text.h"
 #include "cli/compression_options.h"
+#include "job/order_sample.h"
 
 namespace ecosort::cli {
 
@@ -111,6 +112,9 @@ std::string plan_text(const job::PreparedRecords& resolved, const std::string& b
     text += fmt::format("  drives              {} read, {} written: {:.3f} bytes moved per input byte{}\n",
                         format_bytes(plan.bytes_read), format_bytes(plan.bytes_written), share,
                         plan.packing.coders > 0 ? " at most" : "");
+    if (job::samples_ascend(plan, resolved.job.inputs))
+      text += fmt::format("  order               samples of the input are in order: if all of it is, {} are not written\n",
+                          format_bytes(plan.run_bytes));
     text += fmt::format("  temporary space     {} in {}\n", format_bytes(plan.temp_bytes), where);
     for (const job::SpaceNeed& need : resolved.space)
       text += fmt::format("  free space needed   {} ({} bytes) in {}, where {} are free\n", format_bytes(need.bytes), need.bytes,
@@ -158,6 +162,8 @@ Json work_json(const engine::WorkReport& report, const engine::PhaseLog& log, co
           {"bytes_written", report.traffic.bytes_written},
           {"requests", report.traffic.requests},
           {"runs", report.runs},
+          {"runs_in_inputs", report.runs_in_inputs},
+          {"bytes_in_inputs", report.bytes_in_inputs},
           {"intermediate_merges", report.merges},
           {"phases", phases_json(log)},
           {"wall_s", usage.wall_s},

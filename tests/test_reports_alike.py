@@ -23,6 +23,8 @@ COMMON = {
     "bytes_written": int,
     "requests": int,
     "runs": int,
+    "runs_in_inputs": int,
+    "bytes_in_inputs": int,
     "intermediate_merges": int,
     "phases": list,
     "wall_s": float,

@@ -11,6 +11,10 @@ void Driver::run() {
   main_.spawn(sort());
   try {
     bench_.reactor.run(main_, bench_.interrupted);
+  } catch (const VerificationError&) {
+    kernel_.give_up();
+    (void)kernel_.check_inputs();  // an input that changed is why, and told
+    throw;
   } catch (...) {
     kernel_.give_up();
     throw;
@@ -28,7 +32,7 @@ Task<void> Driver::sort() {
     notice_ = kernel_.check_inputs();
   }
   co_await merge_runs();
-  if (!formation) notice_ = kernel_.check_inputs();
+  if (!formation || kernel_.reads_inputs_again()) notice_ = kernel_.check_inputs();
   verify();
   co_await sync();
   if (reread_ && !is_stream() && kernel_.written_bytes() > 0) co_await reread();

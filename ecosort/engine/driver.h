@@ -45,8 +45,10 @@ class Kernel {
   // Nothing is read yet. Nothing: the inputs are sorted, so that no runs are formed. `output` outlives this.
   [[nodiscard]] virtual std::optional<Step> open(io::File& output) = 0;
   [[nodiscard]] virtual Task<void> form_runs() = 0;
-  // All inputs were read: IoError where one is not what it was, and what to tell the user, or nothing.
+  // All inputs were read: IoError where one is not what it was, and what to tell the user, or nothing. May be called again.
   [[nodiscard]] virtual std::string check_inputs() = 0;
+  // After form_runs(): whether merges read parts of the inputs, which were in order.
+  [[nodiscard]] virtual bool reads_inputs_again() const { return false; }
   // The next group of runs that become one. Nothing: one merge takes all that there are.
   [[nodiscard]] virtual std::optional<Step> next_group() = 0;
   [[nodiscard]] virtual Task<void> merge_group() = 0;

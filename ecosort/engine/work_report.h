@@ -20,6 +20,8 @@ struct WorkReport {
   std::uint64_t dropped = 0;  // of them, because others are equal
   std::uint64_t input_bytes = 0, output_bytes = 0;
   std::uint64_t runs = 0;
+  std::uint64_t runs_in_inputs = 0;          // of them: what came in order, which was not stored
+  std::uint64_t bytes_in_inputs = 0;         // of these runs
   std::uint64_t merges = 0;                  // before the last one
   records::MultisetHash hash;                // of the records read
   records::Checksum checksum;                // of records: valsort's, of those read, where it was asked for

@@ -233,6 +233,8 @@ void plan_runs(const LinesOptions& options, const CodecTerms& terms, std::uint64
     wanted = is_own ? codec::run_compression_of_word(options.compress_program) : codec::RunCompression{};
     if (!is_own) job.compress_program = options.compress_program;
   }
+  // Who asks for compressed runs may have little space, or a drive that is slow enough for them to move fewer bytes.
+  job.leaves_in_inputs = options.compress_program.empty() && (wanted.is_auto || wanted.is_none());
   check_assumed_ratio(ratio, !wanted.is_none() && !is_own);
   // A merge says nothing of the pace of the drives before its first run; what fits a run buffer with its index makes no run; of
   // runs that outlive a crash whoever makes these decides.

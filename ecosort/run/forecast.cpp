@@ -26,6 +26,11 @@ void Forecast::drop_run(std::size_t run) {
   std::vector<ForecastKey>().swap(runs_[run]);
 }
 
+void Forecast::renew_run(std::size_t run, std::uint64_t run_blocks) {
+  runs_[run].resize(div_up(run_blocks, stride_));
+  entries_ += runs_[run].size();
+}
+
 void Forecast::take_in_keys(const records::Encoder& encoder, std::span<const std::byte* const> sample) {
   move_keys(encoder, shared_key_.take_in(encoder, sample));
 }

@@ -21,6 +21,8 @@ class Forecast {
   // The next run, of so many run blocks. UsageError where a stream of unknown size has become too long for the table.
   void add_run(std::uint64_t run_blocks);
   void drop_run(std::size_t run);  // no one needs it any more
+  // A run that was dropped lies somewhere else, in so many blocks. Of inputs of known size.
+  void renew_run(std::size_t run, std::uint64_t run_blocks);
 
   // Of every so many run blocks the key is kept. While a stream of unknown size comes in that grows, so that the table does not.
   [[nodiscard]] std::uint32_t stride() const noexcept { return stride_; }

@@ -1,6 +1,7 @@
 #include "run/row_runs.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace ecosort::lines {
@@ -93,9 +94,23 @@ Task<run::BlockContents> RowRuns::read_checked(RowRun& run, std::uint64_t block,
   co_return is_packed(this->run(run.stored), block) ? run::BlockContents{} : run::contents_of(data, block_bytes());
 }
 
+Task<run::BlockContents> RowRuns::read_in_input(const RowRun& run, std::uint64_t block, std::byte* data) {
+  const RowsInInput& rows = *run.in_input;
+  const std::uint64_t before = block * block_bytes(), at = rows.begin - rows.lead() + before, file_end = rows.begin + rows.bytes;
+  const std::size_t used = std::min<std::uint64_t>(block_bytes(), run.end() - before);
+  const std::size_t in_file = file_end - std::min(at, file_end), size = std::min(used, in_file);
+  if (size > 0) (void)co_await reactor().read(*rows.file, at, data, round_up(size, page_bytes), size);
+  if (size < used) std::memcpy(data + size, rows.missing_end.data() + (at + size - file_end), used - size);
+  if (block == 0) co_return run::BlockContents{static_cast<std::uint32_t>(used), static_cast<std::uint32_t>(rows.lead())};
+  // A row that begins with the block counts as one that began before: no one needs to know it better.
+  const void* const end = std::memchr(data, rows.terminator, used);
+  const std::size_t carried = end == nullptr ? used : static_cast<std::size_t>(static_cast<const std::byte*>(end) - data) + 1;
+  co_return run::BlockContents{static_cast<std::uint32_t>(used), static_cast<std::uint32_t>(carried)};
+}
+
 // What a program has read of its input cannot be known to be of no more use to it.
 Task<void> RowRuns::give_back(const RowRun& run, std::uint64_t first, std::uint64_t until) {
-  if (run.is_compressed || keeps_runs_) co_return;
+  if (run.in_input || run.is_compressed || keeps_runs_) co_return;
   co_await release(run.stored, first, until);
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,23 @@
 
 namespace ecosort::lines {
 
-// A run as those who write and merge it know it.
+// Where rows lie that came in order: a range of an input, which is a run that no one wrote.
+//
+//   file   |      |  rows ......................... |
+//   blocks    | 0         | 1         | 2         |     begin at whole pages of the file, so that they can be read past its cache
+//                 ^ begin                         ^ what the last row lacks of its end follows in memory
+struct RowsInInput {
+  const io::File* file = nullptr;  // stays open as long as the run is needed
+  std::uint64_t begin = 0;         // of the first row in the file
+  std::uint64_t bytes = 0;         // in the file
+  std::string missing_end = {};    // of the last row, which the file ends with
+  char terminator = '\n';
+  bool has_quotes = false;  // a terminator may lie inside of a row
+
+  [[nodiscard]] std::uint64_t lead() const noexcept { return begin % page_bytes; }  // bytes of block 0 before the first row
+};
+
+// A run as those who write and merge it know it. Its bytes are counted from the beginning of block 0.
 struct RowRun {
   std::size_t stored = 0;   // its number in the store
   std::uint64_t bytes = 0;  // of lines
@@ -24,10 +41,15 @@ struct RowRun {
   std::size_t longest = 0;                        // bytes of its longest line, with its end
   bool is_compressed = false;                     // written and read in order, once
   std::shared_ptr<RunProgram> program = nullptr;  // while a compressed run is written or read
+  std::optional<RowsInInput> in_input = {};       // nothing: it is stored
 
-  [[nodiscard]] std::uint64_t blocks(std::size_t block_bytes) const noexcept {
-    return div_up(bytes, block_bytes - run::trailer_bytes);
+  [[nodiscard]] std::uint64_t begin() const noexcept { return in_input ? in_input->lead() : 0; }
+  [[nodiscard]] std::uint64_t end() const noexcept { return begin() + bytes; }
+  // Bytes of lines in a full block.
+  [[nodiscard]] std::uint64_t payload(std::size_t block_bytes) const noexcept {
+    return in_input ? block_bytes : block_bytes - run::trailer_bytes;
   }
+  [[nodiscard]] std::uint64_t blocks(std::size_t block_bytes) const noexcept { return div_up(end(), payload(block_bytes)); }
 };
 
 // Coordinator only, but for what run_store.h permits other threads.
@@ -61,6 +83,10 @@ class RowRuns final : public run::PackedRuns {
   // one only when the program has ended well. Such a run gives its space back then, all at once. What a packed block holds
   // unpack() tells.
   [[nodiscard]] Task<run::BlockContents> read_checked(RowRun& run, std::uint64_t block, std::byte* data);
+
+  // The same of a run that lies in an input. Where the file was changed meanwhile, the block holds something else: who merges it
+  // checks order and hash. IoError where the file became shorter.
+  [[nodiscard]] Task<run::BlockContents> read_in_input(const RowRun& run, std::uint64_t block, std::byte* data);
 
   // Gives the space of blocks [first, until) back, where they lie in the file as they are and the run is not kept.
   [[nodiscard]] Task<void> give_back(const RowRun& run, std::uint64_t first, std::uint64_t until);

@@ -52,6 +52,7 @@ class Report:
     """A sort that was done. `records` counts lines of a text and rows of a table, too; `dropped` are those `unique` left out.
 
     Of records, `duplicate_keys` counts neighbours of the output with equal keys, and `checksum` is valsort's if it was asked for.
+    `runs_in_inputs` of the runs were not stored, because what they hold came in order.
     Of a table, `keys` has the counts of each key, and `blank_lines` those of JSON lines that were left out. `run_compression` is
     None where runs were not compressed, or there was none.
     """
@@ -77,6 +78,8 @@ class Report:
     io_backend: str
     hash: str
     version: str
+    runs_in_inputs: int
+    bytes_in_inputs: int
     keys: tuple[KeyCounts, ...] = ()
     blank_lines: int = 0
     checksum: str | None = None

@@ -7,6 +7,9 @@
 #include "base/errors.h"
 #include "formats/fixed/gather.h"
 #include "formats/fixed/index_sort.h"
+#include "hash/block_checksum.h"
+#include "sort/find_descent.h"
+#include "sort/range_sort.h"
 
 namespace ecosort::engine {
 
@@ -49,6 +52,7 @@ void FormRuns::create_runs() {
     left -= formed_.records.back();
     if (number < plan_.merge.stored_runs) formed_.stored.push_back(store_.create(formed_.records.back()));
   }
+  formed_.in_inputs.resize(formed_.stored.size());
 }
 
 // What the runs that are read first will lie in.
@@ -84,7 +88,56 @@ Task<void> FormRuns::form_run(std::size_t slot, std::uint64_t number, std::uint6
   co_await reader_.fill(run, first, count);
   progress_.add_bytes(count * encoder_.record_size());
   co_await sort_run(run);
-  if (store) co_await store_run(slot, formed_.stored[number]);
+  if (!store) co_return;
+  if (auto place = place_in_input(run, first))
+    co_await leave_in_input(slot, number, std::move(*place));
+  else
+    co_await store_run(slot, formed_.stored[number]);
+}
+
+// Nothing: the run is not in order, or not in one file, or there are as many checksums as may be.
+std::optional<RecordsInInput> FormRuns::place_in_input(const RunBuffer& run, std::uint64_t first) const {
+  constexpr std::uint64_t share_of_memory = 64;  // for checksums; that is all of 17 GB of records with 64 MiB
+  const codec::RunCompression& compression = plan_.wanted.compression;
+  const bool compresses = !compression.is_auto && !compression.is_none();  // compressed runs may move fewer bytes
+  const auto extent = run.is_ordered && !compresses ? reader_.extent_of(first, run.count) : std::nullopt;
+  if (!extent) return std::nullopt;
+  RecordsInInput place{.file = extent->file, .begin = extent->begin};
+  place.run_block_records =
+      std::min(plan_.run_block.records,
+               RecordsInInput::records_in(plan_.run_block.bytes, extent->file->alignment(), encoder_.record_size()));
+  if (2 * place.run_block_records < plan_.run_block.records || place.run_block_records == 0) return std::nullopt;
+  place.piece_records = std::uint64_t{place.run_block_records} * store_.forecast().stride();
+  const std::uint64_t pieces = div_up(run.count, place.piece_records);
+  if ((pieces_ + pieces) * sizeof(std::uint64_t) > plan_.wanted.memory_bytes / share_of_memory) return std::nullopt;
+  place.checksums.resize(pieces);
+  return place;
+}
+
+// Its space goes back, and its forecast is that of its pieces.
+Task<void> FormRuns::leave_in_input(std::size_t slot, std::uint64_t number, RecordsInInput place) {
+  const RunBuffer& run = slots_[slot].run;
+  const std::uint64_t size = encoder_.record_size(), stride = store_.forecast().stride();
+  pieces_ += place.checksums.size();
+  store_.close(formed_.stored[number]);
+  store_.forecast().renew_run(formed_.stored[number], place.checksums.size() * stride);
+  auto work = compute_.run([&] {
+    records::for_each_part(compute_.threads(), place.checksums.size(), [&](std::size_t piece) {
+      const std::uint64_t begin = piece * place.piece_records, count = std::min(place.piece_records, run.count - begin);
+      place.checksums[piece] = records::block_checksum(run.records + begin * size, count * size, begin);
+    });
+  });
+  co_await work;
+  for (std::uint64_t piece = 0; piece < place.checksums.size(); ++piece)
+    store_.forecast().set(formed_.stored[number], piece * stride, encoder_, run.records + piece * place.piece_records * size);
+  progress_.add_bytes(run.count * size);  // as if it were stored
+  formed_.in_inputs[number] = std::move(place);
+  free_slot(slot);
+}
+
+void FormRuns::free_slot(std::size_t slot) {
+  slots_[slot].is_free = true;
+  free_slots_.give();
 }
 
 Task<void> FormRuns::form_parts(const std::vector<RunPart>& parts, RunKeeper& keeper) {
@@ -171,6 +224,15 @@ std::vector<const std::byte*> FormRuns::sample_of(const RunBuffer& run, std::uin
 Task<void> FormRuns::sort_run(RunBuffer& run) {
   co_await scratch_free_.take();
   auto sort = compute_.run([&] {
+    const records::RecordTable table = run.table(encoder_.record_size());
+    const records::Entry* const entries = run.entries();
+    const std::size_t ordered = records::find_descent(1, run.count, compute_.threads(), [&](std::size_t i) {
+      const records::Entry &before = entries[i - 1], &present = entries[i];
+      if (!records::key_equal(before, present)) return records::key_less(before, present);
+      return encoder_.decides() || encoder_.compare(table.at(before.index), table.at(present.index)) <= 0;
+    });
+    run.is_ordered = ordered >= run.count;
+    if (run.is_ordered) return;
     auto* scratch = scratch_.as<records::Entry>().data();
     records::sort_entries_parallel(run.entries(), scratch, run.count, compute_.threads());
     if (!encoder_.decides())
@@ -194,8 +256,7 @@ Task<void> FormRuns::store_run(std::size_t slot, std::size_t number, Tally* writ
     writes.spawn(gather_and_write(number, writer, run, run_block, std::min(per_block, run_blocks - run_block), written));
   co_await writes.join();
   writer.finish();
-  slots_[slot].is_free = true;
-  free_slots_.give();
+  free_slot(slot);
 }
 
 Task<void> FormRuns::gather_and_write(std::size_t number, RunWriter& writer, const RunBuffer& run, std::uint64_t first_run_block,

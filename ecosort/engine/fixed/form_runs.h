@@ -1,5 +1,7 @@
 // Run formation (EcoSort section 4): read | extract | index sort | gather | write, overlapped over rotating run buffers.
 //
+// A run that came in order is not sorted, and not stored where it can be read again: it lies in its input (RecordsInInput).
+//
 // Each run is one task that passes through the stages; the run buffers, the one sort scratch and the write blocks are
 // counted resources, first come first served, so that the drives read run i+1 while run i is sorted and run i-1 is written.
 #pragma once
@@ -12,6 +14,7 @@
 #include "base/block_pool.h"
 #include "engine/fixed/read_ahead.h"
 #include "engine/fixed/record_tools.h"
+#include "engine/fixed/records_in_input.h"
 #include "engine/fixed/run_buffer.h"
 #include "engine/fixed/run_writer.h"
 #include "engine/pace_meter.h"
@@ -22,8 +25,9 @@ namespace ecosort::engine {
 
 // The runs in input order: the first ones stored, the last ones still in memory, sorted through their index.
 struct FormedRuns {
-  std::vector<std::uint64_t> records;  // of every run
-  std::vector<std::size_t> stored;     // numbers in the run store
+  std::vector<std::uint64_t> records;                    // of every run
+  std::vector<std::size_t> stored;                       // numbers in the run store
+  std::vector<std::optional<RecordsInInput>> in_inputs;  // of these: what lies in an input instead
   std::vector<RunBuffer> resident;
 };
 
@@ -86,6 +90,9 @@ class FormRuns {
   Task<void> form_run(std::size_t slot, std::uint64_t number, std::uint64_t first, std::uint64_t count, bool store);
   Task<void> form_part(std::size_t slot, RunPart part, std::size_t position, RunKeeper& keeper);
   Task<void> sort_run(RunBuffer& run);
+  [[nodiscard]] std::optional<RecordsInInput> place_in_input(const RunBuffer& run, std::uint64_t first) const;
+  Task<void> leave_in_input(std::size_t slot, std::uint64_t number, RecordsInInput place);
+  void free_slot(std::size_t slot);
   [[nodiscard]] std::vector<const std::byte*> sample_of(const RunBuffer& run, std::uint64_t size) const;
   Task<void> store_run(std::size_t slot, std::size_t number, Tally* written = nullptr);
   Task<void> gather_and_write(std::size_t number, RunWriter& writer, const RunBuffer& run, std::uint64_t first_run_block,
@@ -109,6 +116,7 @@ class FormRuns {
   Buffer scratch_;
   std::optional<BlockPool> blocks_;  // to write
   FormedRuns formed_;
+  std::uint64_t pieces_ = 0;  // of runs in inputs
   std::vector<std::size_t> resident_slots_;
 };
 

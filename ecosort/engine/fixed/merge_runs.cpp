@@ -118,7 +118,7 @@ void MergeRuns::release_consumed(const BatchResult& batch) {
   std::uint64_t total = 0;
   for (std::uint32_t i = 0; i < sources_.size(); ++i) {
     const MergeInput& source = sources_[i];
-    if (source.is_resident) continue;
+    if (source.is_resident || source.in_input != nullptr) continue;
     // Whole run blocks only: what is left of one may still be read by the next batch, from memory, but never again from the file.
     const bool is_consumed = batch.consumed[i] == source.records;
     const std::uint64_t run_blocks = is_consumed ? source.run_blocks : batch.consumed[i] / store_.run_block().records;

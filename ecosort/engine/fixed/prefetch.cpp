@@ -6,16 +6,17 @@
 
 #include "base/errors.h"
 #include "formats/fixed/gather.h"
+#include "hash/block_checksum.h"
 
 namespace ecosort::engine {
 
 Prefetch::Prefetch(const RecordTools& tools, std::uint64_t block_bytes, Buffer memory, std::vector<MergeInput>& sources)
-    : compute_(tools.bench.compute),
+    : reactor_(tools.bench.reactor),
+      compute_(tools.bench.compute),
       store_(tools.store),
       encoder_(tools.encoder),
       run_block_(store_.run_block()),
       run_blocks_per_block_(block_bytes / run_block_.bytes),
-      records_per_block_(run_blocks_per_block_ * run_block_.records),
       memory_(std::move(memory)),
       sources_(sources),
       loads_(tools.bench.reactor.scope()),
@@ -23,7 +24,8 @@ Prefetch::Prefetch(const RecordTools& tools, std::uint64_t block_bytes, Buffer m
   for (std::uint64_t at = 0; at + block_bytes <= memory_.size(); at += block_bytes) free_.push_back(memory_.data() + at);
   for (std::uint32_t i = 0; i < sources_.size(); ++i) {
     MergeInput& source = sources_[i];
-    source.run_blocks = div_up(source.records, run_block_.records);
+    source.run_block_records = source.in_input != nullptr ? source.in_input->run_block_records : run_block_.records;
+    source.run_blocks = div_up(source.records, source.run_block_records);
     source.blocks = div_up(source.run_blocks, run_blocks_per_block_);
     source.ready_end = source.consumed;
     if (source.blocks > 0) sequence_.insert(turn_of(i));
@@ -33,7 +35,7 @@ Prefetch::Prefetch(const RecordTools& tools, std::uint64_t block_bytes, Buffer m
 
 ForecastKey Prefetch::key_of_block(const MergeInput& source, std::uint64_t block) const {
   if (!source.is_resident) return store_.forecast().at(source.stored, block * run_blocks_per_block_);
-  const records::Entry& entry = source.resident->entries()[block * records_per_block_];
+  const records::Entry& entry = source.resident->entries()[block * records_per_block(source)];
   return store_.forecast().shared_key().key_of(encoder_, source.resident->table(encoder_.record_size()).at(entry.index));
 }
 
@@ -42,7 +44,7 @@ Prefetch::Turn Prefetch::turn_of(std::uint32_t source) const {
 }
 
 ForecastKey Prefetch::next_key(const MergeInput& source) const {
-  return key_of_block(source, source.ready_end / records_per_block_);
+  return key_of_block(source, source.ready_end / records_per_block(source));
 }
 
 bool Prefetch::may_take(const MergeInput& source) const { return source.starving() ? !free_.empty() : free_.size() > starving_; }
@@ -75,30 +77,68 @@ void Prefetch::demand(std::uint32_t source) {
 
 Task<void> Prefetch::load(std::uint32_t index, std::uint64_t block, std::byte* data) {
   MergeInput& source = sources_[index];
-  const std::uint64_t first = block * run_blocks_per_block_;
-  const std::uint64_t run_blocks = std::min(run_blocks_per_block_, source.run_blocks - first);
   if (source.is_resident) {
+    const std::uint64_t first = block * run_blocks_per_block_,
+                        run_blocks = std::min(run_blocks_per_block_, source.run_blocks - first);
     auto work = compute_.run([&] { gather(source, first, run_blocks, data); }, run_blocks * run_block_.bytes);
     co_await work;
+  } else if (source.in_input != nullptr) {
+    co_await load_from_input(source, block, data);
   } else {
-    std::vector<records::MultisetHash> sums;
-    const run::StoredRun& stored = store_.run(source.stored);
-    const std::uint64_t bytes = run_blocks * run_block_.bytes, on_drive = store_.stored_bytes(stored, first, run_blocks);
-    co_await store_.read(source.stored, first, data + bytes - on_drive, on_drive);
-    auto work = compute_.run(
-        [&] {
-          if (keeps_sums_ && !stored.is_packed) sums = sum_run_blocks(source, first, run_blocks, data);
-          store_.open_run_blocks(stored, source.records, first, run_blocks, data);
-          if (keeps_sums_ && stored.is_packed) sums = sum_run_blocks(source, first, run_blocks, data);
-          check_forecast(source, first, store_.block_in(data, run_blocks, 0));
-        },
-        bytes);
-    co_await work;
-    source.held[block - source.first_block].sums = std::move(sums);
+    co_await load_stored(source, block, data);
   }
   --in_flight_;
   mark_ready(source, block);
   arrived_.notify();
+}
+
+Task<void> Prefetch::load_stored(MergeInput& source, std::uint64_t block, std::byte* data) {
+  const std::uint64_t first = block * run_blocks_per_block_;
+  const std::uint64_t run_blocks = std::min(run_blocks_per_block_, source.run_blocks - first);
+  std::vector<records::MultisetHash> sums;
+  const run::StoredRun& stored = store_.run(source.stored);
+  const std::uint64_t bytes = run_blocks * run_block_.bytes, on_drive = store_.stored_bytes(stored, first, run_blocks);
+  co_await store_.read(source.stored, first, data + bytes - on_drive, on_drive);
+  auto work = compute_.run(
+      [&] {
+        if (keeps_sums_ && !stored.is_packed) sums = sum_run_blocks(source, first, run_blocks, data);
+        store_.open_run_blocks(stored, source.records, first, run_blocks, data);
+        if (keeps_sums_ && stored.is_packed) sums = sum_run_blocks(source, first, run_blocks, data);
+        check_forecast(source, first, store_.block_in(data, run_blocks, 0));
+      },
+      bytes);
+  co_await work;
+  source.held[block - source.first_block].sums = std::move(sums);
+}
+
+// Bytes in front of the first record of a block, which a read has to begin with.
+std::uint64_t Prefetch::lead_of(const MergeInput& source, std::uint64_t block) const noexcept {
+  const std::uint64_t at = source.in_input->begin + block * records_per_block(source) * encoder_.record_size();
+  return at % source.in_input->file->alignment();
+}
+
+Task<void> Prefetch::load_from_input(const MergeInput& source, std::uint64_t block, std::byte* data) {
+  const RecordsInInput& place = *source.in_input;
+  const std::uint64_t first = block * records_per_block(source),
+                      count = std::min(records_per_block(source), source.records - first);
+  const std::uint64_t at = place.begin + first * encoder_.record_size(), lead = lead_of(source, block);
+  const std::uint64_t bytes = lead + count * encoder_.record_size();
+  (void)co_await reactor_.read(*place.file, at - lead, data, round_up(bytes, place.file->alignment()), bytes);
+  auto work = compute_.run([&] { check_pieces(source, first, count, data + lead); }, bytes);
+  co_await work;
+}
+
+void Prefetch::check_pieces(const MergeInput& source, std::uint64_t first, std::uint64_t count, const std::byte* records) const {
+  const RecordsInInput& place = *source.in_input;
+  for (std::uint64_t at = first; at < first + count; at += place.piece_records) {
+    const std::uint64_t size = std::min(place.piece_records, first + count - at) * encoder_.record_size();
+    if (records::block_checksum(records + (at - first) * encoder_.record_size(), size, at) !=
+        place.checksums[at / place.piece_records])
+      throw VerificationError(
+          fmt::format("verification failed: {} holds other records than when it was first read; the output was "
+                      "not written",
+                      place.file->path()));
+  }
 }
 
 // Before the checksums are looked at: a change between the two is found by these, one that comes later by the sums. (What is
@@ -169,11 +209,11 @@ void Prefetch::gather(const MergeInput& source, std::uint64_t first_run_block, s
 void Prefetch::mark_ready(MergeInput& source, std::uint64_t block) {
   source.held[block - source.first_block].ready = true;
   const std::uint64_t before = source.ready_end;
-  std::uint64_t ready_block = source.ready_end / records_per_block_;
+  std::uint64_t ready_block = source.ready_end / records_per_block(source);
   if (ready_block != block) return;  // an earlier block is still on its way
   while (ready_block < source.first_block + source.held.size() && source.held[ready_block - source.first_block].ready)
     ++ready_block;
-  source.ready_end = std::min(ready_block * records_per_block_, source.records);
+  source.ready_end = std::min(ready_block * records_per_block(source), source.records);
   ready_records_ += source.ready_end - before;
 }
 
@@ -182,7 +222,7 @@ void Prefetch::consume(std::uint32_t index, std::uint64_t consumed) {
   ready_records_ -= consumed - source.consumed;
   if (keeps_sums_) add_consumed_run_blocks(source, consumed);
   source.consumed = consumed;
-  const std::uint64_t done_blocks = consumed == source.records ? source.blocks : consumed / records_per_block_;
+  const std::uint64_t done_blocks = consumed == source.records ? source.blocks : consumed / records_per_block(source);
   if (done_blocks == source.first_block) return;
   while (source.first_block < done_blocks) {
     free_.push_back(source.held.front().data);
@@ -194,7 +234,14 @@ void Prefetch::consume(std::uint32_t index, std::uint64_t consumed) {
 
 RunView Prefetch::view(const MergeInput& source) const {
   RunView view;
-  view.first = source.first_block * records_per_block_;
+  view.first = source.first_block * records_per_block(source);
+  if (source.in_input != nullptr) {
+    view.records_per_run_block = static_cast<std::uint32_t>(records_per_block(source));
+    view.record_size = encoder_.record_size();
+    for (std::uint64_t block = source.first_block; const MergeInput::Held& held : source.held)
+      view.blocks.push_back(held.data + lead_of(source, block++));
+    return view;
+  }
   view.records_per_run_block = run_block_.records;
   view.run_blocks_per_block = static_cast<std::uint32_t>(run_blocks_per_block_);
   view.run_block_stride = run_block_.bytes;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/fixed/record_tools.h"
+#include "engine/fixed/records_in_input.h"
 #include "engine/fixed/run_buffer.h"
 #include "engine/fixed/run_view.h"
 #include "hash/multiset_hash.h"
@@ -24,10 +25,12 @@ namespace ecosort::engine {
 // One run of a merge: what was fetched of it and how far it is consumed. Records count from the start of the run.
 struct MergeInput {
   bool is_resident = false;
-  std::size_t stored = 0;  // number in the run store
+  std::size_t stored = 0;                    // number in the run store
+  const RecordsInInput* in_input = nullptr;  // lies there instead, with the forecast of that number
   const RunBuffer* resident = nullptr;
   std::uint64_t records = 0;
   std::uint64_t run_blocks = 0, blocks = 0;
+  std::uint32_t run_block_records = 0;
 
   std::uint64_t next_block = 0;   // to be fetched
   std::uint64_t first_block = 0;  // of `held`
@@ -81,7 +84,7 @@ class Prefetch {
   [[nodiscard]] unsigned in_flight() const noexcept { return in_flight_; }
   [[nodiscard]] bool fetched_all() const noexcept { return sequence_.empty() && in_flight_ == 0; }
   [[nodiscard]] std::uint64_t demand_reads() const noexcept { return demand_reads_; }
-  [[nodiscard]] std::uint64_t records_per_block() const noexcept { return records_per_block_; }
+  [[nodiscard]] std::uint64_t records_per_block() const noexcept { return run_blocks_per_block_ * run_block_.records; }
 
   // Of the first record that `source` has not in memory; only while it has such a record.
   [[nodiscard]] ForecastKey next_key(const MergeInput& source) const;
@@ -96,7 +99,14 @@ class Prefetch {
   [[nodiscard]] ForecastKey key_of_block(const MergeInput& source, std::uint64_t block) const;
   [[nodiscard]] bool may_take(const MergeInput& source) const;
   void start(std::uint32_t source);
+  [[nodiscard]] std::uint64_t records_per_block(const MergeInput& source) const noexcept {
+    return run_blocks_per_block_ * source.run_block_records;
+  }
   Task<void> load(std::uint32_t source, std::uint64_t block, std::byte* data);
+  Task<void> load_stored(MergeInput& source, std::uint64_t block, std::byte* data);
+  [[nodiscard]] std::uint64_t lead_of(const MergeInput& source, std::uint64_t block) const noexcept;
+  Task<void> load_from_input(const MergeInput& source, std::uint64_t block, std::byte* data);
+  void check_pieces(const MergeInput& source, std::uint64_t first, std::uint64_t count, const std::byte* records) const;
   [[nodiscard]] std::vector<records::MultisetHash> sum_run_blocks(const MergeInput& source, std::uint64_t first,
                                                                   std::uint64_t run_blocks, std::byte* data) const;
   void gather(const MergeInput& source, std::uint64_t first_run_block, std::uint64_t run_blocks, std::byte* data) const;
@@ -104,11 +114,12 @@ class Prefetch {
   void mark_ready(MergeInput& source, std::uint64_t block);
   void add_consumed_run_blocks(const MergeInput& source, std::uint64_t consumed);
 
+  io::Reactor& reactor_;
   Compute& compute_;
   RecordRuns& store_;
   const records::Encoder& encoder_;
   planner::RunBlock run_block_;
-  std::uint64_t run_blocks_per_block_, records_per_block_;
+  std::uint64_t run_blocks_per_block_;
   Buffer memory_;
   std::vector<MergeInput>& sources_;
   std::vector<std::byte*> free_;

@@ -66,6 +66,16 @@ std::vector<ReadAhead::Block> ReadAhead::blocks_of(RunBuffer& run, std::uint64_t
   return blocks;
 }
 
+std::optional<ReadAhead::Extent> ReadAhead::extent_of(std::uint64_t first, std::uint64_t count) const {
+  for (const Input& input : inputs_) {
+    if (first < input.records && input.records - first >= count && !input.file->facts().is_stream)
+      return Extent{input.file.get(), input.begin() + first * record_size_};
+    if (first < input.records) break;
+    first -= input.records;
+  }
+  return std::nullopt;
+}
+
 Task<void> ReadAhead::read_run(RunBuffer& run, std::uint64_t first, std::uint64_t count, bool extracts) {
   const std::vector<Block> blocks = blocks_of(run, first, count);
   run.count = count;

@@ -55,6 +55,13 @@ class ReadAhead {
   // The next `count` records of a stream; run.count is smaller only when the stream ended.
   [[nodiscard]] Task<void> fill_from_stream(RunBuffer& run, std::uint64_t count, Progress& progress);
 
+  // Where these records lie, if they follow each other in one file that can be read again.
+  struct Extent {
+    const io::File* file = nullptr;
+    std::uint64_t begin = 0;  // of the first record
+  };
+  [[nodiscard]] std::optional<Extent> extent_of(std::uint64_t first, std::uint64_t count) const;
+
   [[nodiscard]] const Tally& tally() const noexcept { return tally_; }  // of everything extracted so far
 
   void free_buffers() { bounce_.reset(); }  // nothing can be read afterwards

@@ -19,6 +19,7 @@ struct RunBuffer {
   std::byte* records = nullptr;   // the first record
   std::uint64_t count = 0;        // records
   std::uint32_t first_index = 0;  // of the index entries: tells the run buffers of one sort apart
+  bool is_ordered = false;        // its records came in order
   Tally tally;                    // of the records as they were read
 
   [[nodiscard]] records::Entry* entries() const noexcept { return index.as<records::Entry>().data(); }

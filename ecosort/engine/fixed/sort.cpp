@@ -59,9 +59,12 @@ class RecordKernel final : public Kernel {
     former_->free_buffers();
     reader_.free_buffers();
     report.runs = runs_.records.size();
+    count_runs_in_inputs();
     for (std::size_t i = 0; i < runs_.records.size(); ++i) sources_.push_back(source(i));
     bench_.compute.use(plan_.wanted.threads_of_merge());
   }
+
+  [[nodiscard]] bool reads_inputs_again() const override { return report.runs_in_inputs > 0; }
 
   std::string check_inputs() override {
     reader_.check_unchanged(bench_.storage);
@@ -178,15 +181,24 @@ class RecordKernel final : public Kernel {
     if (bench_.storage.reserve_patiently(*output_, 0, bytes)) output_reserved_ = bytes;
   }
 
-  // Of the space for runs, what they did not take because they are compressed: the output needs it, and no one else is to have
-  // it. If somebody has it already, it may yet come with what the merge gives back.
+  // Of the space for runs, what they did not take because they are compressed or lie in the inputs: the output needs it, and no
+  // one else is to have it. If somebody has it already, it may yet come with what the merge gives back.
   void reserve_what_runs_left() {
     const std::uint64_t all = round_up(output_bytes(), page_bytes), taken = store_.allocated_bytes();
-    if (!packer_ || output_reserved_ == 0 || taken >= all || all - taken <= output_reserved_) return;
+    if ((!packer_ && report.runs_in_inputs == 0) || output_reserved_ == 0 || taken >= all || all - taken <= output_reserved_)
+      return;
     try {
       if (bench_.storage.reserve_patiently(*output_, 0, all - taken)) output_reserved_ = all - taken;
     } catch (const IoError& error) {
       if (!io::is_full(error.error_number())) throw;
+    }
+  }
+
+  void count_runs_in_inputs() {
+    for (std::size_t run = 0; run < runs_.in_inputs.size(); ++run) {
+      if (!runs_.in_inputs[run]) continue;
+      ++report.runs_in_inputs;
+      report.bytes_in_inputs += runs_.records[run] * encoder_.record_size();
     }
   }
 
@@ -198,6 +210,7 @@ class RecordKernel final : public Kernel {
       source.resident = &runs_.resident[run - runs_.stored.size()];
     else
       source.stored = runs_.stored[run];
+    if (run < runs_.in_inputs.size() && runs_.in_inputs[run]) source.in_input = &*runs_.in_inputs[run];
     return source;
   }
 

@@ -43,14 +43,85 @@ Task<void> FormLineRuns::read_runs() {
     co_await free_runs_.take();
     LineRun& run = *idle_runs_.back();
     idle_runs_.pop_back();
-    do co_await reader_.fill(run);
+    do co_await reader_.fill(run, &order_);
     while (run.count == 0 && !reader_.at_end());
+    run.is_ordered = order_.is_all(run);
     const bool stays = keeper_ == nullptr && runs_->empty() && reader_.at_end();
     if (stays) resident_ = &run;
     if (stays || run.count == 0) break;
-    runs_->emplace_back();
-    storing_.spawn(store(run, runs_->size() - 1, read_so_far()));
+    if (const std::optional<std::size_t> number = co_await leave_ordered(run)) {
+      storing_.spawn(store(run, *number, read_so_far()));
+    } else {
+      idle_runs_.push_back(&run);
+      free_runs_.give();
+    }
   }
+}
+
+// What came in order is left in its input, and the run keeps the rest. Returns its number among the runs; nothing: no row is
+// left.
+Task<std::optional<std::size_t>> FormLineRuns::leave_ordered(LineRun& run) {
+  std::optional<OrderedRows> beginning, ending;
+  if (leaves_in_inputs_) beginning = order_.beginning(run);
+  if (beginning && !goes_on(run, *beginning) && !is_worth_a_run(run, *beginning)) beginning.reset();
+  const std::size_t first = beginning ? beginning->end : 0;
+  if (leaves_in_inputs_ && first < run.count) {
+    auto work = tools_.bench.compute.run([&] { ending = order_.ending(run, tools_.format, first); });
+    co_await work;
+    if (ending && !is_worth_a_run(run, *ending)) ending.reset();
+  }
+  const std::size_t end = ending ? ending->first : run.count;
+  std::optional<std::size_t> number;
+  if (beginning) leave_in_input(run, *beginning);
+  if (first < end) {
+    number = runs_->size();
+    runs_->emplace_back();
+  }
+  if (ending) leave_in_input(run, *ending);
+  const std::size_t left = (beginning ? beginning->size : 0) + (ending ? ending->size : 0);
+  if (left > 0) keep_rows(run, first, end, run.line_bytes - left);
+  co_return number;
+}
+
+// A run for each of two seams in a buffer would cost the merge more than they save: short ones are sorted with the rows around
+// them. Where runs become so many that one merge may not take all of them, a buffer makes one.
+bool FormLineRuns::is_worth_a_run(const LineRun& run, const OrderedRows& rows) const {
+  constexpr std::uint64_t least_share = 4, share_of_merge = 8;
+  if (rows.end - rows.first == run.count) return true;
+  const LinePlan& plan = tools_.plan;
+  const std::uint64_t most = std::min<std::uint64_t>(plan.merge_bytes() / plan.block_bytes, plan.batch_size);
+  return rows.size >= run.line_bytes / least_share && runs_->size() < most / share_of_merge;
+}
+
+// Whether the rows go on where the last run ends.
+bool FormLineRuns::goes_on(const LineRun& run, const OrderedRows& rows) const {
+  if (runs_->empty() || !last_row_ || last_input_ != rows.input) return false;
+  const std::optional<RowsInInput>& last = runs_->back().run.in_input;
+  return last && last->begin + last->bytes == rows.offset && last->missing_end.empty() &&
+         tools_.format.compare(*last_row_, run.line(row_entry(run, rows.first))) <= 0;
+}
+
+// The rows become a run that lies in their input, or go on the last one.
+void FormLineRuns::leave_in_input(const LineRun& run, const OrderedRows& rows) {
+  constexpr std::size_t most_kept = std::size_t{64} << 10U;  // of a row: nothing is compared with a longer one
+  const LineInput& input = reader_.input(rows.input);
+  if (!goes_on(run, rows)) {
+    runs_->emplace_back();
+    runs_->back().run.in_input = RowsInInput{.file = input.file.get(), .begin = rows.offset, .terminator = run.terminator};
+  }
+  RowRun& left = runs_->back().run;
+  const std::uint64_t in_file = std::min<std::uint64_t>(rows.size, input.end_offset() - rows.offset);
+  left.bytes += rows.size;
+  left.lines += rows.end - rows.first;
+  left.longest = std::max(left.longest, order_.longest());
+  left.in_input->bytes += in_file;
+  left.in_input->missing_end.assign(run.bytes() + rows.begin + in_file, rows.size - in_file);
+  left.in_input->has_quotes |= run.has_quotes;
+  const Text last = run.line(row_entry(run, rows.end - 1));
+  last_row_.reset();
+  if (last.size() <= most_kept) last_row_.emplace(last);
+  last_input_ = rows.input;
+  tools_.bench.progress.add_bytes(rows.size);  // as if they were stored
 }
 
 ReadSoFar FormLineRuns::read_so_far() const {
@@ -70,7 +141,10 @@ void FormLineRuns::make_seen() {
 Task<records::MultisetHash> FormLineRuns::sort(LineRun& run) {
   records::MultisetHash dropped;
   auto work = tools_.bench.compute.run([&] {
-    sort_index(run, tools_.format, tools_.bench.compute.threads());
+    if (run.is_ordered)
+      std::reverse(run.entries(), run.entries() + run.count);
+    else
+      sort_index(run, tools_.format, tools_.bench.compute.threads());
     if (unique_) drop_equal(run, tools_.format, dropped);
   });
   co_await work;

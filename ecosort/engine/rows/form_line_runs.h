@@ -2,15 +2,22 @@
 //
 //   read | index (read_lines) -> sort the index -> drop equal lines (-u) -> gather into blocks -> write
 //
+// What came in order is not sorted, and not stored where it can be read again: such rows become a run that lies in its input
+// (RowsInInput), and where it goes on in the next buffer the same run grows.
+//
+//   buffer   | goes on the run before | sorted and stored | a run in the input, or sorted with the rest where it is short |
+//
 // Run buffers are a counted resource, first come first served. A run is one task from its sort to its last block.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/task.h"
 #include "engine/pace_meter.h"
+#include "engine/rows/input_order.h"
 #include "engine/rows/line_blocks.h"
 #include "engine/rows/merge_tree.h"
 #include "engine/rows/read_lines.h"
@@ -60,6 +67,9 @@ class FormLineRuns {
     inputs_are_files_ = inputs_are_files;
   }
 
+  // Before form(), without a keeper: runs may lie in the inputs, which stay as they are until the runs are merged.
+  void leave_in_inputs() noexcept { leaves_in_inputs_ = true; }
+
   [[nodiscard]] LineRun* resident() const noexcept { return resident_; }
   // Of lines that were dropped after they were sorted.
   [[nodiscard]] const records::MultisetHash& dropped() const noexcept { return dropped_; }
@@ -71,6 +81,10 @@ class FormLineRuns {
 
  private:
   Task<void> read_runs();
+  Task<std::optional<std::size_t>> leave_ordered(LineRun& run);
+  [[nodiscard]] bool goes_on(const LineRun& run, const OrderedRows& rows) const;
+  [[nodiscard]] bool is_worth_a_run(const LineRun& run, const OrderedRows& rows) const;
+  void leave_in_input(const LineRun& run, const OrderedRows& rows);
   Task<void> store(LineRun& run, std::size_t number, ReadSoFar read);
   Task<void> gather_blocks(GatherLines& gather, LineSink& sink);
   void make_seen();
@@ -80,6 +94,10 @@ class FormLineRuns {
   ReadLines& reader_;
   std::vector<DuplicateFilter>& seen_;
   bool unique_;
+  bool leaves_in_inputs_ = false;
+  InputOrder order_;                     // of the run that is read
+  std::optional<std::string> last_row_;  // of the last run, if it lies in an input and may go on
+  std::uint64_t last_input_ = 0;         // by its number, likewise
   LineRunKeeper* keeper_ = nullptr;
   run::RunPacker* packer_ = nullptr;
   bool inputs_are_files_ = true;

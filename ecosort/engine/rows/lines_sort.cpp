@@ -68,10 +68,15 @@ class RowKernel final : public engine::Kernel {
   Task<void> form_runs() override {
     former_.emplace(tools(), *reader_, seen_, job_.unique);
     if (packer_) former_->tell_pace(*packer_, input_size() > 0);
+    if (job_.leaves_in_inputs) former_->leave_in_inputs();
     co_await former_->form(runs_);
     dropped_ += reader_->dropped() + former_->dropped();
     report.runs = runs_.size();
     format_.check_counts(reader_->key_counts(), reader_->hash().count - first_rows_.hash().count - reader_->blank_lines());
+    for (const MergeInput& input : runs_) {
+      report.runs_in_inputs += input.run.in_input ? 1 : 0;
+      report.bytes_in_inputs += input.run.in_input ? input.run.bytes : 0;
+    }
     if (is_resident())
       bench_.progress.plan_job(2, 2 * reader_->bytes(), reader_->bytes());
     else
@@ -79,6 +84,8 @@ class RowKernel final : public engine::Kernel {
   }
 
   std::string check_inputs() override { return job_.merge ? "" : reader_->check_unchanged(); }
+
+  [[nodiscard]] bool reads_inputs_again() const override { return report.runs_in_inputs > 0; }
 
   // Adjacent runs are merged until one merge can take all of them.
   std::optional<Step> next_group() override {
@@ -271,7 +278,7 @@ class RowKernel final : public engine::Kernel {
   // Closes what was merged.
   void let_go(std::vector<MergeInput>& inputs) {
     for (const MergeInput& input : inputs)
-      if (!input.is_plain) files_->close(input.run.stored);
+      if (!input.is_plain && !input.run.in_input) files_->close(input.run.stored);
     inputs.clear();
   }
 
@@ -326,7 +333,8 @@ class RowKernel final : public engine::Kernel {
   // The runs are there, or the files that are to be merged.
   void plan_merges(std::uint64_t bytes) {
     if (bytes == 0) return;
-    const std::uint64_t again = intermediate_bytes(runs_), done = job_.merge ? 0 : reader_->bytes() + bytes;
+    const std::uint64_t again = intermediate_bytes(runs_),
+                        done = job_.merge ? 0 : reader_->bytes() + bytes - report.bytes_in_inputs;
     bench_.progress.plan_job((job_.merge ? 1U : 2U) + (again > 0 ? 1U : 0U), done + 2 * again + 2 * bytes, done);
   }
 

@@ -46,6 +46,7 @@ struct LinesJob {
   std::string compress_program;          // through which they go; empty: none
   std::uint64_t header_bytes = 0;        // most that what stays on top may have, besides the plan's memory
   bool unique = false;
+  bool leaves_in_inputs = true;      // rows that come in order are not stored, where they can be read again
   bool merge = false;                // the inputs are sorted
   bool checks_order = false;         // of these inputs
   std::optional<RunContents> kept;   // the inputs are runs of jobs

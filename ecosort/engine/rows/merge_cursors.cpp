@@ -93,12 +93,14 @@ MergeCursors::MergeCursors(const RowTools& tools, std::vector<MergeInput>& input
     auto cursor = std::make_unique<MergeCursor>();
     cursor->input = &input;
     cursor->is_plain = input.is_plain;
+    cursor->is_checked = input.is_plain || input.run.in_input;
     cursor->index = static_cast<std::uint32_t>(cursors_.size());
     cursor->room = room_before(plan_, input);
     cursor->slot_count = slots;
     for (unsigned slot = 0; slot < slots; ++slot, at += slot_bytes(plan_, input)) cursor->slots[slot].data = at + cursor->room;
     cursor->blocks = input.kept != nullptr ? input.kept->blocks() : UINT64_MAX;
-    if (!input.is_plain) limit(*cursor, part.ranges.empty() ? ByteRange{0, input.run.bytes} : part.ranges[cursor->index]);
+    if (!input.is_plain)
+      limit(*cursor, part.ranges.empty() ? ByteRange{input.run.begin(), input.run.end()} : part.ranges[cursor->index]);
     cursors_.push_back(std::move(cursor));
   }
 }
@@ -107,14 +109,14 @@ MergeCursors::MergeCursors(const RowTools& tools, std::vector<MergeInput>& input
 //   ..|.........:.....|...........|...........|...:.......|..       a block that two parts read is given back with the file
 //               begin                             end
 void MergeCursors::limit(MergeCursor& cursor, const ByteRange& range) const {
-  const std::uint64_t payload = plan_.block_bytes - run::trailer_bytes;
+  const std::uint64_t payload = cursor.input->run.payload(plan_.block_bytes);
   cursor.exhausted = range.begin == range.end;
   cursor.skipped = range.begin % payload;
   cursor.lines_end = range.end;
   cursor.next_block = cursor.consumed_end = range.begin / payload;
   cursor.blocks = cursor.exhausted ? cursor.next_block : div_up(range.end, payload);
   cursor.released_end = div_up(range.begin, payload);
-  cursor.release_limit = range.end == cursor.input->run.bytes ? cursor.blocks : range.end / payload;
+  cursor.release_limit = range.end == cursor.input->run.end() ? cursor.blocks : range.end / payload;
 }
 
 void MergeCursors::request_first() {
@@ -155,7 +157,7 @@ Task<void> MergeCursors::load(MergeCursor& cursor, unsigned index, std::uint64_t
     if (slot.is_last) cursor.blocks = block + 1;
   } else {
     const run::BlockContents contents = co_await read_rows(files_, compute_, cursor.input->run, block, slot.data);
-    const std::uint64_t before = block * (plan_.block_bytes - run::trailer_bytes);
+    const std::uint64_t before = block * cursor.input->run.payload(plan_.block_bytes);
     slot.bytes = std::min<std::uint64_t>(contents.used_bytes, cursor.lines_end - before);
     slot.is_last = block + 1 == cursor.blocks;
   }
@@ -196,6 +198,8 @@ std::uint64_t MergeCursors::memory_for(const MergeCursor& cursor, std::size_t ta
 // along.
 Task<void> MergeCursors::make_room(MergeCursor& cursor, std::size_t tail) {
   const std::uint64_t most = largest_room(plan_);
+  if (!cursor.is_plain)
+    throw VerificationError("verification failed: a line of a run is longer than its longest one; the output was not written");
   if (tail > most)
     throw NotEnoughMemory(
         fmt::format("{}: a line is longer than {}, a quarter of the memory", cursor.input->name, format_bytes(most)),
@@ -286,7 +290,7 @@ Task<void> MergeCursors::check_rest(MergeCursor& cursor) {
 // A line that began in the block before lies in front of the present one.
 std::uint64_t MergeCursors::position(const MergeCursor& cursor) const {
   if (cursor.exhausted) return cursor.lines_end;
-  const std::uint64_t block = cursor.consumed_end * (plan_.block_bytes - run::trailer_bytes);
+  const std::uint64_t block = cursor.consumed_end * cursor.input->run.payload(plan_.block_bytes);
   if (!cursor.has_block) return block + cursor.skipped;
   return block + static_cast<std::uint64_t>(cursor.at - reinterpret_cast<const char*>(cursor.slots[cursor.present].data));
 }

@@ -32,7 +32,7 @@ struct MergeFit {
 // What a merge of all of these inputs takes, each with so many slots.
 [[nodiscard]] std::uint64_t merge_memory_bytes(const LinePlan& plan, const std::vector<MergeInput>& inputs, unsigned slots);
 
-// Bytes [begin, end) of the lines of a run: whole lines.
+// Bytes [begin, end) of the lines of a run, as it counts them: whole lines.
 struct ByteRange {
   std::uint64_t begin = 0, end = 0;
 

@@ -5,16 +5,34 @@
 #include "base/errors.h"
 
 namespace ecosort::lines {
+namespace {
 
+// A run among these that has more than twice the bytes of the others together, as one that lies in an input may have; else `end`.
+std::size_t giant_among(const std::vector<MergeInput>& runs, std::size_t first, std::size_t end) {
+  std::uint64_t all = 0;
+  std::size_t giant = end;
+  for (std::size_t i = first; i < end; ++i) all += runs[i].run.bytes;
+  for (std::size_t i = first; i < end; ++i)
+    if (runs[i].run.bytes > 2 * (all - runs[i].run.bytes)) giant = i;
+  return giant;
+}
+
+}  // namespace
+
+// A giant is passed over as long as there are others: it had better be moved once, by the last merge.
 std::optional<MergeGroup> MergeGroups::next(const std::vector<MergeInput>& runs) {
   const MergeFit all = fit_merge(plan_, runs, 0);
   if (all.inputs >= runs.size()) return std::nullopt;
-  while (true) {
+  for (std::size_t passed = 0;;) {
     if (runs.size() - std::min(first_, runs.size()) < 2) first_ = 0;
     MergeFit fit = fit_merge(plan_, runs, first_);
     if (fit.inputs >= 2) {
       fit.inputs = std::min(fit.inputs, std::max<std::size_t>(runs.size() - all.inputs + 1, 2));
-      return MergeGroup{first_++, fit};
+      const std::size_t end = first_ + fit.inputs, giant = giant_among(runs, first_, end);
+      if (giant == end || passed == runs.size()) return MergeGroup{first_++, fit};
+      ++passed;
+      first_ = giant + 1;
+      continue;
     }
     if (first_ == 0) throw NotEnoughMemory("two lines are too long for the memory at a time", plan_.memory_bytes);
     first_ = 0;

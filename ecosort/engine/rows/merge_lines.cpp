@@ -59,6 +59,7 @@ bool MergeLines::find_end(const Format& format, MergeCursor& cursor) {
   }
   cursor.searched = cursor.end;
   if (!cursor.at_last_block) return false;
+  if (!cursor.is_plain && cursor.at != cursor.end) rows_are_others(cursor);
   complete_last_row(cursor);
   return true;
 }
@@ -85,10 +86,23 @@ void MergeLines::refuse(MergeCursor& cursor, const rows::Fault& fault) {
                     fault);
 }
 
-// Of a plain file: rows of runs were looked at when they were read.
+// A run does not hold the rows that it was made of.
+void MergeLines::rows_are_others(const MergeCursor& cursor) {
+  if (cursor.input->run.in_input)
+    throw VerificationError(
+        fmt::format("verification failed: {} holds other rows than when it was first read; the output was not written",
+                    cursor.input->run.in_input->file->path()));
+  throw VerificationError("verification failed: a run ends within a line; the output was not written");
+}
+
+// Rows of stored runs were looked at when they were read. Those of an input were counted then, too.
 template <class Format>
 void MergeLines::check_row(const Format& format, MergeCursor& cursor) {
-  if (const auto fault = format.check_row(cursor.line(), merged_.key_counts)) refuse(cursor, *fault);
+  if (cursor.is_plain) {
+    if (const auto fault = format.check_row(cursor.line(), merged_.key_counts)) refuse(cursor, *fault);
+  } else if (format.check_row(cursor.line(), counted_before_)) {
+    rows_are_others(cursor);
+  }
 }
 
 // As find_row(), of a row of a run, where a format sees at once where it ends and what its window is.
@@ -117,7 +131,7 @@ bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
   }
   if (cursor.exhausted) return true;
   if constexpr (Format::checks_rows)
-    if (cursor.is_plain) check_row(format, cursor);
+    if (cursor.is_checked) check_row(format, cursor);
   cursor.window = format.window(cursor.line());
   if constexpr (requires { &Format::repeats_header; })
     if (cursor.is_plain && format.repeats_header(cursor.line(), cursor.window))

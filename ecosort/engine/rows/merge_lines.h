@@ -87,6 +87,7 @@ class MergeLines {
   [[nodiscard]] bool find_row(const Format& format, MergeCursor& cursor);
   template <class Format>
   void check_row(const Format& format, MergeCursor& cursor);
+  [[noreturn]] static void rows_are_others(const MergeCursor& cursor);
   void complete_last_row(MergeCursor& cursor);
   static void pass_row(MergeCursor& cursor) noexcept;
   void leave_out(MergeCursor& cursor);
@@ -115,6 +116,7 @@ class MergeLines {
   MergeCursors cursors_;
   MergeTree tree_;
   MergedLines merged_;
+  std::vector<rows::KeyCounts> counted_before_;  // of rows in inputs, which run formation counts
   LateHash out_;
 
   std::size_t filled_ = 0;          // bytes in the block

@@ -20,8 +20,8 @@
 
 namespace ecosort::lines {
 
-// What is merged: a stored run, or a file that somebody sorted. Whoever starts a merge owns it and lets go of it afterwards,
-// because several parts of it may be merged at the same time.
+// What is merged: a run, stored or in an input, or a file that somebody sorted. Whoever starts a merge owns it and lets go of it
+// afterwards, because several parts of it may be merged at the same time.
 struct MergeInput {
   RowRun run;
   std::string name;
@@ -48,8 +48,9 @@ struct alignas(64) MergeCursor {
   records::KeyWindow window{};
   MergeInput* input = nullptr;
   std::uint32_t index = 0;
-  bool is_plain = false;   // as its input
-  bool is_inside = false;  // of quotes, at `searched`
+  bool is_plain = false;    // as its input
+  bool is_checked = false;  // its rows are checked as they come: of a plain file, and of an input, which may have changed
+  bool is_inside = false;   // of quotes, at `searched`
   bool at_last_block = false, exhausted = false;
 
   std::size_t room = 0;

@@ -243,13 +243,26 @@ void ReadLines::take(const LineRun& run, const Indexed& indexed) {
   indexed_ = indexed.end;
 }
 
+// Of the next row, where it can be read again: in a file that stays open.
+std::optional<InputOrder::Origin> ReadLines::origin() const {
+  if (input_ == inputs_.size()) return std::nullopt;
+  const LineInput& input = inputs_[input_];
+  if (input.is_stream() || input.is_opened_late || input.file->alignment() > page_bytes) return std::nullopt;
+  return InputOrder::Origin{input_, input.file->facts().start_offset + file_indexed_};
+}
+
 Task<void> ReadLines::index(LineRun& run) {
   if (!take_first_rows(run)) co_return;
   const std::size_t room = run.size() - std::min(run.size(), requested_ + 1 + line_slack_bytes);
   const std::size_t most = room / index_bytes_per_line - std::min(run.count, room / index_bytes_per_line);
   Indexed indexed;
-  const std::size_t from = indexed_, to = present_;
-  auto work = compute_.run([&] { indexed = index_lines(run, format_, from, to, most, compute_.threads(), seen_); }, to - from);
+  const std::size_t from = indexed_, to = present_, before = run.count;
+  auto work = compute_.run(
+      [&] {
+        indexed = index_lines(run, format_, from, to, most, compute_.threads(), seen_);
+        if (order_ != nullptr) order_->add(run, format_, indexed, before, from, origin(), compute_.threads());
+      },
+      to - from);
   co_await work;
   run.line_bytes += indexed.end - from - indexed.dropped_bytes;
   take(run, indexed);
@@ -277,7 +290,7 @@ void ReadLines::end_input(LineRun& run) {
   if (first_rows_.wants_row()) first_rows_.miss(rows::shown_name(inputs_[input_].name));
   decoded_.reset();
   if (LineInput& input = inputs_[input_]; input.is_opened_late) {
-    check_unchanged(input);
+    check_unchanged(input, grown_);
     storage_.close(std::move(input.file));
   }
   ++input_;
@@ -304,7 +317,10 @@ Task<void> ReadLines::cut_off(LineRun& run) {
   if (run.count == 0 && !took_rows_ && !tail_.empty()) line_too_long(run, tail_);
 }
 
-Task<void> ReadLines::fill(LineRun& run) {
+Task<void> ReadLines::fill(LineRun& run, InputOrder* order) {
+  order_ = order;
+  if (order != nullptr) order->begin();
+  run.is_ordered = false;
   run.count = 0;
   run.line_bytes = 0;
   run.format = &format_;
@@ -382,14 +398,15 @@ void ReadLines::line_too_long(const LineRun& run, Text beginning) const {
                         plan_.memory_bytes, is_on_drive ? memory_for_row(name, file_indexed_, format_) : 0);
 }
 
-void ReadLines::check_unchanged(const LineInput& input) {
-  if (input.has_grown(storage_)) grown_ += (grown_.empty() ? "" : ", ") + quoted_name(input.name);
+void ReadLines::check_unchanged(const LineInput& input, std::string& grown) {
+  if (input.has_grown(storage_)) grown += (grown.empty() ? "" : ", ") + quoted_name(input.name);
 }
 
 std::string ReadLines::check_unchanged() {
+  std::string grown = grown_;
   for (const LineInput& input : inputs_)
-    if (input.file) check_unchanged(input);
-  return grown_.empty() ? "" : grown_ + " grew meanwhile: what was added is not in the output";
+    if (input.file) check_unchanged(input, grown);
+  return grown.empty() ? "" : grown + " grew meanwhile: what was added is not in the output";
 }
 
 }  // namespace ecosort::lines

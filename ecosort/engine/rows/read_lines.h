@@ -18,6 +18,7 @@
 #include "engine/rows/decoded_input.h"
 #include "engine/rows/first_look.h"
 #include "engine/rows/first_rows.h"
+#include "engine/rows/input_order.h"
 #include "engine/rows/line_input.h"
 #include "engine/rows/row_tools.h"
 #include "formats/lines/duplicate_filter.h"
@@ -51,7 +52,8 @@ class ReadLines {
   void set_decoding(const DecodeTools& tools) { decoding_.emplace(tools); }
 
   // Fills `run`, whose buffer no one uses; no lines at all only at the end of the input. UsageError for a line that does not fit.
-  [[nodiscard]] Task<void> fill(LineRun& run);
+  // `order`: what of it comes in order; null: no one wants to know.
+  [[nodiscard]] Task<void> fill(LineRun& run, InputOrder* order = nullptr);
 
   [[nodiscard]] bool at_end() const noexcept { return input_ == inputs_.size() && tail_.empty(); }
   [[nodiscard]] const records::MultisetHash& hash() const noexcept {
@@ -61,6 +63,7 @@ class ReadLines {
   [[nodiscard]] const records::MultisetHash& dropped() const noexcept { return dropped_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint64_t blank_lines() const noexcept { return blank_lines_; }  // of those dropped
+  [[nodiscard]] const LineInput& input(std::uint64_t number) const { return inputs_[number]; }
   [[nodiscard]] const std::vector<rows::KeyCounts>& key_counts() const noexcept { return key_counts_; }
   [[nodiscard]] const rows::RepeatedHeader& repeated_header() const noexcept { return repeated_header_; }
 
@@ -76,7 +79,7 @@ class ReadLines {
     bool arrived = false;
   };
 
-  void check_unchanged(const LineInput& input);
+  void check_unchanged(const LineInput& input, std::string& grown);
   void begin_input();
   void place_tail(LineRun& run);
   [[nodiscard]] std::size_t aligned(std::size_t at) const;
@@ -94,6 +97,7 @@ class ReadLines {
   [[nodiscard]] bool has_whole_row(const LineRun& run) const;
   void take(const LineRun& run, const Indexed& indexed);
   [[nodiscard]] rows::RepeatedHeader repeated_header(const LineRun& run, const Indexed& indexed) const;
+  [[nodiscard]] std::optional<InputOrder::Origin> origin() const;
   Task<void> cut_off(LineRun& run);
   void check_beginning(Text row, bool is_all) const;
   [[noreturn]] void refuse(const char* row, const rows::Fault& fault) const;
@@ -132,7 +136,8 @@ class ReadLines {
   std::size_t requested_ = 0;
   std::uint64_t taken_ = 0;  // bytes that were requested for this run
   bool full_ = false;
-  Text tail_;  // in the run before
+  InputOrder* order_ = nullptr;  // of the run
+  Text tail_;                    // in the run before
   std::size_t longest_ = 0;
   bool took_rows_ = false;  // for this run
   records::MultisetHash hash_, dropped_;
@@ -140,7 +145,7 @@ class ReadLines {
   std::uint64_t blank_lines_ = 0;
   std::vector<rows::KeyCounts> key_counts_;
   rows::RepeatedHeader repeated_header_;
-  std::string grown_;  // names of inputs
+  std::string grown_;  // names of inputs that were closed
 };
 
 }  // namespace ecosort::lines

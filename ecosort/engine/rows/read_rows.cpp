@@ -3,6 +3,7 @@
 namespace ecosort::lines {
 
 Task<run::BlockContents> read_rows(RowRuns& files, engine::Compute& compute, RowRun& run, std::uint64_t block, std::byte* data) {
+  if (run.in_input) co_return co_await files.read_in_input(run, block, data);
   run::BlockContents contents = co_await files.read_checked(run, block, data);
   const run::StoredRun& stored = files.run(run.stored);
   if (!files.is_packed(stored, block)) co_return contents;

@@ -1,4 +1,5 @@
-// Blocks of stored runs, as they are merged: read, checked, and unpacked where they are packed.
+// Blocks of runs, as they are merged: of stored ones read, checked, and unpacked where they are packed; of those that lie in an
+// input read.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,14 @@
 #include "engine/rows/split_runs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <type_traits>
 
 #include "base/errors.h"
+#include "engine/rows/formats.h"
 #include "engine/rows/read_rows.h"
 
 namespace ecosort::lines {
@@ -30,8 +34,9 @@ std::uint64_t probe_bytes(const LinePlan& plan, std::size_t longest) noexcept {
 }  // namespace
 
 bool SplitRuns::can_split(const LinePlan& plan, const std::vector<MergeInput>& runs) noexcept {
-  const bool any_other =
-      std::ranges::any_of(runs, [](const MergeInput& input) { return input.run.is_compressed || input.is_plain; });
+  const bool any_other = std::ranges::any_of(runs, [](const MergeInput& input) {
+    return input.run.is_compressed || input.is_plain || (input.run.in_input && input.run.in_input->has_quotes);
+  });
   return !any_other && 2 * longest_line(runs) <= plan.block_bytes - run::trailer_bytes;
 }
 
@@ -46,11 +51,7 @@ std::uint64_t SplitRuns::search_bytes(const LinePlan& plan, const std::vector<Me
 }
 
 SplitRuns::SplitRuns(const RowTools& tools, std::vector<MergeInput>& runs, unsigned parts)
-    : tools_(tools),
-      runs_(runs),
-      parts_(parts),
-      payload_(tools.plan.block_bytes - run::trailer_bytes),
-      samples_(samples_per_run(runs.size(), parts)) {}
+    : tools_(tools), runs_(runs), parts_(parts), samples_(samples_per_run(runs.size(), parts)) {}
 
 void SplitRuns::allocate() {
   const std::size_t longest = longest_line(runs_);
@@ -64,6 +65,7 @@ void SplitRuns::allocate() {
     probe.run = &runs_[i].run;
     probe.index = i;
     probe.blocks = probe.run->blocks(tools_.plan.block_bytes);
+    probe.payload = probe.run->payload(tools_.plan.block_bytes);
     probe.data = blocks_.data() + (i + 1) * each - tools_.plan.block_bytes;
     probe.samples_at = reinterpret_cast<char*>(sample_lines_.data()) + i * samples_ * longest;
   }
@@ -78,7 +80,7 @@ Task<void> SplitRuns::read(Probe& probe, std::uint64_t block) {
 
 // Of a byte of the block that is there, in the lines of the run.
 std::uint64_t SplitRuns::position(const Probe& probe, std::size_t offset) const noexcept {
-  return probe.number * payload_ + offset;
+  return probe.number * probe.payload + offset;
 }
 
 // Where the row ends that begins there; npos if that is behind the text.
@@ -88,10 +90,28 @@ std::size_t SplitRuns::row_end(Text text, std::size_t begin) const {
   return end == nullptr ? Text::npos : static_cast<std::size_t>(end - text.data());
 }
 
-Text SplitRuns::line_at(Text text, std::size_t begin) const {
+// There is room for the longest line of the run. An input that was changed since it was read may have longer ones, and others.
+Text SplitRuns::line_at(const Probe& probe, Text text, std::size_t begin) const {
   const std::size_t end = row_end(text, begin);
-  if (end == Text::npos) throw InternalError("a line of a run is longer than the longest one");
-  return text.substr(begin, end - begin);
+  if (end == Text::npos || end - begin >= probe.run->longest)
+    throw VerificationError("verification failed: a line of a run is longer than its longest one; the output was not written");
+  const Text line = text.substr(begin, end - begin);
+  check(probe, line);
+  return line;
+}
+
+// Lines that are compared must be what their format says; those of stored runs are.
+void SplitRuns::check(const Probe& probe, Text line) const {
+  if (!probe.run->in_input) return;
+  with_format(tools_.format, [&](const auto& format) {
+    if constexpr (std::decay_t<decltype(format)>::checks_rows) {
+      std::vector<rows::KeyCounts> counts;
+      if (format.check_row(line, counts))
+        throw VerificationError(
+            fmt::format("verification failed: {} holds other rows than when it was first read; the output was not written",
+                        probe.run->in_input->file->path()));
+    }
+  });
 }
 
 bool SplitRuns::is_before(Text line, std::size_t run, const Place& splitter) const {
@@ -111,7 +131,7 @@ Task<void> SplitRuns::take_samples(Probe& probe) {
     co_await read(probe, probe.blocks * i / (samples_ + 1));
     const std::size_t begin = probe.first_line;
     if (begin == probe.text.size()) continue;
-    const Text line = line_at(probe.text, begin);
+    const Text line = line_at(probe, probe.text, begin);
     if (!line.empty()) std::memcpy(to, line.data(), line.size());
     probe.samples.push_back({probe.index, position(probe, begin), Text(to, line.size())});
     to += line.size();
@@ -149,7 +169,7 @@ std::size_t SplitRuns::search(const Probe& probe, const Place& splitter, bool& i
   while (low < high) {
     const std::size_t middle = low + (high - low) / 2;
     const std::size_t begin = low + probe.text.substr(low, middle - low).rfind(terminator) + 1;
-    const Text line = line_at(probe.text, begin);
+    const Text line = line_at(probe, probe.text, begin);
     if (is_before(line, probe.index, splitter))
       low = begin + line.size() + 1;
     else
@@ -190,11 +210,12 @@ Task<std::uint64_t> SplitRuns::find_from(Probe& probe, const Place& splitter, st
   if (is_complete || block + 1 == probe.blocks) co_return position(probe, low);
   // The line that continues in the next block.
   const Text tail = probe.text.substr(low);
+  if (tail.size() > probe.run->longest) (void)line_at(probe, tail, 0);  // refuses it
   std::byte* const moved = probe.data - tail.size();
   std::memmove(moved, tail.data(), tail.size());
   const std::uint64_t begin = position(probe, low);
   co_await read(probe, block + 1);
-  const Text line = line_at(Text(reinterpret_cast<const char*>(moved), tail.size() + probe.text.size()), 0);
+  const Text line = line_at(probe, Text(reinterpret_cast<const char*>(moved), tail.size() + probe.text.size()), 0);
   co_return is_before(line, probe.index, splitter) ? begin + line.size() + 1 : begin;
 }
 
@@ -204,7 +225,7 @@ Task<std::uint64_t> SplitRuns::find(Probe& probe, unsigned part) {
   if (splitter.run == probe.index) co_return splitter.at;
   std::uint64_t low = 0, high = probe.blocks;
   for (const Place& sample : probe.samples) {
-    const std::uint64_t block = sample.at / payload_;
+    const std::uint64_t block = sample.at / probe.payload;
     if (is_before(sample.line, probe.index, splitter))
       low = std::max(low, block);
     else
@@ -218,7 +239,7 @@ Task<std::uint64_t> SplitRuns::find(Probe& probe, unsigned part) {
     if (is_galloping) block = upwards ? std::min(low + step, middle) : high - std::min(step, high - middle);
     co_await read(probe, block);
     const std::size_t begin = probe.first_line;
-    const bool goes_up = begin < probe.text.size() && is_before(line_at(probe.text, begin), probe.index, splitter);
+    const bool goes_up = begin < probe.text.size() && is_before(line_at(probe, probe.text, begin), probe.index, splitter);
     (goes_up ? low : high) = block;
     is_galloping = is_galloping && goes_up == upwards;
   }
@@ -235,8 +256,8 @@ Task<void> SplitRuns::cut(Probe& probe) {
 void SplitRuns::set_ranges() {
   ranges_.assign(parts_, {});
   for (Probe& probe : probes_) {
-    probe.at.push_back(probe.run->bytes);
-    std::uint64_t begin = 0;
+    probe.at.push_back(probe.run->end());
+    std::uint64_t begin = probe.run->begin();
     for (unsigned part = 0; part < parts_; ++part) {
       const std::uint64_t end = probe.at[part];
       if (end < begin) throw VerificationError("verification failed: a run is not in order; the output was not written");

@@ -23,7 +23,8 @@ class SplitRuns {
   // At least 2 parts of runs for which can_split() says yes. The runs outlive this.
   SplitRuns(const RowTools& tools, std::vector<MergeInput>& runs, unsigned parts);
 
-  // Whether the runs can be read from anywhere, and no line takes more than half of a block's bytes.
+  // Whether the runs can be read from anywhere, so that a row's begin is found there, and no line takes more than half of a
+  // block's bytes.
   [[nodiscard]] static bool can_split(const LinePlan& plan, const std::vector<MergeInput>& runs) noexcept;
   // Memory that split() takes, and what it keeps of that afterwards for the splitters.
   [[nodiscard]] static std::uint64_t search_bytes(const LinePlan& plan, const std::vector<MergeInput>& runs, unsigned parts);
@@ -39,7 +40,7 @@ class SplitRuns {
   [[nodiscard]] Text splitter(unsigned part) const { return splitters_[part].line; }
 
  private:
-  // A line of a run that begins at byte `at` of its lines.
+  // A line of a run that begins at byte `at` of it.
   struct Place {
     std::size_t run = 0;
     std::uint64_t at = 0;
@@ -50,6 +51,7 @@ class SplitRuns {
     RowRun* run = nullptr;
     std::size_t index = 0;
     std::uint64_t blocks = 0;
+    std::uint64_t payload = 0;      // bytes of lines in a block
     std::byte* data = nullptr;      // of a block; room for a line lies before
     std::uint64_t number = 0;       // of the block that is there
     Text text;                      // its lines
@@ -63,7 +65,8 @@ class SplitRuns {
   Task<void> read(Probe& probe, std::uint64_t block);
   [[nodiscard]] std::uint64_t position(const Probe& probe, std::size_t offset) const noexcept;
   [[nodiscard]] std::size_t row_end(Text text, std::size_t begin) const;
-  [[nodiscard]] Text line_at(Text text, std::size_t begin) const;
+  [[nodiscard]] Text line_at(const Probe& probe, Text text, std::size_t begin) const;
+  void check(const Probe& probe, Text line) const;
   [[nodiscard]] std::size_t search(const Probe& probe, const Place& splitter, bool& is_complete) const;
   [[nodiscard]] std::size_t walk(const Probe& probe, const Place& splitter, bool& is_complete) const;
   [[nodiscard]] bool is_before(Text line, std::size_t run, const Place& splitter) const;
@@ -78,8 +81,7 @@ class SplitRuns {
   const RowTools tools_;
   std::vector<MergeInput>& runs_;
   unsigned parts_;
-  std::size_t payload_;  // bytes of lines in a block
-  unsigned samples_;     // of each run
+  unsigned samples_;  // of each run
   std::vector<Probe> probes_;
   Buffer blocks_, sample_lines_, kept_;
   std::vector<Place> splitters_;

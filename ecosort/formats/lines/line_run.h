@@ -30,6 +30,7 @@ struct LineRun {
   char terminator = '\n';
   const rows::RowFormat* format = nullptr;  // where rows have quotes
   bool has_quotes = false;
+  bool is_ordered = false;  // the lines came in order, and the index is to be turned round only
 
   [[nodiscard]] char* bytes() const noexcept { return reinterpret_cast<char*>(memory.data()); }
   [[nodiscard]] std::size_t size() const noexcept { return memory.size() < most_run_bytes ? memory.size() : most_run_bytes; }

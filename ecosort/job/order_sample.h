@@ -1,0 +1,15 @@
+// Whether inputs look as if they were in order already: by a few records of each.
+#pragma once
+
+#include <vector>
+
+#include "engine/fixed/read_ahead.h"
+#include "plan/plan.h"
+
+namespace ecosort::job {
+
+// Records at even distances of every input, the first and the last one among them, ascend: then runs of these inputs will hardly
+// be stored. False also where there are too few of them, no runs, or where they cannot be read.
+[[nodiscard]] bool samples_ascend(const planner::Plan& plan, const std::vector<engine::Input>& inputs);
+
+}  // namespace ecosort::job
