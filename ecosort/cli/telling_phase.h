@@ -21,7 +21,7 @@ auto telling_phase(const engine::Progress& progress, const Work& work) {
     throw IoError(fmt::format("{}: {}", engine::to_string(progress.phase()), error.what()));
   } catch (const IoError& error) {
     throw IoError(
-        fmt::format("{}: {}{}", engine::to_string(progress.phase()), error.what(), advice_on_failure(error.error_number())),
+        fmt::format("{}: {}{}", engine::to_string(progress.phase()), error.what(), advice_on_failure(error.error_number(), {"", "--memory", "--temp"})),
         error.error_number());
   }
 }
