@@ -42,9 +42,9 @@ struct JobBench : engine::Bench {
   const bool trusts_drive;
   JobFiles files;
   std::optional<Journal> journal;
-  std::vector<RunDone> done;   // what the journal says
-  std::optional<State> state;  // likewise
-  bool is_complete = false;    // likewise: what is left is to clean up
+  std::vector<RunDone> done;         // what the journal says
+  std::optional<State> state;        // likewise
+  bool is_complete = false;          // likewise: what is left is to clean up
   std::vector<std::string> notices;  // for the user; some may be empty
   TaskGroup main;
 };

@@ -69,8 +69,7 @@ bool is_done_in_a_moment(const Try& is_done) {
 // Somebody who is killed lets go of a lock after a moment.
 template <class Try>
 void try_for_a_moment(const JobPaths& paths, const Try& is_done) {
-  if (!is_done_in_a_moment(is_done))
-    throw JobRefused(fmt::format("another process is working on the job of '{}'", paths.file));
+  if (!is_done_in_a_moment(is_done)) throw JobRefused(fmt::format("another process is working on the job of '{}'", paths.file));
 }
 
 }  // namespace
@@ -197,8 +196,9 @@ std::string remove_last_traces(io::NamedStorage& storage, const JobPaths& paths)
   if (is_removed) remove_if_there(storage, paths.trace);
   storage.sync_directory(paths.parent);
   if (is_removed) return {};
-  return fmt::format("'{}' holds files that were removed while another program has them open; when it has ended: ecosort resume {}",
-                     paths.directory, paths.file);
+  return fmt::format(
+      "'{}' holds files that were removed while another program has them open; when it has ended: ecosort resume {}",
+      paths.directory, paths.file);
 }
 
 }  // namespace ecosort::inplace

@@ -42,8 +42,8 @@ void publish_and_clean_up(JobBench& bench, const std::string& result, bool is_so
   check_directory(bench.storage, bench.paths, *bench.files.directory);
   publish(bench.storage, bench.paths, result, is_in_place ? Previous::none : Previous::replaced);
   close_files(bench);
-  bench.notices.push_back(clean_up(bench.storage, bench.paths, *bench.files.directory,
-                                   {.with_input = is_in_place, .is_finished = is_sorted}));
+  bench.notices.push_back(
+      clean_up(bench.storage, bench.paths, *bench.files.directory, {.with_input = is_in_place, .is_finished = is_sorted}));
   bench.end();
 }
 

@@ -102,10 +102,10 @@ void check_own_directory(io::NamedStorage& storage, const JobPaths& paths, const
   }
 }
 
-std::string words_of_trust(const JobPaths& paths) {
+std::string owner_to_trust(const JobPaths& paths) {
   struct stat status{};
   if (::lstat(paths.directory.c_str(), &status) != 0 || !is_writable_by_others(status)) return {};
-  return fmt::format("--trust-owner {} ", user_name(status.st_uid));
+  return user_name(status.st_uid);
 }
 
 }  // namespace ecosort::inplace

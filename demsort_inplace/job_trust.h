@@ -21,12 +21,12 @@ struct Trust {
 // Stores without descriptors have no other users.
 void check_trust(io::NamedStorage& storage, const JobPaths& paths, const io::File& directory, const Trust& trust);
 
-// Of a directory that this process has just made. Where the mount decides about owner and mode of all files (vfat, exFAT, NTFS), that
-// is what there can be of trust.
+// Of a directory that this process has just made. Where the mount decides about owner and mode of all files (vfat, exFAT, NTFS),
+// that is what there can be of trust.
 void check_own_directory(io::NamedStorage& storage, const JobPaths& paths, const io::File& directory);
 
-// Of a directory of a job that others can write, whose owner is trusted: "--trust-owner USER ", else nothing.
-[[nodiscard]] std::string words_of_trust(const JobPaths& paths);
+// The owner of a job's directory that others can write, who has to be trusted by name; else nothing.
+[[nodiscard]] std::string owner_to_trust(const JobPaths& paths);
 
 // The same of what a finished job leaves beside FILE, where there is no directory any more.
 void check_trust_in_trace(const JobPaths& paths, const Trust& trust);

@@ -41,7 +41,8 @@ void check_merged(const LinesBench& bench, const std::vector<std::uint64_t>& sou
   const records::MultisetHash found = merged.out + merged.dropped;
   if (found == expected) return;
   throw VerificationError(fmt::format("verification failed: {} {} with hash {} are in the runs, {} with hash {} were merged",
-                                      expected.count, bench.header.lines->items(), expected.to_hex(), found.count, found.to_hex()));
+                                      expected.count, bench.header.lines->items(), expected.to_hex(), found.count,
+                                      found.to_hex()));
 }
 
 // The sources are given up when the journal says that they are not needed.
@@ -158,10 +159,10 @@ void verify(const LinesBench& bench, const State& end) {
   for (const std::uint64_t run : bench.live_runs()) in_runs += bench.done[run].tally.hash;
   const records::MultisetHash found = end.hash + end.lines->dropped;
   if (found == in_runs) return;
-  throw VerificationError(fmt::format(
-      "verification failed: {} {} with hash {} are in the runs, {} with hash {} would come out; the output was not "
-      "written",
-      in_runs.count, bench.header.lines->items(), in_runs.to_hex(), found.count, found.to_hex()));
+  throw VerificationError(
+      fmt::format("verification failed: {} {} with hash {} are in the runs, {} with hash {} would come out; the output was not "
+                  "written",
+                  in_runs.count, bench.header.lines->items(), in_runs.to_hex(), found.count, found.to_hex()));
 }
 
 // A merge that has begun takes all runs that there are to the end.

@@ -218,7 +218,7 @@ class ResumableLines {
     if (need <= bench_.memory.limit_bytes() - bench_.memory.used_bytes()) return;
     throw NotEnoughMemory(
         fmt::format("{} of {} bytes are too long to be read back with this memory", bench_.header.lines->items(), longest),
-                          bench_.memory.limit_bytes(), bench_.memory.used_bytes() + need);
+        bench_.memory.limit_bytes(), bench_.memory.used_bytes() + need);
   }
 
   lines::LinesReport publish() {

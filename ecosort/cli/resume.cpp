@@ -105,11 +105,12 @@ int tell_no_job(const InPlaceOptions& options, io::PosixStorage& storage) {
   const std::string directory = inplace::JobPaths(file).directory;
   std::error_code none;
   if (!storage.exists(file))
-    throw NotBegun(fmt::format("no sort of '{}' was begun: there is neither that file nor '{}'; start the sort", file, directory));
+    throw NotBegun(
+        fmt::format("no sort of '{}' was begun: there is neither that file nor '{}'; start the sort", file, directory));
   if (!std::filesystem::is_regular_file(file, none))
     throw UsageError(fmt::format("'{}' is no file that a job sorts, and there is no '{}'", file, directory));
-  const std::string line = fmt::format("no interrupted job of '{}': there is no '{}', and the file is whole; nothing to resume", file,
-                                       directory);
+  const std::string line =
+      fmt::format("no interrupted job of '{}': there is no '{}', and the file is whole; nothing to resume", file, directory);
   if (options.status)
     print_out(line + "\n");
   else

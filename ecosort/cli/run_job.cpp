@@ -25,7 +25,8 @@ bool is_full(int error_number) { return error_number == ENOSPC || error_number =
 
 // A file that belongs to somebody else keeps its owner in the job.
 std::string trust_words(const std::string& file) {
-  if (std::string words = inplace::words_of_trust(inplace::JobPaths(file)); !words.empty()) return words;
+  if (const std::string owner = inplace::owner_to_trust(inplace::JobPaths(file)); !owner.empty())
+    return fmt::format("--trust-owner {} ", owner);
   struct stat status{};
   if (::lstat(inplace::JobPaths(file).input.c_str(), &status) != 0 || status.st_uid == ::geteuid()) return "";
   return fmt::format("--trust-owner {} ", user_name(status.st_uid));
@@ -48,9 +49,10 @@ std::string way_past_damage(const JobRun& run, io::PosixStorage& storage) {
   const std::string way = has_inputs ? fmt::format("ecosort resume --abandon {}, then sort the inputs again", run.file)
                           : run.items == "records"
                               ? "restore the file from a copy"
-                              : fmt::format("restore the file from a copy, or have all {} back but those that are damaged: ecosort "
-                                            "resume --abandon --trust-drive {}",
-                                            run.items, run.file);
+                              : fmt::format(
+                                    "restore the file from a copy, or have all {} back but those that are damaged: ecosort "
+                                    "resume --abandon --trust-drive {}",
+                                    run.items, run.file);
   return again + fmt::format(" (if that ends here again, the drive has lost a part of the run: {})", way);
 }
 

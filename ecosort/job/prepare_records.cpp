@@ -87,7 +87,8 @@ std::vector<planner::InputExtent> extents_of(const std::vector<engine::Input>& i
 
 }  // namespace
 
-std::vector<engine::Input> open_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage) {
+std::vector<engine::Input> open_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage,
+                                        bool mixes_streams) {
   const int flags =
       std::ranges::find(spec.inputs, "-") == spec.inputs.end() ? O_RDONLY : ::fcntl(storage.streams().input, F_GETFL);
   if ((flags & O_ACCMODE) == O_WRONLY) throw UsageError("standard input is not open for reading; redirect it, or name a file");
@@ -100,7 +101,7 @@ std::vector<engine::Input> open_records(const SortSpec& spec, const Tuning& tuni
     } catch (const IoError& error) {
       throw UsageError(error.what());  // nothing was begun: a bad argument, not a failing drive
     }
-    if (input.file->facts().is_stream && spec.inputs.size() > 1)
+    if (input.file->facts().is_stream && spec.inputs.size() > 1 && !mixes_streams)
       throw UsageError(
           fmt::format("'{}' is a pipe or a device and cannot be combined with other inputs; pipe all of them into standard "
                       "input, one after the other",

@@ -57,7 +57,7 @@ class MemoryDisk {
     PagedBytes contents;
     unsigned names = 0, open_files = 0;
     std::string hidden_name = {};  // of a file that was removed while it was open
-    std::uint64_t changed = 0;  // the disk's step at the last change
+    std::uint64_t changed = 0;     // the disk's step at the last change
   };
 
   void record(StoreEvent event);
