@@ -10,6 +10,7 @@
 #include "formats/lines/quoted.h"
 #include "job/benchmark_records.h"
 #include "job/places.h"
+#include "job/space.h"
 
 namespace ecosort::cli {
 
@@ -46,8 +47,14 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
     using For = NotEnoughSpace::For;
     if (const auto* in_place = dynamic_cast<const inplace::NoSpaceInPlace*>(space)) return ways_in_place(*in_place, words);
     if (space->purpose == For::job) return "; name another drive with -o, or sort without --resumable";
-    if (space->purpose == For::output) return "; name another drive with -o";
-    return fmt::format("; name another drive with {}{}", words.temp, space->purpose == For::runs ? "" : " or -o");
+    if (space->purpose == For::runs) return fmt::format("; name another drive with {}", words.temp);
+    const std::string other = space->purpose == For::output ? "-o" : fmt::format("{} or -o", words.temp);
+    const auto* const room = dynamic_cast<const job::NoRoom*>(space);
+    if (room == nullptr || room->alone.empty()) return fmt::format("; name another drive with {}", other);
+    const bool are_lines = words.command == "lines";
+    return fmt::format("; name another drive with {}, or sort it in its own space: ecosort {}{}", other,
+                       are_lines ? "lines --inplace " : "inplace ",
+                       are_lines ? lines::quoted_name(room->alone) : "'" + room->alone + "'");
   }
   if (dynamic_cast<const job::RunsInMemory*>(&error) != nullptr)
     return fmt::format("; name a directory on a drive with {}, or this one if you mean it", words.temp);
@@ -62,9 +69,13 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
   return "";
 }
 
-const char* advice_on_failure(int error_number) noexcept {
-  if (error_number == ENOSPC || error_number == EDQUOT) return "; make room there, or name another place with --temp or -o";
-  if (error_number == ENOMEM) return "; give less with --memory";
+std::string advice_on_failure(int error_number, const AdviceWords& words) {
+  if (error_number == ENOSPC || error_number == EDQUOT)
+    return fmt::format("; make room there, or name another place with {} or -o", words.temp);
+  if (error_number == ENOMEM) return fmt::format("; give less with {}", words.memory);
+  if (error_number == EMFILE)
+    return fmt::format("; raise how many files may be open (ulimit -n), or give more with {}: that makes fewer runs",
+                       words.memory);
   if (error_number == EFBIG) return "; files there may not be that large (see ulimit -f)";
   // How io_uring ends a request for which the kernel may start no worker.
   if (error_number == ECANCELED) return "; too few processes may be allowed (see ulimit -u); try --io pool";

@@ -19,6 +19,6 @@ struct AdviceWords {
 [[nodiscard]] std::string advice_on(const Error& error, const AdviceWords& words);
 
 // The same for a failure of the system.
-[[nodiscard]] const char* advice_on_failure(int error_number) noexcept;
+[[nodiscard]] std::string advice_on_failure(int error_number, const AdviceWords& words);
 
 }  // namespace ecosort::cli

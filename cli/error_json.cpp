@@ -5,6 +5,7 @@
 
 #include "base/errors.h"
 #include "base/json.h"
+#include "cli/not_begun.h"
 #include "cli/say.h"
 
 namespace ecosort::cli {
@@ -49,6 +50,8 @@ Json error_json(const std::exception& error) {
     json["errno"] = io->error_number() == 0 ? Json(nullptr) : Json(io->error_number());
   } else if (dynamic_cast<const UsageError*>(&error) != nullptr) {
     json["kind"] = "usage";
+  } else if (dynamic_cast<const NotBegun*>(&error) != nullptr) {
+    json["kind"] = "not begun";
   } else if (dynamic_cast<const VerificationError*>(&error) != nullptr) {
     json["kind"] = "verification";
   } else if (const auto* interrupted = dynamic_cast<const Interrupted*>(&error)) {

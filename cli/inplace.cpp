@@ -30,6 +30,7 @@ int run_inplace(const Words& words) {
   const inplace::SpacePlan& plan = inplace::require_space(spec, prepared);
   open_queue(session, options.io, job_queue_depth, options.run.reports.quiet);
   check_threads_can_start(plan.engine.wanted.threads + 1, "--threads");
+  print_notice(options.run.reports.quiet, inplace::give_back_beyond_end(*prepared.input));
   return run_job(options.run, session, started_s, [&](const inplace::Environment& environment) {
     return result_of(inplace::run_in_place(spec, std::move(prepared), environment));
   });

@@ -147,7 +147,8 @@ int sort_files(const LinesOptions& options, double started_s) {
   if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1, "--parallel");  // and the progress line's
   check_report_files({options.stats, options.events, options.trace}, job.inputs, job.output);
   WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output, options.trace});
-  const lines::LinesReport report = sort_rows(run, job, session, [](const lines::LinesReport& done) { return summary_of(done); });
+  const lines::LinesReport report =
+      sort_rows(run, job, session, {"lines", "-S", "-T"}, [](const lines::LinesReport& done) { return summary_of(done); });
   for (const std::string& notice : report.notices) print_notice(options, notice);
   run.write_reports("the sorted output is complete",
                     [&] { return lines_stats_json(report, run.log(), process_usage(started_s), job, session.backend_name()); });

@@ -88,7 +88,8 @@ int run_lines_in_place(const RowsCommand& command, const std::string& file, doub
   check_threads_can_start(prepared.job.plan.threads + 1, "--parallel");
   print_notice(quiet, fmt::format("the lines are in '{}' until they are sorted; after an interruption: ecosort resume {}",
                                   inplace::JobPaths(file).directory, file));
-  const JobRun run{file, command.reports};
+  print_notice(quiet, inplace::give_back_beyond_end(*prepared.job.inputs.front().file));
+  const JobRun run{file, command.reports, "lines"};
   const lines::LinesJob figures = inplace::figures_of(prepared.job);
   return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
     return command.result_of(inplace::run_lines_in_place(std::move(prepared), file, environment), figures);

@@ -80,7 +80,8 @@ int merge_rows(const SortOptions& options, job::PreparedLines prepared, job::Ses
   check_threads_can_start(job.plan.threads + 1, "--threads");
   check_report_files({options.stats, options.events, options.trace}, job.inputs, job.output);
   WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output, options.trace});
-  const lines::LinesReport report = sort_rows(run, job, session, [](const lines::LinesReport& done) { return summary_of(done); });
+  const lines::LinesReport report = sort_rows(run, job, session, {"merge", "--memory", "--temp"},
+                                              [](const lines::LinesReport& done) { return summary_of(done); });
   for (const std::string& notice : report.notices) print_notice(options.quiet, notice);
   run.write_reports("the merged output is complete",
                     [&] { return lines_stats_json(report, run.log(), process_usage(started_s), job, session.backend_name()); });

@@ -28,7 +28,7 @@ std::optional<int> run_resumable_rows(const RowsCommand& command, double started
   open_queue(session, command.io, job_queue_depth, quiet);
   check_threads_can_start(prepared->job.plan.threads + 1, command.sort.command == "lines" ? "--parallel" : "--threads");
   tell_job_place(prepared->output, quiet);
-  const JobRun run{prepared->output, command.reports};
+  const JobRun run{prepared->output, command.reports, rows_noun(command.sort.command)};
   const lines::LinesJob figures = inplace::figures_of(prepared->job);
   return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
     return command.result_of(inplace::run_rows(std::move(*prepared), environment), figures);

@@ -14,6 +14,7 @@
 #include "base/threads.h"
 #include "base/user.h"
 #include "cli/inplace.h"
+#include "cli/not_begun.h"
 #include "cli/option_table.h"
 #include "cli/resumable_rows.h"
 #include "cli/run_job.h"
@@ -47,7 +48,7 @@ std::string status_text(const std::string& path, const inplace::JobStatus& statu
   std::string text = fmt::format("{}: {}\n", path, phase_of(status));
   if (status.is_busy) text += "  another process is working on it\n";
   if (status.has_other_file)
-    text += fmt::format("  '{}' exists, although its records are in the job; move it away to continue\n", path);
+    text += fmt::format("  '{}' exists, although its contents are in the job; move it away to continue\n", path);
   if (!status.contents) return text;
   if (status.contents->header.lines) return text + rows_status_text(status);
   const inplace::JobHeader& header = status.contents->header;
@@ -83,7 +84,7 @@ void accept_other_names(std::string& file) {
 int discard_trace(const InPlaceOptions& options, inplace::JobStatus status, io::PosixStorage& storage) {
   const std::string& file = options.run.file;
   const bool is_whole = storage.exists(file), was_finished = status.kind == Kind::removed;
-  inplace::discard(file, std::move(status), storage);
+  print_notice(options.run.reports.quiet, inplace::discard(file, std::move(status), storage));
   if (was_finished && is_whole) {
     print_notice(options.run.reports.quiet, fmt::format("'{}' is complete and sorted; nothing to resume", file));
     return 0;
@@ -92,8 +93,28 @@ int discard_trace(const InPlaceOptions& options, inplace::JobStatus status, io::
                            : is_whole
                                ? fmt::format("'{}' is whole: nothing had been changed; the job directory was removed", file)
                                : fmt::format("the job of '{}' had not begun; its directory was removed", file);
-  if (!options.abandon) throw UsageError(fmt::format("{}; start the sort again", what));
+  if (!options.abandon) throw NotBegun(fmt::format("{}; start the sort again", what));
   print_notice(options.run.reports.quiet, what);
+  return 0;
+}
+
+// The last job may have been completed long ago, or no sort was ever begun: its output shows which, because it has its name only
+// when it is complete.
+int tell_no_job(const InPlaceOptions& options, io::PosixStorage& storage) {
+  const std::string& file = options.run.file;
+  const std::string directory = inplace::JobPaths(file).directory;
+  std::error_code none;
+  if (!storage.exists(file))
+    throw NotBegun(
+        fmt::format("no sort of '{}' was begun: there is neither that file nor '{}'; start the sort", file, directory));
+  if (!std::filesystem::is_regular_file(file, none))
+    throw UsageError(fmt::format("'{}' is no file that a job sorts, and there is no '{}'", file, directory));
+  const std::string line =
+      fmt::format("no interrupted job of '{}': there is no '{}', and the file is whole; nothing to resume", file, directory);
+  if (options.status)
+    print_out(line + "\n");
+  else
+    print_notice(options.run.reports.quiet, line);
   return 0;
 }
 
@@ -146,14 +167,14 @@ int run_resume(const Words& words) {
   open_queue(session, options.io, job_queue_depth, options.run.reports.quiet);
   inplace::JobStatus status = options.status ? inplace::look_at_job(file, storage, session.queue(), trust)
                                              : inplace::examine(file, storage, session.queue(), trust);
-  if (status.kind == Kind::none)
-    throw UsageError(fmt::format("no interrupted job of '{}': there is no '{}'", file, inplace::JobPaths(file).directory));
+  if (status.kind == Kind::none) return tell_no_job(options, storage);
   if (options.status) {
     print_out(status_text(file, status));
     return 0;
   }
   if (!status.contents || status.kind == Kind::not_begun) return discard_trace(options, std::move(status), storage);
   inplace::check_place(*status.journal, status.contents->header, file);
+  if (status.contents->header.lines) options.run.items = rows_noun(status.contents->header.lines->command);
   check_job_reports(options.run);
   const bool abandons = options.abandon || status.is_abandoned();
   if (abandons && !options.abandon)

@@ -25,13 +25,15 @@ bool is_full(int error_number) { return error_number == ENOSPC || error_number =
 
 // A file that belongs to somebody else keeps its owner in the job.
 std::string trust_words(const std::string& file) {
+  if (const std::string owner = inplace::owner_to_trust(inplace::JobPaths(file)); !owner.empty())
+    return fmt::format("--trust-owner {} ", owner);
   struct stat status{};
   if (::lstat(inplace::JobPaths(file).input.c_str(), &status) != 0 || status.st_uid == ::geteuid()) return "";
   return fmt::format("--trust-owner {} ", user_name(status.st_uid));
 }
 
 // What can be done where a job was begun; else nothing was changed. That no record is lost is said only where nothing is broken.
-std::string way_on(const JobRun& run, io::PosixStorage& storage, const char* state) {
+std::string way_on(const JobRun& run, io::PosixStorage& storage, const std::string& state) {
   try {
     if (!storage.exists(inplace::JobPaths(run.file).directory)) return "";
   } catch (const Error&) {  // the drive does not even tell that: the error that led here is the one to tell
@@ -44,12 +46,19 @@ std::string way_past_damage(const JobRun& run, io::PosixStorage& storage) {
   const std::string again = way_on(run, storage, "nothing more was changed");
   if (again.empty()) return "";
   const bool has_inputs = !storage.exists(inplace::JobPaths(run.file).input);
-  return again + fmt::format(" (if that ends here again, the drive has lost a part of the run: {})",
-                             has_inputs ? fmt::format("ecosort resume --abandon {}, then sort the inputs again", run.file)
-                                        : "restore the file from a copy");
+  const std::string way = has_inputs ? fmt::format("ecosort resume --abandon {}, then sort the inputs again", run.file)
+                          : run.items == "records"
+                              ? "restore the file from a copy"
+                              : fmt::format(
+                                    "restore the file from a copy, or have all {} back but those that are damaged: ecosort "
+                                    "resume --abandon --trust-drive {}",
+                                    run.items, run.file);
+  return again + fmt::format(" (if that ends here again, the drive has lost a part of the run: {})", way);
 }
 
-constexpr const char* is_safe = "no record is lost";
+// "records": "no record is lost".
+std::string is_safe(const JobRun& run) { return fmt::format("no {} is lost", run.items.substr(0, run.items.size() - 1)); }
+
 constexpr const char* is_stopped = "nothing more was changed";
 
 JobResult work_telling_phase(const JobRun& run, const Work& work, io::PosixStorage& storage,
@@ -70,17 +79,17 @@ JobResult work_telling_phase(const JobRun& run, const Work& work, io::PosixStora
   } catch (const IoError& error) {
     const bool is_harmless = is_full(error.error_number());
     throw IoError(in_phase(error.what() + std::string(is_harmless ? "; make room there" : "") +
-                           way_on(run, storage, is_harmless ? is_safe : is_stopped)),
+                           way_on(run, storage, is_harmless ? is_safe(run) : is_stopped)),
                   error.error_number());
   } catch (const NotEnoughMemory& error) {
-    if (const std::string way = way_on(run, storage, is_safe); way.empty()) throw;
+    if (const std::string way = way_on(run, storage, is_safe(run)); way.empty()) throw;
     const std::string enough = error.need_bytes == 0 ? "SIZE" : fmt::format("{}KiB", (error.need_bytes + 1023) >> 10U);
     throw UsageError(
-        fmt::format("{}; {}; continue with more: ecosort resume --memory {} {}", error.what(), is_safe, enough, run.file));
+        fmt::format("{}; {}; continue with more: ecosort resume --memory {} {}", error.what(), is_safe(run), enough, run.file));
   } catch (const VerificationError& error) {
     throw VerificationError(error.what() + way_on(run, storage, is_stopped));
   } catch (const Interrupted&) {
-    if (const std::string way = way_on(run, storage, is_safe); !way.empty())
+    if (const std::string way = way_on(run, storage, is_safe(run)); !way.empty())
       say_line(fmt::format("ecosort: stopped at a checkpoint{}", way));
     throw;
   }

@@ -14,6 +14,7 @@ namespace ecosort::cli {
 struct JobRun {
   std::string file;  // whose job it is: what `ecosort resume` is given
   RunReports reports;
+  std::string items = "records";  // of which the file consists; else "lines" or "rows"
 };
 
 inline constexpr unsigned job_queue_depth = 40;  // a plan's reads and writes, and a few

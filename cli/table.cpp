@@ -46,7 +46,7 @@ int sort_files(const TableOptions& options, double started_s) {
   if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1, "--threads");  // and the progress line's
   check_report_files({options.stats, options.events, options.trace}, job.inputs, job.output);
   WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output, options.trace});
-  const lines::LinesReport report = sort_rows(run, job, session, table_summary);
+  const lines::LinesReport report = sort_rows(run, job, session, {"csv", "--memory", "--temp"}, table_summary);
   for (const std::string& notice : report.notices) print_notice(options.quiet, notice);
   for (const std::string& notice : null_notices(options, report)) print_notice(options.quiet, notice);
   run.write_reports("the sorted output is complete", [&] {

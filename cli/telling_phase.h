@@ -20,9 +20,9 @@ auto telling_phase(const engine::Progress& progress, const Work& work) {
   } catch (const NameError& error) {
     throw IoError(fmt::format("{}: {}", engine::to_string(progress.phase()), error.what()));
   } catch (const IoError& error) {
-    throw IoError(
-        fmt::format("{}: {}{}", engine::to_string(progress.phase()), error.what(), advice_on_failure(error.error_number())),
-        error.error_number());
+    throw IoError(fmt::format("{}: {}{}", engine::to_string(progress.phase()), error.what(),
+                              advice_on_failure(error.error_number(), {"", "--memory", "--temp"})),
+                  error.error_number());
   }
 }
 

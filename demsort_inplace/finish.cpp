@@ -55,6 +55,8 @@ engine::SortReport publish_result(Workbench& bench, const std::string& result) {
   const bool is_in_place = bench.header.is_in_place();
   const bool is_abandoned =
       bench.state && (bench.state->kind == State::Kind::abandoning || bench.state->kind == State::Kind::abandoned);
+  const std::uint64_t index_bytes = bench.store ? bench.store->peak_index_bytes() : 0;
+  bench.store.reset();
   publish_and_clean_up(bench, result, !is_abandoned && bench.done.size() == bench.layout.runs());
   engine::SortReport& report = bench.report;
   report.plan = bench.plan;
@@ -66,10 +68,10 @@ engine::SortReport publish_result(Workbench& bench, const std::string& result) {
   report.input_bytes = report.output_bytes = bench.layout.bytes();
   report.traffic = bench.reactor.traffic();
   report.peak_temp_bytes = (is_in_place ? bench.layout.extra_bytes() : peak_run_bytes(bench)) + Journal::size_bytes(bench.header);
-  report.peak_memory_bytes = bench.memory.peak_bytes() + (bench.store ? bench.store->peak_index_bytes() : 0);
+  report.peak_memory_bytes = bench.memory.peak_bytes() + index_bytes;
   report.runs = bench.layout.runs();
   if (bench.packer && bench.packer->report().blocks > 0) report.run_packing = bench.packer->report();
-  report.notices.push_back(bench.notice);
+  report.notices.insert(report.notices.end(), bench.notices.begin(), bench.notices.end());
   bench.progress.begin(engine::Phase::done, 0);
   return std::move(report);
 }

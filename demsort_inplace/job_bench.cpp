@@ -48,7 +48,7 @@ void make_job_directory(JobBench& bench) {
   if (!directory || !bench.storage.list(bench.paths.directory).empty())
     throw JobRefused(fmt::format("another process is working on a job of '{}'; nothing was changed", bench.paths.file));
   bench.files.directory = std::move(directory);
-  check_trust(bench.storage, bench.paths, *bench.files.directory, {});
+  check_own_directory(bench.storage, bench.paths, *bench.files.directory);
 }
 
 }  // namespace
@@ -66,8 +66,16 @@ Task<void> create_journal(JobBench& bench) {
   co_await bench.journal->create(bench.header);
 }
 
+void close_files(JobBench& bench) noexcept {
+  bench.journal.reset();
+  JobFiles& files = bench.files;
+  for (io::FilePtr* const file : {&files.journal, &files.input, &files.output, &files.spare}) file->reset();
+  files.runs.clear();
+}
+
 void discard_preparation(JobBench& bench) noexcept {
   try {
+    close_files(bench);
     if (bench.files.directory) clean_up(bench.storage, bench.paths, *bench.files.directory, {});
   } catch (const std::exception&) {  // `resume` cleans up what is left
   }
@@ -108,7 +116,8 @@ void remove_job(JobBench& bench) {
   bench.log.begin("remove", bench.reactor.traffic());
   bench.progress.begin(engine::Phase::sync, 0);
   if (!bench.state || bench.state->kind != State::Kind::abandoned) bench.run(give_up(bench));
-  clean_up(bench.storage, bench.paths, *bench.files.directory, {});
+  close_files(bench);
+  bench.notices.push_back(clean_up(bench.storage, bench.paths, *bench.files.directory, {}));
   bench.end();
   bench.progress.begin(engine::Phase::done, 0);
 }

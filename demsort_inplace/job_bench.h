@@ -42,10 +42,10 @@ struct JobBench : engine::Bench {
   const bool trusts_drive;
   JobFiles files;
   std::optional<Journal> journal;
-  std::vector<RunDone> done;   // what the journal says
-  std::optional<State> state;  // likewise
-  bool is_complete = false;    // likewise: what is left is to clean up
-  std::string notice;          // for the user
+  std::vector<RunDone> done;         // what the journal says
+  std::optional<State> state;        // likewise
+  bool is_complete = false;          // likewise: what is left is to clean up
+  std::vector<std::string> notices;  // for the user; some may be empty
   TaskGroup main;
 };
 
@@ -62,6 +62,9 @@ auto work_on_bench(const std::string& path, const JobHeader& header, Plan&& plan
 
 // Creates the directory and in it a journal with the job's header, durable.
 [[nodiscard]] Task<void> create_journal(JobBench& bench);
+
+// Nothing is done with them any more, and they are about to be removed: FUSE and NFS keep what is removed while it is open.
+void close_files(JobBench& bench) noexcept;
 
 // After a failure before the job began: removes what was created. Best effort: the error that led here is the one to tell.
 void discard_preparation(JobBench& bench) noexcept;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
@@ -23,6 +24,8 @@ namespace {
 }
 
 }  // namespace
+
+bool is_rest_of_removed(const std::string& name) { return name.starts_with(".fuse_hidden") || name.starts_with(".nfs"); }
 
 bool is_name_of_job(const std::string& name) { return is_ours(name) || name == "journal" || name == "input"; }
 
@@ -45,7 +48,7 @@ Names look(io::NamedStorage& storage, const JobPaths& paths) {
   if (!names.has_job) return names;
   names.has_journal = storage.exists(paths.journal);
   names.has_input = storage.exists(paths.input);
-  names.is_empty = storage.list(paths.directory).empty();
+  names.is_empty = std::ranges::all_of(storage.list(paths.directory), is_rest_of_removed);
   return names;
 }
 
@@ -53,15 +56,20 @@ namespace {
 
 [[nodiscard]] bool is_locked_now(const io::File& file) { return file.fd() < 0 || ::flock(file.fd(), LOCK_EX | LOCK_NB) == 0; }
 
+template <class Try>
+bool is_done_in_a_moment(const Try& is_done) {
+  constexpr int attempts = 100;
+  for (int i = 0; i < attempts; ++i) {
+    if (is_done()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return false;
+}
+
 // Somebody who is killed lets go of a lock after a moment.
 template <class Try>
 void try_for_a_moment(const JobPaths& paths, const Try& is_done) {
-  constexpr int attempts = 100;
-  for (int i = 0; i < attempts; ++i) {
-    if (is_done()) return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  throw JobRefused(fmt::format("another process is working on the job of '{}'", paths.file));
+  if (!is_done_in_a_moment(is_done)) throw JobRefused(fmt::format("another process is working on the job of '{}'", paths.file));
 }
 
 }  // namespace
@@ -127,7 +135,7 @@ void give_name(io::NamedStorage& storage, const JobPaths& paths, const std::stri
     storage.rename_new(from, paths.file);
   } catch (const IoError& error) {
     if (error.error_number() != EEXIST) throw;
-    throw JobRefused(fmt::format("'{}' exists, although its records are in '{}'; move it away, then run: ecosort resume {}",
+    throw JobRefused(fmt::format("'{}' exists, although its contents are in '{}'; move it away, then run: ecosort resume {}",
                                  paths.file, from, paths.file));
   }
 }
@@ -140,30 +148,57 @@ void publish(io::NamedStorage& storage, const JobPaths& paths, const std::string
   const bool has_result = storage.exists(from), has_file = storage.exists(paths.file);
   if (!has_result && !has_file)
     throw IoError(
-        fmt::format("'{}' is missing, and so is '{}', which its records were in; nothing was removed", paths.file, from));
+        fmt::format("'{}' is missing, and so is '{}', which its contents were in; nothing was removed", paths.file, from));
   if (has_result) give_name(storage, paths, from, previous);
   storage.sync_directory(paths.parent);
 }
 
+namespace {
+
+// FUSE and NFS learn of a close later than the call returns.
+bool remove_directory(io::NamedStorage& storage, const JobPaths& paths) {
+  return is_done_in_a_moment([&] {
+    try {
+      storage.remove_directory(paths.directory);
+      return true;
+    } catch (const IoError& error) {
+      if (error.error_number() != ENOTEMPTY) throw;
+      const std::vector<std::string> names = storage.list(paths.directory);
+      if (!std::ranges::all_of(names, is_rest_of_removed)) throw;
+      return false;
+    }
+  });
+}
+
+}  // namespace
+
 // The journal says what the other names mean, so it outlives them. An empty directory alone would be a beginning.
-void clean_up(io::NamedStorage& storage, const JobPaths& paths, const io::File& directory, const CleanUp& how) {
+std::string clean_up(io::NamedStorage& storage, const JobPaths& paths, const io::File& directory, const CleanUp& how) {
   check_directory(storage, paths, directory);
   const std::vector<std::string> names = storage.list(paths.directory);
   for (const std::string& name : names)
-    if (name != "journal" && !is_ours(name) && !(how.with_input && name == "input"))
+    if (name != "journal" && !is_ours(name) && !(how.with_input && name == "input") && !is_rest_of_removed(name))
       throw JobRefused(fmt::format("'{}/{}' does not belong to the job; move it away, then run: ecosort resume {}",
                                    paths.directory, name, paths.file));
   for (const std::string& name : names)
-    if (name != "journal") storage.remove(paths.directory + "/" + name);
+    if (name != "journal" && !is_rest_of_removed(name)) storage.remove(paths.directory + "/" + name);
   storage.sync_directory(paths.directory);
   const bool leaves_trace = how.is_finished && storage.exists(paths.journal);
   if (leaves_trace)
     storage.rename(paths.journal, paths.trace);
   else if (storage.exists(paths.journal))
     storage.remove(paths.journal);
-  storage.remove_directory(paths.directory);
-  if (leaves_trace) remove_if_there(storage, paths.trace);
+  return remove_last_traces(storage, paths);
+}
+
+std::string remove_last_traces(io::NamedStorage& storage, const JobPaths& paths) {
+  const bool is_removed = remove_directory(storage, paths);
+  if (is_removed) remove_if_there(storage, paths.trace);
   storage.sync_directory(paths.parent);
+  if (is_removed) return {};
+  return fmt::format(
+      "'{}' holds files that were removed while another program has them open; when it has ended: ecosort resume {}",
+      paths.directory, paths.file);
 }
 
 }  // namespace ecosort::inplace

@@ -42,10 +42,13 @@ struct JobFiles {
 // A name that a job makes in its directory.
 [[nodiscard]] bool is_name_of_job(const std::string& name);
 
+// The name that FUSE or NFS gives a file that was removed while somebody had it open; it goes when no one has.
+[[nodiscard]] bool is_rest_of_removed(const std::string& name);
+
 // Which names exist. `has_job`: the directory does.
 struct Names {
   bool has_file = false, has_job = false, has_journal = false, has_input = false, has_trace = false;
-  bool is_empty = true;  // the directory
+  bool is_empty = true;  // the directory, but for rests of removed files
 };
 [[nodiscard]] Names look(io::NamedStorage& storage, const JobPaths& paths);
 
@@ -94,7 +97,11 @@ struct CleanUp {
   bool is_finished = false;  // the result has its name: a kill in the last moment is to be told from one in the first
 };
 
-// Removes the directory, which is this locked one, and what the job made in it, the journal last.
-void clean_up(io::NamedStorage& storage, const JobPaths& paths, const io::File& directory, const CleanUp& how);
+// Removes the directory, which is this locked one, and what the job made in it, the journal last. None of these files is open in
+// this process. Returns a notice where the directory has to stay for the moment, because others have removed files open; else
+// nothing.
+std::string clean_up(io::NamedStorage& storage, const JobPaths& paths, const io::File& directory, const CleanUp& how);
+// The end of it: an empty directory, and the trace beside it if there is one. Returns the same.
+std::string remove_last_traces(io::NamedStorage& storage, const JobPaths& paths);
 
 }  // namespace ecosort::inplace

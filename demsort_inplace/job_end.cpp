@@ -16,7 +16,8 @@ void keep_attributes(JobBench& bench, io::File& result) {
   if (is_in_place && result.path() == bench.paths.input) return;  // it has them
   const std::string lost = bench.storage.adopt_attributes(result, is_in_place ? bench.paths.input : bench.paths.file);
   if (!lost.empty())
-    bench.notice = fmt::format("could not keep of {}'{}': {}", is_in_place ? "" : "the replaced ", bench.paths.file, lost);
+    bench.notices.push_back(
+        fmt::format("could not keep of {}'{}': {}", is_in_place ? "" : "the replaced ", bench.paths.file, lost));
 }
 
 }  // namespace
@@ -40,7 +41,9 @@ void publish_and_clean_up(JobBench& bench, const std::string& result, bool is_so
   if (bench.files.output) bench.storage.close(std::move(bench.files.output));
   check_directory(bench.storage, bench.paths, *bench.files.directory);
   publish(bench.storage, bench.paths, result, is_in_place ? Previous::none : Previous::replaced);
-  clean_up(bench.storage, bench.paths, *bench.files.directory, {.with_input = is_in_place, .is_finished = is_sorted});
+  close_files(bench);
+  bench.notices.push_back(
+      clean_up(bench.storage, bench.paths, *bench.files.directory, {.with_input = is_in_place, .is_finished = is_sorted}));
   bench.end();
 }
 

@@ -33,6 +33,8 @@ struct LineTerms {
   std::uint64_t most_merged = 0;           // runs at a time, at most
   std::uint64_t run_places = 64;           // the journal has room for so many runs, and grows by as many
   std::uint64_t total_bytes = 0;           // in place: of all files but the journal, from the beginning of the job to the end
+
+  [[nodiscard]] const char* items() const noexcept { return command == "lines" ? "lines" : "rows"; }
 };
 
 // An input of a resumable sort, as it was when the job began. Not its device: that number may change when a machine starts.

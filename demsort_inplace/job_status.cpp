@@ -173,7 +173,7 @@ JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue&
   judge(status, names, paths, storage);
   if (status.has_other_file)
     throw JobRefused(
-        fmt::format("'{}' exists beside the job that holds its records; move it away, then run: ecosort resume {}", path, path));
+        fmt::format("'{}' exists beside the job that holds its contents; move it away, then run: ecosort resume {}", path, path));
   return status;
 }
 
@@ -229,19 +229,20 @@ planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, u
       memory_bytes, enough);
 }
 
-void discard(const std::string& path, JobStatus status, io::NamedStorage& storage) {
+std::string discard(const std::string& path, JobStatus status, io::NamedStorage& storage) {
   const JobPaths paths(path);
   if (status.kind == JobStatus::Kind::removed) {
     if (status.directory) {
       check_directory(storage, paths, *status.directory);
-      storage.remove_directory(paths.directory);
+      return remove_last_traces(storage, paths);
     }
     remove_if_there(storage, paths.trace);
     storage.sync_directory(paths.parent);
-    return;
+    return {};
   }
   if (status.kind != JobStatus::Kind::not_begun) throw InternalError("a job that has begun is not to be discarded");
-  clean_up(storage, paths, *status.directory, {});
+  status.journal.reset();
+  return clean_up(storage, paths, *status.directory, {});
 }
 
 }  // namespace ecosort::inplace

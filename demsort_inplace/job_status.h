@@ -46,7 +46,7 @@ struct JobStatus {
 // The engine's plan for a job with so much memory. UsageError if it is too little.
 [[nodiscard]] planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads);
 
-// Removes what a job that is not begun, or removed but for its last trace, has left.
-void discard(const std::string& path, JobStatus status, io::NamedStorage& storage);
+// Removes what a job that is not begun, or removed but for its last trace, has left. Returns a notice as clean_up() does.
+std::string discard(const std::string& path, JobStatus status, io::NamedStorage& storage);
 
 }  // namespace ecosort::inplace

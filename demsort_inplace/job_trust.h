@@ -17,8 +17,16 @@ struct Trust {
 // JobRefused unless the open job directory, and every file of the job in it or beside it, belongs to this process's user or the
 // one that is trusted (files but the journal also to root), is a directory or a regular file (no symbolic link), and cannot be
 // written by others. In a directory that only its owner can enter, which is how it is made, no one else can write whatever the
-// mode of a file is. Stores without descriptors have no other users.
+// mode of a file is. Where the mount lets everybody write to all files, the owner of the directory has to be trusted by name.
+// Stores without descriptors have no other users.
 void check_trust(io::NamedStorage& storage, const JobPaths& paths, const io::File& directory, const Trust& trust);
+
+// Of a directory that this process has just made. Where the mount decides about owner and mode of all files (vfat, exFAT, NTFS),
+// that is what there can be of trust.
+void check_own_directory(io::NamedStorage& storage, const JobPaths& paths, const io::File& directory);
+
+// The owner of a job's directory that others can write, who has to be trusted by name; else nothing.
+[[nodiscard]] std::string owner_to_trust(const JobPaths& paths);
 
 // The same of what a finished job leaves beside FILE, where there is no directory any more.
 void check_trust_in_trace(const JobPaths& paths, const Trust& trust);

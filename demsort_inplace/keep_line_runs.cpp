@@ -118,8 +118,8 @@ Task<void> KeepLineRuns::after_store(std::size_t number, const lines::RowRun& ru
   if (number == 0) expected -= header_.hash();
   if (expected != written)
     throw VerificationError(
-        fmt::format("verification failed: {} lines with hash {} were read, {} with hash {} were written as run {}",
-                    expected.count, expected.to_hex(), written.count, written.to_hex(), done.run));
+        fmt::format("verification failed: {} {} with hash {} were read, {} with hash {} were written as run {}", expected.count,
+                    bench_.header.lines->items(), expected.to_hex(), written.count, written.to_hex(), done.run));
   check_longest(run);
   done.lines->dropped = seen + dropped;
   done.lines->blank_lines -= before_.blank_lines;

@@ -40,8 +40,9 @@ void check_merged(const LinesBench& bench, const std::vector<std::uint64_t>& sou
   for (const std::uint64_t run : sources) expected += bench.done[run].tally.hash;
   const records::MultisetHash found = merged.out + merged.dropped;
   if (found == expected) return;
-  throw VerificationError(fmt::format("verification failed: {} lines with hash {} are in the runs, {} with hash {} were merged",
-                                      expected.count, expected.to_hex(), found.count, found.to_hex()));
+  throw VerificationError(fmt::format("verification failed: {} {} with hash {} are in the runs, {} with hash {} were merged",
+                                      expected.count, bench.header.lines->items(), expected.to_hex(), found.count,
+                                      found.to_hex()));
 }
 
 // The sources are given up when the journal says that they are not needed.
@@ -102,8 +103,8 @@ void require_one_merge(const LinesBench& bench) {
   const std::vector<MergeInput> inputs = inputs_of(bench, bench.live_runs());
   if (lines::fit_merge(plan, inputs, 0).inputs >= inputs.size()) return;
   const std::uint64_t need = lines::merge_memory_bytes(plan, inputs, 1) + bench.job.plan.memory_bytes - plan.merge_bytes();
-  throw NotEnoughMemory(fmt::format("{} runs, with lines of up to {} bytes, are merged at once, which takes {} bytes of memory",
-                                    inputs.size(), bench.longest_line(), need),
+  throw NotEnoughMemory(fmt::format("{} runs, with {} of up to {} bytes, are merged at once, which takes {} bytes of memory",
+                                    inputs.size(), bench.header.lines->items(), bench.longest_line(), need),
                         bench.job.plan.memory_bytes, need);
 }
 
@@ -158,10 +159,10 @@ void verify(const LinesBench& bench, const State& end) {
   for (const std::uint64_t run : bench.live_runs()) in_runs += bench.done[run].tally.hash;
   const records::MultisetHash found = end.hash + end.lines->dropped;
   if (found == in_runs) return;
-  throw VerificationError(fmt::format(
-      "verification failed: {} lines with hash {} are in the runs, {} with hash {} would come out; the output was not "
-      "written",
-      in_runs.count, in_runs.to_hex(), found.count, found.to_hex()));
+  throw VerificationError(
+      fmt::format("verification failed: {} {} with hash {} are in the runs, {} with hash {} would come out; the output was not "
+                  "written",
+                  in_runs.count, bench.header.lines->items(), in_runs.to_hex(), found.count, found.to_hex()));
 }
 
 // A merge that has begun takes all runs that there are to the end.

@@ -61,8 +61,9 @@ void check_kind(const std::string& path, const struct stat& info, const std::str
 void check_directory(const std::string& path, const struct stat& info) {
   const std::string parent = JobPaths(path).parent;
   struct stat directory{};
-  if (::stat(parent.c_str(), &directory) != 0) refuse_errno(path, "its directory");
-  if (::access(parent.c_str(), W_OK | X_OK) != 0) refuse_errno(path, "its directory is not writable");
+  if (::stat(parent.c_str(), &directory) != 0) refuse_errno(path, fmt::format("its directory '{}'", parent).c_str());
+  if (::access(parent.c_str(), W_OK | X_OK) != 0)
+    refuse_errno(path, fmt::format("its directory '{}' is not writable", parent).c_str());
   const uid_t user = ::geteuid();
   if ((directory.st_mode & S_ISVTX) != 0 && user != 0 && user != info.st_uid && user != directory.st_uid)
     refuse(path, "it belongs to another user in a sticky directory; copy it into a directory of yours");
@@ -230,6 +231,55 @@ std::uint64_t held_bytes(const std::string& directory) {
       ::ioctl(open.get(), xfs_geometry, &geometry) != 0)
     return 0;
   return blocks_of_group * geometry.groups * geometry.block_bytes;
+}
+
+namespace {
+
+// While it is held no one else opens the file, so that no byte can be appended to it.
+class OwnFile {
+ public:
+  explicit OwnFile(int fd) : fd_(fd), is_held_(::fcntl(fd, F_SETLEASE, F_WRLCK) == 0) {}
+  ~OwnFile() {
+    if (is_held_) (void)::fcntl(fd_, F_SETLEASE, F_UNLCK);
+  }
+  OwnFile(const OwnFile&) = delete;
+  OwnFile& operator=(const OwnFile&) = delete;
+  [[nodiscard]] bool is_held() const noexcept { return is_held_; }
+
+ private:
+  int fd_;
+  bool is_held_;
+};
+
+std::uint64_t bytes_behind(const io::File& file, const struct stat& info) {
+  const std::uint64_t end = round_up(static_cast<std::uint64_t>(info.st_size), static_cast<std::uint64_t>(info.st_blksize));
+  std::uint64_t bytes = 0;
+  for (const fiemap_extent& extent : extents_of(file.path(), file.fd())) {
+    const std::uint64_t extent_end = extent.fe_logical + extent.fe_length;
+    if (extent_end > end) bytes += extent_end - std::max<std::uint64_t>(end, extent.fe_logical);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::uint64_t bytes_beyond_end(const io::File& file) {
+  struct stat info{};
+  if (::fstat(file.fd(), &info) != 0) return 0;
+  const std::uint64_t bytes = bytes_behind(file, info);
+  return bytes > 0 && OwnFile(file.fd()).is_held() ? bytes : 0;
+}
+
+std::string give_back_beyond_end(const io::File& file) {
+  const OwnFile own(file.fd());
+  struct stat info{};
+  if (!own.is_held() || ::fstat(file.fd(), &info) != 0) return {};
+  const std::uint64_t bytes = bytes_behind(file, info);
+  const std::array<timespec, 2> times{timespec{0, UTIME_OMIT}, info.st_mtim};
+  if (bytes == 0 || ::ftruncate(file.fd(), info.st_size) != 0) return {};
+  (void)::futimens(file.fd(), times.data());
+  return fmt::format("'{}' gives back {} ({} bytes) of blocks beyond its end, which its file system had put aside", file.path(),
+                     format_bytes(bytes), bytes);
 }
 
 void check_quota(const io::File& file, const std::string& path, std::uint64_t need_bytes, std::uint64_t run_bytes) {

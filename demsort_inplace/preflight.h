@@ -30,6 +30,13 @@ void check_place(const io::File& journal, const JobHeader& header, const std::st
 // is nearly full, and what a crash leaves it to free once more (16 blocks each). Elsewhere nothing.
 [[nodiscard]] std::uint64_t held_bytes(const std::string& directory);
 
+// Blocks beyond the end of an open file that was found fit, in bytes: XFS puts them aside for more to be appended. 0 where they
+// cannot be had, because somebody else has the file open.
+[[nodiscard]] std::uint64_t bytes_beyond_end(const io::File& file);
+
+// Makes the file system take them back. A notice, or nothing where there are none.
+[[nodiscard]] std::string give_back_beyond_end(const io::File& file);
+
 // The quotas of those who will own the files leave so much. `run_bytes`: of this, what belongs to this user even if FILE does
 // not.
 void check_quota(const io::File& file, const std::string& path, std::uint64_t need_bytes, std::uint64_t run_bytes);

@@ -174,7 +174,8 @@ class ResumableLines {
     if (!bench_.state || bench_.state->lines->bytes == 0 || bench_.trusts_drive) co_return;
     const ReadBack back = co_await read_back("recheck", *bench_.state);
     if (!back.is_as_written())
-      refuse_output(bench_, *bench_.files.output, {back.found, back.expected, "lines", "its lines are not in order"});
+      refuse_output(bench_, *bench_.files.output,
+                    {back.found, back.expected, bench_.header.lines->items(), "it is not in order"});
   }
 
   // `--verify=reread`: what the device gives back of the complete output is what went in, in order.
@@ -215,8 +216,9 @@ class ResumableLines {
   void require_memory(std::size_t longest) {
     const std::uint64_t need = lines::RereadLines::memory_bytes(longest, bench_.job.plan.block_bytes);
     if (need <= bench_.memory.limit_bytes() - bench_.memory.used_bytes()) return;
-    throw NotEnoughMemory(fmt::format("lines of {} bytes are too long to be read back with this memory", longest),
-                          bench_.memory.limit_bytes(), bench_.memory.used_bytes() + need);
+    throw NotEnoughMemory(
+        fmt::format("{} of {} bytes are too long to be read back with this memory", bench_.header.lines->items(), longest),
+        bench_.memory.limit_bytes(), bench_.memory.used_bytes() + need);
   }
 
   lines::LinesReport publish() {
@@ -248,7 +250,7 @@ class ResumableLines {
     report.peak_memory_bytes =
         bench_.memory.peak_bytes() + bench_.codec_memory.peak_bytes() + bench_.run_files.peak_index_bytes();
     if (bench_.packer && bench_.packer->report().blocks > 0) report.run_packing = bench_.packer->report();
-    report.notices.push_back(bench_.notice);
+    report.notices.insert(report.notices.end(), bench_.notices.begin(), bench_.notices.end());
     report.notices.push_back(rows::notice_of(repeated_header(bench_.done)));
     bench_.progress.begin(engine::Phase::done, 0);
     return std::move(report);
@@ -338,6 +340,7 @@ lines::LinesReport abandon_lines(const std::string& output, JobStatus status, co
       remove_job(bench);
     lines::LinesReport report;
     report.traffic = bench.reactor.traffic();
+    report.notices = bench.notices;
     return report;
   });
 }

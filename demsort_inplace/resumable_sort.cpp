@@ -157,6 +157,7 @@ engine::SortReport remove_sort(Workbench& bench) {
   bench.report.records = bench.layout.records;
   bench.report.input_bytes = bench.layout.bytes();
   bench.report.traffic = bench.reactor.traffic();
+  bench.report.notices = bench.notices;
   return std::move(bench.report);
 }
 

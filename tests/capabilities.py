@@ -82,6 +82,7 @@ _PROBES: dict[str, Callable[[], str | None]] = {
     "strace": lambda: _tool("strace"),
     "fio": lambda: _tool("fio"),
     "fish": lambda: _tool("fish"),
+    "bindfs": lambda: _root() or _tool("bindfs"),
     "openssl": lambda: _tool("openssl"),
     "site": lambda: None if (ROOT / ".venv-site/bin/mkdocs").exists() else "its packages are missing: tuning/setup/deps site",
     "ipmitool": lambda: _tool("ipmitool"),

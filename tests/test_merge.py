@@ -176,6 +176,22 @@ def test_other_keys_than_those_of_the_files_are_noticed(run: Run, tmp_path: Path
     refused(run("merge", "--record-size", "16", "--key", "8:8", *paths, "-o", tmp_path / "out"), 1, "is not in order")
 
 
+def test_pipes_are_merged_as_files_are(ecosort: Path, tmp_path: Path) -> None:
+    """Named, from standard input, and as a shell substitutes processes; what is out of order has the name of its pipe."""
+    paths, everything = write_sorted(tmp_path, [3000, 10, 0], 16, ["0:8"])
+    os.mkfifo(tmp_path / "part_fifo")
+    words = f"'{ecosort}' merge -q --record-size 16 --key 0:8"
+    script = f"cat part1 > part_fifo & cat part2 | {words} part0 part_fifo - <(cat part1) -o out"
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done
+    assert (tmp_path / "out").read_bytes() == in_order(everything + paths[1].read_bytes(), 16, ("0:8",))
+    (tmp_path / "part1").write_bytes(paths[1].read_bytes()[::-1])
+    script = f"cat part1 | {words} part0 - -o out"
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    refused(done, 1, "'(standard input)' is not in order")
+    no_rest(tmp_path, "out")
+
+
 REFUSED = {
     "no input": (["-o", "out"], "no input; name one or more files"),
     "no output": (["part0"], "no output; name it with -o FILE"),
@@ -183,7 +199,7 @@ REFUSED = {
     "half a record": (["--record-size", "3", "part0", "-o", "out"], "no multiple of the record size"),
     "key beyond the record": (["--key", "98:8", "part0", "-o", "out"], "98:8"),
     "the output is an input": (["part0", "part1", "-o", "part1"], "part1"),
-    "standard input": (["-", "-o", "out"], "is a pipe or a device"),
+    "standard input": (["--record-size", "3", "-", "-o", "out"], "'(standard input)' ends in the middle of a record"),
     "little memory": (["--key", "0:10", "--memory", "64KiB", "part0", "part1", "-o", "out"], "; try --memory "),
     "an option of sort": (["--resumable", "part0", "-o", "out"], "--resumable"),
     "lines last": (["part0", "--lines", "-o", "out"], "--lines stands first"),

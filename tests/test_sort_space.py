@@ -279,3 +279,24 @@ def test_the_bounds_at_one_gigabyte(ecosort: Path, run: Run, require: Require, t
         succeeded(run(*words, "--stats", tmp_path / "stats", timeout_s=600))
         assert read_json(tmp_path / "stats")["peak_temp_bytes"] <= size * 1.01
         assert run("check", drive.root / "out", timeout_s=600).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "temp"),
+    [
+        (("sort",), "--temp"),
+        (("lines",), "-T"),
+        (("csv", "--no-header", "--by", "1:number"), "--temp"),
+        (("jsonl", "--by", "a"), "--temp"),
+    ],
+)
+def test_a_full_drive_of_runs_is_advised_alike(ecosort: Path, tmp_path: Path, command: tuple[str, ...], temp: str) -> None:
+    """What a pipe brings shows when the runs are written."""
+    rows = make_records(ecosort, "ascii", 60_000) if command == ("sort",) else b'{"a":12345}\n' * 500_000
+    rows = b"12345,x\n" * 700_000 if command[0] == "csv" else rows
+    with mounted(tmp_path, "tmpfs", MIB) as drive:
+        words = [ecosort, *command, "--memory", "2MiB", temp, drive.root, "-", "-o", tmp_path / "out"]
+        done = subprocess.run(words, input=rows, capture_output=True, check=False)
+    told = done.stderr.decode().splitlines()[-1]
+    assert told.endswith(f"; make room there, or name another place with {temp} or -o"), told
+    assert not (tmp_path / "out").exists()

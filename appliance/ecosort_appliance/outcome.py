@@ -15,6 +15,7 @@ from ecosort_appliance.space import shortage_told
 MOST_ATTEMPTS = 100
 WAIT_FOR_SPACE_S = 60.0
 WAIT_AFTER_SIGNAL_S = 10.0
+_NOT_BEGUN = 5  # exit code of `ecosort resume`
 # What ends a program from outside: a shutdown, a user, the kernel when memory runs out.
 _FROM_OUTSIDE = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL}
 
@@ -109,7 +110,7 @@ def _failed(job: Job, left: Left) -> Outcome:
     if shortage := shortage_told((left.end or {}).get("error")):
         return Outcome(QUEUED, shortage, wait_s=WAIT_FOR_SPACE_S)
     was_resume = job.resumes and job.attempt > 1
-    if left.code == 2 and was_resume and not left.has_job_directory and left.output_now == job.output_before:
+    if left.code == _NOT_BEGUN and was_resume and not left.has_job_directory and left.output_now == job.output_before:
         return Outcome(QUEUED, "had not begun when it was interrupted")
     return Outcome(FAILED, _told(left))
 

@@ -35,6 +35,13 @@ std::vector<OperandRow> sort_codes() {
       {"128+N", "ended by signal N"}};
 }
 
+std::vector<OperandRow> resume_codes() {
+  std::vector<OperandRow> codes = sort_codes();
+  codes.front().text = "done, or FILE is there and no job of it is interrupted";
+  codes.insert(codes.end() - 1, {"5", "no sort of FILE was begun, or nothing of it was done: start the sort"});
+  return codes;
+}
+
 }  // namespace
 
 OptionRow progress_option() {
@@ -163,8 +170,8 @@ CommandTable resume_table() {
   std::vector<OptionRow> options{
       {"--status", "", "", "only tell how far the job is"},
       {"--abandon", "", "",
-       "give the job up instead: in place, the records are put back into one file, unsorted (lines only as long as none has left "
-       "FILE); of a sort, the job directory is removed. A job that is abandoned stays so"},
+       "give the job up instead: in place, all records or lines are put back into one file of the same size, sorted as far as they "
+       "are; of a sort, the job directory is removed. A job that is abandoned stays so"},
       {"--trust-owner", "USER", "",
        "continue with a job whose directory or files belong to that user, too; root then works as that user where the directory "
        "is "
@@ -191,7 +198,7 @@ CommandTable resume_table() {
       .options = std::move(options),
       .operands = {{"FILE", "the file that was sorted in place, or the output; its job directory FILE.ecosort does as well"}},
       .ending = "",
-      .exit_status = sort_codes()};
+      .exit_status = resume_codes()};
 }
 
 CommandTable sort_table() {

@@ -38,7 +38,10 @@ void open_file(const InPlaceSpec& spec, PreparedInPlace& prepared, io::PosixStor
 
 void choose_layout(const InPlaceSpec& spec, PreparedInPlace& prepared, io::PosixStorage& storage) {
   const auto choose = [&](std::uint64_t wanted_bytes) {
-    if (prepared.input) prepared.free_bytes = storage.settled_free_bytes(JobPaths(spec.file).parent, wanted_bytes);
+    if (prepared.input) {
+      const std::uint64_t beyond = bytes_beyond_end(*prepared.input), others = wanted_bytes - std::min(wanted_bytes, beyond);
+      prepared.free_bytes = storage.settled_free_bytes(JobPaths(spec.file).parent, others) + beyond;
+    }
     prepared.free_bytes = std::min(prepared.free_bytes, spec.space_bytes.value_or(no_space_limit));
     prepared.choice = choose_space(prepared.wanted, prepared.free_bytes, {Mode::in_place, prepared.held_bytes});
   };

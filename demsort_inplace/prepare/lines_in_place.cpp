@@ -68,7 +68,8 @@ PreparedLinesInPlace prepare_lines_in_place(const RowsSpec& spec, const std::str
       std::max<std::uint64_t>({page_bytes, prepared.job.inputs.front().file->alignment(), block_bytes(directory)});
   const JobHeader header = header_of(spec, prepared, unit);
   const auto choose = [&](std::uint64_t wanted_bytes) {
-    prepared.free_bytes = storage.settled_free_bytes(directory, wanted_bytes);
+    const std::uint64_t beyond = bytes_beyond_end(*prepared.job.inputs.front().file);
+    prepared.free_bytes = storage.settled_free_bytes(directory, wanted_bytes - std::min(wanted_bytes, beyond)) + beyond;
     prepared.choice = choose_lines_in_place(header, prepared.job.plan, prepared.free_bytes, held_bytes(directory));
   };
   choose(0);

@@ -210,7 +210,9 @@ void check_lines_space(lines::LinesJob& job, io::Storage& storage) {
     needs.push_back({For::runs, job.directories, job.codecs.runs.space_of(bytes), 0});
   for (job::SpaceNeed& need : needs)
     for (const std::string& directory : need.directories) need.free_bytes += storage.settled_free_bytes(directory, need.bytes);
-  job::check_space(needs);
+  const bool is_alone = job.inputs.size() == 1 && are_known(job.inputs) && !job.merge && job.header_bytes == 0 &&
+                        job.format->kind() == rows::Kind::lines && !job.inputs.front().is_decoded();
+  job::check_space(needs, is_alone ? if_fit_in_place(*job.inputs.front().file, job.inputs.front().opened.device) : "");
   const bool shared = has_runs && !places.empty() && std::ranges::any_of(job.directories, [&](const std::string& directory) {
                         return job::drive_of(directory) == job::drive_of(places.front());
                       });

@@ -1,10 +1,16 @@
 #include "job/prepare_merge.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <span>
+#include <utility>
 
+#include "base/errors.h"
 #include "base/open_files.h"
+#include "base/size_text.h"
 #include "job/places.h"
 #include "job/plan_codecs.h"
 #include "job/space.h"
@@ -12,19 +18,57 @@
 namespace ecosort::job {
 namespace {
 
-void check_files(const std::vector<engine::Input>& inputs) {
-  for (const engine::Input& input : inputs)
-    if (input.file->facts().is_stream)
-      throw UsageError(
-          fmt::format("'{}' is a pipe or a device; a merge reads several places of its files, so store it first, or sort it",
-                      input.file->path()));
-  demand_open_files(fmt::format("{} inputs", inputs.size()), inputs.size());
+std::size_t read_stream(const io::File& stream, std::span<std::byte> to) {
+  ssize_t got = -1;
+  do got = ::read(stream.fd(), to.data(), to.size());
+  while (got < 0 && errno == EINTR);
+  if (got < 0) throw IoError::from_call("read", stream.path(), errno);
+  return static_cast<std::size_t>(got);
+}
+
+void write_all(const io::File& file, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(file.fd(), bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) throw IoError::from_call("write", file.path(), errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+  }
+}
+
+// All that a pipe brings, in a file without a name that messages call by that of the pipe.
+io::FilePtr stored_stream(engine::Input& input, const std::string& directory, io::PosixStorage& storage) {
+  constexpr std::size_t at_a_time = std::size_t{256} << 10U;
+  const io::FilePtr file = storage.create_unnamed(directory, io::Role::run, io::Caching::buffered);
+  std::vector<std::byte> bytes(at_a_time);
+  io::File::Facts facts = file->facts();
+  facts.role = io::Role::input;
+  facts.path = input.file->path();
+  while (const std::size_t got = read_stream(*input.file, bytes)) {
+    if (const auto look = std::exchange(input.look, nullptr)) look(std::span(bytes).first(got));
+    write_all(*file, std::span(bytes).first(got));
+    facts.size_bytes += got;
+  }
+  return std::make_unique<io::File>(file->release_descriptor(), std::move(facts));
+}
+
+// A merge reads several places of its inputs at a time, and knows how long they are: what pipes bring is stored first.
+void store_streams(const SortSpec& spec, std::vector<engine::Input>& inputs, io::PosixStorage& storage) {
+  for (engine::Input& input : inputs) {
+    if (!input.file->facts().is_stream) continue;
+    input.file = stored_stream(input, job::run_directories(spec.temp_directories, spec.output).front(), storage);
+    input.opened = storage.state(*input.file);
+    input.records = input.opened.size_bytes / spec.record_size;
+    if (const std::uint64_t rest = input.opened.size_bytes % spec.record_size; rest != 0)
+      throw InputRefused(fmt::format("'{}' ends in the middle of a record: {} after {}-byte records", input.file->path(),
+                                     left_over_text(rest), spec.record_size));
+  }
 }
 
 // Blocks of such records begin at no pages of the file.
 void read_through_page_cache(std::vector<engine::Input>& inputs, io::PosixStorage& storage) {
   for (engine::Input& input : inputs) {
     if (input.run) continue;  // its blocks do
+    if (!input.file->is_direct()) continue;
     const std::string path = input.file->path();
     storage.close(std::move(input.file));
     input.file = storage.open_input(path, io::Caching::buffered);
@@ -76,8 +120,9 @@ std::vector<SpaceNeed> needs_of(const engine::MergeFilesJob& job, const planner:
 }  // namespace
 
 PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage) {
-  std::vector<engine::Input> inputs = open_records(spec, tuning, storage);
-  check_files(inputs);
+  std::vector<engine::Input> inputs = open_records(spec, tuning, storage, true);
+  demand_open_files(fmt::format("{} inputs", inputs.size()), inputs.size());
+  store_streams(spec, inputs, storage);
   return prepare_merge(spec, tuning, std::move(inputs), storage);
 }
 

@@ -87,7 +87,8 @@ std::vector<planner::InputExtent> extents_of(const std::vector<engine::Input>& i
 
 }  // namespace
 
-std::vector<engine::Input> open_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage) {
+std::vector<engine::Input> open_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage,
+                                        bool mixes_streams) {
   const int flags =
       std::ranges::find(spec.inputs, "-") == spec.inputs.end() ? O_RDONLY : ::fcntl(storage.streams().input, F_GETFL);
   if ((flags & O_ACCMODE) == O_WRONLY) throw UsageError("standard input is not open for reading; redirect it, or name a file");
@@ -100,7 +101,7 @@ std::vector<engine::Input> open_records(const SortSpec& spec, const Tuning& tuni
     } catch (const IoError& error) {
       throw UsageError(error.what());  // nothing was begun: a bad argument, not a failing drive
     }
-    if (input.file->facts().is_stream && spec.inputs.size() > 1)
+    if (input.file->facts().is_stream && spec.inputs.size() > 1 && !mixes_streams)
       throw UsageError(
           fmt::format("'{}' is a pipe or a device and cannot be combined with other inputs; pipe all of them into standard "
                       "input, one after the other",
@@ -180,7 +181,10 @@ PreparedRecords prepare_records(const SortSpec& spec, const Tuning& tuning, io::
   if (spec.temp_directories.empty() && (job.plan.temp_bytes > 0 || wanted.size_unknown)) check_not_tmpfs(job.directories.front());
   for (const std::string& directory : job.directories) job.runs_give_back &= io::reuses_released_space(directory);
   prepared.space = space_needs(job.plan, job.directories, job.runs_give_back, spec.output, storage);
-  if (!tuning.space_is_only_told) check_space(prepared.space);
+  if (!tuning.space_is_only_told) {
+    const bool is_alone = job.inputs.size() == 1 && !spec.unique;
+    check_space(prepared.space, is_alone ? if_fit_in_place(*job.inputs.front().file, job.inputs.front().opened.device) : "");
+  }
   check_open_files(spec.inputs.size(), job.plan, job.directories.size());
   job.output = spec.output == "-" ? "-" : io::resolve_output(spec.output).path;
   look_at_output_directory(prepared, storage);

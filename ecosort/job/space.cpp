@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/size_text.h"
+#include "io/file_system.h"
 #include "io/posix_storage.h"
 
 namespace ecosort::job {
@@ -100,12 +101,20 @@ bool fits(const std::vector<SpaceNeed>& needs) noexcept {
   return std::ranges::all_of(needs, [](const SpaceNeed& need) { return need.bytes <= need.free_bytes; });
 }
 
-void check_space(const std::vector<SpaceNeed>& needs) {
-  for (const SpaceNeed& need : needs)
-    if (need.bytes > need.free_bytes)
-      throw NotEnoughSpace(fmt::format("not enough {} in {}: {} ({} bytes) needed, {} free", need.what(), need.where(),
-                                       format_bytes(need.bytes), need.bytes, format_bytes(need.free_bytes)),
-                           need.purpose, need.free_bytes, need.bytes, need.directories);
+void check_space(const std::vector<SpaceNeed>& needs, const std::string& alone) {
+  for (const SpaceNeed& need : needs) {
+    if (need.bytes <= need.free_bytes) continue;
+    NoRoom error(fmt::format("not enough {} in {}: {} ({} bytes) needed, {} free", need.what(), need.where(),
+                             format_bytes(need.bytes), need.bytes, format_bytes(need.free_bytes)),
+                 need.purpose, need.free_bytes, need.bytes, need.directories);
+    error.alone = alone;
+    throw error;
+  }
+}
+
+std::string if_fit_in_place(const io::File& file, std::uint64_t device) {
+  const bool is_fit = !file.facts().is_stream && io::frees_safely(io::file_system_of(file.path(), device));
+  return is_fit ? file.path() : "";
 }
 
 }  // namespace ecosort::job

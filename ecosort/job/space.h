@@ -37,7 +37,16 @@ struct SpaceNeed {
 
 [[nodiscard]] bool fits(const std::vector<SpaceNeed>& needs) noexcept;
 
-// NotEnoughSpace: how much is needed, how much there is, and where.
-void check_space(const std::vector<SpaceNeed>& needs);
+// What a sort writes has no room.
+struct NoRoom : NotEnoughSpace {
+  using NotEnoughSpace::NotEnoughSpace;
+  std::string alone;  // the only input, if it is on a file system that lets it be sorted in its own space
+};
+
+// NoRoom: how much is needed, how much there is, and where. `alone`: as there.
+void check_space(const std::vector<SpaceNeed>& needs, const std::string& alone = "");
+
+// The name of the file, which is on `device`, if it could be sorted in its own space there; else nothing.
+[[nodiscard]] std::string if_fit_in_place(const io::File& file, std::uint64_t device);
 
 }  // namespace ecosort::job

@@ -43,8 +43,9 @@ struct PreparedRecords {
 [[nodiscard]] PreparedRecords prepare_assumed(const SortSpec& spec, const Tuning& tuning, std::uint64_t assumed_records,
                                               io::PosixStorage& storage);
 
-// Steps of it, for jobs of other kinds.
-[[nodiscard]] std::vector<engine::Input> open_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage);
+// Steps of it, for jobs of other kinds. `mixes_streams`: there may be several inputs that are pipes, among others.
+[[nodiscard]] std::vector<engine::Input> open_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage,
+                                                      bool mixes_streams = false);
 [[nodiscard]] planner::Wanted wanted_of(const SortSpec& spec, const Tuning& tuning, const std::vector<engine::Input>& inputs,
                                         const planner::Machine& machine);
 // That so much memory is there, before somebody is killed for it in an hour.

@@ -125,8 +125,17 @@ int MemoryDisk::unlink(const std::string& path) {
   const auto found = files_.find(path);
   if (found == files_.end()) return directories_.contains(path) ? -EISDIR : -ENOENT;
   record_name(Kind::unlink, found->second, path);
+  if (options_.hides_removed) hide(found->second, directory_of(path));
   drop_name(path);
   return 0;
+}
+
+void MemoryDisk::hide(std::uint64_t number, const std::string& directory) {
+  Inode& inode = inodes_.at(number);
+  if (inode.open_files == 0 || inode.names > 1) return;
+  inode.hidden_name = directory + "/.fuse_hidden" + std::to_string(number);
+  files_[inode.hidden_name] = number;
+  ++inode.names;
 }
 
 int MemoryDisk::make_directory(const std::string& path) {
@@ -201,8 +210,10 @@ void MemoryDisk::open(std::uint64_t inode) {
 
 void MemoryDisk::close(std::uint64_t inode) {
   const std::lock_guard lock(mutex_);
-  --inodes_.at(inode).open_files;
+  Inode& closed = inodes_.at(inode);
+  --closed.open_files;
   --open_files_;
+  if (const std::string hidden = closed.hidden_name; closed.open_files == 0 && !hidden.empty()) return drop_name(hidden);
   drop_if_unused(inode);
 }
 

@@ -56,7 +56,8 @@ class MemoryDisk {
   struct Inode {
     PagedBytes contents;
     unsigned names = 0, open_files = 0;
-    std::uint64_t changed = 0;  // the disk's step at the last change
+    std::string hidden_name = {};  // of a file that was removed while it was open
+    std::uint64_t changed = 0;     // the disk's step at the last change
   };
 
   void record(StoreEvent event);
@@ -66,6 +67,7 @@ class MemoryDisk {
   [[nodiscard]] std::uint64_t allow(Inode& inode, const StoreEvent::Change& change);
   void apply(Inode& inode, const StoreEvent::Change& change);
   void drop_name(const std::string& path);
+  void hide(std::uint64_t number, const std::string& directory);
   void drop_if_unused(std::uint64_t number);
   [[nodiscard]] bool has_parent(const std::string& path) const;
 

@@ -32,6 +32,7 @@ class MemoryStore : public NamedStorage {
     std::uint64_t seed = 1;           // of the scheduler
     bool completes_in_order = false;  // instead of drawing: first in, first out, all at once
     std::uint64_t capacity_bytes = std::numeric_limits<std::uint64_t>::max();  // in pages of 4096 bytes; then ENOSPC
+    bool hides_removed = false;   // a file that is removed while it is open gets another name until it is closed, as with FUSE
     bool frees_late = false;      // what is cut off stays taken until somebody waits for it, the second time
     std::size_t alignment = 512;  // of files opened with Caching::direct_if_possible
     bool records_events = true;   // without, log() stays empty and written data is not kept twice

@@ -109,7 +109,11 @@ def test_ctrl_c_stops_at_a_checkpoint_and_says_how_to_go_on(
 
 
 def test_without_a_job_there_is_nothing_to_resume(run: Run, file4: Path, data: bytes) -> None:
-    refused(run("resume", file4), 2, "no interrupted job")
+    whole = f"no interrupted job of '{file4}': there is no '{file4}.ecosort', and the file is whole; nothing to resume\n"
+    succeeded(run("resume", file4), f"ecosort: {whole}")
+    assert run("resume", "--status", file4).stdout == whole
+    refused(run("resume", file4.with_name("other")), 5, "was begun", "start the sort")
+    refused(run("resume", file4.parent), 2, "is no file")
     refused(run("resume", "--status", "--abandon", file4), 2, "--status or --abandon")
     untouched(file4, data)
 
@@ -216,7 +220,7 @@ def test_a_job_is_looked_at_and_refused_where_nothing_can_be_written(
         subprocess.run(["mount", "-o", "remount,rw", file.parent], check=True)
     file.write_bytes(b"somebody's")
     status = run("resume", "--status", file)
-    assert "exists, although its records are in the job; move it away" in status.stdout
+    assert "exists, although its contents are in the job; move it away" in status.stdout
     refused(run("resume", file), 2, "exists beside the job", "move it away")
     file.unlink()
     succeeded(run("resume", file))
@@ -298,7 +302,7 @@ def test_io_uring_that_breaks_loses_nothing(
     if job_directory(file4).exists():
         assert f"ecosort resume {file4}" in done.stderr
         again = run("resume", file4)
-        if again.returncode == 2 and "is whole" in again.stderr:  # nothing had begun
+        if again.returncode == 5 and "is whole" in again.stderr:  # nothing had begun
             again = run("inplace", file4, *SMALL)
         succeeded(again)
     else:
@@ -319,7 +323,7 @@ def test_a_kill_in_the_last_moments_leaves_nothing_to_resume(
     assert (status.returncode, status.stdout.splitlines()[0]) == (0, f"{file4}: {state}")
     succeeded(run("resume", file4), f"ecosort: '{file4}' is complete and sorted; nothing to resume\n")
     assert listing(file4.parent) == [str(file4)]
-    refused(run("resume", file4), 2, "no interrupted job")
+    succeeded(run("resume", "-q", file4))
 
 
 def test_a_kill_in_the_first_moments_leaves_the_file_to_be_sorted(
@@ -327,7 +331,7 @@ def test_a_kill_in_the_first_moments_leaves_the_file_to_be_sorted(
 ) -> None:
     assert killed_at_call(ecosort, tmp_path, "fallocate", 1, "inplace", file4, *SMALL)
     assert job_directory(file4).exists()
-    refused(run("resume", file4), 2, "is whole", "start the sort again")
+    refused(run("resume", file4), 5, "is whole", "start the sort again")
     untouched(file4, data)
 
 
@@ -342,7 +346,7 @@ def test_a_resumption_that_finds_a_job_just_begun_cannot_harm_it(
             assert (code, "another process" in text) == (2, True), text
             assert file4.read_bytes() == data
         code, text = ended(resumption)
-        assert (code, "is whole" in text) == (2, True), text
+        assert (code, "is whole" in text) == (5, True), text
         untouched(file4, data)
     succeeded(run("inplace", file4, *SMALL))
     assert file4.read_bytes() == wanted

@@ -160,10 +160,10 @@ def test_lines_longer_than_blocks(run: Run, lines4: Path) -> None:
 def test_a_line_that_is_too_long_wants_more_memory_and_loses_nothing(run: Run, lines4: Path, text: bytes) -> None:
     data = text + b"y" * (2 * MIB) + b"\nlast"
     lines4.write_bytes(data)
-    told = refused_by_lines(run(*words_for(lines4, "--quiet")), "no record is lost", "ecosort resume --memory SIZE")
+    told = refused_by_lines(run(*words_for(lines4, "--quiet")), "no line is lost", "ecosort resume --memory SIZE")
     assert "byte" in told
     assert not lines4.exists()
-    refused(run("resume", "-q", lines4), 2, "no record is lost", "ecosort resume --memory SIZE")
+    refused(run("resume", "-q", lines4), 2, "no line is lost", "ecosort resume --memory SIZE")
     succeeded(run("resume", "-q", "--memory", "96MiB", lines4))
     assert lines4.read_bytes() == sorted_by_sort(data)
 
@@ -224,7 +224,7 @@ def test_someone_who_takes_all_other_space_does_not_stop_it(
     code, told = ended(process)
     assert code in (0, 2), told
     if code == 2:
-        assert f"no record is lost; continue with: ecosort resume {lines}" in told
+        assert f"no line is lost; continue with: ecosort resume {lines}" in told
         greedy.unlink()
         succeeded(run("resume", "-q", lines))
     assert lines.read_bytes() == wanted
@@ -293,13 +293,13 @@ def test_a_signal_stops_at_a_checkpoint(
 ) -> None:
     done = signal_at_sync(ecosort, tmp_path, 4, number, *words_for(lines4))
     assert done.returncode == 128 + number, done
-    assert "stopped at a checkpoint; no record is lost" in done.stderr
+    assert "stopped at a checkpoint; no line is lost" in done.stderr
     assert phase_of(run, lines4) == "run formation"
     succeeded(run("resume", "-q", lines4))
     assert lines4.read_bytes() == wanted
 
 
-def test_the_status_tells_how_far_it_is_and_that_it_cannot_be_given_up(
+def test_the_status_tells_how_far_it_is(
     ecosort: Path, run: Run, lines4: Path, tmp_path: Path, text: bytes, wanted: bytes
 ) -> None:
     stopped_in_merge(ecosort, run, lines4, tmp_path, text)
@@ -307,7 +307,6 @@ def test_the_status_tells_how_far_it_is_and_that_it_cannot_be_given_up(
     assert told.startswith(f"{lines4}: merge\n  job                            sort in place of the lines of '{lines4}'\n")
     assert f"bytes of the inputs in runs    {len(text)} of {len(text)} (100.0 %), {LINES} lines\n" in told
     before = listing(lines4.parent)
-    refused(run("resume", "--abandon", lines4), 2, "cannot be given up any more", f"ecosort resume {lines4}")
     refused(run("merge", "--runs", job_directory(lines4), "-o", tmp_path / "x"), 2, "given up parts of them already")
     assert listing(lines4.parent) == before
     lines4.write_bytes(b"another file\n")
@@ -316,6 +315,56 @@ def test_the_status_tells_how_far_it_is_and_that_it_cannot_be_given_up(
     refused(run("resume", "--memory", "2MiB", lines4), 2, "which was laid out for 16 MiB; try --memory 16384KiB")
     succeeded(run("resume", "-q", lines4))
     assert lines4.read_bytes() == wanted
+
+
+@pytest.mark.parametrize("phase", ["run_formation", "merge"])
+def test_given_up_at_any_time_it_gives_back_all_lines_in_as_many_bytes(
+    ecosort: Path, run: Run, lines4: Path, tmp_path: Path, text: bytes, phase: str
+) -> None:
+    """The last line has no end; the space is that of the job, and not more."""
+    text = text[:-1]
+    lines4.write_bytes(text)
+    lines4.chmod(0o640)
+    plan = plan_of(run, lines4)
+    FileSystem("", lines4.parent, None).fill_until(plan["needed_bytes"] + MIB)
+    if phase == "merge":
+        stopped_in_merge(ecosort, run, lines4, tmp_path, text)
+    else:
+        assert kill_at_sync(ecosort, tmp_path, 6, *words_for(lines4, "--quiet"))
+    assert phase_of(run, lines4) == phase.replace("_", " ")
+    with stopped_after(ecosort, tmp_path / "abandon", "fdatasync", 5, "resume", "--abandon", lines4) as process:
+        process.kill()
+        process.wait()
+    assert run("resume", "--status", lines4).stdout.startswith(f"{lines4}: being abandoned\n")
+    succeeded(run("resume", "--abandon", "-q", lines4))
+    given = lines4.read_bytes()
+    assert len(given) == len(text)
+    assert sorted(given.split(b"\n")) == sorted(text.split(b"\n"))
+    assert lines4.stat().st_mode & 0o777 == 0o640
+    assert not job_directory(lines4).exists()
+
+
+def test_blocks_beyond_the_end_are_given_back(run: Run, tmp_path: Path, wanted: bytes, text: bytes) -> None:
+    """XFS puts as much aside behind a file that grows as it has; a full drive has no room but that."""
+    with drive_of("xfs", tmp_path) as drive:
+        path = drive.root / "log"
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT)
+        os.write(fd, text)
+        os.fsync(fd)
+        subprocess.run(["xfs_io", "-c", f"falloc -k {len(text)} {32 * MIB}", path], check=True)
+        os.close(fd)
+        modified = path.stat().st_mtime_ns
+        beyond = path.stat().st_blocks * 512 - len(text)
+        assert beyond > 16 * MIB
+        drive.fill_until(MIB)
+        plan = plan_of(run, path)
+        assert plan["fits"]
+        assert plan["free_bytes"] > beyond
+        assert path.stat().st_mtime_ns == modified
+        done = run(*words_for(path))
+        assert done.returncode == 0, done
+        assert f"'{path}' gives back " in done.stderr
+        assert path.read_bytes() == wanted
 
 
 def test_it_can_be_given_up_before_a_line_has_left_the_file(

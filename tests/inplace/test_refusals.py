@@ -101,7 +101,7 @@ def test_what_may_not_be_written_is_refused(ecosort: Path, data: bytes) -> None:
         refused(run_plain("inplace", path), 2, "ermission denied")
         path.chmod(0o666)
         drive.root.chmod(0o755)
-        refused(run_plain("inplace", path), 2, "directory is not writable")
+        refused(run_plain("inplace", path), 2, f"its directory '{drive.root}' is not writable")
         drive.root.chmod(0o1777)
         refused(run_plain("inplace", path), 2, "sticky")
         drive.root.chmod(0o777)

@@ -237,13 +237,13 @@ def test_a_killed_sort_is_resumed_from_every_step(
         refused(run(*words), 2, f"continue with: ecosort resume {out}")
         phases.add(phase_of(run, out))
         done = run("resume", job_directory(out) if nth % 2 else out, "-q")
-        if done.returncode == 2:  # nothing had been written
+        if done.returncode == 5:  # nothing had been written
             assert "start the sort again" in done.stderr
             assert not job_directory(out).exists()
             continue
         succeeded(done)
         assert out.read_bytes() == wanted
-        refused(run("resume", out), 2, "no interrupted job")
+        succeeded(run("resume", "-q", out))  # whenever it ended
     assert phases >= {"run formation", "merge"}
     assert source.read_bytes() == data
     assert {Path(name).name for name in listing(out.parent)} <= {"out", "filler"}

@@ -219,6 +219,25 @@ TEST(LinesInPlace, AFailureWhileItIsGivenUpLeavesAJobThatIsGivenUp) {
   }
 }
 
+TEST(LinesInPlace, GivenUpWithoutTheSpaceItSaysHowMuchIsNeeded) {
+  const SmallLines& sort = sorts().front();
+  for (const std::uint64_t nth : {std::uint64_t{3}, 1 + sort.most_merged + 2}) {
+    Broken broken(sort, Role::journal, FaultPoint::sync, nth);
+    const io::Fault full{
+        Role::output, FaultPoint::reserve, 1, {.kind = Effect::Kind::error, .number = ENOSPC}, /*is_persistent=*/true};
+    Failing<LinesMachine> failing(broken.disk.store, *broken.disk.queue, {full});
+    try {
+      (void)failing.machine.abandon();
+      ADD_FAILURE() << "there was space";
+    } catch (const IoError& error) {
+      EXPECT_EQ(error.error_number(), ENOSPC);
+      EXPECT_THAT(error.what(), testing::HasSubstr("bytes) of free space are needed in '/disk'"));
+    }
+    (void)broken.disk.machine.resume();
+    EXPECT_TRUE(sort.holds_given_up(broken.disk.store.snapshot()));
+  }
+}
+
 // With `--trust-drive` what a damaged block holds is given back as it is.
 TEST(LinesInPlace, ADamagedRunIsGivenBackWhenTheDriveIsTrusted) {
   const SmallLines& sort = sorts().front();

@@ -223,4 +223,35 @@ TEST(ResumableSort, AnOutputThatWasNotWrittenAsItWasIsNoticedWhenItIsReadBack) {
   lose_writes_of_output<SortDisk>(sort);
 }
 
+// FUSE and NFS keep a file that is removed while it is open, under a hidden name: whatever has done its work is closed first.
+TEST(ResumableSort, LeavesNothingWhereRemovedFilesStayWhileTheyAreOpen) {
+  for (const SmallSort& sort : small_sorts()) {
+    SortDisk disk(sort.disk(), {.hides_removed = true, .records_events = false});
+    (void)disk.machine.start(sort);
+    EXPECT_TRUE(sort.holds_only(disk.store.snapshot(), sort.sorted())) << sort.name();
+    SortDisk stopped(sort.disk(), {.hides_removed = true, .records_events = false});
+    stopped.machine.interrupted = SIGTERM;
+    EXPECT_THROW((void)stopped.machine.start(sort), Interrupted);
+    (void)stopped.machine.abandon();
+    EXPECT_TRUE(sort.holds_only(stopped.store.snapshot(), sort.previous())) << sort.name();
+  }
+}
+
+// What somebody else has open stays for the moment. That is told, and `resume` removes it later.
+TEST(ResumableSort, TellsOfARemovedFileThatSomebodyElseHasOpen) {
+  const SmallSort sort = small_sorts().front();
+  SortDisk disk(sort.disk(), {.hides_removed = true, .records_events = false});
+  disk.machine.interrupted = SIGTERM;
+  EXPECT_THROW((void)disk.machine.start(sort), Interrupted);
+  disk.machine.interrupted = 0;
+  io::FilePtr backup = disk.store.open_named(JobPaths(sort_output).run(0), io::Role::run, io::Caching::buffered);
+  const engine::SortReport report = disk.machine.resume();
+  EXPECT_THAT(report.notices, testing::Contains(testing::HasSubstr("another program has them open")));
+  EXPECT_EQ(disk.store.contents(sort_output), sort.sorted());
+  EXPECT_EQ(disk.machine.look().kind, JobStatus::Kind::removed);
+  backup.reset();
+  discard(sort_output, disk.machine.look(), disk.store);
+  EXPECT_TRUE(sort.holds_only(disk.store.snapshot(), sort.sorted()));
+}
+
 }  // namespace ecosort::inplace
