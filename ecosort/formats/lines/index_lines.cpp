@@ -189,7 +189,7 @@ void sort_index(LineRun& run, const RowFormat& order, unsigned threads) {
 }
 
 bool tie_is_decided(const RowFormat& order, records::KeyWindow window, unsigned& level) noexcept {
-  level = order.is_cut(window, 0) ? 0 : 1;
+  level = order.behind_first(window).level;
   return level == order.levels();
 }
 
