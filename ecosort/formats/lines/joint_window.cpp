@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-
 namespace ecosort::lines {
 namespace {
 
@@ -108,8 +107,7 @@ void JointWindow::add_any_number(records::KeyWindow window, bool descends) noexc
     add(masked(2 * number.pair(i) + (has_more ? 1 : 0), mask));
   }
   // No number ends with two zeros, so that they mark one that is cut.
-  if (number.is_cut() || whole == most_whole)
-    fill(mask);
+  if (number.is_cut() || whole == most_whole) fill(mask);
 }
 
 void JointWindow::add_text(Text text, bool descends) noexcept {

@@ -41,7 +41,7 @@ class JointWindow {
     // A positive one of up to twelve digits, fewer than 64 of them before the point: all in registers.
     if (sign != positive_byte || count > 8 || (number.prefix >> 54U & 3U) != 0) [[unlikely]]
       return add_any_number(number, descends);
-    const std::uint64_t pairs = number.prefix << 16U;                          // from the highest byte on
+    const std::uint64_t pairs = number.prefix << 16U;  // from the highest byte on
     const std::uint64_t last = each_byte << 8 * (8 - (count - 2)), all_but_last = last << 8U;
     const std::uint64_t codes = (pairs - last) * 2 + all_but_last;
     const std::uint64_t head = positive_head + (number.prefix >> 48U & 0xffU);

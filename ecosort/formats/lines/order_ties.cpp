@@ -1,7 +1,7 @@
 #include "formats/lines/order_ties.h"
 
 #include <algorithm>
-#include <cstring>
+#include <optional>
 #include <vector>
 
 #include "base/prefetch.h"
@@ -34,7 +34,7 @@ struct Group {
 class TieOrder {
  public:
   TieOrder(const LineRun& run, const RowFormat& order)
-      : run_(run), order_(order), entries_(run.entries()), scratch_(run.scratch()), rows_(run, workspace_) {}
+      : run_(run), order_(order), entries_(run.entries()), scratch_(run.scratch()) {}
 
   // The windows of the group are equal, those of level 0.
   void refine(const Group& group) {
@@ -102,7 +102,8 @@ class TieOrder {
   }
 
   void order_rows(const Group& group) {
-    rows_.order(group.begin, group.end, group.depth, order_.descends(group.level));
+    if (!rows_) rows_.emplace(run_, order_.descends(group.level), workspace_);
+    rows_->order_group({group.begin, group.end, group.depth});
   }
 
   [[nodiscard]] Text line(std::size_t i) const noexcept { return run_.line(entries_[i]); }
@@ -159,8 +160,8 @@ class TieOrder {
   Entry* const entries_;
   Entry* const scratch_;
   records::BucketWorkspace workspace_;
-  RowOrder rows_;
-  std::vector<Group> sorted_;  // ranges sorted by their windows, in which ties are left
+  std::optional<RowOrder> rows_;  // of the level whose key is the row
+  std::vector<Group> sorted_;     // ranges sorted by their windows, in which ties are left
 };
 
 constexpr std::size_t looked_at_once = 64;

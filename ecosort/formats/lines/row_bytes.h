@@ -60,9 +60,10 @@ class RowBytes {
 
   // As the rest of the rows from these places on compares: negative where a goes first.
   [[nodiscard]] int compare(const char* a, const char* b) const noexcept {
-    const std::size_t at = common(a, b, SIZE_MAX / 2);
+    const std::size_t at = common(a, b, SIZE_MAX);
     if (a[at] == b[at]) return 0;
-    const bool is_less = a[at] == terminator_ || (b[at] != terminator_ && static_cast<unsigned char>(a[at]) < static_cast<unsigned char>(b[at]));
+    const bool is_less =
+        a[at] == terminator_ || (b[at] != terminator_ && static_cast<unsigned char>(a[at]) < static_cast<unsigned char>(b[at]));
     return is_less == (flip_ == 0) ? -1 : 1;
   }
 

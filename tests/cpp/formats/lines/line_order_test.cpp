@@ -29,8 +29,9 @@ std::string random_line(Random& random) {
 
 // Fields of short numbers and texts, mostly as a window of several keys takes them.
 std::string random_fields(Random& random) {
-  static const std::string values[] = {"0",   "7",   "10",   "255", "100", "-3",     "-",          "1,5",       "",
-                                       "007", " 12", "65536", "9",  "ab",  "a\x01", "12345678", "9999999", "123456789012345678901"};
+  static const std::string values[] = {"0", "7",   "10",    "255",      "100",     "-3",
+                                       "-", "1,5", "",      "007",      " 12",     "65536",
+                                       "9", "ab",  "a\x01", "12345678", "9999999", "123456789012345678901"};
   std::string line;
   for (std::uint64_t i = 1 + random.below(5); i > 0; --i) {
     line += random.below(8) == 0 ? std::string(150, '1') : values[random.below(std::size(values))];
