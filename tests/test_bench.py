@@ -511,7 +511,24 @@ def test_lines_are_judged_against_gnu_sort_and_records_against_stxxl(tmp_path: P
     assert "EcoSort takes 2.00 of it" in obstacle
 
 
-@pytest.mark.parametrize("case", lines.CASES, ids=lambda case: case.name)
+def test_peoples_data_are_judged_by_the_processor_and_by_what_is_moved(tmp_path: Path) -> None:
+    runs = []
+    for i in range(7):
+        moved = {"stats": {"bytes_read": 200, "bytes_written": 110}, "input_bytes": 100}
+        runs += [_run("ecosort", i, 1.0, "data_in_order") | moved]
+        runs += [_run("gnu_sort", i, 5.0, "data_in_order") | {"cpu_user_s": 3.0}]
+        runs += [_run("before", i, 1.5, "data_in_order") | {"cpu_user_s": 0.9}]
+    results = _results(tmp_path / "data.json", runs)
+    results.data["settings"]["lines_bytes"] = 100
+    assert {v.name: (v.measured, v.word) for v in targets.verdicts(results)} == {
+        "a log in order: CPU of GNU sort / EcoSort": ("5.000 [5.000, 5.000], 7 pairs", "PASS"),
+        "a log in order: CPU before / EcoSort": ("1.500 [1.500, 1.500], 7 pairs", "MISSED"),
+        "a log in order: bytes moved / input": ("3.1 ", "MISSED"),
+    }
+    assert "| EcoSort before | 7 | 1.50 |" in report.page_text(results)
+
+
+@pytest.mark.parametrize("case", lines.ALL_CASES, ids=lambda case: case.stage)
 def test_kinds_of_lines_are_made_and_sorted_by_both_with_the_same_result(tmp_path: Path, case: lines.Case) -> None:
     programs = Contenders(BUILD / "ecosort")
     size = case.bytes(2_000_000)

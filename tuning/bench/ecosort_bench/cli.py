@@ -21,7 +21,7 @@ from rich.console import Console
 from ecosort_bench import charts, tables
 from ecosort_bench.contenders import PEERS, STXXL_PEERS, Contenders
 from ecosort_bench.inputs import KINDS
-from ecosort_bench.lines import CASES
+from ecosort_bench.lines import ALL_CASES
 from ecosort_bench.report import load, page_agrees, print_report, write_page
 from ecosort_bench.stages import Bench
 
@@ -35,16 +35,17 @@ STAGES = (
     "keys",
     "inplace",
     "lines",
+    "data",
     "tables",
     "cpu",
 )
-# Those that `make bench` measures by itself: the peers of tables are installed by whoever wants to compare with them, and the
-# processor is looked at by whoever works on the kernels.
-DEFAULT_STAGES = tuple(stage for stage in STAGES if stage not in ("tables", "cpu"))
+# Those that `make bench` measures by itself: the peers of tables are installed by whoever wants to compare with them, people's
+# data take long, and the processor is looked at by whoever works on the kernels.
+DEFAULT_STAGES = tuple(stage for stage in STAGES if stage not in ("data", "tables", "cpu"))
 ROUNDS, FLOOR_ROUNDS = 5, 30
 LINES_BYTES = 200_000_000
 TABLES_BYTES = 1_000_000_000
-STAGE_OF_CASE = {case.name: "lines" for case in CASES} | {case.name: "tables" for case in tables.CASES}
+STAGE_OF_CASE = {case.name: case.group for case in ALL_CASES} | {case.name: "tables" for case in tables.CASES}
 
 
 def _quotas(programs: Contenders, given: Mapping[str, Any], out: Console) -> dict[str, int]:
@@ -65,9 +66,9 @@ def _quotas(programs: Contenders, given: Mapping[str, Any], out: Console) -> dic
 def _check_space(directory: Path, given: Mapping[str, Any], stages: tuple[str, ...]) -> None:
     """Input, another kind of input, temporary runs, output."""
     records, lines_bytes, tables_bytes = given["records"], given["lines_bytes"], given["tables_bytes"]
-    of_records = [stage for stage in stages if stage not in ("lines", "tables", "cpu")]
+    of_records = [stage for stage in stages if stage not in ("lines", "data", "tables", "cpu")]
     files = 4 if any(stage not in ("main", "one_pass", "inplace") for stage in of_records) else 3 if of_records else 0
-    size = files * records * RECORD_BYTES + (0 if "lines" not in stages else 3 * lines_bytes)
+    size = files * records * RECORD_BYTES + (3 * lines_bytes if {"lines", "data"} & set(stages) else 0)
     size += 0 if "tables" not in stages else 4 * tables_bytes
     size += 0 if "cpu" not in stages else 3 * max(records * RECORD_BYTES, lines_bytes, tables_bytes)
     need, free = size * 11 // 10, shutil.disk_usage(directory).free
@@ -82,9 +83,10 @@ def _command(given: Mapping[str, Any]) -> str:
     words = [] if given["rounds"] == ROUNDS else [f"--rounds {given['rounds']}"]
     words += [] if given["floor_rounds"] == FLOOR_ROUNDS else [f"--floor-rounds {given['floor_rounds']}"]
     words += [f"--{name} {value}" for name in ("contender", "stage", "case") for value in given[f"{name}s"]]
-    more = f" BENCH='{' '.join(words)}'" if words else ""
     size = "" if given["lines_bytes"] == LINES_BYTES else f" LINES_BYTES={given['lines_bytes']}"
     size += "" if given["tables_bytes"] == TABLES_BYTES else f" TABLES_BYTES={given['tables_bytes']}"
+    words += [] if given["before"] is None else ["--before PROGRAM"]
+    more = f" BENCH='{' '.join(words)}'" if words else ""
     return f"make bench RECORDS={given['records']} MEMORY={size_text(given['memory'])}{size}{more}"
 
 
@@ -119,7 +121,7 @@ def _parts(bench: Bench, given: Mapping[str, Any], out: Console) -> dict[str, Ca
         "partition": lambda: bench.partition(rounds),
         "keys": lambda: bench.keys(rounds),
         "inplace": lambda: bench.inplace(rounds),
-        "lines": lambda: bench.text_lines(rounds, given["lines_bytes"], given["cases"]),
+        **{group: partial(bench.text_lines, group, rounds, given["lines_bytes"], given["cases"]) for group in ("lines", "data")},
         "tables": lambda: bench.sort_tables(rounds, given["tables_bytes"], given["cases"]),
         "cpu": lambda: bench.cpu(rounds),
     }
@@ -133,14 +135,15 @@ def _measure(given: Mapping[str, Any], out: Console) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     _check_space(directory, given, chosen)
     settings = {"records": given["records"], "memory_bytes": given["memory"], "threads": given["threads"], "settles_memory": True}
-    if "lines" in chosen or "cpu" in chosen:
+    if {"lines", "data", "cpu"} & set(chosen):
         settings["lines_bytes"] = given["lines_bytes"]
     if "tables" in chosen or "cpu" in chosen:
         settings["tables_bytes"] = given["tables_bytes"]
     results = _open_results(given["result"], given["continued"], settings, _command(given), directory)
     if not Path("/proc/sys/vm/drop_caches").exists() or os.geteuid() != 0:
         out.print("Not root: the page cache cannot be emptied, so these runs are warm.")
-    bench = Bench(Contenders(given["build"].resolve() / "ecosort"), results, directory, out.print)
+    programs = Contenders(given["build"].resolve() / "ecosort", given["before"])
+    bench = Bench(programs, results, directory, out.print)
     try:
         parts = _parts(bench, given, out)
         for stage in (stage for stage in STAGES if stage in chosen):
@@ -173,6 +176,7 @@ def _measure(given: Mapping[str, Any], out: Console) -> None:
     type=click.Choice(tuple(STAGE_OF_CASE)),
     help="Of lines or tables only these; repeatable.",
 )
+@click.option("--before", type=options.PATH, help="Another build of the program, against which lines are measured, too.")
 @options.directory(help="Place for the data, on the drive to measure [build].")
 @click.option("--build", type=options.PATH, default=ROOT / "build", show_default="build", help="Where the programs were built.")
 @click.option("--result", type=options.PATH, default=RESULT, show_default="build/bench-result.json", help="File of all raw runs.")

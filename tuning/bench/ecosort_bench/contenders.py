@@ -37,8 +37,11 @@ class Work:
     spare_bytes: int | None = None  # what in-place sorting may take; None: all there is
 
 
+@dataclass(frozen=True)
 class Contenders(Programs):
-    """The sorter and its peers, with the command line of each."""
+    """The sorter and its peers, with the command line of each. `before`: the sorter as it was, if it is to be compared."""
+
+    before: Path | None = None
 
     def peer(self, name: str, blocks: int) -> Path:
         return self.ecosort.parent / "bench" / f"{name}_{blocks}"

@@ -1,4 +1,5 @@
-"""The stage of text lines, and of binary records with an integer key: kinds of input, each with its commands and its peer."""
+"""The stages of text lines: kinds of input, each with its commands and its peer. `lines`: random lines, and binary records with
+an integer key. `data`: lines as people have them, which begin alike or are in order."""
 
 import hashlib
 from collections.abc import Iterator
@@ -7,9 +8,9 @@ from pathlib import Path
 
 from ecosort_bench.contenders import Contenders, Work
 
-STAGE_PREFIX = "lines_"
 SMALL_BYTES = 1_000_000
 SMALL_ROUNDS = 50
+BEFORE = "before"  # EcoSort as it was: another build of the program
 _RECORD_KEY = ["--record-size", "16", "--key", "0:u64"]
 
 
@@ -24,10 +25,11 @@ class Case:
     words: tuple[str, ...] = ()
     peer: str = "gnu_sort"
     moves_everything: bool = True  # all of the input is stored, if not in memory, and comes out: its floor is known
+    group: str = "lines"  # the stage of `make bench` that it belongs to
 
     @property
     def stage(self) -> str:
-        return STAGE_PREFIX + self.name
+        return f"{self.group}_{self.name}"
 
     def bytes(self, asked_bytes: int) -> int:
         return SMALL_BYTES if self.is_small else max(int(asked_bytes * self.share), SMALL_BYTES)
@@ -60,8 +62,38 @@ CASES = (
 )
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a kind of people's data: CPU of GNU sort / EcoSort, CPU of the program before / EcoSort, and the bytes
+    moved per byte of input at most."""
+
+    gnu: float | None
+    before: float
+    moved: float | None = None
+
+
+def _data(name: str, what: str, kind: str, words: tuple[str, ...] = ()) -> Case:
+    return Case(name, what, kind, 1, words, moves_everything=False, group="data")
+
+
+DATA = {
+    _data("paths", "paths of a file system", "paths"): Asked(2.6, 2.2),
+    _data("links", "URLs of 50 shops", "links"): Asked(2.8, 1.9),
+    _data("dated", "dated log lines", "dated"): Asked(3, 1.5),
+    _data("events", "JSON lines as text", "events"): Asked(3, 1.5),
+    _data("packages", "package lists", "packages"): Asked(2.8, 1.7),
+    _data("addresses", "addresses by four numbers", "addresses", ("-t.", "-k1,1n", "-k2,2n", "-k3,3n", "-k4,4n")): Asked(3.5, 3),
+    _data("integers_n", "integers, -n", "integers", ("-n",)): Asked(7, 1.2),
+    _data("integers", "integers as text", "integers"): Asked(4, 1.3),
+    _data("in_order", "a log in order", "in-order"): Asked(3, 2, 3.05),
+    _data("appended", "a log in order, 5 % appended", "appended"): Asked(None, 1.7, 3.2),
+    _data("random", "random lines of 60 to 140 bytes", "text"): Asked(None, 0.99),
+}
+ALL_CASES = (*CASES, *DATA)
+
+
 def case_of(stage: str) -> Case | None:
-    return next((case for case in CASES if case.stage == stage), None)
+    return next((case for case in ALL_CASES if case.stage == stage), None)
 
 
 def command(case: Case, contender: str, programs: Contenders, work: Work) -> tuple[list[str], dict[str, str]]:
@@ -83,9 +115,10 @@ def command(case: Case, contender: str, programs: Contenders, work: Work) -> tup
     ]
     if contender == "gnu_sort":
         return ["sort", *words], {"LC_ALL": "C"}
-    stats = [] if case.is_small else ["--stats", str(work.stats)]
+    stats = [] if case.is_small or contender == BEFORE else ["--stats", str(work.stats)]
+    program = programs.before if contender == BEFORE else programs.ecosort
     # The floor moves what a sort moves that compresses nothing.
-    return [str(programs.ecosort), "lines", "--compress=none", "--progress", "none", *stats, *words], {"LC_ALL": "C"}
+    return [str(program), "lines", "--compress=none", "--progress", "none", *stats, *words], {"LC_ALL": "C"}
 
 
 def digest(path: Path) -> str:
@@ -93,8 +126,8 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def chosen(programs: Contenders, names: tuple[str, ...]) -> Iterator[Case]:
-    """The cases of these names, or all; that of records only where STXXL is there to compare with."""
-    for case in CASES:
-        if (not names or case.name in names) and (case.peer == "gnu_sort" or programs.has_stxxl()):
+def chosen(programs: Contenders, group: str, names: tuple[str, ...]) -> Iterator[Case]:
+    """The cases of these names, or all of the group; that of records only where STXXL is there to compare with."""
+    for case in ALL_CASES:
+        if case.group == group and (not names or case.name in names) and (case.peer == "gnu_sort" or programs.has_stxxl()):
             yield case

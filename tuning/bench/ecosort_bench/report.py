@@ -15,7 +15,7 @@ from rich.console import Console
 
 from ecosort_bench import clusters_page, cpu_floor, slow_drives_page, tables
 from ecosort_bench.contenders import BEYOND_CACHES_BYTES
-from ecosort_bench.lines import CASES, case_of
+from ecosort_bench.lines import ALL_CASES, BEFORE, case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
 from ecosort_bench.partitions import PARTS
 from ecosort_bench.targets import paired, verdicts
@@ -59,8 +59,9 @@ TITLES = {
             "ecosort": f"EcoSort: {case.what}",
             "floor_b": _FLOOR_B,
             case.peer: case.peer_title,
+            BEFORE: "EcoSort before",
         }
-        for case in CASES
+        for case in ALL_CASES
     },
     **{
         case.stage: {name: f"EcoSort: {case.what}" if name == "ecosort" else tables.TITLES[name] for name in case.contenders}

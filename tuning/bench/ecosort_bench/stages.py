@@ -217,13 +217,14 @@ class Bench:
             contender = "ecosort" if slot.contender == "ecosort" else "inplace"
             self._run("inplace", slot, contender, tight if slot.contender == "inplace_tight" else self.work, checksum)
 
-    def text_lines(self, rounds: int, asked_bytes: int, cases: tuple[str, ...] = ()) -> None:
+    def text_lines(self, group: str, rounds: int, asked_bytes: int, cases: tuple[str, ...] = ()) -> None:
         """Text lines against GNU sort, and records with an integer key against STXXL: the outputs are the same bytes.
 
-        `cases`: names of those that are measured; none: all.
+        `cases`: names of those that are measured; none: all of the group.
         """
-        for case in lines.chosen(self.programs, cases):
-            slots = schedule(dict.fromkeys(case.contenders, lines.SMALL_ROUNDS if case.is_small else rounds))
+        for case in lines.chosen(self.programs, group, cases):
+            contenders = case.contenders if self.programs.before is None else (*case.contenders, lines.BEFORE)
+            slots = schedule(dict.fromkeys(contenders, lines.SMALL_ROUNDS if case.is_small else rounds))
             missing = self._missing(case.stage, slots)
             if not missing:
                 continue

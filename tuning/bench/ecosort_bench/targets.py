@@ -11,7 +11,7 @@ from ecosort_measure.results import Results, Run, cpu_s, wall_s
 from ecosort_bench import cpu_floor, obstacles
 from ecosort_bench.cpu_floor import cpu_s_per_gb
 from ecosort_bench.inputs import KINDS
-from ecosort_bench.lines import case_of
+from ecosort_bench.lines import BEFORE, DATA, case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
 from ecosort_bench.verdict import SHOWN_BY_PAIRS, SHOWN_BY_ROUNDS, Verdict, at_least, at_most, bound
 
@@ -74,6 +74,7 @@ def verdicts(results: Results) -> list[Verdict]:
     ]
     found += [verdict for verdict in _tables(results) if verdict.passed is not None]
     found += [verdict for verdict in _lines(results) if verdict.passed is not None]  # --case leaves some out
+    found += [verdict for verdict in _data(results) if verdict.passed is not None]
     return [
         replace(verdict, obstacle=_obstacle(results, verdict.name)) if verdict.passed is False else verdict for verdict in found
     ]
@@ -154,6 +155,28 @@ def _lines(results: Results) -> list[Verdict]:
         bound("records of 16 bytes: CPU", cpu_s_per_gb(results, "lines_u64", "ecosort"), 2.5, "s/GB", statistics.median),
         at_least("records of 16 bytes: STXXL ksort / EcoSort", records, 1, strictly=True),
     ]
+
+
+def _data(results: Results) -> list[Verdict]:
+    """People's data: CPU seconds of GNU sort and of the program before, and what was moved."""
+    found = []
+    for case, asked in DATA.items():
+        runs = results.of(case.stage, "ecosort").values()
+        if asked.gnu is not None:
+            found.append(
+                at_least(
+                    f"{case.what}: CPU of GNU sort / EcoSort",
+                    paired(results, case.stage, "gnu_sort", "ecosort", cpu_s),
+                    asked.gnu,
+                )
+            )
+        if results.of(case.stage, BEFORE):
+            ratio = paired(results, case.stage, BEFORE, "ecosort", cpu_s)
+            found.append(at_least(f"{case.what}: CPU before / EcoSort", ratio, asked.before))
+        if asked.moved is not None and runs:
+            moved = [(run["stats"]["bytes_read"] + run["stats"]["bytes_written"]) / run["input_bytes"] for run in runs]
+            found.append(bound(f"{case.what}: bytes moved / input", moved, asked.moved, "", statistics.median))
+    return found
 
 
 def _sorting(results: Results) -> list[Verdict]:

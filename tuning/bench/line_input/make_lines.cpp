@@ -15,6 +15,8 @@
 //   dates  records of 100 bytes that begin with 24 bytes such as 2026-03-29T04:05:06.789Z, of one year, in random order
 //   urls   records of 100 bytes that begin with a URL of 64 bytes, of which the first 49 or so name one of 600 places
 //   bytes  records of 100 random bytes
+//   paths, links, dated, numbered, in-order, events, packages, addresses, integers   text as people have it (peoples_text.h)
+//   appended   the first 95 % as in-order, and behind them dated
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,14 +25,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/random.h"
+#include "line_input/peoples_text.h"
 
 namespace {
 
 using ecosort::Random;
+using ecosort::bench::skewed;
 
 void append_text(std::string& out, Random& random, std::size_t length) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _";
@@ -84,12 +89,6 @@ Row row_of(Random& random) {
   return row;
 }
 
-// From 0 on; small numbers are wanted most.
-std::uint64_t skewed(Random& random, std::uint64_t most) {
-  const double uniform = static_cast<double>(random.next() >> 11U) * 0x1p-53;
-  return static_cast<std::uint64_t>(static_cast<double>(most) * uniform * uniform * uniform);
-}
-
 void append_log(std::string& out, Random& random, std::uint64_t number) {
   constexpr std::string_view places[] = {"articles", "images", "search", "api/v2/items", "static/css"};
   const std::uint64_t at = number / 40, page = skewed(random, 5000), code = random.next() % 20;
@@ -111,12 +110,35 @@ void append_order(std::string& out, Random& random, std::uint64_t number) {
                  skewed(random, 300), states[random.next() % 4], skewed(random, 1000), random.next() % 100);
 }
 
+using Append = void (*)(std::string&, Random&, std::uint64_t);
+constexpr struct {
+  std::string_view name;
+  Append append;
+} peoples_kinds[] = {
+    {"paths", ecosort::bench::append_path},        {"links", ecosort::bench::append_link},
+    {"dated", ecosort::bench::append_dated},       {"numbered", ecosort::bench::append_numbered},
+    {"in-order", ecosort::bench::append_in_order}, {"events", ecosort::bench::append_event},
+    {"packages", ecosort::bench::append_package},  {"addresses", ecosort::bench::append_address},
+    {"integers", ecosort::bench::append_integer},
+};
+
+Append append_of(std::string_view kind) {
+  for (const auto& known : peoples_kinds)
+    if (known.name == kind) return known.append;
+  return nullptr;
+}
+
 bool is_of_records(std::string_view kind) { return kind == "dates" || kind == "urls" || kind == "bytes"; }
 
 // Line `number` of a kind; everything about it follows from the number.
 void append_line(std::string& out, std::string_view kind, std::uint64_t number) {
   Random random(number);
   if (is_of_records(kind)) return append_record(out, kind, random);
+  if (const Append append = append_of(kind)) {
+    append(out, random, number);
+    out += '\n';
+    return;
+  }
   if (kind == "u64") {
     const std::uint64_t record[2] = {random.next(), number};
     out.append(reinterpret_cast<const char*>(record), sizeof record);
@@ -163,7 +185,8 @@ int make(std::string_view kind, std::uint64_t bytes, const char* path) {
   for (std::uint64_t number = 0, written = names.size(); written < bytes && is_written; written += block.size()) {
     block.clear();
     const std::uint64_t size = std::min<std::uint64_t>(bytes - written, std::uint64_t{1} << 20U);
-    for (; block.size() < size; ++number) append_line(block, kind, kind == "few" ? choice.next() % distinct : number);
+    const std::string_view now = kind != "appended" ? kind : written < bytes / 20 * 19 ? "in-order" : "dated";
+    for (; block.size() < size; ++number) append_line(block, now, kind == "few" ? choice.next() % distinct : number);
     is_written = std::fwrite(block.data(), 1, block.size(), file) == block.size();
   }
   return std::fclose(file) == 0 && is_written ? 0 : 1;
@@ -173,15 +196,17 @@ int make(std::string_view kind, std::uint64_t bytes, const char* path) {
 
 int main(int argc, char** argv) {
   constexpr std::string_view kinds[] = {"text",    "csv",      "table", "jsonl", "log",   "orders", "short", "few",
-                                        "numbers", "versions", "equal", "u64",   "dates", "urls",   "bytes"};
+                                        "numbers", "versions", "equal", "u64",   "dates", "urls",   "bytes", "appended"};
   std::uint64_t bytes = 0;
   const std::string_view number = argc == 4 ? argv[2] : "";
   const bool is_number = std::from_chars(number.data(), number.data() + number.size(), bytes).ec == std::errc();
-  if (argc != 4 || !is_number || std::find(std::begin(kinds), std::end(kinds), std::string_view(argv[1])) == std::end(kinds)) {
-    std::fputs(
-        "usage: ecosort_make_lines text|csv|table|jsonl|log|orders|short|few|numbers|versions|equal|u64|dates|urls|bytes BYTES "
-        "PATH\n",
-        stderr);
+  const bool is_kind =
+      argc == 4 && (append_of(argv[1]) != nullptr || std::ranges::find(kinds, std::string_view(argv[1])) != std::end(kinds));
+  if (!is_number || !is_kind) {
+    std::string names(kinds[0]);
+    for (const std::string_view kind : std::span(kinds).subspan(1)) names += fmt::format("|{}", kind);
+    for (const auto& kind : peoples_kinds) names += fmt::format("|{}", kind.name);
+    fmt::print(stderr, "usage: ecosort_make_lines {} BYTES PATH\n", names);
     return 2;
   }
   if (make(argv[1], bytes, argv[3]) == 0) return 0;
