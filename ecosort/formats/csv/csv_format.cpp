@@ -33,6 +33,7 @@ CsvFormat::CsvFormat(const CsvTerms& terms)
   for (const KeyWords& words : terms_.keys)
     keys_.emplace_back(words.type, words.descending, terms.nulls_first, time_format_.get());
   levels_ = static_cast<unsigned>(keys_.size());
+  joint_ = Key::joint_levels(keys_);
 }
 
 rows::FirstRow CsvFormat::take_first_row(const std::string& input, Text row) {
@@ -91,13 +92,21 @@ void CsvFormat::count(unsigned level, ValueKind kind, const Fields& row, std::ve
 records::KeyWindow CsvFormat::take_values(const Fields& row, std::vector<rows::KeyCounts>& counts,
                                           std::optional<rows::Fault>& fault) const {
   ValueKind kind = ValueKind::usual;
-  const records::KeyWindow window =
-      with_value(field_of(row, 0), dialect_, [&](Text value) { return keys_[0].window(value, 0, kind); });
-  if (kind != ValueKind::usual) [[unlikely]]
-    count(0, kind, row, counts, fault);
-  for (unsigned level = 1; level < levels_; ++level)
-    count(level, keys_[level].kind_of(*Value(field_of(row, level), dialect_)), row, counts, fault);
-  return window;
+  records::KeyWindow window{};
+  lines::JointWindow joint;
+  for (unsigned level = 0; level < levels_; ++level) {
+    with_value(field_of(row, level), dialect_, [&](Text value) {
+      if (level < joint_.size())
+        keys_[level].add_to(joint, value, kind);
+      else if (level == 0)
+        window = keys_[0].window(value, 0, kind);
+      else
+        kind = keys_[level].kind_of(value);
+    });
+    if (kind != ValueKind::usual) [[unlikely]]
+      count(level, kind, row, counts, fault);
+  }
+  return joint_.empty() ? window : joint.window();
 }
 
 std::optional<rows::Fault> CsvFormat::check_row(Text row, std::vector<rows::KeyCounts>& counts) const {
@@ -121,7 +130,16 @@ Text CsvFormat::field_of(Text row, unsigned level) const noexcept {
   return row.substr(begin, end - begin);
 }
 
+records::KeyWindow CsvFormat::joint_window(Text row) const {
+  lines::JointWindow joint;
+  ValueKind kind = ValueKind::usual;
+  for (unsigned level = 0; level < joint_.size() && !joint.is_full(); ++level)
+    with_value(field_of(row, level), dialect_, [&](Text value) { keys_[level].add_to(joint, value, kind); });
+  return joint.window();
+}
+
 records::KeyWindow CsvFormat::window(Text row, unsigned level, std::size_t depth) const {
+  if (level == 0 && depth == 0 && !joint_.empty()) return joint_window(row);
   ValueKind kind = ValueKind::usual;
   return with_value(field_of(row, level), dialect_, [&](Text value) { return keys_[level].window(value, depth, kind); });
 }
@@ -132,6 +150,10 @@ const char* CsvFormat::plain_row_end(const char* at, const char* end, records::K
   if (row.size == row.none) return nullptr;
   Text field(at + row.begin(), row.end() - row.begin());
   if (row.end() == row.size && field.ends_with('\r')) field.remove_suffix(1);
+  if (!joint_.empty()) {
+    window = joint_window({at, row.size});
+    return at + row.size;
+  }
   ValueKind kind = ValueKind::usual;
   window = keys_[0].window(field, 0, kind);
   return at + row.size;

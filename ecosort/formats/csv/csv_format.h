@@ -78,6 +78,9 @@ class CsvFormat final : public rows::RowFormat {
   [[nodiscard]] std::optional<rows::Fault> fault_in(Text beginning, bool is_all) const override;
 
   [[nodiscard]] records::KeyWindow window(Text row, unsigned level, std::size_t depth) const override;
+  [[nodiscard]] rows::Place behind_first(records::KeyWindow window) const override {
+    return joint_.empty() ? RowFormat::behind_first(window) : lines::JointWindow::behind(window, joint_);
+  }
   [[nodiscard]] rows::KeyBytes key_bytes(unsigned level) const override { return keys_[level].key_bytes(); }
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const override;
   [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const override { return keys_[level].is_cut(window); }
@@ -90,6 +93,7 @@ class CsvFormat final : public rows::RowFormat {
     return row_end(at, end, is_inside);
   }
   [[nodiscard]] int compare_levels(Text a, Text b, unsigned level) const override;
+  [[nodiscard]] records::KeyWindow joint_window(Text row) const;
   [[nodiscard]] Text field_of(Text row, unsigned level) const noexcept;
   [[nodiscard]] Text field_of(const Fields& row, unsigned level) const noexcept;
   void count(unsigned level, ValueKind kind, const Fields& row, std::vector<rows::KeyCounts>& counts,
@@ -102,7 +106,8 @@ class CsvFormat final : public rows::RowFormat {
   Columns columns_;
   std::unique_ptr<const TimeFormat> time_format_;
   std::vector<Key> keys_;
-  std::vector<std::size_t> places_;  // their columns
+  std::vector<lines::JointWindow::Level> joint_;  // keys whose bytes are in the first window; none where these are of one key
+  std::vector<std::size_t> places_;               // columns of the keys
   bool wants_first_row_ = false, has_top_ = false;
 };
 

@@ -53,6 +53,9 @@ class JsonlFormat final : public rows::RowFormat {
   [[nodiscard]] std::string_view missing_end(Text row, char before_end) const override { return rows::end_like(row, before_end); }
 
   [[nodiscard]] records::KeyWindow window(Text row, unsigned level, std::size_t depth) const override;
+  [[nodiscard]] rows::Place behind_first(records::KeyWindow window) const override {
+    return joint_.empty() ? RowFormat::behind_first(window) : lines::JointWindow::behind(window, joint_);
+  }
   [[nodiscard]] rows::KeyBytes key_bytes(unsigned level) const override { return keys_[level].key_bytes(); }
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const override;
   [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const override { return keys_[level].is_cut(window); }
@@ -70,6 +73,7 @@ class JsonlFormat final : public rows::RowFormat {
   std::vector<Path> paths_;  // one for each key
   std::unique_ptr<const keys::TimeFormat> time_format_;
   std::vector<keys::Key> keys_;
+  std::vector<lines::JointWindow::Level> joint_;  // keys whose bytes are in the first window; none where these are of one key
 };
 
 }  // namespace ecosort::jsonl

@@ -10,6 +10,8 @@ constexpr unsigned char zero_code = 0x80;
 constexpr unsigned char positive_code = 0x81;
 constexpr unsigned most_whole = 0x7d;  // digits before the point; longer numbers are all the same
 constexpr unsigned char end_of_text = 0x01, low_escape = 0x02, high_escape = 0xfe;
+constexpr unsigned char end_of_date = 0x01, fraction_of_date = 0x02;
+constexpr unsigned date_bytes = 5;
 constexpr unsigned char null_first = 0x00, null_last = 0xff;
 constexpr std::size_t number_head = 2;  // sign and length, in the window of a number
 
@@ -91,6 +93,25 @@ bool passes_text(CodeReader& code, unsigned char mask, std::size_t& depth) noexc
   return false;
 }
 
+bool passes_date(CodeReader& code, unsigned char mask, std::size_t& depth) noexcept {
+  if (is_null(code.take())) return true;
+  for (depth = 1; depth < date_bytes && !code.ends(); ++depth) code.take();
+  return !code.ends() && masked(code.take(), mask) == end_of_date;
+}
+
+bool passes(JointWindow::Level level, CodeReader& code, std::size_t& depth) noexcept {
+  const unsigned char mask = mask_of(level.descends);
+  switch (level.kind) {
+    case JointWindow::Kind::number:
+      return passes_number(code, mask, depth);
+    case JointWindow::Kind::text:
+      return passes_text(code, mask, depth);
+    case JointWindow::Kind::date:
+      return passes_date(code, mask, depth);
+  }
+  return false;
+}
+
 }  // namespace
 
 void JointWindow::add_null(bool is_first) noexcept { add(is_first ? null_first : null_last); }
@@ -127,14 +148,21 @@ void JointWindow::add_text(Text text, bool descends) noexcept {
   add(masked(end_of_text, mask));
 }
 
+void JointWindow::add_date(records::KeyWindow date, bool descends) noexcept {
+  const unsigned char mask = mask_of(descends);
+  constexpr unsigned behind = 64 - 8 * date_bytes;
+  add_code(date.prefix >> behind << behind, date_bytes, descends);
+  const bool is_whole = (date.extension & 0xffU) == date_bytes;
+  add(masked(is_whole ? end_of_date : fraction_of_date, mask));
+  if (!is_whole) fill(mask);
+}
+
 rows::Place JointWindow::behind(records::KeyWindow window, std::span<const Level> levels) noexcept {
   CodeReader code(window);
   for (unsigned level = 0; level < levels.size(); ++level) {
     if (code.ends()) return {level, 0};
-    const unsigned char mask = mask_of(levels[level].descends);
     std::size_t depth = 0;
-    const bool is_all = levels[level].kind == Kind::number ? passes_number(code, mask, depth) : passes_text(code, mask, depth);
-    if (!is_all) return {level, depth};
+    if (!passes(levels[level], code, depth)) return {level, depth};
   }
   return {static_cast<unsigned>(levels.size()), 0};
 }

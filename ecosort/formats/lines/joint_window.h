@@ -5,6 +5,7 @@
 //
 //   number  sign and digits before the point in one byte; then two digits in each byte, times two, plus one where more follow
 //   text    its bytes and a 1; a byte up to 2 is a 2 and the byte above it, one from 0xfe on is a 0xfe and itself
+//   date    its seconds in 5 bytes and a 1; a 2 where a fraction follows, which is cut off with all behind it
 //   null    0 or 0xff, with which no value begins
 //
 // The code of a key that descends is complemented. A window has the first 12 bytes, without a count. Four numbers of up to four
@@ -27,7 +28,7 @@ namespace ecosort::lines {
 
 class JointWindow {
  public:
-  enum class Kind : std::uint8_t { number, text };
+  enum class Kind : std::uint8_t { number, text, date };
   struct Level {
     Kind kind = Kind::text;
     bool descends = false;
@@ -52,6 +53,8 @@ class JointWindow {
   // and none is added. The text has 8 bytes or more.
   std::size_t add_digits(Text text, std::size_t at, bool descends) noexcept;
   void add_text(Text text, bool descends) noexcept;
+  // The date with this window, as keys/date.h encodes it: of a key that ascends.
+  void add_date(records::KeyWindow date, bool descends) noexcept;
   void add_null(bool is_first) noexcept;
 
   [[nodiscard]] records::KeyWindow window() const noexcept {

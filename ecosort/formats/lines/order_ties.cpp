@@ -16,7 +16,8 @@ using records::Entry;
 using rows::KeyBytes;
 using rows::RowFormat;
 
-constexpr std::size_t compare_limit = 12;  // entries; smaller groups are ordered by comparing
+// Entries; smaller groups are ordered by comparing, which finds the keys of two rows each time. A window finds that of one.
+constexpr std::size_t compare_limit = 4;
 // Windows of a level that a group gets, before it is ordered by comparing: each may look at all of the key. Where common
 // beginnings are passed over, a group rarely needs a second one.
 constexpr unsigned most_windows = 16, most_windows_without_skips = 3;
@@ -91,7 +92,7 @@ class TieOrder {
     if (is_made && group.windows == 0 && are_equal(group)) return;
     if (group.windows == (is_made ? most_windows_without_skips : most_windows)) return merge_sort(group);
     ++group.windows;
-    if (!is_made) group.depth = common_depth(group);
+    if (!is_made) skip_common(group);
     for (std::size_t i = group.begin; i < group.end; ++i) {
       const records::KeyWindow window = order_.window(line(i), group.level, group.depth);
       entries_[i].prefix = window.prefix;
@@ -115,10 +116,18 @@ class TieOrder {
     return true;
   }
 
-  [[nodiscard]] std::size_t common_depth(const Group& group) const {
+  // Passes over what the keys of the group have in common, if some of them show that it is worth a look at all.
+  void skip_common(Group& group) const {
+    constexpr std::size_t some = 7, least = RowFormat::window_bytes / 2;
+    if (common_depth(group, std::max<std::size_t>(group.size() / some, 1)) >= group.depth + least)
+      group.depth = common_depth(group, 1);
+  }
+
+  // In how many bytes every key out of `step` agrees with the first one.
+  [[nodiscard]] std::size_t common_depth(const Group& group, std::size_t step) const {
     const Text first = line(group.begin);
     std::size_t common = SIZE_MAX;
-    for (std::size_t i = group.begin + 1; i < group.end && common > group.depth; ++i)
+    for (std::size_t i = group.begin + step; i < group.end && common > group.depth; i += step)
       common = std::min(common, order_.common_bytes(first, line(i), group.level, group.depth));
     return common;
   }
