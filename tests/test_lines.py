@@ -86,6 +86,70 @@ def test_keys_with_long_common_beginnings(ecosort: Path, tmp_path: Path) -> None
     assert_same(ecosort, tmp_path, [*SMALL, "-t&", "-k2", "in"])
 
 
+def rows_with_beginnings(rng: random.Random, lengths: list[int], count: int) -> bytes:
+    """Rows that begin as others do, for any number of bytes: some equal, some empty, some the beginning of others, some with
+    bytes below that of the newline."""
+    source = bytes(rng.choice(b"ab./0\0\x01\t\xff") for _ in range(max(lengths)))
+    ends = [b"", b"a", b"\0", b"\0\0", b"\t1", b"10", b"9", b"zz"]
+    rows = [b""]
+    for _ in range(count):
+        beginning = source[: rng.choice(lengths)]
+        rest = str(rng.randrange(1000)).encode() if rng.random() < 0.5 else b""
+        rows += [beginning + rest + rng.choice(ends)] * rng.choice([1, 1, 1, 2])
+    rng.shuffle(rows)
+    return b"\n".join(rows) + b"\n"
+
+
+@pytest.mark.parametrize("words", [[], ["-r"], ["-u"], ["-s", "-f"], ["-t.", "-k2,2"], ["-t/", "-k1,1n", "-k2,2r"]])
+def test_rows_may_begin_alike_for_any_number_of_bytes(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    rng = random.Random(len(words))
+    (tmp_path / "short").write_bytes(rows_with_beginnings(rng, [0, 1, 7, 8, 10, 11, 12, 22, 23, 100, 1000], 2000))
+    (tmp_path / "long").write_bytes(rows_with_beginnings(rng, [0, 5, 1 << 20], 5))
+    assert_same(ecosort, tmp_path, [*words, *SMALL, "short"])
+    assert_same(ecosort, tmp_path, [*words, "short", "long"])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["-t.", "-k1,1n", "-k2,2n", "-k3,3n", "-k4,4n"],
+        ["-t.", "-k4,4nr", "-k2,2n", "-k1,1"],
+        ["-t.", "-s", "-k2,2n", "-k1,1nr"],
+        ["-t.", "-k1,1r", "-k2,2n", "-u"],
+        ["-t.", "-k2,2n", "-k3,3f", "-k1,1n"],
+        ["-t1", "-k1,1n", "-k2,2n", "-r"],
+    ],
+)
+@pytest.mark.parametrize("memory", [[], SMALL])
+def test_later_keys_decide_where_the_first_ones_do_not(
+    ecosort: Path, tmp_path: Path, words: list[str], memory: list[str]
+) -> None:
+    rng = random.Random(11)
+    fields = [
+        "0",
+        "1",
+        "7",
+        "10",
+        "99",
+        "100",
+        "255",
+        "-3",
+        "007",
+        " 5",
+        "",
+        "x",
+        "1e3",
+        "70000",
+        "12345678",
+        "9" * 30,
+        "1" * 140,
+    ]
+    weights = [9] * 7 + [1] * (len(fields) - 7)
+    lines = [".".join(rng.choices(fields, weights, k=rng.choice([4, 4, 4, 2, 7]))) for _ in range(5_000)]
+    (tmp_path / "in").write_text("\n".join(lines))
+    assert_same(ecosort, tmp_path, [*words, *memory, "in"])
+
+
 def test_nans_that_hold_a_number_have_the_order_of_their_bytes(ecosort: Path, tmp_path: Path) -> None:
     nans = [f"{sign}nan({number})".encode() for sign in ("", "-") for number in (1, 5, 255, 256, 257, 65536, 1 << 40)]
     lines = [*nans, b"nan", b"-nan", b"", b"x", b"-inf", b"1"]

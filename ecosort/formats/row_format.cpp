@@ -45,6 +45,10 @@ const char* RowFormat::find_quoted_end(const char* /*at*/, const char* /*end*/, 
   throw InternalError("a format without quotes has no ends outside of them");
 }
 
+bool RowFormat::descends(unsigned /*level*/) const {
+  throw InternalError("a format whose keys are no rows has no order of them");
+}
+
 std::size_t RowFormat::mark_bytes(Text /*first*/) const { return 0; }
 bool RowFormat::wants_first_row() const { return false; }
 FirstRow RowFormat::take_first_row(const std::string& /*input*/, Text /*row*/) { return FirstRow::is_sorted; }

@@ -83,6 +83,12 @@ void add(RepeatedHeader& sum, const RepeatedHeader& more);
 // Returns what to say of them, or nothing.
 [[nodiscard]] std::string notice_of(const RepeatedHeader& repeated);
 
+// Where the keys of some rows may differ first: bytes of the key of a level that are behind `depth`.
+struct Place {
+  unsigned level = 0;
+  std::size_t depth = 0;
+};
+
 // Copies rows in the order of their entries (formats/lines/line_kernels.h).
 using Gather = std::size_t (*)(const lines::GatherTask& task, std::uint32_t* sizes) noexcept;
 
@@ -155,7 +161,15 @@ class RowFormat {
 
   [[nodiscard]] virtual records::KeyWindow window(Text row, unsigned level, std::size_t depth) const = 0;
 
+  // Where rows with this first window, that of level 0 and depth 0, may differ; level levels() if nowhere. A first window may
+  // hold bytes of several keys.
+  [[nodiscard]] virtual Place behind_first(records::KeyWindow window) const {
+    return is_cut(window, 0) ? Place{0, window_bytes} : Place{1, 0};
+  }
+
   [[nodiscard]] virtual KeyBytes key_bytes(unsigned level) const = 0;
+  // Whether the larger row comes first; only of a key that is KeyBytes::of_row.
+  [[nodiscard]] virtual bool descends(unsigned level) const;
   // Bytes of the level's key in which a and b agree, of which `skip` are known to agree. Only of keys that are
   // KeyBytes::compared.
   [[nodiscard]] virtual std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const = 0;

@@ -34,6 +34,7 @@ CsvFormat::CsvFormat(const CsvTerms& terms)
   for (const KeyWords& words : terms_.keys)
     keys_.emplace_back(words.type, words.descending, terms.nulls_first, time_format_.get());
   levels_ = static_cast<unsigned>(keys_.size());
+  joint_ = Key::joint_levels(keys_);
 }
 
 void CsvFormat::begin_input() {
@@ -131,13 +132,21 @@ void CsvFormat::count(unsigned level, ValueKind kind, const Fields& row, std::ve
 records::KeyWindow CsvFormat::take_values(const Fields& row, std::vector<rows::KeyCounts>& counts,
                                           std::optional<rows::Fault>& fault) const {
   ValueKind kind = ValueKind::usual;
-  const records::KeyWindow window =
-      with_value(field_of(row, 0), dialect_, [&](Text value) { return keys_[0].window(value, 0, kind); });
-  if (kind != ValueKind::usual) [[unlikely]]
-    count(0, kind, row, counts, fault);
-  for (unsigned level = 1; level < levels_; ++level)
-    count(level, keys_[level].kind_of(*Value(field_of(row, level), dialect_)), row, counts, fault);
-  return window;
+  records::KeyWindow window{};
+  lines::JointWindow joint;
+  for (unsigned level = 0; level < levels_; ++level) {
+    with_value(field_of(row, level), dialect_, [&](Text value) {
+      if (level < joint_.size())
+        keys_[level].add_to(joint, value, kind);
+      else if (level == 0)
+        window = keys_[0].window(value, 0, kind);
+      else
+        kind = keys_[level].kind_of(value);
+    });
+    if (kind != ValueKind::usual) [[unlikely]]
+      count(level, kind, row, counts, fault);
+  }
+  return joint_.empty() ? window : joint.window();
 }
 
 std::optional<rows::Fault> CsvFormat::check_row(Text row, std::vector<rows::KeyCounts>& counts) const {
@@ -162,7 +171,16 @@ Text CsvFormat::field_of(Text row, unsigned level) const noexcept {
   return row.substr(begin, end - begin);
 }
 
+records::KeyWindow CsvFormat::joint_window(Text row) const {
+  lines::JointWindow joint;
+  ValueKind kind = ValueKind::usual;
+  for (unsigned level = 0; level < joint_.size() && !joint.is_full(); ++level)
+    with_value(field_of(row, level), dialect_, [&](Text value) { keys_[level].add_to(joint, value, kind); });
+  return joint.window();
+}
+
 records::KeyWindow CsvFormat::window(Text row, unsigned level, std::size_t depth) const {
+  if (level == 0 && depth == 0 && !joint_.empty()) return joint_window(row);
   ValueKind kind = ValueKind::usual;
   return with_value(field_of(row, level), dialect_, [&](Text value) { return keys_[level].window(value, depth, kind); });
 }
@@ -171,6 +189,10 @@ const char* CsvFormat::plain_row_end(const char* at, const char* end, records::K
   const auto room = static_cast<std::size_t>(end - at);
   const CsvKernels::PlainRow row = kernels_.plain_row(at, std::min(room, lines::split_bytes), dialect_, places_[0]);
   if (row.size == row.none) return nullptr;
+  if (!joint_.empty()) {
+    window = joint_window({at, row.size});
+    return at + row.size;
+  }
   Text field(at + row.begin(), row.end() - row.begin());
   if (row.end() == row.size && field.ends_with('\r')) field.remove_suffix(1);
   ValueKind kind = ValueKind::usual;

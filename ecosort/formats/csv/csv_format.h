@@ -85,6 +85,9 @@ class CsvFormat final : public rows::RowFormat {
   [[nodiscard]] std::optional<rows::Fault> fault_in(Text beginning, bool is_all) const override;
 
   [[nodiscard]] records::KeyWindow window(Text row, unsigned level, std::size_t depth) const override;
+  [[nodiscard]] rows::Place behind_first(records::KeyWindow window) const override {
+    return joint_.empty() ? RowFormat::behind_first(window) : lines::JointWindow::behind(window, joint_);
+  }
   [[nodiscard]] rows::KeyBytes key_bytes(unsigned level) const override { return keys_[level].key_bytes(); }
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const override;
   [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const override { return keys_[level].is_cut(window); }
@@ -99,6 +102,7 @@ class CsvFormat final : public rows::RowFormat {
   [[nodiscard]] int compare_levels(Text a, Text b, unsigned level) const override;
   [[nodiscard]] bool is_header(Text row) const;
   void take_delimiter(const std::string& input, char delimiter);
+  [[nodiscard]] records::KeyWindow joint_window(Text row) const;
   [[nodiscard]] Text field_of(Text row, unsigned level) const noexcept;
   [[nodiscard]] Text field_of(const Fields& row, unsigned level) const noexcept;
   void count(unsigned level, ValueKind kind, const Fields& row, std::vector<rows::KeyCounts>& counts,
@@ -111,6 +115,7 @@ class CsvFormat final : public rows::RowFormat {
   Columns columns_;
   std::unique_ptr<const TimeFormat> time_format_;
   std::vector<Key> keys_;
+  std::vector<lines::JointWindow::Level> joint_;  // keys whose bytes are in the first window; none where these are of one key
   std::vector<std::size_t> places_;  // their columns
   bool wants_first_row_ = false, is_first_line_ = false, has_delimiter_line_ = false, has_top_ = false;
   std::size_t bytes_before_ = 0;        // of the present input, in front of its first row

@@ -44,6 +44,7 @@ JsonlFormat::JsonlFormat(const JsonlTerms& terms)
     keys_.emplace_back(words.type, words.descending, terms.nulls_first, time_format_.get(), empty_is_null);
   }
   levels_ = static_cast<unsigned>(keys_.size());
+  joint_ = keys::Key::joint_levels(keys_);
 }
 
 void JsonlFormat::count(unsigned level, keys::ValueKind kind, Text row, Text value, std::vector<rows::KeyCounts>& counts,
@@ -73,11 +74,19 @@ records::KeyWindow JsonlFormat::take_values(Text row, std::vector<rows::KeyCount
     return {};
   }
   keys::ValueKind kind = keys::ValueKind::usual;
-  const records::KeyWindow window = keys_[0].window(*Value(values[0]), 0, kind);
-  count(0, kind, row, values[0], counts, fault);
-  for (unsigned level = 1; level < levels_; ++level)
-    count(level, keys_[level].kind_of(*Value(values[level])), row, values[level], counts, fault);
-  return window;
+  records::KeyWindow window{};
+  lines::JointWindow joint;
+  for (unsigned level = 0; level < levels_; ++level) {
+    const Value value(values[level]);
+    if (level < joint_.size())
+      keys_[level].add_to(joint, *value, kind);
+    else if (level == 0)
+      window = keys_[0].window(*value, 0, kind);
+    else
+      kind = keys_[level].kind_of(*value);
+    count(level, kind, row, values[level], counts, fault);
+  }
+  return joint_.empty() ? window : joint.window();
 }
 
 std::optional<rows::Fault> JsonlFormat::check_row(Text row, std::vector<rows::KeyCounts>& counts) const {
@@ -95,6 +104,12 @@ void JsonlFormat::check_counts(const std::vector<rows::KeyCounts>& counts, std::
 
 records::KeyWindow JsonlFormat::window(Text row, unsigned level, std::size_t depth) const {
   keys::ValueKind kind = keys::ValueKind::usual;
+  if (level == 0 && depth == 0 && !joint_.empty()) {
+    lines::JointWindow joint;
+    for (unsigned i = 0; i < joint_.size() && !joint.is_full(); ++i)
+      keys_[i].add_to(joint, *Value(find_value(row, paths_[i])), kind);
+    return joint.window();
+  }
   return keys_[level].window(*Value(find_value(row, paths_[level])), depth, kind);
 }
 

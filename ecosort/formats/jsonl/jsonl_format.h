@@ -57,6 +57,9 @@ class JsonlFormat final : public rows::RowFormat {
   void check_counts(const std::vector<rows::KeyCounts>& counts, std::uint64_t rows) const override;
 
   [[nodiscard]] records::KeyWindow window(Text row, unsigned level, std::size_t depth) const override;
+  [[nodiscard]] rows::Place behind_first(records::KeyWindow window) const override {
+    return joint_.empty() ? RowFormat::behind_first(window) : lines::JointWindow::behind(window, joint_);
+  }
   [[nodiscard]] rows::KeyBytes key_bytes(unsigned level) const override { return keys_[level].key_bytes(); }
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const override;
   [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const override { return keys_[level].is_cut(window); }
@@ -76,6 +79,7 @@ class JsonlFormat final : public rows::RowFormat {
   std::vector<keys::Key> keys_;
   mutable std::once_flag has_sample_;
   mutable std::string sample_;  // the beginning of a row in which a path leads nowhere
+  std::vector<lines::JointWindow::Level> joint_;  // keys whose bytes are in the first window; none where these are of one key
 };
 
 }  // namespace ecosort::jsonl

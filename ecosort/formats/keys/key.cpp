@@ -117,6 +117,46 @@ ValueKind Key::kind_of(Text value) const {
   return kind;
 }
 
+std::optional<lines::JointWindow::Level> Key::joint_level() const noexcept {
+  using Kind = lines::JointWindow::Kind;
+  switch (type_) {
+    case KeyType::text:
+      return lines::JointWindow::Level{Kind::text, descending_};
+    case KeyType::date:
+      return lines::JointWindow::Level{Kind::date, descending_};
+    case KeyType::number:
+    case KeyType::integer:
+      return lines::JointWindow::Level{Kind::number, descending_};
+    case KeyType::nocase:
+    case KeyType::version:
+    case KeyType::length:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::vector<lines::JointWindow::Level> Key::joint_levels(const std::vector<Key>& keys) {
+  std::vector<lines::JointWindow::Level> levels;
+  for (const Key& key : keys) {
+    const auto level = key.joint_level();
+    if (!level) break;
+    levels.push_back(*level);
+  }
+  if (levels.size() == 1) levels.clear();
+  return levels;
+}
+
+void Key::add_to(lines::JointWindow& to, Text value, ValueKind& kind) const {
+  if (type_ == KeyType::text) {
+    kind = is_there(value) ? ValueKind::usual : ValueKind::empty;
+    return kind == ValueKind::usual ? to.add_text(value, descending_) : to.add_null(nulls_first_);
+  }
+  const KeyWindow made = window(value, 0, kind);
+  if (kind != ValueKind::usual) return to.add_null(nulls_first_);
+  const KeyWindow ascending = descending_ ? lines::complement(made) : made;
+  type_ == KeyType::date ? to.add_date(ascending, descending_) : to.add_number(ascending, descending_);
+}
+
 bool Key::is_cut(KeyWindow window) const noexcept {
   if (is_null(window)) return false;
   if (descending_) window = lines::complement(window);

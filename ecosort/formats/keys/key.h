@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "formats/fixed/encoder.h"
 #include "formats/keys/date.h"
 #include "formats/keys/key_words.h"
+#include "formats/lines/joint_window.h"
 #include "formats/lines/key_bytes.h"
 #include "formats/lines/number_window.h"
 
@@ -47,6 +49,9 @@ class Key {
     return any_window(value, depth, kind);
   }
   [[nodiscard]] ValueKind kind_of(Text value) const;
+  // How a window of several keys takes the values, if it does; and adds one to it.
+  [[nodiscard]] std::optional<lines::JointWindow::Level> joint_level() const noexcept;
+  void add_to(lines::JointWindow& window, Text value, ValueKind& kind) const;
   [[nodiscard]] int compare(Text a, Text b) const;
 
   // See RowFormat.
@@ -58,6 +63,9 @@ class Key {
   }
   [[nodiscard]] bool is_cut(records::KeyWindow window) const noexcept;
   [[nodiscard]] bool has_deeper_window(records::KeyWindow window) const noexcept;
+
+  // The levels that the first window of rows with these keys takes, if they are several.
+  [[nodiscard]] static std::vector<lines::JointWindow::Level> joint_levels(const std::vector<Key>& keys);
 
  private:
   [[nodiscard]] std::optional<Time> read_time(Text value) const noexcept {

@@ -5,9 +5,8 @@
 
 #include "formats/lines/enter_rows.h"
 #include "formats/lines/line_kernels.h"
-#include "formats/lines/order_ties.h"
 #include "sort/parallel_parts.h"
-#include "sort/range_sort.h"
+#include "sort/radix_digit.h"
 
 namespace ecosort::lines {
 namespace {
@@ -16,7 +15,6 @@ using records::Entry;
 using rows::RowFormat;
 
 constexpr std::size_t least_part_bytes = std::size_t{32} * 1024;
-constexpr std::size_t sort_parts_per_thread = 8;
 
 // Where a row ends in [from, end), from a place where quotes are open or not; `end` where none does.
 std::size_t row_end(const LineRun& run, const RowFormat& format, std::size_t from, std::size_t end, bool is_inside) {
@@ -52,11 +50,6 @@ std::vector<Part> cut(const LineRun& run, const RowFormat& format, std::size_t b
     part.end = begin = part_end;
   }
   return result;
-}
-
-std::size_t group_border(const Entry* entries, std::size_t n, std::size_t at) {
-  if (at == 0 || at == n) return at;
-  return static_cast<std::size_t>(std::upper_bound(entries + at, entries + n, entries[at - 1], records::key_less) - entries);
 }
 
 // Places as there were lines in as many bytes before, and a quarter more: the bytes need not be read twice. False if that is too
@@ -176,22 +169,8 @@ Indexed index_lines(LineRun& run, const RowFormat& order, std::size_t begin, std
   return result;
 }
 
-void sort_index(LineRun& run, const RowFormat& order, unsigned threads) {
-  Entry* const entries = run.entries();
-  std::reverse(entries, entries + run.count);
-  {
-    records::BucketWorkspace workspace;
-    records::sort_range(entries, run.scratch(), run.count, records::Target::same_array, workspace, threads);
-  }
-  const std::size_t parts = threads <= 1 ? 1 : sort_parts_per_thread * threads;
-  std::vector<std::size_t> borders(parts + 1);
-  for (std::size_t i = 0; i <= parts; ++i)
-    borders[i] = group_border(entries, run.count, records::part_begin(run.count, parts, i));
-  records::for_each_part(threads, parts, [&](std::size_t i) { order_ties(run, order, borders[i], borders[i + 1]); });
-}
-
 bool tie_is_decided(const RowFormat& order, records::KeyWindow window, unsigned& level) noexcept {
-  level = order.is_cut(window, 0) ? 0 : 1;
+  level = order.behind_first(window).level;
   return level == order.levels();
 }
 

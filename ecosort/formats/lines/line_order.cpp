@@ -29,6 +29,52 @@ bool is_ignored(char c, Ignored ignored) noexcept {
 
 bool is_transformed(const SortKey& key) noexcept { return key.fold || key.ignored != Ignored::nothing; }
 
+// The leading keys that a joint window takes, if there are several.
+std::vector<JointWindow::Level> joint_levels(const std::vector<SortKey>& keys) {
+  std::vector<JointWindow::Level> levels;
+  for (const SortKey& key : keys) {
+    const bool is_text = key.kind == KeyKind::text && !key.is_whole_line();
+    if (is_transformed(key) || (key.kind != KeyKind::numeric && !is_text)) break;
+    levels.push_back({is_text ? JointWindow::Kind::text : JointWindow::Kind::number, key.reverse});
+  }
+  if (levels.size() == 1) levels.clear();
+  return levels;
+}
+
+// Finds fields that end with a separator. Keys mostly come in the order of their fields, so that each is looked for from the one
+// before on.
+class FieldWalk {
+ public:
+  FieldWalk(Text line, char separator) noexcept : line_(line), separator_(separator) {}
+
+  // Adds the number that a field is, if it is nothing but a few digits.
+  [[nodiscard]] bool add_digits(std::size_t field, bool descends, JointWindow& to) noexcept {
+    if (line_.size() < 8) return false;
+    if (field != field_) go_to(field);
+    if (at_ >= line_.size()) return false;
+    JointWindow with = to;
+    const std::size_t end = at_ + with.add_digits(line_, at_, descends);
+    if (end == at_ || (end < line_.size() && line_[end] != separator_)) return false;
+    to = with;
+    at_ = end + 1;
+    ++field_;
+    return true;
+  }
+
+ private:
+  void go_to(std::size_t field) noexcept {
+    if (field < field_) field_ = at_ = 0;
+    for (; field_ < field && at_ < line_.size(); ++field_) {
+      const std::size_t end = line_.find(separator_, at_);
+      at_ = end == Text::npos ? line_.size() : end + 1;
+    }
+  }
+
+  Text line_;
+  char separator_;
+  std::size_t field_ = 0, at_ = 0;
+};
+
 std::string transformed(Text text, const SortKey& key) {
   std::string result;
   result.reserve(text.size());
@@ -103,6 +149,7 @@ LineOrder::LineOrder(const LineOrderTerms& terms, char terminator, std::uint64_t
     keys_.push_back(line);
   }
   levels_ = static_cast<unsigned>(keys_.size());
+  joint_ = joint_levels(keys_);
   const SortKey& first = keys_.front();
   rows_are_keys_ = first.is_whole_line() && first.kind == KeyKind::text && !is_transformed(first);
   flip_ = first.reverse ? ~std::uint64_t{0} : 0;
@@ -214,7 +261,30 @@ std::optional<records::KeyWindow> LineOrder::usual_window(Text line, const SortK
   return std::nullopt;
 }
 
+void LineOrder::add_number(Text text, bool descends, JointWindow& to) const {
+  if (const NumberWindow number = read_number_(text.data(), text.size()); number.is_there())
+    return to.add_number(number.window(), descends);
+  unsigned char bytes[room];
+  const std::size_t count = encode(*SeparatedDecimal(text), 0, bytes, room);
+  to.add_number(make_window(bytes, count, false), descends);
+}
+
+records::KeyWindow LineOrder::joint_window(Text line) const {
+  JointWindow joint;
+  const bool walks = separator_ && !is_digit(*separator_);
+  FieldWalk walk(line, separator_.value_or(0));
+  for (std::size_t i = 0; i < joint_.size() && !joint.is_full(); ++i) {
+    const SortKey& key = keys_[i];
+    if (key.kind == KeyKind::text)
+      joint.add_text(key_of(line, key), key.reverse);
+    else if (!walks || !key.is_one_field() || !walk.add_digits(key.begin_field, key.reverse, joint))
+      add_number(key_of(line, key), key.reverse, joint);
+  }
+  return joint.window();
+}
+
 records::KeyWindow LineOrder::window(Text line, unsigned level, std::size_t depth) const {
+  if (level == 0 && depth == 0 && !joint_.empty()) return joint_window(line);
   const SortKey& key = keys_[level];
   if (depth == 0 && !is_transformed(key))
     if (const auto usual = usual_window(line, key)) return key.reverse ? complement(*usual) : *usual;

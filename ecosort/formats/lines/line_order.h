@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "formats/fixed/encoder.h"
+#include "formats/lines/joint_window.h"
 #include "formats/lines/key_bytes.h"
 #include "formats/lines/line_kernels.h"
 #include "formats/lines/md5.h"
@@ -82,7 +83,11 @@ class LineOrder final : public rows::RowFormat {
   void begin_input() override { header_left_ = header_lines_; }
   void go_on_in_input() override { header_left_ = 0; }
   [[nodiscard]] records::KeyWindow window(Text line, unsigned level, std::size_t depth) const override;
+  [[nodiscard]] rows::Place behind_first(records::KeyWindow window) const override {
+    return joint_.empty() ? RowFormat::behind_first(window) : JointWindow::behind(window, joint_);
+  }
   [[nodiscard]] rows::KeyBytes key_bytes(unsigned level) const noexcept override;
+  [[nodiscard]] bool descends(unsigned level) const noexcept override { return keys_[level].reverse; }
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const noexcept override;
   [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const noexcept override {
     if (keys_[level].kind == KeyKind::version) return version_rest(window, level) != VersionRest::nothing;
@@ -108,9 +113,12 @@ class LineOrder final : public rows::RowFormat {
   [[nodiscard]] int compare_kind(Text a, Text b, const SortKey& key) const;
   [[nodiscard]] int compare_random(Text a, Text b) const noexcept;
   [[nodiscard]] std::optional<records::KeyWindow> usual_window(Text line, const SortKey& key) const noexcept;
+  void add_number(Text text, bool descends, JointWindow& to) const;
+  [[nodiscard]] records::KeyWindow joint_window(Text line) const;
   [[nodiscard]] std::size_t normal_bytes(Text text, const SortKey& key, std::size_t depth, unsigned char* to) const;
 
   std::vector<SortKey> keys_;
+  std::vector<JointWindow::Level> joint_;  // keys whose bytes are in the first window; none where these are of one key
   std::optional<char> separator_;
   NumberReader read_number_ = number_reader();
   Digest salt_;

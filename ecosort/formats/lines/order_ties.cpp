@@ -1,10 +1,12 @@
 #include "formats/lines/order_ties.h"
 
 #include <algorithm>
-#include <cstring>
+#include <optional>
 #include <vector>
 
+#include "base/prefetch.h"
 #include "formats/lines/key_bytes.h"
+#include "formats/lines/order_rows.h"
 #include "sort/range_sort.h"
 
 namespace ecosort::lines {
@@ -14,7 +16,8 @@ using records::Entry;
 using rows::KeyBytes;
 using rows::RowFormat;
 
-constexpr std::size_t compare_limit = 12;  // entries; smaller groups are ordered by comparing
+// Entries; smaller groups are ordered by comparing, which finds the keys of two rows each time. A window finds that of one.
+constexpr std::size_t compare_limit = 4;
 // Windows of a level that a group gets, before it is ordered by comparing: each may look at all of the key. Where common
 // beginnings are passed over, a group rarely needs a second one.
 constexpr unsigned most_windows = 16, most_windows_without_skips = 3;
@@ -37,8 +40,10 @@ class TieOrder {
   // The windows of the group are equal, those of level 0.
   void refine(const Group& group) {
     const Entry before = entries_[group.begin];
-    settle(group);
-    if (sorted_.empty()) return;
+    const records::KeyWindow window{before.prefix, before.extension};
+    if (!order_.has_deeper_window(window, 0)) return merge_sort(group);
+    const rows::Place place = order_.behind_first(window);
+    order_group({.begin = group.begin, .end = group.end, .level = place.level, .depth = place.depth});
     while (!sorted_.empty())
       if (const Group next = take_group(); next.size() > 1) settle(next);
     for (std::size_t i = group.begin; i < group.end; ++i) {
@@ -68,26 +73,28 @@ class TieOrder {
   void settle(Group group) {
     const records::KeyWindow window{entries_[group.begin].prefix, entries_[group.begin].extension};
     if (!order_.has_deeper_window(window, group.level)) return merge_sort(group);
-    if (order_.is_cut(window, group.level)) {
+    if (order_.is_cut(window, group.level))
       group.depth += RowFormat::window_bytes;
-    } else {
-      if (group.level + 1 == order_.levels()) return;
+    else
       group = {.begin = group.begin, .end = group.end, .level = group.level + 1};
-    }
+    order_group(group);
+  }
+
+  void order_group(const Group& group) {
+    if (group.level == order_.levels()) return;
+    if (order_.key_bytes(group.level) == KeyBytes::of_row) return order_rows(group);
     if (group.size() <= compare_limit) return insertion_sort(group);
     sort_by_windows(group);
   }
 
   void sort_by_windows(Group group) {
-    const KeyBytes bytes = order_.key_bytes(group.level);
-    if (bytes == KeyBytes::made && group.windows == 0 && are_equal(group)) return;
-    const unsigned most = bytes == KeyBytes::made ? most_windows_without_skips : most_windows;
-    if (bytes != KeyBytes::of_row && group.windows == most) return merge_sort(group);
+    const bool is_made = order_.key_bytes(group.level) == KeyBytes::made;
+    if (is_made && group.windows == 0 && are_equal(group)) return;
+    if (group.windows == (is_made ? most_windows_without_skips : most_windows)) return merge_sort(group);
     ++group.windows;
-    if (bytes != KeyBytes::made) group.depth = common_depth(group);
+    if (!is_made) skip_common(group);
     for (std::size_t i = group.begin; i < group.end; ++i) {
-      const Text row = bytes == KeyBytes::of_row ? row_up_to_window(i, group.depth) : line(i);
-      const records::KeyWindow window = order_.window(row, group.level, group.depth);
+      const records::KeyWindow window = order_.window(line(i), group.level, group.depth);
       entries_[i].prefix = window.prefix;
       entries_[i].extension = window.extension;
     }
@@ -95,14 +102,12 @@ class TieOrder {
     sorted_.push_back(group);
   }
 
-  [[nodiscard]] Text line(std::size_t i) const noexcept { return run_.line(entries_[i]); }
-
-  // The row, or as much of it as a window at `depth` shows. The row has that many bytes; its end is not looked for elsewhere.
-  [[nodiscard]] Text row_up_to_window(std::size_t i, std::size_t depth) const noexcept {
-    const char* const begin = run_.bytes() + entries_[i].index;
-    const void* const end = std::memchr(begin + depth, run_.terminator, window_room);
-    return {begin, end == nullptr ? depth + window_room : static_cast<std::size_t>(static_cast<const char*>(end) - begin)};
+  void order_rows(const Group& group) {
+    if (!rows_) rows_.emplace(run_, order_.descends(group.level), workspace_);
+    rows_->order_group({group.begin, group.end, group.depth});
   }
+
+  [[nodiscard]] Text line(std::size_t i) const noexcept { return run_.line(entries_[i]); }
 
   [[nodiscard]] bool are_equal(const Group& group) const {
     const Text first = line(group.begin);
@@ -111,34 +116,28 @@ class TieOrder {
     return true;
   }
 
-  [[nodiscard]] std::size_t common_depth(const Group& group) const {
-    const Text first = line(group.begin);
-    const bool are_rows = order_.key_bytes(group.level) == KeyBytes::of_row;
-    std::size_t common = SIZE_MAX;
-    for (std::size_t i = group.begin + 1; i < group.end && common > group.depth; ++i) {
-      // Another row has the byte that ends it where the first one has a different byte, or is longer.
-      const std::size_t with_first = are_rows
-                                         ? common_beginning(first, {run_.bytes() + entries_[i].index, first.size()}, group.depth)
-                                         : order_.common_bytes(first, line(i), group.level, group.depth);
-      common = std::min(common, with_first);
-    }
-    return common;
+  // Passes over what the keys of the group have in common, if some of them show that it is worth a look at all.
+  void skip_common(Group& group) const {
+    constexpr std::size_t some = 7, least = RowFormat::window_bytes / 2;
+    if (common_depth(group, std::max<std::size_t>(group.size() / some, 1)) >= group.depth + least)
+      group.depth = common_depth(group, 1);
   }
 
-  // Leaves out what is known to be equal where the key is the row.
-  [[nodiscard]] Text compared_part(const Entry& entry, const Group& group) const noexcept {
-    if (order_.key_bytes(group.level) != KeyBytes::of_row) return run_.line(entry);
-    Entry rest = entry;
-    rest.index += static_cast<std::uint32_t>(group.depth);
-    return run_.line(rest);
+  // In how many bytes every key out of `step` agrees with the first one.
+  [[nodiscard]] std::size_t common_depth(const Group& group, std::size_t step) const {
+    const Text first = line(group.begin);
+    std::size_t common = SIZE_MAX;
+    for (std::size_t i = group.begin + step; i < group.end && common > group.depth; i += step)
+      common = std::min(common, order_.common_bytes(first, line(i), group.level, group.depth));
+    return common;
   }
 
   void insertion_sort(const Group& group) {
     for (std::size_t i = group.begin + 1; i < group.end; ++i) {
       const Entry moving = entries_[i];
-      const Text text = compared_part(moving, group);
+      const Text text = run_.line(moving);
       std::size_t hole = i;
-      for (; hole > group.begin && order_.compare(text, compared_part(entries_[hole - 1], group), group.level) < 0; --hole)
+      for (; hole > group.begin && order_.compare(text, line(hole - 1), group.level) < 0; --hole)
         entries_[hole] = entries_[hole - 1];
       entries_[hole] = moving;
     }
@@ -159,8 +158,7 @@ class TieOrder {
     std::copy(entries_ + begin, entries_ + middle, scratch_ + begin);
     std::size_t left = begin, right = middle, to = begin;
     while (left < middle && right < end) {
-      const bool take_right =
-          order_.compare(compared_part(entries_[right], group), compared_part(scratch_[left], group), group.level) < 0;
+      const bool take_right = order_.compare(line(right), run_.line(scratch_[left]), group.level) < 0;
       entries_[to++] = take_right ? entries_[right++] : scratch_[left++];
     }
     std::copy(scratch_ + left, scratch_ + middle, entries_ + to);
@@ -171,17 +169,44 @@ class TieOrder {
   Entry* const entries_;
   Entry* const scratch_;
   records::BucketWorkspace workspace_;
-  std::vector<Group> sorted_;  // ranges sorted by their windows, in which ties are left
+  std::optional<RowOrder> rows_;  // of the level whose key is the row
+  std::vector<Group> sorted_;     // ranges sorted by their windows, in which ties are left
 };
+
+constexpr std::size_t looked_at_once = 64;
+
+// Which of the next entries have the window of the one before, and asks for the rows of both, so that they are there when their
+// order is decided. Always a part of its caller: GCC drops prefetches of functions that it takes for pure.
+[[gnu::always_inline]] inline std::uint64_t fetch_ties(const LineRun& run, std::size_t at, std::size_t end, std::size_t depth) {
+  const Entry* const entries = run.entries() + at;
+  const std::size_t count = std::min(end - at, looked_at_once);
+  std::uint64_t ties = 0;
+  for (std::size_t i = 0; i < count; ++i) ties |= std::uint64_t{records::key_equal(entries[i - 1], entries[i])} << i;
+  for (std::uint64_t rest = ties; rest != 0; rest &= rest - 1) {
+    const Entry* const entry = entries + __builtin_ctzll(rest);
+    prefetch(run.bytes() + (entry - 1)->index + depth);
+    prefetch(run.bytes() + entry->index + depth);
+  }
+  return ties;
+}
 
 }  // namespace
 
 void order_ties(const LineRun& run, const RowFormat& order, std::size_t begin, std::size_t end) {
+  if (end - begin < 2) return;
   TieOrder ties(run, order);
-  while (begin < end) {
-    const std::size_t next = ties.end_of_equal(begin, end);
-    if (next - begin > 1) ties.refine({.begin = begin, .end = next});
-    begin = next;
+  const std::size_t depth = order.key_bytes(0) == KeyBytes::of_row ? RowFormat::window_bytes : 0;
+  std::size_t settled = begin;
+  std::uint64_t next = fetch_ties(run, begin + 1, end, depth);
+  for (std::size_t at = begin + 1; at < end; at += looked_at_once) {
+    std::uint64_t ties_here = next;
+    if (at + looked_at_once < end) next = fetch_ties(run, at + looked_at_once, end, depth);
+    for (; ties_here != 0; ties_here &= ties_here - 1) {
+      const std::size_t first = at + static_cast<std::size_t>(__builtin_ctzll(ties_here)) - 1;
+      if (first < settled) continue;
+      settled = ties.end_of_equal(first, end);
+      ties.refine({.begin = first, .end = settled});
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,19 @@ std::string random_line(Random& random) {
   static const std::string beginnings[] = {"", "", "http://example.org/", "-0.", "1234567890123456789", "jan", "  12"};
   std::string line = beginnings[random.below(std::size(beginnings))];
   for (std::uint64_t i = random.below(16); i > 0; --i) line += alphabet[random.below(alphabet.size())];
+  return line;
+}
+
+// Fields of short numbers and texts, mostly as a window of several keys takes them.
+std::string random_fields(Random& random) {
+  static const std::string values[] = {"0", "7",   "10",    "255",      "100",     "-3",
+                                       "-", "1,5", "",      "007",      " 12",     "65536",
+                                       "9", "ab",  "a\x01", "12345678", "9999999", "123456789012345678901"};
+  std::string line;
+  for (std::uint64_t i = 1 + random.below(5); i > 0; --i) {
+    line += random.below(8) == 0 ? std::string(150, '1') : values[random.below(std::size(values))];
+    if (i > 1) line += random.below(8) == 0 ? ' ' : '.';
+  }
   return line;
 }
 
@@ -68,13 +82,11 @@ std::string random_version(Random& random) {
 
 class LineWindows : public testing::TestWithParam<std::vector<std::string>> {};
 
-TEST_P(LineWindows, NeverContradictTheComparison) {
-  LinesOptions options = parse_lines_words(GetParam());
-  const LineOrder order(options.order);
+void expect_windows_to_agree(const LineOrder& order, const std::function<std::string(Random&)>& random_row) {
   Random random(1);
   for (int i = 0; i < 20'000; ++i) {
-    const std::string a = random_line(random),
-                      b = random.below(4) == 0 ? a.substr(0, random.below(a.size() + 1)) : random_line(random);
+    const std::string a = random_row(random),
+                      b = random.below(4) == 0 ? a.substr(0, random.below(a.size() + 1)) : random_row(random);
     const int windows = order_of(order.window(a), order.window(b));
     const int relation = order.compare(a, b);
     if (windows != 0) {
@@ -88,6 +100,13 @@ TEST_P(LineWindows, NeverContradictTheComparison) {
       ASSERT_EQ(order.compare(a, b, level), relation) << a << "|" << b;
     }
   }
+}
+
+TEST_P(LineWindows, NeverContradictTheComparison) {
+  const LinesOptions options = parse_lines_words(GetParam());
+  const LineOrder order(options.order);
+  expect_windows_to_agree(order, random_line);
+  expect_windows_to_agree(order, random_fields);
 }
 
 // `text` is the lines, each with its end.
@@ -113,7 +132,8 @@ TEST_P(LineWindows, SortAnIndexAsAStableSortByComparing) {
   std::vector<std::string> lines;
   std::string text;
   for (int i = 0; i < 5000; ++i) {
-    lines.push_back(random.below(3) == 0 && !lines.empty() ? lines[random.below(lines.size())] : random_line(random));
+    const std::string line = random.coin() ? random_line(random) : random_fields(random);
+    lines.push_back(random.below(3) == 0 && !lines.empty() ? lines[random.below(lines.size())] : line);
     text += lines.back() + '\n';
   }
   expect_sorted_as_by_comparing(order, lines, text);
@@ -171,7 +191,13 @@ INSTANTIATE_TEST_SUITE_P(Options, LineWindows,
                                          std::vector<std::string>{"-i", "-u"}, std::vector<std::string>{"-k2,2", "-k1.2r"},
                                          std::vector<std::string>{"-t.", "-k2n", "-s"}, std::vector<std::string>{"-gr"},
                                          std::vector<std::string>{"-t,", "-k2,2g"}, std::vector<std::string>{"-gf", "-s"},
-                                         std::vector<std::string>{"-Vr", "-f"}));
+                                         std::vector<std::string>{"-Vr", "-f"},
+                                         std::vector<std::string>{"-t.", "-k1,1n", "-k2,2n", "-k3,3n", "-k4,4n"},
+                                         std::vector<std::string>{"-t.", "-k2,2n", "-k1,1nr", "-s"},
+                                         std::vector<std::string>{"-t.", "-k1,1", "-k2,2nr", "-k3,3r", "-u"},
+                                         std::vector<std::string>{"-t.", "-k3,3r", "-k1,1n", "-k2,2"},
+                                         std::vector<std::string>{"-t1", "-k1,1n", "-k2,2n"},
+                                         std::vector<std::string>{"-k1,1n", "-k2b,2n", "-k3,3f"}));
 
 TEST(LineIndex, TakesOnlyWholeLinesAndNoMoreThanThereIsRoomFor) {
   const LineOrder order({});

@@ -93,5 +93,44 @@ TEST(EqualKeys, KeepTheirOrderBehindAnyBeginning) {
   }
 }
 
+std::vector<std::string> sorted_by(const Words& words, unsigned threads, const std::string& text) {
+  const LinesOptions options = parse_lines_words(words);
+  const LineOrder order(options.order);
+  MemoryBudget memory(64 << 20U);
+  LineRun run;
+  run.memory = memory.allocate(32 << 20U, "run");
+  std::copy(text.begin(), text.end(), run.bytes());
+  std::vector<DuplicateFilter> none;
+  (void)index_lines(run, order, 0, text.size(), SIZE_MAX, threads, none);
+  sort_index(run, order, threads);
+  std::vector<std::string> rows;
+  for (std::size_t i = 0; i < run.count; ++i) {
+    const records::Entry& entry = run.entries()[i];
+    const records::KeyWindow first = order.window(run.line(entry));
+    EXPECT_TRUE(first.prefix == entry.prefix && first.extension == entry.extension) << "no first window at " << i;
+    rows.emplace_back(run.line(entry));
+  }
+  return rows;
+}
+
+// Almost all rows have the first window in common, and most of these the next ones: such groups are sorted by all threads.
+TEST(WideGroups, AreSortedByAllThreads) {
+  Random random(1);
+  std::vector<std::string> rows;
+  std::string text;
+  for (int i = 0; i < 160'000; ++i) {
+    std::string row = random.below(100) == 0 ? "" : "common beginning";
+    row += random.below(20) == 0 ? "s" : " of most";
+    row += std::to_string(random.below(random.coin() ? 1000 : 3));
+    text += row + '\n';
+    rows.push_back(row);
+  }
+  std::ranges::sort(rows);
+  EXPECT_EQ(sorted_by({}, 2, text), rows);
+  std::ranges::reverse(rows);
+  EXPECT_EQ(sorted_by({"-r"}, 2, text), rows);
+  EXPECT_EQ(sorted_by({"-k1,1.3n", "-r"}, 2, text), rows);
+}
+
 }  // namespace
 }  // namespace ecosort::lines

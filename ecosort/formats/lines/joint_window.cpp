@@ -1,0 +1,170 @@
+#include "formats/lines/joint_window.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ecosort::lines {
+namespace {
+
+constexpr unsigned char zero_code = 0x80;
+constexpr unsigned char positive_code = 0x81;
+constexpr unsigned most_whole = 0x7d;  // digits before the point; longer numbers are all the same
+constexpr unsigned char end_of_text = 0x01, low_escape = 0x02, high_escape = 0xfe;
+constexpr unsigned char end_of_date = 0x01, fraction_of_date = 0x02;
+constexpr unsigned date_bytes = 5;
+constexpr unsigned char null_first = 0x00, null_last = 0xff;
+constexpr std::size_t number_head = 2;  // sign and length, in the window of a number
+
+constexpr unsigned char mask_of(bool descends) noexcept { return descends ? 0xff : 0; }
+constexpr unsigned char masked(unsigned byte, unsigned char mask) noexcept { return static_cast<unsigned char>(byte ^ mask); }
+constexpr bool is_null(unsigned char byte) noexcept { return byte == null_first || byte == null_last; }
+
+// The bytes of a number's window without its sign, as those of a positive one.
+class PlainNumber {
+ public:
+  explicit PlainNumber(records::KeyWindow window) noexcept : last_(static_cast<unsigned char>(window.extension)) {
+    window.extension = __builtin_bswap32(window.extension);
+    window.prefix = __builtin_bswap64(window.prefix);
+    std::memcpy(bytes_, &window.prefix, 8);
+    std::memcpy(bytes_ + 8, &window.extension, 4);
+  }
+
+  [[nodiscard]] bool is_zero() const noexcept { return bytes_[0] == zero_byte; }
+  [[nodiscard]] bool is_negative() const noexcept { return bytes_[0] == negative_byte; }
+  [[nodiscard]] unsigned whole() const noexcept { return byte(1); }
+  // Bytes of two digits that the window has, and whether there may be more.
+  [[nodiscard]] std::size_t pairs() const noexcept {
+    return (is_cut() ? std::size_t{rows::RowFormat::window_bytes} : last_ - (is_negative() ? 1U : 0U)) - number_head;
+  }
+  [[nodiscard]] bool is_cut() const noexcept { return last_ > rows::RowFormat::window_bytes; }
+  [[nodiscard]] unsigned pair(std::size_t i) const noexcept { return byte(number_head + i) - 1U; }
+
+ private:
+  [[nodiscard]] unsigned char byte(std::size_t i) const noexcept { return masked(bytes_[i], mask_of(is_negative())); }
+
+  unsigned char bytes_[12];
+  unsigned char last_;
+};
+
+// The bytes of a joint window, read one after the other.
+class CodeReader {
+ public:
+  explicit CodeReader(records::KeyWindow window) noexcept : window_(window) {}
+  [[nodiscard]] bool ends() const noexcept { return at_ == 12; }
+  unsigned char take() noexcept {
+    const unsigned char byte = at_ < 8 ? static_cast<unsigned char>(window_.prefix >> (56 - 8 * at_))
+                                       : static_cast<unsigned char>(window_.extension >> (24 - 8 * (at_ - 8)));
+    ++at_;
+    return byte;
+  }
+
+ private:
+  records::KeyWindow window_;
+  unsigned at_ = 0;
+};
+
+// Whether the window has all of the key; `depth`: else in how many bytes the keys agree.
+bool passes_number(CodeReader& code, unsigned char mask, std::size_t& depth) noexcept {
+  depth = 1;
+  const unsigned char first = code.take();
+  unsigned char head = masked(first, mask);
+  if (is_null(first) || head == zero_code) return true;
+  if (head < zero_code) {
+    head = masked(head, 0xff);
+    mask = masked(mask, 0xff);
+  }
+  if (head == positive_code + most_whole) return false;
+  while (!code.ends()) {
+    const unsigned char pair = masked(code.take(), mask);
+    if (pair == 0) return false;
+    if (pair % 2 == 0) return true;
+  }
+  return false;
+}
+
+bool passes_text(CodeReader& code, unsigned char mask, std::size_t& depth) noexcept {
+  for (depth = 0; !code.ends(); ++depth) {
+    const unsigned char taken = code.take(), byte = masked(taken, mask);
+    if (byte == end_of_text || is_null(taken)) return true;
+    if (byte != low_escape && byte != high_escape) continue;
+    if (code.ends()) return false;
+    code.take();
+  }
+  return false;
+}
+
+bool passes_date(CodeReader& code, unsigned char mask, std::size_t& depth) noexcept {
+  if (is_null(code.take())) return true;
+  for (depth = 1; depth < date_bytes && !code.ends(); ++depth) code.take();
+  return !code.ends() && masked(code.take(), mask) == end_of_date;
+}
+
+bool passes(JointWindow::Level level, CodeReader& code, std::size_t& depth) noexcept {
+  const unsigned char mask = mask_of(level.descends);
+  switch (level.kind) {
+    case JointWindow::Kind::number:
+      return passes_number(code, mask, depth);
+    case JointWindow::Kind::text:
+      return passes_text(code, mask, depth);
+    case JointWindow::Kind::date:
+      return passes_date(code, mask, depth);
+  }
+  return false;
+}
+
+}  // namespace
+
+void JointWindow::add_null(bool is_first) noexcept { add(is_first ? null_first : null_last); }
+
+void JointWindow::add_any_number(records::KeyWindow window, bool descends) noexcept {
+  const PlainNumber number(window);
+  if (number.is_zero()) return add(masked(zero_code, mask_of(descends)));
+  const unsigned char mask = mask_of(descends != number.is_negative());
+  const unsigned whole = std::min(number.whole(), most_whole);
+  add(masked(positive_code + whole, mask));
+  const std::size_t pairs = whole == most_whole ? 0 : number.pairs();
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const bool has_more = i + 1 < pairs || number.is_cut();
+    add(masked(2 * number.pair(i) + (has_more ? 1 : 0), mask));
+  }
+  // No number ends with two zeros, so that they mark one that is cut.
+  if (number.is_cut() || whole == most_whole) fill(mask);
+}
+
+void JointWindow::add_text(Text text, bool descends) noexcept {
+  const unsigned char mask = mask_of(descends);
+  for (std::size_t i = 0; i < text.size() && !is_full(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte <= low_escape) [[unlikely]] {
+      add(masked(low_escape, mask));
+      add(masked(byte + 1U, mask));
+    } else if (byte >= high_escape) [[unlikely]] {
+      add(masked(high_escape, mask));
+      add(masked(byte, mask));
+    } else {
+      add(masked(byte, mask));
+    }
+  }
+  add(masked(end_of_text, mask));
+}
+
+void JointWindow::add_date(records::KeyWindow date, bool descends) noexcept {
+  const unsigned char mask = mask_of(descends);
+  constexpr unsigned behind = 64 - 8 * date_bytes;
+  add_code(date.prefix >> behind << behind, date_bytes, descends);
+  const bool is_whole = (date.extension & 0xffU) == date_bytes;
+  add(masked(is_whole ? end_of_date : fraction_of_date, mask));
+  if (!is_whole) fill(mask);
+}
+
+rows::Place JointWindow::behind(records::KeyWindow window, std::span<const Level> levels) noexcept {
+  CodeReader code(window);
+  for (unsigned level = 0; level < levels.size(); ++level) {
+    if (code.ends()) return {level, 0};
+    std::size_t depth = 0;
+    if (!passes(levels[level], code, depth)) return {level, depth};
+  }
+  return {static_cast<unsigned>(levels.size()), 0};
+}
+
+}  // namespace ecosort::lines
