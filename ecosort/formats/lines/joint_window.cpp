@@ -10,8 +10,9 @@ constexpr unsigned char zero_code = 0x80;
 constexpr unsigned char positive_code = 0x81;
 constexpr unsigned most_whole = 0x7d;  // digits before the point; longer numbers are all the same
 constexpr unsigned char end_of_text = 0x01, low_escape = 0x02, high_escape = 0xfe;
-constexpr unsigned char end_of_date = 0x01, fraction_of_date = 0x02;
-constexpr unsigned date_bytes = 5;
+constexpr unsigned char midnight = 0x01, least_time = 0x02;
+constexpr std::size_t day_bytes = 3, seconds_bytes = 5;              // of a day, and in the window of a date
+constexpr std::uint64_t day_seconds = 86'400, to_midnight = 42'112;  // what lacks to a whole day where seconds count from
 constexpr unsigned char null_first = 0x00, null_last = 0xff;
 constexpr std::size_t number_head = 2;  // sign and length, in the window of a number
 
@@ -94,9 +95,15 @@ bool passes_text(CodeReader& code, unsigned char mask, std::size_t& depth) noexc
 }
 
 bool passes_date(CodeReader& code, unsigned char mask, std::size_t& depth) noexcept {
-  if (is_null(code.take())) return true;
-  for (depth = 1; depth < date_bytes && !code.ends(); ++depth) code.take();
-  return !code.ends() && masked(code.take(), mask) == end_of_date;
+  unsigned char last = code.take();
+  if (is_null(last)) return true;
+  for (std::size_t at = 1; at < day_bytes + 3; ++at) {
+    if (code.ends()) return false;
+    last = masked(code.take(), mask);
+    if (at == day_bytes && last == midnight) return true;
+  }
+  depth = seconds_bytes;
+  return last % 2 == 0;
 }
 
 bool passes(JointWindow::Level level, CodeReader& code, std::size_t& depth) noexcept {
@@ -149,12 +156,13 @@ void JointWindow::add_text(Text text, bool descends) noexcept {
 }
 
 void JointWindow::add_date(records::KeyWindow date, bool descends) noexcept {
-  const unsigned char mask = mask_of(descends);
-  constexpr unsigned behind = 64 - 8 * date_bytes;
-  add_code(date.prefix >> behind << behind, date_bytes, descends);
-  const bool is_whole = (date.extension & 0xffU) == date_bytes;
-  add(masked(is_whole ? end_of_date : fraction_of_date, mask));
-  if (!is_whole) fill(mask);
+  const std::uint64_t seconds = (date.prefix >> (64 - 8 * seconds_bytes)) + to_midnight;
+  const std::uint64_t day = seconds / day_seconds, time = seconds % day_seconds;
+  const bool has_fraction = (date.extension & 0xffU) > seconds_bytes;
+  if (time == 0 && !has_fraction) return add_code(day << 40U | std::uint64_t{midnight} << 32U, day_bytes + 1, descends);
+  const std::uint64_t rest = (time % 1024) * 2 + (has_fraction ? 1 : 0);
+  add_code(day << 40U | (least_time + time / 1024) << 32U | rest << 16U, day_bytes + 3, descends);
+  if (has_fraction) fill(mask_of(descends));
 }
 
 rows::Place JointWindow::behind(records::KeyWindow window, std::span<const Level> levels) noexcept {

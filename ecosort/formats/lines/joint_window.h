@@ -5,7 +5,8 @@
 //
 //   number  sign and digits before the point in one byte; then two digits in each byte, times two, plus one where more follow
 //   text    its bytes and a 1; a byte up to 2 is a 2 and the byte above it, one from 0xfe on is a 0xfe and itself
-//   date    its seconds in 5 bytes and a 1; a 2 where a fraction follows, which is cut off with all behind it
+//   date    its day in 3 bytes; then a 1 at midnight, else in 3 bytes its second times two, plus one where a fraction follows,
+//           which is cut off with all behind it
 //   null    0 or 0xff, with which no value begins
 //
 // The code of a key that descends is complemented. A window has the first 12 bytes, without a count. Four numbers of up to four
