@@ -123,6 +123,7 @@ std::uint64_t take_assumed_size(const Words& words, Words& others) {
     const bool is_joined = word.size() > option.size();
     if (!is_joined && i + 1 == words.size()) throw UsageError("--assume-size needs a size, such as 1TB");
     bytes = parse_assumed_bytes(is_joined ? word.substr(option.size() + 1) : words[++i], option);
+    if (bytes == 0) throw UsageError("--assume-size: give at least one byte");
   }
   return bytes;
 }

@@ -124,7 +124,7 @@ int run_plan(const Words& words) {
   print_notice(options.quiet, tuning_notice(options, resolved));
   session.open_queue(options.io, job::queue_depth(resolved.job.plan));
   print_plan(options, resolved, session.backend_name());
-  if (options.assume_size.empty()) job::check_space(resolved.space);  // programs have the numbers all the same
+  if (options.assume_size.empty()) job::check_space(spec_of(options), resolved);  // programs have the numbers all the same
   return 0;
 }
 

@@ -51,7 +51,10 @@ void resolve(const TableWords& words, const ParsedWords& parsed, TableOptions& o
   if (!words.nulls.empty()) spec.table.nulls_first = are_nulls_first(words.nulls);
   if (!words.memory.empty()) spec.memory_bytes = std::max<std::uint64_t>(parse_bytes(words.memory, "--memory"), 1);
   spec.threads = checked_threads(parsed, words.threads);
-  if (!words.assumed_size.empty()) options.assumed_bytes = parse_assumed_bytes(words.assumed_size, "--assume-size");
+  if (!words.assumed_size.empty()) {
+    options.assumed_bytes = parse_assumed_bytes(words.assumed_size, "--assume-size");
+    if (options.assumed_bytes == 0) throw UsageError("--assume-size: give at least one byte");
+  }
   spec.io = words.io;
   check_verify(words.verify);
   spec.reread = words.verify == "reread";

@@ -27,8 +27,7 @@ class LineHasher {
     const char* at = text_ - rest_;
     const char* const end = text_ + size;
     for (const char* from = text_; from < end;) {
-      const auto* const found =
-          static_cast<const char*>(std::memchr(from, terminator_, static_cast<std::size_t>(end - from)));
+      const auto* const found = static_cast<const char*>(std::memchr(from, terminator_, static_cast<std::size_t>(end - from)));
       if (found == nullptr) break;
       lines::add_line(hash_, {at, static_cast<std::size_t>(found - at)});
       at = from = found + 1;

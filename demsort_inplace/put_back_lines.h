@@ -6,7 +6,8 @@
 // What a block of a run holds is copied as bytes, once its checksum was looked at. No line is compared, so that nothing in the
 // lines that stops the sort or the merge, however often it is tried, stops this.
 //
-//   lines written -> result durable -> journal: so many bytes of it, and what of each run is in it -> holes in the runs -> room for more
+//   lines written -> result durable -> journal: so many bytes of it, and what of each run is in it -> holes in the runs -> room
+//   for more
 //
 // A place that the journal knows lies between two units of the result, so that nothing durable is written twice; but for the
 // unit in which the result ends at the beginning, or in which the rest of the input begins: it is kept in the spare file.

@@ -1,4 +1,5 @@
-// What is left of the runs of a job of lines, as one sequence of bytes: run after run, each from the first line on that is needed.
+// What is left of the runs of a job of lines, as one sequence of bytes: run after run, each from the first line on that is
+// needed.
 //
 // Blocks are checked when they are read. With `--trust-drive` they are taken as they are.
 #pragma once

@@ -441,7 +441,7 @@ def test_a_whole_benchmark_runs_keeps_its_numbers_and_goes_on(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--memory", "64"), "'64' is no size such as 4MiB or 2GB"),
+        (("--memory", "64k"), "'64k' is no size such as 4MiB or 2GB"),
         (("--report", "--result", "nowhere.json"), "Error: nowhere.json does not exist\n"),
         (("--case", "csv", "--stage", "main"), "--case csv is about the lines: add --stage lines"),
         (("--stage", "main", "--contender", "gnu_sort=many"), "'gnu_sort=many': give one of ecosort, "),

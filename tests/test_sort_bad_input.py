@@ -92,7 +92,7 @@ def refuse(run: Run, place: Path) -> Callable[..., str]:
         (["sort", "in", "-o", "out", "--key", "0:99999999999"], ["too large"]),
         (["sort", "in", "-o", "out", "--key", "95:10"], ["95:10", "105", "beyond", "100 bytes"]),
         (["sort", "in", "-o", "out", "--key", "0:4", "--key", "100:1"], ["100:1", "beyond"]),
-        (["sort", "in", "-o", "out", "--memory", "1000000"], ["--memory", "'1000000'", "unit", "512MiB"]),
+        (["sort", "in", "-o", "out", "--memory", "1000000x"], ["--memory", "'1000000x'", "unit", "512MiB"]),
         (["sort", "in", "-o", "out", "--memory", "1.5GiB"], ["--memory", "'1.5GiB'"]),
         (["sort", "in", "-o", "out", "--memory", "lots"], ["--memory", "'lots'"]),
         (["sort", "in", "-o", "out", "--memory", "99999999999TiB"], ["--memory", "99999999999TiB"]),

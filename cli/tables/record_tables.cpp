@@ -170,7 +170,8 @@ CommandTable resume_table() {
   std::vector<OptionRow> options{
       {"--status", "", "", "only tell how far the job is"},
       {"--abandon", "", "",
-       "give the job up instead: in place, all records or lines are put back into one file of the same size, sorted as far as they "
+       "give the job up instead: in place, all records or lines are put back into one file of the same size, sorted as far as "
+       "they "
        "are; of a sort, the job directory is removed. A job that is abandoned stays so"},
       {"--trust-owner", "USER", "",
        "continue with a job whose directory or files belong to that user, too; root then works as that user where the directory "

@@ -68,7 +68,6 @@ std::uint64_t parse_bytes(std::string_view text, std::string_view option) {
 
 std::uint64_t parse_assumed_bytes(std::string_view text, std::string_view option) {
   const std::uint64_t bytes = parse_bytes(text, option);
-  if (bytes == 0) throw UsageError(fmt::format("{}: give at least one byte", option));
   if (bytes > most_input_bytes) throw UsageError(fmt::format("{}: give at most {}", option, format_bytes(most_input_bytes)));
   return bytes;
 }

@@ -163,6 +163,12 @@ void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, c
       machine.available_bytes, need);
 }
 
+void check_space(const SortSpec& spec, const PreparedRecords& prepared) {
+  const std::vector<engine::Input>& inputs = prepared.job.inputs;
+  const bool is_alone = inputs.size() == 1 && !spec.unique;
+  check_space(prepared.space, is_alone ? if_fit_in_place(*inputs.front().file, inputs.front().opened.device) : "");
+}
+
 PreparedRecords prepare_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage) {
   (void)records::make_record_format(spec.record_size, spec.keys);  // a bad key is reported before a missing file
   PreparedRecords prepared;
@@ -181,10 +187,7 @@ PreparedRecords prepare_records(const SortSpec& spec, const Tuning& tuning, io::
   if (spec.temp_directories.empty() && (job.plan.temp_bytes > 0 || wanted.size_unknown)) check_not_tmpfs(job.directories.front());
   for (const std::string& directory : job.directories) job.runs_give_back &= io::reuses_released_space(directory);
   prepared.space = space_needs(job.plan, job.directories, job.runs_give_back, spec.output, storage);
-  if (!tuning.space_is_only_told) {
-    const bool is_alone = job.inputs.size() == 1 && !spec.unique;
-    check_space(prepared.space, is_alone ? if_fit_in_place(*job.inputs.front().file, job.inputs.front().opened.device) : "");
-  }
+  if (!tuning.space_is_only_told) check_space(spec, prepared);
   check_open_files(spec.inputs.size(), job.plan, job.directories.size());
   job.output = spec.output == "-" ? "-" : io::resolve_output(spec.output).path;
   look_at_output_directory(prepared, storage);

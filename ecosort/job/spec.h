@@ -38,6 +38,8 @@ struct PreparedRecords {
 
 // UsageError and its kinds for what cannot be.
 [[nodiscard]] PreparedRecords prepare_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage);
+// Throws NoRoom where a drive has less free space than is needed. prepare_records() does this unless the space is only told.
+void check_space(const SortSpec& spec, const PreparedRecords& prepared);
 
 // For `assumed_records` that are not there: what the machine would have for them is told and not judged.
 [[nodiscard]] PreparedRecords prepare_assumed(const SortSpec& spec, const Tuning& tuning, std::uint64_t assumed_records,

@@ -267,7 +267,7 @@ def test_a_killed_sort_is_resumed_from_every_step(
     phases = set()
     # The checkpoints of the merge are the last ones but the end.
     between = range(4, syncs - 6, 1 if SOAK else max(1, syncs // 4))
-    for nth in [1, 2, 3, *between, *range(max(4, syncs - 6), syncs + 1)]:
+    for nth in [1, 2, 3, *between, *range(max(4, syncs - 10), syncs + 1)]:
         out.unlink(missing_ok=True)
         if not kill_at_sync(ecosort, tmp_path, nth, *words):
             assert out.read_bytes() == wanted

@@ -300,7 +300,7 @@ def test_usage_errors_come_before_any_measurement(tune: Tune, tmp_path: Path) ->
         ((), "Missing option '--temp'"),
         (("--temp", BUILD, "--block", "100B"), "multiples of 4KiB"),
         (("--temp", BUILD, "--block", "4GiB"), "does not fit a file"),
-        (("--temp", BUILD, "--file-size", "12"), "no size such as 4MiB"),
+        (("--temp", BUILD, "--file-size", "12k"), "no size such as 4MiB"),
     ):
         done = tune("probe", *words)
         assert (done.returncode, reason in done.stderr.replace("\n", " ")) == (2, True), done.stderr

@@ -116,7 +116,7 @@ class CsvFormat final : public rows::RowFormat {
   std::unique_ptr<const TimeFormat> time_format_;
   std::vector<Key> keys_;
   std::vector<lines::JointWindow::Level> joint_;  // keys whose bytes are in the first window; none where these are of one key
-  std::vector<std::size_t> places_;  // their columns
+  std::vector<std::size_t> places_;               // their columns
   bool wants_first_row_ = false, is_first_line_ = false, has_delimiter_line_ = false, has_top_ = false;
   std::size_t bytes_before_ = 0;        // of the present input, in front of its first row
   records::KeyWindow header_window_{};  // of a row like the header

@@ -78,7 +78,7 @@ class JsonlFormat final : public rows::RowFormat {
   std::unique_ptr<const keys::TimeFormat> time_format_;
   std::vector<keys::Key> keys_;
   mutable std::once_flag has_sample_;
-  mutable std::string sample_;  // the beginning of a row in which a path leads nowhere
+  mutable std::string sample_;                    // the beginning of a row in which a path leads nowhere
   std::vector<lines::JointWindow::Level> joint_;  // keys whose bytes are in the first window; none where these are of one key
 };
 

@@ -178,14 +178,14 @@ constexpr std::size_t looked_at_once = 64;
 // Which of the next entries have the window of the one before, and asks for the rows of both, so that they are there when their
 // order is decided. Always a part of its caller: GCC drops prefetches of functions that it takes for pure.
 [[gnu::always_inline]] inline std::uint64_t fetch_ties(const LineRun& run, std::size_t at, std::size_t end, std::size_t depth) {
-  const Entry* const entries = run.entries() + at;
+  const Entry* const before = run.entries() + at - 1;
   const std::size_t count = std::min(end - at, looked_at_once);
   std::uint64_t ties = 0;
-  for (std::size_t i = 0; i < count; ++i) ties |= std::uint64_t{records::key_equal(entries[i - 1], entries[i])} << i;
+  for (std::size_t i = 0; i < count; ++i) ties |= std::uint64_t{records::key_equal(before[i], before[i + 1])} << i;
   for (std::uint64_t rest = ties; rest != 0; rest &= rest - 1) {
-    const Entry* const entry = entries + __builtin_ctzll(rest);
-    prefetch(run.bytes() + (entry - 1)->index + depth);
-    prefetch(run.bytes() + entry->index + depth);
+    const Entry* const tied = before + __builtin_ctzll(rest);
+    prefetch(run.bytes() + tied[0].index + depth);
+    prefetch(run.bytes() + tied[1].index + depth);
   }
   return ties;
 }

@@ -17,9 +17,9 @@ TEST(SizeText, ANumberWithoutAUnitIsBytesAndUnitsGoUpToExabytes) {
     EXPECT_THROW((void)parse_bytes(text, "--memory"), UsageError) << text;
 }
 
-TEST(SizeText, AnInputThatIsNotThereHasBytesAndNoMoreThanAPlanCanCount) {
+TEST(SizeText, AnInputThatIsNotThereHasNoMoreThanAPlanCanCount) {
   EXPECT_EQ(parse_assumed_bytes("1EiB", "--assume-size"), most_input_bytes);
-  for (const char* text : {"0", "0GB", "2EiB", "18446744073709551615"})
+  for (const char* text : {"2EiB", "18446744073709551615"})
     EXPECT_THROW((void)parse_assumed_bytes(text, "--assume-size"), UsageError);
 }
 

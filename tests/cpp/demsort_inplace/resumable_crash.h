@@ -98,8 +98,8 @@ Judge judge_for(const Recorded<Sort>& recorded, bool may_be_abandoned = false) {
   return [&recorded, may_be_abandoned](const DiskImage& image, std::size_t event) -> std::string {
     try {
       if (event == recorded.log.size()) {
-        const bool is_done = recorded.sort.holds_only(image, recorded.sorted) ||
-                             (may_be_abandoned && recorded.sort.holds_given_up(image));
+        const bool is_done =
+            recorded.sort.holds_only(image, recorded.sorted) || (may_be_abandoned && recorded.sort.holds_given_up(image));
         return is_done ? "" : "not all of it is durable";
       }
       if (!recorded.promised.empty() && !progress_of<Disk>(image, recorded).has(recorded.promised[event])) return "work was lost";
