@@ -38,7 +38,7 @@ void append_time(std::string& out, std::uint64_t at) {
                  at / 1000 % 60, at % 1000);
 }
 
-constexpr std::uint64_t day_ms = 24 * 3'600'000;
+constexpr std::uint64_t day_ms = 86'400'000;
 
 // Arguments of a call are drawn in no certain order, so each draw is a statement.
 void append_message(std::string& out, Random& random) {
