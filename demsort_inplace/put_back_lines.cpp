@@ -31,7 +31,7 @@ std::uint64_t chunk_bytes(const JobHeader& header) {
 
 std::uint64_t input_bytes(const JobBench& bench) { return bench.header.inputs.front().size_bytes; }
 
-// Of the input, what is in runs.
+// Returns how many bytes of the input are in runs.
 std::uint64_t bytes_in_runs(const JobBench& bench) { return bytes_before(bench.header.inputs, next_place(bench.done)); }
 
 bool is_put_into_input(const JobBench& bench) { return bytes_in_runs(bench) < input_bytes(bench); }
@@ -93,7 +93,7 @@ class PutBackLines {
     check_length(bench_, result(), into_input_ ? input_bytes(bench_) : durable_bytes());
   }
 
-  // What the output holds is in no run any more.
+  // No run holds any more what the output holds.
   Task<void> check_merged() {
     if (!bench_.state || bench_.state->kind != State::Kind::merging || merged_bytes() == 0 || bench_.trusts_drive) co_return;
     const records::MultisetHash found = co_await hash_of_lines(bench_, result(), merged_bytes());

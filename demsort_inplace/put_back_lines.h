@@ -22,7 +22,7 @@ namespace ecosort::inplace {
 // Bytes of memory that it works with.
 [[nodiscard]] std::uint64_t put_back_memory_bytes(const JournalContents& contents) noexcept;
 
-// What the result is until it has its name: the input or the output of the job.
+// Says what the result is until it has its name: the input or the output of the job.
 [[nodiscard]] const std::string& put_back_into(const JobBench& bench);
 
 // From any state of the journal on. Durable, and the journal says so, when it returns.

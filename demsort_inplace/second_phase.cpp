@@ -26,7 +26,7 @@ Task<void> punch_again(Workbench& bench, std::size_t number) {
   if (begin > head) (void)co_await bench.reactor.release(bench.store->run(number).file(), head, begin - head);
 }
 
-// A run block of each, one after the other, would take an hour on a hard disk. The buffers of the merge are not there yet.
+// To read the run blocks one after the other takes an hour on a hard disk. The buffers of the merge are not there yet.
 std::uint64_t forecast_readers(const Workbench& bench) {
   return std::clamp<std::uint64_t>(bench.plan.wanted.memory_bytes / 4 / bench.store->block_bytes(), 1, most_forecast_readers);
 }

@@ -142,7 +142,7 @@ void for_each_layout(const planner::Wanted& wanted, const Ground& ground, const 
   }
 }
 
-// Whether there is one, whatever space it needs.
+// Returns whether there is one, whatever space it needs.
 bool has_layout(const planner::Wanted& wanted, const Ground& ground) {
   for (const planner::RunBlock& run_block : run_blocks_for(wanted)) {
     for (const std::uint64_t runs : run_counts(wanted.input_records)) {

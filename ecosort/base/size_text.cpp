@@ -27,7 +27,7 @@ constexpr std::array decimal_units{Unit{"EB", 1'000'000'000'000'000'000},
                                    Unit{"B", 1},
                                    Unit{"", 1}};
 
-// Bytes of a unit with this suffix; 0: there is none.
+// Returns the bytes of a unit with this suffix, or 0 if there is none.
 std::uint64_t unit_of(std::string_view suffix) {
   for (const Unit& unit : binary_units)
     if (unit.suffix == suffix) return unit.bytes;

@@ -19,7 +19,7 @@ namespace ecosort {
 // TiB, PiB, EiB). UsageError naming `option` for anything else, overflow included.
 [[nodiscard]] std::uint64_t parse_bytes(std::string_view text, std::string_view option);
 
-// The size of an input that is not there, which is only planned for: no more than can be planned for.
+// Reads the size of an input that is not there and is only planned for. UsageError for more than can be planned for, too.
 inline constexpr std::uint64_t most_input_bytes = std::uint64_t{1} << 60U;
 [[nodiscard]] std::uint64_t parse_assumed_bytes(std::string_view text, std::string_view option);
 

@@ -55,7 +55,7 @@ class ReadAhead {
   // The next `count` records of a stream; run.count is smaller only when the stream ended.
   [[nodiscard]] Task<void> fill_from_stream(RunBuffer& run, std::uint64_t count, Progress& progress);
 
-  // Where these records lie, if they follow each other in one file that can be read again.
+  // Says where these records lie, if they follow each other in one file that can be read again.
   struct Extent {
     const io::File* file = nullptr;
     std::uint64_t begin = 0;  // of the first record

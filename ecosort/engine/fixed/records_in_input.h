@@ -1,4 +1,4 @@
-// Where records lie that came in order: a range of an input, which is a run that no one wrote.
+// Says where records lie that came in order: a range of an input, which is a run that no one wrote.
 //
 //   file    ...| piece | piece | piece | ...     whole records; of each piece the checksum is kept from when it was read
 //

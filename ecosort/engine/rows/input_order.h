@@ -1,4 +1,4 @@
-// What of a run came in order already, and where in the inputs it lies.
+// Says what of a run came in order already, and where in the inputs it lies.
 //
 //   rows of the run, as they came   | ascend ............ | the rest ........ | ascend .......... |
 //   pieces                          | of one input ............ | of another ..................... |
