@@ -14,7 +14,7 @@ void RunWords::bind(OptionTargets& targets) {
   targets.texts["--goal"] = &goal;
 }
 
-void RunWords::set(CompressionTerms& terms) const {
+void RunWords::set(Compression& terms) const {
   terms.runs = runs;
   if (!runs.empty()) (void)codec::run_compression_of_word(runs, "--compress");
   if (!assumed_ratio.empty()) terms.assumed_ratio = codec::ratio_of_word(assumed_ratio, "--assume-ratio");
@@ -27,8 +27,8 @@ void CompressionWords::bind(OptionTargets& targets) {
   runs.bind(targets);
 }
 
-CompressionTerms CompressionWords::terms() const {
-  CompressionTerms terms;
+Compression CompressionWords::terms() const {
+  Compression terms;
   terms.decompress = codec::decompress_of_word(decompress, "--decompress");
   terms.output = output;
   if (!level.empty()) terms.level = codec::level_of_word(level, "--level");
@@ -36,7 +36,7 @@ CompressionTerms CompressionWords::terms() const {
   return terms;
 }
 
-std::optional<EnergyTerms> energy_of_goal(const std::string& goal, const CompressionTerms& terms, std::string_view usual,
+std::optional<EnergyTerms> energy_of_goal(const std::string& goal, const Compression& terms, std::string_view usual,
                                           bool is_resumable, const ProfileChoice& profile) {
   if (goal.empty() || goal == "time") return std::nullopt;
   if (goal != "energy") throw UsageError(fmt::format("--goal: '{}' is neither 'time' nor 'energy'", goal));

@@ -21,7 +21,7 @@ struct RunWords {
 
   void bind(OptionTargets& targets);
   // UsageError. Energy comes later, from a profile.
-  void set(CompressionTerms& terms) const;
+  void set(Compression& terms) const;
 };
 
 // The same of all that is compressed.
@@ -30,11 +30,11 @@ struct CompressionWords {
   RunWords runs = {};
 
   void bind(OptionTargets& targets);
-  [[nodiscard]] CompressionTerms terms() const;  // UsageError
+  [[nodiscard]] Compression terms() const;  // UsageError
 };
 
 // Of --goal, for runs that are compressed as `terms` say, or `usual`ly. UsageError for energy without a profile that knows watts.
-[[nodiscard]] std::optional<EnergyTerms> energy_of_goal(const std::string& goal, const CompressionTerms& terms,
+[[nodiscard]] std::optional<EnergyTerms> energy_of_goal(const std::string& goal, const Compression& terms,
                                                         std::string_view usual, bool is_resumable, const ProfileChoice& profile);
 
 // Of --compress, --assume-ratio and --goal, for a command that sorts `rows` and does `usual`ly so.

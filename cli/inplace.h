@@ -13,24 +13,20 @@
 namespace ecosort::cli {
 
 struct InPlaceOptions {
-  JobRun run;  // the file, and what is told about the work
-  std::uint64_t record_size = 100;
-  std::vector<std::string> keys;
-  std::string memory;       // empty: default
-  unsigned threads = 0;     // 0: default
-  std::string trust_owner;  // empty: no one else
-  std::string io = "auto", assume_size, space, verify = "always";
-  bool reverse = false, json = false, help = false, status = false, abandon = false, trust_drive = false, as_is = false;
+  JobRun run;       // the file, and what is told about the work
+  Request request;  // of records; its input is the file. `resume` takes its means
+  std::uint64_t assumed_bytes = 0;  // of a file that is not there, which can only be planned; 0: there is one
+  std::string trust_owner;          // empty: no one else
+  bool json = false, help = false, status = false, abandon = false, trust_drive = false;
   ProfileWords profile_words;
   ProfileChoice profile;             // what it sets is above already
   std::set<std::string_view> given;  // options on the command line
+
+  [[nodiscard]] Records& records() { return std::get<Records>(request.rows); }
 };
 
 // `command` is "inplace", "resume" or "plan inplace". UsageError naming the option for anything that cannot be.
 [[nodiscard]] InPlaceOptions parse_inplace_options(const std::string& command, const Words& words);
-
-// The same as a job. UsageError for a size that cannot be.
-[[nodiscard]] inplace::InPlaceSpec spec_of(const InPlaceOptions& options);
 
 // As people read it, and as a program does.
 [[nodiscard]] std::string inplace_plan_text(const InPlaceOptions& options, const inplace::PreparedInPlace& prepared);

@@ -32,32 +32,32 @@ void check_not_given(const ParsedWords& parsed) {
 
 // What is no value of a job, or not yet.
 struct OtherWords {
-  std::vector<std::string> files, temp;
-  std::string output, trace, request_size, compress, assumed_ratio, goal;
+  std::vector<std::string> files, temp, keys;
+  std::string memory, verify = "always", assumed_size, space, output, trace, request_size, compress, assumed_ratio, goal;
   bool unique = false, stable = false, resumable = false, checksum = false;
   std::uint64_t threads = 0, request_depth = 0, merge_threads = 0, run_records = 0;
 };
 
 OptionTargets targets_of(InPlaceOptions& options, OtherWords& others) {
-  return {.texts = {{"--memory", &options.memory},
-                    {"--io", &options.io},
+  return {.texts = {{"--memory", &others.memory},
+                    {"--io", &options.request.means.io},
                     {"--stats", &options.run.reports.stats},
                     {"--events", &options.run.reports.events},
                     {"--progress", &options.run.reports.progress},
-                    {"--assume-size", &options.assume_size},
-                    {"--space", &options.space},
+                    {"--assume-size", &others.assumed_size},
+                    {"--space", &others.space},
                     {"--trust-owner", &options.trust_owner},
                     {"-o,--output", &others.output},
-                    {"--verify", &options.verify},
+                    {"--verify", &others.verify},
                     {"--trace", &others.trace},
                     {"--profile", &options.profile_words.file},
                     {"--compress", &others.compress},
                     {"--assume-ratio", &others.assumed_ratio},
                     {"--goal", &others.goal},
                     {"--request-size", &others.request_size}},
-          .lists = {{"--key", &options.keys}, {"--temp", &others.temp}},
+          .lists = {{"--key", &others.keys}, {"--temp", &others.temp}},
           .switches = {{"--unique", &others.unique},
-                       {"--reverse", &options.reverse},
+                       {"--reverse", &options.records().reverse},
                        {"--stable", &others.stable},
                        {"--resumable", &others.resumable},
                        {"--checksum", &others.checksum},
@@ -66,14 +66,28 @@ OptionTargets targets_of(InPlaceOptions& options, OtherWords& others) {
                        {"--status", &options.status},
                        {"--abandon", &options.abandon},
                        {"--trust-drive", &options.trust_drive},
-                       {"--as-is", &options.as_is},
+                       {"--as-is", &options.request.place.as_is},
                        {"--no-profile", &options.profile_words.none}},
-          .numbers = {{"--record-size", &options.record_size},
+          .numbers = {{"--record-size", &options.records().record_size},
                       {"--threads", &others.threads},
                       {"--request-depth", &others.request_depth},
                       {"--merge-threads", &others.merge_threads},
                       {"--run-records", &others.run_records}},
           .operands = &others.files};
+}
+
+void resolve(const OtherWords& words, const ParsedWords& parsed, InPlaceOptions& options) {
+  Request& request = options.request;
+  request.place.kind = PlaceKind::in_place;
+  options.records().keys.assign(words.keys.begin(), words.keys.end());
+  request.means.threads = checked_threads(parsed, words.threads);
+  if (!words.memory.empty()) request.means.memory_bytes = memory_of(words.memory);
+  if (!words.space.empty()) request.place.space_bytes = parse_bytes(words.space, "--space");
+  if (parsed.given.contains("--record-size") && options.records().record_size == 0)
+    throw UsageError(fmt::format("record size 0: a record has 1 to {} bytes", records::max_record_size));
+  request.verification.reread = is_reread(words.verify);
+  (void)progress_mode(options.run.reports.progress);
+  job::check_queue_name(request.means.io);
 }
 
 // The words alone, without a profile.
@@ -85,16 +99,15 @@ InPlaceOptions parse_inplace_words(const std::string& command, const Words& word
   if (options.help) return options;
   check_not_given(parsed);
   options.given = parsed.given;
-  options.threads = checked_threads(parsed, others.threads);
-  const std::vector<std::string>& files = others.files;
-  (void)progress_mode(options.run.reports.progress);
-  job::check_queue_name(options.io);
-  check_verify(options.verify);
-  const bool is_assumed = !options.assume_size.empty();
-  if (is_assumed && !files.empty()) throw UsageError("--assume-size is for a file that is not there; leave one of them out");
-  if (!is_assumed && files.size() != 1) throw UsageError(fmt::format("{}: name one file", command));
+  resolve(others, parsed, options);
+  const bool is_assumed = !others.assumed_size.empty();
+  if (is_assumed && !others.files.empty())
+    throw UsageError("--assume-size is for a file that is not there; leave one of them out");
+  if (!is_assumed && others.files.size() != 1) throw UsageError(fmt::format("{}: name one file", command));
   if (options.status && options.abandon) throw UsageError("resume: give either --status or --abandon");
-  if (!is_assumed) options.run.file = files.front();
+  if (is_assumed) options.assumed_bytes = std::max<std::uint64_t>(parse_assumed_bytes(others.assumed_size, "--assume-size"), 1);
+  options.request.inputs = others.files;
+  if (!is_assumed) options.run.file = others.files.front();
   return options;
 }
 
@@ -109,21 +122,6 @@ InPlaceOptions parse_inplace_options(const std::string& command, const Words& wo
   if (asked.help || command == "resume") return asked;
   const std::vector<std::string_view> applicable{"--threads", "--io"};
   return with_profile(std::move(asked), applicable, words, [&](const Words& all) { return parse_inplace_words(command, all); });
-}
-
-inplace::InPlaceSpec spec_of(const InPlaceOptions& options) {
-  inplace::InPlaceSpec spec{.file = options.run.file,
-                            .record_size = options.record_size,
-                            .keys = options.keys,
-                            .reverse = options.reverse,
-                            .format_is_assumed = is_format_assumed(options.given),
-                            .as_is = options.as_is,
-                            .threads = options.threads,
-                            .reread = options.verify == "reread"};
-  if (!options.memory.empty()) spec.memory_bytes = std::max<std::uint64_t>(parse_bytes(options.memory, "--memory"), 1);
-  if (!options.assume_size.empty()) spec.assumed_bytes = parse_assumed_bytes(options.assume_size, "--assume-size");
-  if (!options.space.empty()) spec.space_bytes = parse_bytes(options.space, "--space");
-  return spec;
 }
 
 }  // namespace ecosort::cli

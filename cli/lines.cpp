@@ -33,8 +33,10 @@
 #include "cli/watched_run.h"
 #include "cli/write_signals.h"
 #include "formats/lines/grammar.h"
+#include "formats/lines/key_words.h"
 #include "formats/lines/quoted.h"
-#include "job/prepare_lines.h"
+#include "io/plain_file.h"
+#include "job/prepare_rows.h"
 #include "job/session.h"
 
 namespace ecosort::cli {
@@ -59,7 +61,8 @@ void print_notice(const LinesOptions& options, const std::string& notice) {
 }
 
 LineContents contents_of(const LinesOptions& options) {
-  return {options.order.keys.empty() ? std::nullopt : options.order.separator, !options.names_decompress};
+  const lines::LineOrderTerms order = options.order();
+  return {order.keys.empty() ? std::nullopt : order.separator, !options.names_decompress};
 }
 
 std::string plain_output_notice(const LinesOptions& options) {
@@ -90,20 +93,20 @@ std::vector<CompressedInput> compressed_inputs(const lines::LinesJob& job) {
 }
 
 int check_order(const LinesOptions& options) {
-  if (options.inputs.size() > 1)  // named by --files0-from
-    throw UsageError(fmt::format("extra operand {} not allowed with -{}", lines::quoted_word(options.inputs[1]),
+  const std::vector<std::string>& inputs = options.request.inputs;
+  if (inputs.size() > 1)  // named by --files0-from
+    throw UsageError(fmt::format("extra operand {} not allowed with -{}", lines::quoted_word(inputs[1]),
                                  options.check == lines::Check::first ? 'c' : 'C'));
-  const std::string& name = options.inputs.front();
+  const std::string& name = inputs.front();
   struct stat info{};
   if (name != "-") {
     if (::access(name.c_str(), R_OK) != 0 || ::stat(name.c_str(), &info) != 0) job::cannot("open failed", name, errno);
     if (S_ISDIR(info.st_mode)) job::cannot("read failed", name, EISDIR);
   }
-  lines::LineOrder format(options.order, options.terminator(), options.header_lines);
-  const auto disorder = job::find_row_disorder(options, format, contents_look(options));
+  const auto disorder = job::find_row_disorder(options.request, contents_look(options));
   if (!disorder) return 0;
   if (options.check == lines::Check::first)
-    say(fmt::format("ecosort lines: {}:{}: disorder: {}{}", name, disorder->line_number, disorder->line, options.terminator()));
+    say(fmt::format("ecosort lines: {}:{}: disorder: {}{}", name, disorder->line_number, disorder->line, options.lines().terminator));
   return 1;
 }
 
@@ -129,7 +132,7 @@ std::uint64_t take_assumed_size(const Words& words, Words& others) {
 }
 
 void check_as_is(const LinesOptions& options) {
-  if (options.as_is && !options.inplace)
+  if (options.request.place.as_is && options.request.place.kind != PlaceKind::in_place)
     throw UsageError("--as-is goes with --inplace; otherwise lines are sorted as they are, unless --decompress says otherwise");
 }
 
@@ -137,17 +140,19 @@ int sort_files(const LinesOptions& options, double started_s) {
   raise_open_files();
   job::Session session;
   tell_waits(session, options.quiet);
-  job::PreparedLines prepared = job::prepare_lines(options, session.storage(), job::SpecialOutput::redirected);
+  job::PreparedLines prepared = job::prepare_rows(options.request, session.storage(), job::SpecialOutput::redirected);
   lines::LinesJob& job = prepared.job;
   LineContents contents = contents_of(options);
   print_notice(options, contents.compressed_notice(compressed_inputs(job)));
   print_notice(options, plain_output_notice(options));
   job.look = contents_look(options, contents);
-  session.open_queue(options.io, prepared);
+  session.open_queue(options.request.means.io, prepared);
   print_notice(options, session.notice());
   if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1, "--parallel");  // and the progress line's
   check_report_files({options.stats, options.events, options.trace}, job.inputs, job.output);
-  WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output, options.trace});
+  RunReports reports = reports_of(options);
+  reports.output = job.output;
+  WatchedRun run(std::move(reports));
   const lines::LinesReport report =
       sort_rows(run, job, session, {"lines", "-S", "-T"}, [](const lines::LinesReport& done) { return summary_of(done); });
   for (const std::string& notice : report.notices) print_notice(options, notice);
@@ -156,13 +161,19 @@ int sort_files(const LinesOptions& options, double started_s) {
   return 0;
 }
 
+void set_energy(LinesOptions& options, const ProfileChoice& choice) {
+  Compression& compression = options.request.compression;
+  const bool is_resumable = options.request.place.kind == PlaceKind::resumable;
+  compression.energy = energy_of_goal(options.goal, compression, "auto", is_resumable, choice);
+}
+
 // With what a profile says in addition; its --threads is --parallel here.
 LinesOptions parse_with_profile(const Words& words) {
   const LinesOptions asked = lines::parse_lines_words(words);
   if (asked.help || asked.version) return asked;
   std::set<std::string_view> given;
-  if (asked.parallel != 0) given.insert("--threads");
-  if (!asked.io.empty()) given.insert("--io");
+  if (asked.request.means.threads != 0) given.insert("--threads");
+  if (asked.names_io) given.insert("--io");
   ProfileChoice choice = choose_profile({asked.profile, asked.no_profile});
   Words all = words_of(choice, {"--threads", "--io"}, given);
   for (std::string& word : all)
@@ -174,16 +185,40 @@ LinesOptions parse_with_profile(const Words& words) {
   } catch (const UsageError& error) {
     reject(choice, "profile '" + choice.path + "' is damaged: " + error.what());
   }
-  if (options.io.empty()) options.io = "auto";
-  options.compression.energy = energy_of_goal(options.goal, options.compression, "auto", options.resumable, choice);
+  set_energy(options, choice);
   print_notice(options, notice_of(choice));
   return options;
+}
+
+// Adds the inputs that a file names, separated by NUL, where the options say so.
+void read_file_names(LinesOptions& options) {
+  const std::string& from = options.files0_from;
+  if (from.empty()) return;
+  std::vector<std::string>& inputs = options.request.inputs;
+  std::vector<std::byte> content;
+  try {
+    content = engine::read_whole_file(from == "-" ? "/dev/stdin" : from);
+  } catch (const IoError& error) {
+    if (error.error_number() == EISDIR) throw UsageError(fmt::format("cannot read file names from {}", lines::quoted_word(from)));
+    job::cannot("open failed", from, error.error_number());
+  }
+  const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\0', begin), text.size());
+    inputs.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+    if (inputs.back().empty())
+      throw UsageError(fmt::format("{}:{}: invalid zero-length file name", lines::quoted_name(from), inputs.size()));
+    if (inputs.back() == "-")  // as sort does, wherever the names come from
+      throw UsageError("when reading file names from stdin, no file name of '-' allowed");
+  }
+  if (inputs.empty()) throw UsageError(fmt::format("no input from {}", lines::quoted_word(from)));
 }
 
 int run(const Words& words, bool checks_order) {
   const double started_s = engine::monotonic_seconds();
   LinesOptions options = parse_with_profile(words);
-  options.checks_order = checks_order;
+  if (checks_order) options.request.input_order = InputOrder::sorted;
   if (options.help) {
     print_out(help_text(command_table("lines")));
     return 0;
@@ -193,30 +228,31 @@ int run(const Words& words, bool checks_order) {
     return 0;
   }
   (void)progress_mode(options.progress);
-  check_verify(options.verify);
   check_as_is(options);
   if (const std::string collation = asked_collation(); !collation.empty())
     print_notice(options, fmt::format("the order is that of the C locale (bytes), not of '{}'; LC_ALL=C or --quiet silences this",
                                       collation));
-  job::read_file_names(options);
-  job::choose_salt(options);
+  read_file_names(options);
+  job::choose_salt(options.request);
   ignore_write_signals();
   std::signal(SIGCHLD, SIG_DFL);  // how each program ended is ours to learn
   for (const std::string& warning : options.warnings) print_notice(options, warning);
-  if (options.resumable && !options.inplace) {
+  const PlaceKind kind = options.request.place.kind;
+  if (kind == PlaceKind::resumable) {
     RowsCommand command = rows_command(options, words);
     command.look = contents_look(options);
     if (const std::optional<int> code = run_resumable_rows(command, started_s)) return *code;
   }
-  if (options.inplace) {
+  if (kind == PlaceKind::in_place) {
     RowsCommand command = lines_in_place_command(options, words);
     command.look = contents_look(options);
-    return run_lines_in_place(command, options.inputs.front(), started_s);
+    return run_lines_in_place(command, options.request.inputs.front(), started_s);
   }
   if (options.check != lines::Check::no) return check_order(options);
-  if (options.debug && options.compression.output != "none") throw UsageError("--debug goes without --compress-output");
+  if (options.debug && options.request.compression.output != "none") throw UsageError("--debug goes without --compress-output");
   if (!options.debug) return sort_files(options, started_s);
-  DebugOutput output({options.order, options.terminator(), options.header_lines});
+  const Lines& lines = options.lines();
+  DebugOutput output({options.order(), lines.terminator, lines.header_lines});
   const int code = sort_files(options, started_s);
   output.finish();
   return code;
@@ -233,26 +269,25 @@ int plan_lines(const Words& words) {
     print_out(help_text(command_table("plan lines")));
     return 0;
   }
-  if (assumed_bytes != 0 && (options.inputs != Words{"-"} || !options.files0_from.empty()))
+  if (assumed_bytes != 0 && (options.request.inputs != Words{"-"} || !options.files0_from.empty()))
     throw UsageError("--assume-size is for lines that are not there; leave one of them out");
   check_as_is(options);
-  const bool is_job = options.resumable || options.inplace;
+  const PlaceKind kind = options.request.place.kind;
+  const bool is_job = kind != PlaceKind::file;
   if (is_json && !is_job) throw UsageError("plan lines: --json is for --resumable and --inplace; the bounds are told as text");
   if (assumed_bytes != 0 && is_job)
-    throw UsageError(fmt::format("plan lines: --assume-size goes without {}", options.resumable ? "--resumable" : "--inplace"));
+    throw UsageError(fmt::format("plan lines: --assume-size goes without {}", kind == PlaceKind::resumable ? "--resumable" : "--inplace"));
   if (options.check != lines::Check::no) throw UsageError("plan lines: -c and -C sort nothing, so there is nothing to plan");
-  if (!options.goal.empty())
-    options.compression.energy = energy_of_goal(options.goal, options.compression, "auto", options.resumable,
-                                                choose_profile({options.profile, options.no_profile}));
-  job::read_file_names(options);
+  if (!options.goal.empty()) set_energy(options, choose_profile({options.profile, options.no_profile}));
+  read_file_names(options);
   raise_open_files();
   job::Session session;
-  if (options.inplace) {
-    plan_lines_in_place(lines_in_place_command(options, others), options.inputs.front(), is_json, session.storage());
+  if (kind == PlaceKind::in_place) {
+    plan_lines_in_place(lines_in_place_command(options, others), options.request.inputs.front(), is_json, session.storage());
     return 0;
   }
-  if (options.resumable && plan_resumable_rows(rows_command(options, others), is_json, session.storage())) return 0;
-  const lines::LinesJob job = job::make_lines_job(options, session.storage(), job::SpecialOutput::redirected, assumed_bytes);
+  if (kind == PlaceKind::resumable && plan_resumable_rows(rows_command(options, others), is_json, session.storage())) return 0;
+  const lines::LinesJob job = job::make_rows_job(options.request, session.storage(), job::SpecialOutput::redirected, assumed_bytes);
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
   print_out(lines_bounds_text(job, assumed_bytes != 0 ? assumed_bytes : known));
   return 0;

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "job/prepare_lines.h"
+#include "job/prepare_rows.h"
 
 namespace ecosort::cli {
 

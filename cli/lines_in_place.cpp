@@ -84,7 +84,7 @@ int run_lines_in_place(const RowsCommand& command, const std::string& file, doub
   check_report_files({command.reports.stats, command.reports.events, ""}, prepared.job.inputs, file);
   if (prepared.input_bytes == 0) return 0;
   prepared.job.look = command.look;
-  open_queue(session, command.io, job_queue_depth, quiet);
+  open_queue(session, command.sort.request.means.io, job_queue_depth, quiet);
   check_threads_can_start(prepared.job.plan.threads + 1, "--parallel");
   print_notice(quiet, fmt::format("the lines are in '{}' until they are sorted; after an interruption: ecosort resume {}",
                                   inplace::JobPaths(file).directory, file));

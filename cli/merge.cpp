@@ -51,11 +51,11 @@ Json stats(const engine::WorkReport& report, const engine::MergeFilesJob& job, c
 }  // namespace
 
 int merge_records(const SortOptions& options, job::PreparedMerge prepared, job::Session& session, double started_s) {
-  check_report_files({options.stats, options.events, options.trace}, prepared.job.inputs, options.output);
+  check_report_files(options.reports.files(), prepared.job.inputs, options.request.place.output);
   const engine::MergeFilesJob& job = prepared.job;
-  open_queue(session, options.io, job.plan.read_depth + job.plan.write_depth + 4, options.quiet);
+  open_queue(session, options.request.means.io, job.plan.read_depth + job.plan.write_depth + 4, options.reports.quiet);
   check_threads_can_start(job.threads + 1, "--threads");
-  WatchedRun run({options.stats, options.events, options.progress, options.quiet, options.output, options.trace});
+  WatchedRun run(options.reports);
   const auto sum_up = [&](const engine::WorkReport& report) {
     const std::string dropped = report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped);
     return JobSummary{"merged", report.records * job.format.record_size,
@@ -63,7 +63,7 @@ int merge_records(const SortOptions& options, job::PreparedMerge prepared, job::
   };
   const engine::WorkReport report = run.watch(
       session, [&](const engine::Environment& environment) { return merge_telling_phase(prepared.job, environment); }, sum_up);
-  for (const std::string& notice : report.notices) print_notice(options.quiet, notice);
+  for (const std::string& notice : report.notices) print_notice(options.reports.quiet, notice);
   run.write_reports("the merged output is complete",
                     [&] { return stats(report, job, run.log(), process_usage(started_s), session.backend_name()); });
   return 0;
@@ -80,9 +80,9 @@ int run_merge(const Words& words) {
   }
   ignore_write_signals();
   job::Session session;
-  tell_waits(session, options.quiet);
+  tell_waits(session, options.reports.quiet);
   raise_open_files();
-  return merge_records(options, job::prepare_merge(spec_of(options), tuning_of(options), session.storage()), session, started_s);
+  return merge_records(options, job::prepare_merge(options.request, session.storage()), session, started_s);
 }
 
 }  // namespace ecosort::cli

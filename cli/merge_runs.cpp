@@ -30,7 +30,7 @@ void check_merge_options(const SortOptions& options) {
   for (const std::string_view option : {"--record-size", "--key", "--reverse", "--unique", "--expect-hash"})
     if (options.given.contains(option))
       throw UsageError(fmt::format("merge --runs: the runs say what they hold and how it is sorted; leave {} out", option));
-  if (options.checksum) throw UsageError("merge --runs: leave --checksum out; `ecosort check` tells the checksum of the output");
+  if (options.request.verification.checksum) throw UsageError("merge --runs: leave --checksum out; `ecosort check` tells the checksum of the output");
 }
 
 std::string file_of_job(std::string directory) {
@@ -57,14 +57,14 @@ struct NamedRuns {
 NamedRuns named_runs(const SortOptions& options, job::Session& session) {
   NamedRuns named;
   std::error_code none;
-  for (const std::string& input : options.inputs) {
+  for (const std::string& input : options.request.inputs) {
     if (!std::filesystem::is_directory(input, none)) {
       named.paths.push_back(input);
       continue;
     }
     const std::string file = file_of_job(input);
-    check_output_is_not_of_job(options.output, file);
-    session.open_queue(options.io, job_queue_depth);
+    check_output_is_not_of_job(options.request.place.output, file);
+    session.open_queue(options.request.means.io, job_queue_depth);
     inplace::JobRuns runs = inplace::runs_of_job(file, session.storage(), session.queue());
     session.close_queue();
     named.paths.insert(named.paths.end(), runs.paths.begin(), runs.paths.end());
@@ -75,14 +75,16 @@ NamedRuns named_runs(const SortOptions& options, job::Session& session) {
 
 int merge_rows(const SortOptions& options, job::PreparedLines prepared, job::Session& session, double started_s) {
   lines::LinesJob& job = prepared.job;
-  session.open_queue(options.io, prepared);
-  print_notice(options.quiet, session.notice());
+  session.open_queue(options.request.means.io, prepared);
+  print_notice(options.reports.quiet, session.notice());
   check_threads_can_start(job.plan.threads + 1, "--threads");
-  check_report_files({options.stats, options.events, options.trace}, job.inputs, job.output);
-  WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output, options.trace});
+  check_report_files(options.reports.files(), job.inputs, job.output);
+  RunReports reports = options.reports;
+  reports.output = job.output;
+  WatchedRun run(std::move(reports));
   const lines::LinesReport report = sort_rows(run, job, session, {"merge", "--memory", "--temp"},
                                               [](const lines::LinesReport& done) { return summary_of(done); });
-  for (const std::string& notice : report.notices) print_notice(options.quiet, notice);
+  for (const std::string& notice : report.notices) print_notice(options.reports.quiet, notice);
   run.write_reports("the merged output is complete",
                     [&] { return lines_stats_json(report, run.log(), process_usage(started_s), job, session.backend_name()); });
   return 0;
@@ -99,12 +101,12 @@ int merge_runs(const Words& words, double started_s) {
   check_merge_options(options);
   ignore_write_signals();
   job::Session session;
-  tell_waits(session, options.quiet);
+  tell_waits(session, options.reports.quiet);
   raise_open_files();
   const NamedRuns named = named_runs(options, session);
-  SortSpec spec = spec_of(options);
-  spec.inputs = named.paths;
-  job::PreparedRuns prepared = job::prepare_runs(spec, tuning_of(options), session.storage());
+  Request request = options.request;
+  request.inputs = named.paths;
+  job::PreparedRuns prepared = job::prepare_runs(request, session.storage());
   if (prepared.rows) return merge_rows(options, std::move(*prepared.rows), session, started_s);
   return merge_records(options, std::move(*prepared.records), session, started_s);
 }

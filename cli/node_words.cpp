@@ -11,11 +11,12 @@
 #include "cli/option_table.h"
 #include "cli/progress_line.h"
 #include "cli/table_options.h"
+#include "cli/rows_command.h"
 #include "formats/lines/grammar.h"
+#include "formats/lines/key_words.h"
 #include "formats/lines/line_order.h"
-#include "job/prepare_lines.h"
-#include "job/prepare_table.h"
-#include "job/spec.h"
+#include "job/prepare_rows.h"
+#include "job/prepare_records.h"
 
 namespace ecosort::cli {
 namespace {
@@ -100,21 +101,22 @@ namespace {
 }
 
 void check_line_words(std::string_view command, const lines::LinesOptions& options) {
-  if (options.unique) refuse_word(command, "-u");
-  if (options.merge) refuse_word(command, "-m");
+  const Request& request = options.request;
+  if (request.unique) refuse_word(command, "-u");
+  if (request.input_order != InputOrder::any) refuse_word(command, "-m");
   if (options.check != lines::Check::no) refuse_word(command, "-c");
   if (options.debug) refuse_word(command, "--debug");
-  if (options.resumable) refuse_word(command, "--resumable");
-  if (options.inplace) refuse_word(command, "--inplace");
-  if (options.as_is) refuse_word(command, "--as-is");
-  if (options.header_lines > 0) refuse_word(command, "--header");
+  if (request.place.kind == PlaceKind::resumable) refuse_word(command, "--resumable");
+  if (request.place.kind == PlaceKind::in_place) refuse_word(command, "--inplace");
+  if (request.place.as_is) refuse_word(command, "--as-is");
+  if (options.lines().header_lines > 0) refuse_word(command, "--header");
   if (!options.files0_from.empty()) refuse_word(command, "--files0-from");
-  if (!options.compress_program.empty()) refuse_word(command, "--compress-program");
-  if (options.compression.decompress || options.compression.output != "none") refuse_word(command, "compression");
+  if (!request.compression.program.empty()) refuse_word(command, "--compress-program");
+  if (request.compression.decompress || request.compression.output != "none") refuse_word(command, "compression");
   if (!options.stats.empty()) refuse_word(command, "--stats");
-  if (options.verify != "always") refuse_word(command, "--verify");
-  if (!options.temp.empty()) refuse_word(command, "-T");
-  if (options.uses_random() && options.random_source.empty())
+  if (request.verification.reread) refuse_word(command, "--verify");
+  if (!request.means.temp_directories.empty()) refuse_word(command, "-T");
+  if (lines::uses_chance(options.order()) && options.lines().random_source.empty())
     throw UsageError(fmt::format("{}: -R orders the rows of every range alike only with --random-source FILE", command));
 }
 
@@ -129,44 +131,39 @@ Words in_gnu_words(const Words& words) {
   return all;
 }
 
+// What both kinds of words make, once it was looked at.
+RowWordsOptions row_words_of(const Request& request, RunReports reports) {
+  RowWordsOptions rows;
+  rows.format = job::row_format_of(request);
+  rows.inputs = request.inputs;
+  rows.output = request.place.output;
+  rows.io = request.means.io;
+  rows.reports = std::move(reports);
+  rows.memory_bytes = job::row_memory_of(request.means);
+  rows.threads = std::min(request.means.threads, planner::most_threads);
+  return rows;
+}
+
 RowWordsOptions parse_line_words(std::string_view command, const Words& words) {
   lines::LinesOptions options = lines::parse_lines_words(in_gnu_words(words));
   check_line_words(command, options);
-  job::choose_salt(options);
-  RowWordsOptions rows;
-  rows.format = std::make_unique<lines::LineOrder>(options.order, options.terminator(), options.header_lines);
-  rows.inputs = options.inputs;
+  job::choose_salt(options.request);
+  RowWordsOptions rows = row_words_of(options.request, reports_of(options));
   rows.output = options.output;
-  rows.io = options.io.empty() ? "auto" : options.io;
-  rows.events = options.events;
-  rows.progress = options.progress;
-  rows.quiet = options.quiet;
-  rows.memory_bytes = job::line_memory_of(options);
-  rows.threads = static_cast<unsigned>(std::min<std::uint64_t>(options.parallel, planner::most_threads));
   return rows;
 }
 
 RowWordsOptions parse_table_words(std::string_view command, ecosort::Format format, const Words& words) {
   const TableOptions options = parse_table_options(format, word_of(format), words);
-  const SortSpec& spec = options.spec;
-  if (spec.unique) refuse_word(command, "--unique");
-  if (spec.table.merge) refuse_word(command, "--merge");
+  const Request& request = options.request;
+  if (request.unique) refuse_word(command, "--unique");
+  if (request.input_order != InputOrder::any) refuse_word(command, "--merge");
   if (options.check) refuse_word(command, "--check");
-  if (spec.reread) refuse_word(command, "--verify=reread");
-  if (!options.stats.empty()) refuse_word(command, "--stats");
-  if (!spec.temp_directories.empty()) refuse_word(command, "--temp");
-  if (spec.compression.output != "auto") refuse_word(command, "--compress-output");
-  RowWordsOptions rows;
-  rows.format = job::table_format_of(spec);
-  rows.inputs = spec.inputs;
-  rows.output = spec.output;
-  rows.io = spec.io;
-  rows.events = options.events;
-  rows.progress = options.progress;
-  rows.quiet = options.quiet;
-  rows.memory_bytes = job::table_memory_of(spec);
-  rows.threads = spec.threads;
-  return rows;
+  if (request.verification.reread) refuse_word(command, "--verify=reread");
+  if (!options.reports.stats.empty()) refuse_word(command, "--stats");
+  if (!request.means.temp_directories.empty()) refuse_word(command, "--temp");
+  if (request.compression.output != "auto") refuse_word(command, "--compress-output");
+  return row_words_of(request, options.reports);
 }
 
 }  // namespace
@@ -177,7 +174,7 @@ RowWordsOptions parse_row_words(std::string_view command, const NodeWords& words
   RowWordsOptions rows = words.format == ecosort::Format::lines ? parse_line_words(command, words.others)
                                                                 : parse_table_words(command, words.format, words.others);
   if (rows.output.empty()) throw UsageError(fmt::format("{}: no output; name it with -o", command));
-  (void)progress_mode(rows.progress);
+  (void)progress_mode(rows.reports.progress);
   if (rows.threads == 0) rows.threads = planner::read_machine().cpus;
   return rows;
 }

@@ -34,10 +34,10 @@ struct NodeWords {
 struct RowWordsOptions {
   std::unique_ptr<rows::RowFormat> format;
   std::vector<std::string> inputs;
-  std::string output, io, events, progress;
+  std::string output, io;
+  RunReports reports;
   std::uint64_t memory_bytes = 0;
   unsigned threads = 1;
-  bool quiet = false;
 
   [[nodiscard]] job::RowTerms terms();  // of the one input; once
 };

@@ -155,21 +155,28 @@ int run_and_report(const PartitionOptions& options, const engine::PartitionTerms
   return 0;
 }
 
+RunReports reports_of(const PartitionOptions& options, RunReports asked, const std::string& output) {
+  asked.stats.clear();
+  asked.output = output;
+  asked.trace = options.trace;
+  return asked;
+}
+
 int partition_records(PartitionOptions& options, double started_s) {
   const SortOptions rows = parse_record_words("partition", options.words.others);
-  check_one_input("partition", rows.inputs);
-  options.spec.directory = rows.output;
+  check_one_input("partition", rows.request.inputs);
+  options.spec.directory = rows.request.place.output;
   job::Session session;
   engine::PartitionRecordsJob job =
-      job::prepare_partition_of_records(options.spec, spec_of(rows), tuning_of(rows), session.storage());
-  check_report_files({"", rows.events, options.trace, options.spec.report}, job.inputs, "-");
+      job::prepare_partition_of_records(options.spec, rows.request, session.storage());
+  check_report_files({"", rows.reports.events, options.trace, options.spec.report}, job.inputs, "-");
   const planner::Plan& plan = job.plan.plan;
   const std::uint64_t begin = job.inputs.front().begin();
   const Surroundings around{.session = session,
-                            .io = rows.io,
-                            .reports = {"", rows.events, rows.progress, rows.quiet, rows.output, options.trace},
+                            .io = rows.request.means.io,
+                            .reports = reports_of(options, rows.reports, rows.request.place.output),
                             .means = {plan.wanted.memory_bytes, plan.wanted.threads, ""},
-                            .range = {begin, begin + plan.wanted.input_records * rows.record_size},
+                            .range = {begin, begin + plan.wanted.input_records * records::size_of(rows.records())},
                             .queue_depth = plan.read_depth + plan.write_depth + 4,
                             .started_s = started_s};
   return run_and_report(options, job.terms, around,
@@ -182,10 +189,10 @@ int partition_rows(PartitionOptions& options, double started_s) {
   options.spec.directory = rows.output;
   job::Session session;
   engine::PartitionRowsJob job = job::prepare_partition_of_rows(options.spec, rows.terms(), session.storage());
-  check_report_files({"", rows.events, options.trace, options.spec.report}, job.inputs, "-");
+  check_report_files({"", rows.reports.events, options.trace, options.spec.report}, job.inputs, "-");
   const Surroundings around{.session = session,
                             .io = rows.io,
-                            .reports = {"", rows.events, rows.progress, rows.quiet, rows.output, options.trace},
+                            .reports = reports_of(options, rows.reports, rows.output),
                             .means = {rows.memory_bytes, rows.threads, ""},
                             .range = {job.begin, job.inputs.front().end_offset()},
                             .queue_depth = job.plan.lines.read_depth + job.plan.lines.write_depth + 4,

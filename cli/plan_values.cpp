@@ -75,7 +75,7 @@ std::vector<PlanValue> values_of(const SortOptions& options, const job::Prepared
   values.add("--io", backend);
   values.add("--request-size", size_word(wanted.requests.bytes));
   values.add("--request-depth", fmt::format("{}", wanted.requests.depth));
-  values.add("--compress", options.compression.runs.empty() ? "none" : options.compression.runs);
+  values.add("--compress", options.request.compression.runs.empty() ? "none" : options.request.compression.runs);
   values.add("--run-records", fmt::format("{}", resolved.job.plan.formation.run_records));
   std::vector<PlanValue> found = values.take();
   if (wanted.run_records == 0) found.back().source = "default";  // those of the profile do not fit
@@ -86,7 +86,7 @@ std::vector<PlanValue> values_of(const SortOptions& options, const inplace::Prep
   Values values(options.profile, options.given);
   values.add("--memory", size_word(prepared.wanted.memory_bytes));
   values.add("--threads", fmt::format("{}", prepared.wanted.threads));
-  values.add("--io", options.io);
+  values.add("--io", options.request.means.io);
   return values.take();
 }
 
@@ -94,7 +94,7 @@ std::vector<PlanValue> values_of(const InPlaceOptions& options, const inplace::P
   Values values(options.profile, options.given);
   values.add("--memory", size_word(prepared.wanted.memory_bytes));
   values.add("--threads", fmt::format("{}", prepared.wanted.threads));
-  values.add("--io", options.io);
+  values.add("--io", options.request.means.io);
   return values.take();
 }
 

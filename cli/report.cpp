@@ -63,7 +63,7 @@ std::string packing_line(const planner::Plan& plan) {
 
 std::string keys_text(const records::RecordFormat& format) {
   std::string text;
-  for (const records::KeyField& field : format.keys)
+  for (const RecordKey& field : format.keys)
     text += fmt::format("  {:<20}{}\n", text.empty() ? "key" : "then", records::explain(field));
   return text;
 }

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "cli/sort_options.h"
 #include "job/plan_json.h"
-#include "job/spec.h"
+#include "job/prepare_records.h"
 
 namespace ecosort::cli {
 

@@ -14,31 +14,31 @@ namespace ecosort::cli {
 namespace {
 
 void check_resumable_options(const SortOptions& options) {
-  if (options.output == "-")
+  if (options.request.place.output == "-")
     throw UsageError("--resumable needs an output with a name, for its job directory; name it with -o FILE");
-  if (std::ranges::find(options.inputs, "-") != options.inputs.end())
+  if (std::ranges::find(options.request.inputs, "-") != options.request.inputs.end())
     throw UsageError("--resumable: standard input cannot be read again after a crash; name the input");
-  if (!options.temp.empty())
+  if (!options.request.means.temp_directories.empty())
     throw UsageError(
         "--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave --temp out, or name an output there");
-  if (options.unique)
+  if (options.request.unique)
     throw UsageError(
         "--unique goes without --resumable: after a crash no one could tell a dropped record from a lost one; drop duplicates "
         "from "
         "the sorted file");
-  if (options.checksum) throw UsageError("--checksum goes without --resumable; `ecosort check` tells the checksum of the output");
-  if (!options.trace.empty()) throw UsageError("--trace goes without --resumable");
-  const planner::Requests usual;
-  if (options.requests.bytes != usual.bytes || options.requests.depth != usual.depth)
+  if (options.request.verification.checksum) throw UsageError("--checksum goes without --resumable; `ecosort check` tells the checksum of the output");
+  if (!options.reports.trace.empty()) throw UsageError("--trace goes without --resumable");
+  const Means& means = options.request.means;
+  if (means.request_bytes != 0 || means.request_depth != 0)
     throw UsageError("--request-size and --request-depth go without --resumable");
-  if (options.merge_threads != 0 || options.run_records != 0)
+  if (means.merge_threads != 0 || means.run_records != 0)
     throw UsageError("--merge-threads and --run-records go without --resumable");
 }
 
 inplace::PreparedResumable prepare_resumable(const SortOptions& options, io::PosixStorage& storage) {
   check_resumable_options(options);
-  inplace::PreparedResumable prepared = inplace::prepare_resumable(spec_of(options), tuning_of(options), storage);
-  check_report_files({options.stats, options.events, ""}, prepared.inputs, options.output);
+  inplace::PreparedResumable prepared = inplace::prepare_resumable(options.request, storage);
+  check_report_files(options.reports.files(), prepared.inputs, options.request.place.output);
   return prepared;
 }
 
@@ -48,15 +48,15 @@ std::optional<int> run_resumable(const SortOptions& options, job::Session& sessi
   inplace::PreparedResumable prepared = prepare_resumable(options, session.storage());
   if (prepared.wanted.input_records == 0) return std::nullopt;
   const inplace::SpacePlan& plan = inplace::require_space(prepared);
-  open_queue(session, options.io, job_queue_depth, options.quiet);
+  open_queue(session, options.request.means.io, job_queue_depth, options.reports.quiet);
   check_threads_can_start(plan.engine.wanted.threads + 1, "--threads");
   const std::string output = prepared.output;
-  tell_job_place(output, options.quiet);
+  tell_job_place(output, options.reports.quiet);
   if (prepared.wanted.assumed_ratio > 0 && plan.layout.assumed_ratio == 0)
-    print_notice(options.quiet, "--assume-ratio saves no space here: runs give theirs to the output, which needs all of it");
-  const JobRun run{output, {options.stats, options.events, options.progress, options.quiet}};
+    print_notice(options.reports.quiet, "--assume-ratio saves no space here: runs give theirs to the output, which needs all of it");
+  const JobRun run{output, options.reports};
   return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
-    return result_of(inplace::run_resumable(spec_of(options), std::move(prepared), environment));
+    return result_of(inplace::run_resumable(options.request, std::move(prepared), environment));
   });
 }
 

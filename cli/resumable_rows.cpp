@@ -13,7 +13,7 @@
 #include "cli/say.h"
 #include "demsort_inplace/prepare/rows.h"
 #include "job/plan_json.h"
-#include "job/prepare_lines.h"
+#include "job/prepare_rows.h"
 
 namespace ecosort::cli {
 
@@ -25,10 +25,10 @@ std::optional<int> run_resumable_rows(const RowsCommand& command, double started
   if (!prepared) return std::nullopt;
   inplace::require_space(*prepared);
   prepared->job.look = command.look;
-  open_queue(session, command.io, job_queue_depth, quiet);
-  check_threads_can_start(prepared->job.plan.threads + 1, command.sort.command == "lines" ? "--parallel" : "--threads");
+  open_queue(session, command.sort.request.means.io, job_queue_depth, quiet);
+  check_threads_can_start(prepared->job.plan.threads + 1, command.sort.request.format() == Format::lines ? "--parallel" : "--threads");
   tell_job_place(prepared->output, quiet);
-  const JobRun run{prepared->output, command.reports, rows_noun(command.sort.command)};
+  const JobRun run{prepared->output, command.reports, rows_noun(inplace::command_of(command.sort))};
   const lines::LinesJob figures = inplace::figures_of(prepared->job);
   return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
     return command.result_of(inplace::run_rows(std::move(*prepared), environment), figures);
@@ -45,7 +45,7 @@ int resume_rows_job(const InPlaceOptions& given, inplace::JobStatus status, job:
   if (!abandons) check_threads_can_start(figures.plan.threads + 1, "--threads");
   if (given.trust_drive && status.records_merged() > 0)
     print_notice(given.run.reports.quiet, fmt::format("--trust-drive: the {} {} that the output holds are not read again",
-                                                      status.records_merged(), rows_noun(command.sort.command)));
+                                                      status.records_merged(), rows_noun(inplace::command_of(command.sort))));
   return run_job(given.run, session, started_s, [&](inplace::Environment environment) {
     environment.trusts_drive = given.trust_drive;
     lines::LinesReport report = abandons ? inplace::abandon_rows(file, std::move(status), environment)

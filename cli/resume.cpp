@@ -135,8 +135,7 @@ inplace::Trust trust_for(const InPlaceOptions& options) {
 int resume_records(const InPlaceOptions& options, inplace::JobStatus status, job::Session& session, double started_s,
                    bool abandons) {
   const std::string& file = options.run.file;
-  inplace::ResumeMeans means{.threads = options.threads};
-  if (!options.memory.empty()) means.memory_bytes = std::max<std::uint64_t>(parse_bytes(options.memory, "--memory"), 1);
+  const inplace::ResumeMeans means{.memory_bytes = options.request.means.memory_bytes, .threads = options.request.means.threads};
   const planner::Plan plan = inplace::plan_resumed(status.contents->header, means);
   check_threads_can_start(plan.wanted.threads + 1, "--threads");
   if (options.trust_drive && status.records_merged() > 0)
@@ -164,7 +163,7 @@ int run_resume(const Words& words) {
   job::Session session;
   io::PosixStorage& storage = session.storage();
   tell_waits(session, options.run.reports.quiet);
-  open_queue(session, options.io, job_queue_depth, options.run.reports.quiet);
+  open_queue(session, options.request.means.io, job_queue_depth, options.run.reports.quiet);
   inplace::JobStatus status = options.status ? inplace::look_at_job(file, storage, session.queue(), trust)
                                              : inplace::examine(file, storage, session.queue(), trust);
   if (status.kind == Kind::none) return tell_no_job(options, storage);

@@ -7,13 +7,11 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "base/size_text.h"
 #include "cli/compression_options.h"
 #include "cli/lines_report.h"
 #include "cli/table_report.h"
-#include "job/plan_codecs.h"
-#include "job/prepare_lines.h"
-#include "job/prepare_table.h"
+#include "formats/lines/key_words.h"
+#include "job/prepare_rows.h"
 
 namespace ecosort::cli {
 
@@ -23,89 +21,69 @@ using lines::LinesOptions;
 
 constexpr std::size_t most_keys = 128;  // the journal counts the values of each, for each run
 
-void check_places(const std::vector<std::string>& temp, const char* temp_option, const std::string& output,
-                  const std::vector<std::string>& inputs) {
-  if (!temp.empty())
+void check_places(const Request& request, const char* temp_option) {
+  if (!request.means.temp_directories.empty())
     throw UsageError(fmt::format(
         "--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave {} out, or name an output there", temp_option));
-  if (output.empty() || output == "-")
+  if (request.place.output.empty() || request.place.output == "-")
     throw UsageError("--resumable needs an output with a name, for its job directory; name it with -o FILE");
-  if (std::ranges::find(inputs, "-") != inputs.end())
+  if (std::ranges::find(request.inputs, "-") != request.inputs.end())
     throw UsageError("--resumable: standard input cannot be read again after a crash; name the input");
 }
 
 void check_options(const LinesOptions& options) {
+  const Request& request = options.request;
   if (options.check != lines::Check::no) throw UsageError("--resumable: -c and -C sort nothing; leave it out");
   if (options.debug) throw UsageError("--debug goes without --resumable");
-  if (options.merge)
+  if (request.input_order != InputOrder::any)
     throw UsageError(
         "-m goes without --resumable: what is sorted is merged in one step; sort it without -m to be able to resume");
-  if (!options.compress_program.empty()) throw UsageError("--compress-program goes without --resumable");
+  if (!request.compression.program.empty()) throw UsageError("--compress-program goes without --resumable");
   if (!options.trace.empty()) throw UsageError("--trace goes without --resumable");
-  check_places(options.temp, "-T", options.output, options.inputs);
+  check_places(request, "-T");
 }
 
 void check_options(const TableOptions& options) {
+  const Request& request = options.request;
   if (options.check) throw UsageError("--resumable: --check sorts nothing; leave it out");
-  if (options.spec.table.merge)
+  if (request.input_order != InputOrder::any)
     throw UsageError("--merge goes without --resumable: sort the files without --merge to be able to resume");
-  if (options.spec.table.keys.size() > most_keys)
-    throw UsageError(fmt::format("--resumable takes up to {} keys; these are {}", most_keys, options.spec.table.keys.size()));
-  if (!options.trace.empty()) throw UsageError("--trace goes without --resumable");
-  check_places(options.spec.temp_directories, "--temp", options.spec.output, options.spec.inputs);
+  if (options.values().keys.size() > most_keys)
+    throw UsageError(fmt::format("--resumable takes up to {} keys; these are {}", most_keys, options.values().keys.size()));
+  if (!options.reports.trace.empty()) throw UsageError("--trace goes without --resumable");
+  check_places(request, "--temp");
 }
 
 // What it cannot be had with; in each line the reason, or what to do.
 void check_in_place(const LinesOptions& options) {
+  const Request& request = options.request;
   const auto refuse_if = [](bool is_given, const char* line) {
     if (is_given) throw UsageError(line);
   };
-  refuse_if(options.resumable, "--inplace can be resumed anyway; leave --resumable out");
-  refuse_if(!options.files0_from.empty() || options.inputs.size() != 1 || options.inputs.front() == "-",
+  refuse_if(!options.files0_from.empty() || request.inputs.size() != 1 || request.inputs.front() == "-",
             "--inplace: name one file");
   refuse_if(!options.output.empty(), "-o means nothing in place: the result takes the place of the file");
   refuse_if(
-      options.unique,
+      request.unique,
       "-u cannot be had in place: after a crash no one could tell a dropped line from a lost one; use ecosort lines -u -o, or "
       "drop duplicates from the sorted file");
-  refuse_if(options.header_lines > 0, "--header goes without --inplace; use ecosort lines --header -o");
+  refuse_if(options.lines().header_lines > 0, "--header goes without --inplace; use ecosort lines --header -o");
   refuse_if(options.check != lines::Check::no, "--inplace: -c and -C sort nothing; leave it out");
-  refuse_if(options.merge, "-m goes without --inplace: one file is sorted");
+  refuse_if(request.input_order != InputOrder::any, "-m goes without --inplace: one file is sorted");
   refuse_if(options.debug, "--debug goes without --inplace");
-  refuse_if(!options.temp.empty(), "-T means nothing in place: runs take the space of the file");
-  refuse_if(options.batch_size != 0, "--batch-size goes without --inplace: all runs are merged at once");
+  refuse_if(!request.means.temp_directories.empty(), "-T means nothing in place: runs take the space of the file");
+  refuse_if(request.means.batch_size != 0, "--batch-size goes without --inplace: all runs are merged at once");
   refuse_if(!options.trace.empty(), "--trace goes without --inplace");
-  const CompressionTerms& compression = options.compression;
+  const Compression& compression = request.compression;
   const bool packs = (!compression.runs.empty() && compression.runs != "auto" && compression.runs != "none") ||
-                     compression.assumed_ratio > 0 || compression.energy || !options.compress_program.empty();
+                     compression.assumed_ratio > 0 || compression.energy || !compression.program.empty();
   refuse_if(packs, "--inplace: runs lie in the space of the lines, as they are; leave out what compresses them");
   refuse_if(compression.output != "none", "--compress-output goes without --inplace: compress the file afterwards");
 }
 
-// Runs that outlive a crash are stored as they are unless --compress is given.
-inplace::KeptCompression kept_compression_of(const CompressionTerms& terms) {
-  inplace::KeptCompression kept{codec::run_compression_of_word(terms.runs.empty() ? "none" : terms.runs), terms.assumed_ratio};
-  job::check_assumed_ratio(kept.assumed_ratio, !kept.wanted.is_none());
-  return kept;
-}
-
-// Of the job's command, without a look at what goes with --resumable. What `make_job` makes says nothing of compressed runs.
+// Of the job's command, without a look at what goes with --resumable.
 RowsCommand lines_command(const LinesOptions& options, const Words& words) {
-  RowsCommand command{.sort = {.command = "lines",
-                               .words = words,
-                               .rules = lines::posix_rules_of_environment(),
-                               .salt = options.order.salt,
-                               .threads = options.parallel,
-                               .as_is = options.as_is,
-                               .compression = kept_compression_of(options.compression)},
-                      .io = options.io,
-                      .reports = {options.stats, options.events, options.progress, options.quiet}};
-  command.sort.make_job = [options](io::Storage& storage, std::uint64_t assumed_bytes) {
-    LinesOptions plain = options;
-    plain.compression.runs = "none";
-    plain.compression.assumed_ratio = 0;
-    return job::make_lines_job(plain, storage, job::SpecialOutput::refused, assumed_bytes);
-  };
+  RowsCommand command{.sort = {options.request, words, lines::posix_rules_of_environment()}, .reports = reports_of(options)};
   command.result_of = [](lines::LinesReport report, const lines::LinesJob& figures) {
     JobResult result{summary_of(report), report.notices, {}};
     result.stats = [report = std::move(report), &figures](const engine::PhaseLog& log, double started_s,
@@ -118,18 +96,7 @@ RowsCommand lines_command(const LinesOptions& options, const Words& words) {
 }
 
 RowsCommand table_command(const TableOptions& options, const Words& words) {
-  RowsCommand command{.sort = {.command = std::string(word_of(options.spec.format)),
-                               .words = words,
-                               .threads = options.spec.threads,
-                               .compression = kept_compression_of(options.spec.compression)},
-                      .io = options.spec.io,
-                      .reports = {options.stats, options.events, options.progress, options.quiet}};
-  command.sort.make_job = [options](io::Storage& storage, std::uint64_t assumed_bytes) {
-    SortSpec plain = options.spec;
-    plain.compression.runs = "none";
-    plain.compression.assumed_ratio = 0;
-    return job::make_table_job(plain, storage, job::SpecialOutput::refused, assumed_bytes);
-  };
+  RowsCommand command{.sort = {options.request, words}, .reports = options.reports};
   command.result_of = [options](lines::LinesReport report, const lines::LinesJob& figures) {
     JobResult result{table_summary(report), report.notices, {}};
     std::ranges::copy(null_notices(options, report), std::back_inserter(result.notices));
@@ -142,26 +109,33 @@ RowsCommand table_command(const TableOptions& options, const Words& words) {
   return command;
 }
 
+// The means of this time; those that are not given are the journal's.
+void take_means(const InPlaceOptions& given, const inplace::JobHeader& header, Request& request) {
+  const Means& now = given.request.means;
+  request.place.output = given.run.file;
+  request.means.memory_bytes = now.memory_bytes != 0 ? now.memory_bytes : header.memory_bytes;
+  request.means.memory_is_a_wish = now.memory_bytes == 0;
+  request.means.threads = now.threads != 0 ? now.threads : header.threads;
+}
+
 LinesOptions line_options_of(const InPlaceOptions& given, const inplace::JobHeader& header) {
   LinesOptions options = lines::parse_lines_words(header.lines->words, header.lines->rules);
-  options.order.salt = header.lines->salt;
-  options.output = given.run.file;
-  options.memory = given.memory;
-  options.memory_percent = 0;
-  options.memory_bytes = given.memory.empty() ? header.memory_bytes : 0;
-  options.parallel = given.threads != 0 ? given.threads : header.threads;
+  options.lines().random_salt = lines::salt_text(header.lines->salt);
+  take_means(given, header, options.request);
   return options;
 }
 
 TableOptions table_options_of(const InPlaceOptions& given, const inplace::JobHeader& header, Format format) {
   TableOptions options = parse_table_options(format, header.lines->command, header.lines->words);
-  options.spec.output = given.run.file;
-  options.spec.memory_bytes = given.memory.empty() ? header.memory_bytes : parse_bytes(given.memory, "--memory");
-  options.spec.threads = given.threads != 0 ? given.threads : header.threads;
+  take_means(given, header, options.request);
   return options;
 }
 
 }  // namespace
+
+RunReports reports_of(const LinesOptions& options) {
+  return {options.stats, options.events, options.progress, options.quiet, options.request.place.output, options.trace};
+}
 
 RowsCommand rows_command(const LinesOptions& options, const Words& words) {
   check_options(options);
@@ -176,7 +150,7 @@ RowsCommand rows_command(const TableOptions& options, const Words& words) {
 RowsCommand lines_in_place_command(const LinesOptions& options, const Words& words) {
   check_in_place(options);
   LinesOptions job = options;
-  job.output = options.inputs.front();
+  job.request.place.output = options.request.inputs.front();
   return lines_command(job, words);
 }
 

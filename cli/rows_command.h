@@ -16,12 +16,13 @@ namespace ecosort::cli {
 
 struct RowsCommand {
   inplace::RowsSpec sort;
-  std::string io = "auto";
   RunReports reports;
   lines::FirstLook look = {};
   // What is told of the sort at its end. `figures`: the job, but for what it works with.
   std::function<JobResult(lines::LinesReport report, const lines::LinesJob& figures)> result_of = {};
 };
+
+[[nodiscard]] RunReports reports_of(const lines::LinesOptions& options);
 
 // UsageError for what goes without --resumable.
 [[nodiscard]] RowsCommand rows_command(const lines::LinesOptions& options, const Words& words);

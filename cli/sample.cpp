@@ -67,10 +67,10 @@ void write_rows(const std::string& output, const job::SplitterFile& rows) {
 job::SplitterFile sample_records(const SampleOptions& options, const SortOptions& rows) {
   job::Session session;
   job::SampleSpec spec = options.spec;
-  spec.output = rows.output;
-  engine::SampleRecordsJob job = job::prepare_sample_of_records(spec, spec_of(rows), tuning_of(rows), session.storage());
-  open_queue(session, rows.io, engine::sample_read_depth + 4, rows.quiet);
-  WatchedRun run({"", rows.events, rows.progress, rows.quiet, rows.output});
+  spec.output = rows.request.place.output;
+  engine::SampleRecordsJob job = job::prepare_sample_of_records(spec, rows.request, session.storage());
+  open_queue(session, rows.request.means.io, engine::sample_read_depth + 4, rows.reports.quiet);
+  WatchedRun run({"", rows.reports.events, rows.reports.progress, rows.reports.quiet, rows.request.place.output});
   engine::Sample sample = run.watch(
       session,
       [&](const engine::Environment& environment) {
@@ -84,7 +84,7 @@ job::SplitterFile sample_records(const SampleOptions& options, const SortOptions
         return JobSummary{"read", done.traffic.bytes_read, fmt::format("a sample of {}", records_text(done.rows.size()))};
       });
   job::SplitterFile file{std::nullopt, std::move(sample.rows), true};
-  job::sort_splitters(file.rows, job::compare_records(records::make_record_format(rows.record_size, rows.keys, rows.reverse)));
+  job::sort_splitters(file.rows, job::compare_records(records::make_record_format(rows.records())));
   return file;
 }
 
@@ -98,13 +98,13 @@ int run_of_records(const SampleOptions& options) {
   const SortOptions rows = parse_record_words("sample", options.words.others);
   ignore_write_signals();
   if (options.merges) {
-    check_samples(rows.inputs, rows.output);
-    const job::SplitterFile all = job::merge_samples_of_records(spec_of(rows));
-    write_rows(rows.output, {all.header, job::quantiles(all.rows, options.parts)});
+    check_samples(rows.request.inputs, rows.request.place.output);
+    const job::SplitterFile all = job::merge_samples_of_records(rows.request);
+    write_rows(rows.request.place.output, {all.header, job::quantiles(all.rows, options.parts)});
     return 0;
   }
-  check_one_input("sample", rows.inputs);
-  write_rows(rows.output, sample_records(options, rows));
+  check_one_input("sample", rows.request.inputs);
+  write_rows(rows.request.place.output, sample_records(options, rows));
   return 0;
 }
 
@@ -114,7 +114,7 @@ job::SplitterFile sample_rows(const SampleOptions& options, RowWordsOptions& row
   spec.output = rows.output;
   const job::PreparedRowSample prepared = job::prepare_sample_of_rows(spec, rows.terms(), session.storage());
   session.open_queue("pool", 1);  // it is asked for nothing but to wake up
-  WatchedRun run({"", rows.events, rows.progress, rows.quiet, rows.output});
+  WatchedRun run({"", rows.reports.events, rows.reports.progress, rows.reports.quiet, rows.output});
   engine::Sample sample = run.watch(
       session, [&](const engine::Environment& on) { return engine::sample_rows(prepared.job, on.progress, on.interrupted); },
       [&](const engine::Sample& done) { return JobSummary{"read", 0, fmt::format("a sample of {} rows", done.rows.size())}; });

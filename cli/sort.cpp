@@ -37,14 +37,12 @@ std::string tuning_notice(const SortOptions& options, const job::PreparedRecords
 }
 
 job::PreparedRecords prepare(const SortOptions& options, io::PosixStorage& storage, bool space_is_only_told = false) {
-  if (!options.assume_size.empty()) {
-    const std::uint64_t records = parse_assumed_bytes(options.assume_size, "--assume-size") / options.record_size;
-    return job::prepare_assumed(spec_of(options), tuning_of(options), records, storage);
-  }
-  job::Tuning tuning = tuning_of(options);
-  tuning.space_is_only_told = space_is_only_told;
-  job::PreparedRecords prepared = job::prepare_records(spec_of(options), tuning, storage);
-  check_report_files({options.stats, options.events, options.trace}, prepared.job.inputs, options.output);
+  job::Leeway leeway = leeway_of(options);
+  if (options.assumed_bytes != 0)
+    return job::prepare_assumed(request_of(options), options.assumed_bytes / records::size_of(options.records()), storage, leeway);
+  leeway.space_is_only_told = space_is_only_told;
+  job::PreparedRecords prepared = job::prepare_records(request_of(options), storage, leeway);
+  check_report_files(options.reports.files(), prepared.job.inputs, options.request.place.output);
   return prepared;
 }
 
@@ -73,26 +71,26 @@ int run_sort(const Words& words) {
     return 0;
   }
   ignore_write_signals();
-  print_notice(options.quiet, notice_of(options.profile));
+  print_notice(options.reports.quiet, notice_of(options.profile));
   job::Session session;
-  tell_waits(session, options.quiet);
-  if (options.resumable)
+  tell_waits(session, options.reports.quiet);
+  if (options.request.place.kind == PlaceKind::resumable)
     if (const std::optional<int> code = run_resumable(options, session, started_s)) return *code;
   raise_open_files();
   job::PreparedRecords resolved = prepare(options, session.storage());
-  for (const std::string& notice : resolved.notices) print_notice(options.quiet, notice);
-  print_notice(options.quiet, tuning_notice(options, resolved));
-  open_queue(session, options.io, job::queue_depth(resolved.job.plan), options.quiet);
+  for (const std::string& notice : resolved.notices) print_notice(options.reports.quiet, notice);
+  print_notice(options.reports.quiet, tuning_notice(options, resolved));
+  open_queue(session, options.request.means.io, job::queue_depth(resolved.job.plan), options.reports.quiet);
   const planner::Wanted& wanted = resolved.job.plan.wanted;
   check_threads_can_start(std::max(wanted.threads, wanted.threads_of_merge()) + 1, "--threads");  // and the progress line's
-  WatchedRun run({options.stats, options.events, options.progress, options.quiet, options.output, options.trace});
+  WatchedRun run(options.reports);
   const engine::SortReport report = run.watch(
       session,
       [&](const engine::Environment& environment) {
         return telling_phase(environment.progress, [&] { return engine::sort(resolved.job, environment); });
       },
       [](const engine::SortReport& done) { return summary_of(done); });
-  for (const std::string& notice : report.notices) print_notice(options.quiet, notice);
+  for (const std::string& notice : report.notices) print_notice(options.reports.quiet, notice);
   run.write_reports("the sorted output is complete",
                     [&] { return stats_json(report, run.log(), process_usage(started_s), session.backend_name()); });
   return 0;
@@ -116,15 +114,15 @@ int run_plan(const Words& words) {
     print_out(help_text(command_table("plan sort")));
     return 0;
   }
-  print_notice(options.quiet, notice_of(options.profile));
+  print_notice(options.reports.quiet, notice_of(options.profile));
   job::Session session;
-  if (options.resumable && plan_resumable(options, session.storage())) return 0;
+  if (options.request.place.kind == PlaceKind::resumable && plan_resumable(options, session.storage())) return 0;
   raise_open_files();
   const job::PreparedRecords resolved = prepare(options, session.storage(), options.json);
-  print_notice(options.quiet, tuning_notice(options, resolved));
-  session.open_queue(options.io, job::queue_depth(resolved.job.plan));
+  print_notice(options.reports.quiet, tuning_notice(options, resolved));
+  session.open_queue(options.request.means.io, job::queue_depth(resolved.job.plan));
   print_plan(options, resolved, session.backend_name());
-  if (options.assume_size.empty()) job::check_space(spec_of(options), resolved);  // programs have the numbers all the same
+  if (options.assumed_bytes == 0) job::check_space(options.request, resolved);  // programs have the numbers all the same
   return 0;
 }
 

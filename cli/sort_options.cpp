@@ -31,82 +31,108 @@ unsigned checked_depth(std::uint64_t depth) {
 // What a profile may set; a resumable sort lays out runs and requests by itself.
 std::vector<std::string_view> applicable_settings(const std::string& command, const SortOptions& options) {
   if (command == "merge") return {"--threads", "--io", "--compress"};
-  if (options.resumable) return {"--threads", "--io"};
+  if (options.request.place.kind == PlaceKind::resumable) return {"--threads", "--io"};
   return {"--threads", "--merge-threads", "--io", "--request-size", "--request-depth", "--run-records", "--compress"};
+}
+
+// The words that are not values yet.
+struct SortWords {
+  std::string memory, verify = "always", request_size, assumed_size, space;
+  std::vector<std::string> keys;
+  std::uint64_t threads = 0, merge_threads = 0, request_depth = 0;
+  bool is_resumable = false, is_stable = false;
+};
+
+void resolve(const SortWords& words, const ParsedWords& parsed, SortOptions& options) {
+  Request& request = options.request;
+  Means& means = request.means;
+  options.records().keys.assign(words.keys.begin(), words.keys.end());
+  options.run_words.set(request.compression);
+  if (is_standard_output(request.place.output)) request.place.output.assign(1, '-');  // gcc 12 warns of an assignment
+  options.reports.output = request.place.output;
+  if (words.is_resumable) request.place.kind = PlaceKind::resumable;
+  if (!words.memory.empty()) means.memory_bytes = memory_of(words.memory);
+  means.threads = checked_threads(parsed, words.threads);
+  means.merge_threads = checked_threads(parsed, words.merge_threads, "--merge-threads");
+  if (parsed.given.contains("--request-size")) means.request_bytes = checked_request_size(words.request_size);
+  if (parsed.given.contains("--request-depth")) means.request_depth = checked_depth(words.request_depth);
+  if (parsed.given.contains("--run-records") && means.run_records < planner::least_run_records)
+    throw UsageError(fmt::format("--run-records: give at least {}", planner::least_run_records));
+  if (parsed.given.contains("--record-size") && options.records().record_size == 0)
+    throw UsageError(fmt::format("record size 0: a record has 1 to {} bytes", records::max_record_size));
+  if (!words.space.empty()) throw UsageError("--space goes with: ecosort plan inplace");
+  if (!words.assumed_size.empty())
+    options.assumed_bytes = std::max<std::uint64_t>(parse_assumed_bytes(words.assumed_size, "--assume-size"), 1);
+  request.verification.reread = is_reread(words.verify);
+  (void)progress_mode(options.reports.progress);
+  job::check_queue_name(means.io);
 }
 
 // The words alone, without a profile.
 SortOptions parse_sort_words(const std::string& command, const Words& words) {
   SortOptions options;
-  std::uint64_t threads = 0, merge_threads = 0, request_depth = 0;
-  std::string request_size, space;
+  SortWords texts;
+  Request& request = options.request;
   OptionTargets targets;
-  targets.texts = {{"-o,--output", &options.output},
-                   {"--memory", &options.memory},
-                   {"--io", &options.io},
-                   {"--verify", &options.verify},
-                   {"--stats", &options.stats},
-                   {"--events", &options.events},
-                   {"--trace", &options.trace},
-                   {"--progress", &options.progress},
-                   {"--request-size", &request_size},
-                   {"--assume-size", &options.assume_size},
-                   {"--space", &space},
-                   {"--expect-hash", &options.expected_hash},
+  targets.texts = {{"-o,--output", &request.place.output},
+                   {"--memory", &texts.memory},
+                   {"--io", &request.means.io},
+                   {"--verify", &texts.verify},
+                   {"--stats", &options.reports.stats},
+                   {"--events", &options.reports.events},
+                   {"--trace", &options.reports.trace},
+                   {"--progress", &options.reports.progress},
+                   {"--request-size", &texts.request_size},
+                   {"--assume-size", &texts.assumed_size},
+                   {"--space", &texts.space},
+                   {"--expect-hash", &request.verification.expected_hash},
                    {"--profile", &options.profile_words.file}};
-  targets.lists = {{"--key", &options.keys}, {"--temp", &options.temp}};
-  targets.switches = {{"--unique", &options.unique},     {"--reverse", &options.reverse},
-                      {"--stable", &options.stable},     {"--resumable", &options.resumable},
-                      {"--checksum", &options.checksum}, {"-q,--quiet", &options.quiet},
-                      {"--json", &options.json},         {"--lines", &options.lines},
-                      {"--runs", &options.runs},         {"--no-profile", &options.profile_words.none}};
-  targets.numbers = {{"--record-size", &options.record_size},
-                     {"--threads", &threads},
-                     {"--request-depth", &request_depth},
-                     {"--merge-threads", &merge_threads},
-                     {"--run-records", &options.run_records}};
+  targets.lists = {{"--key", &texts.keys}, {"--temp", &request.means.temp_directories}};
+  targets.switches = {{"--unique", &request.unique},
+                      {"--reverse", &options.records().reverse},
+                      {"--stable", &texts.is_stable},
+                      {"--resumable", &texts.is_resumable},
+                      {"--checksum", &request.verification.checksum},
+                      {"-q,--quiet", &options.reports.quiet},
+                      {"--json", &options.json},
+                      {"--lines", &options.lines},
+                      {"--runs", &options.runs},
+                      {"--no-profile", &options.profile_words.none}};
+  targets.numbers = {{"--record-size", &options.records().record_size},
+                     {"--threads", &texts.threads},
+                     {"--request-depth", &texts.request_depth},
+                     {"--merge-threads", &texts.merge_threads},
+                     {"--run-records", &request.means.run_records}};
   options.run_words.bind(targets);
-  targets.operands = &options.inputs;
+  targets.operands = &request.inputs;
   const ParsedWords parsed = parse_words(command_table(command), words, targets);
   options.help = parsed.asks_for_help;
   if (options.help) return options;
   options.given = parsed.given;
-  options.run_words.set(options.compression);
-  if (is_standard_output(options.output)) options.output.assign(1, '-');  // gcc 12 warns of an assignment
-  options.threads = checked_threads(parsed, threads);
-  options.merge_threads = checked_threads(parsed, merge_threads, "--merge-threads");
-  if (parsed.given.contains("--request-size"))
-    options.requests.bytes = options.requests.output_bytes = checked_request_size(request_size);
-  if (parsed.given.contains("--request-depth")) options.requests.depth = checked_depth(request_depth);
-  if (parsed.given.contains("--run-records") && options.run_records < planner::least_run_records)
-    throw UsageError(fmt::format("--run-records: give at least {}", planner::least_run_records));
-  if (!space.empty()) throw UsageError("--space goes with: ecosort plan inplace");
-  (void)progress_mode(options.progress);
-  job::check_queue_name(options.io);
+  resolve(texts, parsed, options);
   return options;
 }
 
 // `teller`: the command that the user typed.
 void check_complete(std::string_view teller, const SortOptions& options) {
-  check_verify(options.verify);
-  if (options.checksum && options.record_size != records::gensort_record_bytes)
+  const Request& request = options.request;
+  if (request.verification.checksum && records::size_of(options.records()) != records::gensort_record_bytes)
     throw UsageError("--checksum is that of the Sort Benchmark's records of 100 bytes; leave it out, or --record-size");
-  if (options.given.contains("--expect-hash") && !records::MultisetHash::from_hex(options.expected_hash, 0))
+  if (options.given.contains("--expect-hash") && !records::MultisetHash::from_hex(request.verification.expected_hash, 0))
     throw UsageError("--expect-hash: a hash has 32 hexadecimal digits, as `ecosort partition` and --stats tell them");
   if (options.lines) throw UsageError("merge: --lines stands first, and the options of `ecosort lines` behind it");
   if (options.runs) throw UsageError("merge: --runs stands first, and the runs behind it");
-  if (!options.assume_size.empty()) {
-    if (!options.inputs.empty()) throw UsageError("--assume-size is for an input that is not there; leave one of them out");
-    if (options.resumable) throw UsageError("--assume-size goes without --resumable");
-    (void)parse_assumed_bytes(options.assume_size, "--assume-size");
+  if (options.assumed_bytes != 0) {
+    if (!request.inputs.empty()) throw UsageError("--assume-size is for an input that is not there; leave one of them out");
+    if (request.place.kind == PlaceKind::resumable) throw UsageError("--assume-size goes without --resumable");
     return;
   }
-  if (options.inputs.empty()) {
+  if (request.inputs.empty()) {
     const bool may_be_stream = teller == "sort" || teller == "plan sort";
     throw UsageError(
         fmt::format("{}: no input; name one or more files{}", teller, may_be_stream ? ", or - for standard input" : ""));
   }
-  if (options.output.empty())
+  if (request.place.output.empty())
     throw UsageError(fmt::format(
         "{}: no output; name {}", teller,
         teller == "partition" ? "a directory for the slices with -o DIR" : "it with -o FILE, or -o - for standard output"));
@@ -121,8 +147,9 @@ SortOptions parse_sort_options(const std::string& command, const Words& words, s
   const std::vector<std::string_view> applicable = applicable_settings(command, asked);
   SortOptions options =
       with_profile(std::move(asked), applicable, words, [&](const Words& all) { return parse_sort_words(command, all); });
-  options.compression.energy =
-      energy_of_goal(options.run_words.goal, options.compression, "none", options.resumable, options.profile);
+  Request& request = options.request;
+  request.compression.energy = energy_of_goal(options.run_words.goal, request.compression, "none",
+                                              request.place.kind == PlaceKind::resumable, options.profile);
   return options;
 }
 
@@ -130,10 +157,12 @@ bool is_standard_output(const std::string& path) {
   return path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
 }
 
-void check_verify(const std::string& verify) {
-  if (verify != "always" && verify != "reread")
-    throw UsageError(fmt::format("--verify: '{}' is neither 'always' nor 'reread'; verification cannot be turned off", verify));
+bool is_reread(const std::string& verify) {
+  if (verify == "always" || verify == "reread") return verify == "reread";
+  throw UsageError(fmt::format("--verify: '{}' is neither 'always' nor 'reread'; verification cannot be turned off", verify));
 }
+
+std::uint64_t memory_of(const std::string& text) { return std::max<std::uint64_t>(parse_bytes(text, "--memory"), 1); }
 
 unsigned checked_threads(const ParsedWords& parsed, std::uint64_t threads, std::string_view option) {
   if (parsed.given.contains(option) && (threads == 0 || threads > planner::most_threads))
@@ -141,40 +170,16 @@ unsigned checked_threads(const ParsedWords& parsed, std::uint64_t threads, std::
   return static_cast<unsigned>(threads);
 }
 
-bool is_format_assumed(const std::set<std::string_view>& given) {
-  return !given.contains("--record-size") && !given.contains("--key");
+job::Leeway leeway_of(const SortOptions& options) {
+  return {.runs_are_a_hint = options.profile.used.contains("--run-records")};
 }
 
-SortSpec spec_of(const SortOptions& options) {
-  SortSpec spec;
-  spec.inputs = options.inputs;
-  spec.output = options.output;
-  spec.record_size = options.record_size;
-  spec.keys = options.keys;
-  spec.reverse = options.reverse;
-  spec.unique = options.unique;
-  if (!options.memory.empty()) spec.memory_bytes = std::max<std::uint64_t>(parse_bytes(options.memory, "--memory"), 1);
-  spec.threads = options.threads;
-  spec.temp_directories = options.temp;
-  spec.io = options.io;
-  spec.reread = options.verify == "reread";
-  spec.compression = options.compression;
-  return spec;
-}
-
-// The runs that a search found best are for the memory that it had; for other memory the planner chooses.
-job::Tuning tuning_of(const SortOptions& options) {
-  job::Tuning tuning{.merge_threads = options.merge_threads,
-                     .run_records = options.run_records,
-                     .runs_are_a_hint = options.profile.used.contains("--run-records"),
-                     .requests = options.requests,
-                     .checksum = options.checksum,
-                     .expected_hash = options.expected_hash,
-                     .format_is_assumed = is_format_assumed(options.given)};
-  const std::uint64_t memory_bytes = spec_of(options).memory_bytes;
-  const std::uint64_t bytes = memory_bytes != 0 ? memory_bytes : planner::default_memory_bytes(planner::read_machine());
-  if (tuning.runs_are_a_hint && !options.profile.is_for("--run-records", bytes)) tuning.run_records = 0;
-  return tuning;
+Request request_of(const SortOptions& options) {
+  Request request = options.request;
+  const std::uint64_t wanted = request.means.memory_bytes;
+  const std::uint64_t bytes = wanted != 0 ? wanted : planner::default_memory_bytes(planner::read_machine());
+  if (leeway_of(options).runs_are_a_hint && !options.profile.is_for("--run-records", bytes)) request.means.run_records = 0;
+  return request;
 }
 
 }  // namespace ecosort::cli

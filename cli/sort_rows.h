@@ -5,7 +5,7 @@
 #include "cli/advice.h"
 #include "cli/end_at_once.h"
 #include "cli/watched_run.h"
-#include "job/prepare_lines.h"
+#include "job/prepare_rows.h"
 
 namespace ecosort::cli {
 

@@ -20,15 +20,14 @@
 #include "cli/watched_run.h"
 #include "cli/write_signals.h"
 #include "job/first_row.h"
-#include "job/prepare_table.h"
 #include "job/session.h"
 
 namespace ecosort::cli {
 namespace {
 
 int check_order(const TableOptions& options) {
-  const std::string& name = options.spec.inputs.front();
-  const auto disorder = job::find_table_disorder(options.spec);
+  const std::string& name = options.request.inputs.front();
+  const auto disorder = job::find_row_disorder(options.request);
   if (!disorder) return 0;
   say_line(
       fmt::format("ecosort: {}: line {} is out of order: {}", rows::shown_name(name), disorder->line_number, disorder->line));
@@ -38,17 +37,19 @@ int check_order(const TableOptions& options) {
 int sort_files(const TableOptions& options, double started_s) {
   raise_open_files();
   job::Session session;
-  tell_waits(session, options.quiet);
-  job::PreparedLines prepared = job::prepare_table(options.spec, session.storage(), job::SpecialOutput::redirected);
+  tell_waits(session, options.reports.quiet);
+  job::PreparedLines prepared = job::prepare_rows(options.request, session.storage(), job::SpecialOutput::redirected);
   lines::LinesJob& job = prepared.job;
-  session.open_queue(options.spec.io, prepared);
-  print_notice(options.quiet, session.notice());
+  session.open_queue(options.request.means.io, prepared);
+  print_notice(options.reports.quiet, session.notice());
   if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1, "--threads");  // and the progress line's
-  check_report_files({options.stats, options.events, options.trace}, job.inputs, job.output);
-  WatchedRun run({options.stats, options.events, options.progress, options.quiet, job.output, options.trace});
+  check_report_files(options.reports.files(), job.inputs, job.output);
+  RunReports reports = options.reports;
+  reports.output = job.output;
+  WatchedRun run(std::move(reports));
   const lines::LinesReport report = sort_rows(run, job, session, {"csv", "--memory", "--temp"}, table_summary);
-  for (const std::string& notice : report.notices) print_notice(options.quiet, notice);
-  for (const std::string& notice : null_notices(options, report)) print_notice(options.quiet, notice);
+  for (const std::string& notice : report.notices) print_notice(options.reports.quiet, notice);
+  for (const std::string& notice : null_notices(options, report)) print_notice(options.reports.quiet, notice);
   run.write_reports("the sorted output is complete", [&] {
     return table_stats_json(options, report, run.log(), process_usage(started_s), job, session.backend_name());
   });
@@ -64,8 +65,8 @@ int run(Format format, const Words& words) {
     return 0;
   }
   ignore_write_signals();
-  print_notice(options.quiet, notice_of(options.profile));
-  if (options.resumable)
+  print_notice(options.reports.quiet, notice_of(options.profile));
+  if (options.request.place.kind == PlaceKind::resumable)
     if (const std::optional<int> code = run_resumable_rows(rows_command(options, words), started_s)) return *code;
   return options.check ? check_order(options) : sort_files(options, started_s);
 }
@@ -82,9 +83,9 @@ int plan(Format format, const Words& words) {
   Words sorting = words;  // as the sort has them
   std::erase(sorting, "--json");
   const lines::LinesJob job =
-      job::make_table_job(options.spec, session.storage(), job::SpecialOutput::redirected, options.assumed_bytes);
+      job::make_rows_job(options.request, session.storage(), job::SpecialOutput::redirected, options.assumed_bytes);
   job::check_first_row(job.inputs, *job.format);  // which the plan does not need any more
-  if (options.resumable && plan_resumable_rows(rows_command(options, sorting), options.json, session.storage())) return 0;
+  if (options.request.place.kind == PlaceKind::resumable && plan_resumable_rows(rows_command(options, sorting), options.json, session.storage())) return 0;
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
   print_out(lines_bounds_text(job, options.assumed_bytes != 0 ? options.assumed_bytes : known));
   return 0;

@@ -21,9 +21,10 @@ namespace {
 
 // The words that are not values yet.
 struct TableWords {
-  std::string output, delimiter, quote, nulls, memory, io = "auto", verify = "always", assumed_size;
+  std::vector<std::string> keys;
+  std::string output, delimiter, quote, nulls, memory, verify = "always", assumed_size;
   std::uint64_t threads = 0;
-  bool no_header = false;
+  bool no_header = false, allows_missing = false, merges = false, is_resumable = false;
   CompressionWords compression{.decompress = "auto", .output = "auto", .level = ""};
 };
 
@@ -39,65 +40,77 @@ bool are_nulls_first(const std::string& word) {
   return word == "first";
 }
 
-void resolve(const TableWords& words, const ParsedWords& parsed, TableOptions& options) {
-  SortSpec& spec = options.spec;
-  spec.output = is_standard_output(words.output) ? std::string(1, '-') : words.output;
-  if (!words.delimiter.empty()) spec.csv.delimiter = delimiter_of(words.delimiter);
+void resolve_csv(const TableWords& words, Csv& csv) {
+  if (!words.delimiter.empty()) csv.delimiter = delimiter_of(words.delimiter);
   if (words.quote == "none")
-    spec.csv.quote.reset();
+    csv.quote.reset();
   else if (!words.quote.empty())
-    spec.csv.quote = one_byte("--quote", words.quote);
-  spec.csv.header = !words.no_header;
-  if (!words.nulls.empty()) spec.table.nulls_first = are_nulls_first(words.nulls);
-  if (!words.memory.empty()) spec.memory_bytes = std::max<std::uint64_t>(parse_bytes(words.memory, "--memory"), 1);
-  spec.threads = checked_threads(parsed, words.threads);
+    csv.quote = one_byte("--quote", words.quote);
+  csv.header = !words.no_header;
+}
+
+void resolve(const TableWords& words, const ParsedWords& parsed, TableOptions& options) {
+  Request& request = options.request;
+  Means& means = request.means;
+  request.place.output = is_standard_output(words.output) ? std::string(1, '-') : words.output;
+  if (words.is_resumable) request.place.kind = PlaceKind::resumable;
+  if (words.merges) request.input_order = InputOrder::sorted;
+  if (auto* const csv = std::get_if<Csv>(&request.rows)) resolve_csv(words, *csv);
+  if (auto* const json = std::get_if<JsonLines>(&request.rows)) json->allow_missing = words.allows_missing;
+  options.values().keys.assign(words.keys.begin(), words.keys.end());
+  if (!words.nulls.empty()) options.values().nulls_first = are_nulls_first(words.nulls);
+  if (!words.memory.empty()) means.memory_bytes = memory_of(words.memory);
+  means.threads = checked_threads(parsed, words.threads);
   if (!words.assumed_size.empty()) {
     options.assumed_bytes = parse_assumed_bytes(words.assumed_size, "--assume-size");
     if (options.assumed_bytes == 0) throw UsageError("--assume-size: give at least one byte");
   }
-  spec.io = words.io;
-  check_verify(words.verify);
-  spec.reread = words.verify == "reread";
-  spec.compression = words.compression.terms();
+  request.verification.reread = is_reread(words.verify);
+  request.compression = words.compression.terms();
   options.goal = words.compression.runs.goal;
-  job::check_queue_name(spec.io);
-  (void)progress_mode(options.progress);
+  job::check_queue_name(means.io);
+  (void)progress_mode(options.reports.progress);
 }
 
 [[noreturn]] void refuse(const TableOptions& options, std::string_view why) {
-  throw UsageError(fmt::format("{}: {}", word_of(options.spec.format), why));
+  throw UsageError(fmt::format("{}: {}", word_of(options.request.format()), why));
 }
 
 void check_keys(const TableOptions& options) {
-  if (!options.spec.table.keys.empty()) return;
-  refuse(options, options.spec.format == Format::csv ? "no key; name a column with --by NAME[:TYPE][:desc]"
-                                                     : "no key; name a value with --by PATH[:TYPE][:desc]");
+  if (!options.values().keys.empty()) return;
+  refuse(options, options.is_csv() ? "no key; name a column with --by NAME[:TYPE][:desc]"
+                                   : "no key; name a value with --by PATH[:TYPE][:desc]");
 }
 
 void check_complete(const TableOptions& options) {
-  const SortSpec& spec = options.spec;
-  if (spec.inputs.empty()) refuse(options, "no input; name one or more files, or - for standard input");
+  const Request& request = options.request;
+  if (request.inputs.empty()) refuse(options, "no input; name one or more files, or - for standard input");
   if (options.check) {
-    if (spec.table.merge) refuse(options, "--check sorts nothing, and goes without --merge");
-    if (!spec.output.empty()) refuse(options, "--check writes nothing, and goes without -o");
-    if (spec.inputs.size() > 1) refuse(options, "--check takes one input");
+    if (request.input_order != InputOrder::any) refuse(options, "--check sorts nothing, and goes without --merge");
+    if (!request.place.output.empty()) refuse(options, "--check writes nothing, and goes without -o");
+    if (request.inputs.size() > 1) refuse(options, "--check takes one input");
     return;
   }
-  if (spec.output.empty()) refuse(options, "no output; name it with -o FILE, or -o - for standard output");
+  if (request.place.output.empty()) refuse(options, "no output; name it with -o FILE, or -o - for standard output");
 }
 
 void check_plan(const TableOptions& options) {
+  const bool is_resumable = options.request.place.kind == PlaceKind::resumable;
   if (options.check) refuse(options, "--check sorts nothing, so there is nothing to plan");
-  if (options.json && !options.resumable) refuse(options, "--json is for --resumable; the bounds are told as text");
+  if (options.json && !is_resumable) refuse(options, "--json is for --resumable; the bounds are told as text");
   if (options.assumed_bytes == 0) return check_complete(options);
-  if (options.resumable) refuse(options, "--assume-size goes without --resumable");
-  if (!options.spec.inputs.empty()) refuse(options, "--assume-size is for rows that are not there; leave one of them out");
+  if (is_resumable) refuse(options, "--assume-size goes without --resumable");
+  if (!options.request.inputs.empty()) refuse(options, "--assume-size is for rows that are not there; leave one of them out");
 }
 
 // The words alone, without a profile.
 TableOptions parse_table_words(Format format, std::string_view command, const Words& words) {
   TableOptions options;
-  options.spec.format = format;
+  Request& request = options.request;
+  if (format == Format::csv)
+    request.rows = Csv{};
+  else
+    request.rows = JsonLines{};
   TableWords texts;
   OptionTargets targets;
   targets.texts = {{"-o,--output", &texts.output},
@@ -105,29 +118,29 @@ TableOptions parse_table_words(Format format, std::string_view command, const Wo
                    {"--quote", &texts.quote},
                    {"--nulls", &texts.nulls},
                    {"--memory", &texts.memory},
-                   {"--io", &texts.io},
+                   {"--io", &request.means.io},
                    {"--verify", &texts.verify},
-                   {"--stats", &options.stats},
-                   {"--events", &options.events},
-                   {"--trace", &options.trace},
+                   {"--stats", &options.reports.stats},
+                   {"--events", &options.reports.events},
+                   {"--trace", &options.reports.trace},
                    {"--profile", &options.profile_words.file},
-                   {"--progress", &options.progress},
-                   {"--date-format", &options.spec.table.date_format},
+                   {"--progress", &options.reports.progress},
+                   {"--date-format", &options.values().date_format},
                    {"--assume-size", &texts.assumed_size}};
-  targets.lists = {{"--by", &options.spec.table.keys}, {"--temp", &options.spec.temp_directories}};
+  targets.lists = {{"--by", &texts.keys}, {"--temp", &request.means.temp_directories}};
   targets.switches = {{"--no-header", &texts.no_header},
-                      {"--strict", &options.spec.table.strict},
-                      {"--allow-missing", &options.spec.table.allow_missing},
-                      {"--unique", &options.spec.unique},
-                      {"--merge", &options.spec.table.merge},
+                      {"--strict", &options.values().strict},
+                      {"--allow-missing", &texts.allows_missing},
+                      {"--unique", &request.unique},
+                      {"--merge", &texts.merges},
                       {"--check", &options.check},
-                      {"-q,--quiet", &options.quiet},
-                      {"--resumable", &options.resumable},
+                      {"-q,--quiet", &options.reports.quiet},
+                      {"--resumable", &texts.is_resumable},
                       {"--json", &options.json},
                       {"--no-profile", &options.profile_words.none}};
   targets.numbers = {{"--threads", &texts.threads}};
   texts.compression.bind(targets);
-  targets.operands = &options.spec.inputs;
+  targets.operands = &request.inputs;
   const ParsedWords parsed = parse_words(command_table(command), words, targets);
   options.help = parsed.asks_for_help;
   if (options.help) return options;
@@ -147,8 +160,9 @@ TableOptions parse_table_options(Format format, std::string_view command, const 
   command.starts_with("plan ") ? check_plan(asked) : check_complete(asked);
   TableOptions options = with_profile(std::move(asked), {"--threads", "--io"}, words,
                                       [&](const Words& all) { return parse_table_words(format, command, all); });
-  CompressionTerms& compression = options.spec.compression;
-  compression.energy = energy_of_goal(options.goal, compression, "auto", options.resumable, options.profile);
+  Compression& compression = options.request.compression;
+  compression.energy = energy_of_goal(options.goal, compression, "auto", options.request.place.kind == PlaceKind::resumable,
+                                      options.profile);
   return options;
 }
 

@@ -5,24 +5,31 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/profile_choice.h"
-#include "ecosort/ecosort.hpp"
+#include "cli/watched_run.h"
+#include "ecosort/request.hpp"
 
 namespace ecosort::cli {
 
 struct TableOptions {
-  SortSpec spec;  // resolved, but for what depends on files
-  std::string stats, events, trace, progress = "auto";
+  Request request;  // of CSV or JSON lines; resolved, but for what depends on files
+  RunReports reports;
   std::uint64_t assumed_bytes = 0;  // of a plan
   bool json = false;                // likewise
-  bool resumable = false;
-  bool check = false, quiet = false, help = false;
-  std::string goal;  // of --compress=auto; energy is in the spec already
+  bool check = false, help = false;
+  std::string goal;  // of --compress=auto; energy is in the request already
   ProfileWords profile_words;
   ProfileChoice profile;             // what it sets is above already
   std::set<std::string_view> given;  // options on the command line
+
+  [[nodiscard]] bool is_csv() const noexcept { return request.format() == Format::csv; }
+  [[nodiscard]] const Values& values() const {
+    return is_csv() ? static_cast<const Values&>(std::get<Csv>(request.rows)) : std::get<JsonLines>(request.rows);
+  }
+  [[nodiscard]] Values& values() { return const_cast<Values&>(std::as_const(*this).values()); }
 };
 
 // The word for the format: "csv", "jsonl".

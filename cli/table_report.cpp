@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/rows_report.h"
+#include "formats/keys/key_words.h"
 
 namespace ecosort::cli {
 
@@ -11,20 +12,26 @@ namespace {
 constexpr RowWords csv_words{"ecosort.csv-stats/1", "rows", "rows_dropped", "longest_row_bytes"};
 constexpr RowWords jsonl_words{"ecosort.jsonl-stats/1", "rows", "rows_dropped", "longest_row_bytes"};
 
+// As people write it.
+std::string shown_key(const ValueKey& key) {
+  const std::string type = key.type == ValueType::text ? "" : fmt::format(":{}", keys::to_string(key.type));
+  return fmt::format("{}{}{}", key.name, type, key.descends ? ":desc" : "");
+}
+
 std::uint64_t rows_of(const lines::LinesReport& report) { return report.records - report.top_lines - report.blank_lines; }
 
 }  // namespace
 
 Json table_stats_json(const TableOptions& options, const lines::LinesReport& report, const engine::PhaseLog& log,
                       const ProcessUsage& usage, const lines::LinesJob& job, const std::string& backend) {
-  const bool is_csv = options.spec.format == Format::csv;
+  const bool is_csv = options.is_csv();
   Json json = rows_stats_json(is_csv ? csv_words : jsonl_words, report, log, usage, job, backend);
   json["rows"] = rows_of(report);
   if (!is_csv) json["blank_lines"] = report.blank_lines;
   Json keys = Json::array();
-  for (std::size_t i = 0; i < options.spec.table.keys.size(); ++i) {
+  for (std::size_t i = 0; i < options.values().keys.size(); ++i) {
     const rows::KeyCounts counts = i < report.key_counts.size() ? report.key_counts[i] : rows::KeyCounts{};
-    keys.push_back({{"by", options.spec.table.keys[i]},
+    keys.push_back({{"by", shown_key(options.values().keys[i])},
                     {is_csv ? "empty_values" : "missing_values", counts.empty},
                     {"unparsable_values", counts.unparsable}});
   }
@@ -37,14 +44,14 @@ JobSummary table_summary(const lines::LinesReport& report) { return rows_summary
 std::vector<std::string> null_notices(const TableOptions& options, const lines::LinesReport& report) {
   std::vector<std::string> notices;
   if (report.blank_lines > 0) notices.push_back(fmt::format("blank lines are left out: there were {}", report.blank_lines));
-  const char* const empty = options.spec.format == Format::csv ? "empty" : "missing or null";
+  const char* const empty = options.is_csv() ? "empty" : "missing or null";
   for (std::size_t i = 0; i < report.key_counts.size(); ++i) {
     const rows::KeyCounts& counts = report.key_counts[i];
     if (counts.empty + counts.unparsable == 0) continue;
-    notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values stand {}{}", options.spec.table.keys[i], counts.empty,
+    notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values stand {}{}", shown_key(options.values().keys[i]), counts.empty,
                                   empty, counts.unparsable,
-                                  options.spec.table.nulls_first ? "in front of all others" : "behind all others",
-                                  options.spec.unique ? "; they count as equal for --unique" : ""));
+                                  options.values().nulls_first ? "in front of all others" : "behind all others",
+                                  options.request.unique ? "; they count as equal for --unique" : ""));
   }
   return notices;
 }

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "cli/report.h"
 #include "cli/table_options.h"
-#include "job/prepare_lines.h"
+#include "job/prepare_rows.h"
 
 namespace ecosort::cli {
 

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "cli/progress_line.h"
+#include "cli/report_files.h"
 #include "cli/request_trace.h"
 #include "cli/signals.h"
 #include "job/session.h"
@@ -19,6 +20,8 @@ struct RunReports {
   bool quiet = false;
   std::string output{};  // where the result goes: a progress line does not mix with it on a terminal
   std::string trace{};
+
+  [[nodiscard]] ReportFiles files() const { return {stats, events, trace}; }
 };
 
 // One run of a command, from its first event to its last report. One at a time per process (see SignalGuard).

@@ -40,15 +40,15 @@ class Reader : public ByteReader {
 constexpr std::uint64_t format_version = 9;  // before: only the first input had a header of lines
 
 // The direction of a key, its type and its byte order in one word.
-std::uint64_t kind_of(const records::KeyField& key) {
-  return std::uint64_t{key.descending} | std::uint64_t{static_cast<std::uint8_t>(key.type)} << 8U |
-         std::uint64_t{key.big_endian} << 16U;
+std::uint64_t kind_of(const RecordKey& key) {
+  return std::uint64_t{key.descends} | std::uint64_t{static_cast<std::uint8_t>(key.type)} << 8U |
+         std::uint64_t{key.is_big_endian} << 16U;
 }
 
-void set_kind(records::KeyField& key, std::uint64_t kind) {
-  key.descending = (kind & 0xff) != 0;
-  key.type = static_cast<records::KeyType>(kind >> 8U & 0xff);
-  key.big_endian = (kind >> 16U & 0xff) != 0;
+void set_kind(RecordKey& key, std::uint64_t kind) {
+  key.descends = (kind & 0xff) != 0;
+  key.type = static_cast<RecordKeyType>(kind >> 8U & 0xff);
+  key.is_big_endian = (kind >> 16U & 0xff) != 0;
   if (kind >> 24U != 0) Reader::fail();
 }
 
@@ -110,7 +110,7 @@ std::vector<InputIdentity> next_inputs(Reader& in) {
 
 void add_format(Writer& out, const records::RecordFormat& format) {
   out.add(std::uint64_t{format.keys.size()});
-  for (const records::KeyField& key : format.keys) {
+  for (const RecordKey& key : format.keys) {
     out.add(key.offset);
     out.add(key.length);
     out.add(kind_of(key));
@@ -120,7 +120,7 @@ void add_format(Writer& out, const records::RecordFormat& format) {
 records::RecordFormat next_format(Reader& in, std::uint32_t record_size) {
   records::RecordFormat format{record_size, {}};
   for (std::uint64_t left = in.next_count(3 * sizeof(std::uint64_t)); left > 0; --left) {
-    records::KeyField key;
+    RecordKey key;
     key.offset = in.next_32();
     key.length = in.next_32();
     set_kind(key, in.next());

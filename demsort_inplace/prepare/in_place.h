@@ -8,26 +8,13 @@
 
 #include "demsort_inplace/space_plan.h"
 #include "demsort_inplace/workbench.h"
+#include "ecosort/request.hpp"
 #include "engine/fixed/sort.h"
 #include "io/file.h"
 #include "io/posix_storage.h"
 #include "plan/machine.h"
 
 namespace ecosort::inplace {
-
-struct InPlaceSpec {
-  std::string file;  // empty: there is none, a plan is wanted for `assumed_bytes`
-  std::uint64_t assumed_bytes = 0;
-  std::uint64_t record_size = 100;
-  std::vector<std::string> keys;
-  bool reverse = false;
-  bool format_is_assumed = false;  // no one said what the records are: they must look like those of the Sort Benchmark
-  bool as_is = false;              // records, whatever they look like
-  std::uint64_t memory_bytes = 0;  // 0: a share of the machine's
-  unsigned threads = 0;            // 0: as many as there are processors
-  std::optional<std::uint64_t> space_bytes = std::nullopt;  // of the free space no more than this
-  bool reread = false;                                      // what is written is read back and compared
-};
 
 inline constexpr std::uint64_t no_space_limit = std::uint64_t{1} << 62U;
 
@@ -41,13 +28,14 @@ struct PreparedInPlace {
   SpaceChoice choice;            // `least` is set where there is a record to sort, `best` where it fits
 };
 
-// Checks everything, changes nothing. UsageError, NotEnoughMemory. Whether the space suffices is left to require_space().
-[[nodiscard]] PreparedInPlace prepare_in_place(const InPlaceSpec& spec, io::PosixStorage& storage);
+// Checks everything, changes nothing. UsageError, NotEnoughMemory. Whether the space suffices is left to require_space(). Of a
+// request without an input, a plan is made for `assumed_bytes`.
+[[nodiscard]] PreparedInPlace prepare_in_place(const Request& request, std::uint64_t assumed_bytes, io::PosixStorage& storage);
 
 // The plan to follow. NoSpaceInPlace; UsageError for a quota.
-[[nodiscard]] const SpacePlan& require_space(const InPlaceSpec& spec, const PreparedInPlace& prepared);
+[[nodiscard]] const SpacePlan& require_space(const Request& request, const PreparedInPlace& prepared);
 
 // Sorts it; what start() throws.
-[[nodiscard]] engine::SortReport run_in_place(const InPlaceSpec& spec, PreparedInPlace prepared, const Environment& environment);
+[[nodiscard]] engine::SortReport run_in_place(const Request& request, PreparedInPlace prepared, const Environment& environment);
 
 }  // namespace ecosort::inplace

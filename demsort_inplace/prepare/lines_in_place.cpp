@@ -34,12 +34,12 @@ lines::LineInput open_file(const std::string& file, io::PosixStorage& storage) {
 JobHeader header_of(const RowsSpec& spec, const PreparedLinesInPlace& prepared, std::uint64_t unit) {
   const lines::LineInput& input = prepared.job.inputs.front();
   JobHeader header{.job = run::random_job(),
-                   .threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(spec.threads, planner::most_threads)),
+                   .threads = std::min(spec.request.means.threads, planner::most_threads),
                    .kind = JobHeader::Kind::lines_in_place,
                    .inputs = {identity_of(*input.file, input.opened)},
                    .reread = prepared.job.reread};
   header.layout.unit = unit;
-  header.lines = LineTerms{.command = spec.command, .words = spec.words, .rules = spec.rules, .salt = spec.salt};
+  header.lines = LineTerms{.words = spec.words, .rules = spec.rules, .salt = salt_of(spec.request)};
   header.layout.head_bytes = head_bytes(*header.lines, *prepared.job.format, unit);
   return header;
 }
@@ -58,8 +58,8 @@ PreparedLinesInPlace prepare_lines_in_place(const RowsSpec& spec, const std::str
   raise_open_files();
   lines::LineInput input = open_file(file, storage);
   const std::uint64_t bytes = input.opened.size_bytes;
-  PreparedLinesInPlace prepared{spec.make_job(storage, std::max<std::uint64_t>(bytes, 1)), {}, bytes};
-  if (bytes > 0 && !spec.as_is) check_holds_lines(*input.file, prepared.job.format->terminator());
+  PreparedLinesInPlace prepared{make_kept_job(spec.request, std::max<std::uint64_t>(bytes, 1), storage), {}, bytes};
+  if (bytes > 0 && !spec.request.place.as_is) check_holds_lines(*input.file, prepared.job.format->terminator());
   prepared.job.inputs.clear();
   prepared.job.inputs.push_back(std::move(input));
   if (bytes == 0) return prepared;

@@ -56,16 +56,16 @@ void check_layout(const PreparedResumable& prepared) {
 
 }  // namespace
 
-PreparedResumable prepare_resumable(const SortSpec& spec, const job::Tuning& tuning, io::PosixStorage& storage) {
-  (void)records::make_record_format(spec.record_size, spec.keys);  // a bad key is reported before a missing file
+PreparedResumable prepare_resumable(const Request& request, io::PosixStorage& storage) {
+  (void)records::make_record_format(job::records_of(request));  // a bad key is reported before a missing file
   PreparedResumable prepared;
   prepared.machine = planner::read_machine();
-  prepared.inputs = job::open_records(spec, tuning, storage);
+  prepared.inputs = job::open_records(request, storage);
   for (const engine::Input& input : prepared.inputs) check_regular(*input.file);
-  job::check_output(spec.output, prepared.inputs, storage);
-  prepared.output = io::resolve_output(spec.output).path;
+  job::check_output(request.place.output, prepared.inputs, storage);
+  prepared.output = io::resolve_output(request.place.output).path;
   check_no_job(prepared.output, storage);
-  prepared.wanted = job::wanted_of(spec, tuning, prepared.inputs, prepared.machine);
+  prepared.wanted = job::wanted_of(request, prepared.inputs, prepared.machine);
   if (prepared.wanted.input_records == 0) return prepared;
   check_outlives_crash(JobPaths(prepared.output).parent);
   choose_layout(prepared, storage);
@@ -83,9 +83,9 @@ const SpacePlan& require_space(const PreparedResumable& prepared) {
   return *prepared.choice.best;
 }
 
-engine::SortReport run_resumable(const SortSpec& spec, PreparedResumable prepared, const Environment& environment) {
+engine::SortReport run_resumable(const Request& request, PreparedResumable prepared, const Environment& environment) {
   const SpacePlan& plan = *prepared.choice.best;
-  JobHeader header = header_of(prepared.wanted, plan, spec.threads, spec.reread);
+  JobHeader header = header_of(prepared.wanted, plan, request.means.threads, request.verification.reread);
   header.kind = JobHeader::Kind::resumable_sort;
   header.inputs = identities(prepared.inputs);
   header.compression = {prepared.wanted.compression.is_auto, plan.engine.packing.wanted.terms};

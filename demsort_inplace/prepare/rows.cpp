@@ -16,9 +16,10 @@
 #include "demsort_inplace/preflight.h"
 #include "demsort_inplace/prepare/ground.h"
 #include "demsort_inplace/resumable_lines.h"
+#include "formats/lines/key_words.h"
 #include "job/first_row.h"
 #include "job/plan_codecs.h"
-#include "job/prepare_lines.h"
+#include "job/prepare_rows.h"
 #include "plan/machine.h"
 #include "run/run_block.h"
 
@@ -52,6 +53,20 @@ lines::LinePlan kept_plan(const lines::LinesJob& job, std::size_t block_bytes) {
                         given, enough + 1);
 }
 
+// How the runs of a job are compressed.
+struct KeptCompression {
+  codec::RunCompression wanted = {};
+  std::uint64_t assumed_ratio = 0;  // thousandths; 0: none
+};
+
+// Runs that outlive a crash are stored as they are unless something else is asked for.
+KeptCompression kept_compression_of(const Compression& compression) {
+  KeptCompression kept{codec::run_compression_of_word(compression.runs.empty() ? "none" : compression.runs),
+                       compression.assumed_ratio};
+  job::check_assumed_ratio(kept.assumed_ratio, !kept.wanted.is_none());
+  return kept;
+}
+
 // Coders of runs with such blocks take their part of the memory of `job`, which has none yet.
 void set_packing(lines::LinesJob& job, const KeptCompression& compression, std::uint64_t input_bytes, std::size_t block_bytes) {
   if (compression.wanted.is_none()) return;
@@ -66,20 +81,20 @@ void set_packing(lines::LinesJob& job, const KeptCompression& compression, std::
 
 LineTerms terms_of(const RowsSpec& spec, const lines::LinesJob& job) {
   job::FirstRow first = job::find_first_row(job.inputs, *job.format);
-  return {.command = spec.command,
+  return {.command = command_of(spec),
           .words = spec.words,
           .mark_bytes = first.mark_bytes,
           .first_row = std::move(first.row),
           .rules = spec.rules,
-          .salt = spec.salt,
+          .salt = salt_of(spec.request),
           .block_bytes = job.plan.block_bytes,
           .most_merged = most_merged_runs(job.plan)};
 }
 
-JobHeader header_of(const RowsSpec& spec, const lines::LinesJob& job, std::uint64_t unit) {
+JobHeader header_of(const RowsSpec& spec, const KeptCompression& compression, const lines::LinesJob& job, std::uint64_t unit) {
   JobHeader header{.job = run::random_job(),
                    .memory_bytes = job.plan.memory_bytes + job.header_bytes + job.codecs.runs.bytes(),
-                   .threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(spec.threads, planner::most_threads)),
+                   .threads = std::min(spec.request.means.threads, planner::most_threads),
                    .kind = JobHeader::Kind::resumable_lines,
                    .reread = job.reread};
   for (const lines::LineInput& input : job.inputs) header.inputs.push_back(identity_of(*input.file, input.opened));
@@ -87,7 +102,7 @@ JobHeader header_of(const RowsSpec& spec, const lines::LinesJob& job, std::uint6
   header.layout.keeps_runs = true;
   header.layout.packs = job.codecs.runs.coders > 0;
   header.layout.assumed_ratio = job.codecs.runs.assumed_ratio;
-  header.compression = {spec.compression.wanted.is_auto, job.codecs.runs.wanted.terms};
+  header.compression = {compression.wanted.is_auto, job.codecs.runs.wanted.terms};
   header.layout.interval_bytes = round_up(line_interval_bytes(most_output_bytes(header)), unit);
   header.lines = terms_of(spec, job);
   header.layout.head_bytes = head_bytes(*header.lines, *job.format, unit);
@@ -105,9 +120,26 @@ lines::LinePlan plan_of_job_in_place(const lines::LinePlan& plan, const JobHeade
 
 }  // namespace
 
+std::string command_of(const RowsSpec& spec) {
+  constexpr const char* commands[] = {"sort", "lines", "csv", "jsonl"};
+  return commands[static_cast<std::size_t>(spec.request.format())];
+}
+
+lines::Digest salt_of(const Request& request) {
+  const Lines* const lines = std::get_if<Lines>(&request.rows);
+  return lines == nullptr ? lines::Digest{} : lines::order_terms(*lines, request.unique).salt;
+}
+
+lines::LinesJob make_kept_job(Request request, std::uint64_t assumed_bytes, io::Storage& storage) {
+  request.compression.runs = "none";  // the job says by itself how its runs are compressed
+  request.compression.assumed_ratio = 0;
+  return job::make_rows_job(request, storage, job::SpecialOutput::refused, assumed_bytes);
+}
+
 std::optional<PreparedRows> prepare_resumable_rows(const RowsSpec& spec, io::PosixStorage& storage) {
   raise_open_files();
-  PreparedRows prepared{spec.make_job(storage, 0), {}, {}, {}};
+  const KeptCompression compression = kept_compression_of(spec.request.compression);
+  PreparedRows prepared{make_kept_job(spec.request, 0, storage), {}, {}, {}};
   check_inputs(prepared.job);
   prepared.output = prepared.job.output;
   check_no_job(prepared.output, storage);
@@ -117,9 +149,9 @@ std::optional<PreparedRows> prepare_resumable_rows(const RowsSpec& spec, io::Pos
   const std::uint64_t unit = std::max(direct_unit(directory, storage), block_bytes(directory));
   prepared.job.plan = kept_plan(prepared.job, 0);
   const std::size_t block_bytes = round_up(prepared.job.plan.block_bytes, unit);
-  set_packing(prepared.job, spec.compression, job::known_bytes(prepared.job.inputs), block_bytes);
+  set_packing(prepared.job, compression, job::known_bytes(prepared.job.inputs), block_bytes);
   prepared.job.plan = kept_plan(prepared.job, block_bytes);
-  prepared.header = header_of(spec, prepared.job, unit);
+  prepared.header = header_of(spec, compression, prepared.job, unit);
   prepared.space = lines_space(prepared.header, prepared.job.plan, held_bytes(directory));
   prepared.free_bytes = storage.settled_free_bytes(directory, prepared.space.need_bytes());
   return prepared;
@@ -136,7 +168,7 @@ lines::LinesReport run_rows(PreparedRows prepared, const Environment& environmen
 
 lines::LinesJob prepare_resumed_rows(const RowsSpec& spec, const JobHeader& header, io::PosixStorage& storage) {
   raise_open_files();
-  lines::LinesJob job = spec.make_job(storage, most_output_bytes(header));
+  lines::LinesJob job = make_kept_job(spec.request, most_output_bytes(header), storage);
   if (header.layout.packs) {
     set_packing(job, {header.compression, header.layout.assumed_ratio}, most_output_bytes(header), header.lines->block_bytes);
     if (!can_read(job.codecs.runs, header.compression))

@@ -2,41 +2,35 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "codec/codec.h"
 #include "demsort_inplace/job_records.h"
 #include "demsort_inplace/job_status.h"
 #include "demsort_inplace/lines_in_place.h"
 #include "demsort_inplace/lines_space.h"
 #include "demsort_inplace/workbench.h"
+#include "ecosort/request.hpp"
 #include "engine/rows/lines_sort.h"
 #include "formats/lines/grammar.h"
 #include "io/posix_storage.h"
 
 namespace ecosort::inplace {
 
-// Of the runs of a job.
-struct KeptCompression {
-  codec::RunCompression wanted = {};
-  std::uint64_t assumed_ratio = 0;  // thousandths; 0: none
+// What is to be sorted, and the command of which the journal keeps the words, so that it can be made again.
+struct RowsSpec {
+  Request request;                 // of lines, CSV or JSON lines
+  std::vector<std::string> words;  // options and inputs, as they were given
+  lines::PosixRules rules = {};    // by which they are read
 };
 
-// What the journal keeps of the command, so that it can be made again.
-struct RowsSpec {
-  std::string command;             // "lines", "csv", "jsonl"
-  std::vector<std::string> words;  // its options and inputs, as they were given
-  lines::PosixRules rules = {};
-  lines::Digest salt{};              // of -R
-  std::uint64_t threads = 0;         // as asked for; 0: as many as there are processors
-  bool as_is = false;                // in place: whatever the file holds
-  KeptCompression compression = {};  // of a new job; of one that is resumed the journal says it
-  // Everything checked and opened, nothing created. `assumed_bytes`, if not 0, are of inputs that are not to be opened.
-  std::function<lines::LinesJob(io::Storage& storage, std::uint64_t assumed_bytes)> make_job = {};
-};
+// "lines", "csv", "jsonl".
+[[nodiscard]] std::string command_of(const RowsSpec& spec);
+// By which -R orders lines.
+[[nodiscard]] lines::Digest salt_of(const Request& request);
+// The sort as a job has it, whose runs are stored as they are. `assumed_bytes`, if not 0, are of inputs that are not to be opened.
+[[nodiscard]] lines::LinesJob make_kept_job(Request request, std::uint64_t assumed_bytes, io::Storage& storage);
 
 // Everything checked and opened; nothing created.
 struct PreparedRows {

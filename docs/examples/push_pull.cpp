@@ -11,7 +11,7 @@ int main(int argc, char** argv) try {
   const std::uint64_t count = argc > 1 ? std::stoull(argv[1]) : 10'000'000;
   ecosort::SorterTerms terms;
   terms.record_size = sizeof(std::uint64_t);
-  terms.keys = {"0:u64"};
+  terms.keys = {ecosort::at(0).u64()};
   terms.memory_bytes = std::uint64_t{16} << 20;
   ecosort::Sorter sorter(terms);
 

@@ -9,28 +9,28 @@ static int show_phase(void* context, const char* name, uint64_t total_bytes) {
 }
 
 int main(int argc, char** argv) {
+  const char* const json =
+      "{\"schema\": \"ecosort.request/1\", \"records\": {\"record_size\": 100, \"keys\": [\"0:10\"]},"
+      " \"means\": {\"memory_bytes\": 67108864}}";
   ecosort_callbacks callbacks = {sizeof callbacks, stderr, show_phase, NULL};
   ecosort_report report = {sizeof report};
   ecosort_error* error = NULL;
-  ecosort_spec* spec;
+  ecosort_request* request;
   ecosort_status status;
 
   if (argc != 3) {
     fputs("usage: sort_file_c INPUT OUTPUT\n", stderr);
     return 2;
   }
-  spec = ecosort_spec_new();
-  if (spec == NULL) return 4;
-  ecosort_spec_add_input(spec, argv[1]);
-  ecosort_spec_set_output(spec, argv[2]);
-  ecosort_spec_add_key(spec, "0:10");
-  ecosort_spec_set_memory(spec, (uint64_t)64 << 20);
-  status = ecosort_sort(spec, &callbacks, &report, &error);
+  request = ecosort_request_from_json(json, NULL);
+  ecosort_request_add_input(request, argv[1]);
+  ecosort_request_set_output(request, argv[2]);
+  status = ecosort_sort(request, &callbacks, &report, &error);
   if (status == ECOSORT_OK)
     printf("%llu records, %llu runs\n", (unsigned long long)report.records, (unsigned long long)report.runs);
   else
     fprintf(stderr, "%s\n", ecosort_error_message(error));
   ecosort_error_free(error);
-  ecosort_spec_free(spec);
+  ecosort_request_free(request);
   return status;
 }

@@ -15,16 +15,16 @@ int main(int argc, char** argv) {
     std::cerr << "usage: sort_file INPUT OUTPUT\n";
     return 2;
   }
-  ecosort::SortSpec spec;
-  spec.inputs = {argv[1]};
-  spec.output = argv[2];
-  spec.keys = {"0:10"};
-  spec.memory_bytes = std::uint64_t{64} << 20;
+  ecosort::Request request;
+  request.inputs = {argv[1]};
+  request.rows = ecosort::Records{.record_size = 100, .keys = {ecosort::at(0).bytes(10)}};
+  request.place.output = argv[2];
+  request.means.memory_bytes = std::uint64_t{64} << 20;
   try {
-    const ecosort::Plan plan = ecosort::plan(spec);
+    const ecosort::Plan plan = ecosort::plan(request);
     std::cerr << plan.shape << ", " << plan.temp_bytes << " bytes of temporary space\n";
     Narrator narrator;
-    const ecosort::Report report = ecosort::sort(spec, &narrator);
+    const ecosort::Report report = ecosort::sort(request, &narrator);
     std::cout << report.records << " records, " << report.runs << " runs\n";
   } catch (const ecosort::NotEnoughSpace& error) {
     std::cerr << "make room for " << error.need_bytes - error.free_bytes << " bytes more: " << error.what() << '\n';

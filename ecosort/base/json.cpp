@@ -115,14 +115,38 @@ const Json* Json::find(std::string_view name) const noexcept {
   return found == members->end() ? nullptr : &found->value;
 }
 
+bool Json::is_null() const noexcept { return std::holds_alternative<std::nullptr_t>(value_); }
+
+const bool* Json::flag() const noexcept { return std::get_if<bool>(&value_); }
+
+const std::uint64_t* Json::number() const noexcept { return std::get_if<std::uint64_t>(&value_); }
+
+std::optional<double> Json::real() const noexcept {
+  if (const auto* const value = std::get_if<double>(&value_)) return *value;
+  if (const auto* const value = std::get_if<std::int64_t>(&value_)) return static_cast<double>(*value);
+  if (const auto* const value = number()) return static_cast<double>(*value);
+  return std::nullopt;
+}
+
+const std::string* Json::text_value() const noexcept { return std::get_if<std::string>(&value_); }
+
+const std::vector<Json>* Json::list() const noexcept { return std::get_if<List>(&value_); }
+
+std::vector<std::string_view> Json::names() const {
+  std::vector<std::string_view> names;
+  if (const auto* const members = std::get_if<Members>(&value_))
+    for (const Member& member : *members) names.push_back(member.name);
+  return names;
+}
+
 const std::string* Json::find_text(std::string_view name) const noexcept {
   const Json* const found = find(name);
-  return found == nullptr ? nullptr : std::get_if<std::string>(&found->value_);
+  return found == nullptr ? nullptr : found->text_value();
 }
 
 const std::uint64_t* Json::find_number(std::string_view name) const noexcept {
   const Json* const found = find(name);
-  return found == nullptr ? nullptr : std::get_if<std::uint64_t>(&found->value_);
+  return found == nullptr ? nullptr : found->number();
 }
 
 std::string Json::text(int indent) const {

@@ -51,6 +51,14 @@ class Json {
   void update(Json members);
 
   [[nodiscard]] bool is_object() const noexcept;
+  [[nodiscard]] bool is_null() const noexcept;
+  // What it is; null pointers, or nothing: it is of another type.
+  [[nodiscard]] const bool* flag() const noexcept;
+  [[nodiscard]] const std::uint64_t* number() const noexcept;  // a whole one from 0 on
+  [[nodiscard]] std::optional<double> real() const noexcept;   // any number
+  [[nodiscard]] const std::string* text_value() const noexcept;
+  [[nodiscard]] const std::vector<Json>* list() const noexcept;
+  [[nodiscard]] std::vector<std::string_view> names() const;  // of the members of an object
   // Null pointers: the object has no such member, or it is of another type.
   [[nodiscard]] const Json* find(std::string_view name) const noexcept;
   [[nodiscard]] const std::string* find_text(std::string_view name) const noexcept;

@@ -85,7 +85,7 @@ int level_of_word(const std::string& word, std::string_view option) {
   return level;
 }
 
-std::optional<OutputCodec> output_codec_of(const CompressionTerms& terms, const std::string& output) {
+std::optional<OutputCodec> output_codec_of(const Compression& terms, const std::string& output) {
   const std::string& word = terms.output;
   std::optional<Codec> codec = codec_of_word(word);
   if (word == "auto")

@@ -43,6 +43,6 @@ struct OutputCodec {
 };
 
 // Nothing: as it is. UsageError for words and levels that are none, and for a level without a codec.
-[[nodiscard]] std::optional<OutputCodec> output_codec_of(const CompressionTerms& terms, const std::string& output);
+[[nodiscard]] std::optional<OutputCodec> output_codec_of(const Compression& terms, const std::string& output);
 
 }  // namespace ecosort::codec

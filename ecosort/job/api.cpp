@@ -9,10 +9,9 @@
 #include "ecosort/ecosort.hpp"
 #include "job/benchmark_records.h"
 #include "job/plan_json.h"
-#include "job/prepare_lines.h"
-#include "job/prepare_table.h"
+#include "job/prepare_rows.h"
 #include "job/run.h"
-#include "job/spec.h"
+#include "job/prepare_records.h"
 #include "sortbenchmark/gensort.h"
 
 namespace ecosort {
@@ -24,29 +23,26 @@ void check_name(const std::string& name) {
   if (name.find('\0') != std::string::npos) throw UsageError("a file name contains a NUL");
 }
 
-void check_complete(const SortSpec& spec) {
-  for (const std::string& input : spec.inputs) check_name(input);
-  for (const std::string& directory : spec.temp_directories) check_name(directory);
-  check_name(spec.output);
-  if (spec.lines.terminator != '\n' && spec.lines.terminator != '\0') throw UsageError("lines end with '\\n' or with NUL");
-  if (spec.inputs.empty()) throw UsageError("no input is named");
-  if (spec.output.empty()) throw UsageError("no output is named");
-  if (spec.threads > planner::most_threads) throw UsageError("more threads than can be");
+void check_complete(const Request& request) {
+  for (const std::string& input : request.inputs) check_name(input);
+  for (const std::string& directory : request.means.temp_directories) check_name(directory);
+  check_name(request.place.output);
+  const Lines* const lines = std::get_if<Lines>(&request.rows);
+  if (lines != nullptr && lines->terminator != '\n' && lines->terminator != '\0')
+    throw UsageError("lines end with '\\n' or with NUL");
+  if (request.inputs.empty()) throw UsageError("no input is named");
+  if (request.place.output.empty()) throw UsageError("no output is named");
+  if (request.means.threads > planner::most_threads) throw UsageError("more threads than can be");
 }
 
-// Text whose size happens to be a multiple of 100 would be torn line by line.
-job::Tuning tuning_of(const SortSpec& spec) {
-  return {.format_is_assumed = spec.keys.empty() && spec.record_size == records::gensort_record_bytes};
+job::PreparedLines prepare_rows(Request request, io::Storage& storage) {
+  if (request.format() == Format::lines) job::choose_salt(request);
+  return job::prepare_rows(request, storage, job::SpecialOutput::refused);
 }
 
-job::PreparedLines prepare_lines(const SortSpec& spec, io::Storage& storage) {
-  if (spec.format != Format::lines) return job::prepare_table(spec, storage, job::SpecialOutput::refused);
-  return job::prepare_lines(job::line_options_of(spec), storage, job::SpecialOutput::refused);
-}
-
-Plan plan_of_lines(const SortSpec& spec) {
+Plan plan_of_lines(const Request& request) {
   io::PosixStorage storage;
-  const job::PreparedLines prepared = prepare_lines(spec, storage);
+  const job::PreparedLines prepared = prepare_rows(request, storage);
   Plan plan;
   plan.memory_bytes = prepared.job.plan.memory_bytes + prepared.job.header_bytes;
   const std::uint64_t bytes = job::known_bytes(prepared.job.inputs);
@@ -55,9 +51,9 @@ Plan plan_of_lines(const SortSpec& spec) {
   return plan;
 }
 
-Plan plan_of_records(const SortSpec& spec) {
+Plan plan_of_records(const Request& request) {
   io::PosixStorage storage;
-  const planner::Plan found = job::prepare_records(spec, tuning_of(spec), storage).job.plan;
+  const planner::Plan found = job::prepare_records(request, storage).job.plan;
   Plan plan;
   plan.shape = planner::to_string(found.shape);
   plan.records = found.wanted.input_records;
@@ -87,22 +83,22 @@ Observer::~Observer() = default;
 void Observer::begin_phase(std::string_view /*name*/, std::uint64_t /*total_bytes*/) {}
 void Observer::progress(std::uint64_t /*bytes*/) {}
 
-Plan plan(const SortSpec& spec) {
-  check_complete(spec);
-  return in_words_of_the_library([&] { return spec.format == Format::records ? plan_of_records(spec) : plan_of_lines(spec); });
+Plan plan(const Request& request) {
+  check_complete(request);
+  return in_words_of_the_library([&] { return request.format() == Format::records ? plan_of_records(request) : plan_of_lines(request); });
 }
 
-Report sort(const SortSpec& spec, Observer* observer, std::stop_token stop) {
-  check_complete(spec);
+Report sort(const Request& request, Observer* observer, std::stop_token stop) {
+  check_complete(request);
   const job::Attendance attendance{observer, std::move(stop)};
   auto storage = std::make_unique<io::PosixStorage>();
-  if (spec.format != Format::records) {
-    job::PreparedLines prepared = prepare_lines(spec, *storage);
-    return job::run_lines(std::move(prepared), spec.io, std::move(storage), attendance);
+  if (request.format() != Format::records) {
+    job::PreparedLines prepared = prepare_rows(request, *storage);
+    return job::run_lines(std::move(prepared), request.means.io, std::move(storage), attendance);
   }
   return in_words_of_the_library([&] {  // a stream shows what it is only when its first block comes
-    job::PreparedRecords prepared = job::prepare_records(spec, tuning_of(spec), *storage);
-    return job::run_records(std::move(prepared), spec.io, std::move(storage), attendance);
+    job::PreparedRecords prepared = job::prepare_records(request, *storage);
+    return job::run_records(std::move(prepared), request.means.io, std::move(storage), attendance);
   });
 }
 

@@ -1,18 +1,19 @@
 // The C interface: include/ecosort/ecosort.h over ecosort.hpp. No exception leaves it.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "ecosort/ecosort.h"
 #include "ecosort/ecosort.hpp"
 
-struct ecosort_spec {
-  ecosort::SortSpec spec;
+struct ecosort_request {
+  ecosort::Request request;
+  std::string json;
 };
 
 struct ecosort_error {
@@ -88,22 +89,6 @@ auto& open(Handle* handle) {
   return *handle;
 }
 
-constexpr double most_watts = 1e9;
-
-// Of a ratio between 1 and 1000; 0 as it is.
-std::uint64_t thousandths_of(double ratio) {
-  constexpr double least = 1, most = 1000, thousandths = 1000;
-  if (ratio == 0) return 0;
-  if (!(ratio >= least && ratio <= most)) throw ecosort::UsageError("a ratio is a number from 1 to 1000");
-  return static_cast<std::uint64_t>(std::lround(ratio * thousandths));
-}
-
-// Sets something of a spec.
-template <class Set>
-ecosort_status set(ecosort_spec* spec, const Set& how) noexcept {
-  return guarded(nullptr, [&] { how(open(spec).spec); });
-}
-
 void fill(ecosort_report* report, const ecosort::Report& done) {
   if (report == nullptr) return;
   const std::size_t size = std::min(report->struct_size, sizeof *report);
@@ -116,123 +101,51 @@ void fill(ecosort_report* report, const ecosort::Report& done) {
 
 extern "C" {
 
-ecosort_spec* ecosort_spec_new(void) { return new (std::nothrow) ecosort_spec; }
-void ecosort_spec_free(ecosort_spec* spec) { delete spec; }
-
-ecosort_status ecosort_spec_set_format(ecosort_spec* spec, ecosort_format format) {
-  return set(spec, [&](ecosort::SortSpec& of) {
-    if (format < ECOSORT_RECORDS || format > ECOSORT_JSONL) throw ecosort::UsageError("no such format");
-    of.format = static_cast<ecosort::Format>(format);
+ecosort_request* ecosort_request_from_json(const char* json, ecosort_error** error) {
+  std::unique_ptr<ecosort_request> made;
+  const ecosort_status status = guarded(error, [&] {
+    made = std::make_unique<ecosort_request>();
+    made->request = ecosort::request_from_json(text(json));
+  });
+  return status == ECOSORT_OK ? made.release() : nullptr;
+}
+ecosort_status ecosort_request_add_key(ecosort_request* request, const char* key) {
+  return guarded(nullptr, [&] {
+    std::visit([&](auto& rows) { rows.keys.emplace_back(text(key)); }, open(request).request.rows);
   });
 }
-ecosort_status ecosort_spec_add_input(ecosort_spec* spec, const char* path) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.inputs.emplace_back(text(path)); });
+ecosort_status ecosort_request_add_input(ecosort_request* request, const char* path) {
+  return guarded(nullptr, [&] { open(request).request.inputs.emplace_back(text(path)); });
 }
-ecosort_status ecosort_spec_set_output(ecosort_spec* spec, const char* path) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.output = text(path); });
+ecosort_status ecosort_request_set_output(ecosort_request* request, const char* path) {
+  return guarded(nullptr, [&] { open(request).request.place.output = text(path); });
 }
-ecosort_status ecosort_spec_set_record_size(ecosort_spec* spec, uint64_t bytes) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.record_size = bytes; });
+const char* ecosort_request_to_json(ecosort_request* request) {
+  const ecosort_status status = guarded(nullptr, [&] { open(request).json = ecosort::to_json(request->request); });
+  return status == ECOSORT_OK ? request->json.c_str() : nullptr;
 }
-ecosort_status ecosort_spec_add_key(ecosort_spec* spec, const char* key) {
-  return set(spec, [&](ecosort::SortSpec& of) {
-    of.keys.emplace_back(text(key));
-    of.lines.keys.emplace_back(key);
-    of.table.keys.emplace_back(key);
-  });
-}
-ecosort_status ecosort_spec_set_line_ordering(ecosort_spec* spec, const char* letters) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.lines.ordering = text(letters); });
-}
-ecosort_status ecosort_spec_set_field_separator(ecosort_spec* spec, char separator) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.lines.field_separator = separator; });
-}
-ecosort_status ecosort_spec_set_reverse(ecosort_spec* spec, int on) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.reverse = on != 0; });
-}
-ecosort_status ecosort_spec_set_unique(ecosort_spec* spec, int on) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.unique = on != 0; });
-}
-ecosort_status ecosort_spec_set_memory(ecosort_spec* spec, uint64_t bytes) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.memory_bytes = bytes; });
-}
-ecosort_status ecosort_spec_set_threads(ecosort_spec* spec, unsigned threads) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.threads = threads; });
-}
-ecosort_status ecosort_spec_add_temp_directory(ecosort_spec* spec, const char* path) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.temp_directories.emplace_back(text(path)); });
-}
+void ecosort_request_free(ecosort_request* request) { delete request; }
 
-ecosort_status ecosort_spec_set_decompress(ecosort_spec* spec, int on) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.compression.decompress = on != 0; });
-}
-ecosort_status ecosort_spec_set_output_compression(ecosort_spec* spec, const char* name) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.compression.output = text(name); });
-}
-ecosort_status ecosort_spec_set_compression_level(ecosort_spec* spec, int level) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.compression.level = level; });
-}
-
-ecosort_status ecosort_spec_set_run_compression(ecosort_spec* spec, const char* name) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.compression.runs = text(name); });
-}
-ecosort_status ecosort_spec_set_assumed_ratio(ecosort_spec* spec, double ratio) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.compression.assumed_ratio = thousandths_of(ratio); });
-}
-ecosort_status ecosort_spec_set_energy_goal(ecosort_spec* spec, double idle_w, double core_w, double gb_j) {
-  return set(spec, [&](ecosort::SortSpec& of) {
-    for (const double value : {idle_w, core_w, gb_j})
-      if (!(value >= 0 && value < most_watts)) throw ecosort::UsageError("watts and joules are numbers from 0 on");
-    of.compression.energy = ecosort::EnergyTerms{.idle_w = idle_w, .core_w = core_w, .gb_j = gb_j};
-  });
-}
-
-ecosort_status ecosort_spec_set_nulls_first(ecosort_spec* spec, int on) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.table.nulls_first = on != 0; });
-}
-ecosort_status ecosort_spec_set_allow_missing(ecosort_spec* spec, int on) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.table.allow_missing = on != 0; });
-}
-ecosort_status ecosort_spec_set_strict(ecosort_spec* spec, int on) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.table.strict = on != 0; });
-}
-ecosort_status ecosort_spec_set_date_format(ecosort_spec* spec, const char* format) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.table.date_format = text(format); });
-}
-ecosort_status ecosort_spec_set_merge(ecosort_spec* spec, int on) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.table.merge = on != 0; });
-}
-ecosort_status ecosort_spec_set_delimiter(ecosort_spec* spec, char delimiter) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.csv.delimiter = delimiter; });
-}
-ecosort_status ecosort_spec_set_quote(ecosort_spec* spec, char quote) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.csv.quote = quote == 0 ? std::nullopt : std::optional(quote); });
-}
-ecosort_status ecosort_spec_set_header(ecosort_spec* spec, int on) {
-  return set(spec, [&](ecosort::SortSpec& of) { of.csv.header = on != 0; });
-}
-
-ecosort_status ecosort_sort(const ecosort_spec* spec, const ecosort_callbacks* callbacks, ecosort_report* report,
+ecosort_status ecosort_sort(const ecosort_request* request, const ecosort_callbacks* callbacks, ecosort_report* report,
                             ecosort_error** error) {
   return guarded(error, [&] {
     Callbacks observer(callbacks);
-    fill(report, ecosort::sort(open(spec).spec, &observer));
+    fill(report, ecosort::sort(open(request).request, &observer));
   });
 }
 
-ecosort_sorter* ecosort_sorter_new(const ecosort_spec* spec, ecosort_error** error) {
+ecosort_sorter* ecosort_sorter_new(const ecosort_request* request, ecosort_error** error) {
   std::unique_ptr<ecosort_sorter> made;
   const ecosort_status status = guarded(error, [&] {
-    const ecosort::SortSpec& from = open(spec).spec;
-    ecosort::SorterTerms terms;
-    terms.record_size = from.record_size;
-    terms.keys = from.keys;
-    terms.reverse = from.reverse;
-    terms.unique = from.unique;
-    terms.memory_bytes = from.memory_bytes;
-    terms.threads = from.threads;
-    if (!from.temp_directories.empty()) terms.temp_directory = from.temp_directories.front();
-    terms.io = from.io;
+    const ecosort::Request& from = open(request).request;
+    const auto* const records = std::get_if<ecosort::Records>(&from.rows);
+    if (records == nullptr) throw ecosort::UsageError("a sorter takes records");
+    ecosort::SorterTerms terms{.keys = records->keys, .reverse = records->reverse, .unique = from.unique};
+    if (records->record_size != 0) terms.record_size = records->record_size;
+    terms.memory_bytes = from.means.memory_bytes;
+    terms.threads = from.means.threads;
+    if (!from.means.temp_directories.empty()) terms.temp_directory = from.means.temp_directories.front();
+    terms.io = from.means.io;
     made = std::make_unique<ecosort_sorter>();
     made->sorter.emplace(terms);
   });

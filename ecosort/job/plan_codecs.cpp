@@ -88,7 +88,7 @@ void check_assumed_ratio(std::uint64_t ratio, bool are_compressed) {
     throw UsageError("a ratio can be assumed of runs that are compressed; compress them with auto, lz4 or zstd");
 }
 
-std::optional<planner::PowerModel> power_of(const CompressionTerms& terms) {
+std::optional<planner::PowerModel> power_of(const Compression& terms) {
   if (!terms.energy) return std::nullopt;
   return planner::PowerModel{terms.energy->idle_w, terms.energy->core_w, terms.energy->gb_j};
 }

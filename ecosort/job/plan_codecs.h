@@ -28,7 +28,7 @@ struct CodecTerms {
 void check_assumed_ratio(std::uint64_t ratio, bool are_compressed);
 
 // By which `auto` chooses codecs of runs; nothing: by time.
-[[nodiscard]] std::optional<planner::PowerModel> power_of(const CompressionTerms& terms);
+[[nodiscard]] std::optional<planner::PowerModel> power_of(const Compression& terms);
 
 // The coders of runs of these lines; none where `wanted` is none, or where little memory, and thus small blocks, would let `auto`
 // gain nothing. `known_bytes`: of the inputs; 0: unknown. NotEnoughMemory where not even one coder fits a quarter of the memory.

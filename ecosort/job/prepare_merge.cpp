@@ -52,15 +52,15 @@ io::FilePtr stored_stream(engine::Input& input, const std::string& directory, io
 }
 
 // A merge reads several places of its inputs at a time, and knows how long they are: what pipes bring is stored first.
-void store_streams(const SortSpec& spec, std::vector<engine::Input>& inputs, io::PosixStorage& storage) {
+void store_streams(const Request& request, std::vector<engine::Input>& inputs, io::PosixStorage& storage) {
   for (engine::Input& input : inputs) {
     if (!input.file->facts().is_stream) continue;
-    input.file = stored_stream(input, job::run_directories(spec.temp_directories, spec.output).front(), storage);
+    input.file = stored_stream(input, job::run_directories(request.means.temp_directories, request.place.output).front(), storage);
     input.opened = storage.state(*input.file);
-    input.records = input.opened.size_bytes / spec.record_size;
-    if (const std::uint64_t rest = input.opened.size_bytes % spec.record_size; rest != 0)
+    input.records = input.opened.size_bytes / records::size_of(records_of(request));
+    if (const std::uint64_t rest = input.opened.size_bytes % records::size_of(records_of(request)); rest != 0)
       throw InputRefused(fmt::format("'{}' ends in the middle of a record: {} after {}-byte records", input.file->path(),
-                                     left_over_text(rest), spec.record_size));
+                                     left_over_text(rest), records::size_of(records_of(request))));
   }
 }
 
@@ -119,27 +119,27 @@ std::vector<SpaceNeed> needs_of(const engine::MergeFilesJob& job, const planner:
 
 }  // namespace
 
-PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage) {
-  std::vector<engine::Input> inputs = open_records(spec, tuning, storage, true);
+PreparedMerge prepare_merge(const Request& request, io::PosixStorage& storage) {
+  std::vector<engine::Input> inputs = open_records(request, storage, true);
   demand_open_files(fmt::format("{} inputs", inputs.size()), inputs.size());
-  store_streams(spec, inputs, storage);
-  return prepare_merge(spec, tuning, std::move(inputs), storage);
+  store_streams(request, inputs, storage);
+  return prepare_merge(request, std::move(inputs), storage);
 }
 
-PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, std::vector<engine::Input> inputs,
+PreparedMerge prepare_merge(const Request& request, std::vector<engine::Input> inputs,
                             io::PosixStorage& storage) {
   PreparedMerge prepared;
   engine::MergeFilesJob& job = prepared.job;
   const planner::Machine machine = planner::read_machine();
   job.inputs = std::move(inputs);
-  check_output(spec.output, job.inputs, storage);
-  const planner::Wanted wanted = wanted_of(spec, tuning, job.inputs, machine);
+  check_output(request.place.output, job.inputs, storage);
+  const planner::Wanted wanted = wanted_of(request, job.inputs, machine);
   job.format = wanted.format;
   job.memory_bytes = wanted.memory_bytes;
   job.threads = wanted.threads;
-  job.unique = spec.unique;
-  job.checksum = tuning.checksum;
-  if (!tuning.expected_hash.empty()) job.expected = records::MultisetHash::from_hex(tuning.expected_hash, wanted.input_records);
+  job.unique = request.unique;
+  job.checksum = request.verification.checksum;
+  if (!request.verification.expected_hash.empty()) job.expected = records::MultisetHash::from_hex(request.verification.expected_hash, wanted.input_records);
   job.most_block_bytes = largest_run_block(job.inputs);
   job.unpacking = unpacking_of(job);
   const std::vector<std::uint64_t> sizes = sizes_of(job.inputs, wanted.format.record_size);
@@ -155,11 +155,11 @@ PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, std::vec
                                   .power = wanted.power});
   check_memory_exists(wanted.memory_bytes, wanted.memory_bytes, machine);
   if (!job.plan.is_direct) read_through_page_cache(job.inputs, storage);
-  job.output = spec.output == "-" ? "-" : io::resolve_output(spec.output).path;
+  job.output = request.place.output == "-" ? "-" : io::resolve_output(request.place.output).path;
   const auto temp_bytes_of = [&](std::uint64_t bytes) { return job.plan.temp_bytes_of(bytes, wanted.format.record_size); };
   const planner::FilePasses passes = planner::passes_of(sizes, job.plan.fan_in, temp_bytes_of);
-  if (passes.peak_temp_bytes > 0 || !spec.temp_directories.empty())  // else nothing is stored between
-    job.directory = run_directories(spec.temp_directories, spec.output).front();
+  if (passes.peak_temp_bytes > 0 || !request.means.temp_directories.empty())  // else nothing is stored between
+    job.directory = run_directories(request.means.temp_directories, request.place.output).front();
   check_space(needs_of(job, passes, wanted.input_records * wanted.format.record_size, storage));
   return prepared;
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/fixed/merge_files.h"
-#include "job/spec.h"
+#include "job/prepare_records.h"
 
 namespace ecosort::job {
 
@@ -14,11 +14,11 @@ struct PreparedMerge {
   std::vector<std::string> notices;  // for the user
 };
 
-// The inputs of `spec` are sorted by its keys. UsageError and its kinds for what cannot be.
-[[nodiscard]] PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage);
+// The inputs of `request` are sorted by its keys. UsageError and its kinds for what cannot be.
+[[nodiscard]] PreparedMerge prepare_merge(const Request& request, io::PosixStorage& storage);
 
 // The same of files that are open, or runs of jobs.
-[[nodiscard]] PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, std::vector<engine::Input> inputs,
+[[nodiscard]] PreparedMerge prepare_merge(const Request& request, std::vector<engine::Input> inputs,
                                           io::PosixStorage& storage);
 
 }  // namespace ecosort::job

@@ -144,23 +144,22 @@ void check_record_rows(const SplitterFile& file, std::uint64_t record_size, cons
                                    file.rows[i].row.size(), record_size));
 }
 
-engine::PartitionRecordsJob prepare_partition_of_records(const PartitionSpec& spec, const SortSpec& rows, const Tuning& tuning,
-                                                         io::PosixStorage& storage) {
+engine::PartitionRecordsJob prepare_partition_of_records(const PartitionSpec& spec, const Request& rows, io::PosixStorage& storage) {
   engine::PartitionRecordsJob job;
-  const records::RecordFormat format = records::make_record_format(rows.record_size, rows.keys, rows.reverse);
+  const records::RecordFormat format = records::make_record_format(records_of(rows));
   SplitterFile splitters = read_splitters(spec.splitters);
-  check_record_rows(splitters, rows.record_size, spec.splitters);
+  check_record_rows(splitters, records::size_of(records_of(rows)), spec.splitters);
   check_in_order(splitters.rows, compare_records(format), spec.splitters);
-  job.inputs = open_records(rows, tuning, storage);
-  choose_range(job.inputs.front(), spec.range, rows.record_size);
+  job.inputs = open_records(rows, storage);
+  choose_range(job.inputs.front(), spec.range, records::size_of(records_of(rows)));
   job.terms = terms_of(spec, std::move(splitters), job.inputs.front().file->path());
   const planner::Machine machine = planner::read_machine();
-  const planner::Wanted wanted = wanted_of(rows, tuning, job.inputs, machine);
+  const planner::Wanted wanted = wanted_of(rows, job.inputs, machine);
   job.plan = planner::plan_partition({wanted, job.terms.paths.size(), spec.is_sorted});
   check_memory_exists(wanted.memory_bytes, job.plan.plan.peak_memory_bytes, machine);
   const std::uint64_t files = job.terms.paths.size() * (spec.is_sorted ? std::max<std::uint64_t>(job.plan.runs, 1) : 1);
   demand_open_files(fmt::format("{} sorted files of {} parts", files, job.terms.paths.size()), files, engine::fewer_runs_advice);
-  check_slice_space(spec, wanted.input_records * rows.record_size, files, storage);
+  check_slice_space(spec, wanted.input_records * records::size_of(records_of(rows)), files, storage);
   return job;
 }
 

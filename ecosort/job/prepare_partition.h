@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/partition/partition_records.h"
-#include "job/spec.h"
+#include "job/prepare_records.h"
 #include "job/splitter_files.h"
 
 namespace ecosort::job {
@@ -45,7 +45,6 @@ void remove_replaced(const PartitionSpec& spec, const std::vector<std::string>& 
 void check_slice_space(const PartitionSpec& spec, std::uint64_t bytes, std::uint64_t files, io::Storage& storage);
 
 // The range of the one input of `rows`. UsageError and its kinds for what cannot be.
-[[nodiscard]] engine::PartitionRecordsJob prepare_partition_of_records(const PartitionSpec& spec, const SortSpec& rows,
-                                                                       const Tuning& tuning, io::PosixStorage& storage);
+[[nodiscard]] engine::PartitionRecordsJob prepare_partition_of_records(const PartitionSpec& spec, const Request& rows, io::PosixStorage& storage);
 
 }  // namespace ecosort::job

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/errors.h"
 #include "base/open_files.h"
 #include "base/size_text.h"
 #include "io/direct_io.h"
@@ -12,7 +13,7 @@
 #include "job/benchmark_records.h"
 #include "job/places.h"
 #include "job/plan_codecs.h"
-#include "job/spec.h"
+#include "job/prepare_records.h"
 
 namespace ecosort::job {
 
@@ -50,20 +51,20 @@ void check_open_files(std::size_t inputs, const planner::Plan& plan, std::size_t
 }
 
 // Runs are striped over drives; a second directory of the same drive would gain nothing.
-void tell_unused_directories(PreparedRecords& prepared, const SortSpec& spec) {
+void tell_unused_directories(PreparedRecords& prepared, const Request& request) {
   const std::vector<std::string>& used = prepared.job.directories;
-  for (const std::string& directory : spec.temp_directories)
+  for (const std::string& directory : request.means.temp_directories)
     if (std::ranges::find(used, directory) == used.end())
       prepared.notices.push_back(
           fmt::format("temporary directory '{}' is not used: it is on the same drive as one named before", directory));
 }
 
 // The runs that a search found best may be for other inputs than this one.
-planner::Plan make_plan(planner::Wanted wanted, const Tuning& tuning, PreparedRecords& prepared) {
+planner::Plan make_plan(planner::Wanted wanted, Leeway leeway, PreparedRecords& prepared) {
   try {
     return planner::make_plan(wanted);
   } catch (const UsageError& error) {
-    if (wanted.run_records == 0 || !tuning.runs_are_a_hint) throw;
+    if (wanted.run_records == 0 || !leeway.runs_are_a_hint) throw;
     wanted.run_records = 0;
     planner::Plan plan = planner::make_plan(wanted);
     prepared.tuning_notice = fmt::format("{}; as many as the memory holds are taken", error.what());
@@ -87,21 +88,28 @@ std::vector<planner::InputExtent> extents_of(const std::vector<engine::Input>& i
 
 }  // namespace
 
-std::vector<engine::Input> open_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage,
+const Records& records_of(const Request& request) {
+  if (const Records* const records = std::get_if<Records>(&request.rows)) return *records;
+  throw InternalError("the request has no records");
+}
+
+std::vector<engine::Input> open_records(const Request& request, io::PosixStorage& storage,
                                         bool mixes_streams) {
   const int flags =
-      std::ranges::find(spec.inputs, "-") == spec.inputs.end() ? O_RDONLY : ::fcntl(storage.streams().input, F_GETFL);
+      std::ranges::find(request.inputs, "-") == request.inputs.end() ? O_RDONLY : ::fcntl(storage.streams().input, F_GETFL);
   if ((flags & O_ACCMODE) == O_WRONLY) throw UsageError("standard input is not open for reading; redirect it, or name a file");
-  if (std::ranges::count(spec.inputs, "-") > 1) throw UsageError("standard input (-) is named more than once");
+  if (std::ranges::count(request.inputs, "-") > 1) throw UsageError("standard input (-) is named more than once");
+  const Records& records = records_of(request);
+  const bool is_assumed = records::is_assumed(records);
   std::vector<engine::Input> inputs;
-  for (const std::string& path : spec.inputs) {
+  for (const std::string& path : request.inputs) {
     engine::Input input;
     try {
       input.file = storage.open_input(path, io::Caching::direct_if_possible);
     } catch (const IoError& error) {
       throw UsageError(error.what());  // nothing was begun: a bad argument, not a failing drive
     }
-    if (input.file->facts().is_stream && spec.inputs.size() > 1 && !mixes_streams)
+    if (input.file->facts().is_stream && request.inputs.size() > 1 && !mixes_streams)
       throw UsageError(
           fmt::format("'{}' is a pipe or a device and cannot be combined with other inputs; pipe all of them into standard "
                       "input, one after the other",
@@ -109,9 +117,9 @@ std::vector<engine::Input> open_records(const SortSpec& spec, const Tuning& tuni
     if (!input.file->facts().is_stream) {
       check_really_empty(*input.file);
       input.opened = storage.state(*input.file);
-      if (tuning.format_is_assumed) require_benchmark_records(*input.file);
-      input.records = whole_records(*input.file, spec.record_size);
-    } else if (tuning.format_is_assumed) {
+      if (is_assumed) require_benchmark_records(*input.file);
+      input.records = whole_records(*input.file, records::size_of(records));
+    } else if (is_assumed) {
       input.look = look_at_stream(input.file->path());
     }
     inputs.push_back(std::move(input));
@@ -121,7 +129,7 @@ std::vector<engine::Input> open_records(const SortSpec& spec, const Tuning& tuni
 
 namespace {
 
-void set_compression(const CompressionTerms& terms, planner::Wanted& wanted) {
+void set_compression(const Compression& terms, planner::Wanted& wanted) {
   wanted.compression = codec::run_compression_of_word(terms.runs.empty() ? "none" : terms.runs);
   wanted.assumed_ratio = terms.assumed_ratio;
   wanted.power = power_of(terms);
@@ -130,17 +138,19 @@ void set_compression(const CompressionTerms& terms, planner::Wanted& wanted) {
 
 }  // namespace
 
-planner::Wanted wanted_of(const SortSpec& spec, const Tuning& tuning, const std::vector<engine::Input>& inputs,
+planner::Wanted wanted_of(const Request& request, const std::vector<engine::Input>& inputs,
                           const planner::Machine& machine) {
   planner::Wanted wanted;
-  wanted.format = records::make_record_format(spec.record_size, spec.keys, spec.reverse);
-  wanted.memory_bytes = spec.memory_bytes == 0 ? planner::default_memory_bytes(machine) : spec.memory_bytes;
-  wanted.threads = spec.threads != 0 ? spec.threads : machine.cpus;
-  wanted.merge_threads = tuning.merge_threads;
-  wanted.run_records = tuning.run_records;
-  wanted.requests = tuning.requests;
-  wanted.checksum = tuning.checksum;
-  set_compression(spec.compression, wanted);
+  wanted.format = records::make_record_format(records_of(request));
+  const Means& means = request.means;
+  wanted.memory_bytes = means.memory_bytes == 0 ? planner::default_memory_bytes(machine) : means.memory_bytes;
+  wanted.threads = means.threads != 0 ? means.threads : machine.cpus;
+  wanted.merge_threads = means.merge_threads;
+  wanted.run_records = means.run_records;
+  if (means.request_bytes != 0) wanted.requests.bytes = wanted.requests.output_bytes = means.request_bytes;
+  if (means.request_depth != 0) wanted.requests.depth = means.request_depth;
+  wanted.checksum = request.verification.checksum;
+  set_compression(request.compression, wanted);
   wanted.several_inputs = inputs.size() > 1;
   wanted.input_alignment = 1;
   for (const engine::Input& input : inputs) {
@@ -163,37 +173,37 @@ void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, c
       machine.available_bytes, need);
 }
 
-void check_space(const SortSpec& spec, const PreparedRecords& prepared) {
+void check_space(const Request& request, const PreparedRecords& prepared) {
   const std::vector<engine::Input>& inputs = prepared.job.inputs;
-  const bool is_alone = inputs.size() == 1 && !spec.unique;
+  const bool is_alone = inputs.size() == 1 && !request.unique;
   check_space(prepared.space, is_alone ? if_fit_in_place(*inputs.front().file, inputs.front().opened.device) : "");
 }
 
-PreparedRecords prepare_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage) {
-  (void)records::make_record_format(spec.record_size, spec.keys);  // a bad key is reported before a missing file
+PreparedRecords prepare_records(const Request& request, io::PosixStorage& storage, Leeway leeway) {
+  (void)records::make_record_format(records_of(request));  // a bad key is reported before a missing file
   PreparedRecords prepared;
   engine::SortJob& job = prepared.job;
   prepared.machine = planner::read_machine();
-  check_open_files(spec.inputs.size(), {}, 0);
-  job.inputs = open_records(spec, tuning, storage);
-  check_output(spec.output, job.inputs, storage);
-  job.plan = make_plan(wanted_of(spec, tuning, job.inputs, prepared.machine), tuning, prepared);
+  check_open_files(request.inputs.size(), {}, 0);
+  job.inputs = open_records(request, storage);
+  check_output(request.place.output, job.inputs, storage);
+  job.plan = make_plan(wanted_of(request, job.inputs, prepared.machine), leeway, prepared);
   // A pipe may bring anything, so that all of the memory may be used.
   const planner::Wanted& wanted = job.plan.wanted;
   check_memory_exists(wanted.memory_bytes, wanted.size_unknown ? wanted.memory_bytes : job.plan.peak_memory_bytes,
                       prepared.machine);
-  job.directories = run_directories(spec.temp_directories, spec.output);
-  tell_unused_directories(prepared, spec);
-  if (spec.temp_directories.empty() && (job.plan.temp_bytes > 0 || wanted.size_unknown)) check_not_tmpfs(job.directories.front());
+  job.directories = run_directories(request.means.temp_directories, request.place.output);
+  tell_unused_directories(prepared, request);
+  if (request.means.temp_directories.empty() && (job.plan.temp_bytes > 0 || wanted.size_unknown)) check_not_tmpfs(job.directories.front());
   for (const std::string& directory : job.directories) job.runs_give_back &= io::reuses_released_space(directory);
-  prepared.space = space_needs(job.plan, job.directories, job.runs_give_back, spec.output, storage);
-  if (!tuning.space_is_only_told) check_space(spec, prepared);
-  check_open_files(spec.inputs.size(), job.plan, job.directories.size());
-  job.output = spec.output == "-" ? "-" : io::resolve_output(spec.output).path;
+  prepared.space = space_needs(job.plan, job.directories, job.runs_give_back, request.place.output, storage);
+  if (!leeway.space_is_only_told) check_space(request, prepared);
+  check_open_files(request.inputs.size(), job.plan, job.directories.size());
+  job.output = request.place.output == "-" ? "-" : io::resolve_output(request.place.output).path;
   look_at_output_directory(prepared, storage);
   planner::account_edges(job.plan, extents_of(job.inputs), output_unit(prepared, storage));
-  job.unique = spec.unique;
-  job.reread = spec.reread;
+  job.unique = request.unique;
+  job.reread = request.verification.reread;
   return prepared;
 }
 
@@ -208,18 +218,18 @@ std::uint64_t unit_beside(const std::string& output, io::PosixStorage& storage) 
 
 }  // namespace
 
-PreparedRecords prepare_assumed(const SortSpec& spec, const Tuning& tuning, std::uint64_t assumed_records,
-                                io::PosixStorage& storage) {
+PreparedRecords prepare_assumed(const Request& request, std::uint64_t assumed_records, io::PosixStorage& storage,
+                                Leeway leeway) {
   PreparedRecords prepared;
   engine::SortJob& job = prepared.job;
   prepared.machine = planner::read_machine();
-  job.output = spec.output.empty() ? "sorted" : spec.output;
-  job.directories = run_directories(spec.temp_directories, job.output);
+  job.output = request.place.output.empty() ? "sorted" : request.place.output;
+  job.directories = run_directories(request.means.temp_directories, job.output);
   look_at_output_directory(prepared, storage);
-  planner::Wanted wanted = wanted_of(spec, tuning, {}, prepared.machine);
+  planner::Wanted wanted = wanted_of(request, {}, prepared.machine);
   wanted.input_alignment = unit_beside(job.output, storage);
   wanted.input_records = assumed_records;
-  job.plan = make_plan(wanted, tuning, prepared);
+  job.plan = make_plan(wanted, leeway, prepared);
   for (const std::string& directory : job.directories) job.runs_give_back &= io::reuses_released_space(directory);
   prepared.space = space_needs(job.plan, job.directories, job.runs_give_back, job.output, storage);
   planner::account_edges(job.plan, {{0, assumed_records, wanted.input_alignment}}, output_unit(prepared, storage));

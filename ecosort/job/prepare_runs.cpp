@@ -7,7 +7,7 @@
 #include "base/open_files.h"
 #include "job/kept_run_set.h"
 #include "job/places.h"
-#include "job/prepare_lines.h"
+#include "job/prepare_rows.h"
 #include "run/order_bytes.h"
 
 namespace ecosort::job {
@@ -15,18 +15,13 @@ namespace {
 
 void check_open_files(std::size_t runs) { demand_open_files(fmt::format("{} runs", runs), 2 * runs); }
 
-PreparedMerge prepare_records(SortSpec spec, Tuning tuning, KeptRunSet set, io::PosixStorage& storage) {
+PreparedMerge prepare_records(Request request, KeptRunSet set, io::PosixStorage& storage) {
   const records::RecordFormat format = run::record_format_of(set.runs.front().description());
-  spec.record_size = format.record_size;
-  spec.keys.clear();
-  spec.keys.reserve(format.keys.size());
-  for (const records::KeyField& key : format.keys) spec.keys.push_back(records::to_string(key));
-  spec.reverse = false;
-  tuning.format_is_assumed = false;
+  request.rows = Records{.record_size = format.record_size, .keys = format.keys};
   std::vector<engine::Input> inputs;
   inputs.reserve(set.runs.size());
   for (KeptRun& run : set.runs) inputs.push_back(std::move(run.input));
-  return prepare_merge(spec, tuning, std::move(inputs), storage);
+  return prepare_merge(request, std::move(inputs), storage);
 }
 
 std::unique_ptr<rows::RowFormat> row_format(const KeptRunSet& set) {
@@ -40,7 +35,7 @@ std::unique_ptr<rows::RowFormat> row_format(const KeptRunSet& set) {
 }
 
 // The output must not be a run: it replaces what stands there.
-void check_output_is_no_run(const SortSpec& spec, const KeptRunSet& set, io::PosixStorage& storage) {
+void check_output_is_no_run(const Request& request, const KeptRunSet& set, io::PosixStorage& storage) {
   std::vector<engine::Input> inputs;
   for (const std::vector<KeptRun>* runs : {&set.runs, &set.headers})
     for (const KeptRun& run : *runs) {
@@ -48,27 +43,25 @@ void check_output_is_no_run(const SortSpec& spec, const KeptRunSet& set, io::Pos
       input.file = storage.open_input(run.name, io::Caching::buffered);
       inputs.push_back(std::move(input));
     }
-  check_output(spec.output, inputs, storage);
+  check_output(request.place.output, inputs, storage);
 }
 
-lines::LinesOptions options_of(const SortSpec& spec, const KeptRunSet& set) {
-  SortSpec means = spec;
-  means.inputs.clear();
-  means.reverse = means.unique = false;
-  means.lines = {};
-  lines::LinesOptions options = line_options_of(means);
-  options.merge = true;
-  options.unique = set.runs.front().description().is_unique;
-  for (const KeptRun& run : set.runs) options.inputs.push_back(run.name);
-  return options;
+Request merge_of(const Request& request, const KeptRunSet& set) {
+  Request merge = request;
+  merge.rows = Lines{};  // what it says of rows does not count
+  merge.input_order = InputOrder::believed;
+  merge.unique = set.runs.front().description().is_unique;
+  merge.inputs.clear();
+  for (const KeptRun& run : set.runs) merge.inputs.push_back(run.name);
+  return merge;
 }
 
-PreparedLines prepare_rows(const SortSpec& spec, const KeptRunSet& set, io::PosixStorage& storage) {
-  check_output_is_no_run(spec, set, storage);
-  const lines::LinesOptions options = options_of(spec, set);
+PreparedLines prepare_rows(const Request& request, const KeptRunSet& set, io::PosixStorage& storage) {
+  check_output_is_no_run(request, set, storage);
+  const Request merge = merge_of(request, set);
   lines::RunContents kept;
   if (!set.headers.empty()) {
-    kept.top = read_header(set.headers.front(), line_memory_of(options) / header_share);
+    kept.top = read_header(set.headers.front(), row_memory_of(merge.means) / header_share);
     kept.hash = set.headers.front().description().hash;
   }
   std::vector<run::Description> descriptions;
@@ -77,21 +70,21 @@ PreparedLines prepare_rows(const SortSpec& spec, const KeptRunSet& set, io::Posi
     descriptions.push_back(run.description());
     kept.hash += run.description().hash;
   }
-  return prepare_kept_rows(options, row_format(set), std::move(descriptions), std::move(kept), storage);
+  return prepare_kept_rows(merge, row_format(set), std::move(descriptions), std::move(kept), storage);
 }
 
 }  // namespace
 
-PreparedRuns prepare_runs(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage) {
-  check_open_files(spec.inputs.size());
-  KeptRunSet set = open_kept_runs(spec.inputs, storage);
+PreparedRuns prepare_runs(const Request& request, io::PosixStorage& storage) {
+  check_open_files(request.inputs.size());
+  KeptRunSet set = open_kept_runs(request.inputs, storage);
   if (set.runs.empty())
-    throw UsageError(fmt::format("'{}' holds only what stays on top: name the other runs of its job, too", spec.inputs.front()));
+    throw UsageError(fmt::format("'{}' holds only what stays on top: name the other runs of its job, too", request.inputs.front()));
   PreparedRuns prepared;
   if (set.runs.front().description().has_rows())
-    prepared.rows = prepare_rows(spec, set, storage);
+    prepared.rows = prepare_rows(request, set, storage);
   else
-    prepared.records = prepare_records(spec, tuning, std::move(set), storage);
+    prepared.records = prepare_records(request, std::move(set), storage);
   return prepared;
 }
 

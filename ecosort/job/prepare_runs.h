@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "job/prepare_lines.h"
+#include "job/prepare_rows.h"
 #include "job/prepare_merge.h"
-#include "job/spec.h"
+#include "job/prepare_records.h"
 
 namespace ecosort::job {
 
@@ -16,9 +16,9 @@ struct PreparedRuns {
   std::optional<PreparedLines> rows;
 };
 
-// The inputs of `spec` are run files, in any order; what it says of formats and keys does not count. UsageError for what is no
+// The inputs of `request` are run files, in any order; what it says of formats and keys does not count. UsageError for what is no
 // run, for runs that do not go together, and for a job some runs of which are missing; DamagedRun for a description that is
 // damaged.
-[[nodiscard]] PreparedRuns prepare_runs(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage);
+[[nodiscard]] PreparedRuns prepare_runs(const Request& request, io::PosixStorage& storage);
 
 }  // namespace ecosort::job

@@ -6,7 +6,7 @@
 
 #include "engine/partition/sample.h"
 #include "job/prepare_partition.h"
-#include "job/spec.h"
+#include "job/prepare_records.h"
 
 namespace ecosort::job {
 
@@ -17,10 +17,9 @@ struct SampleSpec {
 };
 
 // Of the one input of `rows`. UsageError and its kinds for what cannot be.
-[[nodiscard]] engine::SampleRecordsJob prepare_sample_of_records(const SampleSpec& spec, const SortSpec& rows,
-                                                                 const Tuning& tuning, io::PosixStorage& storage);
+[[nodiscard]] engine::SampleRecordsJob prepare_sample_of_records(const SampleSpec& spec, const Request& rows, io::PosixStorage& storage);
 
 // All rows of these samples of records, in order.
-[[nodiscard]] SplitterFile merge_samples_of_records(const SortSpec& rows);
+[[nodiscard]] SplitterFile merge_samples_of_records(const Request& rows);
 
 }  // namespace ecosort::job

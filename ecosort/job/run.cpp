@@ -103,7 +103,7 @@ Report run_records(PreparedRecords prepared, const std::string& io, std::unique_
 
 Report run_lines(PreparedLines prepared, const std::string& io, std::unique_ptr<io::Storage> storage,
                  const Attendance& attendance) {
-  io::Backend backend = make_line_queue(io, prepared);
+  io::Backend backend = make_row_queue(io, prepared);
   const bool top_counts = prepared.job.format->kind() == rows::Kind::lines;  // a header of CSV is no row
   auto bench = std::make_unique<Bench<PreparedLines>>(std::move(prepared), std::move(backend), std::move(storage), attendance);
   Report report;

@@ -5,8 +5,8 @@
 
 #include "ecosort/ecosort.hpp"
 #include "io/storage.h"
-#include "job/prepare_lines.h"
-#include "job/spec.h"
+#include "job/prepare_rows.h"
+#include "job/prepare_records.h"
 
 namespace ecosort::job {
 

@@ -1,6 +1,6 @@
 #include "job/session.h"
 
-#include "job/prepare_lines.h"
+#include "job/prepare_rows.h"
 
 namespace ecosort::job {
 
@@ -13,7 +13,7 @@ void Session::open_queue(const std::string& io, unsigned depth) {
 
 void Session::open_queue(const std::string& io, const PreparedLines& prepared) {
   close_queue();
-  backend_ = make_line_queue(io, prepared);
+  backend_ = make_row_queue(io, prepared);
 }
 
 void Session::close_queue() noexcept {

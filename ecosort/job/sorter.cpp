@@ -18,7 +18,7 @@
 #include "base/errors.h"
 #include "ecosort/ecosort.hpp"
 #include "job/run.h"
-#include "job/spec.h"
+#include "job/prepare_records.h"
 
 namespace ecosort {
 
@@ -38,35 +38,33 @@ Ends connect() {
   return {Descriptor(fds[0]), Descriptor(fds[1])};
 }
 
-SortSpec spec_of(const SorterTerms& terms) {
-  SortSpec spec;
-  spec.inputs.emplace_back(1, '-');
-  spec.output.assign(1, '-');  // gcc 12 warns of an assignment
-  spec.record_size = terms.record_size;
-  spec.keys = terms.keys;
-  spec.reverse = terms.reverse;
-  spec.unique = terms.unique;
-  spec.memory_bytes = terms.memory_bytes;
-  spec.threads = terms.threads;
+Request request_of(const SorterTerms& terms) {
+  Request request;
+  request.inputs.emplace_back(1, '-');
+  request.place.output.assign(1, '-');  // gcc 12 warns of an assignment
+  request.rows = Records{.record_size = terms.record_size, .keys = terms.keys, .reverse = terms.reverse};
+  request.unique = terms.unique;
+  request.means.memory_bytes = terms.memory_bytes;
+  request.means.threads = terms.threads;
   const char* const named = std::getenv("TMPDIR");
   const std::string usual = named != nullptr && *named != '\0' ? named : "/tmp";
-  spec.temp_directories = {terms.temp_directory.empty() ? usual : terms.temp_directory};
-  spec.io = terms.io;
-  return spec;
+  request.means.temp_directories = {terms.temp_directory.empty() ? usual : terms.temp_directory};
+  request.means.io = terms.io;
+  return request;
 }
 
 }  // namespace
 
 struct Reader::Impl {
   explicit Impl(const SorterTerms& terms) : record_size(terms.record_size) {
-    const SortSpec spec = spec_of(terms);
+    const Request request = request_of(terms);
     Ends in = connect(), out = connect();
     auto storage = std::make_unique<io::PosixStorage>(io::StandardStreams{in.theirs.get(), out.theirs.get()});
-    job::PreparedRecords prepared = job::prepare_records(spec, {}, *storage);  // has descriptors of its own for the input
+    job::PreparedRecords prepared = job::prepare_records(request, *storage);  // has descriptors of its own for the input
     to_sort = std::move(in.ours);
     from_sort = std::move(out.ours);
     const BlockedSignals blocked;
-    worker = std::thread([this, io = spec.io, prepared = std::move(prepared), storage = std::move(storage),
+    worker = std::thread([this, io = request.means.io, prepared = std::move(prepared), storage = std::move(storage),
                           end = std::move(out.theirs)]() mutable {
       try {
         report = job::run_records(std::move(prepared), io, std::move(storage), {nullptr, stop.get_token()});

@@ -71,22 +71,22 @@ std::unique_ptr<rows::RowFormat> next_lines(ByteReader& in) {
   return std::make_unique<lines::LineOrder>(terms, terminator);
 }
 
-void add_keys(ByteWriter& out, const std::vector<keys::KeyWords>& keys) {
+void add_keys(ByteWriter& out, const std::vector<ValueKey>& keys) {
   out.add(std::uint64_t{keys.size()});
-  for (const keys::KeyWords& key : keys) {
+  for (const ValueKey& key : keys) {
     out.add(key.name);
     out.add(static_cast<std::uint64_t>(key.type));
-    out.add(std::uint64_t{key.descending});
+    out.add(std::uint64_t{key.descends});
   }
 }
 
-std::vector<keys::KeyWords> next_keys(ByteReader& in) {
-  std::vector<keys::KeyWords> keys;
+std::vector<ValueKey> next_keys(ByteReader& in) {
+  std::vector<ValueKey> keys;
   for (std::uint64_t left = in.next_count(3 * sizeof(std::uint64_t)); left > 0; --left) {
-    keys::KeyWords key;
+    ValueKey key;
     key.name = in.next_text();
-    key.type = static_cast<keys::KeyType>(in.next_below(static_cast<std::uint64_t>(keys::KeyType::length) + 1));
-    key.descending = in.next_flag();
+    key.type = static_cast<ValueType>(in.next_below(static_cast<std::uint64_t>(ValueType::length) + 1));
+    key.descends = in.next_flag();
     keys.push_back(std::move(key));
   }
   return keys;
@@ -136,7 +136,7 @@ std::unique_ptr<rows::RowFormat> next_jsonl(ByteReader& in) {
 std::vector<std::byte> order_bytes(const records::RecordFormat& format) {
   ByteWriter out;
   out.add(std::uint64_t{format.keys.size()});
-  for (const records::KeyField& key : format.keys) out.add(records::to_string(key));
+  for (const RecordKey& key : format.keys) out.add(records::to_string(key));
   return out.take();
 }
 
@@ -154,8 +154,8 @@ std::vector<std::byte> order_bytes(const rows::RowFormat& format) {
 
 records::RecordFormat record_format_of(const Description& description) {
   ByteReader in(description.order, fail);
-  std::vector<std::string> keys;
-  for (std::uint64_t left = in.next_count(sizeof(std::uint64_t)); left > 0; --left) keys.push_back(in.next_text());
+  std::vector<RecordKey> keys;
+  for (std::uint64_t left = in.next_count(sizeof(std::uint64_t)); left > 0; --left) keys.emplace_back(in.next_text());
   in.end();
   in.require(!keys.empty());
   return records::make_record_format(description.record_size, keys);

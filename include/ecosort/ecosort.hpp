@@ -1,16 +1,16 @@
 // EcoSort as a library: sorts what is larger than memory, records of a fixed size, lines of text, rows of CSV or JSON lines.
 //
-//   ecosort::SortSpec spec;
-//   spec.inputs = {"in.dat"};
-//   spec.output = "out.dat";
-//   spec.memory_bytes = 256 << 20;
-//   const ecosort::Report report = ecosort::sort(spec);
+//   ecosort::Request request;
+//   request.inputs = {"in.dat"};
+//   request.rows = ecosort::Records{.record_size = 16, .keys = {ecosort::at(8).u64()}};
+//   request.place.output = "out.dat";
+//   const ecosort::Report report = ecosort::sort(request);
 //
 // Promises: the output exists under its name only when it is complete, verified and on stable storage; the order is stable, and
-// the same bytes come out for any memory and any number of threads; memory_bytes bounds every buffer; a failure leaves nothing
+// the same bytes come out for any memory and any number of threads; means.memory_bytes bounds every buffer; a failure leaves nothing
 // behind. The library installs no signal handlers, changes no limits of the process, prints nothing and never ends the process.
 //
-// Thread-safety: any number of sorts may run at a time, each called from a thread of its own; a SortSpec or a Sorter is used by
+// Thread-safety: any number of sorts may run at a time, each called from a thread of its own; a Request or a Sorter is used by
 // one thread at a time. A sort starts `threads` compute threads, with all signals blocked, and ends them before it returns.
 // Errors: errors.hpp. Should the system's I/O queue itself break (an io_uring that the kernel refuses to enter), that sort throws
 // IoError, and its buffers stay allocated until the process ends, because the system may still write to them.
@@ -27,88 +27,9 @@
 #include <vector>
 
 #include "ecosort/errors.hpp"
+#include "ecosort/request.hpp"
 
 namespace ecosort {
-
-enum class Format : std::uint8_t { records, lines, csv, jsonl };  // as ecosort_format has them
-
-// How text lines are ordered: the keys of GNU sort in the C locale. Without keys the whole line is the key.
-struct LineTerms {
-  std::vector<std::string> keys;        // as `sort -k` takes them, e.g. "2,2n"
-  std::string ordering;                 // letters for keys that have none of their own, and for the whole line: bdfghiMnRrV
-  std::optional<char> field_separator;  // of the fields; none: from non-blank to blank
-  char terminator = '\n';               // or '\0'
-  bool stable = false;                  // lines with equal keys stay in input order, instead of being compared as a whole
-  std::uint64_t header_lines = 0;       // of each input; all are alike, and one stays in front
-};
-
-// How rows of CSV and JSON lines are ordered. Rows go out byte for byte as they came in; rows with equal keys stay in input
-// order. Values that are empty (of JSON: missing, or null), or cannot be read as what the key says, stand together behind the
-// others, or in front of them.
-struct TableTerms {
-  // "NAME[:TYPE][:desc]", the first decides first. Types: text, nocase, number, integer, date, version, length. CSV: a column by
-  // its name in the header, or by its number from 1 on where there is no header. JSON lines: a path, such as user.tags[0], where
-  // double quotes stand around names that have other signs in them.
-  std::vector<std::string> keys;
-  bool nulls_first = false;
-  bool strict = false;         // a value that cannot be read as what its key says is an error
-  bool allow_missing = false;  // of JSON lines: a path that leads nowhere in all of them is none
-  std::string date_format;     // like that of strptime; empty: ISO 8601
-  bool merge = false;          // every input is in order already
-};
-
-// Joules of a sort = idle_w * seconds + core_w * CPU seconds + gb_j * 10^9 bytes moved.
-struct EnergyTerms {
-  double idle_w = 0, core_w = 0, gb_j = 0;
-};
-
-// Of lines and rows: what is compressed on the way in and out (gzip, zstd, lz4, xz, bzip2). Damaged or truncated input is an
-// IoError that tells the place in the compressed file. Of records, too: temporary runs.
-struct CompressionTerms {
-  bool decompress = false;      // inputs that are compressed, by their beginning or their name
-  std::string output = "none";  // or a name of the above; "auto": by the ending of the output's name (.gz .zst .lz4 .xz .bz2)
-  std::optional<int> level;     // of the output; none: the usual one
-  // Of temporary runs: "none", "lz4", "zstd", "zstd:LEVEL"; "auto": for each run what the drives and its first rows show to pay;
-  // empty: "auto" for lines and rows, "none" for records.
-  std::string runs;
-  std::uint64_t assumed_ratio = 0;    // thousandths by which runs will shrink: so much less space is reserved; 0: all of it
-  std::optional<EnergyTerms> energy;  // "auto" takes what needs the fewest joules; none: the least time
-};
-
-// How rows of CSV (RFC 4180) are read.
-struct CsvTerms {
-  std::optional<char> delimiter;    // none: a tab where all files are named .tsv, else a comma
-  std::optional<char> quote = '"';  // none: quotes mean nothing
-  bool header = true;               // the first row of every input; all must be alike, and it goes out once
-};
-
-// What is to be sorted, and with which means. The defaults are right for this machine.
-struct SortSpec {
-  Format format = Format::records;
-  std::vector<std::string> inputs;  // files; "-" alone: standard input
-  std::string output;               // replaced when the result is complete; "-": standard output
-
-  // Records.
-  std::uint64_t record_size = 100;  // bytes, 1 to 1 MiB
-  std::vector<std::string> keys;    // "OFFSET:LENGTH[:TYPE][:desc]" or "OFFSET:TYPE[:desc]", the first decides first; none: 0:10
-  bool reverse = false;             // the direction of every key
-  // Lines.
-  LineTerms lines;
-  // CSV and JSON lines.
-  TableTerms table;
-  // CSV.
-  CsvTerms csv;
-
-  CompressionTerms compression;  // of records: runs alone
-
-  bool unique = false;  // of records, lines or rows with equal keys only the first one stays
-
-  std::uint64_t memory_bytes = 0;             // bound of all buffers; 0: what this process may take
-  unsigned threads = 0;                       // that compute; 0: as many as this process has processors
-  std::vector<std::string> temp_directories;  // for runs, striped by free space; none: that of the output
-  std::string io = "auto";                    // "auto", "uring", "pool", "stxxl"
-  bool reread = false;                        // read the output back from the device before it gets its name
-};
 
 // What a sort will do; see `ecosort plan`. Sizes are exact.
 struct Plan {
@@ -153,15 +74,15 @@ class ECOSORT_API Observer {
 };
 
 // What sort() would do. Opens and checks the files, creates nothing. UsageError for what cannot work.
-[[nodiscard]] ECOSORT_API Plan plan(const SortSpec& spec);
+[[nodiscard]] ECOSORT_API Plan plan(const Request& request);
 
 // Sorts. Throws UsageError, NotEnoughMemory, NotEnoughSpace, IoError, VerificationError, Interrupted (when `stop` is requested):
 // the output then does not exist, or is what it was before.
-ECOSORT_API Report sort(const SortSpec& spec, Observer* observer = nullptr, std::stop_token stop = {});
+ECOSORT_API Report sort(const Request& request, Observer* observer = nullptr, std::stop_token stop = {});
 
 // Records inside a program, more than fit in memory: push them, then pull them in order.
 //
-//   ecosort::Sorter sorter({.record_size = 16, .keys = {"0:u64"}, .memory_bytes = 64 << 20, .temp_directory = "/ssd/tmp"});
+//   ecosort::Sorter sorter({.record_size = 16, .keys = {ecosort::at(0).u64()}, .memory_bytes = 64 << 20, .temp_directory = "/ssd/tmp"});
 //   sorter.push(bytes);                 // whole records, any number of times
 //   ecosort::Reader reader = sorter.finish();
 //   while (const auto records = reader.next(); !records.empty()) use(records);
@@ -169,7 +90,7 @@ ECOSORT_API Report sort(const SortSpec& spec, Observer* observer = nullptr, std:
 // Source of the interface: STXXL's sorter (Dementiev, Kettner, Sanders 2008, section 5).
 struct SorterTerms {
   std::uint64_t record_size = 100;
-  std::vector<std::string> keys;
+  std::vector<RecordKey> keys;
   bool reverse = false, unique = false;
   std::uint64_t memory_bytes = 0;  // besides the two blocks of 1 MiB through which records come and go
   unsigned threads = 0;

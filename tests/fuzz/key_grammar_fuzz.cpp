@@ -58,11 +58,11 @@ void check_marks(const LineOrder& order, Text line) {
 }
 
 void check_order(const LinesOptions& options, std::vector<Text> lines) {
-  const LineOrder order(options.order);
+  const LineOrder order(options.order());
   if (lines.size() > most_lines) lines.resize(most_lines);
   for (const Text a : lines) {
     check_marks(order, a);
-    for (const Text b : lines) check_pair(order, options.order.last_resort, a, b);
+    for (const Text b : lines) check_pair(order, options.order().last_resort, a, b);
   }
   std::stable_sort(lines.begin(), lines.end(), [&](Text a, Text b) { return order.compare(a, b) < 0; });
   for (std::size_t i = 0; i < lines.size(); ++i)
@@ -81,7 +81,7 @@ void check_words(std::string_view input) {
   }
   try {
     const LinesOptions options = parse_lines_words(words);
-    if (!options.help && !options.version) check_order(options, fuzz::split(input, options.terminator()));
+    if (!options.help && !options.version) check_order(options, fuzz::split(input, options.lines().terminator));
   } catch (const UsageError& error) {
     const std::string_view line = error.what();
     require(!line.empty() && line.find('\n') == std::string_view::npos, "one line tells what is wrong");

@@ -94,7 +94,7 @@ std::optional<std::size_t> Columns::find_place(const std::string& text) const {
   return number - 1;
 }
 
-std::size_t Columns::find(const KeyWords& key) const {
+std::size_t Columns::find(const ValueKey& key) const {
   if (!has_header_) return find_number(key.name);
   const auto found = std::ranges::find(names_, key.name);
   if (found == names_.end()) {

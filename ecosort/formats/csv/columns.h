@@ -13,7 +13,6 @@
 namespace ecosort::csv {
 
 using Text = std::string_view;
-using keys::KeyWords;
 
 // Names of the first header; other files must have the same, in the same order.
 class Columns {
@@ -34,7 +33,7 @@ class Columns {
 
   // Number of the key's column, from 0 on: by its name, else by its place, "#1" being the first. Without a header by its number.
   // UsageError where there is none, or several.
-  [[nodiscard]] std::size_t find(const KeyWords& key) const;
+  [[nodiscard]] std::size_t find(const ValueKey& key) const;
 
  private:
   [[nodiscard]] std::size_t find_number(const std::string& text) const;

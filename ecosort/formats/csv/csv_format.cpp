@@ -31,8 +31,8 @@ CsvFormat::CsvFormat(const CsvTerms& terms)
   check_dialect(dialect_);
   if (terms_.keys.empty()) throw UsageError("no key is named");
   if (!terms.date_format.empty()) time_format_ = std::make_unique<TimeFormat>(terms.date_format);
-  for (const KeyWords& words : terms_.keys)
-    keys_.emplace_back(words.type, words.descending, terms.nulls_first, time_format_.get());
+  for (const ValueKey& words : terms_.keys)
+    keys_.emplace_back(words.type, words.descends, terms.nulls_first, time_format_.get());
   levels_ = static_cast<unsigned>(keys_.size());
   joint_ = Key::joint_levels(keys_);
 }
@@ -55,7 +55,7 @@ rows::FirstRow CsvFormat::take_first_row(const std::string& input, Text row) {
   is_first_line_ = false;
   columns_.take(input, row, bytes_before_);
   if (places_.empty())
-    for (const KeyWords& words : terms_.keys) places_.push_back(columns_.find(words));
+    for (const ValueKey& words : terms_.keys) places_.push_back(columns_.find(words));
   wants_first_row_ = false;
   if (!terms_.has_header) return rows::FirstRow::is_sorted;
   const bool is_first = !has_top_;

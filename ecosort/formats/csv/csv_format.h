@@ -26,7 +26,7 @@ struct CsvTerms {
   Dialect dialect;
   bool names_delimiter = false;  // an input that names another one is refused
   bool has_header = true;
-  std::vector<KeyWords> keys;  // at least one
+  std::vector<ValueKey> keys;  // at least one
   bool nulls_first = false;    // values that are empty or unparsable: in front of all others, also of a key that descends
   bool strict = false;         // an unparsable value is an error
   std::string date_format;     // empty: ISO 8601

@@ -9,22 +9,22 @@
 namespace ecosort::records {
 namespace {
 
-bool is_text(const KeyField& field) { return field.type == KeyType::bytes || field.type == KeyType::nocase; }
+bool is_text(const RecordKey& field) { return field.type == RecordKeyType::bytes || field.type == RecordKeyType::nocase; }
 
-KeyField simplest(KeyField field) {
-  const bool has_byte_order = field.length > 1 && !is_text(field) && field.type != KeyType::dec;
-  if (!has_byte_order) field.big_endian = true;
-  if (field.type == KeyType::unsigned_integer && field.big_endian) field.type = KeyType::bytes;
+RecordKey simplest(RecordKey field) {
+  const bool has_byte_order = field.length > 1 && !is_text(field) && field.type != RecordKeyType::dec;
+  if (!has_byte_order) field.is_big_endian = true;
+  if (field.type == RecordKeyType::unsigned_integer && field.is_big_endian) field.type = RecordKeyType::bytes;
   return field;
 }
 
 // Adjacent fields of bytes of one kind and direction are one field: 0:4 and 4:6 sort like 0:10.
-std::vector<KeyField> join_adjacent(const std::vector<KeyField>& fields) {
-  std::vector<KeyField> joined;
-  for (const KeyField& given : fields) {
-    const KeyField field = simplest(given);
+std::vector<RecordKey> join_adjacent(const std::vector<RecordKey>& fields) {
+  std::vector<RecordKey> joined;
+  for (const RecordKey& given : fields) {
+    const RecordKey field = simplest(given);
     const bool continues = !joined.empty() && joined.back().offset + joined.back().length == field.offset &&
-                           joined.back().descending == field.descending && joined.back().type == field.type && is_text(field);
+                           joined.back().descends == field.descends && joined.back().type == field.type && is_text(field);
     if (continues) {
       joined.back().length += field.length;
     } else {
@@ -89,14 +89,14 @@ class Encoder::FieldReader {
  public:
   FieldReader(const Field& field, std::uint32_t record_size, const std::byte* record)
       : field_(field), record_size_(record_size), record_(record) {
-    if (field.key.type == KeyType::dec) decimal_.emplace(record + field.key.offset, field.key.length);
+    if (field.key.type == RecordKeyType::dec) decimal_.emplace(record + field.key.offset, field.key.length);
   }
 
   // Key bytes skip ... skip+7 of the field, zero-padded beyond it; skip is below its key bytes.
   [[nodiscard]] std::uint64_t word(std::uint64_t skip) const {
     const std::uint64_t bytes = std::min<std::uint64_t>(field_.key_bytes - skip, word_bytes);
     if (!decimal_) return make_key_word(field_.key, record_size_, skip, bytes).load(record_);
-    const std::uint64_t flip = field_.key.descending ? ~std::uint64_t{0} : 0;
+    const std::uint64_t flip = field_.key.descends ? ~std::uint64_t{0} : 0;
     return (decimal_->word(skip) ^ flip) & ~std::uint64_t{0} << (64 - 8 * bytes);
   }
 
@@ -110,8 +110,8 @@ class Encoder::FieldReader {
 Encoder::Encoder(const RecordFormat& format) : record_size_(format.record_size) {
   check_record_format(format);
   bool has_decimal = false;
-  for (const KeyField& field : join_adjacent(format.keys)) {
-    const bool is_decimal = field.type == KeyType::dec;
+  for (const RecordKey& field : join_adjacent(format.keys)) {
+    const bool is_decimal = field.type == RecordKeyType::dec;
     has_decimal |= is_decimal;
     fields_.push_back({field, is_decimal ? DecimalKey::key_bytes(field.length) : field.length});
     key_length_ += fields_.back().key_bytes;
@@ -194,9 +194,9 @@ KeyWindow Encoder::window(const std::byte* record, std::uint64_t skip) const noe
 
 int Encoder::compare(const std::byte* a, const std::byte* b) const noexcept {
   for (const Field& field : fields_) {
-    if (field.key.type == KeyType::bytes) {
+    if (field.key.type == RecordKeyType::bytes) {
       const int order = std::memcmp(a + field.key.offset, b + field.key.offset, field.key.length);
-      if (order != 0) return field.key.descending == (order < 0) ? 1 : -1;
+      if (order != 0) return field.key.descends == (order < 0) ? 1 : -1;
       continue;
     }
     const FieldReader reader_a(field, record_size_, a), reader_b(field, record_size_, b);
@@ -221,7 +221,7 @@ std::uint64_t Encoder::common_key_bytes(const std::byte* a, const std::byte* b, 
   for (const Field& field : fields_) {
     std::uint64_t same = std::min<std::uint64_t>(skip, field.key_bytes);
     skip -= same;
-    if (field.key.type == KeyType::bytes) {
+    if (field.key.type == RecordKeyType::bytes) {
       const std::uint64_t start = field.key.offset + same;
       same += mismatch_at(a + start, b + start, field.key_bytes - same);
     } else {

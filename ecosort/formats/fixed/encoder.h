@@ -107,7 +107,7 @@ class Encoder {
 
   // A field that has been brought into the fewest kinds: big-endian unsigned integers are bytes.
   struct Field {
-    KeyField key;
+    RecordKey key;
     std::uint64_t key_bytes;
   };
   // A word of a key of several fields: one piece per field, moved to its place.

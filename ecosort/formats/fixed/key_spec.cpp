@@ -13,24 +13,24 @@ namespace {
 
 struct NamedType {
   std::string_view name;
-  KeyType type;
+  RecordKeyType type;
   std::uint32_t width;  // bytes; 0: any
   std::string_view explanation;
 };
 
-constexpr NamedType types[] = {{"bytes", KeyType::bytes, 0, "bytes"},
-                               {"nocase", KeyType::nocase, 0, "bytes, ASCII letters of either case equal"},
-                               {"dec", KeyType::dec, 0, "decimal number"},
-                               {"u8", KeyType::unsigned_integer, 1, "unsigned integer"},
-                               {"u16", KeyType::unsigned_integer, 2, "unsigned integer"},
-                               {"u32", KeyType::unsigned_integer, 4, "unsigned integer"},
-                               {"u64", KeyType::unsigned_integer, 8, "unsigned integer"},
-                               {"i8", KeyType::signed_integer, 1, "signed integer"},
-                               {"i16", KeyType::signed_integer, 2, "signed integer"},
-                               {"i32", KeyType::signed_integer, 4, "signed integer"},
-                               {"i64", KeyType::signed_integer, 8, "signed integer"},
-                               {"f32", KeyType::floating, 4, "floating-point number"},
-                               {"f64", KeyType::floating, 8, "floating-point number"}};
+constexpr NamedType types[] = {{"bytes", RecordKeyType::bytes, 0, "bytes"},
+                               {"nocase", RecordKeyType::nocase, 0, "bytes, ASCII letters of either case equal"},
+                               {"dec", RecordKeyType::dec, 0, "decimal number"},
+                               {"u8", RecordKeyType::unsigned_integer, 1, "unsigned integer"},
+                               {"u16", RecordKeyType::unsigned_integer, 2, "unsigned integer"},
+                               {"u32", RecordKeyType::unsigned_integer, 4, "unsigned integer"},
+                               {"u64", RecordKeyType::unsigned_integer, 8, "unsigned integer"},
+                               {"i8", RecordKeyType::signed_integer, 1, "signed integer"},
+                               {"i16", RecordKeyType::signed_integer, 2, "signed integer"},
+                               {"i32", RecordKeyType::signed_integer, 4, "signed integer"},
+                               {"i64", RecordKeyType::signed_integer, 8, "signed integer"},
+                               {"f32", RecordKeyType::floating, 4, "floating-point number"},
+                               {"f64", RecordKeyType::floating, 8, "floating-point number"}};
 
 [[noreturn]] void refuse(std::string_view text, std::string_view reason) {
   throw UsageError(fmt::format("key '{}': {}; write OFFSET:LENGTH[:TYPE][:desc], for example 0:10 or 8:8:u64le", text, reason));
@@ -77,7 +77,7 @@ std::optional<WrittenType> find_type(std::string_view name) {
   return std::nullopt;
 }
 
-const NamedType* type_of(const KeyField& field) {
+const NamedType* type_of(const RecordKey& field) {
   for (const NamedType& type : types) {
     if (type.type == field.type && (type.width == 0 || type.width == field.length)) return &type;
   }
@@ -85,71 +85,42 @@ const NamedType* type_of(const KeyField& field) {
 }
 
 // The type and its byte order, as find_type reads them. The field suits its type.
-std::string type_name(const KeyField& field) {
+std::string type_name(const RecordKey& field) {
   const NamedType& type = *type_of(field);
-  return fmt::format("{}{}", type.name, type.width <= 1 ? "" : field.big_endian ? "be" : "le");
-}
-
-void set_type(KeyField& field, const WrittenType& written) {
-  field.type = written.type->type;
-  field.big_endian = written.big_endian;
+  return fmt::format("{}{}", type.name, type.width <= 1 ? "" : field.is_big_endian ? "be" : "le");
 }
 
 }  // namespace
 
-KeyField parse_key_field(std::string_view text) {
-  const std::vector<std::string_view> parts = split_at_colons(text);
-  if (parts.size() < 2) refuse(text, "no length");
-  KeyField field;
-  field.offset = parse_number(text, parts[0], "offset");
-  std::size_t next = 2;
-  if (const auto number = find_type(parts[1]); number && number->type->width > 0) {
-    set_type(field, *number);
-    field.length = number->type->width;
-  } else {
-    field.length = parse_number(text, parts[1], "length");
-    if (field.length == 0) refuse(text, "the length is 0");
-    if (next < parts.size() && parts[next] != "desc") {
-      const auto written = find_type(parts[next]);
-      if (!written)
-        refuse(text, fmt::format("'{}' is no type; there are {}, numbers of more than one byte also with le or be", parts[next],
-                                 type_names()));
-      if (const std::uint32_t width = written->type->width; width != 0 && width != field.length)
-        refuse(text, fmt::format("{} has the length {}, not {}", parts[next], width, field.length));
-      set_type(field, *written);
-      ++next;
-    }
-  }
-  if (next < parts.size() && parts[next] == "desc") {
-    field.descending = true;
-    ++next;
-  }
-  if (next < parts.size()) refuse(text, fmt::format("'{}' is not understood here", parts[next]));
-  return field;
-}
-
-RecordFormat make_record_format(std::uint64_t record_size, const std::vector<std::string>& key_texts, bool reverse) {
+RecordFormat make_record_format(std::uint64_t record_size, const std::vector<RecordKey>& keys, bool reverse) {
   if (record_size == 0 || record_size > max_record_size) {
     throw UsageError(fmt::format("record size {}: a record has 1 to {} bytes", record_size, max_record_size));
   }
   RecordFormat format;
   format.record_size = static_cast<std::uint32_t>(record_size);
-  format.keys = {KeyField{0, std::min(default_key_length, format.record_size)}};
-  if (!key_texts.empty()) {
-    format.keys.clear();
-    for (const std::string& text : key_texts) format.keys.push_back(parse_key_field(text));
-  }
+  format.keys = {RecordKey{0, std::min(default_key_length, format.record_size)}};
+  if (!keys.empty()) format.keys = keys;
   check_record_format(format);
-  for (KeyField& field : format.keys) field.descending ^= reverse;
+  for (RecordKey& field : format.keys) field.descends ^= reverse;
   return format;
 }
+
+RecordFormat make_record_format(const Records& records) {
+  return make_record_format(size_of(records), records.keys, records.reverse);
+}
+
+std::uint64_t size_of(const Records& records) noexcept {
+  return records.record_size != 0 ? records.record_size : usual_record_size;
+}
+
+bool is_assumed(const Records& records) noexcept { return records.record_size == 0 && records.keys.empty(); }
 
 void check_record_format(const RecordFormat& format) {
   if (format.record_size == 0 || format.record_size > max_record_size) {
     throw UsageError(fmt::format("record size {}: a record has 1 to {} bytes", format.record_size, max_record_size));
   }
   if (format.keys.empty()) throw UsageError("no key: give at least one, for example 0:10");
-  for (const KeyField& field : format.keys) {
+  for (const RecordKey& field : format.keys) {
     if (field.length == 0) throw UsageError(fmt::format("key {}:{} has no bytes", field.offset, field.length));
     if (type_of(field) == nullptr) {
       throw UsageError(fmt::format("key {}:{}: no number of its type has this length", field.offset, field.length));
@@ -162,15 +133,52 @@ void check_record_format(const RecordFormat& format) {
   }
 }
 
-std::string to_string(const KeyField& field) {
-  const std::string type = field.type == KeyType::bytes ? "" : ":" + type_name(field);
-  return fmt::format("{}:{}{}{}", field.offset, field.length, type, field.descending ? ":desc" : "");
+std::string to_string(const RecordKey& field) {
+  const std::string type = field.type == RecordKeyType::bytes ? "" : ":" + type_name(field);
+  return fmt::format("{}:{}{}{}", field.offset, field.length, type, field.descends ? ":desc" : "");
 }
 
-std::string explain(const KeyField& field) {
+std::string explain(const RecordKey& field) {
   const NamedType& type = *type_of(field);
-  const std::string_view order = type.width <= 1 ? "" : field.big_endian ? ", big-endian" : ", little-endian";
-  return fmt::format("{} ({}{}, {} first)", to_string(field), type.explanation, order, field.descending ? "largest" : "smallest");
+  const std::string_view order = type.width <= 1 ? "" : field.is_big_endian ? ", big-endian" : ", little-endian";
+  return fmt::format("{} ({}{}, {} first)", to_string(field), type.explanation, order, field.descends ? "largest" : "smallest");
 }
 
 }  // namespace ecosort::records
+
+namespace ecosort {
+
+RecordKey::RecordKey(std::string_view text) {
+  const std::vector<std::string_view> parts = records::split_at_colons(text);
+  if (parts.size() < 2) records::refuse(text, "no length");
+  offset = records::parse_number(text, parts[0], "offset");
+  const auto take = [this](const records::WrittenType& written) {
+    type = written.type->type;
+    is_big_endian = written.big_endian;
+  };
+  std::size_t next = 2;
+  if (const auto number = records::find_type(parts[1]); number && number->type->width > 0) {
+    take(*number);
+    length = number->type->width;
+  } else {
+    length = records::parse_number(text, parts[1], "length");
+    if (length == 0) records::refuse(text, "the length is 0");
+    if (next < parts.size() && parts[next] != "desc") {
+      const auto written = records::find_type(parts[next]);
+      if (!written)
+        records::refuse(text, fmt::format("'{}' is no type; there are {}, numbers of more than one byte also with le or be", parts[next],
+                                 records::type_names()));
+      if (const std::uint32_t width = written->type->width; width != 0 && width != length)
+        records::refuse(text, fmt::format("{} has the length {}, not {}", parts[next], width, length));
+      take(*written);
+      ++next;
+    }
+  }
+  if (next < parts.size() && parts[next] == "desc") {
+    descends = true;
+    ++next;
+  }
+  if (next < parts.size()) records::refuse(text, fmt::format("'{}' is not understood here", parts[next]));
+}
+
+}  // namespace ecosort

@@ -17,45 +17,38 @@
 #include <string_view>
 #include <vector>
 
+#include "ecosort/request.hpp"
+
 namespace ecosort::records {
 
 inline constexpr std::uint32_t max_record_size = 1U << 20U;  // bytes
-inline constexpr std::uint32_t default_key_length = 10;      // bytes; the key of the Sort Benchmark
-
-// The numbers are those of the journal of in-place jobs.
-enum class KeyType : std::uint8_t { bytes = 0, nocase = 1, dec = 2, unsigned_integer = 3, signed_integer = 4, floating = 5 };
-
-struct KeyField {
-  std::uint32_t offset = 0;  // bytes from the start of the record
-  std::uint32_t length = 0;  // bytes, at least 1
-  bool descending = false;
-  KeyType type = KeyType::bytes;
-  bool big_endian = false;  // of integers and floating-point numbers
-
-  friend bool operator==(const KeyField&, const KeyField&) = default;
-};
+inline constexpr std::uint32_t usual_record_size = 100;    // bytes, and the key of the Sort Benchmark
+inline constexpr std::uint32_t default_key_length = 10;      // bytes
 
 struct RecordFormat {
-  std::uint32_t record_size = 100;                                 // bytes, 1 ... max_record_size
-  std::vector<KeyField> keys = {KeyField{0, default_key_length}};  // most significant first, never empty
+  std::uint32_t record_size = usual_record_size;                   // bytes, 1 ... max_record_size
+  std::vector<RecordKey> keys = {RecordKey{0, default_key_length}};  // most significant first, never empty
 };
-
-// "OFFSET:LENGTH[:TYPE][:desc]" or "OFFSET:TYPE[:desc]" for a number, whose type says the length -> field. Throws UsageError
-// (one line, names the text) for anything else.
-KeyField parse_key_field(std::string_view text);
 
 // The format of `--record-size` and the `--key` options in their order. Without a key: the first 10 bytes, or the whole
 // record where it is shorter. `reverse` turns the direction of every field round, which reverses the order of unequal keys.
 // Throws UsageError for a size or a key that cannot be.
-RecordFormat make_record_format(std::uint64_t record_size, const std::vector<std::string>& key_texts, bool reverse = false);
+RecordFormat make_record_format(std::uint64_t record_size, const std::vector<RecordKey>& keys, bool reverse = false);
+RecordFormat make_record_format(const Records& records);
+
+// Bytes of a record as asked for, or as usual.
+std::uint64_t size_of(const Records& records) noexcept;
+
+// No one said what the records are: they must look like those of the Sort Benchmark.
+bool is_assumed(const Records& records) noexcept;
 
 // Throws UsageError unless the record size is allowed and every key field lies inside the record and suits its type.
 void check_record_format(const RecordFormat& format);
 
-// "OFFSET:LENGTH[:TYPE][:desc]", as parse_key_field reads it; without the type where it is `bytes`.
-std::string to_string(const KeyField& field);
+// "OFFSET:LENGTH[:TYPE][:desc]", as a RecordKey is made from it; without the type where it is `bytes`.
+std::string to_string(const RecordKey& field);
 
 // The same for people: "8:8:u64le:desc (unsigned integer, little-endian, largest first)".
-std::string explain(const KeyField& field);
+std::string explain(const RecordKey& field);
 
 }  // namespace ecosort::records

@@ -49,25 +49,25 @@ std::uint64_t KeyWord::load(const std::byte* record) const noexcept {
   return (word ^ flip) << lift & mask;
 }
 
-KeyWord make_key_word(const KeyField& field, std::uint32_t record_size, std::uint64_t skip, std::uint64_t bytes) noexcept {
+KeyWord make_key_word(const RecordKey& field, std::uint32_t record_size, std::uint64_t skip, std::uint64_t bytes) noexcept {
   KeyWord word;
   word.loaded = static_cast<std::uint8_t>(std::min<std::uint32_t>(record_size, 8));
   if (bytes == 0) return word;  // mask 0: all padding
-  const bool is_text = field.type == KeyType::bytes || field.type == KeyType::nocase;
+  const bool is_text = field.type == RecordKeyType::bytes || field.type == RecordKeyType::nocase;
   word.mask = ~std::uint64_t{0} << (64 - 8 * bytes);
-  word.flip = field.descending ? ~std::uint64_t{0} : 0;
+  word.flip = field.descends ? ~std::uint64_t{0} : 0;
   const std::uint64_t wanted = field.offset + (is_text ? skip : 0);
   const std::uint64_t at = std::min<std::uint64_t>(wanted, record_size - word.loaded);
   word.at = static_cast<std::uint32_t>(at);
   word.shift = static_cast<std::uint32_t>(8 * (wanted - at));
-  if (field.type == KeyType::nocase) word.fold = KeyWord::Fold::letters;
+  if (field.type == RecordKeyType::nocase) word.fold = KeyWord::Fold::letters;
   if (is_text) return word;
-  if (field.type == KeyType::signed_integer) word.flip ^= top_bit;
-  word.little_endian = !field.big_endian;
+  if (field.type == RecordKeyType::signed_integer) word.flip ^= top_bit;
+  word.little_endian = !field.is_big_endian;
   if (word.little_endian) word.shift = static_cast<std::uint32_t>(64 - 8 * (wanted - at + field.length));
   word.field_mask = ~std::uint64_t{0} << (64 - 8 * field.length);
   word.lift = static_cast<std::uint32_t>(8 * skip);
-  if (field.type == KeyType::floating) {
+  if (field.type == RecordKeyType::floating) {
     word.fold = KeyWord::Fold::floating;
     word.infinity = field.length == 4 ? std::uint64_t{0x7f800000} << 32U : std::uint64_t{0x7ff} << 52U;
   }

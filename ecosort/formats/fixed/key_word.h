@@ -56,7 +56,7 @@ struct KeyWord {
 
 // Key bytes skip ... skip + bytes - 1 (bytes <= 8) of a field that is not `dec`, in records of this size. For a number they end
 // with the number at the latest.
-[[nodiscard]] KeyWord make_key_word(const KeyField& field, std::uint32_t record_size, std::uint64_t skip,
+[[nodiscard]] KeyWord make_key_word(const RecordKey& field, std::uint32_t record_size, std::uint64_t skip,
                                     std::uint64_t bytes) noexcept;
 
 }  // namespace ecosort::records

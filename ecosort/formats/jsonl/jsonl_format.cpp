@@ -38,10 +38,10 @@ JsonlFormat::JsonlFormat(const JsonlTerms& terms)
   if (terms_.keys.empty()) throw UsageError("no key is named");
   if (terms_.keys.size() > most_paths) throw UsageError(fmt::format("{} keys are more than {}", terms_.keys.size(), most_paths));
   if (!terms.date_format.empty()) time_format_ = std::make_unique<keys::TimeFormat>(terms.date_format);
-  for (const keys::KeyWords& words : terms_.keys) {
+  for (const ValueKey& words : terms_.keys) {
     paths_.push_back(parse_path(words.name));
     constexpr bool empty_is_null = false;
-    keys_.emplace_back(words.type, words.descending, terms.nulls_first, time_format_.get(), empty_is_null);
+    keys_.emplace_back(words.type, words.descends, terms.nulls_first, time_format_.get(), empty_is_null);
   }
   levels_ = static_cast<unsigned>(keys_.size());
   joint_ = keys::Key::joint_levels(keys_);

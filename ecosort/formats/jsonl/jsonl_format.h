@@ -20,7 +20,7 @@
 namespace ecosort::jsonl {
 
 struct JsonlTerms {
-  std::vector<keys::KeyWords> keys;  // at least one; their names are paths
+  std::vector<ValueKey> keys;  // at least one; their names are paths
   bool nulls_first = false;          // values that are missing, null or unparsable: in front of all others
   bool strict = false;               // an unparsable value is an error
   std::string date_format;           // empty: ISO 8601

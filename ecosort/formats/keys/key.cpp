@@ -25,8 +25,8 @@ bool is_null(KeyWindow window) noexcept {
          (window.prefix == behind_all.prefix && window.extension == behind_all.extension);
 }
 
-std::optional<Number> read(KeyType type, Text value) noexcept {
-  return type == KeyType::integer ? read_integer(value) : read_number(value);
+std::optional<Number> read(ValueType type, Text value) noexcept {
+  return type == ValueType::integer ? read_integer(value) : read_number(value);
 }
 
 // UTF-8: bytes that continue with a character do not count.
@@ -85,25 +85,25 @@ KeyWindow Key::any_window(Text value, std::size_t depth, ValueKind& kind) const 
     return null_window();
   }
   switch (type_) {
-    case KeyType::text: {
+    case ValueType::text: {
       if (depth == 0) return counted(lines::text_window(value, descending_ ? ~std::uint64_t{0} : 0));
       unsigned char bytes[window_room];
       return counted(make_window(bytes, lines::copy_from(value, depth, bytes), descending_));
     }
-    case KeyType::nocase: {
+    case ValueType::nocase: {
       unsigned char bytes[window_room];
       return counted(make_window(bytes, copy_folded(value, depth, bytes), descending_));
     }
-    case KeyType::version: {
+    case ValueType::version: {
       const KeyWindow window = lines::version_window(value, depth);
       return descending_ ? lines::complement(window) : window;
     }
-    case KeyType::date:
+    case ValueType::date:
       return date_window(value, depth, kind);
-    case KeyType::length:
+    case ValueType::length:
       return number_to_window(characters_of(value), descending_);
-    case KeyType::number:
-    case KeyType::integer:
+    case ValueType::number:
+    case ValueType::integer:
       break;
   }
   return number_window(value, depth, kind);
@@ -111,7 +111,7 @@ KeyWindow Key::any_window(Text value, std::size_t depth, ValueKind& kind) const 
 
 ValueKind Key::kind_of(Text value) const {
   if (!is_there(value)) return ValueKind::empty;
-  if (type_ != KeyType::number && type_ != KeyType::integer && type_ != KeyType::date) return ValueKind::usual;
+  if (type_ != ValueType::number && type_ != ValueType::integer && type_ != ValueType::date) return ValueKind::usual;
   ValueKind kind = ValueKind::usual;
   (void)window(value, 0, kind);
   return kind;
@@ -120,16 +120,16 @@ ValueKind Key::kind_of(Text value) const {
 std::optional<lines::JointWindow::Level> Key::joint_level() const noexcept {
   using Kind = lines::JointWindow::Kind;
   switch (type_) {
-    case KeyType::text:
+    case ValueType::text:
       return lines::JointWindow::Level{Kind::text, descending_};
-    case KeyType::date:
+    case ValueType::date:
       return lines::JointWindow::Level{Kind::date, descending_};
-    case KeyType::number:
-    case KeyType::integer:
+    case ValueType::number:
+    case ValueType::integer:
       return lines::JointWindow::Level{Kind::number, descending_};
-    case KeyType::nocase:
-    case KeyType::version:
-    case KeyType::length:
+    case ValueType::nocase:
+    case ValueType::version:
+    case ValueType::length:
       break;
   }
   return std::nullopt;
@@ -147,44 +147,44 @@ std::vector<lines::JointWindow::Level> Key::joint_levels(const std::vector<Key>&
 }
 
 void Key::add_to(lines::JointWindow& to, Text value, ValueKind& kind) const {
-  if (type_ == KeyType::text) {
+  if (type_ == ValueType::text) {
     kind = is_there(value) ? ValueKind::usual : ValueKind::empty;
     return kind == ValueKind::usual ? to.add_text(value, descending_) : to.add_null(nulls_first_);
   }
   const KeyWindow made = window(value, 0, kind);
   if (kind != ValueKind::usual) return to.add_null(nulls_first_);
   const KeyWindow ascending = descending_ ? lines::complement(made) : made;
-  type_ == KeyType::date ? to.add_date(ascending, descending_) : to.add_number(ascending, descending_);
+  type_ == ValueType::date ? to.add_date(ascending, descending_) : to.add_number(ascending, descending_);
 }
 
 bool Key::is_cut(KeyWindow window) const noexcept {
   if (is_null(window)) return false;
   if (descending_) window = lines::complement(window);
   const auto last = static_cast<unsigned char>(window.extension);
-  if (type_ == KeyType::version) return static_cast<lines::VersionRest>(last) != lines::VersionRest::nothing;
+  if (type_ == ValueType::version) return static_cast<lines::VersionRest>(last) != lines::VersionRest::nothing;
   return last > window_bytes + counts_from_;
 }
 
 bool Key::has_deeper_window(KeyWindow window) const noexcept {
-  if (type_ != KeyType::version || is_null(window)) return true;
+  if (type_ != ValueType::version || is_null(window)) return true;
   if (descending_) window = lines::complement(window);
   return static_cast<lines::VersionRest>(static_cast<unsigned char>(window.extension)) != lines::VersionRest::by_compare;
 }
 
 int Key::compare_usual(Text a, Text b) const {
   switch (type_) {
-    case KeyType::text:
+    case ValueType::text:
       return a.compare(b);
-    case KeyType::nocase:
+    case ValueType::nocase:
       return compare_folded(a, b);
-    case KeyType::number:
-    case KeyType::integer:
+    case ValueType::number:
+    case ValueType::integer:
       return lines::compare_numbers(*read(type_, a), *read(type_, b));
-    case KeyType::date:
+    case ValueType::date:
       return keys::compare(*read_time(a), *read_time(b));
-    case KeyType::version:
+    case ValueType::version:
       return lines::compare_versions(a, b);
-    case KeyType::length:
+    case ValueType::length:
       break;
   }
   const std::uint64_t x = characters_of(a), y = characters_of(b);
@@ -203,7 +203,7 @@ int Key::compare_by_windows(Text a, Text b) const {
 }
 
 int Key::compare(Text a, Text b) const {
-  if (type_ == KeyType::number || type_ == KeyType::integer || type_ == KeyType::date) return compare_by_windows(a, b);
+  if (type_ == ValueType::number || type_ == ValueType::integer || type_ == ValueType::date) return compare_by_windows(a, b);
   const bool a_is_null = kind_of(a) != ValueKind::usual, b_is_null = kind_of(b) != ValueKind::usual;
   if (a_is_null || b_is_null) {
     if (a_is_null == b_is_null) return 0;

@@ -26,22 +26,22 @@ enum class ValueKind : std::uint8_t { usual, empty, unparsable };
 class Key {
  public:
   // `format` may be null: ISO 8601. It outlives this.
-  Key(KeyType type, bool descending, bool nulls_first, const TimeFormat* format, bool empty_is_null = true)
+  Key(ValueType type, bool descending, bool nulls_first, const TimeFormat* format, bool empty_is_null = true)
       : type_(type),
         descending_(descending),
         nulls_first_(nulls_first),
-        empty_is_null_(empty_is_null && type != KeyType::length),
-        counts_from_(!empty_is_null && (type == KeyType::text || type == KeyType::nocase) ? 1 : 0),
-        read_number_(type == KeyType::number || type == KeyType::integer ? lines::number_reader() : nullptr),
+        empty_is_null_(empty_is_null && type != ValueType::length),
+        counts_from_(!empty_is_null && (type == ValueType::text || type == ValueType::nocase) ? 1 : 0),
+        read_number_(type == ValueType::number || type == ValueType::integer ? lines::number_reader() : nullptr),
         format_(format) {}
 
-  [[nodiscard]] KeyType type() const noexcept { return type_; }
+  [[nodiscard]] ValueType type() const noexcept { return type_; }
 
   // Bytes depth ... of what orders the value, as RowFormat::window() has it. `kind` is set at depth 0.
   [[nodiscard]] records::KeyWindow window(Text value, std::size_t depth, ValueKind& kind) const {
     if (depth == 0 && read_number_ != nullptr) {
       const lines::NumberWindow number = read_number_(value.data(), value.size());
-      if (number.length == value.size() && number.has_digits && !(type_ == KeyType::integer && number.has_point)) [[likely]] {
+      if (number.length == value.size() && number.has_digits && !(type_ == ValueType::integer && number.has_point)) [[likely]] {
         kind = ValueKind::usual;
         return descending_ ? lines::complement(number.window()) : number.window();
       }
@@ -56,10 +56,10 @@ class Key {
 
   // See RowFormat.
   [[nodiscard]] rows::KeyBytes key_bytes() const noexcept {
-    return type_ == KeyType::text || type_ == KeyType::nocase ? rows::KeyBytes::compared : rows::KeyBytes::made;
+    return type_ == ValueType::text || type_ == ValueType::nocase ? rows::KeyBytes::compared : rows::KeyBytes::made;
   }
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, std::size_t skip) const noexcept {
-    return type_ == KeyType::text ? lines::common_beginning(a, b, skip) : lines::common_folded(a, b, skip);
+    return type_ == ValueType::text ? lines::common_beginning(a, b, skip) : lines::common_folded(a, b, skip);
   }
   [[nodiscard]] bool is_cut(records::KeyWindow window) const noexcept;
   [[nodiscard]] bool has_deeper_window(records::KeyWindow window) const noexcept;
@@ -85,7 +85,7 @@ class Key {
   [[nodiscard]] int compare_by_windows(Text a, Text b) const;
   [[nodiscard]] int compare_usual(Text a, Text b) const;
 
-  KeyType type_;
+  ValueType type_;
   bool descending_, nulls_first_, empty_is_null_;
   std::uint32_t counts_from_;  // what the last byte of a window has for no bytes: where they may be none, 0 is that of nulls
   lines::NumberReader read_number_;  // of numbers as most of them are; null of other types

@@ -15,13 +15,13 @@
 namespace ecosort::keys {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, KeyType>, 7> types{{{"text", KeyType::text},
-                                                                     {"nocase", KeyType::nocase},
-                                                                     {"number", KeyType::number},
-                                                                     {"integer", KeyType::integer},
-                                                                     {"date", KeyType::date},
-                                                                     {"version", KeyType::version},
-                                                                     {"length", KeyType::length}}};
+constexpr std::array<std::pair<std::string_view, ValueType>, 7> types{{{"text", ValueType::text},
+                                                                     {"nocase", ValueType::nocase},
+                                                                     {"number", ValueType::number},
+                                                                     {"integer", ValueType::integer},
+                                                                     {"date", ValueType::date},
+                                                                     {"version", ValueType::version},
+                                                                     {"length", ValueType::length}}};
 
 // Names of other tools, and what is meant by them.
 constexpr std::pair<std::string_view, std::string_view> other_names[] = {
@@ -38,7 +38,7 @@ std::string did_you_mean_type(std::string_view word, std::span<const std::string
   return did_you_mean(word, words);
 }
 
-std::optional<KeyType> type_of(std::string_view word) {
+std::optional<ValueType> type_of(std::string_view word) {
   for (const auto& [name, type] : types)
     if (name == word) return type;
   return std::nullopt;
@@ -61,7 +61,7 @@ std::string shown(std::string_view value) {
   return value.size() > most ? text + "..." : text;
 }
 
-std::string_view to_string(KeyType type) noexcept {
+std::string_view to_string(ValueType type) noexcept {
   for (const auto& [name, of] : types)
     if (of == type) return name;
   return "";
@@ -81,22 +81,28 @@ std::string no_type_text(std::string_view name) {
                      meant.empty() ? "; a" : meant + " A", fmt::join(words, ", "));
 }
 
-KeyWords parse_key(std::string_view text) {
-  KeyWords key;
-  std::string_view left = text;
-  if (const std::string_view word = last_word(left); word == "desc" || word == "asc") {
-    key.descending = word == "desc";
-    cut_off(left, word);
-  }
-  if (const std::string_view word = last_word(left); !word.empty()) {
-    if (const auto type = type_of(word)) {
-      key.type = *type;
-      cut_off(left, word);
-    }
-  }
-  if (left.empty()) throw UsageError(fmt::format("key '{}' names nothing; give NAME[:TYPE][:desc]", text));
-  key.name = left;
-  return key;
+std::string to_string(const ValueKey& key) {
+  return fmt::format("{}:{}{}", key.name, to_string(key.type), key.descends ? ":desc" : "");
 }
 
 }  // namespace ecosort::keys
+
+namespace ecosort {
+
+ValueKey::ValueKey(std::string_view text) {
+  std::string_view left = text;
+  if (const std::string_view word = keys::last_word(left); word == "desc" || word == "asc") {
+    descends = word == "desc";
+    keys::cut_off(left, word);
+  }
+  if (const std::string_view word = keys::last_word(left); !word.empty()) {
+    if (const auto written = keys::type_of(word)) {
+      type = *written;
+      keys::cut_off(left, word);
+    }
+  }
+  if (left.empty()) throw UsageError(fmt::format("key '{}' names nothing; give NAME[:TYPE][:desc]", text));
+  name = left;
+}
+
+}  // namespace ecosort

@@ -5,18 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "ecosort/request.hpp"
+
 namespace ecosort::keys {
 
-enum class KeyType : std::uint8_t { text, nocase, number, integer, date, version, length };
-
-struct KeyWords {
-  std::string name;  // of a column, its number from 1 on, or a path
-  KeyType type = KeyType::text;
-  bool descending = false;
-};
-
-// Words that are no type and no direction belong to the name. UsageError for a key without a name.
-[[nodiscard]] KeyWords parse_key(std::string_view text);
+// "NAME:TYPE[:desc]", from which the same key is made whatever its name.
+[[nodiscard]] std::string to_string(const ValueKey& key);
 
 // A name that may have been meant as NAME:TYPE: what is in front of its last colon. Empty where there is none.
 [[nodiscard]] std::string_view name_before_type(std::string_view name) noexcept;
@@ -27,6 +21,6 @@ struct KeyWords {
 [[nodiscard]] std::string shown(std::string_view value);
 
 // What is no value of this type is no ... ("number").
-[[nodiscard]] std::string_view to_string(KeyType type) noexcept;
+[[nodiscard]] std::string_view to_string(ValueType type) noexcept;
 
 }  // namespace ecosort::keys

@@ -2,14 +2,17 @@
 
 #include <fmt/format.h>
 #include <getopt.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <span>
 
 #include "base/errors.h"
+#include "base/size_text.h"
 #include "codec/block_codec.h"
 #include "codec/codec.h"
 #include "formats/lines/key_warnings.h"
@@ -153,7 +156,7 @@ class Parser {
       }
       if (c == 1) {
         operand(optarg, true);
-        only_operands = posixly_correct_ && !options_.inputs.empty();
+        only_operands = posixly_correct_ && !request_.inputs.empty();
       } else if (c == ':' || c == '?') {
         bad_option(c, word);
       } else {
@@ -177,6 +180,9 @@ class Parser {
   void set_check(Check check);
   void set_separator(std::string_view text);
   void set_size(std::string_view text);
+  void set_threads(std::uint64_t threads);
+  void order_by(char letter);
+  void resolve_means();
   void set_compress_program(const char* name);
   [[nodiscard]] char check_letter() const {
     return options_.check == Check::no ? '\0' : options_.check == Check::first ? 'c' : 'C';
@@ -188,9 +194,12 @@ class Parser {
   bool takes_begin_alone_;
   std::vector<char*> argv_;
   LinesOptions options_;
+  Request& request_ = options_.request;
+  Lines& lines_ = options_.lines();
   KeyWords global_;
   std::vector<KeyWords> keys_;
-  bool stable_ = false;
+  std::uint64_t wished_bytes_ = 0;  // -S
+  bool is_resumable_ = false, is_in_place_ = false;
 };
 
 // `word` is the one that getopt_long stood at.
@@ -207,6 +216,11 @@ void Parser::bad_option(int c, std::string_view word) {
   throw WrongOption(what, see_help);
 }
 
+void Parser::order_by(char letter) {
+  if (!global_.has(letter)) lines_.ordering += letter;
+  (void)global_.set(letter, BlankSide::both);
+}
+
 void Parser::set_check(Check check) {
   if (options_.check != Check::no && options_.check != check) throw UsageError("options '-cC' are incompatible");
   options_.check = check;
@@ -216,8 +230,8 @@ void Parser::set_separator(std::string_view text) {
   if (text.empty()) throw UsageError("empty tab");
   if (text.size() > 1 && text != "\\0") throw UsageError(fmt::format("multi-character tab {}", quoted_word(text)));
   const char separator = text.size() > 1 ? '\0' : text[0];
-  if (options_.order.separator && *options_.order.separator != separator) throw UsageError("incompatible tabs");
-  options_.order.separator = separator;
+  if (lines_.separator && *lines_.separator != separator) throw UsageError("incompatible tabs");
+  lines_.separator = separator;
 }
 
 // An empty name must not mean that none was given.
@@ -226,22 +240,32 @@ std::string file_name(const char* word) {
   return word;
 }
 
+std::uint64_t share_of_memory(unsigned percent) {
+  const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)),
+             size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return pages * size / 100 * percent;
+}
+
+bool is_reread(std::string_view word) {
+  if (word == "always" || word == "reread") return word == "reread";
+  throw UsageError(fmt::format("--verify: '{}' is neither 'always' nor 'reread'; verification cannot be turned off", word));
+}
+
 void Parser::set_size(std::string_view text) {
   const SizeWord size = parse_size(text);
-  options_.memory_bytes = size.percent == 0 ? std::max(size.bytes, options_.memory_bytes) : 0;
-  options_.memory_percent = size.percent;
+  wished_bytes_ = std::max(size.percent == 0 ? size.bytes : share_of_memory(size.percent), wished_bytes_);
 }
 
 void Parser::set_compress_program(const char* name) {
-  if (!options_.compress_program.empty() && options_.compress_program != name)
-    throw UsageError("multiple compress programs specified");
+  std::string& program = request_.compression.program;
+  if (!program.empty() && program != name) throw UsageError("multiple compress programs specified");
   if (*name == '\0') throw UsageError("--compress-program: the name of the program is empty");
-  options_.compress_program = name;
+  program = name;
 }
 
 void Parser::apply(int c) {
   if (c != 's' && c != 'u' && c < 256 && std::string_view("bdfghiMnRrV").find(static_cast<char>(c)) != std::string_view::npos)
-    return (void)global_.set(static_cast<char>(c), BlankSide::both);
+    return order_by(static_cast<char>(c));
   switch (c) {
     case 'c':
       return set_check(Check::first);
@@ -251,27 +275,27 @@ void Parser::apply(int c) {
       keys_.push_back(parse_key_words(optarg));
       return;
     case 'm':
-      options_.merge = true;
+      request_.input_order = InputOrder::believed;
       return;
     case 'o':
       if (!options_.output.empty() && options_.output != optarg) throw UsageError("multiple output files specified");
       options_.output = file_name(optarg);
       return;
     case 's':
-      stable_ = true;
+      lines_.stable = true;
       return;
     case 'S':
       return set_size(optarg);
     case 't':
       return set_separator(optarg);
     case 'T':
-      options_.temp.emplace_back(optarg);
+      request_.means.temp_directories.emplace_back(optarg);
       return;
     case 'u':
-      options_.unique = true;
+      request_.unique = true;
       return;
     case 'z':
-      options_.zero_terminated = true;
+      lines_.terminator = '\0';
       return;
     case 'y':
       throw UsageError("-y is not supported: it has no meaning in sort either; leave it out, or give the memory with -S");
@@ -285,20 +309,17 @@ void Parser::apply_long(int c) {
     case opt_check:
       return set_check(check_word(optarg == nullptr ? "diagnose-first" : optarg));
     case opt_sort:
-      (void)global_.set(sort_word(optarg), BlankSide::both);
-      return;
+      return order_by(sort_word(optarg));
     case opt_random_source:
-      if (!options_.random_source.empty() && options_.random_source != optarg)
+      if (!lines_.random_source.empty() && lines_.random_source != optarg)
         throw UsageError("multiple random sources specified");
-      options_.random_source = file_name(optarg);
+      lines_.random_source = file_name(optarg);
       return;
     case opt_parallel:
-      options_.parallel = parse_saturated_count(optarg, "--parallel");
-      if (options_.parallel == 0) throw UsageError("number in parallel must be nonzero");
-      return;
+      return set_threads(parse_saturated_count(optarg, "--parallel"));
     case opt_batch_size:
-      options_.batch_size = parse_count(optarg, "--batch-size");
-      if (options_.batch_size < 2)
+      request_.means.batch_size = parse_count(optarg, "--batch-size");
+      if (request_.means.batch_size < 2)
         throw WrongOption(fmt::format("invalid --batch-size argument {}", quoted_word(optarg)),
                           "ecosort lines: minimum --batch-size argument is '2'");
       return;
@@ -324,21 +345,18 @@ void Parser::apply_long(int c) {
 // What is kept as it is written; null for other options.
 std::string* Parser::text_of(int c) {
   switch (c) {
-    case opt_memory:
-      return &options_.memory;
     case opt_io:
-      return &options_.io;
+      options_.names_io = true;
+      return &request_.means.io;
     case opt_stats:
       return &options_.stats;
     case opt_events:
       return &options_.events;
     case opt_progress:
       return &options_.progress;
-    case opt_verify:
-      return &options_.verify;
     case opt_compress_output:
       options_.names_compress_output = true;
-      return &options_.compression.output;
+      return &request_.compression.output;
     case opt_trace:
       return &options_.trace;
     case opt_profile:
@@ -357,40 +375,46 @@ void Parser::apply_own(int c) {
   }
   switch (c) {
     case opt_header:
-      options_.header_lines = optarg == nullptr ? 1 : parse_count(optarg, "--header");
+      lines_.header_lines = optarg == nullptr ? 1 : parse_count(optarg, "--header");
       return;
     case opt_temp:
-      options_.temp.emplace_back(optarg);
+      request_.means.temp_directories.emplace_back(optarg);
       return;
     case opt_quiet:
       options_.quiet = true;
       return;
     case opt_resumable:
-      options_.resumable = true;
+      is_resumable_ = true;
       return;
     case opt_inplace:
-      options_.inplace = true;
+      is_in_place_ = true;
       return;
     case opt_as_is:
-      options_.as_is = true;
+      request_.place.as_is = true;
+      return;
+    case opt_memory:
+      request_.means.memory_bytes = std::max<std::uint64_t>(parse_bytes(optarg, "memory"), 1);
+      return;
+    case opt_verify:
+      request_.verification.reread = is_reread(optarg);
       return;
     case opt_no_profile:
       options_.no_profile = true;
       return;
     case opt_decompress:
-      options_.compression.decompress = codec::decompress_of_word(optarg, "--decompress");
+      request_.compression.decompress = codec::decompress_of_word(optarg, "--decompress");
       options_.names_decompress = true;
       return;
     case opt_compress:
       if (!codec::is_run_compression(optarg)) return set_compress_program(optarg);
       (void)codec::run_compression_of_word(optarg, "--compress");
-      options_.compression.runs = optarg;
+      request_.compression.runs = optarg;
       return;
     case opt_assume_ratio:
-      options_.compression.assumed_ratio = codec::ratio_of_word(optarg, "--assume-ratio");
+      request_.compression.assumed_ratio = codec::ratio_of_word(optarg, "--assume-ratio");
       return;
     case opt_level:
-      options_.compression.level = codec::level_of_word(optarg, "--level");
+      request_.compression.level = codec::level_of_word(optarg, "--level");
       return;
     default:
       throw InternalError("an option of lines that no one handles");
@@ -413,40 +437,55 @@ bool Parser::obsolescent_key(const char* word) {
 }
 
 void Parser::operand(const char* word, bool in_place) {
-  if (in_place && word[0] == '+' && (!posixly_correct_ || options_.inputs.empty()) && obsolescent_key(word)) return;
-  options_.inputs.emplace_back(word);
+  if (in_place && word[0] == '+' && (!posixly_correct_ || request_.inputs.empty()) && obsolescent_key(word)) return;
+  request_.inputs.emplace_back(word);
 }
 
 void Parser::resolve_keys() {
+  for (const KeyWords& key : keys_) lines_.keys.push_back(key.key());
   const bool is_global_only = keys_.empty() && global_.orders();
-  lines::resolve_keys(keys_, global_, !stable_ && !options_.unique, options_.order);
+  lines::resolve_keys(keys_, global_);
   if (options_.debug)
-    options_.warnings = key_warnings({keys_, global_, is_global_only, options_.order.last_resort, options_.order.separator});
+    options_.warnings = key_warnings({keys_, global_, is_global_only, !lines_.stable && !request_.unique, lines_.separator});
+}
+
+void Parser::set_threads(std::uint64_t threads) {
+  if (threads == 0) throw UsageError("number in parallel must be nonzero");
+  request_.means.threads = static_cast<unsigned>(std::min<std::uint64_t>(threads, std::numeric_limits<unsigned>::max()));
+}
+
+// --memory is held to, -S is a wish.
+void Parser::resolve_means() {
+  if (wished_bytes_ != 0) {
+    request_.means.memory_bytes = wished_bytes_;
+    request_.means.memory_is_a_wish = true;
+  }
+  request_.place.output = options_.output.empty() ? "-" : options_.output == "-" ? "./-" : options_.output;  // as sort has it
+  if (is_resumable_) request_.place.kind = PlaceKind::resumable;
+  if (is_in_place_ && is_resumable_) throw UsageError("--inplace can be resumed anyway; leave --resumable out");
+  if (is_in_place_) request_.place.kind = PlaceKind::in_place;
 }
 
 void Parser::finish() {
   if (!options_.files0_from.empty()) {
-    if (!options_.inputs.empty())
-      throw WrongOption(fmt::format("extra operand {}", quoted_word(options_.inputs[0])),
+    if (!request_.inputs.empty())
+      throw WrongOption(fmt::format("extra operand {}", quoted_word(request_.inputs[0])),
                         fmt::format("file operands cannot be combined with --files0-from\n{}", see_help));
-  } else if (options_.inputs.empty()) {
-    options_.inputs.emplace_back("-");
+  } else if (request_.inputs.empty()) {
+    request_.inputs.emplace_back("-");
   }
   resolve_keys();
+  resolve_means();
   if (options_.debug && (options_.check != Check::no || !options_.output.empty()))
     throw UsageError(fmt::format("options '-{} --debug' are incompatible", check_letter() != 0 ? check_letter() : 'o'));
   if (options_.check == Check::no) return;
   const char letter = check_letter();
-  if (options_.inputs.size() > 1)
-    throw UsageError(fmt::format("extra operand {} not allowed with -{}", quoted_word(options_.inputs[1]), letter));
+  if (request_.inputs.size() > 1)
+    throw UsageError(fmt::format("extra operand {} not allowed with -{}", quoted_word(request_.inputs[1]), letter));
   if (!options_.output.empty()) throw UsageError(fmt::format("options '-{}o' are incompatible", letter));
 }
 
 }  // namespace
-
-bool LinesOptions::uses_random() const noexcept {
-  return std::ranges::any_of(order.keys, [](const SortKey& key) { return key.kind == KeyKind::random; });
-}
 
 PosixRules posix_rules_of_environment() {
   const char* const version = std::getenv("_POSIX2_VERSION");

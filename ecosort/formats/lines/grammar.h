@@ -9,7 +9,7 @@
 
 #include "base/errors.h"
 #include "ecosort/ecosort.hpp"
-#include "formats/lines/line_order.h"
+#include "formats/lines/key_words.h"
 
 namespace ecosort::lines {
 
@@ -35,27 +35,19 @@ enum class Check : std::uint8_t { no, first, quiet };  // -c, -C
 
 // What the user wrote, checked for form only.
 struct LinesOptions {
-  LineOrderTerms order;
-  std::vector<std::string> inputs;  // "-" alone where none is named
-  std::string files0_from, output, random_source, compress_program;
-  std::vector<std::string> temp;
-  std::string memory;              // as the option of the other commands takes it; empty: default
-  std::uint64_t memory_bytes = 0;  // from -S; 0: not given
-  unsigned memory_percent = 0;     // from -S N%
-  std::uint64_t batch_size = 0, parallel = 0;
-  std::uint64_t header_lines = 0;
-  std::string io, profile, goal;  // empty: no word about it
-  std::string stats, events, trace, progress = "auto", verify = "always";
+  Request request{.rows = Lines{}};  // its inputs are "-" alone where none is named, its output "-"
+  std::string output;                // as it was written; empty: none was named
+  std::string files0_from, profile, goal;
+  std::string stats, events, trace, progress = "auto";
   std::vector<std::string> warnings;  // of --debug
-  CompressionTerms compression;
   bool names_decompress = false, names_compress_output = false;  // they are given: no one has to be told of them
+  bool names_io = false;
   Check check = Check::no;
-  bool unique = false, merge = false, zero_terminated = false, debug = false, quiet = false, help = false, version = false;
-  bool resumable = false, inplace = false, as_is = false, no_profile = false;
-  bool checks_order = false;  // of what is merged, which is no word of sort
+  bool debug = false, quiet = false, help = false, version = false, no_profile = false;
 
-  [[nodiscard]] char terminator() const noexcept { return zero_terminated ? '\0' : '\n'; }
-  [[nodiscard]] bool uses_random() const noexcept;
+  [[nodiscard]] Lines& lines() { return std::get<Lines>(request.rows); }
+  [[nodiscard]] const Lines& lines() const { return std::get<Lines>(request.rows); }
+  [[nodiscard]] LineOrderTerms order() const { return order_terms(lines(), request.unique); }
 };
 
 // What POSIXLY_CORRECT and _POSIX2_VERSION make of words, as sort has it.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <limits>
 
 #include "base/errors.h"
@@ -143,14 +145,99 @@ void parse_obsolescent_end(std::string_view text, KeyWords& key) {
   if (!text.empty()) bad_key(fmt::format("-{}", whole), "stray character in field spec");
 }
 
-void resolve_keys(std::vector<KeyWords>& keys, const KeyWords& global, bool has_last_resort, LineOrderTerms& order) {
+void resolve_keys(std::vector<KeyWords>& keys, const KeyWords& global) {
   for (KeyWords& key : keys)
     if (!key.has_options()) key.inherit(global);
   if (keys.empty() && global.orders()) keys.push_back(global);
   for (const KeyWords& key : keys) key.check_compatible();
+}
+
+namespace {
+
+KeyWords ordering_of(std::string_view letters) {
+  KeyWords words;
+  for (const char letter : letters)
+    if (!words.set(letter, BlankSide::both))
+      throw UsageError(fmt::format("'{}' is no ordering option of lines: give letters of bdfghiMnRrV", letter));
+  return words;
+}
+
+Digest salt_of(std::string_view digits) {
+  Digest salt{};
+  for (std::size_t i = 0; i < salt.size(); ++i) {
+    const std::string_view byte = digits.substr(std::min(2 * i, digits.size()), 2);
+    const auto [stop, error] = std::from_chars(byte.data(), byte.data() + byte.size(), salt[i], 16);
+    if (byte.size() != 2 || error != std::errc() || stop != byte.data() + byte.size() || digits.size() != 2 * salt.size())
+      throw UsageError(fmt::format("'{}' is no salt: it has 32 hexadecimal digits", digits));
+  }
+  return salt;
+}
+
+}  // namespace
+
+LineOrderTerms order_terms(const Lines& lines, bool is_unique) {
+  std::vector<KeyWords> keys(lines.keys.begin(), lines.keys.end());
+  const KeyWords global = ordering_of(lines.ordering);
+  resolve_keys(keys, global);
+  LineOrderTerms order;
   for (const KeyWords& key : keys) order.keys.push_back(key.resolved());
+  order.last_resort = !lines.stable && !is_unique;
   order.reverse = global.has('r');
-  order.last_resort = has_last_resort;
+  order.separator = lines.separator;
+  if (!lines.random_salt.empty()) order.salt = salt_of(lines.random_salt);
+  return order;
+}
+
+std::string salt_text(const Digest& salt) {
+  std::string text;
+  for (const unsigned char byte : salt) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+bool uses_chance(const LineOrderTerms& order) noexcept {
+  return std::ranges::any_of(order.keys, [](const SortKey& key) { return key.kind == KeyKind::random; });
+}
+
+KeyWords::KeyWords(const LineKey& key) : begin_blanks_(key.skips_blanks_at_begin), end_blanks_(key.skips_blanks_at_end) {
+  if (begin_blanks_ || end_blanks_) letters_ = "b";
+  for (const char letter : key.ordering)
+    if (letter == 'b' || !set(letter, BlankSide::both))
+      throw UsageError(fmt::format("'{}' is no ordering option of a key: give letters of dfghiMnRrV", letter));
+  place.begin_field = key.begin_field - 1;
+  place.begin_char = key.begin_character - 1;
+  if (key.end_field > 0) place.end_field = key.end_field - 1;
+  place.end_char = key.end_character;
+}
+
+LineKey KeyWords::key() const {
+  LineKey key;
+  for (const char letter : letters_)
+    if (letter != 'b') key.ordering += letter;
+  key.skips_blanks_at_begin = begin_blanks_;
+  key.skips_blanks_at_end = end_blanks_;
+  key.begin_field = place.begin_field + 1;
+  key.begin_character = place.begin_char + 1;
+  if (place.end_field != SortKey::whole_line) key.end_field = place.end_field + 1;
+  key.end_character = place.end_char;
+  return key;
+}
+
+std::string to_string(const LineKey& key) {
+  std::string text = fmt::format("{}", key.begin_field);
+  if (key.begin_character != 1) text += fmt::format(".{}", key.begin_character);
+  if (key.skips_blanks_at_begin) text += 'b';
+  text += key.ordering;
+  if (key.end_field == 0) return text;
+  text += fmt::format(",{}", key.end_field);
+  if (key.end_character != 0) text += fmt::format(".{}", key.end_character);
+  if (key.skips_blanks_at_end) text += 'b';
+  return text;
 }
 
 }  // namespace ecosort::lines
+
+namespace ecosort {
+
+LineKey::LineKey(std::string_view text) : LineKey(lines::parse_key_words(text).key()) {}
+
+}  // namespace ecosort

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ecosort/request.hpp"
 #include "formats/lines/line_order.h"
 
 namespace ecosort::lines {
@@ -16,6 +17,10 @@ enum class BlankSide : std::uint8_t { begin, end, both };  // where 'b' applies:
 // A key as it was written, or the options that stand outside of keys.
 class KeyWords {
  public:
+  KeyWords() = default;
+  explicit KeyWords(const LineKey& key);
+  [[nodiscard]] LineKey key() const;
+
   // False: the letter is no ordering option.
   bool set(char letter, BlankSide side);
   [[nodiscard]] bool has(char letter) const noexcept { return letters_.find(letter) != std::string::npos; }
@@ -39,7 +44,19 @@ class KeyWords {
 
 // What the keys and the options outside of them (`global`) mean together: a key without options of its own has theirs, and where
 // there is no key they make one of the whole line. Completes `keys`. UsageError where options exclude each other.
-void resolve_keys(std::vector<KeyWords>& keys, const KeyWords& global, bool has_last_resort, LineOrderTerms& order);
+void resolve_keys(std::vector<KeyWords>& keys, const KeyWords& global);
+
+// The order of the lines. UsageError for keys that cannot be.
+[[nodiscard]] LineOrderTerms order_terms(const Lines& lines, bool is_unique);
+
+// Whether the order of lines is by chance: that of -R.
+[[nodiscard]] bool uses_chance(const LineOrderTerms& order) noexcept;
+
+// As Lines::random_salt.
+[[nodiscard]] std::string salt_text(const Digest& salt);
+
+// "POS1[,POS2]" as after -k, from which the same key is made.
+[[nodiscard]] std::string to_string(const LineKey& key);
 
 // "POS1[,POS2]" as after -k; UsageError in the words of sort.
 [[nodiscard]] KeyWords parse_key_words(std::string_view text);

@@ -13,7 +13,7 @@
 #include "demsort_inplace/journal.h"
 #include "demsort_inplace/lines_in_place.h"
 #include "formats/lines/grammar.h"
-#include "job/prepare_table.h"
+#include "job/prepare_rows.h"
 
 namespace ecosort::inplace {
 
@@ -225,14 +225,18 @@ namespace {
 void set_order(const SmallLines& sort, lines::LinesJob& job) {
   if (sort.command == "lines") {
     const lines::LinesOptions options = lines::parse_lines_words(sort.words);
-    job.format = std::make_unique<lines::LineOrder>(options.order, options.terminator(), options.header_lines);
-    job.unique = options.unique;
+    job.format = std::make_unique<lines::LineOrder>(options.order(), options.lines().terminator, options.lines().header_lines);
+    job.unique = options.request.unique;
     return;
   }
-  SortSpec spec;
-  spec.format = sort.command == "csv" ? Format::csv : Format::jsonl;
-  for (const std::string& word : sort.words) word == "-u" ? void(job.unique = true) : spec.table.keys.push_back(word);
-  job.format = job::table_format_of(spec);
+  std::vector<ValueKey> keys;
+  for (const std::string& word : sort.words) word == "-u" ? void(job.unique = true) : void(keys.emplace_back(word));
+  Request request;
+  if (sort.command == "csv")
+    request.rows = Csv{{.keys = keys}};
+  else
+    request.rows = JsonLines{{.keys = keys}};
+  job.format = ecosort::job::row_format_of(request);
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <random>
 #include <stop_token>
 #include <string>
@@ -52,15 +51,24 @@ class LibraryTest : public testing::Test {
     std::ifstream file(from, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  [[nodiscard]] SortSpec spec(const std::string& in, const std::string& out) const {
-    SortSpec spec;
-    spec.inputs = {path(in)};
-    spec.output = path(out);
-    spec.record_size = sizeof(std::uint64_t);
-    spec.keys = {"0:u64"};
-    spec.memory_bytes = std::uint64_t{2} << 20U;
-    spec.threads = 2;
-    return spec;
+  [[nodiscard]] Request request(const std::string& in, const std::string& out) const {
+    Request request;
+    request.inputs = {path(in)};
+    request.place.output = path(out);
+    request.rows = Records{.record_size = sizeof(std::uint64_t), .keys = {at(0).u64()}};
+    request.means.memory_bytes = std::uint64_t{2} << 20U;
+    request.means.threads = 2;
+    return request;
+  }
+  // The same for C.
+  [[nodiscard]] ecosort_request* request_in_c(const char* members) const {
+    ecosort_error* error = nullptr;
+    const std::string json = std::string(R"({"schema": "ecosort.request/1", "records": {"record_size": 8}, )") + members + "}";
+    ecosort_request* const made = ecosort_request_from_json(json.c_str(), &error);
+    EXPECT_NE(made, nullptr) << ecosort_error_message(error);
+    EXPECT_EQ(ecosort_request_add_input(made, path("in").c_str()), ECOSORT_OK);
+    EXPECT_EQ(ecosort_request_set_output(made, path("out").c_str()), ECOSORT_OK);
+    return made;
   }
   static SorterTerms terms() {
     SorterTerms terms;
@@ -88,12 +96,12 @@ constexpr std::size_t many = 500'000;  // 4 MB, twice the memory
 TEST_F(LibraryTest, SortsAsPlannedThroughRuns) {
   std::vector<std::uint64_t> input = numbers(many, 1);
   write(path("in"), input);
-  const Plan planned = plan(spec("in", "out"));
+  const Plan planned = plan(request("in", "out"));
   EXPECT_EQ(planned.records, many);
   EXPECT_GT(planned.runs, 1U);
   EXPECT_NE(planned.json.find("\"ecosort.plan/1\""), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(path("out"))) << "a plan writes nothing";
-  const Report report = sort(spec("in", "out"));
+  const Report report = sort(request("in", "out"));
   EXPECT_EQ(report.records, many);
   EXPECT_EQ(report.runs, planned.runs);
   EXPECT_EQ(report.bytes_read, planned.bytes_read);
@@ -107,8 +115,8 @@ TEST_F(LibraryTest, RunsAreCompressedWhenToldSo) {
   std::vector<std::uint64_t> input = numbers(many, 11);
   for (std::uint64_t& number : input) number %= 1'000'000;
   write(path("in"), input);
-  const Report plain = sort(spec("in", "plain"));
-  SortSpec wanted = spec("in", "out");
+  const Report plain = sort(request("in", "plain"));
+  Request wanted = request("in", "out");
   wanted.compression.runs = "lz4";
   wanted.compression.assumed_ratio = 1'500;
   EXPECT_NE(plan(wanted).json.find("\"assumed_ratio\":1.5"), std::string::npos) << plan(wanted).json;
@@ -127,86 +135,75 @@ TEST_F(LibraryTest, TheInterfaceForCCompressesRuns) {
   std::vector<std::uint64_t> input = numbers(many, 12);
   for (std::uint64_t& number : input) number %= 1'000'000;
   write(path("in"), input);
-  ecosort_spec* const wanted = ecosort_spec_new();
-  ecosort_spec_add_input(wanted, path("in").c_str());
-  ecosort_spec_set_output(wanted, path("out").c_str());
-  ecosort_spec_set_record_size(wanted, sizeof input[0]);
-  ecosort_spec_add_key(wanted, "0:u64");
-  ecosort_spec_set_memory(wanted, 2 << 20);
   ecosort_report plain{}, report{};
   plain.struct_size = report.struct_size = sizeof report;
-  ASSERT_EQ(ecosort_sort(wanted, nullptr, &plain, nullptr), ECOSORT_OK);
-  EXPECT_EQ(ecosort_spec_set_run_compression(wanted, "zstd:2"), ECOSORT_OK);
-  EXPECT_EQ(ecosort_spec_set_assumed_ratio(wanted, 1.5), ECOSORT_OK);
-  ecosort_error* error = nullptr;
-  ASSERT_EQ(ecosort_sort(wanted, nullptr, &report, &error), ECOSORT_OK) << ecosort_error_message(error);
+  const auto sort_with = [&](const char* compression, ecosort_report* told) {
+    const std::string members = std::string(R"("means": {"memory_bytes": 2097152}, "compression": )") + compression;
+    ecosort_request* const wanted = request_in_c(members.c_str());
+    EXPECT_EQ(ecosort_request_add_key(wanted, "0:u64"), ECOSORT_OK);
+    const ecosort_status status = ecosort_sort(wanted, nullptr, told, nullptr);
+    ecosort_request_free(wanted);
+    return status;
+  };
+  ASSERT_EQ(sort_with("{}", &plain), ECOSORT_OK);
+  ASSERT_EQ(sort_with(R"({"runs": "zstd:2", "assumed_ratio": 1500})", &report), ECOSORT_OK);
   EXPECT_LT(report.bytes_written, plain.bytes_written);
   EXPECT_LT(report.peak_temp_bytes, plain.peak_temp_bytes);
   std::ranges::sort(input);
   EXPECT_EQ(read(path("out")), input);
-  EXPECT_EQ(ecosort_spec_set_run_compression(wanted, "auto"), ECOSORT_OK);
-  EXPECT_EQ(ecosort_spec_set_energy_goal(wanted, 20, 5, 0.5), ECOSORT_OK);
-  EXPECT_EQ(ecosort_spec_set_assumed_ratio(wanted, 0), ECOSORT_OK);
-  EXPECT_EQ(ecosort_sort(wanted, nullptr, nullptr, nullptr), ECOSORT_OK);
+  EXPECT_EQ(sort_with(R"({"runs": "auto", "energy": {"idle_w": 20, "core_w": 5, "gb_j": 0.5}})", nullptr), ECOSORT_OK);
   EXPECT_EQ(read(path("out")), input);
-  for (const double wrong : {0.5, 1001.0, -1.0, std::numeric_limits<double>::quiet_NaN()})
-    EXPECT_EQ(ecosort_spec_set_assumed_ratio(wanted, wrong), ECOSORT_USAGE) << wrong;
-  EXPECT_EQ(ecosort_spec_set_energy_goal(wanted, -1, 5, 0.5), ECOSORT_USAGE);
-  EXPECT_EQ(ecosort_spec_set_run_compression(wanted, nullptr), ECOSORT_USAGE);
-  EXPECT_EQ(ecosort_spec_set_run_compression(wanted, "gzip"), ECOSORT_OK) << "which the sort refuses";
-  EXPECT_EQ(ecosort_sort(wanted, nullptr, nullptr, nullptr), ECOSORT_USAGE);
-  ecosort_spec_free(wanted);
+  EXPECT_EQ(sort_with(R"({"runs": "gzip"})", nullptr), ECOSORT_USAGE);
 }
 
 TEST_F(LibraryTest, SortsLinesByKeys) {
   std::ofstream(path("in")) << "b,10\na,9\nc,10\nb,2\n";
-  SortSpec wanted;
-  wanted.format = Format::lines;
+  Request wanted;
   wanted.inputs = {path("in")};
-  wanted.output = path("out");
-  wanted.lines.keys = {"2,2n", "1,1r"};
-  wanted.lines.field_separator = ',';
+  wanted.place.output = path("out");
+  Lines lines{.keys = {field(2).numeric(), field(1).descending()}, .separator = ','};
+  wanted.rows = lines;
   EXPECT_EQ(sort(wanted).records, 4U);
   EXPECT_EQ(text(path("out")), "b,2\na,9\nc,10\nb,10\n");
-  wanted.lines.keys = {"2,1x"};
+  EXPECT_THROW(LineKey("2,1x"), UsageError);
+  lines.keys = {field(1).with('x')};
+  wanted.rows = lines;
   EXPECT_THROW(sort(wanted), UsageError);
-  wanted.lines.keys.clear();
-  wanted.lines.ordering = "q";
+  lines = {.ordering = "q"};
+  wanted.rows = lines;
   EXPECT_THROW(sort(wanted), UsageError);
-  wanted.lines.ordering.clear();
-  wanted.output = "/dev/null";  // a program redirects its output, a library does not
+  wanted.rows = Lines{};
+  wanted.place.output = "/dev/null";  // a program redirects its output, a library does not
   EXPECT_THROW(sort(wanted), UsageError);
 }
 
 TEST_F(LibraryTest, SortsCsvByColumns) {
   std::ofstream(path("in")) << "name,price\n\"b\n1\",10\na,x\n\"c,2\",9.5\n";
-  SortSpec wanted;
-  wanted.format = Format::csv;
+  Request wanted;
   wanted.inputs = {path("in")};
-  wanted.output = path("out");
-  wanted.table.keys = {"price:number"};
+  wanted.place.output = path("out");
+  wanted.rows = Csv{{.keys = {by("price").number()}}};
   const Report report = sort(wanted);
   EXPECT_EQ(report.records, 3U);
   ASSERT_EQ(report.keys.size(), 1U);
   EXPECT_EQ(report.keys[0].unparsable, 1U);
   EXPECT_EQ(text(path("out")), "name,price\n\"c,2\",9.5\n\"b\n1\",10\na,x\n");
   EXPECT_EQ(plan(wanted).shape, "one pass");
-  wanted.table.strict = true;
+  wanted.rows = Csv{{.keys = {"price:number"}, .strict = true}};
   EXPECT_THROW(sort(wanted), UsageError);
-  wanted.table.keys = {"cost"};
+  wanted.rows = Csv{{.keys = {"cost"}}};
   EXPECT_THROW(sort(wanted), UsageError);
-  wanted.table.keys.clear();
+  wanted.rows = Csv{};
   EXPECT_THROW(sort(wanted), UsageError);
 }
 
 TEST_F(LibraryTest, SortsJsonLinesByPaths) {
   const std::string nine = "{\"a\": [9e0]}\n", ten = "{\"a\":[10]}\n", none = "[null]\n";
   std::ofstream(path("in")) << ten << none << "\n" << nine;
-  SortSpec wanted;
-  wanted.format = Format::jsonl;
+  Request wanted;
   wanted.inputs = {path("in")};
-  wanted.output = path("out");
-  wanted.table.keys = {"a[0]:number"};
+  wanted.place.output = path("out");
+  wanted.rows = JsonLines{{.keys = {by("a[0]").number()}}};
   const Report report = sort(wanted);
   EXPECT_EQ(report.records, 3U);
   EXPECT_EQ(report.blank_lines, 1U);
@@ -215,28 +212,27 @@ TEST_F(LibraryTest, SortsJsonLinesByPaths) {
   EXPECT_EQ(report.keys[0].empty, 1U);
   EXPECT_EQ(text(path("out")), nine + ten + none);
   EXPECT_EQ(plan(wanted).shape, "one pass");
-  wanted.table.keys = {"a[0"};
+  wanted.rows = JsonLines{{.keys = {"a[0"}}};
   EXPECT_THROW(sort(wanted), UsageError);
 }
 
 TEST_F(LibraryTest, ErrorsHaveNumbers) {
   EXPECT_THROW(sort({}), UsageError);
   write(path("in"), numbers(1000, 1));
-  SortSpec wanted = spec("missing", "out");
+  Request wanted = request("missing", "out");
   EXPECT_THROW(sort(wanted), UsageError);
-  wanted = spec("in", "out");
-  wanted.record_size = 7;
-  wanted.keys = {"0:7"};
+  wanted = request("in", "out");
+  wanted.rows = Records{.record_size = 7, .keys = {at(0).bytes(7)}};
   EXPECT_THROW(sort(wanted), UsageError) << "8000 is no multiple of 7";
   write(path("large"), numbers(many, 1));
-  wanted = spec("large", "out");
-  wanted.memory_bytes = 4096;
+  wanted = request("large", "out");
+  wanted.means.memory_bytes = 4096;
   try {
     sort(wanted);
     ADD_FAILURE() << "4 KiB cannot do";
   } catch (const NotEnoughMemory& error) {
     EXPECT_EQ(error.have_bytes, 4096U);
-    wanted.memory_bytes = error.need_bytes;
+    wanted.means.memory_bytes = error.need_bytes;
   }
   EXPECT_EQ(sort(wanted).records, many) << "what the error asks for is enough";
 }
@@ -252,13 +248,13 @@ TEST_F(LibraryTest, AnObserverSeesPhasesAndMayEndTheSort) {
   };
   write(path("in"), numbers(many, 1));
   Watching watching;
-  sort(spec("in", "out"), &watching);
+  sort(request("in", "out"), &watching);
   EXPECT_EQ(watching.names, (std::vector<std::string>{"run formation", "merge", "sync", "sync", "done"}));
   std::filesystem::remove(path("out"));
   for (std::size_t most = 1; most <= 3; ++most) {
     Watching ending;
     ending.most = most;
-    EXPECT_THROW(sort(spec("in", "out"), &ending), std::runtime_error);
+    EXPECT_THROW(sort(request("in", "out"), &ending), std::runtime_error);
     EXPECT_FALSE(std::filesystem::exists(path("out")));
   }
 }
@@ -272,7 +268,7 @@ TEST_F(LibraryTest, AStopEndsASortThatWaitsForItsInput) {
     stop.request_stop();
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   });
-  EXPECT_THROW(sort(spec("fifo", "out"), nullptr, stop.get_token()), Interrupted);
+  EXPECT_THROW(sort(request("fifo", "out"), nullptr, stop.get_token()), Interrupted);
   EXPECT_FALSE(std::filesystem::exists(path("out")));
 }
 
@@ -286,7 +282,7 @@ TEST_F(LibraryTest, LeavesTheProcessAsItWas) {
   write(path("in"), numbers(many, 1));
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
-  sort(spec("in", "out"));
+  sort(request("in", "out"));
   EXPECT_EQ(testing::internal::GetCapturedStdout() + testing::internal::GetCapturedStderr(), "");
   ASSERT_EQ(::sigaction(SIGINT, nullptr, &after), 0);
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit_after), 0);
@@ -307,8 +303,8 @@ TEST_F(LibraryTest, SortsInSeveralThreadsDoNotDisturbEachOther) {
     std::vector<std::jthread> threads;
     for (int i = 0; i < sorts; ++i)
       threads.emplace_back([&, i] {
-        SortSpec wanted = spec("in" + std::to_string(i), "out" + std::to_string(i));
-        if (i == 1) wanted.record_size = 7;  // fails, and the others do not notice
+        Request wanted = request("in" + std::to_string(i), "out" + std::to_string(i));
+        if (i == 1) wanted.rows = Records{.record_size = 7};  // fails, and the others do not notice
         try {
           sort(wanted);
         } catch (const UsageError&) {
@@ -389,19 +385,18 @@ TEST_F(LibraryTest, SortersThatAreGivenUpLeaveNothing) {
 
 TEST_F(LibraryTest, MisuseIsAnErrorAndNoCrash) {
   std::ofstream(path("notes")) << std::string(1000, 'x');
-  SortSpec text;
+  Request text;
   text.inputs = {path("notes")};
-  text.output = path("out");
+  text.place.output = path("out");
   try {
     sort(text);
     ADD_FAILURE() << "1000 bytes of text are no ten records";
   } catch (const UsageError& error) {
     EXPECT_NE(std::string(error.what()).find("record_size"), std::string::npos) << error.what();
   }
-  text.format = Format::lines;
-  text.lines.terminator = 'x';
+  text.rows = Lines{.terminator = 'x'};
   EXPECT_THROW(sort(text), UsageError);
-  text.lines.terminator = '\n';
+  text.rows = Lines{};
   text.inputs = {path("notes") + std::string("\0x", 2)};
   EXPECT_THROW(sort(text), UsageError);
 
@@ -416,9 +411,17 @@ TEST_F(LibraryTest, MisuseIsAnErrorAndNoCrash) {
   ecosort_error* error = nullptr;
   EXPECT_EQ(ecosort_sort(nullptr, nullptr, nullptr, &error), ECOSORT_USAGE);
   ecosort_error_free(error);
-  ecosort_spec* const spec = ecosort_spec_new();
-  EXPECT_EQ(ecosort_spec_add_input(nullptr, "x"), ECOSORT_USAGE);
-  EXPECT_EQ(ecosort_spec_set_output(spec, nullptr), ECOSORT_USAGE);
+  for (const char* const wrong : {"", "[]", "{}", R"({"schema": "ecosort.request/2"})", R"({"schema": "ecosort.request/1"})"}) {
+    EXPECT_EQ(ecosort_request_from_json(wrong, &error), nullptr) << wrong;
+    EXPECT_EQ(ecosort_error_status(error), ECOSORT_USAGE);
+    ecosort_error_free(error);
+  }
+  EXPECT_EQ(ecosort_request_from_json(nullptr, nullptr), nullptr);
+  ecosort_request* const spec = request_in_c(R"("unique": true)");
+  EXPECT_EQ(ecosort_request_add_input(nullptr, "x"), ECOSORT_USAGE);
+  EXPECT_EQ(ecosort_request_set_output(spec, nullptr), ECOSORT_USAGE);
+  EXPECT_EQ(ecosort_request_add_key(spec, "0"), ECOSORT_USAGE);
+  EXPECT_EQ(ecosort_request_to_json(nullptr), nullptr);
   EXPECT_EQ(ecosort_sorter_new(nullptr, nullptr), nullptr);
   EXPECT_EQ(ecosort_sorter_push(nullptr, "x", 1, nullptr), ECOSORT_USAGE);
   ecosort_sorter* const empty = ecosort_sorter_new(spec, nullptr);
@@ -430,18 +433,14 @@ TEST_F(LibraryTest, MisuseIsAnErrorAndNoCrash) {
   EXPECT_EQ(ecosort_sorter_finish(empty, nullptr), ECOSORT_OK);
   EXPECT_EQ(ecosort_sorter_next(empty, nullptr, nullptr, nullptr), ECOSORT_USAGE);
   ecosort_sorter_free(empty);
-  ecosort_spec_free(spec);
+  ecosort_request_free(spec);
 }
 
 TEST_F(LibraryTest, TheInterfaceForC) {
   std::vector<std::uint64_t> input = numbers(many, 5);
   write(path("in"), input);
-  ecosort_spec* const wanted = ecosort_spec_new();
-  ecosort_spec_add_input(wanted, path("in").c_str());
-  ecosort_spec_set_output(wanted, path("out").c_str());
-  ecosort_spec_set_record_size(wanted, sizeof input[0]);
-  ecosort_spec_add_key(wanted, "0:u64:desc");
-  ecosort_spec_set_memory(wanted, 2 << 20);
+  ecosort_request* const wanted = request_in_c(R"("means": {"memory_bytes": 2097152})");
+  ecosort_request_add_key(wanted, "0:u64:desc");
   ecosort_report report{};
   report.struct_size = sizeof report;
   ecosort_error* error = nullptr;
@@ -455,7 +454,7 @@ TEST_F(LibraryTest, TheInterfaceForC) {
   EXPECT_EQ(ecosort_sort(wanted, &callbacks, nullptr, &error), ECOSORT_INTERRUPTED);
   EXPECT_STRNE(ecosort_error_message(error), "");
   ecosort_error_free(error);
-  ecosort_spec_add_input(wanted, "/nowhere");
+  ecosort_request_add_input(wanted, "/nowhere");
   EXPECT_EQ(ecosort_sort(wanted, nullptr, nullptr, nullptr), ECOSORT_USAGE);
 
   ecosort_sorter* const sorter = ecosort_sorter_new(wanted, &error);
@@ -472,7 +471,7 @@ TEST_F(LibraryTest, TheInterfaceForC) {
   ASSERT_EQ(ecosort_sorter_next(sorter, &records, &size, &error), ECOSORT_OK);
   EXPECT_EQ(size, 0U);
   ecosort_sorter_free(sorter);
-  ecosort_spec_free(wanted);
+  ecosort_request_free(wanted);
 }
 
 }  // namespace

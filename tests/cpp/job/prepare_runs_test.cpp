@@ -78,13 +78,13 @@ class PrepareRuns : public testing::Test {
   [[nodiscard]] std::string merged(const std::vector<std::string>& paths) const {
     const std::string out = place_ / "out";
     try {
-      SortSpec spec;
-      spec.inputs = paths;
-      spec.output = out;
-      spec.memory_bytes = 2 * MiB;
-      spec.threads = 2;
+      Request request;
+      request.inputs = paths;
+      request.place.output = out;
+      request.means.memory_bytes = 2 * MiB;
+      request.means.threads = 2;
       io::PosixStorage storage;
-      PreparedRuns prepared = prepare_runs(spec, {}, storage);
+      PreparedRuns prepared = prepare_runs(request, storage);
       const io::Backend backend = io::make_queue(io::BackendChoice::pool, 40);
       engine::Progress progress;
       engine::PhaseLog log{""};
@@ -100,7 +100,7 @@ class PrepareRuns : public testing::Test {
     return text;
   }
 
-  const jsonl::JsonlFormat json_{{.keys = {{"n", keys::KeyType::number, false}}, .date_format = ""}};
+  const jsonl::JsonlFormat json_{{.keys = {{"n", ValueType::number, false}}, .date_format = ""}};
   const lines::LineOrder lines_{{}};
   const std::filesystem::path place_;
 };

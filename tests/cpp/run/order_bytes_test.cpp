@@ -25,7 +25,7 @@ std::unique_ptr<rows::RowFormat> back(const rows::RowFormat& format) {
 
 lines::LineOrder order_of(const std::vector<std::string>& words) {
   const lines::LinesOptions options = lines::parse_lines_words(words);
-  return lines::LineOrder(options.order, options.terminator());
+  return lines::LineOrder(options.order(), options.lines().terminator);
 }
 
 }  // namespace
@@ -68,11 +68,11 @@ TEST(OrderBytes, OrdersThatDifferHaveOtherBytes) {
 }
 
 TEST(OrderBytes, TablesComeBack) {
-  const std::vector<keys::KeyWords> keys{{"n", keys::KeyType::number, true}, {"a\nname", keys::KeyType::date, false}};
+  const std::vector<ValueKey> keys{{"n", ValueType::number, true}, {"a\nname", ValueType::date, false}};
   for (const bool flag : {false, true}) {
     const csv::CsvFormat table({.dialect = {.delimiter = ';', .quote = flag ? std::optional('\'') : std::nullopt},
                                 .has_header = flag,
-                                .keys = flag ? keys : std::vector<keys::KeyWords>{{"2", keys::KeyType::text, false}},
+                                .keys = flag ? keys : std::vector<ValueKey>{{"2", ValueType::text, false}},
                                 .nulls_first = !flag,
                                 .strict = flag,
                                 .date_format = "%Y"});
@@ -80,7 +80,7 @@ TEST(OrderBytes, TablesComeBack) {
     EXPECT_EQ(order_bytes(*again), order_bytes(table));
     EXPECT_EQ(again->quote(), table.quote());
     const jsonl::JsonlFormat json(
-        {.keys = {{"a.b[0]", keys::KeyType::integer, flag}}, .nulls_first = flag, .strict = !flag, .date_format = ""});
+        {.keys = {{"a.b[0]", ValueType::integer, flag}}, .nulls_first = flag, .strict = !flag, .date_format = ""});
     EXPECT_EQ(order_bytes(*back(json)), order_bytes(json));
   }
 }

@@ -42,7 +42,7 @@ struct Numbers {
     csv::CsvTerms terms;
     terms.keys.resize(1);
     terms.keys[0].name = "number";
-    terms.keys[0].type = keys::KeyType::number;
+    terms.keys[0].type = ValueType::number;
     auto format = std::make_unique<csv::CsvFormat>(terms);
     (void)format->take_first_row("", "id,number,text");
     return format;

@@ -19,9 +19,9 @@
 #include "engine/rows/lines_sort.h"
 #include "formats/lines/grammar.h"
 #include "io/posix_storage.h"
-#include "job/prepare_lines.h"
+#include "job/prepare_rows.h"
 #include "job/run.h"
-#include "job/spec.h"
+#include "job/prepare_records.h"
 
 namespace {
 
@@ -59,9 +59,9 @@ auto timed(const io::ThrottledQueue::Drive& drive, io::Storage& storage, io::Que
 
 void sort_lines(const io::ThrottledQueue::Drive& drive, const std::vector<std::string>& words) {
   io::PosixStorage storage;
-  lines::LinesOptions options = lines::parse_lines_words(words);
-  job::PreparedLines prepared = job::prepare_lines(options, storage, job::SpecialOutput::refused);
-  const io::Backend backend = job::make_line_queue(options.io.empty() ? "auto" : options.io, prepared);
+  const lines::LinesOptions options = lines::parse_lines_words(words);
+  job::PreparedLines prepared = job::prepare_rows(options.request, storage, job::SpecialOutput::refused);
+  const io::Backend backend = job::make_row_queue(options.request.means.io, prepared);
   Json json;
   const lines::LinesReport report =
       timed(drive, storage, *backend.queue, prepared.job.plan.read_depth + prepared.job.plan.write_depth + 2, json,
@@ -73,9 +73,9 @@ void sort_lines(const io::ThrottledQueue::Drive& drive, const std::vector<std::s
 void sort_records(const io::ThrottledQueue::Drive& drive, const std::vector<std::string>& words) {
   io::PosixStorage storage;
   const cli::SortOptions options = cli::parse_sort_options("sort", words);
-  job::PreparedRecords prepared = job::prepare_records(cli::spec_of(options), cli::tuning_of(options), storage);
+  job::PreparedRecords prepared = job::prepare_records(cli::request_of(options), storage, cli::leeway_of(options));
   const unsigned depth = job::queue_depth(prepared.job.plan);
-  const io::Backend backend = io::make_queue(io::parse_backend(options.io), depth);
+  const io::Backend backend = io::make_queue(io::parse_backend(options.request.means.io), depth);
   Json json;
   const engine::SortReport report =
       timed(drive, storage, *backend.queue, depth, json,

@@ -97,9 +97,9 @@ struct RunSet {
   // A text that compares like the key, byte by byte.
   [[nodiscard]] std::string key_of(std::size_t run, std::uint64_t number) const {
     std::string key;
-    for (const records::KeyField& field : format.keys) {
+    for (const RecordKey& field : format.keys) {
       std::string part = contents[run].substr(number * format.record_size + field.offset, field.length);
-      if (field.descending)
+      if (field.descends)
         for (char& c : part) c = static_cast<char>(~c);
       key += part;
     }

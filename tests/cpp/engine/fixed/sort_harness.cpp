@@ -21,10 +21,10 @@ namespace {
 
 // Key order by the definition, one byte after the other.
 int compare_keys(const records::RecordFormat& format, const char* a, const char* b) {
-  for (const records::KeyField& field : format.keys) {
+  for (const RecordKey& field : format.keys) {
     for (std::uint32_t i = field.offset; i < field.offset + field.length; ++i) {
       const auto x = static_cast<unsigned char>(a[i]), y = static_cast<unsigned char>(b[i]);
-      if (x != y) return (x < y) != field.descending ? -1 : 1;
+      if (x != y) return (x < y) != field.descends ? -1 : 1;
     }
   }
   return 0;
@@ -34,10 +34,10 @@ int compare_keys(const records::RecordFormat& format, const char* a, const char*
 std::uint64_t first_bytes(const records::RecordFormat& format, const char* record) {
   std::uint64_t number = 0;
   unsigned taken = 0;
-  for (const records::KeyField& field : format.keys) {
+  for (const RecordKey& field : format.keys) {
     for (std::uint32_t i = field.offset; i < field.offset + field.length && taken < 8; ++i, ++taken) {
       const auto byte = static_cast<unsigned char>(record[i]);
-      number = number << 8U | (field.descending ? 255U - byte : byte);
+      number = number << 8U | (field.descends ? 255U - byte : byte);
     }
   }
   return number;
@@ -48,7 +48,7 @@ std::vector<std::uint64_t> sorted_numbers(const records::RecordFormat& format, c
     std::uint64_t first_bytes, number;
   };
   std::uint64_t key_length = 0;
-  for (const records::KeyField& field : format.keys) key_length += field.length;
+  for (const RecordKey& field : format.keys) key_length += field.length;
   std::vector<Numbered> all(records.size() / format.record_size);
   for (std::uint64_t i = 0; i < all.size(); ++i) all[i] = {first_bytes(format, &records[i * format.record_size]), i};
   std::ranges::stable_sort(all, [&](const Numbered& a, const Numbered& b) {
@@ -64,7 +64,7 @@ std::vector<std::uint64_t> sorted_numbers(const records::RecordFormat& format, c
 // Which bytes of a record belong to its key, most significant first.
 std::vector<std::uint32_t> key_bytes(const records::RecordFormat& format) {
   std::vector<std::uint32_t> places;
-  for (const records::KeyField& field : format.keys)
+  for (const RecordKey& field : format.keys)
     for (std::uint32_t i = 0; i < field.length; ++i) places.push_back(field.offset + i);
   return places;
 }
@@ -270,7 +270,7 @@ std::string difference(const std::string& actual, const std::string& expected, s
 
 std::string describe(const SortSetup& setup) {
   std::string keys;
-  for (const records::KeyField& field : setup.format.keys) keys += " " + records::to_string(field);
+  for (const RecordKey& field : setup.format.keys) keys += " " + records::to_string(field);
   std::uint64_t bytes = 0;
   for (const std::string& input : setup.inputs) bytes += input.size();
   return fmt::format("{} bytes in {} files of {}-byte records, keys{}, {} bytes of memory, {} threads, {} directories{}{}", bytes,

@@ -30,7 +30,7 @@ struct Case {
 };
 
 // `keys`: which bytes decide.
-Case two_passes(std::vector<records::KeyField> keys) {
+Case two_passes(std::vector<RecordKey> keys) {
   const records::RecordFormat format{record_size, std::move(keys)};
   return {"two passes", {.format = format, .inputs = {make_records(format, Keys::uniform, 30'000)}}, Shape::two_pass};
 }
@@ -42,15 +42,15 @@ Case compressed() {
   return {"compressed", setup, Shape::two_pass};
 }
 
-Case one_pass(std::vector<records::KeyField> keys) {
+Case one_pass(std::vector<RecordKey> keys) {
   const records::RecordFormat format{record_size, std::move(keys)};
   SortSetup setup{.format = format, .inputs = {make_records(format, Keys::uniform, 16'000)}};
   setup.memory_bytes = 6 * MiB;
   return {"one pass", setup, Shape::one_pass};
 }
 
-const std::vector<records::KeyField> first_bytes{{0, 6}};
-const std::vector<records::KeyField> last_bytes{{127, 1}, {0, 6}};  // of every page, too
+const std::vector<RecordKey> first_bytes{{0, 6}};
+const std::vector<RecordKey> last_bytes{{127, 1}, {0, 6}};  // of every page, too
 
 // Sorts under a fault, and judges what is left. The line it ended with, behind its exit code.
 std::string ending_of(const Case& wanted, Disk disk, const std::string& faults) {

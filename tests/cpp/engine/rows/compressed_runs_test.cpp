@@ -56,7 +56,7 @@ Sorted sort(const std::string& input, const codec::RunCompression& wanted) {
   job.inputs.back().open(store);
   job.output = "/disk/out";
   job.directories = {"/disk"};
-  job.format = std::make_unique<LineOrder>(parse_lines_words({}).order);
+  job.format = std::make_unique<LineOrder>(parse_lines_words({}).order());
   job.codecs.runs = {.wanted = wanted,
                      .coders = 2,
                      .index_bytes = std::uint64_t{64} << 10U,

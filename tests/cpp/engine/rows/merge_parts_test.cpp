@@ -37,7 +37,7 @@ constexpr unsigned depth = 40;
 class Bench {
  public:
   explicit Bench(const std::vector<std::string>& words = {}, std::uint64_t seed = 1)
-      : order(parse_lines_words(words).order),
+      : order(parse_lines_words(words).order()),
         store(io::DiskImage{}, {.seed = seed, .records_events = false}),
         queue(store.make_queue(depth)),
         plan(plan_lines(memory_bytes, 0, SIZE_MAX, false)),
@@ -371,14 +371,14 @@ class WholeSort {
 
  private:
   [[nodiscard]] std::unique_ptr<rows::RowFormat> make_format() const {
-    if (kind_ == rows::Kind::lines) return std::make_unique<LineOrder>(parse_lines_words({}).order);
+    if (kind_ == rows::Kind::lines) return std::make_unique<LineOrder>(parse_lines_words({}).order());
     if (kind_ == rows::Kind::jsonl) {
       jsonl::JsonlTerms terms;
-      terms.keys = {keys::parse_key("key")};
+      terms.keys = {ValueKey("key")};
       return std::make_unique<jsonl::JsonlFormat>(terms);
     }
     csv::CsvTerms terms;
-    terms.keys = {keys::parse_key("key")};
+    terms.keys = {ValueKey("key")};
     return std::make_unique<csv::CsvFormat>(terms);
   }
 

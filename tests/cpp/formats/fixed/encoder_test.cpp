@@ -14,10 +14,10 @@ namespace {
 // The key spelled out byte by byte, descending fields complemented: what the encoder must agree with.
 std::vector<std::uint8_t> spelled_key(const RecordFormat& format, const std::byte* record) {
   std::vector<std::uint8_t> key;
-  for (const KeyField& field : format.keys) {
+  for (const RecordKey& field : format.keys) {
     for (std::uint32_t i = 0; i < field.length; ++i) {
       const auto byte = std::to_integer<std::uint8_t>(record[field.offset + i]);
-      key.push_back(field.descending ? static_cast<std::uint8_t>(~byte) : byte);
+      key.push_back(field.descends ? static_cast<std::uint8_t>(~byte) : byte);
     }
   }
   return key;

@@ -215,7 +215,7 @@ std::vector<std::uint32_t> order_by_comparing(const Run& run) {
   for (std::uint32_t i = 0; i < run.count; ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     const int comparison = std::memcmp(key(a), key(b), length);
-    return run.format.keys[0].descending ? comparison > 0 : comparison < 0;
+    return run.format.keys[0].descends ? comparison > 0 : comparison < 0;
   });
   return order;
 }

@@ -12,15 +12,15 @@ using testing::HasSubstr;
 using testing::ThrowsMessage;
 
 TEST(KeySpec, ReadsOffsetAndLength) {
-  EXPECT_EQ(parse_key_field("0:10"), (KeyField{0, 10, false}));
-  EXPECT_EQ(parse_key_field("90:4:bytes"), (KeyField{90, 4, false}));
-  EXPECT_EQ(parse_key_field("7:1:desc"), (KeyField{7, 1, true}));
-  EXPECT_EQ(parse_key_field("7:1:bytes:desc"), (KeyField{7, 1, true}));
+  EXPECT_EQ(RecordKey("0:10"), (RecordKey{0, 10, false}));
+  EXPECT_EQ(RecordKey("90:4:bytes"), (RecordKey{90, 4, false}));
+  EXPECT_EQ(RecordKey("7:1:desc"), (RecordKey{7, 1, true}));
+  EXPECT_EQ(RecordKey("7:1:bytes:desc"), (RecordKey{7, 1, true}));
 }
 
 TEST(KeySpec, ReadsBackWhatItPrints) {
-  for (const KeyField& field : {KeyField{0, 10, false}, KeyField{1048575, 1, true}}) {
-    EXPECT_EQ(parse_key_field(to_string(field)), field);
+  for (const RecordKey& field : {RecordKey{0, 10, false}, RecordKey{1048575, 1, true}}) {
+    EXPECT_EQ(RecordKey(to_string(field)), field);
   }
 }
 
@@ -49,7 +49,7 @@ TEST(KeySpec, RefusesEverythingElseInOneLineThatNamesTheText) {
                            "1e1:4",
                            "0:10::desc"}) {
     try {
-      parse_key_field(text);
+      (void)RecordKey{text};
       ADD_FAILURE() << "accepted '" << text << "'";
     } catch (const UsageError& error) {
       const std::string line = error.what();
@@ -63,15 +63,15 @@ TEST(KeySpec, RefusesEverythingElseInOneLineThatNamesTheText) {
 TEST(RecordFormat, DefaultsToTheKeyOfTheSortBenchmark) {
   const RecordFormat format = make_record_format(100, {});
   EXPECT_EQ(format.record_size, 100U);
-  EXPECT_EQ(format.keys, (std::vector{KeyField{0, 10, false}}));
+  EXPECT_EQ(format.keys, (std::vector{RecordKey{0, 10, false}}));
 }
 
 TEST(RecordFormat, DefaultsToTheWholeRecordWhereItIsShorterThanTheDefaultKey) {
-  EXPECT_EQ(make_record_format(3, {}).keys, (std::vector{KeyField{0, 3, false}}));
+  EXPECT_EQ(make_record_format(3, {}).keys, (std::vector{RecordKey{0, 3, false}}));
 }
 
 TEST(RecordFormat, KeepsTheKeysInTheirOrder) {
-  EXPECT_EQ(make_record_format(16, {"8:8", "0:4:desc"}).keys, (std::vector{KeyField{8, 8, false}, KeyField{0, 4, true}}));
+  EXPECT_EQ(make_record_format(16, {"8:8", "0:4:desc"}).keys, (std::vector{RecordKey{8, 8, false}, RecordKey{0, 4, true}}));
 }
 
 TEST(RecordFormat, RefusesAKeyBeyondTheRecord) {

@@ -26,21 +26,21 @@ int order(const T& a, const T& b) {
   return a < b ? -1 : b < a ? 1 : 0;
 }
 
-std::uint64_t number_in(const KeyField& field, const std::byte* record) {
+std::uint64_t number_in(const RecordKey& field, const std::byte* record) {
   std::uint64_t number = 0;
   for (std::uint32_t i = 0; i < field.length; ++i) {
-    const std::uint32_t at = field.big_endian ? i : field.length - 1 - i;
+    const std::uint32_t at = field.is_big_endian ? i : field.length - 1 - i;
     number = number << 8U | std::to_integer<std::uint64_t>(record[field.offset + at]);
   }
   return number;
 }
 
-std::int64_t signed_number_in(const KeyField& field, const std::byte* record) {
+std::int64_t signed_number_in(const RecordKey& field, const std::byte* record) {
   const std::uint32_t unused = 64 - 8 * field.length;
   return static_cast<std::int64_t>(number_in(field, record) << unused) >> unused;
 }
 
-double floating_number_in(const KeyField& field, const std::byte* record) {
+double floating_number_in(const RecordKey& field, const std::byte* record) {
   const std::uint64_t bits = number_in(field, record);
   return field.length == 4 ? double{std::bit_cast<float>(static_cast<std::uint32_t>(bits))} : std::bit_cast<double>(bits);
 }
@@ -51,7 +51,7 @@ int order_of_floating(double a, double b) {
   return order(std::signbit(b), std::signbit(a));
 }
 
-std::string text_in(const KeyField& field, const std::byte* record) {
+std::string text_in(const RecordKey& field, const std::byte* record) {
   return {reinterpret_cast<const char*>(record + field.offset), field.length};
 }
 
@@ -90,46 +90,46 @@ std::string upper(std::string text) {
   return text;
 }
 
-int order_of_field(const KeyField& field, const std::byte* a, const std::byte* b) {
+int order_of_field(const RecordKey& field, const std::byte* a, const std::byte* b) {
   const auto unsigned_less = [](const std::string& x, const std::string& y) {
     return sign(std::memcmp(x.data(), y.data(), x.size()));
   };
   switch (field.type) {
-    case KeyType::bytes:
+    case RecordKeyType::bytes:
       return unsigned_less(text_in(field, a), text_in(field, b));
-    case KeyType::nocase:
+    case RecordKeyType::nocase:
       return unsigned_less(upper(text_in(field, a)), upper(text_in(field, b)));
-    case KeyType::dec:
+    case RecordKeyType::dec:
       return order_of_decimal(text_in(field, a), text_in(field, b));
-    case KeyType::unsigned_integer:
+    case RecordKeyType::unsigned_integer:
       return order(number_in(field, a), number_in(field, b));
-    case KeyType::signed_integer:
+    case RecordKeyType::signed_integer:
       return order(signed_number_in(field, a), signed_number_in(field, b));
-    case KeyType::floating:
+    case RecordKeyType::floating:
       return order_of_floating(floating_number_in(field, a), floating_number_in(field, b));
   }
   return 0;
 }
 
 int order_of_records(const RecordFormat& format, const std::byte* a, const std::byte* b) {
-  for (const KeyField& field : format.keys)
-    if (const int result = order_of_field(field, a, b); result != 0) return field.descending ? -result : result;
+  for (const RecordKey& field : format.keys)
+    if (const int result = order_of_field(field, a, b); result != 0) return field.descends ? -result : result;
   return 0;
 }
 
 // --- random formats and records ---
 
-KeyField random_field(std::mt19937_64& random, std::uint32_t record_size) {
-  KeyField field;
-  field.type = static_cast<KeyType>(random() % 6);
-  field.descending = random() % 3 == 0;
-  field.big_endian = random() % 2 == 0;
-  const bool floating = field.type == KeyType::floating;
-  if (floating && record_size < 4) field.type = KeyType::unsigned_integer;
-  if (field.type < KeyType::unsigned_integer) {
+RecordKey random_field(std::mt19937_64& random, std::uint32_t record_size) {
+  RecordKey field;
+  field.type = static_cast<RecordKeyType>(random() % 6);
+  field.descends = random() % 3 == 0;
+  field.is_big_endian = random() % 2 == 0;
+  const bool floating = field.type == RecordKeyType::floating;
+  if (floating && record_size < 4) field.type = RecordKeyType::unsigned_integer;
+  if (field.type < RecordKeyType::unsigned_integer) {
     field.length = static_cast<std::uint32_t>(1 + random() % record_size);
   } else {
-    field.length = field.type == KeyType::floating ? 4U << random() % 2 : 1U << random() % 4;
+    field.length = field.type == RecordKeyType::floating ? 4U << random() % 2 : 1U << random() % 4;
     while (field.length > record_size) field.length /= 2;
   }
   field.offset = static_cast<std::uint32_t>(random() % (record_size - field.length + 1));
@@ -203,7 +203,7 @@ void check_pair(const RecordFormat& format, const Encoder& encoder, const std::b
 
 std::string shown(const RecordFormat& format) {
   std::string text = "record size " + std::to_string(format.record_size);
-  for (const KeyField& field : format.keys) text += " " + to_string(field);
+  for (const RecordKey& field : format.keys) text += " " + to_string(field);
   return text;
 }
 
@@ -332,19 +332,19 @@ TEST(DecimalKey, HoldsTheLargestAndTheSmallestMagnitudeOfEveryLength) {
 // --- the grammar ---
 
 TEST(KeySpec, ReadsTypesAndShorthands) {
-  EXPECT_EQ(parse_key_field("8:8:u64le"), (KeyField{8, 8, false, KeyType::unsigned_integer, false}));
-  EXPECT_EQ(parse_key_field("8:8:u64"), parse_key_field("8:u64le"));
-  EXPECT_EQ(parse_key_field("8:i32be:desc"), (KeyField{8, 4, true, KeyType::signed_integer, true}));
-  EXPECT_EQ(parse_key_field("1:f32"), (KeyField{1, 4, false, KeyType::floating, false}));
-  EXPECT_EQ(parse_key_field("3:20:dec:desc"), (KeyField{3, 20, true, KeyType::dec, false}));
-  EXPECT_EQ(parse_key_field("3:20:nocase"), (KeyField{3, 20, false, KeyType::nocase, false}));
-  EXPECT_EQ(parse_key_field("3:u8"), (KeyField{3, 1, false, KeyType::unsigned_integer, false}));
+  EXPECT_EQ(RecordKey("8:8:u64le"), (RecordKey{8, 8, false, RecordKeyType::unsigned_integer, false}));
+  EXPECT_EQ(RecordKey("8:8:u64"), RecordKey("8:u64le"));
+  EXPECT_EQ(RecordKey("8:i32be:desc"), (RecordKey{8, 4, true, RecordKeyType::signed_integer, true}));
+  EXPECT_EQ(RecordKey("1:f32"), (RecordKey{1, 4, false, RecordKeyType::floating, false}));
+  EXPECT_EQ(RecordKey("3:20:dec:desc"), (RecordKey{3, 20, true, RecordKeyType::dec, false}));
+  EXPECT_EQ(RecordKey("3:20:nocase"), (RecordKey{3, 20, false, RecordKeyType::nocase, false}));
+  EXPECT_EQ(RecordKey("3:u8"), (RecordKey{3, 1, false, RecordKeyType::unsigned_integer, false}));
 }
 
 TEST(RecordFormat, ReverseTurnsEveryFieldRound) {
   EXPECT_EQ(make_record_format(16, {"8:8", "0:4:u32:desc"}, true).keys,
-            (std::vector{KeyField{8, 8, true}, KeyField{0, 4, false, KeyType::unsigned_integer}}));
-  EXPECT_EQ(make_record_format(100, {}, true).keys, (std::vector{KeyField{0, 10, true}}));
+            (std::vector{RecordKey{8, 8, true}, RecordKey{0, 4, false, RecordKeyType::unsigned_integer}}));
+  EXPECT_EQ(make_record_format(100, {}, true).keys, (std::vector{RecordKey{0, 10, true}}));
 }
 
 // What the grammar says, as one expression; lengths of numbers apart.
@@ -388,8 +388,8 @@ TEST(KeySpec, TakesWhatTheGrammarSaysAndNothingElse) {
     }
     bool accepted = true;
     try {
-      const KeyField field = parse_key_field(text);
-      ASSERT_EQ(parse_key_field(to_string(field)), field) << text;
+      const RecordKey field = RecordKey(text);
+      ASSERT_EQ(RecordKey(to_string(field)), field) << text;
       ASSERT_FALSE(explain(field).empty());
       ++taken;
     } catch (const UsageError& error) {

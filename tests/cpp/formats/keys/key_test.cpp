@@ -18,8 +18,8 @@ namespace {
 
 using namespace keys;
 
-constexpr KeyType all_types[] = {KeyType::text, KeyType::nocase,  KeyType::number, KeyType::integer,
-                                 KeyType::date, KeyType::version, KeyType::length};
+constexpr ValueType all_types[] = {ValueType::text, ValueType::nocase,  ValueType::number, ValueType::integer,
+                                 ValueType::date, ValueType::version, ValueType::length};
 
 std::string digits(Random& random, std::uint64_t most) {
   std::string text;
@@ -71,7 +71,7 @@ void check_windows(const Key& key, const std::string& a, const std::string& b) {
 
 TEST(CsvKey, WindowsHaveTheOrderOfTheComparison) {
   Random random(1);
-  for (const KeyType type : all_types) {
+  for (const ValueType type : all_types) {
     for (const bool descending : {false, true}) {
       for (const bool nulls_first : {false, true}) {
         const Key key(type, descending, nulls_first, nullptr);
@@ -85,7 +85,7 @@ TEST(CsvKey, WindowsHaveTheOrderOfTheComparison) {
 }
 
 TEST(CsvKey, NumbersThatAreWrittenInManyWaysAreEqual) {
-  const Key key(KeyType::number, false, false, nullptr);
+  const Key key(ValueType::number, false, false, nullptr);
   for (const char* one : {"1500", "1.5e3", "+1500.", "0.15E+4", "15e2", " 1500.000 ", "150000e-2", "00001500", ".0015e6"}) {
     ASSERT_EQ(key.compare("1500", one), 0) << one;
     check_windows(key, "1500", one);
@@ -121,7 +121,7 @@ TEST(CsvKey, FractionsOfSecondsBefore1970CountBack) {
   std::vector<std::string> values;
   for (int i = 0; i < 200; ++i)
     values.push_back((i % 2 == 0 ? "-" : "") + std::to_string(random.below(3)) + "." + digits(random, 30) + "0");
-  const Key key(KeyType::date, false, false, &format);
+  const Key key(ValueType::date, false, false, &format);
   for (const std::string& a : values) {
     for (const std::string& b : values) {
       check_windows(key, a, b);

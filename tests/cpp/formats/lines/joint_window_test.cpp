@@ -91,8 +91,8 @@ TEST_P(JointWindows, NeverContradictTheComparison) {
     jsonl::JsonlTerms json_terms;
     csv_terms.nulls_first = json_terms.nulls_first = nulls_first;
     for (const std::string& words : GetParam()) {
-      csv_terms.keys.push_back(keys::parse_key(words));
-      json_terms.keys.push_back(keys::parse_key(words));
+      csv_terms.keys.push_back(ValueKey(words));
+      json_terms.keys.push_back(ValueKey(words));
     }
     csv::CsvFormat csv(csv_terms);
     (void)csv.take_first_row("", "a,b,c");

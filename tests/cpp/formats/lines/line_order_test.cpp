@@ -104,7 +104,7 @@ void expect_windows_to_agree(const LineOrder& order, const std::function<std::st
 
 TEST_P(LineWindows, NeverContradictTheComparison) {
   const LinesOptions options = parse_lines_words(GetParam());
-  const LineOrder order(options.order);
+  const LineOrder order(options.order());
   expect_windows_to_agree(order, random_line);
   expect_windows_to_agree(order, random_fields);
 }
@@ -127,7 +127,7 @@ void expect_sorted_as_by_comparing(const LineOrder& order, std::vector<std::stri
 
 TEST_P(LineWindows, SortAnIndexAsAStableSortByComparing) {
   LinesOptions options = parse_lines_words(GetParam());
-  const LineOrder order(options.order);
+  const LineOrder order(options.order());
   Random random(2);
   std::vector<std::string> lines;
   std::string text;
@@ -144,7 +144,7 @@ class VersionWindows : public testing::TestWithParam<std::vector<std::string>> {
 
 TEST_P(VersionWindows, NeverContradictTheComparison) {
   LinesOptions options = parse_lines_words(GetParam());
-  const LineOrder order(options.order);
+  const LineOrder order(options.order());
   Random random(3);
   for (int i = 0; i < 200'000; ++i) {
     const std::string common = random.coin() ? random_version(random) : "";
@@ -167,7 +167,7 @@ TEST_P(VersionWindows, NeverContradictTheComparison) {
 
 TEST_P(VersionWindows, SortAnIndexAsAStableSortByComparing) {
   LinesOptions options = parse_lines_words(GetParam());
-  const LineOrder order(options.order);
+  const LineOrder order(options.order());
   Random random(4);
   std::vector<std::string> lines;
   std::string text;

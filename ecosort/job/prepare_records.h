@@ -1,12 +1,11 @@
-// From what a program wishes for (include/ecosort/ecosort.hpp) to what is checked, opened and planned. Nothing here creates
-// anything.
+// A sort of records: from a request to what is checked, opened and planned. Nothing here creates anything.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "ecosort/ecosort.hpp"
+#include "ecosort/request.hpp"
 #include "engine/fixed/sort.h"
 #include "io/posix_storage.h"
 #include "job/space.h"
@@ -14,17 +13,14 @@
 
 namespace ecosort::job {
 
-// What measurements of a machine may turn, and what only the command line asks for, beside the spec.
-struct Tuning {
-  unsigned merge_threads = 0;     // of the merge, if not the same
-  std::uint64_t run_records = 0;  // most records of a stored run; 0: as many as the memory holds
-  bool runs_are_a_hint = false;   // where run_records do not fit, the planner chooses, and a notice says so
-  planner::Requests requests = {};
-  bool checksum = false;            // of valsort, in the report
-  std::string expected_hash = {};   // of a merge: that of all records; empty: no one knows
+// How far the request is meant.
+struct Leeway {
+  bool runs_are_a_hint = false;     // where means.run_records do not fit, the planner chooses, and a notice says so
   bool space_is_only_told = false;  // in PreparedRecords::space; whether it suffices is left to check_space()
-  bool format_is_assumed = false;   // no one said what the records are: they must look like those of the Sort Benchmark
 };
+
+// The records of a request that has records.
+[[nodiscard]] const Records& records_of(const Request& request);
 
 // A sort of records: everything resolved, inputs open.
 struct PreparedRecords {
@@ -37,18 +33,18 @@ struct PreparedRecords {
 };
 
 // UsageError and its kinds for what cannot be.
-[[nodiscard]] PreparedRecords prepare_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage);
+[[nodiscard]] PreparedRecords prepare_records(const Request& request, io::PosixStorage& storage, Leeway leeway = {});
 // Throws NoRoom where a drive has less free space than is needed. prepare_records() does this unless the space is only told.
-void check_space(const SortSpec& spec, const PreparedRecords& prepared);
+void check_space(const Request& request, const PreparedRecords& prepared);
 
 // For `assumed_records` that are not there: what the machine would have for them is told and not judged.
-[[nodiscard]] PreparedRecords prepare_assumed(const SortSpec& spec, const Tuning& tuning, std::uint64_t assumed_records,
-                                              io::PosixStorage& storage);
+[[nodiscard]] PreparedRecords prepare_assumed(const Request& request, std::uint64_t assumed_records, io::PosixStorage& storage,
+                                              Leeway leeway = {});
 
 // Steps of it, for jobs of other kinds. `mixes_streams`: there may be several inputs that are pipes, among others.
-[[nodiscard]] std::vector<engine::Input> open_records(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage,
+[[nodiscard]] std::vector<engine::Input> open_records(const Request& request, io::PosixStorage& storage,
                                                       bool mixes_streams = false);
-[[nodiscard]] planner::Wanted wanted_of(const SortSpec& spec, const Tuning& tuning, const std::vector<engine::Input>& inputs,
+[[nodiscard]] planner::Wanted wanted_of(const Request& request, const std::vector<engine::Input>& inputs,
                                         const planner::Machine& machine);
 // That so much memory is there, before somebody is killed for it in an hour.
 void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const planner::Machine& machine);

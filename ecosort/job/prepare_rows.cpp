@@ -1,4 +1,4 @@
-#include "job/prepare_lines.h"
+#include "job/prepare_rows.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,7 +16,11 @@
 
 #include "base/open_files.h"
 #include "base/size_text.h"
+#include "base/errors.h"
+#include "formats/csv/csv_format.h"
+#include "formats/jsonl/jsonl_format.h"
 #include "formats/lines/key_words.h"
+#include "formats/lines/line_order.h"
 #include "formats/lines/quoted.h"
 #include "io/plain_file.h"
 #include "job/plan_codecs.h"
@@ -31,13 +35,13 @@ void cannot(const char* what, const std::string& name, int error) {
 
 namespace {
 
-using lines::LinesOptions;
+bool is_merge(const Request& request) noexcept { return request.input_order != InputOrder::any; }
 
 constexpr std::uint64_t least_threaded_bytes = std::uint64_t{4} << 20U;  // less is sorted sooner than threads are started
 
-std::vector<lines::LineInput> open_inputs(const LinesOptions& options, std::size_t most_open, io::Storage& storage) {
+std::vector<lines::LineInput> open_inputs(const Request& request, std::size_t most_open, io::Storage& storage) {
   std::vector<lines::LineInput> inputs;
-  for (const std::string& name : options.inputs) {
+  for (const std::string& name : request.inputs) {
     struct stat info{};
     if (name != "-") {
       if (::stat(name.c_str(), &info) != 0 || ::access(name.c_str(), R_OK) != 0) cannot("cannot read", name, errno);
@@ -46,15 +50,15 @@ std::vector<lines::LineInput> open_inputs(const LinesOptions& options, std::size
     lines::LineInput input;
     input.name = name;
     input.is_opened_late = inputs.size() >= most_open;
-    input.decompresses = options.compression.decompress;
+    input.decompresses = request.compression.decompress;
     if (!input.is_opened_late) {
       input.open(storage);
       input.look_at_beginning();
-    } else if (options.merge && input.decompresses) {
+    } else if (is_merge(request) && input.decompresses) {
       throw UsageError(
           fmt::format("{} files are more than may be open at a time (ulimit -n), as all files of a merge are that may be "
                       "compressed",
-                      options.inputs.size()));
+                      request.inputs.size()));
     }
     inputs.push_back(std::move(input));
   }
@@ -82,12 +86,11 @@ void check_directory_of(const std::string& output) {
 
 // Where the output goes. What is no regular file, such as /dev/null or a FIFO, becomes standard output.
 std::string resolve_output(const std::string& output, SpecialOutput special) {
-  if (output.empty()) return "-";
+  if (output == "-") return output;
   struct stat info{};
   const int error = ::stat(output.c_str(), &info) == 0 ? 0 : errno;
   if (error != 0 && error != ENOENT) cannot("open failed", output, error);
   if (error != 0 || S_ISREG(info.st_mode)) {
-    if (output == "-") return "./-";  // sort makes a file of this name
     check_directory_of(output);
     return io::resolve_output(output).path;
   }
@@ -99,8 +102,8 @@ std::string resolve_output(const std::string& output, SpecialOutput special) {
   return "-";
 }
 
-std::vector<std::string> run_directories(const LinesOptions& options, const std::string& output) {
-  std::vector<std::string> directories = options.temp;
+std::vector<std::string> run_directories(const Request& request, const std::string& output) {
+  std::vector<std::string> directories = request.means.temp_directories;
   if (directories.empty()) {
     const char* const named = std::getenv("TMPDIR");
     const std::string parent = output == "-" ? "" : std::filesystem::path(output).parent_path().string();
@@ -130,28 +133,29 @@ std::size_t most_programs(std::uint64_t batch_size, std::size_t most_open) {
 
 }  // namespace
 
-void choose_salt(LinesOptions& options) {
-  if (!options.uses_random()) return;
-  lines::Digest& salt = options.order.salt;
-  if (options.random_source.empty()) {
+void choose_salt(Request& request) {
+  Lines& lines = std::get<Lines>(request.rows);
+  if (!lines.random_salt.empty() || !lines::uses_chance(lines::order_terms(lines, request.unique))) return;
+  lines::Digest salt{};
+  if (lines.random_source.empty()) {
     if (::getrandom(salt.data(), salt.size(), 0) != static_cast<ssize_t>(salt.size())) cannot("getrandom", "random bytes", errno);
-    return;
+  } else {
+    try {
+      engine::PlainFile file = engine::PlainFile::open_for_reading(lines.random_source);
+      if (file.read(std::as_writable_bytes(std::span(salt))) < salt.size())
+        throw UsageError(fmt::format("{}: end of file", lines::quoted_word(lines.random_source)));
+    } catch (const IoError& error) {
+      cannot("open failed", lines.random_source, error.error_number());
+    }
   }
-  try {
-    engine::PlainFile file = engine::PlainFile::open_for_reading(options.random_source);
-    if (file.read(std::as_writable_bytes(std::span(salt))) < salt.size())
-      throw UsageError(fmt::format("{}: end of file", lines::quoted_word(options.random_source)));
-  } catch (const IoError& error) {
-    cannot("open failed", options.random_source, error.error_number());
-  }
+  lines.random_salt = lines::salt_text(salt);
 }
 
-std::uint64_t line_memory_of(const LinesOptions& options) {
+std::uint64_t row_memory_of(const Means& means) {
   const planner::Machine machine = planner::read_machine();
   const std::uint64_t least = lines::least_line_memory_bytes, most = std::max(machine.available_bytes, least);
-  std::uint64_t bytes = planner::default_memory_bytes(machine);
-  if (!options.memory.empty()) {
-    bytes = parse_bytes(options.memory, "memory");
+  const std::uint64_t bytes = means.memory_bytes != 0 ? means.memory_bytes : planner::default_memory_bytes(machine);
+  if (means.memory_bytes != 0 && !means.memory_is_a_wish) {
     if (bytes < least)
       throw NotEnoughMemory(
           fmt::format("{} of memory are too little: at least {} is needed", format_bytes(bytes), format_bytes(least)), bytes,
@@ -161,19 +165,13 @@ std::uint64_t line_memory_of(const LinesOptions& options) {
                                        format_bytes(bytes), format_bytes(most), machine.limited_by),
                            most, bytes);
   }
-  if (options.memory_bytes != 0) bytes = options.memory_bytes;
-  if (options.memory_percent != 0) {
-    const auto pages = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)),
-               size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-    bytes = pages * size / 100 * options.memory_percent;
-  }
   return std::clamp(bytes, least, most);
 }
 
-std::optional<lines::Disorder> find_row_disorder(const LinesOptions& options, rows::RowFormat& format,
-                                                 const lines::FirstLook& look) {
-  const lines::CheckedFile file{options.inputs.front(), line_memory_of(options), options.compression.decompress};
-  return lines::find_disorder(file, format, options.unique, look);
+std::optional<lines::Disorder> find_row_disorder(const Request& request, const lines::FirstLook& look) {
+  const auto format = row_format_of(request);
+  const lines::CheckedFile file{request.inputs.front(), row_memory_of(request.means), request.compression.decompress};
+  return lines::find_disorder(file, *format, request.unique, look);
 }
 
 std::uint64_t known_bytes(const std::vector<lines::LineInput>& inputs) {
@@ -225,30 +223,30 @@ namespace {
 
 // How temporary runs are compressed. --compress-program names programs whose work is done here, too: with less of it, and with no
 // process.
-void plan_runs(const LinesOptions& options, const CodecTerms& terms, std::uint64_t known_bytes, lines::LinesJob& job) {
-  const std::string& word = options.compression.runs;
+void plan_runs(const Request& request, const CodecTerms& terms, std::uint64_t known_bytes, lines::LinesJob& job) {
+  const std::string& word = request.compression.runs;
   codec::RunCompression wanted = codec::run_compression_of_word(word.empty() ? "auto" : word);
-  const std::uint64_t ratio = options.compression.assumed_ratio;
-  const bool is_own = options.compress_program == "lz4" || options.compress_program == "zstd";
-  if (!options.compress_program.empty()) {
+  const std::uint64_t ratio = request.compression.assumed_ratio;
+  const bool is_own = request.compression.program == "lz4" || request.compression.program == "zstd";
+  if (!request.compression.program.empty()) {
     if (!wanted.is_auto) throw UsageError("a codec and a program both say how runs are compressed; leave one of them out");
-    wanted = is_own ? codec::run_compression_of_word(options.compress_program) : codec::RunCompression{};
-    if (!is_own) job.compress_program = options.compress_program;
+    wanted = is_own ? codec::run_compression_of_word(request.compression.program) : codec::RunCompression{};
+    if (!is_own) job.compress_program = request.compression.program;
   }
   // Who asks for compressed runs may have little space, or a drive that is slow enough for them to move fewer bytes.
-  job.leaves_in_inputs = options.compress_program.empty() && (wanted.is_auto || wanted.is_none());
+  job.leaves_in_inputs = request.compression.program.empty() && (wanted.is_auto || wanted.is_none());
   check_assumed_ratio(ratio, !wanted.is_none() && !is_own);
   // A merge says nothing of the pace of the drives before its first run; what fits a run buffer with its index makes no run; of
   // runs that outlive a crash whoever makes these decides.
   const bool makes_no_runs = !job.merge && known_bytes > 0 && 2 * known_bytes <= job.plan.run_buffer_bytes;
-  if (makes_no_runs || (job.merge && wanted.is_auto) || options.resumable) return;
+  if (makes_no_runs || (job.merge && wanted.is_auto) || request.place.kind == PlaceKind::resumable) return;
   job.codecs.runs = plan_run_packing(terms, wanted, known_bytes);
   job.codecs.runs.assumed_ratio = ratio;
   job.codecs.runs.reserves_nothing = is_own;
-  job.codecs.runs.power = power_of(options.compression);
+  job.codecs.runs.power = power_of(request.compression);
 }
 
-struct Means {
+struct Resources {
   std::uint64_t memory_bytes = 0;
   unsigned threads = 1;
   std::size_t most_open = 0;
@@ -256,86 +254,120 @@ struct Means {
 };
 
 // Divides the memory, by what is known of the inputs.
-void plan_memory(const LinesOptions& options, const Means& means, lines::LinesJob& job) {
-  const CodecTerms codec_terms{means.memory_bytes - job.header_bytes, means.threads, options.merge};
-  job.codecs = plan_codecs(codec_terms, job.inputs, codec::output_codec_of(options.compression, options.output));
+void plan_memory(const Request& request, const Resources& means, lines::LinesJob& job) {
+  const CodecTerms codec_terms{means.memory_bytes - job.header_bytes, means.threads, is_merge(request)};
+  job.codecs = plan_codecs(codec_terms, job.inputs, codec::output_codec_of(request.compression, request.place.output));
   const std::size_t batch_size =
-      options.batch_size == 0 ? means.most_open : std::min<std::uint64_t>(options.batch_size, means.most_open);
+      request.means.batch_size == 0 ? means.most_open : std::min<std::uint64_t>(request.means.batch_size, means.most_open);
   const auto plan_rest = [&] {
-    return lines::plan_lines(codec_terms.memory_bytes - job.codecs.bytes(), means.threads, batch_size, options.unique);
+    return lines::plan_lines(codec_terms.memory_bytes - job.codecs.bytes(), means.threads, batch_size, request.unique);
   };
   job.plan = plan_rest();
   const std::uint64_t bytes = means.assumed_bytes != 0 ? means.assumed_bytes : known_bytes(job.inputs);
-  plan_runs(options, codec_terms, means.assumed_bytes != 0 || are_known(job.inputs) ? bytes : 0, job);
+  plan_runs(request, codec_terms, means.assumed_bytes != 0 || are_known(job.inputs) ? bytes : 0, job);
   if (job.codecs.runs.coders > 0) job.plan = plan_rest();
   if (!job.merge && bytes > job.plan.run_buffer_bytes) {
     job.plan = lines::plan_for_stored_runs(job.plan);
     // What -u leaves of the lines is not known, nor how many runs a program takes.
-    if (are_known(job.inputs) && !job.unique && options.compress_program.empty()) job.plan.spread_bytes = bytes;
+    if (are_known(job.inputs) && !job.unique && request.compression.program.empty()) job.plan.spread_bytes = bytes;
   }
-  job.plan.most_programs = most_programs(options.batch_size, means.most_open);
+  job.plan.most_programs = most_programs(request.means.batch_size, means.most_open);
 }
 
 // The queue is there by then.
-void plan_memory_again(const LinesOptions& options, const Means& means, lines::LinesJob& job) {
+void plan_memory_again(const Request& request, const Resources& means, lines::LinesJob& job) {
   const lines::LinePlan before = job.plan;
-  plan_memory(options, means, job);
+  plan_memory(request, means, job);
   job.plan.read_depth = std::min(job.plan.read_depth, before.read_depth);
   job.plan.write_depth = std::min(job.plan.write_depth, before.write_depth);
 }
 
 }  // namespace
 
-lines::LinesJob make_rows_job(const LinesOptions& options, std::unique_ptr<rows::RowFormat> format, bool has_top,
-                              io::Storage& storage, SpecialOutput special, std::uint64_t assumed_bytes) {
+namespace {
+
+lines::LinesJob make_job(const Request& request, std::unique_ptr<rows::RowFormat> format, bool has_top, io::Storage& storage,
+                         SpecialOutput special, std::uint64_t assumed_bytes) {
   const planner::Machine machine = planner::read_machine();
-  const unsigned threads = options.parallel == 0
-                               ? machine.cpus
-                               : static_cast<unsigned>(std::min<std::uint64_t>(options.parallel, planner::most_threads));
-  const Means means{line_memory_of(options), threads, allow_open_files(), assumed_bytes};
+  const unsigned threads = request.means.threads == 0 ? machine.cpus : std::min(request.means.threads, planner::most_threads);
+  const Resources means{row_memory_of(request.means), threads, allow_open_files(), assumed_bytes};
   lines::LinesJob job;
   job.header_bytes = has_top ? means.memory_bytes / header_share : 0;
-  job.unique = options.unique;
-  job.merge = options.merge;
-  job.checks_order = options.checks_order;
-  job.reread = options.verify == "reread";
-  if (assumed_bytes == 0) job.inputs = open_inputs(options, means.most_open, storage);
-  plan_memory(options, means, job);
+  job.unique = request.unique;
+  job.merge = is_merge(request);
+  job.checks_order = request.input_order == InputOrder::sorted;
+  job.reread = request.verification.reread;
+  if (assumed_bytes == 0) job.inputs = open_inputs(request, means.most_open, storage);
+  plan_memory(request, means, job);
   if (std::ranges::any_of(job.inputs, &lines::LineInput::may_be_compressed))
-    job.plan_again = [options, means](lines::LinesJob& planned) { plan_memory_again(options, means, planned); };
+    job.plan_again = [request, means](lines::LinesJob& planned) { plan_memory_again(request, means, planned); };
   job.format = std::move(format);
-  job.output = resolve_output(options.output, special);
-  job.directories = run_directories(options, job.output);
+  job.output = resolve_output(request.place.output, special);
+  job.directories = run_directories(request, job.output);
   if (job.reread && job.codecs.packing)
     throw UsageError("a compressed output cannot be verified by reading it again; verify it as usual");
   return job;
 }
 
-namespace {
+// A header, or a byte order mark of CSV and JSON lines.
+bool has_top(const Request& request) {
+  const Lines* const lines = std::get_if<Lines>(&request.rows);
+  return lines == nullptr || lines->header_lines > 0;
+}
 
-PreparedLines complete(lines::LinesJob job, io::Storage& storage) {
-  PreparedLines prepared{std::move(job)};
+// Whatever it is compressed with.
+bool is_named_tsv(std::string_view name) {
+  if (codec::codec_of_file_name(name)) name.remove_suffix(name.size() - name.rfind('.'));
+  return name.ends_with(".tsv") || name.ends_with(".TSV");
+}
+
+char delimiter_of(const Csv& csv, const std::vector<std::string>& inputs) {
+  if (csv.delimiter) return *csv.delimiter;
+  for (const std::string& name : inputs)
+    if (is_named_tsv(name) != is_named_tsv(inputs.front()))
+      throw UsageError(fmt::format("{} and {} have different delimiters by their names; name one", inputs.front(), name));
+  return !inputs.empty() && is_named_tsv(inputs.front()) ? '\t' : ',';
+}
+
+struct MakeFormat {
+  const Request& request;
+
+  std::unique_ptr<rows::RowFormat> operator()(const Records& /*records*/) const {
+    throw InternalError("records are no rows");
+  }
+  std::unique_ptr<rows::RowFormat> operator()(const Lines& lines) const {
+    return std::make_unique<lines::LineOrder>(lines::order_terms(lines, request.unique), lines.terminator, lines.header_lines);
+  }
+  std::unique_ptr<rows::RowFormat> operator()(const Csv& csv) const {
+    return std::make_unique<csv::CsvFormat>(
+        csv::CsvTerms{.dialect = {.delimiter = delimiter_of(csv, request.inputs), .quote = csv.quote},
+                      .names_delimiter = csv.delimiter.has_value(),
+                      .has_header = csv.header,
+                      .keys = csv.keys,
+                      .nulls_first = csv.nulls_first,
+                      .strict = csv.strict,
+                      .date_format = csv.date_format});
+  }
+  std::unique_ptr<rows::RowFormat> operator()(const JsonLines& json) const {
+    return std::make_unique<jsonl::JsonlFormat>(
+        jsonl::JsonlTerms{json.keys, json.nulls_first, json.strict, json.date_format, json.allow_missing});
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<rows::RowFormat> row_format_of(const Request& request) { return std::visit(MakeFormat{request}, request.rows); }
+
+lines::LinesJob make_rows_job(const Request& request, io::Storage& storage, SpecialOutput special, std::uint64_t assumed_bytes) {
+  return make_job(request, row_format_of(request), has_top(request), storage, special, assumed_bytes);
+}
+
+PreparedLines prepare_rows(const Request& request, io::Storage& storage, SpecialOutput special) {
+  PreparedLines prepared{make_rows_job(request, storage, special)};
   prepared.is_small = are_small(prepared.job.inputs);
   if (prepared.is_small) prepared.job.plan = lines::plan_for_small_input(prepared.job.plan);
   check_lines_space(prepared.job, storage);
   return prepared;
-}
-
-}  // namespace
-
-lines::LinesJob make_lines_job(const LinesOptions& options, io::Storage& storage, SpecialOutput special,
-                               std::uint64_t assumed_bytes) {
-  return make_rows_job(options, std::make_unique<lines::LineOrder>(options.order, options.terminator(), options.header_lines),
-                       options.header_lines > 0, storage, special, assumed_bytes);
-}
-
-PreparedLines prepare_lines(const LinesOptions& options, io::Storage& storage, SpecialOutput special) {
-  return complete(make_lines_job(options, storage, special), storage);
-}
-
-PreparedLines prepare_rows(const LinesOptions& options, std::unique_ptr<rows::RowFormat> format, bool has_top,
-                           io::Storage& storage, SpecialOutput special) {
-  return complete(make_rows_job(options, std::move(format), has_top, storage, special, 0), storage);
 }
 
 namespace {
@@ -362,9 +394,9 @@ void fit_run_blocks(lines::LinesJob& job) {
 
 }  // namespace
 
-PreparedLines prepare_kept_rows(const LinesOptions& options, std::unique_ptr<rows::RowFormat> format,
+PreparedLines prepare_kept_rows(const Request& request, std::unique_ptr<rows::RowFormat> format,
                                 std::vector<run::Description> descriptions, lines::RunContents kept, io::Storage& storage) {
-  PreparedLines prepared{make_rows_job(options, std::move(format), !kept.top.empty(), storage, SpecialOutput::redirected, 0)};
+  PreparedLines prepared{make_job(request, std::move(format), !kept.top.empty(), storage, SpecialOutput::redirected, 0)};
   lines::LinesJob& job = prepared.job;
   for (std::size_t i = 0; i < job.inputs.size(); ++i) job.inputs[i].run = std::move(descriptions[i]);
   job.kept = std::move(kept);
@@ -373,70 +405,11 @@ PreparedLines prepare_kept_rows(const LinesOptions& options, std::unique_ptr<row
   return prepared;
 }
 
-void read_file_names(lines::LinesOptions& options) {
-  const std::string& from = options.files0_from;
-  if (from.empty()) return;
-  std::vector<std::byte> content;
-  try {
-    content = engine::read_whole_file(from == "-" ? "/dev/stdin" : from);
-  } catch (const IoError& error) {
-    if (error.error_number() == EISDIR) throw UsageError(fmt::format("cannot read file names from {}", lines::quoted_word(from)));
-    cannot("open failed", from, error.error_number());
-  }
-  const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\0', begin), text.size());
-    options.inputs.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
-    if (options.inputs.back().empty())
-      throw UsageError(fmt::format("{}:{}: invalid zero-length file name", lines::quoted_name(from), options.inputs.size()));
-    if (options.inputs.back() == "-")  // as sort does, wherever the names come from
-      throw UsageError("when reading file names from stdin, no file name of '-' allowed");
-  }
-  if (options.inputs.empty()) throw UsageError(fmt::format("no input from {}", lines::quoted_word(from)));
-}
-
-io::Backend make_line_queue(const std::string& name, const PreparedLines& prepared) {
+io::Backend make_row_queue(const std::string& name, const PreparedLines& prepared) {
   const io::BackendChoice choice = io::parse_backend(name);
   const unsigned depth = prepared.job.plan.read_depth + prepared.job.plan.write_depth + 2;
   return prepared.is_small && choice == io::BackendChoice::auto_ ? io::make_queue_for_small_input(depth)
                                                                  : io::make_queue(choice, depth);
-}
-
-namespace {
-
-lines::KeyWords ordering_of(const std::string& letters) {
-  lines::KeyWords words;
-  for (const char letter : letters)
-    if (letter == 's' || letter == 'u' || !words.set(letter, lines::BlankSide::both))
-      throw UsageError(fmt::format("'{}' is no ordering option of lines: give letters of bdfghiMnRrV", letter));
-  return words;
-}
-
-}  // namespace
-
-lines::LinesOptions line_options_of(const SortSpec& spec) {
-  const LineTerms& terms = spec.lines;
-  LinesOptions options;
-  std::vector<lines::KeyWords> keys;
-  keys.reserve(terms.keys.size());
-  for (const std::string& key : terms.keys) keys.push_back(lines::parse_key_words(key));
-  const lines::KeyWords global = ordering_of(terms.ordering + (spec.reverse ? "r" : ""));
-  lines::resolve_keys(keys, global, !terms.stable && !spec.unique, options.order);
-  options.order.separator = terms.field_separator;
-  options.inputs = spec.inputs;
-  if (spec.output != "-") options.output = spec.output;
-  if (spec.reread) options.verify = "reread";
-  options.temp = spec.temp_directories;
-  if (spec.memory_bytes > 0) options.memory = fmt::format("{}B", spec.memory_bytes);
-  options.parallel = spec.threads;
-  options.header_lines = terms.header_lines;
-  options.zero_terminated = terms.terminator == '\0';
-  options.unique = spec.unique;
-  options.io = spec.io;
-  options.compression = spec.compression;
-  choose_salt(options);
-  return options;
 }
 
 }  // namespace ecosort::job

@@ -1,0 +1,64 @@
+// A sort of lines, of CSV or of JSON lines: everything resolved and checked, inputs open, nothing created. Messages about files are
+// those of GNU sort.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ecosort/request.hpp"
+#include "engine/rows/check_lines.h"
+#include "engine/rows/lines_sort.h"
+#include "formats/row_format.h"
+#include "io/backends.h"
+#include "io/posix_storage.h"
+
+namespace ecosort::job {
+
+inline constexpr std::uint64_t header_share = 16;  // of the memory; what stays on top lies there until the output is written
+
+// `is_small`: an input of a few MB, which one thread sorts sooner than others are started.
+struct PreparedLines {
+  lines::LinesJob job;
+  bool is_small = false;
+};
+
+// A file is in the way, as sort says it: UsageError "WHAT: NAME: reason of the system".
+[[noreturn]] void cannot(const char* what, const std::string& name, int error);
+
+// An output that is no regular file, such as /dev/null or a FIFO: `redirected` makes the process's standard output lead there,
+// and `job.output` is "-" then; `refused` is a UsageError.
+enum class SpecialOutput : std::uint8_t { redirected, refused };
+
+// UsageError for keys, dates and delimiters that cannot be, and for inputs that do not go together.
+[[nodiscard]] std::unique_ptr<rows::RowFormat> row_format_of(const Request& request);
+
+[[nodiscard]] PreparedLines prepare_rows(const Request& request, io::Storage& storage, SpecialOutput special);
+
+// A merge of the runs of jobs, which are request.inputs and described by `descriptions`; `format` knows the first row.
+[[nodiscard]] PreparedLines prepare_kept_rows(const Request& request, std::unique_ptr<rows::RowFormat> format,
+                                              std::vector<run::Description> descriptions, lines::RunContents kept,
+                                              io::Storage& storage);
+
+// The same as prepare_rows() without looking at the space: for a plan. With `assumed_bytes`, of rows that are not there.
+[[nodiscard]] lines::LinesJob make_rows_job(const Request& request, io::Storage& storage, SpecialOutput special,
+                                            std::uint64_t assumed_bytes = 0);
+
+// Lines in the order of -R: what decides their order is chosen now, unless the request has it.
+void choose_salt(Request& request);
+
+// UsageError for what is too little or more than there is, unless it is a wish: that becomes the nearest that can be.
+[[nodiscard]] std::uint64_t row_memory_of(const Means& means);
+
+// The first row of the only input that is out of order; with request.unique, also one that is equal to the one before it.
+// UsageError, IoError.
+[[nodiscard]] std::optional<lines::Disorder> find_row_disorder(const Request& request, const lines::FirstLook& look = {});
+
+// Of all inputs that are open and no streams; whether all are.
+[[nodiscard]] std::uint64_t known_bytes(const std::vector<lines::LineInput>& inputs);
+[[nodiscard]] bool are_known(const std::vector<lines::LineInput>& inputs);
+
+[[nodiscard]] io::Backend make_row_queue(const std::string& name, const PreparedLines& prepared);
+
+}  // namespace ecosort::job

@@ -1,0 +1,272 @@
+// A request says what is to be sorted, by which keys, where the result goes, and with which means. The program, the library, the
+// C interface and the Python package make requests, and jobs that outlive a crash keep them. Its text is JSON, of the schema
+// "ecosort.request/1": to_json() and request_from_json(). The defaults are right for the machine that sorts.
+//
+//   ecosort::Request request;
+//   request.inputs = {"orders.csv"};
+//   request.rows = ecosort::Csv{{.keys = {ecosort::by("price").number().descending()}}};
+//   request.place.output = "sorted.csv";
+//
+// Thread-safety: values; every one is used by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "ecosort/errors.hpp"
+
+namespace ecosort {
+
+enum class Format : std::uint8_t { records, lines, csv, jsonl };  // as ecosort_format has them
+
+// ---- Keys. The first one of a request decides first. All can be made from their text, which throws UsageError.
+
+// The numbers are those of the journal of in-place jobs.
+enum class RecordKeyType : std::uint8_t { bytes = 0, nocase = 1, dec = 2, unsigned_integer = 3, signed_integer = 4, floating = 5 };
+
+// A field of a record: "OFFSET:LENGTH[:TYPE][:desc]", or "OFFSET:TYPE[:desc]" for a number, such as "8:u64be".
+struct RecordKey {
+  std::uint32_t offset = 0;  // bytes from the start of the record
+  std::uint32_t length = 0;  // bytes, at least 1
+  bool descends = false;
+  RecordKeyType type = RecordKeyType::bytes;
+  bool is_big_endian = false;  // of integers and floating-point numbers
+
+  RecordKey() = default;
+  RecordKey(std::uint32_t at, std::uint32_t bytes, bool is_descending = false, RecordKeyType of = RecordKeyType::bytes,
+            bool big_endian = false) noexcept
+      : offset(at), length(bytes), descends(is_descending), type(of), is_big_endian(big_endian) {}
+  // NOLINTBEGIN(google-explicit-constructor): keys = {"0:10", "8:u64"}
+  ECOSORT_API RecordKey(std::string_view text);
+  RecordKey(const char* text) : RecordKey(std::string_view(text)) {}
+  RecordKey(const std::string& text) : RecordKey(std::string_view(text)) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  [[nodiscard]] RecordKey bytes(std::uint32_t count) const noexcept { return of(RecordKeyType::bytes, count); }
+  [[nodiscard]] RecordKey nocase(std::uint32_t count) const noexcept { return of(RecordKeyType::nocase, count); }
+  [[nodiscard]] RecordKey dec(std::uint32_t count) const noexcept { return of(RecordKeyType::dec, count); }
+  [[nodiscard]] RecordKey u8() const noexcept { return of(RecordKeyType::unsigned_integer, 1); }
+  [[nodiscard]] RecordKey u16() const noexcept { return of(RecordKeyType::unsigned_integer, 2); }
+  [[nodiscard]] RecordKey u32() const noexcept { return of(RecordKeyType::unsigned_integer, 4); }
+  [[nodiscard]] RecordKey u64() const noexcept { return of(RecordKeyType::unsigned_integer, 8); }
+  [[nodiscard]] RecordKey i8() const noexcept { return of(RecordKeyType::signed_integer, 1); }
+  [[nodiscard]] RecordKey i16() const noexcept { return of(RecordKeyType::signed_integer, 2); }
+  [[nodiscard]] RecordKey i32() const noexcept { return of(RecordKeyType::signed_integer, 4); }
+  [[nodiscard]] RecordKey i64() const noexcept { return of(RecordKeyType::signed_integer, 8); }
+  [[nodiscard]] RecordKey f32() const noexcept { return of(RecordKeyType::floating, 4); }
+  [[nodiscard]] RecordKey f64() const noexcept { return of(RecordKeyType::floating, 8); }
+  [[nodiscard]] RecordKey big_endian() const noexcept { return {offset, length, descends, type, true}; }
+  [[nodiscard]] RecordKey descending() const noexcept { return {offset, length, true, type, is_big_endian}; }
+
+  friend bool operator==(const RecordKey&, const RecordKey&) = default;
+
+ private:
+  [[nodiscard]] RecordKey of(RecordKeyType which, std::uint32_t count) const noexcept {
+    return {offset, count, descends, which, is_big_endian};
+  }
+};
+
+// at(8).u64().descending()
+[[nodiscard]] inline RecordKey at(std::uint32_t offset) noexcept { return {offset, 0}; }
+
+enum class ValueType : std::uint8_t { text, nocase, number, integer, date, version, length };
+
+// A value of a row of CSV or JSON lines: "NAME[:TYPE][:desc]". Words behind a colon that are no type belong to the name.
+struct ValueKey {
+  // CSV: a column by its name in the header, or by its place as #3, or by its number where there is no header. JSON lines: a path,
+  // such as user.tags[0], where double quotes stand around names that have other signs in them.
+  std::string name;
+  ValueType type = ValueType::text;
+  bool descends = false;
+
+  ValueKey() = default;
+  ValueKey(std::string of, ValueType as, bool is_descending = false) : name(std::move(of)), type(as), descends(is_descending) {}
+  // NOLINTBEGIN(google-explicit-constructor): keys = {"city", "price:number:desc"}
+  ECOSORT_API ValueKey(std::string_view text);
+  ValueKey(const char* text) : ValueKey(std::string_view(text)) {}
+  ValueKey(const std::string& text) : ValueKey(std::string_view(text)) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  [[nodiscard]] ValueKey nocase() const { return {name, ValueType::nocase, descends}; }
+  [[nodiscard]] ValueKey number() const { return {name, ValueType::number, descends}; }
+  [[nodiscard]] ValueKey integer() const { return {name, ValueType::integer, descends}; }
+  [[nodiscard]] ValueKey date() const { return {name, ValueType::date, descends}; }
+  [[nodiscard]] ValueKey version() const { return {name, ValueType::version, descends}; }
+  [[nodiscard]] ValueKey length() const { return {name, ValueType::length, descends}; }
+  [[nodiscard]] ValueKey descending() const { return {name, type, true}; }
+
+  friend bool operator==(const ValueKey&, const ValueKey&) = default;
+};
+
+// by("price").number().descending(). The whole text is the name.
+[[nodiscard]] inline ValueKey by(std::string name) { return {std::move(name), ValueType::text}; }
+
+// A part of a line: "POS1[,POS2]" as behind `sort -k`. Fields and characters count from 1.
+struct LineKey {
+  std::uint64_t begin_field = 1, begin_character = 1;
+  std::uint64_t end_field = 0, end_character = 0;  // 0: the end of the line; the end of the field
+  std::string ordering;                            // letters of dfghiMnRrV; none, and no blanks skipped: those of the request
+  bool skips_blanks_at_begin = false, skips_blanks_at_end = false;
+
+  LineKey() = default;
+  // NOLINTBEGIN(google-explicit-constructor): keys = {"2,2n"}
+  ECOSORT_API LineKey(std::string_view text);
+  LineKey(const char* text) : LineKey(std::string_view(text)) {}
+  LineKey(const std::string& text) : LineKey(std::string_view(text)) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  [[nodiscard]] LineKey to(std::uint64_t field) const;
+  [[nodiscard]] LineKey numeric() const { return with('n'); }
+  [[nodiscard]] LineKey version() const { return with('V'); }
+  [[nodiscard]] LineKey nocase() const { return with('f'); }
+  [[nodiscard]] LineKey descending() const { return with('r'); }
+  [[nodiscard]] LineKey with(char letter) const;  // a letter of dfghiMnRrV
+
+  friend bool operator==(const LineKey&, const LineKey&) = default;
+};
+
+inline LineKey LineKey::to(std::uint64_t field) const {
+  LineKey key = *this;
+  key.end_field = field;
+  return key;
+}
+
+inline LineKey LineKey::with(char letter) const {
+  LineKey key = *this;
+  key.ordering += letter;
+  return key;
+}
+
+// field(2).numeric(): this field alone.
+[[nodiscard]] inline LineKey field(std::uint64_t number) {
+  LineKey key;
+  key.begin_field = key.end_field = number;
+  return key;
+}
+
+// ---- What the rows are, and their order. Rows with equal keys stay in input order but where Lines says otherwise.
+
+struct Records {
+  // Bytes, 1 to 1 MiB. 0, and no key: records of 100 bytes with the key 0:10, and what does not look like records of the Sort
+  // Benchmark is refused; text whose size happens to be a multiple of 100 would be torn.
+  std::uint64_t record_size = 0;
+  std::vector<RecordKey> keys;  // none: 0:10, or the whole record where it is shorter
+  bool reverse = false;         // the direction of every key
+};
+
+// Text lines in the order of GNU sort in the C locale. Without keys the whole line is the key.
+struct Lines {
+  std::vector<LineKey> keys;
+  std::string ordering;           // letters for keys that have none of their own, and for the whole line: bdfghiMnRrV
+  std::optional<char> separator;  // of fields; none: from non-blank to blank
+  char terminator = '\n';         // or '\0'
+  bool stable = false;            // lines with equal keys stay in input order, instead of being compared as a whole
+  std::uint64_t header_lines = 0;  // of each input; all are alike, and one stays in front
+  std::string random_source;       // of R: a file that decides the order, by its first 16 bytes; none: chance
+  std::string random_salt;         // of R: these bytes instead, as 32 hexadecimal digits
+};
+
+// Rows go out byte for byte as they came in. Values that are empty (of JSON: missing, or null), or cannot be read as what their
+// key says, stand together behind the others, or in front of them.
+struct Values {
+  std::vector<ValueKey> keys;  // at least one
+  bool nulls_first = false;
+  bool strict = false;      // a value that cannot be read as what its key says is an error
+  std::string date_format;  // like that of strptime; empty: ISO 8601
+};
+
+// RFC 4180.
+struct Csv : Values {
+  std::optional<char> delimiter{};    // none: a tab where all inputs are named .tsv, else a comma
+  std::optional<char> quote = '"';    // none: quotes mean nothing
+  bool header = true;                 // the first row of every input; all must be alike, and it goes out once
+};
+
+struct JsonLines : Values {
+  bool allow_missing = false;  // a path that leads nowhere in all rows is none
+};
+
+// ---- Where to, and with which means.
+
+enum class PlaceKind : std::uint8_t {
+  file,       // the output exists only when it is complete
+  resumable,  // the same, and a job in OUTPUT.ecosort survives crashes
+  in_place    // the one input is sorted in its own space, by a job in INPUT.ecosort
+};
+
+struct Place {
+  std::string output;  // replaced when the result is complete; "-": standard output; in place: none
+  PlaceKind kind = PlaceKind::file;
+  std::optional<std::uint64_t> space_bytes;  // in place: at most so much of the free space
+  bool as_is = false;                        // in place: also what looks like an archive or compressed data
+};
+
+// Joules of a sort = idle_w * seconds + core_w * CPU seconds + gb_j * 10^9 bytes moved.
+struct EnergyTerms {
+  double idle_w = 0, core_w = 0, gb_j = 0;
+};
+
+// What is compressed on the way in and out (of lines and rows: gzip, zstd, lz4, xz, bzip2), and the temporary runs of all.
+// Damaged or truncated input is an IoError that tells the place in the compressed file.
+struct Compression {
+  bool decompress = false;      // inputs that are compressed, by their beginning or their name
+  std::string output = "none";  // or a name of the above; "auto": by the ending of the output's name (.gz .zst .lz4 .xz .bz2)
+  std::optional<int> level;     // of the output; none: the usual one
+  // Of temporary runs: "none", "lz4", "zstd", "zstd:LEVEL"; "auto": for each run what the drives and its first rows show to pay;
+  // empty: "auto" for lines and rows, "none" for records and for jobs that outlive a crash.
+  std::string runs;
+  std::string program;                // lines: of temporary runs, by a program that reads and writes streams; -d decompresses
+  std::uint64_t assumed_ratio = 0;    // thousandths by which runs will shrink: so much less space is reserved; 0: all of it
+  std::optional<EnergyTerms> energy;  // "auto" takes what needs the fewest joules; none: the least time
+};
+
+struct Means {
+  std::uint64_t memory_bytes = 0;             // bound of all buffers; 0: a share of what this process may take
+  bool memory_is_a_wish = false;              // lines: too little, or more than there is, becomes the nearest that can be
+  unsigned threads = 0;                       // that compute; 0: as many as this process has processors
+  unsigned merge_threads = 0;                 // of records, in the merge; 0: the same
+  std::vector<std::string> temp_directories;  // for runs, striped by free space; none: that of the output
+  std::string io = "auto";                    // "auto", "uring", "pool", "stxxl"
+  std::uint64_t request_bytes = 0;            // of records: most bytes of a read or write, 16 KiB to 64 MiB; 0: the usual
+  unsigned request_depth = 0;                 // of records: most reads in flight, 1 to 256; 0: the usual
+  std::uint64_t run_records = 0;              // of records: most of a stored run; 0: as many as the memory holds
+  std::uint64_t batch_size = 0;               // of lines: most files that are merged at a time; 0: as many as may be open
+};
+
+struct Verification {
+  bool reread = false;         // read the output back from the device before it gets its name
+  bool checksum = false;       // of records of 100 bytes: the report has the sum that valsort computes
+  std::string expected_hash;   // of a merge of records: that of all records, 32 hexadecimal digits; empty: no one knows
+};
+
+enum class InputOrder : std::uint8_t {
+  any,
+  sorted,   // the inputs are merged; one that is not sorted is an error
+  believed  // the same, without a look (lines: as `sort -m`)
+};
+
+struct Request {
+  std::vector<std::string> inputs;  // files; "-" alone: standard input
+  std::variant<Records, Lines, Csv, JsonLines> rows;
+  bool unique = false;  // of rows with equal keys only the first one stays
+  InputOrder input_order = InputOrder::any;
+  Place place;
+  Means means;
+  Compression compression;
+  Verification verification;
+
+  [[nodiscard]] Format format() const noexcept { return static_cast<Format>(rows.index()); }
+};
+
+// The request as one line of JSON, without what is as by default; and back. UsageError for a text that is no request, with the
+// member that is wrong.
+[[nodiscard]] ECOSORT_API std::string to_json(const Request& request);
+[[nodiscard]] ECOSORT_API Request request_from_json(std::string_view text);
+// The JSON schema (draft 2020-12) of these texts.
+[[nodiscard]] ECOSORT_API std::string request_schema();
+
+}  // namespace ecosort
