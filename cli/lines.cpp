@@ -33,9 +33,7 @@
 #include "cli/watched_run.h"
 #include "cli/write_signals.h"
 #include "formats/lines/grammar.h"
-#include "formats/lines/key_words.h"
 #include "formats/lines/quoted.h"
-#include "io/plain_file.h"
 #include "job/prepare_rows.h"
 #include "job/session.h"
 
@@ -190,31 +188,6 @@ LinesOptions parse_with_profile(const Words& words) {
   return options;
 }
 
-// Adds the inputs that a file names, separated by NUL, where the options say so.
-void read_file_names(LinesOptions& options) {
-  const std::string& from = options.files0_from;
-  if (from.empty()) return;
-  std::vector<std::string>& inputs = options.request.inputs;
-  std::vector<std::byte> content;
-  try {
-    content = engine::read_whole_file(from == "-" ? "/dev/stdin" : from);
-  } catch (const IoError& error) {
-    if (error.error_number() == EISDIR) throw UsageError(fmt::format("cannot read file names from {}", lines::quoted_word(from)));
-    job::cannot("open failed", from, error.error_number());
-  }
-  const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\0', begin), text.size());
-    inputs.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
-    if (inputs.back().empty())
-      throw UsageError(fmt::format("{}:{}: invalid zero-length file name", lines::quoted_name(from), inputs.size()));
-    if (inputs.back() == "-")  // as sort does, wherever the names come from
-      throw UsageError("when reading file names from stdin, no file name of '-' allowed");
-  }
-  if (inputs.empty()) throw UsageError(fmt::format("no input from {}", lines::quoted_word(from)));
-}
-
 int run(const Words& words, bool checks_order) {
   const double started_s = engine::monotonic_seconds();
   LinesOptions options = parse_with_profile(words);
@@ -232,7 +205,7 @@ int run(const Words& words, bool checks_order) {
   if (const std::string collation = asked_collation(); !collation.empty())
     print_notice(options, fmt::format("the order is that of the C locale (bytes), not of '{}'; LC_ALL=C or --quiet silences this",
                                       collation));
-  read_file_names(options);
+  job::add_named_inputs(options.files0_from, options.request.inputs);
   job::choose_salt(options.request);
   ignore_write_signals();
   std::signal(SIGCHLD, SIG_DFL);  // how each program ended is ours to learn
@@ -279,7 +252,7 @@ int plan_lines(const Words& words) {
     throw UsageError(fmt::format("plan lines: --assume-size goes without {}", kind == PlaceKind::resumable ? "--resumable" : "--inplace"));
   if (options.check != lines::Check::no) throw UsageError("plan lines: -c and -C sort nothing, so there is nothing to plan");
   if (!options.goal.empty()) set_energy(options, choose_profile({options.profile, options.no_profile}));
-  read_file_names(options);
+  job::add_named_inputs(options.files0_from, options.request.inputs);
   raise_open_files();
   job::Session session;
   if (kind == PlaceKind::in_place) {

@@ -13,7 +13,6 @@
 #include "cli/table_options.h"
 #include "cli/rows_command.h"
 #include "formats/lines/grammar.h"
-#include "formats/lines/key_words.h"
 #include "formats/lines/line_order.h"
 #include "job/prepare_rows.h"
 #include "job/prepare_records.h"
@@ -116,7 +115,7 @@ void check_line_words(std::string_view command, const lines::LinesOptions& optio
   if (!options.stats.empty()) refuse_word(command, "--stats");
   if (request.verification.reread) refuse_word(command, "--verify");
   if (!request.means.temp_directories.empty()) refuse_word(command, "-T");
-  if (lines::uses_chance(options.order()) && options.lines().random_source.empty())
+  if (options.uses_chance() && options.lines().random_source.empty())
     throw UsageError(fmt::format("{}: -R orders the rows of every range alike only with --random-source FILE", command));
 }
 

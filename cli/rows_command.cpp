@@ -10,7 +10,6 @@
 #include "cli/compression_options.h"
 #include "cli/lines_report.h"
 #include "cli/table_report.h"
-#include "formats/lines/key_words.h"
 #include "job/prepare_rows.h"
 
 namespace ecosort::cli {
@@ -120,7 +119,7 @@ void take_means(const InPlaceOptions& given, const inplace::JobHeader& header, R
 
 LinesOptions line_options_of(const InPlaceOptions& given, const inplace::JobHeader& header) {
   LinesOptions options = lines::parse_lines_words(header.lines->words, header.lines->rules);
-  options.lines().random_salt = lines::salt_text(header.lines->salt);
+  inplace::take_salt(header, options.request);
   take_means(given, header, options.request);
   return options;
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "cli/rows_report.h"
-#include "formats/keys/key_words.h"
 
 namespace ecosort::cli {
 
@@ -11,12 +10,6 @@ namespace {
 
 constexpr RowWords csv_words{"ecosort.csv-stats/1", "rows", "rows_dropped", "longest_row_bytes"};
 constexpr RowWords jsonl_words{"ecosort.jsonl-stats/1", "rows", "rows_dropped", "longest_row_bytes"};
-
-// As people write it.
-std::string shown_key(const ValueKey& key) {
-  const std::string type = key.type == ValueType::text ? "" : fmt::format(":{}", keys::to_string(key.type));
-  return fmt::format("{}{}{}", key.name, type, key.descends ? ":desc" : "");
-}
 
 std::uint64_t rows_of(const lines::LinesReport& report) { return report.records - report.top_lines - report.blank_lines; }
 
@@ -31,7 +24,7 @@ Json table_stats_json(const TableOptions& options, const lines::LinesReport& rep
   Json keys = Json::array();
   for (std::size_t i = 0; i < options.values().keys.size(); ++i) {
     const rows::KeyCounts counts = i < report.key_counts.size() ? report.key_counts[i] : rows::KeyCounts{};
-    keys.push_back({{"by", shown_key(options.values().keys[i])},
+    keys.push_back({{"by", to_string(options.values().keys[i])},
                     {is_csv ? "empty_values" : "missing_values", counts.empty},
                     {"unparsable_values", counts.unparsable}});
   }
@@ -48,7 +41,7 @@ std::vector<std::string> null_notices(const TableOptions& options, const lines::
   for (std::size_t i = 0; i < report.key_counts.size(); ++i) {
     const rows::KeyCounts& counts = report.key_counts[i];
     if (counts.empty + counts.unparsable == 0) continue;
-    notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values stand {}{}", shown_key(options.values().keys[i]), counts.empty,
+    notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values stand {}{}", to_string(options.values().keys[i]), counts.empty,
                                   empty, counts.unparsable,
                                   options.values().nulls_first ? "in front of all others" : "behind all others",
                                   options.request.unique ? "; they count as equal for --unique" : ""));

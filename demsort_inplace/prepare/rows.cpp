@@ -130,6 +130,10 @@ lines::Digest salt_of(const Request& request) {
   return lines == nullptr ? lines::Digest{} : lines::order_terms(*lines, request.unique).salt;
 }
 
+void take_salt(const JobHeader& header, Request& request) {
+  std::get<Lines>(request.rows).random_salt = lines::salt_text(header.lines->salt);
+}
+
 lines::LinesJob make_kept_job(Request request, std::uint64_t assumed_bytes, io::Storage& storage) {
   request.compression.runs = "none";  // the job says by itself how its runs are compressed
   request.compression.assumed_ratio = 0;

@@ -121,7 +121,10 @@ ecosort_status ecosort_request_set_output(ecosort_request* request, const char* 
   return guarded(nullptr, [&] { open(request).request.place.output = text(path); });
 }
 const char* ecosort_request_to_json(ecosort_request* request) {
-  const ecosort_status status = guarded(nullptr, [&] { open(request).json = ecosort::to_json(request->request); });
+  const ecosort_status status = guarded(nullptr, [&] {
+    ecosort_request& of = open(request);
+    of.json = ecosort::to_json(of.request);
+  });
   return status == ECOSORT_OK ? request->json.c_str() : nullptr;
 }
 void ecosort_request_free(ecosort_request* request) { delete request; }

@@ -24,7 +24,7 @@ Json ledger_json(const planner::Plan::Ledger& ledger) {
 
 Json keys_json(const records::RecordFormat& format) {
   Json keys = Json::array();
-  for (const RecordKey& field : format.keys) keys.push_back(records::to_string(field));
+  for (const RecordKey& field : format.keys) keys.push_back(to_string(field));
   return keys;
 }
 

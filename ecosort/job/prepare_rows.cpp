@@ -86,7 +86,7 @@ void check_directory_of(const std::string& output) {
 
 // Where the output goes. What is no regular file, such as /dev/null or a FIFO, becomes standard output.
 std::string resolve_output(const std::string& output, SpecialOutput special) {
-  if (output == "-") return output;
+  if (output.empty() || output == "-") return "-";
   struct stat info{};
   const int error = ::stat(output.c_str(), &info) == 0 ? 0 : errno;
   if (error != 0 && error != ENOENT) cannot("open failed", output, error);
@@ -403,6 +403,28 @@ PreparedLines prepare_kept_rows(const Request& request, std::unique_ptr<rows::Ro
   fit_run_blocks(job);
   check_lines_space(job, storage);
   return prepared;
+}
+
+void add_named_inputs(const std::string& from, std::vector<std::string>& inputs) {
+  if (from.empty()) return;
+  std::vector<std::byte> content;
+  try {
+    content = engine::read_whole_file(from == "-" ? "/dev/stdin" : from);
+  } catch (const IoError& error) {
+    if (error.error_number() == EISDIR) throw UsageError(fmt::format("cannot read file names from {}", lines::quoted_word(from)));
+    cannot("open failed", from, error.error_number());
+  }
+  const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\0', begin), text.size());
+    inputs.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+    if (inputs.back().empty())
+      throw UsageError(fmt::format("{}:{}: invalid zero-length file name", lines::quoted_name(from), inputs.size()));
+    if (inputs.back() == "-")  // as sort does, wherever the names come from
+      throw UsageError("when reading file names from stdin, no file name of '-' allowed");
+  }
+  if (inputs.empty()) throw UsageError(fmt::format("no input from {}", lines::quoted_word(from)));
 }
 
 io::Backend make_row_queue(const std::string& name, const PreparedLines& prepared) {

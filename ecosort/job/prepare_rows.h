@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "ecosort/request.hpp"
@@ -47,6 +48,9 @@ enum class SpecialOutput : std::uint8_t { redirected, refused };
 
 // Lines in the order of -R: what decides their order is chosen now, unless the request has it.
 void choose_salt(Request& request);
+
+// Adds the names that stand in a file, each ended by NUL; "": there is none. UsageError.
+void add_named_inputs(const std::string& from, std::vector<std::string>& inputs);
 
 // UsageError for what is too little or more than there is, unless it is a wish: that becomes the nearest that can be.
 [[nodiscard]] std::uint64_t row_memory_of(const Means& means);

@@ -17,10 +17,7 @@
 #include "base/errors.h"
 #include "base/json.h"
 #include "ecosort/request.hpp"
-#include "formats/fixed/key_spec.h"
 #include "formats/jsonl/utf8.h"
-#include "formats/keys/key_words.h"
-#include "formats/lines/key_words.h"
 
 namespace ecosort {
 namespace {
@@ -116,10 +113,6 @@ void each_member(Structure& of, Each&& each) {
   }
 }
 
-std::string text_of(const RecordKey& key) { return records::to_string(key); }
-std::string text_of(const ValueKey& key) { return keys::to_string(key); }
-std::string text_of(const LineKey& key) { return lines::to_string(key); }
-
 // ---- Writing.
 
 bool is_utf8(std::string_view text) noexcept {
@@ -142,7 +135,7 @@ Json json_of(const std::string& text) {
 }
 Json json_of(char byte) { return json_of(std::string(1, byte)); }
 Json json_of(Enumeration auto value) { return names_of(value)[static_cast<std::size_t>(value)]; }
-Json json_of(const Key auto& key) { return json_of(text_of(key)); }
+Json json_of(const Key auto& key) { return json_of(to_string(key)); }
 
 template <Structured Structure>
 Json json_of(const Structure& value);
@@ -251,7 +244,10 @@ template <class Type>
 void read(const Json& json, const std::string& place, std::vector<Type>& to) {
   const std::vector<Json>* const list = json.list();
   if (list == nullptr) refuse(place, "is no list");
-  for (const Json& value : *list) read(value, fmt::format("{}[{}]", place, to.size()), to.emplace_back());
+  for (const Json& value : *list) {
+    const std::string at = fmt::format("{}[{}]", place, to.size());
+    read(value, at, to.emplace_back());
+  }
 }
 
 std::string within(const std::string& place, std::string_view name) {

@@ -136,7 +136,7 @@ std::unique_ptr<rows::RowFormat> next_jsonl(ByteReader& in) {
 std::vector<std::byte> order_bytes(const records::RecordFormat& format) {
   ByteWriter out;
   out.add(std::uint64_t{format.keys.size()});
-  for (const RecordKey& key : format.keys) out.add(records::to_string(key));
+  for (const RecordKey& key : format.keys) out.add(to_string(key));
   return out.take();
 }
 

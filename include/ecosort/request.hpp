@@ -148,6 +148,11 @@ inline LineKey LineKey::with(char letter) const {
   return key;
 }
 
+// The text of which the same key is made.
+[[nodiscard]] ECOSORT_API std::string to_string(const RecordKey& key);
+[[nodiscard]] ECOSORT_API std::string to_string(const ValueKey& key);
+[[nodiscard]] ECOSORT_API std::string to_string(const LineKey& key);
+
 // ---- What the rows are, and their order. Rows with equal keys stay in input order but where Lines says otherwise.
 
 struct Records {

@@ -133,11 +133,6 @@ void check_record_format(const RecordFormat& format) {
   }
 }
 
-std::string to_string(const RecordKey& field) {
-  const std::string type = field.type == RecordKeyType::bytes ? "" : ":" + type_name(field);
-  return fmt::format("{}:{}{}{}", field.offset, field.length, type, field.descends ? ":desc" : "");
-}
-
 std::string explain(const RecordKey& field) {
   const NamedType& type = *type_of(field);
   const std::string_view order = type.width <= 1 ? "" : field.is_big_endian ? ", big-endian" : ", little-endian";
@@ -147,6 +142,11 @@ std::string explain(const RecordKey& field) {
 }  // namespace ecosort::records
 
 namespace ecosort {
+
+std::string to_string(const RecordKey& key) {
+  const std::string type = key.type == RecordKeyType::bytes ? "" : ":" + records::type_name(key);
+  return fmt::format("{}:{}{}{}", key.offset, key.length, type, key.descends ? ":desc" : "");
+}
 
 RecordKey::RecordKey(std::string_view text) {
   const std::vector<std::string_view> parts = records::split_at_colons(text);

@@ -45,10 +45,7 @@ bool is_assumed(const Records& records) noexcept;
 // Throws UsageError unless the record size is allowed and every key field lies inside the record and suits its type.
 void check_record_format(const RecordFormat& format);
 
-// "OFFSET:LENGTH[:TYPE][:desc]", as a RecordKey is made from it; without the type where it is `bytes`.
-std::string to_string(const RecordKey& field);
-
-// The same for people: "8:8:u64le:desc (unsigned integer, little-endian, largest first)".
+// A key for people: "8:8:u64le:desc (unsigned integer, little-endian, largest first)".
 std::string explain(const RecordKey& field);
 
 }  // namespace ecosort::records

@@ -81,13 +81,17 @@ std::string no_type_text(std::string_view name) {
                      meant.empty() ? "; a" : meant + " A", fmt::join(words, ", "));
 }
 
-std::string to_string(const ValueKey& key) {
-  return fmt::format("{}:{}{}", key.name, to_string(key.type), key.descends ? ":desc" : "");
-}
-
 }  // namespace ecosort::keys
 
 namespace ecosort {
+
+// The type stands there where the name might end with one.
+std::string to_string(const ValueKey& key) {
+  const ValueKey plain(key.name);
+  const bool is_needed = key.type != ValueType::text || plain.name != key.name || plain.descends;
+  return fmt::format("{}{}{}{}", key.name, is_needed ? ":" : "", is_needed ? keys::to_string(key.type) : "",
+                     key.descends ? ":desc" : "");
+}
 
 ValueKey::ValueKey(std::string_view text) {
   std::string_view left = text;

@@ -9,8 +9,6 @@
 
 namespace ecosort::keys {
 
-// "NAME:TYPE[:desc]", from which the same key is made whatever its name.
-[[nodiscard]] std::string to_string(const ValueKey& key);
 
 // A name that may have been meant as NAME:TYPE: what is in front of its last colon. Empty where there is none.
 [[nodiscard]] std::string_view name_before_type(std::string_view name) noexcept;

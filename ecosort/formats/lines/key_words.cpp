@@ -222,6 +222,10 @@ LineKey KeyWords::key() const {
   return key;
 }
 
+}  // namespace ecosort::lines
+
+namespace ecosort {
+
 std::string to_string(const LineKey& key) {
   std::string text = fmt::format("{}", key.begin_field);
   if (key.begin_character != 1) text += fmt::format(".{}", key.begin_character);
@@ -233,10 +237,6 @@ std::string to_string(const LineKey& key) {
   if (key.skips_blanks_at_end) text += 'b';
   return text;
 }
-
-}  // namespace ecosort::lines
-
-namespace ecosort {
 
 LineKey::LineKey(std::string_view text) : LineKey(lines::parse_key_words(text).key()) {}
 

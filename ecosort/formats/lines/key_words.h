@@ -55,9 +55,6 @@ void resolve_keys(std::vector<KeyWords>& keys, const KeyWords& global);
 // As Lines::random_salt.
 [[nodiscard]] std::string salt_text(const Digest& salt);
 
-// "POS1[,POS2]" as after -k, from which the same key is made.
-[[nodiscard]] std::string to_string(const LineKey& key);
-
 // "POS1[,POS2]" as after -k; UsageError in the words of sort.
 [[nodiscard]] KeyWords parse_key_words(std::string_view text);
 

@@ -270,7 +270,7 @@ std::string difference(const std::string& actual, const std::string& expected, s
 
 std::string describe(const SortSetup& setup) {
   std::string keys;
-  for (const RecordKey& field : setup.format.keys) keys += " " + records::to_string(field);
+  for (const RecordKey& field : setup.format.keys) keys += " " + to_string(field);
   std::uint64_t bytes = 0;
   for (const std::string& input : setup.inputs) bytes += input.size();
   return fmt::format("{} bytes in {} files of {}-byte records, keys{}, {} bytes of memory, {} threads, {} directories{}{}", bytes,
