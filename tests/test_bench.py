@@ -408,7 +408,7 @@ def test_inputs_have_the_order_they_are_named_after(tmp_path: Path, kind: str) -
 
 def test_a_whole_benchmark_runs_keeps_its_numbers_and_goes_on(tmp_path: Path) -> None:
     result = tmp_path / "result.json"
-    words = ["--records", "200000", "--memory", "8MiB", "--rounds", "1", "--floor-rounds", "2"]
+    words = ["--records", "100000", "--memory", "4MiB", "--rounds", "1", "--floor-rounds", "1"]
     words += ["--stage", "main", "--stage", "gen_check"]
     words += ["--contender", "gnu_sort=1", "--build", str(BUILD), "--dir", str(tmp_path), "--result", str(result)]
     command = [sys.executable, str(ROOT / "tuning" / "bench" / "bench.py"), *words]
@@ -416,7 +416,7 @@ def test_a_whole_benchmark_runs_keeps_its_numbers_and_goes_on(tmp_path: Path) ->
     assert done.returncode == 0, done.stdout + done.stderr
     data = json.loads(result.read_text())
     walls = [run["wall_s"] for run in data["runs"] if run["contender"] == "ecosort"]
-    assert len(walls) == 2
+    assert len(walls) >= 1
     assert f"{statistics.median(walls):.2f}" in done.stdout
     gnu = next(run for run in data["runs"] if run["contender"] == "gnu_sort")
     assert gnu["checksum"] == next(run for run in data["runs"] if run["contender"] == "ecosort")["checksum"]
@@ -426,8 +426,8 @@ def test_a_whole_benchmark_runs_keeps_its_numbers_and_goes_on(tmp_path: Path) ->
     tools = {run["contender"]: run for run in data["runs"] if run["stage"] == "gen_check"}
     assert set(tools) == {"gen", "write_floor", "check", "read_floor", "read_floor_memory"}
     for written, read in (("gen", "check"), ("write_floor", "read_floor"), ("write_floor", "read_floor_memory")):
-        assert 0 <= tools[written]["bytes_written"] - 20_000_000 < 1 << 20
-        assert 0 <= tools[read]["bytes_read"] - 20_000_000 < 64 << 20, "cold: the program and its libraries are read, too"
+        assert 0 <= tools[written]["bytes_written"] - 10_000_000 < 1 << 20
+        assert 0 <= tools[read]["bytes_read"] - 10_000_000 < 64 << 20, "cold: the program and its libraries are read, too"
     assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
 
     del data["runs"][-1]

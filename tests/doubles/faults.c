@@ -8,7 +8,7 @@
 //   signal=KILL   the process gets this signal before the call, SIGSTOP after it
 // `when` says at which: 3 the third, 3+ this and every later one, 3+2 this and every second one after it; without it, every one.
 // A rule without any of these counts. Each call of a rule makes a line in the file FAULTS_LOG, with its first argument and
-// result.
+// result. A write of 8 bytes is none: threads wake each other by it, as often as it happens.
 //
 // The kernel turns these calls into SIGSYS (seccomp), whose handler decides, and makes the call by libc's syscall(), which the
 // filter lets pass. So calls are caught wherever they are made, also inside liburing. Filters outlive exec, handlers do not: what
@@ -164,6 +164,8 @@ static void strike(const struct rule* rule, const char* name) {
     syscall(SYS_kill, getpid(), rule->signal);
 }
 
+static int wakes_a_thread(int call, ucontext_t* at) { return CALLS[call].number == SYS_write && ARGUMENT(at, 2) == 8; }
+
 static long outcome(int call, ucontext_t* at) {
   struct rule *replacing = NULL, *stopping = NULL;
   const char* const name = CALLS[call].name;
@@ -190,7 +192,8 @@ static void handle(int number, siginfo_t* info, void* context) {
   (void)number;
   const int before = errno;
   for (int call = 0; call < CALL_COUNT; ++call)
-    if (CALLS[call].number == info->si_syscall) RESULT((ucontext_t*)context) = outcome(call, context);
+    if (CALLS[call].number == info->si_syscall)
+      RESULT((ucontext_t*)context) = wakes_a_thread(call, context) ? make(SYS_write, context) : outcome(call, context);
   errno = before;
 }
 

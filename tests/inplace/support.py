@@ -1,9 +1,11 @@
 """What the tests of `inplace` and `resume` share: drives to sort on, and jobs that are interrupted in a chosen step."""
 
 import contextlib
+import itertools
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -60,11 +62,17 @@ def with_faults(ecosort: Path, directory: Path, rule: str, *words: str | Path) -
     return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
 
 
+def signal_at_call(
+    ecosort: Path, directory: Path, call: str, nth: int, number: signal.Signals, *words: str | Path
+) -> subprocess.CompletedProcess[str]:
+    """Runs the program, which gets the signal at its n-th call of that name."""
+    return with_faults(ecosort, directory, f"{call}:signal={number.name.removeprefix('SIG')}:when={nth}", *words)
+
+
 def signal_at_sync(
     ecosort: Path, directory: Path, nth: int, number: signal.Signals, *words: str | Path
 ) -> subprocess.CompletedProcess[str]:
-    """Runs the program, which gets the signal at its n-th fdatasync."""
-    return with_faults(ecosort, directory, f"fdatasync:signal={number.name.removeprefix('SIG')}:when={nth}", *words)
+    return signal_at_call(ecosort, directory, "fdatasync", nth, number, *words)
 
 
 def killed_at_call(ecosort: Path, directory: Path, call: str, nth: int, *words: str | Path) -> bool:
@@ -72,6 +80,24 @@ def killed_at_call(ecosort: Path, directory: Path, call: str, nth: int, *words: 
     done = with_faults(ecosort, directory, f"{call}:signal=KILL:when={nth}", *words)
     assert done.returncode in (0, -signal.SIGKILL), done
     return done.returncode != 0
+
+
+# The begin of a job, and begin and end of its preparation and of its run formation, come before the event of this number.
+FIRST_AFTER_THE_RUNS = 6
+
+
+def killed_at_event(ecosort: Path, directory: Path, nth: int, *words: str | Path) -> bool:
+    """Kills it before it writes its n-th event. False: it does not write so many."""
+    return killed_at_call(ecosort, directory, "write", nth, *words, "--events", directory / "events")
+
+
+def killed_in_merge(ecosort: Path, directory: Path, out: Path, *words: str | Path) -> None:
+    """Kills a job before it tells the end of its last merge; there may be others before."""
+    for nth in itertools.count(FIRST_AFTER_THE_RUNS + 1):
+        assert killed_at_event(ecosort, directory, nth, *words)
+        if "merge" in begun_phases(directory / "events"):
+            return
+        shutil.rmtree(job_directory(out))
 
 
 def kill_at_sync(ecosort: Path, directory: Path, nth: int, *words: str | Path) -> bool:
@@ -158,13 +184,13 @@ class Attempts:
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     def count(self) -> None:
-        """Runs it to its end. Other writes, by which threads wake each other, are not as long as the event that comes next."""
+        """Runs it to its end. Its writes are its events."""
         code, text = ended(self.begin(""))
         assert code == 0, text
         events = self.events.read_text().splitlines(keepends=True)
         calls = (self.directory / "trace").read_text().splitlines()
         for number, call in enumerate(calls):
-            if events and call.startswith("write(") and call.endswith(f"= {len(events[0])}"):
+            if call.startswith("write("):
                 event = json.loads(events.pop(0))
                 if event["event"] == "begin":
                     self.begins.setdefault(event["phase"], number)

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import random
-import re
 import shutil
 import struct
 import subprocess
@@ -25,7 +24,7 @@ from sort_support import (
     wait_until,
 )
 
-from .support import job_directory, kill_at_sync, killed_at_call, plan_of, syncs_of
+from .support import FIRST_AFTER_THE_RUNS, job_directory, kill_at_sync, killed_at_call, killed_at_event, killed_in_merge, plan_of
 
 PAGE = 4096
 JOB, RUN, POSITION, COUNT = 80, 88, 96, 152  # where numbers stand in a description, as run/FORMAT.md has them
@@ -84,23 +83,17 @@ CASES = {
 }
 
 
-def interrupt(ecosort: Path, run: Run, case: Case, directory: Path, name: str = "out") -> Path:
-    """The output of a job that was killed when all of its runs were complete."""
+def interrupt(ecosort: Path, case: Case, directory: Path, name: str = "out") -> Path:
+    """The output of a job that was killed when all of its runs were complete; records were not yet in its output."""
     directory.mkdir(exist_ok=True)
     out, source = directory / name, directory / f"{name}.in"
     source.write_bytes(case.text)
     words: tuple[str | Path, ...] = (*case.words, "--resumable", "--quiet", source, "-o", out)
-    last = syncs_of(ecosort, directory, *words)
-    for nth in 2 * [*range(last, 2, -1)]:  # how many syncs there are differs from run to run
-        out.unlink(missing_ok=True)
-        if not kill_at_sync(ecosort, directory, nth, *words) or not job_directory(out).exists():
-            continue
-        status = run("resume", "--status", out).stdout
-        gives_up_nothing = case.words[0] != "sort" or re.search("in the output +0 ", status)
-        if status.splitlines()[0].endswith(": merge") and gives_up_nothing:
-            return out
-        shutil.rmtree(job_directory(out))
-    raise AssertionError("there is no moment at which all runs are complete and nothing is in the output")
+    if case.words[0] == "sort":
+        assert killed_at_event(ecosort, directory, FIRST_AFTER_THE_RUNS, *words)
+    else:
+        killed_in_merge(ecosort, directory, out, *words)
+    return out
 
 
 def runs_of(out: Path) -> list[Path]:
@@ -120,7 +113,7 @@ def wanted_of(run: Run, case: Case, out: Path) -> bytes:
 @pytest.mark.parametrize("name", CASES)
 def test_the_runs_give_what_the_job_gives(ecosort: Path, run: Run, tmp_path: Path, name: str) -> None:
     case = CASES[name]
-    out = interrupt(ecosort, run, case, tmp_path)
+    out = interrupt(ecosort, case, tmp_path)
     wanted, before = wanted_of(run, case, out), state_of(job_directory(out))
     assert len(runs_of(out)) > 2
     by_directory, by_files, stats = tmp_path / "a", tmp_path / "b", tmp_path / "stats"
@@ -143,8 +136,8 @@ def test_the_runs_give_what_the_job_gives(ecosort: Path, run: Run, tmp_path: Pat
 
 def test_runs_of_several_jobs_go_together(ecosort: Path, run: Run, tmp_path: Path) -> None:
     """Of equal records those of the job that was named first come first."""
-    a = interrupt(ecosort, run, CASES["records"], tmp_path, "a")
-    b = interrupt(ecosort, run, Case("b", (*CASES["records"].words[:-1], "2MiB"), CASES["records"].text[::-1]), tmp_path, "b")
+    a = interrupt(ecosort, CASES["records"], tmp_path, "a")
+    b = interrupt(ecosort, Case("b", (*CASES["records"].words[:-1], "2MiB"), CASES["records"].text[::-1]), tmp_path, "b")
     for first, second in ((a, b), (b, a)):
         succeeded(run("merge", "--runs", "-q", job_directory(first), *runs_of(second), "-o", tmp_path / "merged"))
         files = (f"{first}.in", f"{second}.in")
@@ -154,15 +147,7 @@ def test_runs_of_several_jobs_go_together(ecosort: Path, run: Run, tmp_path: Pat
 
 def test_the_runs_of_a_file_that_is_sorted_in_place(ecosort: Path, run: Run, file4: Path, tmp_path: Path, wanted: bytes) -> None:
     """Where the job cannot continue, its records come out elsewhere."""
-    original = file4.read_bytes()
-    words = ("inplace", file4, "--memory", "4MiB")
-    for nth in range(4, 60):
-        file4.write_bytes(original)
-        assert kill_at_sync(ecosort, tmp_path, nth, *words, "-q")
-        status = run("resume", "--status", file4).stdout
-        if status.splitlines()[0].endswith(": merge") and re.search("in the output +0 ", status):
-            break
-        succeeded(run("resume", file4, "-q"))
+    assert killed_at_event(ecosort, tmp_path, FIRST_AFTER_THE_RUNS, "inplace", file4, "--memory", "4MiB", "-q")
     succeeded(run("merge", "--runs", "-q", job_directory(file4), "-o", tmp_path / "merged"))
     assert (tmp_path / "merged").read_bytes() == wanted
     succeeded(run("resume", file4, "-q"))
@@ -183,12 +168,7 @@ def test_where_space_is_short_runs_in_place_go_without_a_description(
 @pytest.fixture(scope="module")
 def job(ecosort: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of records; tests copy what they change."""
-    directory = tmp_path_factory.mktemp("job")
-
-    def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([ecosort, *words], capture_output=True, text=True, check=False, timeout=100)
-
-    return interrupt(ecosort, run, CASES["records"], directory)
+    return interrupt(ecosort, CASES["records"], tmp_path_factory.mktemp("job"))
 
 
 @pytest.fixture
@@ -293,7 +273,7 @@ def test_runs_that_do_not_go_together_are_refused(ecosort: Path, run: Run, tmp_p
     }
     keys = Case("keys", ("sort", "--key", "0:9", "--memory", "1MiB"), CASES["records"].text)
     for name, why in others.items():
-        out = interrupt(ecosort, run, keys if name == "keys" else CASES[name], tmp_path, name)
+        out = interrupt(ecosort, keys if name == "keys" else CASES[name], tmp_path, name)
         done = run("merge", "--runs", "-q", job_directory(job), job_directory(out), "-o", tmp_path / "merged")
         line = refused(done, 2, why)
         assert str(runs_of(out)[-1].parent) in line, "by their names"
@@ -301,7 +281,7 @@ def test_runs_that_do_not_go_together_are_refused(ecosort: Path, run: Run, tmp_p
 
 
 def test_what_stays_on_top_must_be_named(ecosort: Path, run: Run, tmp_path: Path) -> None:
-    out = interrupt(ecosort, run, CASES["csv"], tmp_path)
+    out = interrupt(ecosort, CASES["csv"], tmp_path)
     header, *others = runs_of(out)
     refused(run("merge", "--runs", "-q", *others, "-o", tmp_path / "merged"), 2, "stay on top", "are missing")
     refused(run("merge", "--runs", "-q", header, "-o", tmp_path / "merged"), 2, "holds only what stays on top")

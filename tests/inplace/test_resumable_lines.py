@@ -16,18 +16,21 @@ from lines_support import numbered_lines, random_lines, random_words, sorted_by_
 from sort_support import MIB, NOBODY, FileSystem, Run, listing, mounted, no_plan, read_json, refused, succeeded
 
 from .support import (
+    FIRST_AFTER_THE_RUNS,
     calls_of,
     ended,
     job_directory,
     kill_at_sync,
-    signal_at_sync,
+    killed_at_call,
+    killed_in_merge,
+    signal_at_call,
     stopped_after,
     syncs_of,
     take_all_space,
 )
 
 SMALL = ("-S", "1M")
-LINES = 200_000  # 6.5 MB: dozens of runs, a merge before the last one, some checkpoints
+LINES = 120_000  # 4 MB: dozens of runs, a merge before the last one, some checkpoints
 
 
 @pytest.fixture(scope="module")
@@ -73,14 +76,9 @@ def phase_of(run: Run, out: Path) -> str:
 
 
 def interrupted_in_merge(ecosort: Path, source: Path, out: Path, directory: Path, *more: str) -> bytes:
-    """A job that was killed after half of its checkpoints; the bytes in its output are returned."""
-    syncs = syncs_of(ecosort, directory, *words_for(source, out, *more))
-    out.unlink()
-    for nth in range(syncs - 8, 2, -1):
-        if kill_at_sync(ecosort, directory, nth, *words_for(source, out, "--quiet", *more)):
-            return (job_directory(out) / "output").read_bytes()
-        out.unlink()
-    raise AssertionError("the sort was always faster")
+    """A job that was killed at the end of its merge, after some checkpoints; the bytes in its output are returned."""
+    killed_in_merge(ecosort, directory, out, *words_for(source, out, "--quiet", *more))
+    return (job_directory(out) / "output").read_bytes()
 
 
 # --- the result --------------------------------------------------------------------------------------------------------
@@ -254,10 +252,12 @@ def test_a_line_that_is_too_long_is_sorted_by_a_resumption_with_more_memory(run:
 
 
 @pytest.mark.parametrize(
-    "more", [(), ("-u", "-t,", "-k1,1n"), ("--header=3", "-r", "--batch-size=4")], ids=["plain", "unique", "header"]
+    ("first_event", "more"),
+    [(2, ()), (3, ("-u", "-t,", "-k1,1n")), (4, ("--header=3", "-r", "--batch-size=4"))],
+    ids=["plain", "unique", "header"],
 )
 def test_a_killed_sort_is_resumed_from_every_step(
-    ecosort: Path, run: Run, source: Path, out: Path, tmp_path: Path, text: bytes, more: tuple[str, ...]
+    ecosort: Path, run: Run, source: Path, out: Path, tmp_path: Path, text: bytes, first_event: int, more: tuple[str, ...]
 ) -> None:
     keys = [word for word in more if not word.startswith("--")]
     wanted = sorted_by_sort(text, *keys, header_lines=3 if "--header=3" in more else 0)
@@ -265,11 +265,13 @@ def test_a_killed_sort_is_resumed_from_every_step(
     syncs = syncs_of(ecosort, tmp_path, *words)
     assert syncs > 15
     phases = set()
-    # The checkpoints of the merge are the last ones but the end.
-    between = range(4, syncs - 6, 1 if SOAK else max(1, syncs // 4))
-    for nth in [1, 2, 3, *between, *range(max(4, syncs - 10), syncs + 1)]:
+    moments = [("fdatasync", nth) for nth in (*range(1, syncs, 1 if SOAK else syncs // 2), syncs)]
+    moments += [("write", event) for event in range(first_event, 16, 1 if SOAK else 3)]
+    for call, nth in [*moments, ("in the merge", 0)]:
         out.unlink(missing_ok=True)
-        if not kill_at_sync(ecosort, tmp_path, nth, *words):
+        if nth == 0:
+            killed_in_merge(ecosort, tmp_path, out, *words)
+        elif not killed_at_call(ecosort, tmp_path, call, nth, *words, "--events", tmp_path / "events"):
             assert out.read_bytes() == wanted
             continue
         if not job_directory(out).exists():
@@ -295,9 +297,12 @@ def test_what_was_done_is_not_done_again(ecosort: Path, run: Run, source: Path, 
     words = words_for(source, out, "--quiet")
     syncs = syncs_of(ecosort, tmp_path, *words)
     moved = []
-    for nth in (syncs // 2, syncs * 3 // 4, syncs - 10):
+    for nth in (syncs // 2, syncs * 3 // 4, None):
         out.unlink()
-        assert kill_at_sync(ecosort, tmp_path, nth, *words)
+        if nth is None:
+            killed_in_merge(ecosort, tmp_path, out, *words)
+        else:
+            assert kill_at_sync(ecosort, tmp_path, nth, *words)
         succeeded(run("resume", out, "--trust-drive", "--stats", tmp_path / "stats", "-q"))
         moved.append(read_json(tmp_path / "stats")["bytes_read"])
     assert 2.2 * len(text) > moved[0] > moved[1] > moved[2], moved
@@ -307,10 +312,10 @@ def test_what_was_done_is_not_done_again(ecosort: Path, run: Run, source: Path, 
 def test_a_signal_stops_at_a_checkpoint_and_says_how_to_go_on(
     ecosort: Path, run: Run, source: Path, out: Path, tmp_path: Path, wanted: bytes, number: signal.Signals
 ) -> None:
-    syncs = syncs_of(ecosort, tmp_path, *words_for(source, out, "--quiet"))
-    for nth, phase in ((5, "run formation"), (syncs - 9, "merge")):
-        out.unlink()
-        done = signal_at_sync(ecosort, tmp_path, nth, number, *words_for(source, out))
+    words = words_for(source, out, "-S", "4M", "--events", tmp_path / "events")  # for one merge
+    for call, nth, phase in (("fdatasync", 5, "run formation"), ("write", FIRST_AFTER_THE_RUNS, "merge")):
+        out.unlink(missing_ok=True)
+        done = signal_at_call(ecosort, tmp_path, call, nth, number, *words)
         assert done.returncode == 128 + number, done
         assert phase_of(run, out) == phase
         assert "stopped at a checkpoint; no line is lost" in done.stderr
@@ -337,11 +342,13 @@ def test_the_status_tells_lines_bytes_and_memory(
 
 def test_a_killed_sort_can_be_given_up_in_every_phase(ecosort: Path, run: Run, source: Path, out: Path, tmp_path: Path) -> None:
     words = words_for(source, out, "--quiet")
-    syncs = syncs_of(ecosort, tmp_path, *words)
     out.write_bytes(b"what was there before")
     before = listing(out.parent)
-    for nth in range(2, syncs - 5, max(1, syncs // 5)):
-        assert kill_at_sync(ecosort, tmp_path, nth, *words)
+    for nth in (2, 20, None):
+        if nth is None:
+            killed_in_merge(ecosort, tmp_path, out, *words)
+        else:
+            assert kill_at_sync(ecosort, tmp_path, nth, *words)
         done = run("resume", "--abandon", out)
         assert done.returncode == 0, done
         assert listing(out.parent) == before
@@ -350,11 +357,12 @@ def test_a_killed_sort_can_be_given_up_in_every_phase(ecosort: Path, run: Run, s
 
 def test_an_input_that_changed_is_refused(ecosort: Path, run: Run, source: Path, out: Path, tmp_path: Path, text: bytes) -> None:
     words = words_for(source, out, "--quiet")
-    syncs = syncs_of(ecosort, tmp_path, *words)
-    for nth, change in ((7, "written"), (7, "grown"), (syncs - 9, "written")):
+    for nth, change in ((7, "written"), (7, "grown"), (None, "written")):
         source.write_bytes(text)
-        out.unlink(missing_ok=True)
-        assert kill_at_sync(ecosort, tmp_path, nth, *words)
+        if nth is None:
+            killed_in_merge(ecosort, tmp_path, out, *words)
+        else:
+            assert kill_at_sync(ecosort, tmp_path, nth, *words)
         with source.open("r+b") as file:
             file.seek(0, os.SEEK_END if change == "grown" else os.SEEK_SET)
             file.write(b"another line\n")
@@ -434,10 +442,12 @@ def test_memory_and_threads_may_be_others(
     ecosort: Path, run: Run, source: Path, out: Path, tmp_path: Path, wanted: bytes
 ) -> None:
     words = words_for(source, out, "--quiet")
-    syncs = syncs_of(ecosort, tmp_path, *words)
-    for nth in (9, syncs - 9):
-        out.unlink()
-        assert kill_at_sync(ecosort, tmp_path, nth, *words)
+    for nth in (9, None):
+        out.unlink(missing_ok=True)
+        if nth is None:
+            killed_in_merge(ecosort, tmp_path, out, *words)
+        else:
+            assert kill_at_sync(ecosort, tmp_path, nth, *words)
         succeeded(run("resume", "--memory", "8MiB", "--threads", "1", "-q", out))
         assert out.read_bytes() == wanted
 

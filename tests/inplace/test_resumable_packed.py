@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from capabilities import SOAK
 from lines_support import numbered_lines
 from sort_support import MIB, OVERHEAD_BYTES, FileSystem, Run, listing, make_records, read_json, refused, succeeded
 
-from .support import job_directory, kill_at_sync, syncs_of
+from .support import job_directory, kill_at_sync, killed_in_merge, syncs_of
 
 RECORDS, LINES = 100_000, 250_000  # 10 MB, 8 MB
 
@@ -127,7 +127,7 @@ def test_a_kill_at_any_sync_loses_nothing(
     last = syncs_of(ecosort, tmp_path, *words)
     assert out.read_bytes() == results[name]
     resumed = 0
-    for nth in range(2, last + 1, max(1, last // 8)):
+    for nth in range(2, last + 1, max(1, last // (8 if SOAK else 3))):
         out.unlink(missing_ok=True)
         if not kill_at_sync(ecosort, tmp_path, nth, *words):
             continue
@@ -138,24 +138,19 @@ def test_a_kill_at_any_sync_loses_nothing(
             resumed += 1
             assert out.read_bytes() == results[name]
         else:
-            refused(done, 2, "start the sort again")
+            refused(done, 5, "start the sort again")
         assert not job_directory(out).exists()
-    assert resumed >= 2
+    assert resumed >= 1
+    killed_in_merge(ecosort, tmp_path, out, *words)
+    succeeded(run("resume", out, "--quiet"))
+    assert out.read_bytes() == results[name]
 
 
-def killed_in_merge(ecosort: Path, run: Run, directory: Path, name: str, text: bytes, *more: str, memory: str = "4MiB") -> Path:
+def interrupted(ecosort: Path, directory: Path, name: str, text: bytes, *more: str, memory: str = "4MiB") -> Path:
     """The output of a job all of whose runs are complete."""
     source, out = source_in(directory, text), directory / "out"
-    words = words_for(name, source, out, *more, memory=memory)
-    last = syncs_of(ecosort, directory, *words)
-    for nth in range(last, 2, -1):
-        out.unlink(missing_ok=True)
-        if not kill_at_sync(ecosort, directory, nth, *words) or not job_directory(out).exists():
-            continue
-        if run("resume", "--status", out).stdout.splitlines()[0].endswith(": merge"):
-            return out
-        shutil.rmtree(job_directory(out))
-    raise AssertionError("there is no moment at which all runs are complete")
+    killed_in_merge(ecosort, directory, out, *words_for(name, source, out, *more, memory=memory))
+    return out
 
 
 @pytest.mark.parametrize("codec", ["lz4", "zstd"])
@@ -163,7 +158,7 @@ def killed_in_merge(ecosort: Path, run: Run, directory: Path, name: str, text: b
 def test_compressed_runs_are_merged_without_their_job(
     ecosort: Path, run: Run, tmp_path: Path, texts: dict[str, bytes], results: dict[str, bytes], name: str, codec: str
 ) -> None:
-    out = killed_in_merge(ecosort, run, tmp_path, name, texts[name], f"--compress={codec}")
+    out = interrupted(ecosort, tmp_path, name, texts[name], f"--compress={codec}")
     files = sorted(job_directory(out).glob("run-*"))
     assert len(files) > 2
     assert sum(path.stat().st_size for path in files) < len(texts[name]), "they are smaller than what they hold"
@@ -194,7 +189,7 @@ def test_compressed_runs_are_merged_without_their_job(
 def test_too_little_memory_to_resume_is_refused_with_what_would_do(
     ecosort: Path, run: Run, tmp_path: Path, texts: dict[str, bytes], results: dict[str, bytes], name: str
 ) -> None:
-    out = killed_in_merge(ecosort, run, tmp_path, name, texts[name], "--compress=zstd:9", memory="16MiB")
+    out = interrupted(ecosort, tmp_path, name, texts[name], "--compress=zstd:9", memory="16MiB")
     error = refused(run("resume", out, "--quiet", "--memory", "1MiB"), 2, "too little", "--memory ")
     assert job_directory(out).exists(), error
     told = re.search(r"try --memory (\d+KiB)", error)
@@ -209,7 +204,7 @@ def test_more_threads_than_it_began_with_need_no_more_memory(
     ecosort: Path, run: Run, tmp_path: Path, texts: dict[str, bytes], results: dict[str, bytes], name: str, codec: str
 ) -> None:
     words = (f"--compress={codec}", "--parallel=1" if name == "lines" else "--threads=1")
-    out = killed_in_merge(ecosort, run, tmp_path, name, texts[name], *words, memory="5MiB" if codec == "zstd" else "3MiB")
+    out = interrupted(ecosort, tmp_path, name, texts[name], *words, memory="5MiB" if codec == "zstd" else "3MiB")
     succeeded(run("resume", out, "--quiet", "--threads", "16"))
     assert out.read_bytes() == results[name]
 

@@ -262,9 +262,9 @@ def test_a_real_probe_with_fio(tune: Tune, tmp_path: Path, require: Callable[[st
     try:
         words = (
             "--seconds",
-            "0.2",
+            "0.1",
             "--repetitions",
-            "2",
+            "1",
             "--file-size",
             "32MiB",
             "--block",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,11 @@ from ecosort_bench.report import OtherResult, load, page_agrees, write_page
 from ecosort_measure.prediction import PACKED_LIMIT, SCHEMA, cells, floor_s, page_lines, seconds, verdicts
 from ecosort_power.errors import UsageError
 from ecosort_tuning.cli import cli
+from ecosort_tuning.probe import run_probe
 from ecosort_tuning.validate import Cell, Clock, Grid, Turn, turns
 
 from .test_packed_prediction import MODELS
+from .test_probe import drive_like
 
 PREDICTION = {
     "phases": [
@@ -178,18 +180,15 @@ def test_a_real_validation_of_compressed_runs(tmp_path: Path, ecosort: Path, mon
 
 
 def test_a_real_validation_keeps_its_numbers_and_goes_on(
-    tmp_path: Path,
-    ecosort: Path,
-    require: Callable[[str], None],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, ecosort: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    require("fio")
+    """Of all but the drive, which test_probe.py measures."""
     place = BUILD / f"validate-{os.getpid()}"
     place.mkdir()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ECOSORT_PROGRAM", str(ecosort))
     monkeypatch.setattr("ecosort_tuning.model.LEAST_PHASE_S", 0.0)
+    monkeypatch.setattr("ecosort_tuning.validating.run_probe", partial(run_probe, measure=drive_like()))
     words = ["validate", "--dir", str(place), "--size", "6MB", "--memory", "4MiB", "--memory", "32MiB", "--rounds", "1"]
     words += ["--training-size", "30MB", "--training-memory", "4MiB", "--training-memory", "64MiB", "--out", "r.json"]
     words += ["--probe-seconds", "0.05", "--probe-file", "16MiB"]

@@ -4,6 +4,7 @@ Shared drives drift by a factor of two within minutes, so times of different pro
 ratio per round, the median of the ratios, and a bootstrap interval over the rounds.
 """
 
+import functools
 import random
 import statistics
 from collections.abc import Sequence
@@ -31,6 +32,13 @@ def median_interval(values: Sequence[float], seed: int = 1) -> Interval:
     """The median and its percentile bootstrap interval; the same values and seed give the same interval."""
     if not values:
         raise ValueError("no values")
+    return _bootstrap(tuple(values), seed)
+
+
+@functools.cache  # a page tells some of them several times
+def _bootstrap(values: tuple[float, ...], seed: int) -> Interval:
+    if len(set(values)) == 1:
+        return Interval(values[0], values[0], values[0], len(values))
     generator = random.Random(seed)
     medians = sorted(statistics.median(generator.choices(values, k=len(values))) for _ in range(RESAMPLES))
     low, high = medians[int(0.025 * RESAMPLES)], medians[int(0.975 * RESAMPLES) - 1]
