@@ -36,6 +36,7 @@ class Pace {
     job_.update(words_.now, now_s - job_began_s_);
     words_.percent = job_.percent();
     words_.left_s = job_.left_s();
+    words_.phase_left_s = job_.phase_left_s();
   }
 
   [[nodiscard]] const ProgressWords& words() const { return words_; }
@@ -52,18 +53,14 @@ std::string number_or_null(std::optional<double> number) { return number ? fmt::
 // Percent and eta_s are those of the phase, those that begin with job_ of all of it.
 std::string json_text(const ProgressWords& words) {
   const Progress::Reading& now = words.now;
-  std::optional<double> percent, left_s;
-  if (now.total_bytes > 0) {
-    const auto done = static_cast<double>(now.bytes), total = static_cast<double>(now.total_bytes);
-    percent = std::min(100.0, 100 * done / total);
-    if (words.megabytes_per_s > 0) left_s = std::max(0.0, total - done) / (1e6 * words.megabytes_per_s);
-  }
+  std::optional<double> percent;
+  if (now.total_bytes > 0) percent = std::min(100.0, 100 * static_cast<double>(now.bytes) / static_cast<double>(now.total_bytes));
   return fmt::format(
       R"({{"schema":"ecosort.progress/1","phase":"{}","bytes":{},"total_bytes":{},"percent":{},"megabytes_per_s":{:.1f},"eta_s":{},)"
       R"("phase_number":{},"phases":{},"job_percent":{},"job_eta_s":{}}})"
       "\n",
       engine::to_string(now.phase), now.bytes, now.total_bytes, number_or_null(percent), words.megabytes_per_s,
-      number_or_null(left_s), now.number, now.phases, number_or_null(words.percent), number_or_null(words.left_s));
+      number_or_null(words.phase_left_s), now.number, now.phases, number_or_null(words.percent), number_or_null(words.left_s));
 }
 
 bool is_mixed_with(const std::string& output) {

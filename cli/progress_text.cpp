@@ -27,6 +27,8 @@ std::string plain_words(Phase phase) {
       return "waiting for the drive";
     case Phase::reread:
       return "reading back";
+    case Phase::recheck:
+      return "checking what was written before";
     case Phase::put_back:
       return "putting records back";
     case Phase::partition:
@@ -78,19 +80,26 @@ std::string rate_text(double megabytes_per_s) { return megabytes_per_s > 0 ? fmt
 }  // namespace
 
 void JobPace::update(const engine::Progress::Reading& now, double elapsed_s) {
-  constexpr double least_s = 0.5, least_share = 0.01;  // before that a guess says nothing
   constexpr double almost = 99;
   if (now.share < 0) return;
-  if (!first_share_) {
-    first_share_ = now.share;
+  if (now.phase != phase_ || now.share < began_share_) {
+    phase_ = now.phase;
+    began_share_ = now.share;
     began_s_ = elapsed_s;
   }
   const double most = now.phase == Phase::done ? 100 : almost;
   percent_ = std::max(percent_.value_or(0), std::min(100 * now.share, most));
-  const double took = elapsed_s - began_s_, done = now.share - *first_share_;
-  if (took < least_s || done < least_share) return;
-  const double left = took * (1 - now.share) / done;
-  left_s_ = std::min(left_s_.value_or(left), left);
+  note_pace(now, elapsed_s);
+  if (share_per_s_ == 0) return;
+  left_s_ = (1 - now.share) / share_per_s_;
+  phase_left_s_ = (now.share_at_end - now.share) / share_per_s_;
+}
+
+// The pace of the phase before holds until this one has its own.
+void JobPace::note_pace(const engine::Progress::Reading& now, double elapsed_s) {
+  constexpr double least_s = 0.5, least_of_phase = 0.01;
+  const double took = elapsed_s - began_s_, done = now.share - began_share_;
+  if (took >= least_s && done > 0 && done >= least_of_phase * (now.share_at_end - began_share_)) share_per_s_ = done / took;
 }
 
 std::string progress_text(const ProgressWords& words, std::size_t columns) {

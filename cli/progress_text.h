@@ -9,8 +9,8 @@
 
 namespace ecosort::cli {
 
-// How much of the whole job is done, and how long the rest will take. Neither goes backwards: a percentage only grows, a time
-// left only shrinks or stands.
+// How much of the whole job is done, and how long the rest will take at the pace of the present phase. A percentage only grows;
+// a time left grows where the drive becomes slower.
 class JobPace {
  public:
   // `elapsed_s` since the job began, never less than before.
@@ -18,17 +18,21 @@ class JobPace {
 
   [[nodiscard]] std::optional<double> percent() const { return percent_; }  // below 100 until the job is done
   [[nodiscard]] std::optional<double> left_s() const { return left_s_; }
+  [[nodiscard]] std::optional<double> phase_left_s() const { return phase_left_s_; }  // of the last phase: the same
 
  private:
-  std::optional<double> percent_, left_s_;
-  std::optional<double> first_share_;  // what another process had done
-  double began_s_ = 0;
+  void note_pace(const engine::Progress::Reading& now, double elapsed_s);
+
+  std::optional<double> percent_, left_s_, phase_left_s_;
+  engine::Phase phase_ = engine::Phase::done;  // that none begins with
+  double began_share_ = 0, began_s_ = 0;       // of the phase, as it was seen first
+  double share_per_s_ = 0;                     // 0: unknown
 };
 
 struct ProgressWords {
   engine::Progress::Reading now;
-  std::optional<double> percent, left_s;  // of the job
-  double megabytes_per_s = 0;             // of the phase; 0: unknown
+  std::optional<double> percent, left_s, phase_left_s;  // of the job; the last one of the phase
+  double megabytes_per_s = 0;                           // of the phase; 0: unknown
 };
 
 // "phase 1 of 2: reading and sorting, 41 %, 512 MB/s, 1 min 20 s left", or less of it: shorter than `columns`.

@@ -44,13 +44,20 @@ std::string kind_text(const inplace::JobHeader& header) {
   return text;
 }
 
+// What a job does before anything else: that takes a while, too.
+std::string recheck_text(std::uint64_t bytes) {
+  return bytes == 0 ? "" : fmt::format("  read again before that         {} of the output\n", format_bytes(bytes));
+}
+
 std::string status_text(const std::string& path, const inplace::JobStatus& status) {
   std::string text = fmt::format("{}: {}\n", path, phase_of(status));
   if (status.is_busy) text += "  another process is working on it\n";
   if (status.has_other_file)
     text += fmt::format("  '{}' exists, although its contents are in the job; move it away to continue\n", path);
   if (!status.contents) return text;
-  if (status.contents->header.lines) return text + rows_status_text(status);
+  const bool is_sorting = !status.is_abandoned() && status.kind == Kind::under_way;
+  if (status.contents->header.lines)
+    return text + rows_status_text(status) + (is_sorting ? recheck_text(inplace::progress_of(*status.contents).in_output) : "");
   const inplace::JobHeader& header = status.contents->header;
   const inplace::Layout& layout = header.layout;
   const auto share = [&](std::uint64_t records) {
@@ -61,8 +68,9 @@ std::string status_text(const std::string& path, const inplace::JobStatus& statu
   text += fmt::format("  records of {} bytes in runs     {}\n", layout.record_size, share(status.records_formed()));
   text += fmt::format("  records in the output          {}\n", share(status.records_merged()));
   const std::uint64_t left = (layout.records - status.records_formed()) * 2 + status.records_formed() - status.records_merged();
-  if (!status.is_abandoned() && status.kind == Kind::under_way)
-    text += fmt::format("  left to read and write         {} each\n", format_bytes(left * layout.record_size));
+  if (is_sorting)
+    text += fmt::format("  left to read and write         {} each\n", format_bytes(left * layout.record_size)) +
+            recheck_text(status.records_merged() * layout.record_size);
   return text + fmt::format("  memory it was planned with     {}\n", format_bytes(header.memory_bytes));
 }
 

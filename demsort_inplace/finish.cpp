@@ -23,7 +23,7 @@ void verify(const Workbench& bench, const State& end) {
 Task<void> reread(Workbench& bench, const State& end) {
   verify(bench, end);
   co_await bench.reactor.sync(*bench.files.output);
-  bench.begin("reread", engine::Phase::reread, bench.layout.bytes());
+  bench.begin("reread", engine::Phase::reread, bench.layout.bytes(), bench.layout.bytes());
   engine::Reread rereader(bench, bench.encoder, *bench.files.output, {0, bench.layout.records},
                           bench.plan.formation.read_block_bytes);
   rereader.stop_for(bench.interrupted);
@@ -55,7 +55,6 @@ engine::SortReport publish_result(Workbench& bench, const std::string& result) {
   const bool is_in_place = bench.header.is_in_place();
   const bool is_abandoned =
       bench.state && (bench.state->kind == State::Kind::abandoning || bench.state->kind == State::Kind::abandoned);
-  const std::uint64_t index_bytes = bench.store ? bench.store->peak_index_bytes() : 0;
   bench.store.reset();
   publish_and_clean_up(bench, result, !is_abandoned && bench.done.size() == bench.layout.runs());
   engine::SortReport& report = bench.report;
@@ -68,7 +67,7 @@ engine::SortReport publish_result(Workbench& bench, const std::string& result) {
   report.input_bytes = report.output_bytes = bench.layout.bytes();
   report.traffic = bench.reactor.traffic();
   report.peak_temp_bytes = (is_in_place ? bench.layout.extra_bytes() : peak_run_bytes(bench)) + Journal::size_bytes(bench.header);
-  report.peak_memory_bytes = bench.memory.peak_bytes() + index_bytes;
+  report.peak_memory_bytes = bench.memory.peak_bytes();
   report.runs = bench.layout.runs();
   if (bench.packer && bench.packer->report().blocks > 0) report.run_packing = bench.packer->report();
   report.notices.insert(report.notices.end(), bench.notices.begin(), bench.notices.end());

@@ -5,19 +5,19 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "demsort_inplace/adopt_runs.h"
 #include "demsort_inplace/describe_run.h"
 
 namespace ecosort::inplace {
 
 Task<void> form_runs(Workbench& bench, engine::RunKeeper& keeper) {
   const Layout& layout = bench.layout;
+  const std::uint64_t bytes = bench.formation_bytes(bench.done.size());
+  bench.begin("run_formation", engine::Phase::run_formation, bytes, bytes);
+  co_await adopt_runs(bench);
   std::vector<engine::RunPart> parts;
-  std::uint64_t bytes = 0;
-  for (std::uint64_t run = bench.done.size(); run < layout.runs(); ++run) {
+  for (std::uint64_t run = bench.done.size(); run < layout.runs(); ++run)
     parts.push_back({layout.records_left(run + 1), layout.run_records(run), bench.numbers[run]});
-    bytes += layout.run_records(run) * layout.record_size + layout.plain_run_bytes(run);
-  }
-  bench.begin("run_formation", engine::Phase::run_formation, bytes);
   {
     engine::ReadAhead reader(bench, bench.plan, bench.encoder, bench.inputs);
     engine::FormRuns former({bench, bench.encoder, *bench.store}, bench.plan, reader, bench.packer.get());

@@ -64,7 +64,6 @@ Task<records::MultisetHash> hash_of_lines(JobBench& bench, const io::File& file,
   const Buffer memory = bench.memory.allocate(room + std::max(read_bytes_at_once, unit), "lines to be read back", Pages::small);
   std::byte* const text = memory.data() + room;
   LineHasher hasher(reinterpret_cast<char*>(text), room, static_cast<char>(last.front()));
-  bench.begin("recheck", engine::Phase::reread, end);
   for (std::uint64_t at = 0, size = 0; at < end; at += size) {
     if (const int signal_number = bench.interrupted.load(); signal_number != 0) throw Interrupted(signal_number);
     size = std::min<std::uint64_t>(std::max(read_bytes_at_once, unit), end - at);
@@ -72,7 +71,6 @@ Task<records::MultisetHash> hash_of_lines(JobBench& bench, const io::File& file,
     bench.progress.add_bytes(size);
     hasher.add(size);
   }
-  bench.end();
   co_return hasher.hash();
 }
 

@@ -27,12 +27,14 @@ class InPlaceSort {
   }
 
   engine::SortReport resume() {
+    bench_.plan_sort(recheck_bytes(bench_, false));
     bench_.run(bench_.is_complete ? recheck_complete(bench_, bench_.paths.output, false) : open_and_sort());
     return publish_result(bench_, bench_.paths.output);
   }
 
  private:
   Task<void> begin_and_sort() {
+    bench_.plan_sort(0);
     bench_.begin("prepare", engine::Phase::starting, 0);
     try {
       co_await prepare();
@@ -46,7 +48,9 @@ class InPlaceSort {
   }
 
   Task<void> open_and_sort() {
+    begin_recheck(bench_, recheck_bytes(bench_, false));
     co_await open_files(bench_, false);
+    bench_.end();
     co_await sort();
   }
 
@@ -62,7 +66,6 @@ class InPlaceSort {
   }
 
   Task<void> sort() {
-    co_await adopt_runs(bench_);
     if (bench_.done.size() < layout_.runs()) co_await form_pieces();
     bench_.storage.set_size(*bench_.files.spare, 0);
     State end = co_await merge(bench_);

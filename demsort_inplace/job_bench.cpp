@@ -39,6 +39,10 @@ Task<void> open_journal(JobBench& bench) {
   bench.storage.sync_directory(bench.paths.parent);
 }
 
+void begin_recheck(JobBench& bench, std::uint64_t bytes) {
+  bench.begin(bytes == 0 ? "prepare" : "recheck", bytes == 0 ? engine::Phase::starting : engine::Phase::recheck, bytes, bytes);
+}
+
 namespace {
 
 // Until it is locked others may take it for what a kill left, and remove it, or even begin a job in it.

@@ -60,6 +60,9 @@ auto work_on_bench(const std::string& path, const JobHeader& header, Plan&& plan
 // may know them.
 [[nodiscard]] Task<void> open_journal(JobBench& bench);
 
+// The phase in which a job that continues opens its files, and reads again so many bytes of what they hold.
+void begin_recheck(JobBench& bench, std::uint64_t bytes);
+
 // Creates the directory and in it a journal with the job's header, durable.
 [[nodiscard]] Task<void> create_journal(JobBench& bench);
 

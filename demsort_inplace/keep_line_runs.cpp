@@ -9,6 +9,7 @@
 #include "base/errors.h"
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/lines_in_place.h"
+#include "demsort_inplace/lines_progress.h"
 #include "demsort_inplace/merge_line_runs.h"
 
 namespace ecosort::inplace {
@@ -88,6 +89,7 @@ Task<void> KeepLineRuns::append_run(RunDone run) {
   co_await bench_.journal->append(run);
   if (given_) given_->check_unchanged();
   bench_.done.push_back(std::move(run));
+  refine_progress(bench_);
   if (given_) co_await given_->give();
 }
 
@@ -180,9 +182,8 @@ void check_counts(const LinesBench& bench) {
 }  // namespace
 
 Task<void> form_line_runs(LinesBench& bench) {
-  const std::uint64_t bytes =
-      bench.input_bytes() - std::min(bench.input_bytes(), bytes_before(bench.header.inputs, bench.next_place()));
-  bench.begin("run_formation", engine::Phase::run_formation, bytes, 2 * bytes, 2 * (bench.input_bytes() - bytes));
+  const std::uint64_t bytes = formation_bytes_left(bench);
+  bench.begin("run_formation", engine::Phase::run_formation, bytes, bytes);
   {
     std::vector<lines::DuplicateFilter> seen;
     lines::FirstRows header(bench.format, bench.job.header_bytes, bench.job.plan.memory_bytes);
@@ -203,6 +204,7 @@ Task<void> form_line_runs(LinesBench& bench) {
   }
   check_counts(bench);
   bench.end();
+  plan_progress(bench);
 }
 
 }  // namespace ecosort::inplace

@@ -30,12 +30,6 @@ run::RunPacker* LinesBench::make_packer() {
   return &packer.emplace(job.codecs.runs, run::BlockShape{job.plan.block_bytes}, codec_memory);
 }
 
-void LinesBench::begin(const char* name, engine::Phase phase, std::uint64_t bytes, std::uint64_t share, std::uint64_t moved) {
-  log.begin(name, reactor.traffic());
-  progress.plan_job(2, std::max<std::uint64_t>(4 * input_bytes(), 1), moved);
-  progress.begin(phase, bytes, std::max<std::uint64_t>(share, 1));
-}
-
 bool LinesBench::has_run() const { return !done.empty() && !done.back().lines->is_header; }
 
 void LinesBench::learn_first_row() {

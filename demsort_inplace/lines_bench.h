@@ -24,9 +24,6 @@ namespace ecosort::inplace {
 struct LinesBench : JobBench {
   LinesBench(const std::string& path, const JobHeader& job_header, lines::LinesJob what, const Environment& environment);
 
-  // Phases follow each other. `bytes`: that are read; of the job, `moved` lie behind it.
-  void begin(const char* name, engine::Phase phase, std::uint64_t bytes, std::uint64_t share, std::uint64_t moved);
-
   // What the journal says (line_runs.h).
   [[nodiscard]] std::vector<std::uint64_t> live_runs() const { return inplace::live_runs(done); }
   [[nodiscard]] const RunDone* header_run() const noexcept { return inplace::header_run(done); }

@@ -49,11 +49,11 @@ void check_merged(const LinesBench& bench, const std::vector<std::uint64_t>& sou
 Task<void> merge_some(LinesBench& bench, const std::vector<std::uint64_t>& sources, unsigned slots, const lines::LinePlan& plan) {
   const std::uint64_t number = bench.done.size();
   std::vector<MergeInput> inputs = inputs_of(bench, sources);
-  for (std::size_t i = 0; i < inputs.size(); ++i) co_await bench.open(inputs[i], sources[i]);
   const std::uint64_t bytes = bytes_of(inputs);
+  bench.begin("intermediate_merge", engine::Phase::intermediate_merge, bytes, 2 * bytes);
+  for (std::size_t i = 0; i < inputs.size(); ++i) co_await bench.open(inputs[i], sources[i]);
   bench.storage.set_size(*bench.files.output, 0);  // its space is the merged run's now
   lines::RowRun stored = bench.create_run(number, bytes, sources);
-  bench.begin("intermediate_merge", engine::Phase::intermediate_merge, bytes, 0, 2 * bench.input_bytes());
   lines::RunSink sink(bench.tools(plan), stored);
   lines::MergeLines merge(bench.tools(plan), terms_of(bench), inputs, slots);
   co_await merge.merge_to(sink, {});
@@ -85,9 +85,14 @@ Task<void> merge_some(LinesBench& bench, const std::vector<std::uint64_t>& sourc
 
 }  // namespace
 
-Task<void> merge_until_one_can(LinesBench& bench) {
+lines::LinePlan plan_of_groups(const LinesBench& bench) {
   lines::LinePlan plan = plan_beside_last_line(bench);
   plan.batch_size = std::min<std::size_t>(plan.batch_size, bench.header.lines->most_merged);
+  return plan;
+}
+
+Task<void> merge_until_one_can(LinesBench& bench) {
+  const lines::LinePlan plan = plan_of_groups(bench);
   lines::MergeGroups groups(plan);
   std::vector<std::uint64_t> live = bench.live_runs();
   while (const auto group = groups.next(inputs_of(bench, live))) {
@@ -181,11 +186,10 @@ Task<State> merge_to_output(LinesBench& bench, const std::string& header) {
   std::vector<MergeInput> inputs = inputs_of(bench, live);
   const lines::MergeFit fit = lines::fit_merge(plan, inputs, 0);
   require_fit(bench, fit, inputs.size());
+  const std::uint64_t left = bench.run_bytes() - std::min(bench.run_bytes(), place);
+  bench.begin("merge", engine::Phase::merge, left, 2 * left);
   for (std::size_t i = 0; i < inputs.size(); ++i) co_await bench.open(inputs[i], live[i]);
   Before before = co_await look_before(bench, place);
-  const std::uint64_t left = bench.run_bytes() - std::min(bench.run_bytes(), place);
-  bench.begin("merge", engine::Phase::merge, left, 2 * left,
-              4 * bench.input_bytes() - std::min(4 * bench.input_bytes(), 2 * left));
   lines::MergePart part{1, {}, before.last_line, {}};
   for (std::size_t i = 0; i < inputs.size(); ++i)
     part.ranges.push_back({bench.state->consumed.empty() ? 0 : bench.state->consumed[i], inputs[i].run.bytes});

@@ -11,6 +11,9 @@
 
 namespace ecosort::inplace {
 
+// For the merges before the last one.
+[[nodiscard]] lines::LinePlan plan_of_groups(const LinesBench& bench);
+
 // Until one merge can take all runs. Coordinator only.
 [[nodiscard]] Task<void> merge_until_one_can(LinesBench& bench);
 

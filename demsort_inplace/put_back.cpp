@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "demsort_inplace/adopt_runs.h"
 #include "demsort_inplace/finish.h"
 #include "demsort_inplace/inplace_files.h"
 #include "demsort_inplace/recheck.h"
@@ -23,6 +24,7 @@ class PutBack {
 
   engine::SortReport run() {
     const std::string& result = into_input_ ? bench_.paths.input : bench_.paths.output;
+    bench_.plan_put_back(recheck_bytes(bench_, into_input_), records_there());
     bench_.run(bench_.is_complete                   ? recheck_complete(bench_, result, into_input_)
                : into_input_ && bench_.done.empty() ? give_back_untouched()
                                                     : append_runs());
@@ -32,7 +34,9 @@ class PutBack {
  private:
   // Nothing was taken from the input yet: it is what it was.
   Task<void> give_back_untouched() {
+    begin_recheck(bench_, 0);
     co_await open_files(bench_, into_input_);
+    bench_.end();
     State state{.kind = State::Kind::abandoned, .records = layout_.records};
     state.consumed.assign(layout_.runs(), 0);
     co_await bench_.journal->append(state);
@@ -40,12 +44,15 @@ class PutBack {
 
   // Run after run, as they are. From the first step on the job can only be abandoned.
   Task<void> append_runs() {
+    begin_recheck(bench_, recheck_bytes(bench_, into_input_));
     co_await open_files(bench_, into_input_);
     bench_.storage.set_size(*bench_.files.spare, 0);
-    if (!bench_.state || bench_.state->kind != State::Kind::abandoning) co_await begin_to_abandon();
+    bench_.end();
+    const std::uint64_t left = (layout_.records - records_there()) * layout_.record_size;
+    bench_.begin("put_back", engine::Phase::put_back, left, 2 * left);
+    if (!is_abandoning()) co_await begin_to_abandon();
     co_await adopt_runs(bench_);
     io::File& result = into_input_ ? *bench_.files.input : *bench_.files.output;
-    bench_.begin("put_back", engine::Phase::put_back, (layout_.records - bench_.state->records) * layout_.record_size);
     Checkpoints checkpoints(bench_, result);
     co_await checkpoints.reserve();
     {
@@ -85,8 +92,8 @@ class PutBack {
   Task<void> begin_to_abandon() {
     State state = bench_.state ? *bench_.state : State{.consumed = std::vector<std::uint64_t>(layout_.runs(), 0)};
     state.kind = State::Kind::abandoning;
+    state.records = records_there();
     if (into_input_) {
-      state.records = layout_.records_left(bench_.done.size());
       for (std::uint64_t run = bench_.done.size(); run < layout_.runs(); ++run) state.consumed[run] = layout_.run_records(run);
     }
     const std::uint64_t end = state.records * layout_.record_size;
@@ -94,6 +101,16 @@ class PutBack {
     if (end % layout_.unit != 0) state.tail = co_await read_bytes(bench_, result, round_down(end, layout_.unit), end);
     co_await bench_.journal->append(state);
     bench_.state = std::move(state);
+  }
+
+  [[nodiscard]] bool is_abandoning() const {
+    return bench_.state && (bench_.state->kind == State::Kind::abandoning || bench_.state->kind == State::Kind::abandoned);
+  }
+
+  // In the file that is given back.
+  [[nodiscard]] std::uint64_t records_there() const {
+    if (into_input_ && !is_abandoning()) return layout_.records_left(bench_.done.size());
+    return bench_.state ? bench_.state->records : 0;
   }
 
   Workbench& bench_;

@@ -48,14 +48,17 @@ class PutBackLines {
         file_end_(std::min(round_up(end_, unit_), input_bytes(bench))) {}
 
   Task<void> run() {
+    plan_progress();
+    begin_recheck(bench_, recheck_bytes());
     co_await open_journal(bench_);
     open_files();
     check_lengths();
     co_await check_merged();
     cut_files();
+    bench_.end();
+    const std::uint64_t left = end_ - merged_bytes();
+    bench_.begin("put_back", engine::Phase::put_back, left, 2 * left);
     if (!is_abandoning()) co_await begin_to_abandon();
-    bench_.progress.plan_job(1, 2 * (end_ - now().bytes));
-    bench_.begin("put_back", engine::Phase::put_back, end_ - now().bytes, 2 * (end_ - now().bytes));
     co_await put_runs();
     bench_.end();
     co_await end();
@@ -71,6 +74,15 @@ class PutBackLines {
   }
   [[nodiscard]] io::File& result() const { return into_input_ ? *bench_.files.input : *bench_.files.output; }
   [[nodiscard]] std::uint64_t merged_bytes() const { return bench_.state ? now().bytes : 0; }
+
+  // What the output holds is read again before runs are put behind it, and all that was put back at the end.
+  void plan_progress() {
+    const std::uint64_t recheck = recheck_bytes(), reread = bench_.trusts_drive ? 0 : end_;
+    bench_.progress.plan_job(1 + (recheck > 0 ? 1 : 0) + (reread > 0 ? 1 : 0), 2 * end_ + recheck + reread, 2 * merged_bytes());
+  }
+  [[nodiscard]] std::uint64_t recheck_bytes() const {
+    return !bench_.state || bench_.state->kind != State::Kind::merging || bench_.trusts_drive ? 0 : merged_bytes();
+  }
 
   // Of the output. What of its last unit is needed is in the spare file once the job is being abandoned.
   [[nodiscard]] std::uint64_t durable_bytes() const {
@@ -95,7 +107,7 @@ class PutBackLines {
 
   // No run holds any more what the output holds.
   Task<void> check_merged() {
-    if (!bench_.state || bench_.state->kind != State::Kind::merging || merged_bytes() == 0 || bench_.trusts_drive) co_return;
+    if (recheck_bytes() == 0) co_return;
     const records::MultisetHash found = co_await hash_of_lines(bench_, result(), merged_bytes());
     if (found != bench_.state->hash) refuse_output(bench_, result(), {found, bench_.state->hash, "lines", ""});
   }
@@ -163,9 +175,10 @@ class PutBackLines {
     for (std::uint64_t at = now().bytes - have; at < until; have = 0) {
       std::size_t size = std::min(chunk_bytes(header_), until - at);
       co_await source.take(memory + have, size - have);
-      bench_.progress.add_bytes(size - have);
+      const std::size_t taken = size - have;
       if (at + size == end_) size += co_await append_last_unit(memory + size);
       co_await bench_.reactor.write(result(), at, memory, round_up(size, unit_));
+      bench_.progress.add_bytes(taken);
       at += size;
     }
   }
@@ -244,7 +257,9 @@ class PutBackLines {
   Task<void> verify() {
     records::MultisetHash expected;
     for (const std::uint64_t run : live_) expected += bench_.done[run].tally.hash;
+    bench_.begin("reread", engine::Phase::reread, end_, end_);
     const records::MultisetHash found = co_await hash_of_lines(bench_, result(), end_);
+    bench_.end();
     if (found == expected) co_return;
     throw ExplainedIoError(
         fmt::format("'{}' is not what was written to it ({} lines have hash {}, {} with hash {} were read); check the drive, "

@@ -28,7 +28,16 @@ Task<records::MultisetHash> hash_of_tail(Workbench& bench, const io::File& resul
 
 // What the hash of the last state is of.
 engine::RecordRange hashed_records(const Workbench& bench, bool into_input) {
+  if (!bench.state) return {};
   return {into_input ? bench.layout.records_left(bench.done.size()) : 0, bench.state->records};
+}
+
+// Of these the records that the file has as a whole.
+engine::RecordRange records_in_file(const Workbench& bench, bool into_input) {
+  engine::RecordRange range = hashed_records(bench, into_input);
+  const std::uint64_t size = bench.layout.record_size;
+  if (range.begin < range.end && !bench.state->tail.empty()) range.end = round_down(range.end * size, bench.layout.unit) / size;
+  return range;
 }
 
 }  // namespace
@@ -46,20 +55,20 @@ void refuse_output(const JobBench& bench, const io::File& result, const OutputDi
           : fmt::format("start again after: ecosort resume --abandon {}", bench.paths.file)));
 }
 
+std::uint64_t recheck_bytes(const Workbench& bench, bool into_input) {
+  const engine::RecordRange range = records_in_file(bench, into_input);
+  return bench.trusts_drive ? 0 : (range.end - range.begin) * bench.layout.record_size;
+}
+
 Task<void> recheck(Workbench& bench, const io::File& result, bool into_input) {
-  const Layout& layout = bench.layout;
-  engine::RecordRange range = hashed_records(bench, into_input);
-  bench.report.resumed = {range.end - range.begin, !bench.trusts_drive};
-  if (bench.trusts_drive || range.begin == range.end) co_return;
-  const bool has_tail = !bench.state->tail.empty();
-  if (has_tail) range.end = round_down(range.end * layout.record_size, layout.unit) / layout.record_size;
-  bench.begin("recheck", engine::Phase::reread, (range.end - range.begin) * layout.record_size);
+  const engine::RecordRange all = hashed_records(bench, into_input), range = records_in_file(bench, into_input);
+  bench.report.resumed = {all.end - all.begin, !bench.trusts_drive};
+  if (bench.trusts_drive || all.begin == all.end) co_return;
   engine::Reread rereader(bench, bench.encoder, result, range, bench.plan.formation.read_block_bytes);
   rereader.stop_for(bench.interrupted);
   co_await rereader.run();
   records::MultisetHash found = rereader.tally().hash;
-  if (has_tail) found += co_await hash_of_tail(bench, result, range.end);
-  bench.end();
+  if (range.end < all.end) found += co_await hash_of_tail(bench, result, range.end);
   if (found != bench.state->hash || (is_sorted(bench.state->kind) && !rereader.in_order()))
     refuse_output(bench, result, {found, bench.state->hash, "records", "its records are not in order"});
 }
@@ -68,7 +77,9 @@ Task<void> recheck_complete(Workbench& bench, const std::string& path, bool into
   if (!bench.storage.exists(path)) co_return;
   const io::FilePtr result = bench.storage.open_named(path, io::Role::output, io::Caching::direct_if_possible);
   check_length(bench, *result, bench.layout.bytes());
+  begin_recheck(bench, recheck_bytes(bench, into_input));
   co_await recheck(bench, *result, into_input);
+  bench.end();
 }
 
 }  // namespace ecosort::inplace

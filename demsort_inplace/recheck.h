@@ -24,11 +24,14 @@ struct OutputDifference {
 };
 [[noreturn]] void refuse_output(const JobBench& bench, const io::File& result, const OutputDifference& difference);
 
+// Bytes that a job which continues reads again: none where there is no state yet, or the drive is trusted.
+[[nodiscard]] std::uint64_t recheck_bytes(const Workbench& bench, bool into_input);
+
 // Of an open result with a state in the journal; `into_input`: it is what is left of the input, to which runs are put back.
 // OutputChanged, with nothing changed. Says in the report what was read, or that the drive was trusted.
 [[nodiscard]] Task<void> recheck(Workbench& bench, const io::File& result, bool into_input);
 
-// Of a job that is complete: the file `path`, unless that has its final name already.
+// Of a job that is complete: the file `path`, unless that has its final name already. A phase of its own.
 [[nodiscard]] Task<void> recheck_complete(Workbench& bench, const std::string& path, bool into_input);
 
 }  // namespace ecosort::inplace

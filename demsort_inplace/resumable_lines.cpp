@@ -12,6 +12,7 @@
 #include "demsort_inplace/job_end.h"
 #include "demsort_inplace/keep_line_runs.h"
 #include "demsort_inplace/lines_bench.h"
+#include "demsort_inplace/lines_progress.h"
 #include "demsort_inplace/merge_line_runs.h"
 #include "demsort_inplace/put_back_lines.h"
 #include "demsort_inplace/recheck.h"
@@ -32,13 +33,15 @@ class ResumableLines {
 
   lines::LinesReport resume() {
     bench_.learn_first_row();
+    plan_resumed_progress(bench_, recheck_bytes());
     bench_.run(bench_.is_complete ? recheck_complete() : open_and_sort());
     return publish();
   }
 
  private:
   Task<void> begin_and_sort() {
-    bench_.log.begin("prepare", bench_.reactor.traffic());
+    plan_progress(bench_);
+    bench_.begin("prepare", engine::Phase::starting, 0);
     try {
       co_await prepare();
     } catch (...) {
@@ -61,6 +64,7 @@ class ResumableLines {
   }
 
   Task<void> open_and_sort() {
+    begin_recheck(bench_, recheck_bytes());
     co_await open_journal(bench_);
     open_inputs();
     check_runs();
@@ -69,6 +73,7 @@ class ResumableLines {
     remove_others();
     cut(bench_, *bench_.files.output, durable_bytes());
     co_await reserve_output();
+    bench_.end();
     co_await sort();
   }
 
@@ -146,8 +151,7 @@ class ResumableLines {
     const std::string header = co_await read_header(bench_);
     State end = co_await merge_to_output(bench_, header);
     if (bench_.header.reread) co_await reread(end);
-    bench_.log.begin("sync", bench_.reactor.traffic());
-    bench_.progress.begin(engine::Phase::sync, 0);
+    bench_.begin("sync", engine::Phase::sync, 0);
     bench_.storage.set_size(*bench_.files.output, end.lines->bytes);
     bench_.state = end;
     co_await complete_result(bench_, *bench_.files.output, std::move(end), State::Kind::merged);
@@ -165,14 +169,20 @@ class ResumableLines {
     if (!bench_.storage.exists(bench_.paths.output)) co_return;
     bench_.files.output = bench_.storage.open_named(bench_.paths.output, io::Role::output, direct);
     check_length(bench_, *bench_.files.output, bench_.state->lines->bytes);
+    begin_recheck(bench_, recheck_bytes());
     co_await recheck_lines();
+    bench_.end();
+  }
+
+  [[nodiscard]] std::uint64_t recheck_bytes() const {
+    return bench_.state && !bench_.trusts_drive ? bench_.state->lines->bytes : 0;
   }
 
   // What a crash left of the output is read again: what came before the last checkpoint is not merged again (recheck.h).
   Task<void> recheck_lines() {
     bench_.report.resumed = {bench_.state ? bench_.state->records : 0, !bench_.trusts_drive};
-    if (!bench_.state || bench_.state->lines->bytes == 0 || bench_.trusts_drive) co_return;
-    const ReadBack back = co_await read_back("recheck", *bench_.state);
+    if (recheck_bytes() == 0) co_return;
+    const ReadBack back = co_await read_back(*bench_.state);
     if (!back.is_as_written())
       refuse_output(bench_, *bench_.files.output,
                     {back.found, back.expected, bench_.header.lines->items(), "it is not in order"});
@@ -181,7 +191,9 @@ class ResumableLines {
   // `--verify=reread`: what the device gives back of the complete output is what went in, in order.
   Task<void> reread(const State& end) {
     co_await bench_.reactor.sync(*bench_.files.output);
-    const ReadBack back = co_await read_back("reread", end);
+    bench_.begin("reread", engine::Phase::reread, end.lines->bytes, end.lines->bytes);
+    const ReadBack back = co_await read_back(end);
+    bench_.end();
     if (back.is_as_written()) co_return;
     throw VerificationError(
         fmt::format("what was read back from the output is not what was written to it (check the drive){}",
@@ -195,7 +207,7 @@ class ResumableLines {
   };
 
   // Of what the output holds by `state`.
-  Task<ReadBack> read_back(const char* phase, const State& state) {
+  Task<ReadBack> read_back(const State& state) {
     const RunDone* const header = bench_.header_run();
     const std::uint64_t bytes = state.lines->bytes, header_bytes = header == nullptr ? 0 : header->lines->bytes;
     const lines::WrittenLines written{.file = *bench_.files.output,
@@ -204,11 +216,9 @@ class ResumableLines {
                                       .bytes = bytes,
                                       .longest = std::max<std::size_t>(bench_.longest_line(), header_bytes)};
     require_memory(written.longest);
-    bench_.begin(phase, engine::Phase::reread, bytes, 0, 4 * bench_.input_bytes() - std::min(4 * bench_.input_bytes(), bytes));
     lines::RereadLines rereader(bench_.tools(bench_.job.plan), written);
     rereader.stop_for(bench_.interrupted);
     co_await rereader.run();
-    bench_.end();
     const records::MultisetHash of_header = header == nullptr ? records::MultisetHash{} : header->tally.hash;
     co_return ReadBack{rereader.hash(), state.hash + of_header, rereader.in_order()};
   }
@@ -264,8 +274,12 @@ class ResumableLines {
 Task<void> recheck_sorted(JobBench& bench) {
   if (bench.trusts_drive || !bench.storage.exists(bench.paths.output)) co_return;
   const io::FilePtr file = bench.storage.open_named(bench.paths.output, io::Role::output, direct);
-  check_length(bench, *file, bench.state->lines->bytes);
-  const records::MultisetHash found = co_await hash_of_lines(bench, *file, bench.state->lines->bytes);
+  const std::uint64_t bytes = bench.state->lines->bytes;
+  check_length(bench, *file, bytes);
+  bench.progress.plan_job(1, 3 * bytes, 2 * bytes);  // it was written before
+  begin_recheck(bench, bytes);
+  const records::MultisetHash found = co_await hash_of_lines(bench, *file, bytes);
+  bench.end();
   if (found != bench.state->hash) refuse_output(bench, *file, {found, bench.state->hash, "lines", ""});
 }
 

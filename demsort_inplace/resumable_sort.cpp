@@ -26,12 +26,14 @@ class ResumableSort {
   }
 
   engine::SortReport resume() {
+    bench_.plan_sort(recheck_bytes(bench_, false));
     bench_.run(bench_.is_complete ? recheck_complete(bench_, bench_.paths.output, false) : open_and_sort());
     return publish_result(bench_, bench_.paths.output);
   }
 
  private:
   Task<void> begin_and_sort() {
+    bench_.plan_sort(0);
     bench_.begin("prepare", engine::Phase::starting, 0);
     try {
       co_await prepare();
@@ -55,11 +57,13 @@ class ResumableSort {
   }
 
   Task<void> open_and_sort() {
+    begin_recheck(bench_, recheck_bytes(bench_, false));
     co_await open_journal(bench_);
     open_inputs();
     open_files();
     co_await cut_files();
     co_await reserve_space();
+    bench_.end();
     co_await sort();
   }
 
@@ -119,7 +123,6 @@ class ResumableSort {
   }
 
   Task<void> sort() {
-    co_await adopt_runs(bench_);
     if (bench_.done.size() < layout_.runs()) {
       KeepRuns keeper(bench_);
       co_await form_runs(bench_, keeper);

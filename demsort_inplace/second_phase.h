@@ -11,10 +11,6 @@
 
 namespace ecosort::inplace {
 
-// Takes the runs on the bench into a store of its own, from the first record on that the last state left in them. Fills
-// `bench.numbers`.
-[[nodiscard]] Task<void> adopt_runs(Workbench& bench);
-
 // Appends to `file`, whose space is the checkpoints' business.
 [[nodiscard]] engine::WriteBehind make_writer(Workbench& bench, io::File& file);
 

@@ -1,7 +1,5 @@
 #include "demsort_inplace/workbench.h"
 
-#include <algorithm>
-
 namespace ecosort::inplace {
 
 Workbench::Workbench(const std::string& path, const JobHeader& job_header, const planner::Plan& engine,
@@ -10,7 +8,9 @@ Workbench::Workbench(const std::string& path, const JobHeader& job_header, const
                environment),
       layout(header.layout),
       plan(engine),
-      encoder(header.format) {}
+      encoder(header.format) {
+  memory.count_elsewhere(plan.table_bytes());
+}
 
 std::uint64_t Workbench::durable_run_bytes(std::uint64_t run) const {
   if (run >= done.size()) return 0;
@@ -20,38 +20,25 @@ std::uint64_t Workbench::durable_run_bytes(std::uint64_t run) const {
   return packed == 0 ? layout.plain_run_bytes(run) : layout.head_bytes + packed + layout.table_bytes(run);
 }
 
-void Workbench::begin(const char* name, engine::Phase phase, std::uint64_t bytes) {
-  log.begin(name, reactor.traffic());
-  const std::uint64_t share = begin_of_job(phase, bytes);
-  progress.begin(phase, bytes, share);
+std::uint64_t Workbench::formation_bytes(std::uint64_t first_run) const {
+  std::uint64_t bytes = 0;
+  for (std::uint64_t run = first_run; run < layout.runs(); ++run)
+    bytes += layout.run_records(run) * layout.record_size + layout.plain_run_bytes(run);
+  return bytes;
 }
 
-// Where the job stands by then, whoever did what is done; returns what this phase reads and writes.
-std::uint64_t Workbench::begin_of_job(engine::Phase phase, std::uint64_t bytes) {
-  std::uint64_t formation = layout.bytes();
-  for (std::uint64_t run = 0; run < layout.runs(); ++run) formation += layout.plain_run_bytes(run);
-  const std::uint64_t merge = 2 * layout.bytes();
-  const std::uint64_t all = formation + merge + (header.reread ? layout.bytes() : 0);
-  const unsigned phases = header.reread ? 3 : 2;
-  switch (phase) {
-    case engine::Phase::run_formation:
-      progress.plan_job(phases, all, formation - std::min(formation, bytes));
-      progress.skip_phases(0);
-      return bytes;
-    case engine::Phase::merge:
-      progress.plan_job(phases, all, formation + merge - std::min(merge, 2 * bytes));
-      progress.skip_phases(1);
-      return 2 * bytes;
-    case engine::Phase::reread:
-      progress.plan_job(phases, all, formation + merge);
-      progress.skip_phases(2);
-      return bytes;
-    case engine::Phase::put_back:
-      progress.plan_job(1, 2 * bytes);
-      return 2 * bytes;
-    default:
-      return 0;
-  }
+void Workbench::plan_sort(std::uint64_t recheck) {
+  const bool is_formed = done.size() == layout.runs(), is_merged = is_complete;
+  const std::uint64_t formation = formation_bytes(0), reread = header.reread ? layout.bytes() : 0;
+  const std::uint64_t merged = state ? 2 * state->records * layout.record_size : 0;
+  const unsigned phases = 2 + (reread > 0 ? 1 : 0);
+  progress.plan_job(phases + (recheck > 0 ? 1 : 0), formation + 2 * layout.bytes() + reread + recheck,
+                    formation - formation_bytes(done.size()) + merged + (is_merged ? reread : 0));
+  progress.skip_phases(is_merged ? phases : is_formed ? 1 : 0);
+}
+
+void Workbench::plan_put_back(std::uint64_t recheck, std::uint64_t records_there) {
+  progress.plan_job(recheck > 0 ? 2 : 1, 2 * layout.bytes() + recheck, 2 * records_there * layout.record_size);
 }
 
 }  // namespace ecosort::inplace

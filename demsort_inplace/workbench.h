@@ -21,13 +21,16 @@ namespace ecosort::inplace {
 struct Workbench : JobBench {
   Workbench(const std::string& path, const JobHeader& job_header, const planner::Plan& engine, const Environment& environment);
 
-  // Phases follow each other.
-  void begin(const char* name, engine::Phase phase, std::uint64_t bytes);
-  std::uint64_t begin_of_job(engine::Phase phase, std::uint64_t bytes);
+  // Says of the progress what the whole job moves, and what of that was done before, by whoever; `recheck` bytes are read again
+  // before it continues. Before the first phase.
+  void plan_sort(std::uint64_t recheck);
+  void plan_put_back(std::uint64_t recheck, std::uint64_t records_there);
 
   [[nodiscard]] std::uint64_t consumed(std::uint64_t run) const { return state ? state->consumed[run] : 0; }
   // The length of the file of a run, by the journal: 0 where it does not know the run yet, or it holds nothing any more.
   [[nodiscard]] std::uint64_t durable_run_bytes(std::uint64_t run) const;
+  // That forming the runs from this one on reads and writes.
+  [[nodiscard]] std::uint64_t formation_bytes(std::uint64_t first_run) const;
 
   const Layout& layout;
   const planner::Plan plan;

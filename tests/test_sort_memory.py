@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from capabilities import SOAK
+from capabilities import SOAK, only_in_soak
 from pairs import turns
 from sort_support import BACKENDS, MIB, OVERHEAD_BYTES, Require, Run, expected, make_records, read_json, refused, succeeded
 
@@ -91,6 +91,17 @@ def test_many_short_records_and_many_runs(run: Run, tmp_path: Path) -> None:
         stats = read_json(tmp_path / "stats")
         assert stats["peak_counted_memory_bytes"] <= 2 * MIB
         assert stats["peak_rss_bytes"] <= 2 * MIB + OVERHEAD_BYTES
+
+
+@pytest.mark.parametrize(("runs", "memory"), [(1_300, 48), pytest.param(16_000, 8, marks=only_in_soak)])
+def test_what_each_run_takes_stays_within_the_overhead(run: Run, tmp_path: Path, source: Path, runs: int, memory: int) -> None:
+    """Files, cursors and tables of many short runs; 1,300 are one merge."""
+    words = ("sort", source, "-o", "out", "--run-records", str(640_000 // runs), "--memory", f"{memory}MiB", "--stats", "stats")
+    succeeded(run(*words, cwd=tmp_path))
+    stats = read_json(tmp_path / "stats")
+    assert stats["runs"] >= runs
+    assert stats["peak_counted_memory_bytes"] <= memory * MIB
+    assert stats["peak_rss_bytes"] <= memory * MIB + OVERHEAD_BYTES
 
 
 # --- control groups ------------------------------------------------------------------------------------------------------

@@ -36,8 +36,7 @@ Buffer MemoryBudget::allocate(std::size_t bytes, const char* purpose, Pages page
     used_ -= size;
     throw IoError(fmt::format("cannot get {} bytes of memory for {}: the system refused", size, purpose), ENOMEM);
   }
-  for (std::uint64_t seen = peak_; now > seen && !peak_.compare_exchange_weak(seen, now);) {
-  }
+  note_peak(now);
   Buffer buffer;
   buffer.data_ = data;
   buffer.size_ = size;
@@ -51,7 +50,7 @@ std::byte* MemoryBudget::map(std::size_t size, Pages pages) {
   {
     const std::lock_guard lock(mutex_);
     const std::span<std::byte> idle = pages == Pages::large ? idle_.take(size) : std::span<std::byte>{};
-    idle_.keep_at_most(round_down(limit_ - std::min<std::uint64_t>(used_, limit_), page_bytes));
+    trim_idle();
     if (!idle.empty()) return idle.data();
   }
   const auto system = [size] {
@@ -66,6 +65,21 @@ std::byte* MemoryBudget::map(std::size_t size, Pages pages) {
   if (address == MAP_FAILED) return nullptr;
   ::madvise(address, size, pages == Pages::large ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   return static_cast<std::byte*>(address);
+}
+
+void MemoryBudget::note_peak(std::uint64_t now) noexcept {
+  for (std::uint64_t seen = peak_; now > seen && !peak_.compare_exchange_weak(seen, now);) {
+  }
+}
+
+void MemoryBudget::trim_idle() noexcept {
+  idle_.keep_at_most(round_down(limit_ - std::min<std::uint64_t>(used_, limit_), page_bytes));
+}
+
+void MemoryBudget::count_elsewhere(std::uint64_t bytes) noexcept {
+  note_peak(used_ += bytes - std::exchange(elsewhere_, bytes));
+  const std::lock_guard lock(mutex_);
+  trim_idle();
 }
 
 std::uint64_t MemoryBudget::idle_bytes() const noexcept {

@@ -64,6 +64,10 @@ class MemoryBudget {
   // was made to fit; IoError when the system has no memory left.
   [[nodiscard]] Buffer allocate(std::size_t bytes, const char* purpose, Pages pages = Pages::large);
 
+  // So many bytes are in use elsewhere that the plan counts (tables on the heap), instead of as many as were told before: pages
+  // that wait to serve again make room for them. One thread.
+  void count_elsewhere(std::uint64_t bytes) noexcept;
+
   [[nodiscard]] std::uint64_t limit_bytes() const noexcept { return limit_; }
   [[nodiscard]] std::uint64_t used_bytes() const noexcept { return used_; }
   [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_; }
@@ -74,8 +78,10 @@ class MemoryBudget {
   friend class Buffer;
   void give_back(std::span<std::byte> memory, Pages pages) noexcept;
   [[nodiscard]] std::byte* map(std::size_t size, Pages pages);
+  void note_peak(std::uint64_t now) noexcept;
+  void trim_idle() noexcept;  // under the lock
 
-  std::uint64_t limit_;
+  std::uint64_t limit_, elsewhere_ = 0;
   std::atomic<std::uint64_t> used_ = 0, peak_ = 0;
   mutable std::mutex mutex_;
   IdlePages idle_;  // with what is used never more than the limit

@@ -23,7 +23,8 @@ double seconds(clockid_t clock) noexcept {
 
 const char* to_string(Phase phase) noexcept {
   static constexpr std::array names{"starting", "run formation", "intermediate merge", "merge",  "sync", "reread",
-                                    "done",     "put back",      "partition",          "sample", "gen",  "check"};
+                                    "done",     "put back",      "partition",          "sample", "gen",  "check",
+                                    "recheck"};
   return names[static_cast<std::size_t>(phase)];
 }
 

@@ -25,7 +25,8 @@ enum class Phase : std::uint8_t {
   partition,
   sample,
   generate,
-  check
+  check,
+  recheck  // of what a resumed job wrote before
 };
 [[nodiscard]] const char* to_string(Phase phase) noexcept;
 
@@ -51,6 +52,7 @@ class Progress {
     std::uint64_t bytes = 0, total_bytes = 0;  // of the phase; 0: unknown
     unsigned number = 0, phases = 0;           // this phase is that one of so many; 0: unknown, or before the first
     double share = -1;                         // of the whole job that is done, 0 to 1; below 0: unknown
+    double share_at_end = -1;                  // of it when the phase is over; likewise
   };
 
   // The whole job: how many phases it has that move data, and the bytes that they read and write; of these `done` lie behind it.
@@ -61,6 +63,12 @@ class Progress {
     job_bytes_ = bytes;
     job_done_ = done;
     share_bytes_ = 0;
+  }
+
+  // What the whole job moves, where that shows within a phase. Nothing that is done changes.
+  void change_job_bytes(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    job_bytes_ = bytes;
   }
 
   // `share_bytes` of the job are done with this phase; 0: it moves no data and has no number. Several steps of the same kind,
@@ -92,16 +100,22 @@ class Progress {
 
   [[nodiscard]] Reading read() const {
     const std::lock_guard lock(mutex_);
-    Reading now{phase_, bytes_, total_, number_, std::max(phases_, number_), -1};
-    if (phase_ == Phase::done) now.share = 1;
+    Reading now{phase_, bytes_, total_, number_, std::max(phases_, number_)};
+    if (phase_ == Phase::done) now.share = now.share_at_end = 1;
     if (job_bytes_ == 0 || phase_ == Phase::done) return now;
     const double of_phase = total_ == 0 ? 0 : std::min(1.0, static_cast<double>(now.bytes) / static_cast<double>(total_));
-    now.share = (static_cast<double>(job_done_) + of_phase * static_cast<double>(share_bytes_)) / static_cast<double>(job_bytes_);
-    now.share = std::min(now.share, 1.0);
+    now.share = share_with(of_phase);
+    now.share_at_end = share_with(1);
     return now;
   }
 
  private:
+  // Of the job, where that part of the phase is done.
+  [[nodiscard]] double share_with(double of_phase) const {
+    const double done = static_cast<double>(job_done_) + of_phase * static_cast<double>(share_bytes_);
+    return std::min(done / static_cast<double>(job_bytes_), 1.0);
+  }
+
   void note_begin(Phase phase, std::uint64_t total_bytes, std::uint64_t share_bytes) {
     const std::lock_guard lock(mutex_);
     job_done_ += share_bytes_;

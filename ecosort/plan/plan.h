@@ -125,6 +125,10 @@ struct Plan {
   std::uint32_t most_forecast_stride = 1;  // of a stream, whose stride grows: with more, not even two runs could be merged
   std::uint64_t forecast_bytes = 0;        // memory for the forecast tables
   PackingPlan packing;                     // of stored runs
+  // Of what the plan counts, what is no buffer.
+  [[nodiscard]] std::uint64_t table_bytes() const noexcept {
+    return forecast_bytes + (packing.coders == 0 ? 0 : packing.index_bytes);
+  }
   unsigned read_depth = 0, write_depth = 0;
   std::vector<std::uint64_t> runs;  // records of each, in the order of the input; none while the size is unknown
   // What will move; resident records move once in and once out. Of runs that are compressed, the most.

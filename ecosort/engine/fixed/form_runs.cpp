@@ -85,8 +85,7 @@ Task<void> FormRuns::begin_runs(TaskGroup& runs) {
 
 Task<void> FormRuns::form_run(std::size_t slot, std::uint64_t number, std::uint64_t first, std::uint64_t count, bool store) {
   RunBuffer& run = slots_[slot].run;
-  co_await reader_.fill(run, first, count);
-  progress_.add_bytes(count * encoder_.record_size());
+  co_await reader_.fill(run, first, count, &progress_);
   co_await sort_run(run);
   if (!store) co_return;
   if (auto place = place_in_input(run, first))
@@ -157,8 +156,7 @@ Task<void> FormRuns::begin_parts(TaskGroup& runs, const std::vector<RunPart>& pa
 // The buffer is free for the next run while this one is being kept.
 Task<void> FormRuns::form_part(std::size_t slot, RunPart part, std::size_t position, RunKeeper& keeper) {
   RunBuffer& run = slots_[slot].run;
-  co_await reader_.fill(run, part.first, part.records);
-  progress_.add_bytes(part.records * encoder_.record_size());
+  co_await reader_.fill(run, part.first, part.records, &progress_);
   co_await sort_run(run);
   co_await keeper.before_store(position);
   const Tally read = run.tally;

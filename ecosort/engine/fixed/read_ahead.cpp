@@ -76,11 +76,11 @@ std::optional<ReadAhead::Extent> ReadAhead::extent_of(std::uint64_t first, std::
   return std::nullopt;
 }
 
-Task<void> ReadAhead::read_run(RunBuffer& run, std::uint64_t first, std::uint64_t count, bool extracts) {
+Task<void> ReadAhead::read_run(RunBuffer& run, std::uint64_t first, std::uint64_t count, bool extracts, Progress* progress) {
   const std::vector<Block> blocks = blocks_of(run, first, count);
   run.count = count;
   run.tally = {};
-  Arrival arrival{run, extracts, {}, std::vector<bool>(blocks.size()), 0, 0};
+  Arrival arrival{run, extracts, progress, {}, std::vector<bool>(blocks.size()), 0, 0};
   for (const Block& block : blocks) {
     const auto end = static_cast<std::uint64_t>(block.target - run.records) + block.at_least;
     arrival.block_end.push_back(std::min(end, count * record_size_));
@@ -105,6 +105,7 @@ Task<void> ReadAhead::read_block(Arrival& arrival, std::size_t number, Block blo
     bounce_->give(bounce);
   }
   arrival.arrived[number] = true;
+  if (arrival.progress != nullptr) arrival.progress->add_bytes(block.at_least - block.lead);
   if (arrival.extracts) co_await extract_arrived(arrival);
 }
 

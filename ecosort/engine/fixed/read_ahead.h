@@ -43,13 +43,14 @@ class ReadAhead {
  public:
   ReadAhead(Bench& bench, const planner::Plan& plan, const records::Encoder& encoder, std::vector<Input>& inputs);
 
-  // Reads records [first, first + count) of all inputs, in order, into `run` and fills its index (unsorted).
-  [[nodiscard]] Task<void> fill(RunBuffer& run, std::uint64_t first, std::uint64_t count) {
-    return read_run(run, first, count, true);
+  // Reads records [first, first + count) of all inputs, in order, into `run` and fills its index (unsorted). Where there is a
+  // `progress`, it is told of each block.
+  [[nodiscard]] Task<void> fill(RunBuffer& run, std::uint64_t first, std::uint64_t count, Progress* progress = nullptr) {
+    return read_run(run, first, count, true, progress);
   }
   // The same, but leaves index and tally to whoever uses the run.
   [[nodiscard]] Task<void> read(RunBuffer& run, std::uint64_t first, std::uint64_t count) {
-    return read_run(run, first, count, false);
+    return read_run(run, first, count, false, nullptr);
   }
 
   // The next `count` records of a stream; run.count is smaller only when the stream ended.
@@ -74,6 +75,7 @@ class ReadAhead {
   struct Arrival {
     RunBuffer& run;
     bool extracts;
+    Progress* progress;                    // may be null
     std::vector<std::uint64_t> block_end;  // byte position in the run after each block
     std::vector<bool> arrived;
     std::size_t next = 0;         // first block that has not arrived
@@ -88,7 +90,7 @@ class ReadAhead {
     std::byte* target;       // where the bytes belong
   };
 
-  Task<void> read_run(RunBuffer& run, std::uint64_t first, std::uint64_t count, bool extracts);
+  Task<void> read_run(RunBuffer& run, std::uint64_t first, std::uint64_t count, bool extracts, Progress* progress);
   Task<void> read_block(Arrival& arrival, std::size_t number, Block block);
   Task<void> read_stream(TaskGroup& extractions, RunBuffer& run, std::uint64_t wanted_bytes, Progress& progress);
   Task<void> extract_arrived(Arrival& arrival);

@@ -41,6 +41,7 @@ class RecordKernel final : public Kernel {
 
   std::optional<Step> open(io::File& output) override {
     output_ = &output;
+    bench_.memory.count_elsewhere(plan_.table_bytes());
     if (!plan_.wanted.size_unknown) plan_job(0);
     return Step{plan_.shape == planner::Shape::one_pass ? "read_and_sort" : "run_formation", formation_bytes(),
                 std::max<std::uint64_t>(formation_bytes(), 1)};
@@ -147,7 +148,6 @@ class RecordKernel final : public Kernel {
     report.checksum = reader_.tally().checksum;
     report.equal_pairs = merged_.equal_pairs;
     report.peak_temp_bytes = store_.peak_bytes();
-    report.peak_memory_bytes = store_.peak_index_bytes();
     if (packer_ && packer_->report().blocks > 0) report.run_packing = packer_->report();
     return report;
   }
@@ -165,6 +165,7 @@ class RecordKernel final : public Kernel {
     co_await former_->form_stream();
     plan_.forecast_stride = store_.forecast().fix_stride();
     planner::complete_plan(plan_, former_->run_records(), former_->runs_in_memory());
+    bench_.memory.count_elsewhere(plan_.table_bytes());
     co_await former_->store_all_but(plan_.merge.resident_runs);
     plan_job(output_bytes() + plan_.run_bytes);
   }

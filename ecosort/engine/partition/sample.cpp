@@ -36,7 +36,9 @@ class Sampler {
     const std::vector<std::uint64_t> records = random_places(job_.input.records, job_.terms.count, job_.terms.seed);
     for (const std::uint64_t record : records)
       sample_.rows.push_back({"", job_.terms.source, job_.input.begin() + record * job_.record_size});
-    bench_.begin("sample", Phase::sample, records.size() * job_.record_size);
+    const std::uint64_t bytes = records.size() * job_.record_size;
+    bench_.progress.plan_job(1, bytes);
+    bench_.begin("sample", Phase::sample, bytes, bytes);
     main_.spawn(read_all());
     bench_.reactor.run(main_, bench_.interrupted);
     bench_.end();

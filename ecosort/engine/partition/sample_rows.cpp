@@ -86,7 +86,8 @@ Sample sample_rows(const SampleRowsJob& job, Progress& progress, const std::atom
   RowSampler sampler(job);
   const std::uint64_t size = job.end - job.begin;
   const std::vector<std::uint64_t> places = random_places(size, job.terms.count, job.terms.seed);
-  progress.begin(Phase::sample, size);
+  progress.plan_job(1, size);
+  progress.begin(Phase::sample, size, size);
   std::uint64_t told = 0;
   for (const std::uint64_t place : places) {
     if (interrupted != 0) throw Interrupted(interrupted);

@@ -18,7 +18,6 @@
 #include "engine/rows/merge_parts.h"
 #include "engine/rows/reread_lines.h"
 #include "formats/lines/gather_lines.h"
-#include "plan/files_plan.h"
 
 namespace ecosort::lines {
 namespace {
@@ -310,13 +309,9 @@ class RowKernel final : public engine::Kernel {
     return input_size() > job_.plan.run_buffer_bytes ? 2 * input_size() : input_size();
   }
 
-  static std::uint64_t bytes_of(const MergeInput& input) {
-    return !input.is_plain ? input.run.bytes : input.file ? input.file->facts().bytes_to_read() : 0;
-  }
-
   static std::uint64_t bytes_of(const std::vector<MergeInput>& inputs) {
     std::uint64_t bytes = 0;
-    for (const MergeInput& input : inputs) bytes += bytes_of(input);
+    for (const MergeInput& input : inputs) bytes += lines::bytes_of(input);
     return bytes;
   }
 
@@ -326,25 +321,16 @@ class RowKernel final : public engine::Kernel {
     if (bytes == 0) return;
     std::vector<MergeInput> runs(formation_bytes() == bytes ? 0 : div_up(bytes, job_.plan.run_buffer_bytes));
     for (MergeInput& run : runs) run.run.bytes = bytes / runs.size();
-    const std::uint64_t again = intermediate_bytes(runs);
+    const std::uint64_t again = intermediate_bytes(job_.plan, runs);
     bench_.progress.plan_job(again > 0 ? 3 : 2, formation_bytes() + 2 * again + (runs.empty() ? bytes : 2 * bytes));
   }
 
   // The runs are there, or the files that are to be merged.
   void plan_merges(std::uint64_t bytes) {
     if (bytes == 0) return;
-    const std::uint64_t again = intermediate_bytes(runs_),
+    const std::uint64_t again = intermediate_bytes(job_.plan, runs_),
                         done = job_.merge ? 0 : reader_->bytes() + bytes - report.bytes_in_inputs;
     bench_.progress.plan_job((job_.merge ? 1U : 2U) + (again > 0 ? 1U : 0U), done + 2 * again + 2 * bytes, done);
-  }
-
-  // How many bytes the merges of groups will read, as far as the lengths of lines do not change what fits.
-  [[nodiscard]] std::uint64_t intermediate_bytes(const std::vector<MergeInput>& runs) const {
-    const std::size_t fan_in = std::max<std::size_t>(fit_merge(job_.plan, runs, 0).inputs, 2);
-    std::vector<std::uint64_t> sizes;
-    sizes.reserve(runs.size());
-    for (const MergeInput& run : runs) sizes.push_back(bytes_of(run));
-    return planner::passes_of(std::move(sizes), fan_in).moved_bytes;
   }
 
   LinesJob& job_;

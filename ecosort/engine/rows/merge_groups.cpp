@@ -1,8 +1,10 @@
 #include "engine/rows/merge_groups.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/errors.h"
+#include "plan/files_plan.h"
 
 namespace ecosort::lines {
 namespace {
@@ -18,6 +20,18 @@ std::size_t giant_among(const std::vector<MergeInput>& runs, std::size_t first, 
 }
 
 }  // namespace
+
+std::uint64_t bytes_of(const MergeInput& input) {
+  return !input.is_plain ? input.run.bytes : input.file ? input.file->facts().bytes_to_read() : 0;
+}
+
+std::uint64_t intermediate_bytes(const LinePlan& plan, const std::vector<MergeInput>& runs) {
+  const std::size_t fan_in = std::max<std::size_t>(fit_merge(plan, runs, 0).inputs, 2);
+  std::vector<std::uint64_t> sizes;
+  sizes.reserve(runs.size());
+  for (const MergeInput& run : runs) sizes.push_back(bytes_of(run));
+  return planner::passes_of(std::move(sizes), fan_in).moved_bytes;
+}
 
 // A giant is passed over as long as there are others: it had better be moved once, by the last merge.
 std::optional<MergeGroup> MergeGroups::next(const std::vector<MergeInput>& runs) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -26,5 +27,11 @@ class MergeGroups {
   const LinePlan& plan_;
   std::size_t first_ = 0;
 };
+
+// Of the rows of a run, or of a file that can be read again.
+[[nodiscard]] std::uint64_t bytes_of(const MergeInput& input);
+
+// Returns how many bytes the merges of groups will read, as far as the lengths of lines do not change what fits.
+[[nodiscard]] std::uint64_t intermediate_bytes(const LinePlan& plan, const std::vector<MergeInput>& runs);
 
 }  // namespace ecosort::lines

@@ -63,6 +63,23 @@ TEST(MemoryBudgetTest, WhatIsUsedAndWhatIsIdleTogetherKeepTheLimit) {
   EXPECT_EQ(budget.peak_bytes(), 12 * mib);
 }
 
+// Tables on the heap, which the plan counts.
+TEST(MemoryBudgetTest, WhatIsInUseElsewhereTakesThePlaceOfIdlePages) {
+  constexpr std::size_t size = std::size_t{8} << 20U;
+  MemoryBudget budget(2 * size);
+  {
+    const Buffer buffer = budget.allocate(2 * size, "both halves");
+  }
+  EXPECT_EQ(budget.idle_bytes(), 2 * size);
+  budget.count_elsewhere(size);
+  EXPECT_EQ(budget.used_bytes(), size);
+  EXPECT_LE(budget.idle_bytes(), size);
+  EXPECT_THROW((void)budget.allocate(size + 1, "more than there is"), InternalError);
+  budget.count_elsewhere(size / 2);
+  EXPECT_EQ(budget.used_bytes(), size / 2);
+  EXPECT_EQ(budget.peak_bytes(), 2 * size);
+}
+
 TEST(PopulateTest, GetsThePagesAndLeavesWhatIsInThem) {
   if (!can_populate()) GTEST_SKIP() << "the system cannot populate pages";
   MemoryBudget budget(8 * mib);

@@ -50,6 +50,7 @@ class Machine {
   // `memory_bytes`: 0 for that of the job.
   engine::SortReport resume(std::uint64_t memory_bytes = 0);
   engine::SortReport abandon();
+  [[nodiscard]] engine::Progress::Reading progress() const { return progress_.read(); }
   [[nodiscard]] JobStatus::Kind kind() { return examine(job_file, storage_, queue_).kind; }
 
   std::atomic<int> interrupted = 0;

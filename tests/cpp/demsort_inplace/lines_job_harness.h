@@ -70,6 +70,7 @@ class LinesMachine {
   [[nodiscard]] static std::uint64_t run_records(const lines::LinesReport& report, const SmallLines& sort) {
     return report.runs + report.merges + (sort.top().empty() ? 0 : 1);
   }
+  [[nodiscard]] engine::Progress::Reading progress() const { return progress_.read(); }
   [[nodiscard]] JobStatus look() { return examine(sort_output, storage_, queue_); }
 
   std::atomic<int> interrupted = 0;

@@ -45,6 +45,7 @@ class SortMachine {
   [[nodiscard]] static std::uint64_t run_records(const engine::SortReport& report, const SmallSort& /*sort*/) {
     return report.runs;
   }
+  [[nodiscard]] engine::Progress::Reading progress() const { return progress_.read(); }
   [[nodiscard]] JobStatus look() { return examine(sort_output, storage_, queue_); }
 
   std::atomic<int> interrupted = 0;
