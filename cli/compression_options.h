@@ -34,8 +34,8 @@ struct CompressionWords {
 };
 
 // Of --goal, for runs that are compressed as `terms` say, or `usual`ly. UsageError for energy without a profile that knows watts.
-[[nodiscard]] std::optional<EnergyTerms> energy_of_goal(const std::string& goal, const Compression& terms,
-                                                        std::string_view usual, bool is_resumable, const ProfileChoice& profile);
+[[nodiscard]] std::optional<EnergyTerms> energy_of_goal(const std::string& goal, const Compression& terms, std::string_view usual,
+                                                        bool is_resumable, const ProfileChoice& profile);
 
 // Of --compress, --assume-ratio and --goal, for a command that sorts `rows` and does `usual`ly so.
 [[nodiscard]] std::vector<OptionRow> run_compression_rows(std::string_view usual, std::string_view rows);

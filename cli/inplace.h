@@ -13,8 +13,8 @@
 namespace ecosort::cli {
 
 struct InPlaceOptions {
-  JobRun run;       // the file, and what is told about the work
-  Request request;  // of records; its input is the file. `resume` takes its means
+  JobRun run;                       // the file, and what is told about the work
+  Request request;                  // of records; its input is the file. `resume` takes its means
   std::uint64_t assumed_bytes = 0;  // of a file that is not there, which can only be planned; 0: there is one
   std::string trust_owner;          // empty: no one else
   bool json = false, help = false, status = false, abandon = false, trust_drive = false;

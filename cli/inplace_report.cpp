@@ -87,11 +87,12 @@ std::string inplace_plan_text(const InPlaceOptions& options, const inplace::Prep
   if (options.profile.profile) text += forecast_text(forecast_of(prepared.choice.best->engine, {}, options.profile));
   text += space_text(*prepared.choice.least, recommended);
   if (options.assumed_bytes == 0 || options.request.place.space_bytes)
-    text += fmt::format("  {:<20}{}\n", !options.request.place.space_bytes ? "free space" : "space allowed", exact_bytes(prepared.free_bytes));
+    text += fmt::format("  {:<20}{}\n", !options.request.place.space_bytes ? "free space" : "space allowed",
+                        exact_bytes(prepared.free_bytes));
   if (options.assumed_bytes == 0) return text + layout_text(*prepared.choice.best);
-  return text + (!options.request.place.space_bytes ? "With ample space\n" : "With this space\n") + layout_text(*prepared.choice.best) +
-         "With the recommended space\n" + layout_text(recommended) + "With the least space\n" +
-         layout_text(*prepared.choice.least);
+  return text + (!options.request.place.space_bytes ? "With ample space\n" : "With this space\n") +
+         layout_text(*prepared.choice.best) + "With the recommended space\n" + layout_text(recommended) +
+         "With the least space\n" + layout_text(*prepared.choice.least);
 }
 
 std::string resumable_plan_text(const SortOptions& options, const inplace::PreparedResumable& prepared) {

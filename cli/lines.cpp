@@ -104,7 +104,8 @@ int check_order(const LinesOptions& options) {
   const auto disorder = job::find_row_disorder(options.request, contents_look(options));
   if (!disorder) return 0;
   if (options.check == lines::Check::first)
-    say(fmt::format("ecosort lines: {}:{}: disorder: {}{}", name, disorder->line_number, disorder->line, options.lines().terminator));
+    say(fmt::format("ecosort lines: {}:{}: disorder: {}{}", name, disorder->line_number, disorder->line,
+                    options.lines().terminator));
   return 1;
 }
 
@@ -249,7 +250,8 @@ int plan_lines(const Words& words) {
   const bool is_job = kind != PlaceKind::file;
   if (is_json && !is_job) throw UsageError("plan lines: --json is for --resumable and --inplace; the bounds are told as text");
   if (assumed_bytes != 0 && is_job)
-    throw UsageError(fmt::format("plan lines: --assume-size goes without {}", kind == PlaceKind::resumable ? "--resumable" : "--inplace"));
+    throw UsageError(
+        fmt::format("plan lines: --assume-size goes without {}", kind == PlaceKind::resumable ? "--resumable" : "--inplace"));
   if (options.check != lines::Check::no) throw UsageError("plan lines: -c and -C sort nothing, so there is nothing to plan");
   if (!options.goal.empty()) set_energy(options, choose_profile({options.profile, options.no_profile}));
   job::add_named_inputs(options.files0_from, options.request.inputs);
@@ -260,7 +262,8 @@ int plan_lines(const Words& words) {
     return 0;
   }
   if (kind == PlaceKind::resumable && plan_resumable_rows(rows_command(options, others), is_json, session.storage())) return 0;
-  const lines::LinesJob job = job::make_rows_job(options.request, session.storage(), job::SpecialOutput::redirected, assumed_bytes);
+  const lines::LinesJob job =
+      job::make_rows_job(options.request, session.storage(), job::SpecialOutput::redirected, assumed_bytes);
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
   print_out(lines_bounds_text(job, assumed_bytes != 0 ? assumed_bytes : known));
   return 0;

@@ -30,7 +30,8 @@ void check_merge_options(const SortOptions& options) {
   for (const std::string_view option : {"--record-size", "--key", "--reverse", "--unique", "--expect-hash"})
     if (options.given.contains(option))
       throw UsageError(fmt::format("merge --runs: the runs say what they hold and how it is sorted; leave {} out", option));
-  if (options.request.verification.checksum) throw UsageError("merge --runs: leave --checksum out; `ecosort check` tells the checksum of the output");
+  if (options.request.verification.checksum)
+    throw UsageError("merge --runs: leave --checksum out; `ecosort check` tells the checksum of the output");
 }
 
 std::string file_of_job(std::string directory) {

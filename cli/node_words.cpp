@@ -10,12 +10,12 @@
 #include "base/errors.h"
 #include "cli/option_table.h"
 #include "cli/progress_line.h"
-#include "cli/table_options.h"
 #include "cli/rows_command.h"
+#include "cli/table_options.h"
 #include "formats/lines/grammar.h"
 #include "formats/lines/line_order.h"
-#include "job/prepare_rows.h"
 #include "job/prepare_records.h"
+#include "job/prepare_rows.h"
 
 namespace ecosort::cli {
 namespace {

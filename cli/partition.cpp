@@ -167,8 +167,7 @@ int partition_records(PartitionOptions& options, double started_s) {
   check_one_input("partition", rows.request.inputs);
   options.spec.directory = rows.request.place.output;
   job::Session session;
-  engine::PartitionRecordsJob job =
-      job::prepare_partition_of_records(options.spec, rows.request, session.storage());
+  engine::PartitionRecordsJob job = job::prepare_partition_of_records(options.spec, rows.request, session.storage());
   check_report_files({"", rows.reports.events, options.trace, options.spec.report}, job.inputs, "-");
   const planner::Plan& plan = job.plan.plan;
   const std::uint64_t begin = job.inputs.front().begin();

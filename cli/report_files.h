@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "job/prepare_rows.h"
 #include "job/prepare_records.h"
+#include "job/prepare_rows.h"
 
 namespace ecosort::cli {
 

@@ -26,7 +26,8 @@ void check_resumable_options(const SortOptions& options) {
         "--unique goes without --resumable: after a crash no one could tell a dropped record from a lost one; drop duplicates "
         "from "
         "the sorted file");
-  if (options.request.verification.checksum) throw UsageError("--checksum goes without --resumable; `ecosort check` tells the checksum of the output");
+  if (options.request.verification.checksum)
+    throw UsageError("--checksum goes without --resumable; `ecosort check` tells the checksum of the output");
   if (!options.reports.trace.empty()) throw UsageError("--trace goes without --resumable");
   const Means& means = options.request.means;
   if (means.request_bytes != 0 || means.request_depth != 0)
@@ -53,7 +54,8 @@ std::optional<int> run_resumable(const SortOptions& options, job::Session& sessi
   const std::string output = prepared.output;
   tell_job_place(output, options.reports.quiet);
   if (prepared.wanted.assumed_ratio > 0 && plan.layout.assumed_ratio == 0)
-    print_notice(options.reports.quiet, "--assume-ratio saves no space here: runs give theirs to the output, which needs all of it");
+    print_notice(options.reports.quiet,
+                 "--assume-ratio saves no space here: runs give theirs to the output, which needs all of it");
   const JobRun run{output, options.reports};
   return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
     return result_of(inplace::run_resumable(options.request, std::move(prepared), environment));

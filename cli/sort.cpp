@@ -39,7 +39,8 @@ std::string tuning_notice(const SortOptions& options, const job::PreparedRecords
 job::PreparedRecords prepare(const SortOptions& options, io::PosixStorage& storage, bool space_is_only_told = false) {
   job::Leeway leeway = leeway_of(options);
   if (options.assumed_bytes != 0)
-    return job::prepare_assumed(request_of(options), options.assumed_bytes / records::size_of(options.records()), storage, leeway);
+    return job::prepare_assumed(request_of(options), options.assumed_bytes / records::size_of(options.records()), storage,
+                                leeway);
   leeway.space_is_only_told = space_is_only_told;
   job::PreparedRecords prepared = job::prepare_records(request_of(options), storage, leeway);
   check_report_files(options.reports.files(), prepared.job.inputs, options.request.place.output);

@@ -170,9 +170,7 @@ unsigned checked_threads(const ParsedWords& parsed, std::uint64_t threads, std::
   return static_cast<unsigned>(threads);
 }
 
-job::Leeway leeway_of(const SortOptions& options) {
-  return {.runs_are_a_hint = options.profile.used.contains("--run-records")};
-}
+job::Leeway leeway_of(const SortOptions& options) { return {.runs_are_a_hint = options.profile.used.contains("--run-records")}; }
 
 Request request_of(const SortOptions& options) {
   Request request = options.request;

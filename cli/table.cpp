@@ -85,7 +85,9 @@ int plan(Format format, const Words& words) {
   const lines::LinesJob job =
       job::make_rows_job(options.request, session.storage(), job::SpecialOutput::redirected, options.assumed_bytes);
   job::check_first_row(job.inputs, *job.format);  // which the plan does not need any more
-  if (options.request.place.kind == PlaceKind::resumable && plan_resumable_rows(rows_command(options, sorting), options.json, session.storage())) return 0;
+  if (options.request.place.kind == PlaceKind::resumable &&
+      plan_resumable_rows(rows_command(options, sorting), options.json, session.storage()))
+    return 0;
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
   print_out(lines_bounds_text(job, options.assumed_bytes != 0 ? options.assumed_bytes : known));
   return 0;

@@ -161,8 +161,8 @@ TableOptions parse_table_options(Format format, std::string_view command, const 
   TableOptions options = with_profile(std::move(asked), {"--threads", "--io"}, words,
                                       [&](const Words& all) { return parse_table_words(format, command, all); });
   Compression& compression = options.request.compression;
-  compression.energy = energy_of_goal(options.goal, compression, "auto", options.request.place.kind == PlaceKind::resumable,
-                                      options.profile);
+  compression.energy =
+      energy_of_goal(options.goal, compression, "auto", options.request.place.kind == PlaceKind::resumable, options.profile);
   return options;
 }
 

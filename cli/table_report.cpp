@@ -41,8 +41,8 @@ std::vector<std::string> null_notices(const TableOptions& options, const lines::
   for (std::size_t i = 0; i < report.key_counts.size(); ++i) {
     const rows::KeyCounts& counts = report.key_counts[i];
     if (counts.empty + counts.unparsable == 0) continue;
-    notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values stand {}{}", to_string(options.values().keys[i]), counts.empty,
-                                  empty, counts.unparsable,
+    notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values stand {}{}", to_string(options.values().keys[i]),
+                                  counts.empty, empty, counts.unparsable,
                                   options.values().nulls_first ? "in front of all others" : "behind all others",
                                   options.request.unique ? "; they count as equal for --unique" : ""));
   }

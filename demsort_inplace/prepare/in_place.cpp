@@ -32,7 +32,8 @@ void open_file(const Request& request, PreparedInPlace& prepared, io::PosixStora
   prepared.input = open_fit_file(request.inputs.front(), storage);
   if (!request.place.as_is) check_holds_records(*prepared.input);
   if (records::is_assumed(job::records_of(request))) job::require_benchmark_records(*prepared.input);
-  prepared.wanted.input_records = whole_records(request.inputs.front(), prepared.input->facts().size_bytes, records::size_of(job::records_of(request)));
+  prepared.wanted.input_records =
+      whole_records(request.inputs.front(), prepared.input->facts().size_bytes, records::size_of(job::records_of(request)));
   prepared.wanted.input_alignment = std::max<std::uint64_t>({page_bytes, prepared.input->alignment(), block_bytes(directory)});
   prepared.held_bytes = held_bytes(directory);
 }
@@ -63,7 +64,8 @@ PreparedInPlace prepare_in_place(const Request& request, std::uint64_t assumed_b
   planner::Wanted& wanted = prepared.wanted;
   wanted.format = records::make_record_format(job::records_of(request));  // a bad key before a missing file
   prepared.machine = planner::read_machine();
-  wanted.memory_bytes = request.means.memory_bytes != 0 ? request.means.memory_bytes : planner::default_memory_bytes(prepared.machine);
+  wanted.memory_bytes =
+      request.means.memory_bytes != 0 ? request.means.memory_bytes : planner::default_memory_bytes(prepared.machine);
   wanted.threads = request.means.threads != 0 ? request.means.threads : prepared.machine.cpus;
   wanted.input_alignment = page_bytes;
   wanted.input_records = assumed_bytes / records::size_of(job::records_of(request));
@@ -78,13 +80,15 @@ PreparedInPlace prepare_in_place(const Request& request, std::uint64_t assumed_b
 const SpacePlan& require_space(const Request& request, const PreparedInPlace& prepared) {
   const SpaceChoice& choice = prepared.choice;
   if (choice.best) {
-    if (prepared.input) check_quota(*prepared.input, request.inputs.front(), choice.best->need_bytes(), choice.best->layout.all_run_bytes());
+    if (prepared.input)
+      check_quota(*prepared.input, request.inputs.front(), choice.best->need_bytes(), choice.best->layout.all_run_bytes());
     return *choice.best;
   }
   const std::string directory = JobPaths(request.inputs.front()).parent;
-  const std::string where = request.place.space_bytes
-                                ? fmt::format("{} of space are too little to sort in place", format_bytes(*request.place.space_bytes))
-                                : fmt::format("not enough free space in '{}' to sort '{}' in place", directory, request.inputs.front());
+  const std::string where =
+      request.place.space_bytes
+          ? fmt::format("{} of space are too little to sort in place", format_bytes(*request.place.space_bytes))
+          : fmt::format("not enough free space in '{}' to sort '{}' in place", directory, request.inputs.front());
   const std::uint64_t need = choice.least->need_bytes();
   NoSpaceInPlace error(fmt::format("{}: {} ({} bytes) needed, {} ({} bytes) free", where, format_bytes(need), need,
                                    format_bytes(prepared.free_bytes), prepared.free_bytes),

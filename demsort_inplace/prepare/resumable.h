@@ -26,14 +26,15 @@ struct PreparedResumable {
   SpaceChoice choice;            // `least` is set where there is a record to sort, `best` where it fits
 };
 
-// Of `request` the inputs, output, format, memory, threads and compression count. Nothing to sort leaves `choice` empty. UsageError
-// for what cannot be resumed, NotEnoughMemory. Whether the space suffices is left to require_space().
+// Of `request` the inputs, output, format, memory, threads and compression count. Nothing to sort leaves `choice` empty.
+// UsageError for what cannot be resumed, NotEnoughMemory. Whether the space suffices is left to require_space().
 [[nodiscard]] PreparedResumable prepare_resumable(const Request& request, io::PosixStorage& storage);
 
 // The plan to follow; NotEnoughSpace.
 [[nodiscard]] const SpacePlan& require_space(const PreparedResumable& prepared);
 
 // Sorts them; what start_resumable() throws. `threads`: as asked for, 0: as many as there are processors whenever it continues.
-[[nodiscard]] engine::SortReport run_resumable(const Request& request, PreparedResumable prepared, const Environment& environment);
+[[nodiscard]] engine::SortReport run_resumable(const Request& request, PreparedResumable prepared,
+                                               const Environment& environment);
 
 }  // namespace ecosort::inplace

@@ -30,7 +30,8 @@ struct RowsSpec {
 // By which -R orders lines.
 [[nodiscard]] lines::Digest salt_of(const Request& request);
 void take_salt(const JobHeader& header, Request& request);
-// The sort as a job has it, whose runs are stored as they are. `assumed_bytes`, if not 0, are of inputs that are not to be opened.
+// The sort as a job has it, whose runs are stored as they are. `assumed_bytes`, if not 0, are of inputs that are not to be
+// opened.
 [[nodiscard]] lines::LinesJob make_kept_job(Request request, std::uint64_t assumed_bytes, io::Storage& storage);
 
 // Everything checked and opened; nothing created.

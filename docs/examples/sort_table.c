@@ -4,8 +4,9 @@
 #include <string.h>
 
 /* A value that is none of its type ends the sort; an output named .gz, .zst, .lz4, .xz or .bz2 is compressed. */
-#define REQUEST(format)                                                           \
-  "{\"schema\": \"ecosort.request/1\", \"" format "\": {\"strict\": true}," \
+#define REQUEST(format)                           \
+  "{\"schema\": \"ecosort.request/1\", \"" format \
+  "\": {\"strict\": true},"                       \
   " \"compression\": {\"decompress\": true, \"output\": \"auto\"}}"
 
 int main(int argc, char** argv) {

@@ -9,9 +9,9 @@
 #include "ecosort/ecosort.hpp"
 #include "job/benchmark_records.h"
 #include "job/plan_json.h"
+#include "job/prepare_records.h"
 #include "job/prepare_rows.h"
 #include "job/run.h"
-#include "job/prepare_records.h"
 #include "sortbenchmark/gensort.h"
 
 namespace ecosort {
@@ -85,7 +85,8 @@ void Observer::progress(std::uint64_t /*bytes*/) {}
 
 Plan plan(const Request& request) {
   check_complete(request);
-  return in_words_of_the_library([&] { return request.format() == Format::records ? plan_of_records(request) : plan_of_lines(request); });
+  return in_words_of_the_library(
+      [&] { return request.format() == Format::records ? plan_of_records(request) : plan_of_lines(request); });
 }
 
 Report sort(const Request& request, Observer* observer, std::stop_token stop) {

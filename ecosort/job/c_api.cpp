@@ -110,9 +110,8 @@ ecosort_request* ecosort_request_from_json(const char* json, ecosort_error** err
   return status == ECOSORT_OK ? made.release() : nullptr;
 }
 ecosort_status ecosort_request_add_key(ecosort_request* request, const char* key) {
-  return guarded(nullptr, [&] {
-    std::visit([&](auto& rows) { rows.keys.emplace_back(text(key)); }, open(request).request.rows);
-  });
+  return guarded(nullptr,
+                 [&] { std::visit([&](auto& rows) { rows.keys.emplace_back(text(key)); }, open(request).request.rows); });
 }
 ecosort_status ecosort_request_add_input(ecosort_request* request, const char* path) {
   return guarded(nullptr, [&] { open(request).request.inputs.emplace_back(text(path)); });

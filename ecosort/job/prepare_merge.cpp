@@ -55,7 +55,8 @@ io::FilePtr stored_stream(engine::Input& input, const std::string& directory, io
 void store_streams(const Request& request, std::vector<engine::Input>& inputs, io::PosixStorage& storage) {
   for (engine::Input& input : inputs) {
     if (!input.file->facts().is_stream) continue;
-    input.file = stored_stream(input, job::run_directories(request.means.temp_directories, request.place.output).front(), storage);
+    input.file =
+        stored_stream(input, job::run_directories(request.means.temp_directories, request.place.output).front(), storage);
     input.opened = storage.state(*input.file);
     input.records = input.opened.size_bytes / records::size_of(records_of(request));
     if (const std::uint64_t rest = input.opened.size_bytes % records::size_of(records_of(request)); rest != 0)
@@ -126,8 +127,7 @@ PreparedMerge prepare_merge(const Request& request, io::PosixStorage& storage) {
   return prepare_merge(request, std::move(inputs), storage);
 }
 
-PreparedMerge prepare_merge(const Request& request, std::vector<engine::Input> inputs,
-                            io::PosixStorage& storage) {
+PreparedMerge prepare_merge(const Request& request, std::vector<engine::Input> inputs, io::PosixStorage& storage) {
   PreparedMerge prepared;
   engine::MergeFilesJob& job = prepared.job;
   const planner::Machine machine = planner::read_machine();
@@ -139,7 +139,8 @@ PreparedMerge prepare_merge(const Request& request, std::vector<engine::Input> i
   job.threads = wanted.threads;
   job.unique = request.unique;
   job.checksum = request.verification.checksum;
-  if (!request.verification.expected_hash.empty()) job.expected = records::MultisetHash::from_hex(request.verification.expected_hash, wanted.input_records);
+  if (!request.verification.expected_hash.empty())
+    job.expected = records::MultisetHash::from_hex(request.verification.expected_hash, wanted.input_records);
   job.most_block_bytes = largest_run_block(job.inputs);
   job.unpacking = unpacking_of(job);
   const std::vector<std::uint64_t> sizes = sizes_of(job.inputs, wanted.format.record_size);

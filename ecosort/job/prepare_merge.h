@@ -18,7 +18,6 @@ struct PreparedMerge {
 [[nodiscard]] PreparedMerge prepare_merge(const Request& request, io::PosixStorage& storage);
 
 // The same of files that are open, or runs of jobs.
-[[nodiscard]] PreparedMerge prepare_merge(const Request& request, std::vector<engine::Input> inputs,
-                                          io::PosixStorage& storage);
+[[nodiscard]] PreparedMerge prepare_merge(const Request& request, std::vector<engine::Input> inputs, io::PosixStorage& storage);
 
 }  // namespace ecosort::job

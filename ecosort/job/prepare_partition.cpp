@@ -144,7 +144,8 @@ void check_record_rows(const SplitterFile& file, std::uint64_t record_size, cons
                                    file.rows[i].row.size(), record_size));
 }
 
-engine::PartitionRecordsJob prepare_partition_of_records(const PartitionSpec& spec, const Request& rows, io::PosixStorage& storage) {
+engine::PartitionRecordsJob prepare_partition_of_records(const PartitionSpec& spec, const Request& rows,
+                                                         io::PosixStorage& storage) {
   engine::PartitionRecordsJob job;
   const records::RecordFormat format = records::make_record_format(records_of(rows));
   SplitterFile splitters = read_splitters(spec.splitters);

@@ -45,6 +45,7 @@ void remove_replaced(const PartitionSpec& spec, const std::vector<std::string>& 
 void check_slice_space(const PartitionSpec& spec, std::uint64_t bytes, std::uint64_t files, io::Storage& storage);
 
 // The range of the one input of `rows`. UsageError and its kinds for what cannot be.
-[[nodiscard]] engine::PartitionRecordsJob prepare_partition_of_records(const PartitionSpec& spec, const Request& rows, io::PosixStorage& storage);
+[[nodiscard]] engine::PartitionRecordsJob prepare_partition_of_records(const PartitionSpec& spec, const Request& rows,
+                                                                       io::PosixStorage& storage);
 
 }  // namespace ecosort::job

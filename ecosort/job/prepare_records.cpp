@@ -1,4 +1,6 @@
 // Checks before hours of work (promise P9): every file is opened or asked for, nothing is created.
+#include "job/prepare_records.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,7 +15,6 @@
 #include "job/benchmark_records.h"
 #include "job/places.h"
 #include "job/plan_codecs.h"
-#include "job/prepare_records.h"
 
 namespace ecosort::job {
 
@@ -93,8 +94,7 @@ const Records& records_of(const Request& request) {
   throw InternalError("the request has no records");
 }
 
-std::vector<engine::Input> open_records(const Request& request, io::PosixStorage& storage,
-                                        bool mixes_streams) {
+std::vector<engine::Input> open_records(const Request& request, io::PosixStorage& storage, bool mixes_streams) {
   const int flags =
       std::ranges::find(request.inputs, "-") == request.inputs.end() ? O_RDONLY : ::fcntl(storage.streams().input, F_GETFL);
   if ((flags & O_ACCMODE) == O_WRONLY) throw UsageError("standard input is not open for reading; redirect it, or name a file");
@@ -138,8 +138,7 @@ void set_compression(const Compression& terms, planner::Wanted& wanted) {
 
 }  // namespace
 
-planner::Wanted wanted_of(const Request& request, const std::vector<engine::Input>& inputs,
-                          const planner::Machine& machine) {
+planner::Wanted wanted_of(const Request& request, const std::vector<engine::Input>& inputs, const planner::Machine& machine) {
   planner::Wanted wanted;
   wanted.format = records::make_record_format(records_of(request));
   const Means& means = request.means;
@@ -194,7 +193,8 @@ PreparedRecords prepare_records(const Request& request, io::PosixStorage& storag
                       prepared.machine);
   job.directories = run_directories(request.means.temp_directories, request.place.output);
   tell_unused_directories(prepared, request);
-  if (request.means.temp_directories.empty() && (job.plan.temp_bytes > 0 || wanted.size_unknown)) check_not_tmpfs(job.directories.front());
+  if (request.means.temp_directories.empty() && (job.plan.temp_bytes > 0 || wanted.size_unknown))
+    check_not_tmpfs(job.directories.front());
   for (const std::string& directory : job.directories) job.runs_give_back &= io::reuses_released_space(directory);
   prepared.space = space_needs(job.plan, job.directories, job.runs_give_back, request.place.output, storage);
   if (!leeway.space_is_only_told) check_space(request, prepared);
@@ -218,8 +218,7 @@ std::uint64_t unit_beside(const std::string& output, io::PosixStorage& storage) 
 
 }  // namespace
 
-PreparedRecords prepare_assumed(const Request& request, std::uint64_t assumed_records, io::PosixStorage& storage,
-                                Leeway leeway) {
+PreparedRecords prepare_assumed(const Request& request, std::uint64_t assumed_records, io::PosixStorage& storage, Leeway leeway) {
   PreparedRecords prepared;
   engine::SortJob& job = prepared.job;
   prepared.machine = planner::read_machine();

@@ -14,9 +14,9 @@
 #include <span>
 #include <utility>
 
+#include "base/errors.h"
 #include "base/open_files.h"
 #include "base/size_text.h"
-#include "base/errors.h"
 #include "formats/csv/csv_format.h"
 #include "formats/jsonl/jsonl_format.h"
 #include "formats/lines/key_words.h"
@@ -332,9 +332,7 @@ char delimiter_of(const Csv& csv, const std::vector<std::string>& inputs) {
 struct MakeFormat {
   const Request& request;
 
-  std::unique_ptr<rows::RowFormat> operator()(const Records& /*records*/) const {
-    throw InternalError("records are no rows");
-  }
+  std::unique_ptr<rows::RowFormat> operator()(const Records& /*records*/) const { throw InternalError("records are no rows"); }
   std::unique_ptr<rows::RowFormat> operator()(const Lines& lines) const {
     return std::make_unique<lines::LineOrder>(lines::order_terms(lines, request.unique), lines.terminator, lines.header_lines);
   }

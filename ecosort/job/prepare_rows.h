@@ -1,5 +1,5 @@
-// A sort of lines, of CSV or of JSON lines: everything resolved and checked, inputs open, nothing created. Messages about files are
-// those of GNU sort.
+// A sort of lines, of CSV or of JSON lines: everything resolved and checked, inputs open, nothing created. Messages about files
+// are those of GNU sort.
 #pragma once
 
 #include <cstdint>

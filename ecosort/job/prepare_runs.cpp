@@ -79,7 +79,8 @@ PreparedRuns prepare_runs(const Request& request, io::PosixStorage& storage) {
   check_open_files(request.inputs.size());
   KeptRunSet set = open_kept_runs(request.inputs, storage);
   if (set.runs.empty())
-    throw UsageError(fmt::format("'{}' holds only what stays on top: name the other runs of its job, too", request.inputs.front()));
+    throw UsageError(
+        fmt::format("'{}' holds only what stays on top: name the other runs of its job, too", request.inputs.front()));
   PreparedRuns prepared;
   if (set.runs.front().description().has_rows())
     prepared.rows = prepare_rows(request, set, storage);

@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "job/prepare_rows.h"
 #include "job/prepare_merge.h"
 #include "job/prepare_records.h"
+#include "job/prepare_rows.h"
 
 namespace ecosort::job {
 

@@ -17,7 +17,8 @@ struct SampleSpec {
 };
 
 // Of the one input of `rows`. UsageError and its kinds for what cannot be.
-[[nodiscard]] engine::SampleRecordsJob prepare_sample_of_records(const SampleSpec& spec, const Request& rows, io::PosixStorage& storage);
+[[nodiscard]] engine::SampleRecordsJob prepare_sample_of_records(const SampleSpec& spec, const Request& rows,
+                                                                 io::PosixStorage& storage);
 
 // All rows of these samples of records, in order.
 [[nodiscard]] SplitterFile merge_samples_of_records(const Request& rows);

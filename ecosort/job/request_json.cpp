@@ -284,7 +284,9 @@ void read_rows(const Json& json, Request& to) {
 // ---- The schema.
 
 Json schema_of(bool /*of*/) { return {{"type", "boolean"}}; }
-Json schema_of(WholeNumber auto of) { return {{"type", "integer"}, {"minimum", 0}, {"maximum", std::numeric_limits<decltype(of)>::max()}}; }
+Json schema_of(WholeNumber auto of) {
+  return {{"type", "integer"}, {"minimum", 0}, {"maximum", std::numeric_limits<decltype(of)>::max()}};
+}
 Json schema_of(int /*of*/) { return {{"type", "integer"}, {"minimum", 0}}; }
 Json schema_of(double /*of*/) { return {{"type", "number"}, {"minimum", 0}}; }
 Json schema_of(char /*of*/) { return {{"$ref", "#/$defs/text"}}; }

@@ -5,8 +5,8 @@
 
 #include "ecosort/ecosort.hpp"
 #include "io/storage.h"
-#include "job/prepare_rows.h"
 #include "job/prepare_records.h"
+#include "job/prepare_rows.h"
 
 namespace ecosort::job {
 

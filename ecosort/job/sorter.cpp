@@ -17,8 +17,8 @@
 #include "base/descriptor.h"
 #include "base/errors.h"
 #include "ecosort/ecosort.hpp"
-#include "job/run.h"
 #include "job/prepare_records.h"
+#include "job/run.h"
 
 namespace ecosort {
 

@@ -73,8 +73,8 @@ typedef struct ecosort_report {
 } ecosort_report;
 
 /* `callbacks`, `report` and `error` may be NULL. On failure *error is set, to be freed by the caller. */
-ECOSORT_C_API ecosort_status ecosort_sort(const ecosort_request* request, const ecosort_callbacks* callbacks, ecosort_report* report,
-                                          ecosort_error** error);
+ECOSORT_C_API ecosort_status ecosort_sort(const ecosort_request* request, const ecosort_callbacks* callbacks,
+                                          ecosort_report* report, ecosort_error** error);
 
 /* NULL on failure. Of the request counts what concerns records, the memory, the threads and the first temporary directory. */
 ECOSORT_C_API ecosort_sorter* ecosort_sorter_new(const ecosort_request* request, ecosort_error** error);

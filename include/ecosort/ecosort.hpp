@@ -7,8 +7,9 @@
 //   const ecosort::Report report = ecosort::sort(request);
 //
 // Promises: the output exists under its name only when it is complete, verified and on stable storage; the order is stable, and
-// the same bytes come out for any memory and any number of threads; means.memory_bytes bounds every buffer; a failure leaves nothing
-// behind. The library installs no signal handlers, changes no limits of the process, prints nothing and never ends the process.
+// the same bytes come out for any memory and any number of threads; means.memory_bytes bounds every buffer; a failure leaves
+// nothing behind. The library installs no signal handlers, changes no limits of the process, prints nothing and never ends the
+// process.
 //
 // Thread-safety: any number of sorts may run at a time, each called from a thread of its own; a Request or a Sorter is used by
 // one thread at a time. A sort starts `threads` compute threads, with all signals blocked, and ends them before it returns.
@@ -82,10 +83,9 @@ ECOSORT_API Report sort(const Request& request, Observer* observer = nullptr, st
 
 // Records inside a program, more than fit in memory: push them, then pull them in order.
 //
-//   ecosort::Sorter sorter({.record_size = 16, .keys = {ecosort::at(0).u64()}, .memory_bytes = 64 << 20, .temp_directory = "/ssd/tmp"});
-//   sorter.push(bytes);                 // whole records, any number of times
-//   ecosort::Reader reader = sorter.finish();
-//   while (const auto records = reader.next(); !records.empty()) use(records);
+//   ecosort::Sorter sorter({.record_size = 16, .keys = {ecosort::at(0).u64()}, .memory_bytes = 64 << 20, .temp_directory =
+//   "/ssd/tmp"}); sorter.push(bytes);                 // whole records, any number of times ecosort::Reader reader =
+//   sorter.finish(); while (const auto records = reader.next(); !records.empty()) use(records);
 //
 // Source of the interface: STXXL's sorter (Dementiev, Kettner, Sanders 2008, section 5).
 struct SorterTerms {

@@ -26,7 +26,14 @@ enum class Format : std::uint8_t { records, lines, csv, jsonl };  // as ecosort_
 // ---- Keys. The first one of a request decides first. All can be made from their text, which throws UsageError.
 
 // The numbers are those of the journal of in-place jobs.
-enum class RecordKeyType : std::uint8_t { bytes = 0, nocase = 1, dec = 2, unsigned_integer = 3, signed_integer = 4, floating = 5 };
+enum class RecordKeyType : std::uint8_t {
+  bytes = 0,
+  nocase = 1,
+  dec = 2,
+  unsigned_integer = 3,
+  signed_integer = 4,
+  floating = 5
+};
 
 // A field of a record: "OFFSET:LENGTH[:TYPE][:desc]", or "OFFSET:TYPE[:desc]" for a number, such as "8:u64be".
 struct RecordKey {
@@ -77,8 +84,8 @@ enum class ValueType : std::uint8_t { text, nocase, number, integer, date, versi
 
 // A value of a row of CSV or JSON lines: "NAME[:TYPE][:desc]". Words behind a colon that are no type belong to the name.
 struct ValueKey {
-  // CSV: a column by its name in the header, or by its place as #3, or by its number where there is no header. JSON lines: a path,
-  // such as user.tags[0], where double quotes stand around names that have other signs in them.
+  // CSV: a column by its name in the header, or by its place as #3, or by its number where there is no header. JSON lines: a
+  // path, such as user.tags[0], where double quotes stand around names that have other signs in them.
   std::string name;
   ValueType type = ValueType::text;
   bool descends = false;
@@ -166,10 +173,10 @@ struct Records {
 // Text lines in the order of GNU sort in the C locale. Without keys the whole line is the key.
 struct Lines {
   std::vector<LineKey> keys;
-  std::string ordering;           // letters for keys that have none of their own, and for the whole line: bdfghiMnRrV
-  std::optional<char> separator;  // of fields; none: from non-blank to blank
-  char terminator = '\n';         // or '\0'
-  bool stable = false;            // lines with equal keys stay in input order, instead of being compared as a whole
+  std::string ordering;            // letters for keys that have none of their own, and for the whole line: bdfghiMnRrV
+  std::optional<char> separator;   // of fields; none: from non-blank to blank
+  char terminator = '\n';          // or '\0'
+  bool stable = false;             // lines with equal keys stay in input order, instead of being compared as a whole
   std::uint64_t header_lines = 0;  // of each input; all are alike, and one stays in front
   std::string random_source;       // of R: a file that decides the order, by its first 16 bytes; none: chance
   std::string random_salt;         // of R: these bytes instead, as 32 hexadecimal digits
@@ -186,9 +193,9 @@ struct Values {
 
 // RFC 4180.
 struct Csv : Values {
-  std::optional<char> delimiter{};    // none: a tab where all inputs are named .tsv, else a comma
-  std::optional<char> quote = '"';    // none: quotes mean nothing
-  bool header = true;                 // the first row of every input; all must be alike, and it goes out once
+  std::optional<char> delimiter{};  // none: a tab where all inputs are named .tsv, else a comma
+  std::optional<char> quote = '"';  // none: quotes mean nothing
+  bool header = true;               // the first row of every input; all must be alike, and it goes out once
 };
 
 struct JsonLines : Values {
@@ -243,9 +250,9 @@ struct Means {
 };
 
 struct Verification {
-  bool reread = false;         // read the output back from the device before it gets its name
-  bool checksum = false;       // of records of 100 bytes: the report has the sum that valsort computes
-  std::string expected_hash;   // of a merge of records: that of all records, 32 hexadecimal digits; empty: no one knows
+  bool reread = false;        // read the output back from the device before it gets its name
+  bool checksum = false;      // of records of 100 bytes: the report has the sum that valsort computes
+  std::string expected_hash;  // of a merge of records: that of all records, 32 hexadecimal digits; empty: no one knows
 };
 
 enum class InputOrder : std::uint8_t {

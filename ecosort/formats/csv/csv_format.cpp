@@ -31,8 +31,7 @@ CsvFormat::CsvFormat(const CsvTerms& terms)
   check_dialect(dialect_);
   if (terms_.keys.empty()) throw UsageError("no key is named");
   if (!terms.date_format.empty()) time_format_ = std::make_unique<TimeFormat>(terms.date_format);
-  for (const ValueKey& words : terms_.keys)
-    keys_.emplace_back(words.type, words.descends, terms.nulls_first, time_format_.get());
+  for (const ValueKey& words : terms_.keys) keys_.emplace_back(words.type, words.descends, terms.nulls_first, time_format_.get());
   levels_ = static_cast<unsigned>(keys_.size());
   joint_ = Key::joint_levels(keys_);
 }

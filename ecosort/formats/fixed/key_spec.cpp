@@ -166,8 +166,8 @@ RecordKey::RecordKey(std::string_view text) {
     if (next < parts.size() && parts[next] != "desc") {
       const auto written = records::find_type(parts[next]);
       if (!written)
-        records::refuse(text, fmt::format("'{}' is no type; there are {}, numbers of more than one byte also with le or be", parts[next],
-                                 records::type_names()));
+        records::refuse(text, fmt::format("'{}' is no type; there are {}, numbers of more than one byte also with le or be",
+                                          parts[next], records::type_names()));
       if (const std::uint32_t width = written->type->width; width != 0 && width != length)
         records::refuse(text, fmt::format("{} has the length {}, not {}", parts[next], width, length));
       take(*written);

@@ -22,11 +22,11 @@
 namespace ecosort::records {
 
 inline constexpr std::uint32_t max_record_size = 1U << 20U;  // bytes
-inline constexpr std::uint32_t usual_record_size = 100;    // bytes, and the key of the Sort Benchmark
+inline constexpr std::uint32_t usual_record_size = 100;      // bytes, and the key of the Sort Benchmark
 inline constexpr std::uint32_t default_key_length = 10;      // bytes
 
 struct RecordFormat {
-  std::uint32_t record_size = usual_record_size;                   // bytes, 1 ... max_record_size
+  std::uint32_t record_size = usual_record_size;                     // bytes, 1 ... max_record_size
   std::vector<RecordKey> keys = {RecordKey{0, default_key_length}};  // most significant first, never empty
 };
 

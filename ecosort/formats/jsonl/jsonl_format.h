@@ -21,10 +21,10 @@ namespace ecosort::jsonl {
 
 struct JsonlTerms {
   std::vector<ValueKey> keys;  // at least one; their names are paths
-  bool nulls_first = false;          // values that are missing, null or unparsable: in front of all others
-  bool strict = false;               // an unparsable value is an error
-  std::string date_format;           // empty: ISO 8601
-  bool allow_missing = false;        // a path that leads nowhere in all rows is no error
+  bool nulls_first = false;    // values that are missing, null or unparsable: in front of all others
+  bool strict = false;         // an unparsable value is an error
+  std::string date_format;     // empty: ISO 8601
+  bool allow_missing = false;  // a path that leads nowhere in all rows is no error
 };
 
 class JsonlFormat final : public rows::RowFormat {

@@ -16,12 +16,12 @@ namespace ecosort::keys {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, ValueType>, 7> types{{{"text", ValueType::text},
-                                                                     {"nocase", ValueType::nocase},
-                                                                     {"number", ValueType::number},
-                                                                     {"integer", ValueType::integer},
-                                                                     {"date", ValueType::date},
-                                                                     {"version", ValueType::version},
-                                                                     {"length", ValueType::length}}};
+                                                                       {"nocase", ValueType::nocase},
+                                                                       {"number", ValueType::number},
+                                                                       {"integer", ValueType::integer},
+                                                                       {"date", ValueType::date},
+                                                                       {"version", ValueType::version},
+                                                                       {"length", ValueType::length}}};
 
 // Names of other tools, and what is meant by them.
 constexpr std::pair<std::string_view, std::string_view> other_names[] = {

@@ -9,7 +9,6 @@
 
 namespace ecosort::keys {
 
-
 // A name that may have been meant as NAME:TYPE: what is in front of its last colon. Empty where there is none.
 [[nodiscard]] std::string_view name_before_type(std::string_view name) noexcept;
 // What is told then: that the word behind the colon is no type, and which there are.

@@ -311,8 +311,7 @@ void Parser::apply_long(int c) {
     case opt_sort:
       return order_by(sort_word(optarg));
     case opt_random_source:
-      if (!lines_.random_source.empty() && lines_.random_source != optarg)
-        throw UsageError("multiple random sources specified");
+      if (!lines_.random_source.empty() && lines_.random_source != optarg) throw UsageError("multiple random sources specified");
       lines_.random_source = file_name(optarg);
       return;
     case opt_parallel:

@@ -39,7 +39,7 @@ struct LinesOptions {
   std::string output;                // as it was written; empty: none was named
   std::string files0_from, profile, goal;
   std::string stats, events, trace, progress = "auto";
-  std::vector<std::string> warnings;  // of --debug
+  std::vector<std::string> warnings;                             // of --debug
   bool names_decompress = false, names_compress_output = false;  // they are given: no one has to be told of them
   bool names_io = false;
   Check check = Check::no;

@@ -55,7 +55,7 @@ std::optional<JournalContents> reopen(const std::string& bytes) { return Bench(i
 JobHeader header_of(std::uint64_t runs, std::size_t keys = 1) {
   SmallJob job{.format = {1'200, {}}, .records = runs * 10, .piece_records = 10, .run_block_bytes = 8'192};
   constexpr RecordKeyType types[] = {RecordKeyType::bytes, RecordKeyType::nocase, RecordKeyType::dec,
-                                        RecordKeyType::unsigned_integer, RecordKeyType::signed_integer};
+                                     RecordKeyType::unsigned_integer, RecordKeyType::signed_integer};
   for (std::uint32_t i = 0; i < keys; ++i) job.format.keys.push_back({i, 1, i % 2 == 0, types[i % 5], i % 3 == 0});
   return job.header();
 }

@@ -1,10 +1,10 @@
 // The text of a request says all of it, and nothing else is one.
-#include "ecosort/request.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "ecosort/request.hpp"
 
 namespace ecosort {
 namespace {
@@ -16,7 +16,8 @@ using testing::ThrowsMessage;
 Request everything(int format) {
   Request request;
   request.inputs = {"a", "-", std::string("\xff/b"), "quoted \"name\" \u00e4"};
-  if (format == 0) request.rows = Records{.record_size = 16, .keys = {"0:10", at(8).u64().big_endian().descending()}, .reverse = true};
+  if (format == 0)
+    request.rows = Records{.record_size = 16, .keys = {"0:10", at(8).u64().big_endian().descending()}, .reverse = true};
   if (format == 1)
     request.rows = Lines{.keys = {field(2).numeric(), "3.2bfr,4.5b", "1"},
                          .ordering = "bn",

@@ -19,9 +19,9 @@
 #include "engine/rows/lines_sort.h"
 #include "formats/lines/grammar.h"
 #include "io/posix_storage.h"
+#include "job/prepare_records.h"
 #include "job/prepare_rows.h"
 #include "job/run.h"
-#include "job/prepare_records.h"
 
 namespace {
 

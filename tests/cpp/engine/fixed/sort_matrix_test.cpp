@@ -23,8 +23,8 @@ std::uint64_t external_count(std::uint32_t record_size) { return 4 * MiB / (reco
 
 std::vector<records::RecordFormat> formats_of(std::uint32_t size) {
   std::vector<std::vector<RecordKey>> keys{{{0, std::min(4U, size)}},                           // short
-                                          {{size / 3, std::min(9U, size - size / 3), true}}};  // descending
-  if (size > 1) keys.push_back({{size - 2, 2, true}, {0, std::min(5U, size - 2)}});            // two fields
+                                           {{size / 3, std::min(9U, size - size / 3), true}}};  // descending
+  if (size > 1) keys.push_back({{size - 2, 2, true}, {0, std::min(5U, size - 2)}});             // two fields
   if (size >= 10) keys.push_back({{0, 10}});
   if (size >= 13) keys.push_back({{size >= 20 ? 3U : 0U, 13}});  // one byte more than an index entry holds
   if (size >= 100) keys.push_back({{1, 40}, {50, 30, true}});

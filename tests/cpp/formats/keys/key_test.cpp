@@ -19,7 +19,7 @@ namespace {
 using namespace keys;
 
 constexpr ValueType all_types[] = {ValueType::text, ValueType::nocase,  ValueType::number, ValueType::integer,
-                                 ValueType::date, ValueType::version, ValueType::length};
+                                   ValueType::date, ValueType::version, ValueType::length};
 
 std::string digits(Random& random, std::uint64_t most) {
   std::string text;
