@@ -213,14 +213,16 @@ int run(const Words& words, bool checks_order) {
   for (const std::string& warning : options.warnings) print_notice(options, warning);
   const PlaceKind kind = options.request.place.kind;
   if (kind == PlaceKind::resumable) {
-    RowsCommand command = rows_command(options, words);
+    check_resumable(options);
+    RowsCommand command = rows_command(options);
     command.look = contents_look(options);
     if (const std::optional<int> code = run_resumable_rows(command, started_s)) return *code;
   }
   if (kind == PlaceKind::in_place) {
-    RowsCommand command = lines_in_place_command(options, words);
+    check_in_place(options);
+    RowsCommand command = rows_command(options);
     command.look = contents_look(options);
-    return run_lines_in_place(command, options.request.inputs.front(), started_s);
+    return run_lines_in_place(command, started_s);
   }
   if (options.check != lines::Check::no) return check_order(options);
   if (options.debug && options.request.compression.output != "none") throw UsageError("--debug goes without --compress-output");
@@ -258,10 +260,14 @@ int plan_lines(const Words& words) {
   raise_open_files();
   job::Session session;
   if (kind == PlaceKind::in_place) {
-    plan_lines_in_place(lines_in_place_command(options, others), options.request.inputs.front(), is_json, session.storage());
+    check_in_place(options);
+    plan_lines_in_place(options.request, is_json, session.storage());
     return 0;
   }
-  if (kind == PlaceKind::resumable && plan_resumable_rows(rows_command(options, others), is_json, session.storage())) return 0;
+  if (kind == PlaceKind::resumable) {
+    check_resumable(options);
+    if (plan_resumable_rows(rows_command(options), is_json, session.storage())) return 0;
+  }
   const lines::LinesJob job =
       job::make_rows_job(options.request, session.storage(), job::SpecialOutput::redirected, assumed_bytes);
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;

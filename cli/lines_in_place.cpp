@@ -75,16 +75,17 @@ std::string plan_text(const PreparedLinesInPlace& prepared, const std::string& f
 
 }  // namespace
 
-int run_lines_in_place(const RowsCommand& command, const std::string& file, double started_s) {
+int run_lines_in_place(const RowsCommand& command, double started_s) {
+  const std::string& file = command.sort.inputs.front();
   const bool quiet = command.reports.quiet;
   job::Session session;
   tell_waits(session, quiet);
-  PreparedLinesInPlace prepared = inplace::prepare_lines_in_place(command.sort, file, session.storage());
+  PreparedLinesInPlace prepared = inplace::prepare_lines_in_place(command.sort, session.storage());
   inplace::require_space(prepared, file);
   check_report_files({command.reports.stats, command.reports.events, ""}, prepared.job.inputs, file);
   if (prepared.input_bytes == 0) return 0;
   prepared.job.look = command.look;
-  open_queue(session, command.sort.request.means.io, job_queue_depth, quiet);
+  open_queue(session, command.sort.means.io, job_queue_depth, quiet);
   check_threads_can_start(prepared.job.plan.threads + 1, "--parallel");
   print_notice(quiet, fmt::format("the lines are in '{}' until they are sorted; after an interruption: ecosort resume {}",
                                   inplace::JobPaths(file).directory, file));
@@ -92,12 +93,13 @@ int run_lines_in_place(const RowsCommand& command, const std::string& file, doub
   const JobRun run{file, command.reports, "lines"};
   const lines::LinesJob figures = inplace::figures_of(prepared.job);
   return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
-    return command.result_of(inplace::run_lines_in_place(std::move(prepared), file, environment), figures);
+    return result_of(command.sort, inplace::run_lines_in_place(std::move(prepared), file, environment), figures);
   });
 }
 
-void plan_lines_in_place(const RowsCommand& command, const std::string& file, bool is_json, io::PosixStorage& storage) {
-  const PreparedLinesInPlace prepared = inplace::prepare_lines_in_place(command.sort, file, storage);
+void plan_lines_in_place(const Request& request, bool is_json, io::PosixStorage& storage) {
+  const std::string& file = request.inputs.front();
+  const PreparedLinesInPlace prepared = inplace::prepare_lines_in_place(request, storage);
   if (is_json) print_out(plan_json(prepared, file));  // where it does not fit, too
   inplace::require_space(prepared, file);
   if (!is_json) print_out(plan_text(prepared, file));

@@ -25,14 +25,14 @@ std::optional<int> run_resumable_rows(const RowsCommand& command, double started
   if (!prepared) return std::nullopt;
   inplace::require_space(*prepared);
   prepared->job.look = command.look;
-  open_queue(session, command.sort.request.means.io, job_queue_depth, quiet);
+  open_queue(session, command.sort.means.io, job_queue_depth, quiet);
   check_threads_can_start(prepared->job.plan.threads + 1,
-                          command.sort.request.format() == Format::lines ? "--parallel" : "--threads");
+                          command.sort.format() == Format::lines ? "--parallel" : "--threads");
   tell_job_place(prepared->output, quiet);
   const JobRun run{prepared->output, command.reports, rows_noun(inplace::command_of(command.sort))};
   const lines::LinesJob figures = inplace::figures_of(prepared->job);
   return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
-    return command.result_of(inplace::run_rows(std::move(*prepared), environment), figures);
+    return result_of(command.sort, inplace::run_rows(std::move(*prepared), environment), figures);
   });
 }
 
@@ -40,18 +40,18 @@ int resume_rows_job(const InPlaceOptions& given, inplace::JobStatus status, job:
                     bool abandons) {
   const std::string& file = given.run.file;
   const inplace::JobHeader header = status.contents->header;
-  const RowsCommand command = rows_command(given, header);
-  const auto job = [&] { return inplace::prepare_resumed_rows(command.sort, header, session.storage()); };
+  const Request request = request_of(given, header);
+  const auto job = [&] { return inplace::prepare_resumed_rows(request, header, session.storage()); };
   const lines::LinesJob figures = abandons ? lines::LinesJob{} : inplace::figures_of(job());
   if (!abandons) check_threads_can_start(figures.plan.threads + 1, "--threads");
   if (given.trust_drive && status.records_merged() > 0)
     print_notice(given.run.reports.quiet, fmt::format("--trust-drive: the {} {} that the output holds are not read again",
-                                                      status.records_merged(), rows_noun(inplace::command_of(command.sort))));
+                                                      status.records_merged(), rows_noun(header.lines->command)));
   return run_job(given.run, session, started_s, [&](inplace::Environment environment) {
     environment.trusts_drive = given.trust_drive;
     lines::LinesReport report = abandons ? inplace::abandon_rows(file, std::move(status), environment)
                                          : inplace::run_resumed_rows(file, std::move(status), job(), environment);
-    return command.result_of(std::move(report), figures);
+    return result_of(request, std::move(report), figures);
   });
 }
 

@@ -30,7 +30,31 @@ void check_places(const Request& request, const char* temp_option) {
     throw UsageError("--resumable: standard input cannot be read again after a crash; name the input");
 }
 
-void check_options(const LinesOptions& options) {
+// The means of this time; those that are not given are the journal's.
+void take_means(const InPlaceOptions& given, const inplace::JobHeader& header, Request& request) {
+  const Means& now = given.request.means;
+  request.place.output = given.run.file;
+  request.means.memory_bytes = now.memory_bytes != 0 ? now.memory_bytes : header.memory_bytes;
+  request.means.memory_is_a_wish = now.memory_bytes == 0;
+  request.means.threads = now.threads != 0 ? now.threads : header.threads;
+}
+
+Request request_of_words(const InPlaceOptions& given, const inplace::JobHeader& header) {
+  const std::string& name = header.lines->command;
+  const inplace::LineTerms::OldWords& old = *header.lines->old;
+  if (name == "lines") {
+    LinesOptions options = lines::parse_lines_words(old.words, old.rules);
+    options.set_salt(old.salt);
+    return options.request;
+  }
+  for (const Format format : {Format::csv, Format::jsonl})
+    if (name == word_of(format)) return parse_table_options(format, name, old.words).request;
+  throw IoError(fmt::format("the journal of '{}' names a command '{}' that there is not", given.run.file, name));
+}
+
+}  // namespace
+
+void check_resumable(const LinesOptions& options) {
   const Request& request = options.request;
   if (options.check != lines::Check::no) throw UsageError("--resumable: -c and -C sort nothing; leave it out");
   if (options.debug) throw UsageError("--debug goes without --resumable");
@@ -42,7 +66,7 @@ void check_options(const LinesOptions& options) {
   check_places(request, "-T");
 }
 
-void check_options(const TableOptions& options) {
+void check_resumable(const TableOptions& options) {
   const Request& request = options.request;
   if (options.check) throw UsageError("--resumable: --check sorts nothing; leave it out");
   if (request.input_order != InputOrder::any)
@@ -80,85 +104,31 @@ void check_in_place(const LinesOptions& options) {
   refuse_if(compression.output != "none", "--compress-output goes without --inplace: compress the file afterwards");
 }
 
-// Of the job's command, without a look at what goes with --resumable.
-RowsCommand lines_command(const LinesOptions& options, const Words& words) {
-  RowsCommand command{.sort = {options.request, words, lines::posix_rules_of_environment()}, .reports = reports_of(options)};
-  command.result_of = [](lines::LinesReport report, const lines::LinesJob& figures) {
-    JobResult result{summary_of(report), report.notices, {}};
-    result.stats = [report = std::move(report), &figures](const engine::PhaseLog& log, double started_s,
-                                                          const std::string& backend) {
-      return lines_stats_json(report, log, process_usage(started_s), figures, backend);
-    };
-    return result;
-  };
-  return command;
-}
-
-RowsCommand table_command(const TableOptions& options, const Words& words) {
-  RowsCommand command{.sort = {options.request, words}, .reports = options.reports};
-  command.result_of = [options](lines::LinesReport report, const lines::LinesJob& figures) {
-    JobResult result{table_summary(report), report.notices, {}};
-    std::ranges::copy(null_notices(options, report), std::back_inserter(result.notices));
-    result.stats = [options, report = std::move(report), &figures](const engine::PhaseLog& log, double started_s,
-                                                                   const std::string& backend) {
-      return table_stats_json(options, report, log, process_usage(started_s), figures, backend);
-    };
-    return result;
-  };
-  return command;
-}
-
-// The means of this time; those that are not given are the journal's.
-void take_means(const InPlaceOptions& given, const inplace::JobHeader& header, Request& request) {
-  const Means& now = given.request.means;
-  request.place.output = given.run.file;
-  request.means.memory_bytes = now.memory_bytes != 0 ? now.memory_bytes : header.memory_bytes;
-  request.means.memory_is_a_wish = now.memory_bytes == 0;
-  request.means.threads = now.threads != 0 ? now.threads : header.threads;
-}
-
-LinesOptions line_options_of(const InPlaceOptions& given, const inplace::JobHeader& header) {
-  LinesOptions options = lines::parse_lines_words(header.lines->words, header.lines->rules);
-  inplace::take_salt(header, options.request);
-  take_means(given, header, options.request);
-  return options;
-}
-
-TableOptions table_options_of(const InPlaceOptions& given, const inplace::JobHeader& header, Format format) {
-  TableOptions options = parse_table_options(format, header.lines->command, header.lines->words);
-  take_means(given, header, options.request);
-  return options;
-}
-
-}  // namespace
-
 RunReports reports_of(const LinesOptions& options) {
   return {options.stats, options.events, options.progress, options.quiet, options.request.place.output, options.trace};
 }
 
-RowsCommand rows_command(const LinesOptions& options, const Words& words) {
-  check_options(options);
-  return lines_command(options, words);
+RowsCommand rows_command(const LinesOptions& options) { return {options.request, reports_of(options)}; }
+
+RowsCommand rows_command(const TableOptions& options) { return {options.request, options.reports}; }
+
+JobResult result_of(const Request& request, lines::LinesReport report, const lines::LinesJob& figures) {
+  const bool are_lines = request.format() == Format::lines;
+  JobResult result{are_lines ? summary_of(report) : table_summary(report), report.notices, {}};
+  if (!are_lines) std::ranges::copy(null_notices(request, report), std::back_inserter(result.notices));
+  result.stats = [request, are_lines, report = std::move(report), &figures](const engine::PhaseLog& log, double started_s,
+                                                                           const std::string& backend) {
+    return are_lines ? lines_stats_json(report, log, process_usage(started_s), figures, backend)
+                     : table_stats_json(request, report, log, process_usage(started_s), figures, backend);
+  };
+  return result;
 }
 
-RowsCommand rows_command(const TableOptions& options, const Words& words) {
-  check_options(options);
-  return table_command(options, words);
-}
-
-RowsCommand lines_in_place_command(const LinesOptions& options, const Words& words) {
-  check_in_place(options);
-  LinesOptions job = options;
-  job.request.place.output = options.request.inputs.front();
-  return lines_command(job, words);
-}
-
-RowsCommand rows_command(const InPlaceOptions& given, const inplace::JobHeader& header) {
-  const std::string& name = header.lines->command;
-  if (name == "lines") return lines_command(line_options_of(given, header), header.lines->words);
-  for (const Format format : {Format::csv, Format::jsonl})
-    if (name == word_of(format)) return table_command(table_options_of(given, header, format), header.lines->words);
-  throw IoError(fmt::format("the journal of '{}' names a command '{}' that there is not", given.run.file, name));
+Request request_of(const InPlaceOptions& given, const inplace::JobHeader& header) {
+  Request request =
+      header.lines->old ? request_of_words(given, header) : inplace::request_of(header, given.run.file);
+  take_means(given, header, request);
+  return request;
 }
 
 const char* rows_noun(const std::string& command) { return command == "lines" ? "lines" : "rows"; }

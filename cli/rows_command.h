@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 
 #include "cli/commands.h"
@@ -15,25 +14,25 @@
 namespace ecosort::cli {
 
 struct RowsCommand {
-  inplace::RowsSpec sort;
+  Request sort;
   RunReports reports;
   lines::FirstLook look = {};
-  // What is told of the sort at its end. `figures`: the job, but for what it works with.
-  std::function<JobResult(lines::LinesReport report, const lines::LinesJob& figures)> result_of = {};
 };
+[[nodiscard]] RowsCommand rows_command(const lines::LinesOptions& options);
+[[nodiscard]] RowsCommand rows_command(const TableOptions& options);
 
 [[nodiscard]] RunReports reports_of(const lines::LinesOptions& options);
 
-// UsageError for what goes without --resumable.
-[[nodiscard]] RowsCommand rows_command(const lines::LinesOptions& options, const Words& words);
-[[nodiscard]] RowsCommand rows_command(const TableOptions& options, const Words& words);
+// UsageError for what goes without --resumable, or of `ecosort lines --inplace` without that.
+void check_resumable(const lines::LinesOptions& options);
+void check_resumable(const TableOptions& options);
+void check_in_place(const lines::LinesOptions& options);
 
-// Of `ecosort lines --inplace`. UsageError for what goes without it.
-[[nodiscard]] RowsCommand lines_in_place_command(const lines::LinesOptions& options, const Words& words);
+// What is told of the sort at its end. `figures`: the job, but for what it works with; it outlives the result.
+[[nodiscard]] JobResult result_of(const Request& request, lines::LinesReport report, const lines::LinesJob& figures);
 
-// The command of a job, whatever the environment says about words by now, with the means that are given this time. The keys of -R
-// are what they were; the inputs are the journal's.
-[[nodiscard]] RowsCommand rows_command(const InPlaceOptions& given, const inplace::JobHeader& header);
+// The request of a job with the means that are given this time. Of a job that an older program began it is made from its words.
+[[nodiscard]] Request request_of(const InPlaceOptions& given, const inplace::JobHeader& header);
 
 // What the command sorts: "lines" or "rows".
 [[nodiscard]] const char* rows_noun(const std::string& command);

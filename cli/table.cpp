@@ -49,9 +49,9 @@ int sort_files(const TableOptions& options, double started_s) {
   WatchedRun run(std::move(reports));
   const lines::LinesReport report = sort_rows(run, job, session, {"csv", "--memory", "--temp"}, table_summary);
   for (const std::string& notice : report.notices) print_notice(options.reports.quiet, notice);
-  for (const std::string& notice : null_notices(options, report)) print_notice(options.reports.quiet, notice);
+  for (const std::string& notice : null_notices(options.request, report)) print_notice(options.reports.quiet, notice);
   run.write_reports("the sorted output is complete", [&] {
-    return table_stats_json(options, report, run.log(), process_usage(started_s), job, session.backend_name());
+    return table_stats_json(options.request, report, run.log(), process_usage(started_s), job, session.backend_name());
   });
   return 0;
 }
@@ -66,8 +66,10 @@ int run(Format format, const Words& words) {
   }
   ignore_write_signals();
   print_notice(options.reports.quiet, notice_of(options.profile));
-  if (options.request.place.kind == PlaceKind::resumable)
-    if (const std::optional<int> code = run_resumable_rows(rows_command(options, words), started_s)) return *code;
+  if (options.request.place.kind == PlaceKind::resumable) {
+    check_resumable(options);
+    if (const std::optional<int> code = run_resumable_rows(rows_command(options), started_s)) return *code;
+  }
   return options.check ? check_order(options) : sort_files(options, started_s);
 }
 
@@ -80,14 +82,13 @@ int plan(Format format, const Words& words) {
   }
   raise_open_files();
   job::Session session;
-  Words sorting = words;  // as the sort has them
-  std::erase(sorting, "--json");
   const lines::LinesJob job =
       job::make_rows_job(options.request, session.storage(), job::SpecialOutput::redirected, options.assumed_bytes);
   job::check_first_row(job.inputs, *job.format);  // which the plan does not need any more
-  if (options.request.place.kind == PlaceKind::resumable &&
-      plan_resumable_rows(rows_command(options, sorting), options.json, session.storage()))
-    return 0;
+  if (options.request.place.kind == PlaceKind::resumable) {
+    check_resumable(options);
+    if (plan_resumable_rows(rows_command(options), options.json, session.storage())) return 0;
+  }
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
   print_out(lines_bounds_text(job, options.assumed_bytes != 0 ? options.assumed_bytes : known));
   return 0;

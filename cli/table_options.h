@@ -5,12 +5,12 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "cli/commands.h"
 #include "cli/profile_choice.h"
 #include "cli/watched_run.h"
 #include "ecosort/request.hpp"
+#include "job/prepare_rows.h"
 
 namespace ecosort::cli {
 
@@ -26,10 +26,8 @@ struct TableOptions {
   std::set<std::string_view> given;  // options on the command line
 
   [[nodiscard]] bool is_csv() const noexcept { return request.format() == Format::csv; }
-  [[nodiscard]] const Values& values() const {
-    return is_csv() ? static_cast<const Values&>(std::get<Csv>(request.rows)) : std::get<JsonLines>(request.rows);
-  }
-  [[nodiscard]] Values& values() { return const_cast<Values&>(std::as_const(*this).values()); }
+  [[nodiscard]] const Values& values() const { return job::values_of(request); }
+  [[nodiscard]] Values& values() { return const_cast<Values&>(job::values_of(request)); }
 };
 
 // The word for the format: "csv", "jsonl".

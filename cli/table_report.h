@@ -6,19 +6,19 @@
 
 #include "base/json.h"
 #include "cli/report.h"
-#include "cli/table_options.h"
+#include "ecosort/request.hpp"
 #include "job/prepare_rows.h"
 
 namespace ecosort::cli {
 
 // Schema "ecosort.csv-stats/1" or "ecosort.jsonl-stats/1"; units are in the names.
-[[nodiscard]] Json table_stats_json(const TableOptions& options, const lines::LinesReport& report, const engine::PhaseLog& log,
+[[nodiscard]] Json table_stats_json(const Request& request, const lines::LinesReport& report, const engine::PhaseLog& log,
                                     const ProcessUsage& usage, const lines::LinesJob& job, const std::string& backend);
 
 // "sorted ... rows".
 [[nodiscard]] JobSummary table_summary(const lines::LinesReport& report);
 
 // What has no place in the order: lines that hold nothing, and values.
-[[nodiscard]] std::vector<std::string> null_notices(const TableOptions& options, const lines::LinesReport& report);
+[[nodiscard]] std::vector<std::string> null_notices(const Request& request, const lines::LinesReport& report);
 
 }  // namespace ecosort::cli

@@ -37,7 +37,8 @@ class Reader : public ByteReader {
   }
 };
 
-constexpr std::uint64_t format_version = 9;  // before: only the first input had a header of lines
+constexpr std::uint64_t format_version = 10;
+constexpr std::uint64_t version_of_words = 9;  // jobs of rows keep the words of a command line, and no request
 
 // The direction of a key, its type and its byte order in one word.
 std::uint64_t kind_of(const RecordKey& key) {
@@ -131,28 +132,37 @@ records::RecordFormat next_format(Reader& in, std::uint32_t record_size) {
 
 void add_terms(Writer& out, const LineTerms& terms) {
   out.add(terms.command);
-  out.add(std::uint64_t{terms.words.size()});
-  for (const std::string& word : terms.words) out.add(word);
+  out.add(terms.request);
   out.add(terms.mark_bytes);
   out.add(std::uint64_t{terms.first_row.has_value()});
   if (terms.first_row) out.add(*terms.first_row);
-  out.add(std::uint64_t{terms.rules.options_first});
-  out.add(std::uint64_t{terms.rules.takes_begin_alone});
-  out.add(std::string(terms.salt.begin(), terms.salt.end()));
   for (const std::uint64_t value : {terms.block_bytes, terms.most_merged, terms.run_places}) out.add(value);
 }
 
-LineTerms next_terms(Reader& in) {
+LineTerms::OldWords next_words(Reader& in) {
+  LineTerms::OldWords old;
+  for (std::uint64_t left = in.next_count(sizeof(std::uint64_t)); left > 0; --left) old.words.push_back(in.next_text());
+  return old;
+}
+
+void take_rules(Reader& in, LineTerms::OldWords& old) {
+  old.rules.options_first = in.next_flag();
+  old.rules.takes_begin_alone = in.next_flag();
+  const std::string salt = in.next_text();
+  if (salt.size() != old.salt.size()) Reader::fail();
+  std::ranges::copy(salt, old.salt.begin());
+}
+
+LineTerms next_terms(Reader& in, std::uint64_t version) {
   LineTerms terms;
   terms.command = in.next_text();
-  for (std::uint64_t left = in.next_count(sizeof(std::uint64_t)); left > 0; --left) terms.words.push_back(in.next_text());
+  if (version == version_of_words)
+    terms.old = next_words(in);
+  else
+    terms.request = in.next_text();
   terms.mark_bytes = in.next();
   if (in.next_flag()) terms.first_row = in.next_text();
-  terms.rules.options_first = in.next_flag();
-  terms.rules.takes_begin_alone = in.next_flag();
-  const std::string salt = in.next_text();
-  if (salt.size() != terms.salt.size()) Reader::fail();
-  std::ranges::copy(salt, terms.salt.begin());
+  if (terms.old) take_rules(in, *terms.old);
   terms.block_bytes = in.next();
   terms.most_merged = in.next();
   terms.run_places = in.next();
@@ -189,7 +199,8 @@ std::vector<std::byte> encode(const JobHeader& header) {
 
 JobHeader decode_header(std::span<const std::byte> bytes) {
   Reader in(bytes);
-  if (in.next() != format_version) Reader::fail();
+  const std::uint64_t version = in.next();
+  if (version != format_version && version != version_of_words) Reader::fail();
   JobHeader header;
   header.job = in.next();
   Layout& layout = header.layout;
@@ -210,7 +221,7 @@ JobHeader decode_header(std::span<const std::byte> bytes) {
   header.reread = in.next_flag();
   take_packing(in, header);
   header.inputs = next_inputs(in);
-  if (in.next_flag()) header.lines = next_terms(in);
+  if (in.next_flag()) header.lines = next_terms(in, version);
   if (header.lines.has_value() != (header.kind >= JobHeader::Kind::resumable_lines)) Reader::fail();
   if (header.kind == JobHeader::Kind::lines_in_place) {
     header.lines->total_bytes = in.next();

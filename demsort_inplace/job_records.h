@@ -24,15 +24,21 @@ namespace ecosort::inplace {
 // What a job of lines, or of other rows, keeps besides.
 struct LineTerms {
   std::string command = "lines";           // which sorts them
-  std::vector<std::string> words;          // of it, as they were given: options and inputs
+  std::string request = {};                // ecosort.request/1
   std::uint64_t mark_bytes = 0;            // at the beginning of the first input, of no row
   std::optional<std::string> first_row{};  // what a format has to know of the inputs
-  lines::PosixRules rules = {};            // by which they are read
-  lines::Digest salt{};                    // of -R
   std::uint64_t block_bytes = 0;           // of runs
   std::uint64_t most_merged = 0;           // runs at a time, at most
   std::uint64_t run_places = 64;           // the journal has room for so many runs, and grows by as many
   std::uint64_t total_bytes = 0;           // in place: of all files but the journal, from the beginning of the job to the end
+
+  // Of a job that a program of format 9 began, without a request: its command line.
+  struct OldWords {
+    std::vector<std::string> words;  // options and inputs, as they were given
+    lines::PosixRules rules = {};    // by which they are read
+    lines::Digest salt{};            // of -R
+  };
+  std::optional<OldWords> old = {};
 
   [[nodiscard]] const char* items() const noexcept { return command == "lines" ? "lines" : "rows"; }
 };

@@ -31,15 +31,15 @@ lines::LineInput open_file(const std::string& file, io::PosixStorage& storage) {
   return input;
 }
 
-JobHeader header_of(const RowsSpec& spec, const PreparedLinesInPlace& prepared, std::uint64_t unit) {
+JobHeader header_of(const Request& request, const PreparedLinesInPlace& prepared, std::uint64_t unit) {
   const lines::LineInput& input = prepared.job.inputs.front();
   JobHeader header{.job = run::random_job(),
-                   .threads = std::min(spec.request.means.threads, planner::most_threads),
+                   .threads = std::min(request.means.threads, planner::most_threads),
                    .kind = JobHeader::Kind::lines_in_place,
                    .inputs = {identity_of(*input.file, input.opened)},
                    .reread = prepared.job.reread};
   header.layout.unit = unit;
-  header.lines = LineTerms{.words = spec.words, .rules = spec.rules, .salt = salt_of(spec.request)};
+  header.lines = kept_terms(request);
   header.layout.head_bytes = head_bytes(*header.lines, *prepared.job.format, unit);
   return header;
 }
@@ -54,19 +54,20 @@ JobHeader header_of(const RowsSpec& spec, const PreparedLinesInPlace& prepared, 
 
 }  // namespace
 
-PreparedLinesInPlace prepare_lines_in_place(const RowsSpec& spec, const std::string& file, io::PosixStorage& storage) {
+PreparedLinesInPlace prepare_lines_in_place(const Request& request, io::PosixStorage& storage) {
   raise_open_files();
+  const std::string& file = request.inputs.front();
   lines::LineInput input = open_file(file, storage);
   const std::uint64_t bytes = input.opened.size_bytes;
-  PreparedLinesInPlace prepared{make_kept_job(spec.request, std::max<std::uint64_t>(bytes, 1), storage), {}, bytes};
-  if (bytes > 0 && !spec.request.place.as_is) check_holds_lines(*input.file, prepared.job.format->terminator());
+  PreparedLinesInPlace prepared{make_kept_job(request, std::max<std::uint64_t>(bytes, 1), storage), {}, bytes};
+  if (bytes > 0 && !request.place.as_is) check_holds_lines(*input.file, prepared.job.format->terminator());
   prepared.job.inputs.clear();
   prepared.job.inputs.push_back(std::move(input));
   if (bytes == 0) return prepared;
   const std::string directory = JobPaths(file).parent;
   const std::uint64_t unit =
       std::max<std::uint64_t>({page_bytes, prepared.job.inputs.front().file->alignment(), block_bytes(directory)});
-  const JobHeader header = header_of(spec, prepared, unit);
+  const JobHeader header = header_of(request, prepared, unit);
   const auto choose = [&](std::uint64_t wanted_bytes) {
     const std::uint64_t beyond = bytes_beyond_end(*prepared.job.inputs.front().file);
     prepared.free_bytes = storage.settled_free_bytes(directory, wanted_bytes - std::min(wanted_bytes, beyond)) + beyond;

@@ -16,7 +16,6 @@
 #include "demsort_inplace/preflight.h"
 #include "demsort_inplace/prepare/ground.h"
 #include "demsort_inplace/resumable_lines.h"
-#include "formats/lines/key_words.h"
 #include "job/first_row.h"
 #include "job/plan_codecs.h"
 #include "job/prepare_rows.h"
@@ -79,22 +78,20 @@ void set_packing(lines::LinesJob& job, const KeptCompression& compression, std::
   job.plan.memory_bytes -= packing.bytes();
 }
 
-LineTerms terms_of(const RowsSpec& spec, const lines::LinesJob& job) {
+LineTerms terms_of(const Request& request, const lines::LinesJob& job) {
   job::FirstRow first = job::find_first_row(job.inputs, *job.format);
-  return {.command = command_of(spec),
-          .words = spec.words,
-          .mark_bytes = first.mark_bytes,
-          .first_row = std::move(first.row),
-          .rules = spec.rules,
-          .salt = salt_of(spec.request),
-          .block_bytes = job.plan.block_bytes,
-          .most_merged = most_merged_runs(job.plan)};
+  LineTerms terms = kept_terms(request);
+  terms.mark_bytes = first.mark_bytes;
+  terms.first_row = std::move(first.row);
+  terms.block_bytes = job.plan.block_bytes;
+  terms.most_merged = most_merged_runs(job.plan);
+  return terms;
 }
 
-JobHeader header_of(const RowsSpec& spec, const KeptCompression& compression, const lines::LinesJob& job, std::uint64_t unit) {
+JobHeader header_of(const Request& request, const KeptCompression& compression, const lines::LinesJob& job, std::uint64_t unit) {
   JobHeader header{.job = run::random_job(),
                    .memory_bytes = job.plan.memory_bytes + job.header_bytes + job.codecs.runs.bytes(),
-                   .threads = std::min(spec.request.means.threads, planner::most_threads),
+                   .threads = std::min(request.means.threads, planner::most_threads),
                    .kind = JobHeader::Kind::resumable_lines,
                    .reread = job.reread};
   for (const lines::LineInput& input : job.inputs) header.inputs.push_back(identity_of(*input.file, input.opened));
@@ -104,7 +101,7 @@ JobHeader header_of(const RowsSpec& spec, const KeptCompression& compression, co
   header.layout.assumed_ratio = job.codecs.runs.assumed_ratio;
   header.compression = {compression.wanted.is_auto, job.codecs.runs.wanted.terms};
   header.layout.interval_bytes = round_up(line_interval_bytes(most_output_bytes(header)), unit);
-  header.lines = terms_of(spec, job);
+  header.lines = terms_of(request, job);
   header.layout.head_bytes = head_bytes(*header.lines, *job.format, unit);
   return header;
 }
@@ -120,18 +117,19 @@ lines::LinePlan plan_of_job_in_place(const lines::LinePlan& plan, const JobHeade
 
 }  // namespace
 
-std::string command_of(const RowsSpec& spec) {
+std::string command_of(const Request& request) {
   constexpr const char* commands[] = {"sort", "lines", "csv", "jsonl"};
-  return commands[static_cast<std::size_t>(spec.request.format())];
+  return commands[static_cast<std::size_t>(request.format())];
 }
 
-lines::Digest salt_of(const Request& request) {
-  const Lines* const lines = std::get_if<Lines>(&request.rows);
-  return lines == nullptr ? lines::Digest{} : lines::order_terms(*lines, request.unique).salt;
-}
+LineTerms kept_terms(const Request& request) { return {.command = command_of(request), .request = to_json(request)}; }
 
-void take_salt(const JobHeader& header, Request& request) {
-  std::get<Lines>(request.rows).random_salt = lines::salt_text(header.lines->salt);
+Request request_of(const JobHeader& header, const std::string& file) {
+  if (header.lines->old)
+    throw UsageError(fmt::format("the job of '{0}' was begun by an older program; continue with: ecosort resume {0}", file));
+  Request request = request_from_json(header.lines->request);
+  request.place.output = file;
+  return request;
 }
 
 lines::LinesJob make_kept_job(Request request, std::uint64_t assumed_bytes, io::Storage& storage) {
@@ -140,10 +138,10 @@ lines::LinesJob make_kept_job(Request request, std::uint64_t assumed_bytes, io::
   return job::make_rows_job(request, storage, job::SpecialOutput::refused, assumed_bytes);
 }
 
-std::optional<PreparedRows> prepare_resumable_rows(const RowsSpec& spec, io::PosixStorage& storage) {
+std::optional<PreparedRows> prepare_resumable_rows(const Request& request, io::PosixStorage& storage) {
   raise_open_files();
-  const KeptCompression compression = kept_compression_of(spec.request.compression);
-  PreparedRows prepared{make_kept_job(spec.request, 0, storage), {}, {}, {}};
+  const KeptCompression compression = kept_compression_of(request.compression);
+  PreparedRows prepared{make_kept_job(request, 0, storage), {}, {}, {}};
   check_inputs(prepared.job);
   prepared.output = prepared.job.output;
   check_no_job(prepared.output, storage);
@@ -155,7 +153,7 @@ std::optional<PreparedRows> prepare_resumable_rows(const RowsSpec& spec, io::Pos
   const std::size_t block_bytes = round_up(prepared.job.plan.block_bytes, unit);
   set_packing(prepared.job, compression, job::known_bytes(prepared.job.inputs), block_bytes);
   prepared.job.plan = kept_plan(prepared.job, block_bytes);
-  prepared.header = header_of(spec, compression, prepared.job, unit);
+  prepared.header = header_of(request, compression, prepared.job, unit);
   prepared.space = lines_space(prepared.header, prepared.job.plan, held_bytes(directory));
   prepared.free_bytes = storage.settled_free_bytes(directory, prepared.space.need_bytes());
   return prepared;
@@ -170,9 +168,9 @@ lines::LinesReport run_rows(PreparedRows prepared, const Environment& environmen
   return start_resumable_lines(prepared.output, std::move(prepared.job), prepared.header, environment);
 }
 
-lines::LinesJob prepare_resumed_rows(const RowsSpec& spec, const JobHeader& header, io::PosixStorage& storage) {
+lines::LinesJob prepare_resumed_rows(const Request& request, const JobHeader& header, io::PosixStorage& storage) {
   raise_open_files();
-  lines::LinesJob job = make_kept_job(spec.request, most_output_bytes(header), storage);
+  lines::LinesJob job = make_kept_job(request, most_output_bytes(header), storage);
   if (header.layout.packs) {
     set_packing(job, {header.compression, header.layout.assumed_ratio}, most_output_bytes(header), header.lines->block_bytes);
     if (!can_read(job.codecs.runs, header.compression))

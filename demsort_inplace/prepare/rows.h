@@ -13,25 +13,19 @@
 #include "demsort_inplace/workbench.h"
 #include "ecosort/request.hpp"
 #include "engine/rows/lines_sort.h"
-#include "formats/lines/grammar.h"
 #include "io/posix_storage.h"
 
 namespace ecosort::inplace {
 
-// What is to be sorted, and the command of which the journal keeps the words, so that it can be made again.
-struct RowsSpec {
-  Request request;                 // of lines, CSV or JSON lines
-  std::vector<std::string> words;  // options and inputs, as they were given
-  lines::PosixRules rules = {};    // by which they are read
-};
+// Of which command a request is: "lines", "csv", "jsonl".
+[[nodiscard]] std::string command_of(const Request& request);
 
-// "lines", "csv", "jsonl".
-[[nodiscard]] std::string command_of(const RowsSpec& spec);
-// By which -R orders lines.
-[[nodiscard]] lines::Digest salt_of(const Request& request);
-void take_salt(const JobHeader& header, Request& request);
-// The sort as a job has it, whose runs are stored as they are. `assumed_bytes`, if not 0, are of inputs that are not to be
-// opened.
+// What the journal of a job keeps of a request, and back, with the file of the job as its output. UsageError for a job that an
+// older program began: it has words of a command line.
+[[nodiscard]] LineTerms kept_terms(const Request& request);
+[[nodiscard]] Request request_of(const JobHeader& header, const std::string& file);
+
+// The sort as a job has it, whose runs are stored as they are. `assumed_bytes`, if not 0, are of inputs that are not to be opened.
 [[nodiscard]] lines::LinesJob make_kept_job(Request request, std::uint64_t assumed_bytes, io::Storage& storage);
 
 // Everything checked and opened; nothing created.
@@ -47,7 +41,7 @@ struct PreparedRows {
 
 // Nothing: the inputs are empty, so that there is nothing to resume either. UsageError for inputs that cannot be read again,
 // NotEnoughMemory. Whether the space suffices is left to require_space().
-[[nodiscard]] std::optional<PreparedRows> prepare_resumable_rows(const RowsSpec& spec, io::PosixStorage& storage);
+[[nodiscard]] std::optional<PreparedRows> prepare_resumable_rows(const Request& request, io::PosixStorage& storage);
 // NotEnoughSpace; UsageError where files may not get as large as they must.
 void require_space(const PreparedRows& prepared);
 // Sorts them; what start_resumable_lines() throws.
@@ -60,15 +54,14 @@ struct PreparedLinesInPlace {
   std::uint64_t input_bytes = 0, free_bytes = 0;
 };
 // UsageError for a file that is not fit, NotEnoughMemory. Without a byte to sort `choice` is empty.
-[[nodiscard]] PreparedLinesInPlace prepare_lines_in_place(const RowsSpec& spec, const std::string& file,
-                                                          io::PosixStorage& storage);
+[[nodiscard]] PreparedLinesInPlace prepare_lines_in_place(const Request& request, io::PosixStorage& storage);
 // NoSpaceInPlace; UsageError for a quota, and where files may not get as large as they must.
 void require_space(const PreparedLinesInPlace& prepared, const std::string& file);
 [[nodiscard]] lines::LinesReport run_lines_in_place(PreparedLinesInPlace prepared, const std::string& file,
                                                     const Environment& environment);
 
 // Of a job that is there: with the means of this time, the rest is the journal's. NotEnoughMemory where they are too few for it.
-[[nodiscard]] lines::LinesJob prepare_resumed_rows(const RowsSpec& spec, const JobHeader& header, io::PosixStorage& storage);
+[[nodiscard]] lines::LinesJob prepare_resumed_rows(const Request& request, const JobHeader& header, io::PosixStorage& storage);
 
 // Brings it to its end, or back to where it began; what resume_lines() and abandon_lines() throw.
 [[nodiscard]] lines::LinesReport run_resumed_rows(const std::string& file, JobStatus status, lines::LinesJob job,

@@ -354,6 +354,12 @@ struct MakeFormat {
 
 }  // namespace
 
+const Values& values_of(const Request& request) {
+  if (const Csv* const csv = std::get_if<Csv>(&request.rows)) return *csv;
+  if (const JsonLines* const json = std::get_if<JsonLines>(&request.rows)) return *json;
+  throw InternalError("the request has no values");
+}
+
 std::unique_ptr<rows::RowFormat> row_format_of(const Request& request) { return std::visit(MakeFormat{request}, request.rows); }
 
 lines::LinesJob make_rows_job(const Request& request, io::Storage& storage, SpecialOutput special, std::uint64_t assumed_bytes) {

@@ -32,6 +32,9 @@ struct PreparedLines {
 // and `job.output` is "-" then; `refused` is a UsageError.
 enum class SpecialOutput : std::uint8_t { redirected, refused };
 
+// Of a request of CSV or JSON lines.
+[[nodiscard]] const Values& values_of(const Request& request);
+
 // UsageError for keys, dates and delimiters that cannot be, and for inputs that do not go together.
 [[nodiscard]] std::unique_ptr<rows::RowFormat> row_format_of(const Request& request);
 

@@ -47,6 +47,7 @@ struct LinesOptions {
 
   [[nodiscard]] Lines& lines() { return std::get<Lines>(request.rows); }
   [[nodiscard]] const Lines& lines() const { return std::get<Lines>(request.rows); }
+  void set_salt(const Digest& salt) { lines().random_salt = salt_text(salt); }
   [[nodiscard]] bool uses_chance() const { return lines::uses_chance(order()); }
   [[nodiscard]] LineOrderTerms order() const { return order_terms(lines(), request.unique); }
 };

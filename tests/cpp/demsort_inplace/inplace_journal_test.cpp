@@ -1,9 +1,11 @@
 // The journal of an in-place job: what was appended comes back, and what was torn counts as never written.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 
+#include "base/byte_stream.h"
 #include "base/errors.h"
 #include "cpp/demsort_inplace/inplace_harness.h"
 #include "demsort_inplace/journal.h"
@@ -218,11 +220,9 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
   header.layout.unit = page_bytes;
   header.layout.keeps_runs = true;
   header.lines = LineTerms{.command = "csv",
-                           .words = {"-k2,2n", "", "a file"},
+                           .request = R"({"schema": "ecosort.request/1"})",
                            .mark_bytes = 3,
                            .first_row = "a,\"b\nc\"",
-                           .rules = {true, false},
-                           .salt = {1, 2, 250},
                            .block_bytes = 8192,
                            .most_merged = 900,
                            .run_places = 3};
@@ -256,9 +256,8 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
   EXPECT_EQ(contents->header.lines->command, "csv");
   EXPECT_EQ(contents->header.lines->mark_bytes, 3U);
   EXPECT_EQ(contents->header.lines->first_row, header.lines->first_row);
-  EXPECT_EQ(contents->header.lines->words, header.lines->words);
-  EXPECT_EQ(contents->header.lines->rules, header.lines->rules);
-  EXPECT_EQ(contents->header.lines->salt, header.lines->salt);
+  EXPECT_EQ(contents->header.lines->request, header.lines->request);
+  EXPECT_FALSE(contents->header.lines->old);
   EXPECT_EQ(contents->header.lines->most_merged, 900U);
   EXPECT_TRUE(contents->header.layout.packs);
   EXPECT_EQ(contents->header.layout.assumed_ratio, 2'500U);
@@ -290,10 +289,51 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
   EXPECT_EQ(contents->state->lines->dropped, last.lines->dropped);
 }
 
+// As a program of format 9 wrote it: words where the request is now, and their rules and salt behind the first row.
+TEST(InPlaceJournal, AJobThatAnOlderProgramBeganHasItsWords) {
+  JobHeader header{.job = 79, .kind = JobHeader::Kind::resumable_lines};
+  header.layout.unit = page_bytes;
+  header.layout.keeps_runs = true;
+  header.lines = LineTerms{.command = "csv", .request = "REQUEST", .mark_bytes = 3, .block_bytes = 8192, .most_merged = 9};
+  std::vector<std::byte> bytes = encode(header);
+  const auto text_of = [](const std::vector<std::string>& texts) {
+    ByteWriter out;
+    for (const std::string& text : texts) out.add(text);
+    return out.take();
+  };
+  const std::vector<std::byte> request = text_of({"REQUEST"});
+  const auto at = std::ranges::search(bytes, request).begin();
+  ASSERT_NE(at, bytes.end());
+  ByteWriter old;
+  old.append(bytes.data(), static_cast<std::size_t>(at - bytes.begin()));
+  old.add(std::uint64_t{2});
+  const std::vector<std::byte> words = text_of({"--by", "a file"});
+  old.append(words.data(), words.size());
+  constexpr std::size_t mark_and_no_row = 2 * sizeof(std::uint64_t);
+  const std::byte* const behind = &*at + request.size();
+  old.append(behind, mark_and_no_row);
+  for (const std::uint64_t rule : {1U, 0U}) old.add(rule);
+  old.add(std::string(16, '\x7f'));
+  old.append(behind + mark_and_no_row, static_cast<std::size_t>(bytes.data() + bytes.size() - behind) - mark_and_no_row);
+  bytes = old.take();
+  bytes.front() = std::byte{9};
+  const JobHeader found = decode_header(bytes);
+  ASSERT_TRUE(found.lines && found.lines->old);
+  EXPECT_EQ(found.lines->command, "csv");
+  EXPECT_EQ(found.lines->request, "");
+  EXPECT_EQ(found.lines->old->words, (std::vector<std::string>{"--by", "a file"}));
+  EXPECT_EQ(found.lines->old->rules, (lines::PosixRules{true, false}));
+  EXPECT_EQ(found.lines->old->salt[15], 0x7f);
+  EXPECT_EQ(found.lines->mark_bytes, 3U);
+  EXPECT_EQ(found.lines->most_merged, 9U);
+  bytes.front() = std::byte{8};
+  EXPECT_THROW((void)decode_header(bytes), IoError);
+}
+
 TEST(InPlaceJournal, AJobOfLinesInPlaceKnowsItsSpace) {
   JobHeader header{.job = 78, .kind = JobHeader::Kind::lines_in_place, .inputs = {{.path = "/f", .size_bytes = 9}}};
   header.layout.unit = page_bytes;
-  header.lines = LineTerms{.words = {}, .block_bytes = 8192, .most_merged = 5, .run_places = 5, .total_bytes = 123'456'789};
+  header.lines = LineTerms{.block_bytes = 8192, .most_merged = 5, .run_places = 5, .total_bytes = 123'456'789};
   Bench bench;
   bench.create(header);
   const auto contents = reopen(bench.bytes());

@@ -90,22 +90,22 @@ std::string text_of_jsonl(std::uint64_t seed, std::size_t rows, std::uint64_t mo
   return text;
 }
 
-// The journal keeps the size of the run buffers behind the words of the command.
-constexpr const char* settings_word = "run buffer";
-
-std::vector<std::string> words_of(const SmallLines& sort) {
-  std::vector<std::string> words = sort.words;
-  words.emplace_back(settings_word);
-  words.push_back(std::to_string(sort.run_buffer_bytes));
-  return words;
+// What the journal keeps in the place of a request: the words of a command, then the size of the run buffers.
+std::string settings_of(const SmallLines& sort) {
+  std::string settings;
+  for (const std::string& word : sort.words) settings += word + '\n';
+  return settings + std::to_string(sort.run_buffer_bytes);
 }
 
 SmallLines sort_of(const JobHeader& header) {
   SmallLines sort;
   sort.command = header.lines->command;
-  sort.words = header.lines->words;
-  sort.run_buffer_bytes = std::stoull(sort.words.back());
-  sort.words.resize(sort.words.size() - 2);
+  std::string_view settings = header.lines->request;
+  for (std::size_t end = settings.find('\n'); end != std::string_view::npos; end = settings.find('\n')) {
+    sort.words.emplace_back(settings.substr(0, end));
+    settings.remove_prefix(end + 1);
+  }
+  sort.run_buffer_bytes = std::stoull(std::string(settings));
   sort.block_bytes = header.lines->block_bytes;
   if (header.layout.packs) sort.compress = codec::text_of(header.compression.terms);
   return sort;
@@ -273,7 +273,7 @@ JobHeader SmallLines::header() const {
   header.compression = codec::run_compression_of_word(compress);
   header.layout.packs = !header.compression.is_none();
   header.lines = LineTerms{.command = command,
-                           .words = words_of(*this),
+                           .request = settings_of(*this),
                            .mark_bytes = has_mark(inputs.front()) ? 3U : 0U,
                            .block_bytes = block_bytes,
                            .most_merged = most_merged,
