@@ -26,8 +26,7 @@ std::optional<int> run_resumable_rows(const RowsCommand& command, double started
   inplace::require_space(*prepared);
   prepared->job.look = command.look;
   open_queue(session, command.sort.means.io, job_queue_depth, quiet);
-  check_threads_can_start(prepared->job.plan.threads + 1,
-                          command.sort.format() == Format::lines ? "--parallel" : "--threads");
+  check_threads_can_start(prepared->job.plan.threads + 1, command.sort.format() == Format::lines ? "--parallel" : "--threads");
   tell_job_place(prepared->output, quiet);
   const JobRun run{prepared->output, command.reports, rows_noun(inplace::command_of(command.sort))};
   const lines::LinesJob figures = inplace::figures_of(prepared->job);

@@ -117,7 +117,7 @@ JobResult result_of(const Request& request, lines::LinesReport report, const lin
   JobResult result{are_lines ? summary_of(report) : table_summary(report), report.notices, {}};
   if (!are_lines) std::ranges::copy(null_notices(request, report), std::back_inserter(result.notices));
   result.stats = [request, are_lines, report = std::move(report), &figures](const engine::PhaseLog& log, double started_s,
-                                                                           const std::string& backend) {
+                                                                            const std::string& backend) {
     return are_lines ? lines_stats_json(report, log, process_usage(started_s), figures, backend)
                      : table_stats_json(request, report, log, process_usage(started_s), figures, backend);
   };
@@ -125,8 +125,7 @@ JobResult result_of(const Request& request, lines::LinesReport report, const lin
 }
 
 Request request_of(const InPlaceOptions& given, const inplace::JobHeader& header) {
-  Request request =
-      header.lines->old ? request_of_words(given, header) : inplace::request_of(header, given.run.file);
+  Request request = header.lines->old ? request_of_words(given, header) : inplace::request_of(header, given.run.file);
   take_means(given, header, request);
   return request;
 }

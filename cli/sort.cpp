@@ -24,7 +24,6 @@
 #include "cli/watched_run.h"
 #include "cli/write_signals.h"
 #include "job/predict.h"
-#include "job/run.h"
 #include "job/session.h"
 
 namespace ecosort::cli {

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import BUILD, ROOT
+from inplace.support import drive_of
 
 EXAMPLES = ROOT / "docs" / "examples"
 
@@ -79,6 +80,19 @@ def test_the_examples_sort_as_the_program_does(examples: Path, ecosort: Path, tm
     call("cmp", tmp_path / "out", tmp_path / "expected")
     missing = subprocess.run([examples / program, "missing", "out2"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (missing.returncode, "missing" in missing.stderr, (tmp_path / "out2").exists()) == (2, True, False)
+
+
+def test_the_library_sorts_in_place_and_continues(examples: Path, ecosort: Path, tmp_path: Path) -> None:
+    """An error while the merge begins leaves a job, which the library itself, or the program, continues."""
+    with drive_of("ext4", tmp_path) as drive:
+        file, program = drive.root / "data", str(examples / "sort_in_place")
+        for way_on in ([program, str(file)], [str(ecosort), "resume", "-q", str(file)]):
+            call(ecosort, "gen", "-a", "200000", file)
+            call(ecosort, "sort", file, "-o", tmp_path / "expected")
+            ended = subprocess.run([program, str(file), "merge"], capture_output=True, text=True, check=False)
+            assert (ended.returncode, file.exists(), ended.stderr) == (5, False, "interrupted; call it once more\n")
+            call(*way_on)
+            call("cmp", file, tmp_path / "expected")
 
 
 @pytest.mark.parametrize(

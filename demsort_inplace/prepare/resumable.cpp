@@ -15,7 +15,6 @@
 #include "demsort_inplace/resumable_sort.h"
 #include "io/direct_io.h"
 #include "job/places.h"
-#include "job/run.h"
 
 namespace ecosort::inplace {
 namespace {

@@ -25,7 +25,8 @@ namespace ecosort::inplace {
 [[nodiscard]] LineTerms kept_terms(const Request& request);
 [[nodiscard]] Request request_of(const JobHeader& header, const std::string& file);
 
-// The sort as a job has it, whose runs are stored as they are. `assumed_bytes`, if not 0, are of inputs that are not to be opened.
+// The sort as a job has it, whose runs are stored as they are. `assumed_bytes`, if not 0, are of inputs that are not to be
+// opened.
 [[nodiscard]] lines::LinesJob make_kept_job(Request request, std::uint64_t assumed_bytes, io::Storage& storage);
 
 // Everything checked and opened; nothing created.

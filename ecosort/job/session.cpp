@@ -6,6 +6,8 @@ namespace ecosort::job {
 
 void check_queue_name(const std::string& io) { (void)io::parse_backend(io); }
 
+unsigned queue_depth(const planner::Plan& plan) noexcept { return plan.read_depth + plan.write_depth + 4; }
+
 void Session::open_queue(const std::string& io, unsigned depth) {
   close_queue();
   backend_ = io::make_queue(io::parse_backend(io), depth);

@@ -14,6 +14,7 @@
 #include "io/counting_queue.h"
 #include "io/posix_storage.h"
 #include "io/reactor.h"
+#include "plan/plan.h"
 
 namespace ecosort::job {
 
@@ -21,6 +22,9 @@ struct PreparedLines;
 
 // UsageError if nothing that serves requests has this name: "auto", "uring", "pool" or "stxxl".
 void check_queue_name(const std::string& io);
+
+// What a queue must accept for this plan.
+[[nodiscard]] unsigned queue_depth(const planner::Plan& plan) noexcept;
 
 // Outlives the run. One thread; the queue may be notified by any, also by a signal handler.
 class Session {

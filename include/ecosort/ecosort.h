@@ -76,6 +76,11 @@ typedef struct ecosort_report {
 ECOSORT_C_API ecosort_status ecosort_sort(const ecosort_request* request, const ecosort_callbacks* callbacks,
                                           ecosort_report* report, ecosort_error** error);
 
+/* Continues with the job of a resumable sort into `file`, or of a sort of `file` in place (place.kind of the request), that a
+ * crash or an error ended. `memory_bytes` and `threads`: 0: as it was begun. */
+ECOSORT_C_API ecosort_status ecosort_resume(const char* file, uint64_t memory_bytes, unsigned threads,
+                                            const ecosort_callbacks* callbacks, ecosort_report* report, ecosort_error** error);
+
 /* NULL on failure. Of the request counts what concerns records, the memory, the threads and the first temporary directory. */
 ECOSORT_C_API ecosort_sorter* ecosort_sorter_new(const ecosort_request* request, ecosort_error** error);
 ECOSORT_C_API void ecosort_sorter_free(ecosort_sorter* sorter); /* gives up what was not read */

@@ -77,9 +77,19 @@ class ECOSORT_API Observer {
 // What sort() would do. Opens and checks the files, creates nothing. UsageError for what cannot work.
 [[nodiscard]] ECOSORT_API Plan plan(const Request& request);
 
-// Sorts. Throws UsageError, NotEnoughMemory, NotEnoughSpace, IoError, VerificationError, Interrupted (when `stop` is requested):
-// the output then does not exist, or is what it was before.
+// Sorts, to a file, as a job that outlives crashes, or in place: request.place. Throws UsageError, NotEnoughMemory,
+// NotEnoughSpace, IoError, VerificationError, Interrupted (when `stop` is requested): the output then does not exist, or is what
+// it was before.
 ECOSORT_API Report sort(const Request& request, Observer* observer = nullptr, std::stop_token stop = {});
+
+// Continues with the job of a resumable sort into `file`, or of a sort of `file` in place, that a crash or an error ended; or
+// gives it up: a resumable sort leaves nothing behind, in place all records or lines are in `file` again, sorted as far as they
+// are. Of `means` memory, threads and I/O count; what is not said is as it was. Throws as sort() does; UsageError where there is
+// no job.
+ECOSORT_API Report resume(const std::string& file, const Means& means = {}, Observer* observer = nullptr,
+                          std::stop_token stop = {});
+ECOSORT_API Report abandon(const std::string& file, const Means& means = {}, Observer* observer = nullptr,
+                           std::stop_token stop = {});
 
 // Records inside a program, more than fit in memory: push them, then pull them in order.
 //

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TREES = ("ecosort", "cli", "demsort_inplace", "tuning", "tests")
+TREES = ("ecosort", "cli", "demsort_inplace", "library", "tuning", "tests")
 # libstdc++'s parallel mode includes gcc's omp.h, which clang cannot read.
 GCC_ONLY = {ROOT / "ecosort/engine/fixed/split.cpp"}
 # Only built for `make bench`: Google Benchmark's loops, `for (auto _ : state)`, are dead stores to the analyzer, and STXXL's

@@ -216,6 +216,65 @@ TEST_F(LibraryTest, SortsJsonLinesByPaths) {
   EXPECT_THROW(sort(wanted), UsageError);
 }
 
+// In place only some file systems will do: tests/test_library.py has that.
+TEST_F(LibraryTest, JobsOutliveAStop) {
+  std::vector<std::uint64_t> input = numbers(many, 21);
+  write(path("in"), input);
+  std::ofstream(path("lines")) << "b\na\n";
+  Request records = request("in", "out"), rows = request("lines", "out-lines");
+  records.place.kind = PlaceKind::resumable;
+  rows.rows = Lines{};
+  rows.place.kind = PlaceKind::resumable;
+  std::stop_source stopped;
+  stopped.request_stop();
+  std::ranges::sort(input);
+  for (const Request& job : {records, rows}) {
+    const std::string file = job.place.output;
+    EXPECT_THROW(sort(job, nullptr, stopped.get_token()), Interrupted) << file;
+    EXPECT_TRUE(std::filesystem::exists(file + ".ecosort"));
+    EXPECT_THROW(sort(job), UsageError) << "a job is there already";
+    (void)resume(file, {.memory_bytes = std::uint64_t{4} << 20U, .threads = 1});
+    EXPECT_FALSE(std::filesystem::exists(file + ".ecosort"));
+  }
+  EXPECT_EQ(read(path("out")), input);
+  EXPECT_EQ(text(path("out-lines")), "a\nb\n");
+  EXPECT_THROW(resume(path("out")), UsageError) << "there is no job any more";
+  EXPECT_EQ(ecosort_resume(path("out").c_str(), 0, 0, nullptr, nullptr, nullptr), ECOSORT_USAGE);
+}
+
+TEST_F(LibraryTest, AJobThatIsGivenUpLeavesNothing) {
+  write(path("in"), numbers(many, 22));
+  Request wanted = request("in", "out");
+  wanted.place.kind = PlaceKind::resumable;
+  std::stop_source stopped;
+  stopped.request_stop();
+  EXPECT_THROW(sort(wanted, nullptr, stopped.get_token()), Interrupted);
+  (void)abandon(path("out"));
+  EXPECT_FALSE(std::filesystem::exists(path("out.ecosort")));
+  EXPECT_FALSE(std::filesystem::exists(path("out")));
+}
+
+TEST_F(LibraryTest, AJobRefusesWhatItCannotDo) {
+  write(path("in"), numbers(10, 1));
+  Request wanted = request("in", "out");
+  wanted.place.kind = PlaceKind::resumable;
+  const auto refuses = [](Request request, auto change) {
+    change(request);
+    EXPECT_THROW(sort(request), UsageError);
+  };
+  refuses(wanted, [](Request& of) { of.unique = true; });
+  refuses(wanted, [](Request& of) { of.place.output = "-"; });
+  refuses(wanted, [](Request& of) { of.inputs = {"-"}; });
+  refuses(wanted, [](Request& of) { of.input_order = InputOrder::sorted; });
+  refuses(wanted, [](Request& of) { of.means.temp_directories = {"/tmp"}; });
+  refuses(wanted, [](Request& of) { of.place.kind = PlaceKind::in_place; });  // an output is named
+  wanted.place = {.kind = PlaceKind::in_place};
+  refuses(wanted, [](Request& of) { of.inputs.push_back("more"); });
+  refuses(wanted, [](Request& of) { of.rows = Csv{{.keys = {"n"}}}; });
+  refuses(wanted, [](Request& of) { of.rows = Lines{.header_lines = 1}; });
+  EXPECT_FALSE(std::filesystem::exists(path("in.ecosort")));
+}
+
 TEST_F(LibraryTest, ErrorsHaveNumbers) {
   EXPECT_THROW(sort({}), UsageError);
   write(path("in"), numbers(1000, 1));

@@ -21,7 +21,7 @@
 #include "io/posix_storage.h"
 #include "job/prepare_records.h"
 #include "job/prepare_rows.h"
-#include "job/run.h"
+#include "job/session.h"
 
 namespace {
 

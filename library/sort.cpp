@@ -1,6 +1,7 @@
 // The interface of the library: include/ecosort/ecosort.hpp.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -11,7 +12,9 @@
 #include "job/plan_json.h"
 #include "job/prepare_records.h"
 #include "job/prepare_rows.h"
-#include "job/run.h"
+#include "job/session.h"
+#include "library/jobs.h"
+#include "library/run.h"
 #include "sortbenchmark/gensort.h"
 
 namespace ecosort {
@@ -31,7 +34,8 @@ void check_complete(const Request& request) {
   if (lines != nullptr && lines->terminator != '\n' && lines->terminator != '\0')
     throw UsageError("lines end with '\\n' or with NUL");
   if (request.inputs.empty()) throw UsageError("no input is named");
-  if (request.place.output.empty()) throw UsageError("no output is named");
+  const bool is_in_place = request.place.kind == PlaceKind::in_place;
+  if (request.place.output.empty() && !is_in_place) throw UsageError("no output is named");
   if (request.means.threads > planner::most_threads) throw UsageError("more threads than can be");
 }
 
@@ -77,6 +81,28 @@ auto in_words_of_the_library(const Work& work) {
   }
 }
 
+Report sort_records(const Request& request, const library::Attendance& attendance) {
+  auto storage = std::make_unique<io::PosixStorage>();
+  const auto prepared = std::make_shared<job::PreparedRecords>(job::prepare_records(request, *storage));
+  io::Backend backend = io::make_queue(io::parse_backend(request.means.io), job::queue_depth(prepared->job.plan));
+  const auto work = [prepared](const inplace::Environment& on) {
+    Report report = library::report_of(engine::sort(prepared->job, library::sort_environment(on)));
+    report.notices.insert(report.notices.begin(), prepared->notices.begin(), prepared->notices.end());
+    return report;
+  };
+  return library::run(work, std::move(backend), std::move(storage), attendance);
+}
+
+Report sort_rows(const Request& request, const library::Attendance& attendance) {
+  auto storage = std::make_unique<io::PosixStorage>();
+  const auto prepared = std::make_shared<job::PreparedLines>(prepare_rows(request, *storage));
+  io::Backend backend = job::make_row_queue(request.means.io, *prepared);
+  const auto work = [prepared, format = request.format()](const inplace::Environment& on) {
+    return library::report_of(lines::sort_lines(prepared->job, library::sort_environment(on)), format);
+  };
+  return library::run(work, std::move(backend), std::move(storage), attendance);
+}
+
 }  // namespace
 
 Observer::~Observer() = default;
@@ -91,15 +117,11 @@ Plan plan(const Request& request) {
 
 Report sort(const Request& request, Observer* observer, std::stop_token stop) {
   check_complete(request);
-  const job::Attendance attendance{observer, std::move(stop)};
-  auto storage = std::make_unique<io::PosixStorage>();
-  if (request.format() != Format::records) {
-    job::PreparedLines prepared = prepare_rows(request, *storage);
-    return job::run_lines(std::move(prepared), request.means.io, std::move(storage), attendance);
-  }
+  const library::Attendance attendance{observer, std::move(stop)};
   return in_words_of_the_library([&] {  // a stream shows what it is only when its first block comes
-    job::PreparedRecords prepared = job::prepare_records(request, *storage);
-    return job::run_records(std::move(prepared), request.means.io, std::move(storage), attendance);
+    if (request.place.kind != PlaceKind::file)
+      if (std::optional<Report> report = library::run_job(request, attendance)) return *std::move(report);
+    return request.format() == Format::records ? sort_records(request, attendance) : sort_rows(request, attendance);
   });
 }
 

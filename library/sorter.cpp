@@ -18,7 +18,8 @@
 #include "base/errors.h"
 #include "ecosort/ecosort.hpp"
 #include "job/prepare_records.h"
-#include "job/run.h"
+#include "job/session.h"
+#include "library/run.h"
 
 namespace ecosort {
 
@@ -60,14 +61,20 @@ struct Reader::Impl {
     const Request request = request_of(terms);
     Ends in = connect(), out = connect();
     auto storage = std::make_unique<io::PosixStorage>(io::StandardStreams{in.theirs.get(), out.theirs.get()});
-    job::PreparedRecords prepared = job::prepare_records(request, *storage);  // has descriptors of its own for the input
+    auto prepared = std::make_shared<job::PreparedRecords>(
+        job::prepare_records(request, *storage));  // has descriptors of its own for the input
     to_sort = std::move(in.ours);
     from_sort = std::move(out.ours);
     const BlockedSignals blocked;
-    worker = std::thread([this, io = request.means.io, prepared = std::move(prepared), storage = std::move(storage),
+    const unsigned depth = job::queue_depth(prepared->job.plan);
+    worker = std::thread([this, io = request.means.io, depth, prepared = std::move(prepared), storage = std::move(storage),
                           end = std::move(out.theirs)]() mutable {
       try {
-        report = job::run_records(std::move(prepared), io, std::move(storage), {nullptr, stop.get_token()});
+        const auto work = [prepared](const inplace::Environment& on) {
+          return library::report_of(engine::sort(prepared->job, library::sort_environment(on)));
+        };
+        report =
+            library::run(work, io::make_queue(io::parse_backend(io), depth), std::move(storage), {nullptr, stop.get_token()});
       } catch (...) {
         error = std::current_exception();
       }

@@ -136,6 +136,14 @@ ecosort_status ecosort_sort(const ecosort_request* request, const ecosort_callba
   });
 }
 
+ecosort_status ecosort_resume(const char* file, uint64_t memory_bytes, unsigned threads, const ecosort_callbacks* callbacks,
+                              ecosort_report* report, ecosort_error** error) {
+  return guarded(error, [&] {
+    Callbacks observer(callbacks);
+    fill(report, ecosort::resume(text(file), {.memory_bytes = memory_bytes, .threads = threads}, &observer));
+  });
+}
+
 ecosort_sorter* ecosort_sorter_new(const ecosort_request* request, ecosort_error** error) {
   std::unique_ptr<ecosort_sorter> made;
   const ecosort_status status = guarded(error, [&] {

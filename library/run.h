@@ -1,0 +1,36 @@
+// Runs what was prepared for a program that called the library: an Observer looks on, a stop token ends it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+#include "demsort_inplace/job_bench.h"
+#include "ecosort/ecosort.hpp"
+#include "engine/fixed/sort.h"
+#include "engine/rows/lines_sort.h"
+#include "io/backends.h"
+#include "io/posix_storage.h"
+
+namespace ecosort::library {
+
+// Who looks on at a sort, and may end it.
+struct Attendance {
+  Observer* observer = nullptr;
+  std::stop_token stop;
+};
+
+// Owns what was prepared. Where the queue breaks, that and the storage stay as long as the process.
+using Work = std::function<Report(const inplace::Environment& on)>;
+
+// Throws what `work` throws, and IoError where the queue breaks.
+[[nodiscard]] Report run(Work work, io::Backend backend, std::unique_ptr<io::PosixStorage> storage, const Attendance& attendance);
+
+// Where a sort of one go works.
+[[nodiscard]] engine::Environment sort_environment(const inplace::Environment& on);
+
+[[nodiscard]] Report report_of(const engine::SortReport& done);
+// Lines on top count as records of `format` lines; a header of CSV is no row.
+[[nodiscard]] Report report_of(const lines::LinesReport& done, Format format);
+
+}  // namespace ecosort::library
