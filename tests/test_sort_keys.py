@@ -7,13 +7,13 @@ import re
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from inplace.support import drive_of
-from pairs import pairs
+from pairs import pairs, turns
 from sort_support import BACKENDS, MIB, Run, read_json, succeeded
 
 # --- oracle ------------------------------------------------------------------------------------------------------------
@@ -250,6 +250,9 @@ KEYS = [
 ]
 
 
+ORDERS: list[list[str]] = [[], ["--reverse"], ["--unique"], ["--reverse", "--unique"]]
+
+
 @functools.cache
 def mixed_records(count: int, seed: int = 3) -> bytes:
     rng = random.Random(seed)
@@ -263,11 +266,14 @@ def mixed_records(count: int, seed: int = 3) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("keys", "words", "shape"),
-    pairs(KEYS, [[], ["--reverse"], ["--unique"], ["--reverse", "--unique"]], ["one pass", "two passes"]),
+    ("keys", "how"),
+    turns(
+        KEYS, list(product([[], ["--reverse"], ["--unique"], ["--reverse", "--unique"]], ["one pass", "two passes"])), rounds=2
+    ),
     ids=str,
 )
-def test_several_keys(run: Run, tmp_path: Path, keys: list[str], words: list[str], shape: str) -> None:
+def test_several_keys(run: Run, tmp_path: Path, keys: list[str], how: tuple[list[str], str]) -> None:
+    words, shape = how
     data, memory = (mixed_records(6_000), "64MiB") if shape == "one pass" else (mixed_records(40_000), "2MiB")
     ordered = oracle(data, 32, keys, "--reverse" in words, "--unique" in words)
     out, stats = sort(run, tmp_path, data, 32, *key_words(keys), *words, "--memory", memory)
@@ -400,7 +406,7 @@ def records_with(make: Callable[[random.Random, int], Callable[[int], bytes]]) -
 
 @pytest.mark.parametrize(
     ("make", "key", "piped"),
-    pairs([urls, times, shrinking, equal, shops, few], ["0:64", "0:64:desc", "0:64:nocase"], [False, True]),
+    turns([urls, times, shrinking, equal, shops, few], ["0:64", "0:64:desc", "0:64:nocase"], [False, True], rounds=2),
 )
 def test_long_common_prefixes(
     run: Run, tmp_path: Path, make: Callable[[random.Random, int], Callable[[int], bytes]], key: str, piped: bool
