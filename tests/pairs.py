@@ -17,11 +17,14 @@ def pairs(*axes: Sequence[Any], soak: bool = SOAK) -> list[Row]:
     return [tuple(axis[i] for axis, i in zip(axes, row, strict=True)) for row in rows]
 
 
-def turns(*axes: Sequence[Any], soak: bool = SOAK) -> list[Row]:
-    """Every value of each axis comes at least once: for axes that have little to do with each other."""
+def turns(*axes: Sequence[Any], rounds: int = 1, soak: bool = SOAK) -> list[Row]:
+    """Every value of each axis comes at least once: for axes that have little to do with each other. In each further round they
+    come with others."""
     if soak:
         return list(product(*axes))
-    return [tuple(axis[i % len(axis)] for axis in axes) for i in range(max(map(len, axes)))]
+    first, *others = axes
+    rows = range(max(map(len, axes)))
+    return [(first[i % len(first)], *(axis[(i + turn) % len(axis)] for axis in others)) for turn in range(rounds) for i in rows]
 
 
 def _covering(rows: list[tuple[int, ...]]) -> list[tuple[int, ...]]:

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from conftest import BUILD, ROOT
 
 sys.path.insert(0, str(ROOT / "tuning" / "bench"))
 
-from ecosort_bench import charts, costs, cpu_floor, inputs, lines, long_keys, report, stages, tables, targets
+from ecosort_bench import charts, cli, costs, cpu_floor, inputs, lines, long_keys, report, stages, tables, targets
 from ecosort_bench.contenders import Contenders, Work
 from ecosort_bench.verdict import Verdict
 from ecosort_measure import cold_run, floor_trace, paired
@@ -406,14 +407,16 @@ def test_inputs_have_the_order_they_are_named_after(tmp_path: Path, kind: str) -
     assert [p.name for p in tmp_path.iterdir()] == ["in"]
 
 
-def test_a_whole_benchmark_runs_keeps_its_numbers_and_goes_on(tmp_path: Path) -> None:
+def test_a_whole_benchmark_runs_keeps_its_numbers_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cold_run, "settle_memory", lambda _size: None)
+    monkeypatch.setattr(stages, "BLOCK_SIZES", stages.BLOCK_SIZES[:2])
+    monkeypatch.setattr(stages, "DEPTHS", stages.DEPTHS[:2])
     result = tmp_path / "result.json"
     words = ["--records", "100000", "--memory", "4MiB", "--rounds", "1", "--floor-rounds", "1"]
     words += ["--stage", "main", "--stage", "gen_check"]
     words += ["--contender", "gnu_sort=1", "--build", str(BUILD), "--dir", str(tmp_path), "--result", str(result)]
-    command = [sys.executable, str(ROOT / "tuning" / "bench" / "bench.py"), *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = CliRunner().invoke(cli.main, words)
+    assert done.exit_code == 0, done.output
     data = json.loads(result.read_text())
     walls = [run["wall_s"] for run in data["runs"] if run["contender"] == "ecosort"]
     assert len(walls) >= 1
@@ -432,8 +435,8 @@ def test_a_whole_benchmark_runs_keeps_its_numbers_and_goes_on(tmp_path: Path) ->
 
     del data["runs"][-1]
     result.write_text(json.dumps(data))
-    again = subprocess.run([*command, "--continue"], capture_output=True, text=True, timeout=250, check=False)
-    assert again.returncode == 0, again.stdout + again.stderr
+    again = CliRunner().invoke(cli.main, [*words, "--continue"])
+    assert again.exit_code == 0, again.output
     assert again.stdout.count(" round ") == 1
     assert len(json.loads(result.read_text())["runs"]) == len(data["runs"]) + 1
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from gensort_records import RECORD_BYTES, checksum, key, sorted_stably, split, write_records
+from pairs import pairs
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -207,9 +208,11 @@ def large(ecosort: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return b"".join(records)
 
 
-@pytest.mark.parametrize("flags", [[], ["-t1"], ["-t5"]])
-@pytest.mark.parametrize("caching", ["", ",buf"])
-@pytest.mark.parametrize("swap", [None, (40_959, 45_000), (5, 99_999), (100_000, 99_999)])
+@pytest.mark.parametrize(
+    ("flags", "caching", "swap"),
+    pairs([[], ["-t1"], ["-t5"]], ["", ",buf"], [None, (40_959, 45_000), (5, 99_999), (100_000, 99_999)]),
+    ids=str,
+)
 def test_checks_large_files_across_blocks(
     run: Run, large: bytes, tmp_path: Path, flags: list[str], caching: str, swap: tuple[int, int] | None
 ) -> None:

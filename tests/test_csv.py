@@ -81,7 +81,7 @@ def test_later_keys_decide_among_equal_rows(ecosort: Path, tmp_path: Path, seed:
 @functools.cache
 def more_than_the_memory_holds(type_: str) -> tuple[list[bytes], bytes, bytes]:
     """Rows, what a sort by the first column makes of them, and what one with --unique does."""
-    rows = random_rows(random.Random(7), 60_000, [type_, "text"])
+    rows = random_rows(random.Random(7), 35_000, [type_, "text"])
     sorted_rows, first_rows = (b"".join(in_order(rows, [Key(0, type_)], unique=unique)) for unique in (False, True))
     return rows, sorted_rows, first_rows
 

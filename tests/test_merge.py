@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pairs import turns
 from sort_support import MIB, OVERHEAD_BYTES, Require, Run, expected, faults, listing, mounted, read_json, refused, succeeded
 
 FEW = b"ab\x00\xff" * 64  # makes of any bytes a few different ones: equal keys within a file and between files
@@ -275,11 +276,13 @@ def test_an_interrupted_merge_leaves_nothing(ecosort: Path, tmp_path: Path) -> N
 PASSES = ("--memory", "2MiB")
 
 
-@pytest.mark.parametrize("codec", ["none", "lz4", "zstd", "auto"])
-@pytest.mark.parametrize(("record_size", "keys"), [*FORMATS[:4], (1000, ["990:10"])])
+@pytest.mark.parametrize(
+    ("format_", "codec"), turns([*FORMATS[:4], (1000, ["990:10"])], ["none", "lz4", "zstd", "auto"], rounds=2), ids=str
+)
 def test_what_is_written_between_passes_is_compressed(
-    run: Run, tmp_path: Path, record_size: int, keys: list[str], codec: str
+    run: Run, tmp_path: Path, format_: tuple[int, list[str]], codec: str
 ) -> None:
+    record_size, keys = format_
     count = 20_000 // record_size + 3
     paths, everything = write_sorted(tmp_path, [count, 0, *([count] * 120)], record_size, keys)
     words = ["--record-size", str(record_size), *(word for key in keys for word in ("--key", key))]
@@ -358,8 +361,7 @@ def test_compression_that_cannot_be_is_refused(run: Run, tmp_path: Path, words: 
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("codec", ["lz4", "zstd", "zstd:9"])
-@pytest.mark.parametrize("record_size", [100, 1000, 4096])
+@pytest.mark.parametrize(("record_size", "codec"), turns([100, 1000, 4096], ["lz4", "zstd", "zstd:9"]))
 def test_the_memory_that_a_refusal_names_compresses(run: Run, tmp_path: Path, record_size: int, codec: str) -> None:
     paths, everything = write_sorted(tmp_path, [10_000 // record_size] * 400, record_size, ["0:10"])
     words = [f"--record-size={record_size}", "--key=0:10", f"--compress={codec}", *paths, "-o", tmp_path / "out"]

@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 from capabilities import SOAK
+from pairs import pairs
 from sort_support import (
+    BACKENDS,
     KIB,
     MIB,
     Events,
@@ -492,8 +494,9 @@ def overwrite(path: Path) -> None:
         file.write(b"different!")
 
 
-@pytest.mark.parametrize("change", [shrink, grow, touch, overwrite])
-@pytest.mark.parametrize("memory", ["4MiB", "256MiB"])
+@pytest.mark.parametrize(
+    ("change", "memory", "backend"), pairs([shrink, grow, touch, overwrite], ["4MiB", "256MiB"], BACKENDS), indirect=["backend"]
+)
 def test_an_input_that_changes_while_it_is_read(
     ecosort: Path, tmp_path: Path, more_data: bytes, change: Callable[[Path], None], memory: str, backend: str
 ) -> None:

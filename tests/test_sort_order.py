@@ -174,7 +174,7 @@ SIZES = [
 @pytest.mark.parametrize("size", SIZES)
 def test_record_sizes_in_two_passes(run: Run, tmp_path: Path, size: int) -> None:
     """The default key is the first ten bytes, or all of a shorter record."""
-    count = 5 * MIB // (size + 16) + 1
+    count = 4 * MIB // (size + 16) + 1
     rng = random.Random(size)
     # Few different bytes, so that keys repeat and ties are long.
     data = rng.randbytes(count * size).translate(bytes(i % 3 for i in range(256)) if size > 2 else None)

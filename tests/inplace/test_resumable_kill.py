@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from capabilities import SOAK
 from lines_support import numbered_lines, sorted_by_sort
+from pairs import turns
 from sort_support import FileSystem, Run, expected, make_records
 
 from .support import (
@@ -102,8 +103,7 @@ class Sorting(Attempts):
 
 
 @pytest.mark.timeout(1800 if SOAK else 300)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", JOBS)
+@pytest.mark.parametrize(("name", "kind"), turns(list(JOBS), KINDS))
 def test_killed_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, name: str, kind: str) -> None:
     job = JOBS[name]
     kills = Kills(job.kills, random.Random(name + kind))
@@ -126,8 +126,7 @@ def test_killed_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, name:
 
 
 @pytest.mark.timeout(1800 if SOAK else 300)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", ["sort --resumable", "lines --resumable"])
+@pytest.mark.parametrize(("name", "kind"), turns(["sort --resumable", "lines --resumable"], KINDS))
 def test_power_cut_at_random_moments(ecosort: Path, run: Run, tmp_path: Path, name: str, kind: str) -> None:
     """The whole file system is shut down without writing anything more and mounted again; resumptions are cut, too."""
     rng = random.Random(f"cut {name} {kind}")

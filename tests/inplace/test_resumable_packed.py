@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from capabilities import SOAK
 from lines_support import numbered_lines
+from pairs import turns
 from sort_support import MIB, OVERHEAD_BYTES, FileSystem, Run, listing, make_records, read_json, refused, succeeded
 
 from .support import job_directory, kill_at_sync, killed_in_merge, syncs_of
@@ -90,8 +91,7 @@ def runs_of(stats: Path) -> dict[str, Any]:
 # --- the result --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("codec", ["lz4", "zstd:3", "auto"])
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(("name", "codec"), turns(list(KINDS), ["lz4", "zstd:3", "auto"]))
 def test_the_output_is_that_of_an_ordinary_sort(
     run: Run, tmp_path: Path, texts: dict[str, bytes], results: dict[str, bytes], name: str, codec: str
 ) -> None:
@@ -153,8 +153,7 @@ def interrupted(ecosort: Path, directory: Path, name: str, text: bytes, *more: s
     return out
 
 
-@pytest.mark.parametrize("codec", ["lz4", "zstd"])
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(("name", "codec"), turns(list(KINDS), ["lz4", "zstd"]))
 def test_compressed_runs_are_merged_without_their_job(
     ecosort: Path, run: Run, tmp_path: Path, texts: dict[str, bytes], results: dict[str, bytes], name: str, codec: str
 ) -> None:
@@ -198,8 +197,7 @@ def test_too_little_memory_to_resume_is_refused_with_what_would_do(
     assert out.read_bytes() == results[name]
 
 
-@pytest.mark.parametrize("codec", ["lz4", "zstd"])
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(("name", "codec"), turns(list(KINDS), ["zstd", "lz4"]))
 def test_more_threads_than_it_began_with_need_no_more_memory(
     ecosort: Path, run: Run, tmp_path: Path, texts: dict[str, bytes], results: dict[str, bytes], name: str, codec: str
 ) -> None:

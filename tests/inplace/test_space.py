@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from capabilities import SOAK
+from pairs import turns
 from sort_support import KIB, MIB, Run, expected, make_records, mounted, refused, succeeded
 
 from .support import KINDS, drive_of, job_directory, plan_of
@@ -20,8 +21,7 @@ MATRIX = [
 ]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("size", "memory", "record_size"), MATRIX)
+@pytest.mark.parametrize(("size", "memory", "record_size", "kind"), [(*row, kind) for row, kind in turns(MATRIX, KINDS)])
 def test_exactly_the_space_of_the_plan_is_enough(
     ecosort: Path, run: Run, tmp_path: Path, kind: str, size: int, memory: str, record_size: int
 ) -> None:
@@ -89,8 +89,7 @@ def test_clusters_are_refused(run: Run, tmp_path: Path, ecosort: Path) -> None:
         subprocess.run(["umount", root], check=True)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("memory", ["64MiB", "16MiB"])
+@pytest.mark.parametrize(("kind", "memory"), turns(KINDS, ["64MiB", "16MiB"]))
 def test_a_file_is_sorted_in_two_point_four_percent(ecosort: Path, run: Run, tmp_path: Path, kind: str, memory: str) -> None:
     size = 1_000_000_000 if SOAK else 200_000_000
     spare = size * 24 // 1000

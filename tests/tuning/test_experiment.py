@@ -146,7 +146,7 @@ def test_a_real_drive_is_filled_and_nothing_of_it_is_left(
     place = BUILD / f"fill-{os.getpid()}"
     place.mkdir()
     try:
-        words = ("fill", "--dir", place, "--size", "30MB", "--memory", "8MiB", "--rounds", "1", "--out", "figures")
+        words = ("fill", "--dir", place, "--size", "16MB", "--memory", "8MiB", "--rounds", "1", "--out", "figures")
         done = tune("experiment", *words, env={"ECOSORT_PROGRAM": str(ecosort)})
         assert done.returncode == 0, done.stderr
         metered = tune("experiment", *words, "--meter", "exec:x", env={"ECOSORT_PROGRAM": str(ecosort)})
@@ -276,7 +276,7 @@ def evenly_busy(root: Path) -> Iterator[None]:
 
 
 SIMULATED_METERS = {
-    "its scheme": "sim:#period=0.05,root={directory}",
+    "its scheme": "sim:#period=0.01,root={directory}",
     "its header": "exec:{python} {directory}/made_up.py",
     "a setting": "exec:{python} {directory}/counter.py#simulated=yes",
 }
@@ -291,7 +291,7 @@ def test_a_meter_that_is_simulated_is_known_by_what_it_says(by: str, tmp_path: P
     (tmp_path / "made_up.py").write_text(COUNTER.replace('"lag_s": 0', '"lag_s": 0, "simulated": True'))
     meter = SIMULATED_METERS[by].format(python=sys.executable, directory=tmp_path)
     try:
-        records = 3_000_000 if meter.startswith("sim:") else 400_000  # enough values for its period
+        records = 800_000 if meter.startswith("sim:") else 200_000  # enough values for its period
         with evenly_busy(tmp_path):
             found = TimedSorter(ecosort, Place(place, records, 16 << 20), meter).time({"--threads": "1"})
     finally:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from ecosort_tuning.forecast import predict
 from ecosort_tuning.model import fit_cpu, fit_time
 from ecosort_tuning.profile import Drive, write_profile
 from ecosort_tuning.runs import from_stats
-from pairs import pairs
+from pairs import turns
 
 from .test_sorter_profile import DRIVE, FULL, Run, close
 
@@ -96,8 +97,9 @@ KINDS: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize(("kind", "codec", "memory"), pairs(list(KINDS), ["lz4", "zstd"], ["16MiB", "64MiB"]))
-def test_the_bytes_are_those_of_the_sort(run: Run, data: Path, kind: str, codec: str, memory: str) -> None:
+@pytest.mark.parametrize(("kind", "how"), turns(list(KINDS), list(product(["lz4", "zstd"], ["16MiB", "64MiB"]))), ids=str)
+def test_the_bytes_are_those_of_the_sort(run: Run, data: Path, kind: str, how: tuple[str, str]) -> None:
+    codec, memory = how
     words = (*KINDS[kind], "--memory", memory, "--threads=2", "--compress", codec)
     found, stats = predicted(run, data, "p.toml", *words), measured(run, data, *words)
     plan, runs = stats["plan"], stats["compression"]["runs"]

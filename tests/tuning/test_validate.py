@@ -188,6 +188,7 @@ def test_a_real_validation_keeps_its_numbers_and_goes_on(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ECOSORT_PROGRAM", str(ecosort))
     monkeypatch.setattr("ecosort_tuning.model.LEAST_PHASE_S", 0.0)
+    monkeypatch.setattr("ecosort_measure.cold_run.settle_memory", lambda _size: None)
     monkeypatch.setattr("ecosort_tuning.validating.run_probe", partial(run_probe, measure=drive_like()))
     words = ["validate", "--dir", str(place), "--size", "6MB", "--memory", "4MiB", "--memory", "32MiB", "--rounds", "1"]
     words += ["--training-size", "30MB", "--training-memory", "4MiB", "--training-memory", "64MiB", "--out", "r.json"]

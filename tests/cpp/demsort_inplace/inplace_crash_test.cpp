@@ -178,7 +178,7 @@ TEST(InPlaceCrashTwice, NoRecordIsLostDuringTheResumption) {
   Second all;
   for (const SmallJob& job : small_jobs()) {
     const Wanted wanted(job);
-    const Second count = cut_twice(job, wanted, 4, CutPolicy::random_subset, 3, false);
+    const Second count = cut_twice(job, wanted, 4, CutPolicy::random_subset, 2, false);
     all.jobs += count.jobs;
     all.images += count.images;
   }
@@ -193,7 +193,7 @@ TEST(InPlaceCrashTwice, NorWhenTheJobIsAbandoned) {
     Wanted wanted(job);
     wanted.may_be_unsorted = true;
     for (const CutPolicy policy : {CutPolicy::all_kept, CutPolicy::random_subset}) {
-      const Second count = cut_twice(job, wanted, 5, policy, 2, true);
+      const Second count = cut_twice(job, wanted, 5, policy, 1, true);
       all.jobs += count.jobs;
       all.images += count.images;
     }

@@ -220,7 +220,7 @@ void cut_all_twice(const std::vector<Sort>& sorts, std::uint64_t least_resumed, 
   for (const bool abandons : {false, true}) {
     Second all;
     for (const Sort& sort : sorts) {
-      const Second count = cut_twice<Disk>(record<Disk>(sort, 5), 3, abandons);
+      const Second count = cut_twice<Disk>(record<Disk>(sort, 5), 2, abandons);
       all.jobs += count.jobs;
       all.images += count.images;
     }

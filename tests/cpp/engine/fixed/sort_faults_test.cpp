@@ -141,7 +141,7 @@ class Sweep {
     std::size_t turn = 0;
     for (const Point& point : points_) {
       const std::vector<Effect> all = effects(point.point, false);
-      const std::uint64_t step = is_soak() ? 1 : 1 + point.seen / 12;
+      const std::uint64_t step = is_soak() ? 1 : 1 + point.seen / 8;
       for (std::uint64_t nth = 1; nth <= point.seen; nth = nth == point.seen ? nth + 1 : std::min(nth + step, point.seen), ++turn)
         fail({point.role, point.point, nth, all[turn % all.size()], turn / all.size() % 2 == 1});
     }

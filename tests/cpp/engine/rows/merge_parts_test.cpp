@@ -465,7 +465,7 @@ TEST_P(RowsInParts, EndWithTheFirstErrorAndLeaveNothing) {
   const WholeSort sort(GetParam());
   Watchdog watchdog("");
   std::vector<std::string> faults;
-  for (const int nth : {1, 9, 25, 60, 150, 300}) {
+  for (const int nth : is_soak() ? std::vector{1, 9, 25, 60, 150, 300} : std::vector{1, 25, 300}) {
     faults.push_back("run:read:" + std::to_string(nth) + ":EIO");
     faults.push_back("run:read:" + std::to_string(nth) + ":flip");
     faults.push_back("output:write:" + std::to_string(nth) + ":ENOSPC");
