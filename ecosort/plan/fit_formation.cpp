@@ -63,7 +63,8 @@ void set_run_size(Formation& f, const Plan& plan, std::uint64_t run_records) {
 
 bool fit_run_size(Formation& f, const Plan& plan, std::uint64_t memory) {
   set_run_size(f, plan, 0);
-  const std::uint64_t fixed = f.memory_bytes() + (2ULL * f.run_buffers + 2) * page_bytes;
+  const std::uint64_t rounding = f.run_buffers * (transfer_unit(plan.wanted) + page_bytes) + 2 * page_bytes;
+  const std::uint64_t fixed = f.memory_bytes() + rounding;
   if (fixed >= memory) return false;
   const std::uint64_t each = f.run_buffers * (plan.wanted.format.record_size + entry_bytes) + entry_bytes;
   const std::uint64_t most = std::min<std::uint64_t>((memory - fixed) / each, records::RecordTable::most_records);

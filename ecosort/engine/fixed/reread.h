@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/bench.h"
-#include "engine/fixed/tally.h"
+#include "engine/fixed/output_check.h"
 #include "formats/fixed/encoder.h"
 
 namespace ecosort::engine {
@@ -20,7 +20,8 @@ struct RecordRange {
 // Coordinator only; must outlive its task.
 class Reread {
  public:
-  // `file` holds these records, and was synced. Uses two blocks of about `block_bytes`.
+  // `file` holds these records, and was synced. Uses blocks of about `block_bytes`: eight, or as many as
+  // there is memory for, but at least two.
   Reread(Bench& bench, const records::Encoder& encoder, const io::File& file, RecordRange range, std::uint64_t block_bytes);
 
   // Where a signal number may be found: run() then throws Interrupted. Outlives the task.
@@ -36,9 +37,13 @@ class Reread {
     std::byte* data = nullptr;
     std::byte* records = nullptr;  // the first one
     std::uint64_t count = 0;
+    bool is_checked = false;  // by itself
+    Checked result;
   };
-  Task<void> read(Block& block, std::uint64_t first);
-  Task<void> check(const Block& block);
+  Task<void> check_all(TaskGroup& work);
+  void read_next(TaskGroup& work, Block& block);
+  Task<void> read_and_check(Block& block, std::uint64_t first);
+  void append(const Block& block);
 
   io::Reactor& reactor_;
   Compute& compute_;
@@ -47,6 +52,9 @@ class Reread {
   const RecordRange range_;
   std::uint64_t block_records_, block_size_;
   Buffer memory_;
+  std::vector<Block> blocks_;
+  std::uint64_t next_;  // record to be read
+  Signal checked_;
   Progress& progress_;
   const std::atomic<int>* interrupted_ = nullptr;
   std::vector<std::byte> last_;  // the last record checked
