@@ -120,7 +120,7 @@ def test_a_sort_too_short_for_the_meter_is_refused_with_a_number_that_is_enough(
     assert found is not None, done.stderr
     assert "nothing was made" in done.stderr
     assert list(tmp_path.iterdir()) == []
-    done = cli(*words, str(3 * int(found[1])), env=ENVIRONMENT)  # a machine busy with tests may be faster later
+    done = cli(*words, str(9 * int(found[1])), env=ENVIRONMENT)  # a machine busy with tests may be faster later
     assert "too short for meter" not in done.stderr
     assert "the run is too short" not in done.stdout + done.stderr
     assert "0.2 s: " not in done.stderr
@@ -314,15 +314,15 @@ def test_the_submission_has_every_field_and_guesses_none(cli: Cli, ecosort: Path
         "clock: ",
         "operating system: ",
         "exact command: `",
-        "| input | unsorted | 600000 | ",
-        "| output of run 2 | in order | 600000 | ",
+        f"| input | unsorted | {RECORDS} | ",
+        f"| output of run 2 | in order | {RECORDS} | ",
         "a run on skewed keys (gensort -s) | kept | ",
         "power factor: MISSING",
         "complete hardware: MISSING",
         "meter calibrated: MISSING",
         "it is a rehearsal",
         "digest (SHA-256): ",
-        "-s -c 600000",
+        f"-s -c {RECORDS}",
     ):
         assert wanted in text, wanted
     assert "would be number" not in text
