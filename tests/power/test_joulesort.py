@@ -112,18 +112,18 @@ def test_after_a_refusal_for_lack_of_space_the_same_command_goes_on(ecosort: Pat
 
 
 def test_a_sort_too_short_for_the_meter_is_refused_with_a_number_that_is_enough(ecosort: Path, cli: Cli, tmp_path: Path) -> None:
-    words = ("joulesort", "--meter", "sim:#period=0.02", "--dir", "e", "--runs", "1", "--category", "indy", *QUICK, "--records")
+    words = ("joulesort", "--meter", "sim:#period=0.05", "--dir", "e", "--runs", "1", "--category", "indy", *QUICK, "--records")
     done = cli(*words, "2000", env=ENVIRONMENT)
     assert done.returncode == 2
-    said = r"a sort of 2 000 records is too short for meter sim, which needs runs of 0\.2 s .*--records (\d+) or more"
+    said = r"a sort of 2 000 records is too short for meter sim, which needs runs of 0\.5 s .*--records (\d+) or more"
     found = re.search(said, done.stderr)
     assert found is not None, done.stderr
     assert "nothing was made" in done.stderr
     assert list(tmp_path.iterdir()) == []
-    done = cli(*words, str(9 * int(found[1])), env=ENVIRONMENT)  # a machine busy with tests may be faster later
+    done = cli(*words, str(3 * int(found[1])), env=ENVIRONMENT)  # a machine busy with tests may be faster later
     assert "too short for meter" not in done.stderr
     assert "the run is too short" not in done.stdout + done.stderr
-    assert "0.2 s: " not in done.stderr
+    assert "0.5 s: " not in done.stderr
     assert load(tmp_path / "e/result/runs/01/run.json")["marks"]["synced_s"] > 0
 
 
