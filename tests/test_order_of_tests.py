@@ -74,6 +74,7 @@ def test_every_test_runs_once_and_quiet_ones_alone(
 
 
 def test_what_took_long_in_the_last_run_comes_first_and_what_must_be_quiet_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ECOSORT_SHUFFLE", raising=False)
     monkeypatch.setattr(order_of_tests, "QUIET", frozenset({"test_quiet.py"}))
     names = [f"tests/test_{name}" for name in ("quiet.py::a", "short.py::a", "long.py::a", "long.py::b", "new.py::a")]
     items: Any = [SimpleNamespace(nodeid=name) for name in names]

@@ -181,7 +181,7 @@ def sort(run: Run, directory: Path, data: bytes, size: int, *words: str) -> tupl
 # Record size, records, memory: large records make passes, because a merge then takes a few runs at a time.
 SHAPES = {
     "one pass": (24, 6_000, "64MiB"),
-    "two passes": (24, 40_000, "2MiB"),
+    "two passes": (24, 50_000, "2MiB"),
     "more than two passes": (20_000, 350, "2MiB"),
 }
 

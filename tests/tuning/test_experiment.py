@@ -276,7 +276,7 @@ def evenly_busy(root: Path) -> Iterator[None]:
 
 
 SIMULATED_METERS = {
-    "its scheme": "sim:#period=0.01,root={directory}",
+    "its scheme": "sim:#period=0.05,root={directory}",
     "its header": "exec:{python} {directory}/made_up.py",
     "a setting": "exec:{python} {directory}/counter.py#simulated=yes",
 }
@@ -291,7 +291,7 @@ def test_a_meter_that_is_simulated_is_known_by_what_it_says(by: str, tmp_path: P
     (tmp_path / "made_up.py").write_text(COUNTER.replace('"lag_s": 0', '"lag_s": 0, "simulated": True'))
     meter = SIMULATED_METERS[by].format(python=sys.executable, directory=tmp_path)
     try:
-        records = 800_000 if meter.startswith("sim:") else 200_000  # enough values for its period
+        records = 3_000_000 if meter.startswith("sim:") else 200_000  # enough values for its period
         with evenly_busy(tmp_path):
             found = TimedSorter(ecosort, Place(place, records, 16 << 20), meter).time({"--threads": "1"})
     finally:

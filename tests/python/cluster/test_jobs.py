@@ -435,7 +435,7 @@ TERMS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("terms", "parts", "merges"), turns(TERMS, [None, 40], [None, False], rounds=1))
+@pytest.mark.parametrize(("terms", "parts", "merges"), turns(TERMS, [None, 40], [None, False]))
 def test_the_least_memory_that_is_told_is_enough(terms: dict[str, Any], parts: int | None, merges: bool | None) -> None:
     rows = [b"%099d\n" % (number * 7919 % 100_003) for number in range(50_000)]
     Path("in").write_bytes(b"".join([b"n\n" if terms.get("format") == "csv" else b"", *rows]))
