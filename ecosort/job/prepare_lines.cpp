@@ -35,7 +35,7 @@ using lines::LinesOptions;
 
 constexpr std::uint64_t least_threaded_bytes = std::uint64_t{4} << 20U;  // less is sorted sooner than threads are started
 
-std::vector<lines::LineInput> open_inputs(const LinesOptions& options, std::size_t most_open, io::Storage& storage) {
+std::vector<lines::LineInput> open_inputs(const LinesOptions& options, io::Storage& storage) {
   std::vector<lines::LineInput> inputs;
   for (const std::string& name : options.inputs) {
     struct stat info{};
@@ -45,17 +45,9 @@ std::vector<lines::LineInput> open_inputs(const LinesOptions& options, std::size
     }
     lines::LineInput input;
     input.name = name;
-    input.is_opened_late = inputs.size() >= most_open;
     input.decompresses = options.compression.decompress;
-    if (!input.is_opened_late) {
-      input.open(storage);
-      input.look_at_beginning();
-    } else if (options.merge && input.decompresses) {
-      throw UsageError(
-          fmt::format("{} files are more than may be open at a time (ulimit -n), as all files of a merge are that may be "
-                      "compressed",
-                      options.inputs.size()));
-    }
+    input.open(storage);
+    input.look_at_beginning();
     inputs.push_back(std::move(input));
   }
   return inputs;
@@ -115,17 +107,13 @@ void check_directories(const std::vector<std::string>& directories) {
     if (::access(directory.c_str(), W_OK | X_OK) != 0) cannot("cannot create temporary file in", directory, errno);
 }
 
-// Every input, and every run, is an open file. Half of what may be open is for inputs; the others are opened when they are
-// reached.
-std::size_t allow_open_files() noexcept {
-  constexpr std::size_t enough = 100'000;
-  return std::min<std::uint64_t>(open_files_allowed() / 2, enough);
-}
+constexpr std::size_t most_merged = 100'000;  // at a time, where nothing else is said
 
 // As many as sort runs at a time. Each has two files open.
-std::size_t most_programs(std::uint64_t batch_size, std::size_t most_open) {
+std::size_t most_programs(std::uint64_t batch_size) {
   constexpr std::size_t usual = 16, files_each = 2;
-  return std::clamp<std::uint64_t>(batch_size == 0 ? usual : batch_size, 2, std::max<std::size_t>(most_open / files_each, 2));
+  return std::clamp<std::uint64_t>(batch_size == 0 ? usual : batch_size, 2,
+                                   std::max<std::size_t>(open_files_share() / files_each, 2));
 }
 
 }  // namespace
@@ -251,7 +239,6 @@ void plan_runs(const LinesOptions& options, const CodecTerms& terms, std::uint64
 struct Means {
   std::uint64_t memory_bytes = 0;
   unsigned threads = 1;
-  std::size_t most_open = 0;
   std::uint64_t assumed_bytes = 0;  // of rows that are not there; 0: the inputs are
 };
 
@@ -259,8 +246,7 @@ struct Means {
 void plan_memory(const LinesOptions& options, const Means& means, lines::LinesJob& job) {
   const CodecTerms codec_terms{means.memory_bytes - job.header_bytes, means.threads, options.merge};
   job.codecs = plan_codecs(codec_terms, job.inputs, codec::output_codec_of(options.compression, options.output));
-  const std::size_t batch_size =
-      options.batch_size == 0 ? means.most_open : std::min<std::uint64_t>(options.batch_size, means.most_open);
+  const std::size_t batch_size = options.batch_size == 0 ? most_merged : std::min<std::uint64_t>(options.batch_size, most_merged);
   const auto plan_rest = [&] {
     return lines::plan_lines(codec_terms.memory_bytes - job.codecs.bytes(), means.threads, batch_size, options.unique);
   };
@@ -273,7 +259,7 @@ void plan_memory(const LinesOptions& options, const Means& means, lines::LinesJo
     // What -u leaves of the lines is not known, nor how many runs a program takes.
     if (are_known(job.inputs) && !job.unique && options.compress_program.empty()) job.plan.spread_bytes = bytes;
   }
-  job.plan.most_programs = most_programs(options.batch_size, means.most_open);
+  job.plan.most_programs = most_programs(options.batch_size);
 }
 
 // The queue is there by then.
@@ -292,14 +278,14 @@ lines::LinesJob make_rows_job(const LinesOptions& options, std::unique_ptr<rows:
   const unsigned threads = options.parallel == 0
                                ? machine.cpus
                                : static_cast<unsigned>(std::min<std::uint64_t>(options.parallel, planner::most_threads));
-  const Means means{line_memory_of(options), threads, allow_open_files(), assumed_bytes};
+  const Means means{line_memory_of(options), threads, assumed_bytes};
   lines::LinesJob job;
   job.header_bytes = has_top ? means.memory_bytes / header_share : 0;
   job.unique = options.unique;
   job.merge = options.merge;
   job.checks_order = options.checks_order;
   job.reread = options.verify == "reread";
-  if (assumed_bytes == 0) job.inputs = open_inputs(options, means.most_open, storage);
+  if (assumed_bytes == 0) job.inputs = open_inputs(options, storage);
   plan_memory(options, means, job);
   if (std::ranges::any_of(job.inputs, &lines::LineInput::may_be_compressed))
     job.plan_again = [options, means](lines::LinesJob& planned) { plan_memory_again(options, means, planned); };

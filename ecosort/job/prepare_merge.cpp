@@ -121,7 +121,6 @@ std::vector<SpaceNeed> needs_of(const engine::MergeFilesJob& job, const planner:
 
 PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage) {
   std::vector<engine::Input> inputs = open_records(spec, tuning, storage, true);
-  demand_open_files(fmt::format("{} inputs", inputs.size()), inputs.size());
   store_streams(spec, inputs, storage);
   return prepare_merge(spec, tuning, std::move(inputs), storage);
 }
@@ -145,6 +144,7 @@ PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, std::vec
   const std::vector<std::uint64_t> sizes = sizes_of(job.inputs, wanted.format.record_size);
   job.plan = planner::plan_files({.record_size = wanted.format.record_size,
                                   .file_bytes = sizes,
+                                  .most_between = open_files_share() - 1,  // besides the one that is written
                                   .memory_bytes = wanted.memory_bytes,
                                   .threads = wanted.threads,
                                   .least_block_bytes = job.most_block_bytes,
@@ -157,7 +157,7 @@ PreparedMerge prepare_merge(const SortSpec& spec, const Tuning& tuning, std::vec
   if (!job.plan.is_direct) read_through_page_cache(job.inputs, storage);
   job.output = spec.output == "-" ? "-" : io::resolve_output(spec.output).path;
   const auto temp_bytes_of = [&](std::uint64_t bytes) { return job.plan.temp_bytes_of(bytes, wanted.format.record_size); };
-  const planner::FilePasses passes = planner::passes_of(sizes, job.plan.fan_in, temp_bytes_of);
+  const planner::FilePasses passes = planner::passes_of(sizes, {job.plan.fan_in, job.plan.most_between}, temp_bytes_of);
   if (passes.peak_temp_bytes > 0 || !spec.temp_directories.empty())  // else nothing is stored between
     job.directory = run_directories(spec.temp_directories, spec.output).front();
   check_space(needs_of(job, passes, wanted.input_records * wanted.format.record_size, storage));

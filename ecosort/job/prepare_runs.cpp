@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "base/open_files.h"
 #include "job/kept_run_set.h"
 #include "job/places.h"
 #include "job/prepare_lines.h"
@@ -12,8 +11,6 @@
 
 namespace ecosort::job {
 namespace {
-
-void check_open_files(std::size_t runs) { demand_open_files(fmt::format("{} runs", runs), 2 * runs); }
 
 PreparedMerge prepare_records(SortSpec spec, Tuning tuning, KeptRunSet set, io::PosixStorage& storage) {
   const records::RecordFormat format = run::record_format_of(set.runs.front().description());
@@ -83,7 +80,6 @@ PreparedLines prepare_rows(const SortSpec& spec, const KeptRunSet& set, io::Posi
 }  // namespace
 
 PreparedRuns prepare_runs(const SortSpec& spec, const Tuning& tuning, io::PosixStorage& storage) {
-  check_open_files(spec.inputs.size());
   KeptRunSet set = open_kept_runs(spec.inputs, storage);
   if (set.runs.empty())
     throw UsageError(fmt::format("'{}' holds only what stays on top: name the other runs of its job, too", spec.inputs.front()));

@@ -96,7 +96,6 @@ class RowKernel final : public engine::Kernel {
     const auto last = first + static_cast<std::ptrdiff_t>(group_->fit.inputs);
     merging_.assign(std::make_move_iterator(first), std::make_move_iterator(last));
     runs_.erase(first + 1, last);
-    open_inputs(merging_);
     const std::uint64_t bytes = bytes_of(merging_);
     return Step{"intermediate_merge", bytes, std::max<std::uint64_t>(2 * bytes, 1)};
   }
@@ -120,7 +119,6 @@ class RowKernel final : public engine::Kernel {
 
   std::optional<Step> last_merge() override {
     if (is_resident()) return Step{"sort_and_write", reader_->bytes(), std::max<std::uint64_t>(reader_->bytes(), 1)};
-    open_inputs(runs_);
     const std::uint64_t bytes = bytes_of(runs_);
     return Step{"merge", bytes, std::max<std::uint64_t>({bench_.progress.job_bytes_left(), 2 * bytes, 1})};
   }
@@ -269,12 +267,6 @@ class RowKernel final : public engine::Kernel {
 
   [[nodiscard]] RowTools tools() { return {{bench_, job_.plan, format_}, *files_, *pool_}; }
 
-  void open_inputs(std::vector<MergeInput>& inputs) {
-    for (MergeInput& input : inputs)
-      if (input.is_plain && !input.file && input.decoded == nullptr)
-        input.file = bench_.storage.open_input(input.name, io::Caching::direct_if_possible);
-  }
-
   // Closes what was merged.
   void let_go(std::vector<MergeInput>& inputs) {
     for (const MergeInput& input : inputs)
@@ -344,7 +336,7 @@ class RowKernel final : public engine::Kernel {
     std::vector<std::uint64_t> sizes;
     sizes.reserve(runs.size());
     for (const MergeInput& run : runs) sizes.push_back(bytes_of(run));
-    return planner::passes_of(std::move(sizes), fan_in).moved_bytes;
+    return planner::passes_of(std::move(sizes), {fan_in}).moved_bytes;
   }
 
   LinesJob& job_;
