@@ -54,7 +54,11 @@ Names look(io::NamedStorage& storage, const JobPaths& paths) {
 
 namespace {
 
-[[nodiscard]] bool is_locked_now(const io::File& file) { return file.fd() < 0 || ::flock(file.fd(), LOCK_EX | LOCK_NB) == 0; }
+// To be closed meanwhile would end the lock.
+[[nodiscard]] bool is_locked_now(const io::File& file) {
+  file.hold();
+  return file.fd() < 0 || ::flock(file.fd(), LOCK_EX | LOCK_NB) == 0;
+}
 
 template <class Try>
 bool is_done_in_a_moment(const Try& is_done) {

@@ -500,27 +500,3 @@ def test_tmpfs_is_used_only_when_named(require: Require, run: Run, tmp_path: Pat
         # Without runs there is nothing to refuse.
         succeeded(run("sort", "in", "-o", "out", "--memory", f"{64 * MIB // KIB}KiB", cwd=memory.root), notice)
         assert (memory.root / "out").read_bytes() == expected(data)
-
-
-def test_more_runs_than_open_files_allowed(run: Run, place: Path, records: bytes) -> None:
-    (place / "in").write_bytes(records * 200)
-    done = run("sort", "in", "-o", "out", *EXTERNAL, cwd=place, preexec_fn=lambda: _limit_open_files(70))
-    refused(done, 2, "open files", "ulimit -n", "more memory")
-    done = run("sort", "in", "-o", "out", "--memory", "256MiB", cwd=place, preexec_fn=lambda: _limit_open_files(64))
-    assert "more memory" not in refused(done, 2, "1 inputs and 0 runs need 65 open files", "ulimit -n 65")
-
-
-def test_the_limit_of_open_files_is_raised_for_the_inputs(run: Run, place: Path, records: bytes) -> None:
-    for i in range(150):
-        (place / f"in{i:03}").write_bytes(records[i * 100 : (i + 1) * 100])
-    words = ("sort", *(f"in{i:03}" for i in range(150)), "-o", "out")
-    succeeded(run(*words, cwd=place, preexec_fn=lambda: _limit_open_files(100, 1000)))
-    assert (place / "out").read_bytes() == expected(records[:15_000])
-    (place / "out").unlink()
-    refused(run(*words, cwd=place, preexec_fn=lambda: _limit_open_files(100)), 2, "150 inputs", "ulimit -n")
-
-
-def _limit_open_files(soft: int, hard: int | None = None) -> None:
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard or soft))

@@ -80,10 +80,8 @@ void check_file_size_limit(std::uint64_t largest_bytes) {
 }
 
 void check_limits(const Layout& layout, bool is_in_place) {
-  const std::uint64_t runs = layout.runs();
   check_file_size_limit(std::max(layout.input_file_bytes(layout.records), is_in_place ? layout.extra_bytes() : 0));
   raise_open_files();
-  demand_open_files(fmt::format("{} runs", runs), runs, "more memory makes fewer runs");
 }
 
 JobHeader header_of(const planner::Wanted& wanted, const SpacePlan& plan, unsigned threads, bool reread) {

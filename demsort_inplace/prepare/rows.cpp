@@ -29,8 +29,6 @@ void check_inputs(const lines::LinesJob& job) {
   if (job.codecs.packing)
     throw UsageError("a job that outlives a crash does not compress its output; compress the output afterwards");
   for (const lines::LineInput& input : job.inputs) {
-    if (!input.file)
-      throw UsageError(fmt::format("{} inputs are more than may be open at a time (ulimit -n)", job.inputs.size()));
     check_regular(*input.file);
     if (input.is_decoded())
       throw UsageError(fmt::format("{} is compressed, which a job that outlives a crash does not read: decompress it first",

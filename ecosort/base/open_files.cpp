@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "base/errors.h"
@@ -13,6 +14,8 @@ std::uint64_t open_files_allowed() noexcept {
   rlimit limit{};
   return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : std::numeric_limits<std::int64_t>::max();
 }
+
+std::size_t open_files_share() noexcept { return std::max<std::uint64_t>(open_files_allowed() / 4, 2); }
 
 void demand_open_files(const std::string& what, std::uint64_t files, const std::string& advice) {
   constexpr std::uint64_t others = 64;

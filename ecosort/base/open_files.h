@@ -1,6 +1,7 @@
 // How many files the program may have open.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -8,6 +9,9 @@ namespace ecosort {
 
 // The limit that holds (RLIMIT_NOFILE); a large number where the system sets none.
 [[nodiscard]] std::uint64_t open_files_allowed() noexcept;
+
+// A quarter of them: so many inputs may be open at a time, and so many files with runs. Half is left to everything else.
+[[nodiscard]] std::size_t open_files_share() noexcept;
 
 // UsageError where `files` besides the few that every process has are more than that. `what` needs them: "7 runs". `advice`
 // follows the error; it may be empty.

@@ -2,11 +2,13 @@
 // is told how far it is.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 
 #include "base/memory.h"
+#include "base/open_files.h"
 #include "engine/compute.h"
 #include "engine/phase_log.h"
 #include "engine/progress.h"
@@ -39,9 +41,13 @@ struct Bench {
         log(environment.log),
         interrupted(environment.interrupted),
         memory(size.memory_bytes),
-        reactor(environment.queue, size.read_depth, size.write_depth),
+        reactor(environment.queue, most_reads(size), size.write_depth),
         compute(reactor, size.threads) {
     reactor.wait_with(storage);
+  }
+  // Each may be of another input, which stays open meanwhile.
+  [[nodiscard]] static unsigned most_reads(const BenchSize& size) noexcept {
+    return static_cast<unsigned>(std::min<std::uint64_t>(size.read_depth, open_files_share()));
   }
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "io/queue.h"
+#include "io/reopened_files.h"
 
 namespace ecosort::io {
 
@@ -22,7 +23,22 @@ File::~File() {
   if (fd_ >= 0) ::close(fd_);
 }
 
+int File::fd_of_reopened() const { return reopened_->fd(); }
+
+void File::hold() const {
+  if (reopened_) reopened_->hold();
+}
+
+void File::let_go() const noexcept {
+  if (reopened_) reopened_->let_go();
+}
+
+void File::set_synced(bool is_synced) const noexcept {
+  if (reopened_) reopened_->set_synced(is_synced);
+}
+
 int File::release_descriptor() noexcept {
+  if (reopened_) return reopened_->release();
   const int fd = fd_;
   fd_ = -1;
   return fd;

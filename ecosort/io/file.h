@@ -24,6 +24,8 @@ struct Attachment {
   virtual ~Attachment() = default;
 };
 
+class ReopenedFile;
+
 // Owns the descriptor. Not thread-safe; the coordinator holds it, backends only borrow it while a request is in flight.
 class File {
  public:
@@ -45,11 +47,14 @@ class File {
   };
 
   File(int fd, Facts facts) : fd_(fd), facts_(std::move(facts)) {}
+  // One that may be closed while no one uses it (reopened_files.h).
+  File(std::shared_ptr<ReopenedFile> reopened, Facts facts) : fd_(-1), reopened_(std::move(reopened)), facts_(std::move(facts)) {}
   ~File();  // closes without checking: error paths only. Storage::close() reports a failed close.
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  [[nodiscard]] int fd() const noexcept { return fd_; }
+  // Opens the file where it was closed meanwhile; IoError where that fails. By the coordinator, or while the file is held.
+  [[nodiscard]] int fd() const { return reopened_ ? fd_of_reopened() : fd_; }
   [[nodiscard]] const Facts& facts() const noexcept { return facts_; }
   [[nodiscard]] Role role() const noexcept { return facts_.role; }
   [[nodiscard]] const std::string& path() const noexcept { return facts_.path; }
@@ -59,10 +64,20 @@ class File {
   // What writes begin and end at. Direct writes of a part of a file system's block, which the alignment may permit, are done one
   // at a time: ext4 takes its lock exclusively for them and waits for those under way (ext4_dio_write_checks).
   [[nodiscard]] std::size_t write_unit() const noexcept { return is_direct() ? std::max(facts_.alignment, page_bytes) : 1; }
-  [[nodiscard]] int release_descriptor() noexcept;  // the caller closes it
+  // The caller closes it; -1: there is none at the moment.
+  [[nodiscard]] int release_descriptor() noexcept;
+
+  // It stays open between these two: a request is in flight. IoError.
+  void hold() const;
+  void let_go() const noexcept;
+  // Whether all that was written is durable.
+  void set_synced(bool is_synced) const noexcept;
 
  private:
+  [[nodiscard]] int fd_of_reopened() const;
+
   int fd_;
+  std::shared_ptr<ReopenedFile> reopened_;  // instead of it
   Facts facts_;
 };
 

@@ -44,12 +44,18 @@ void check(int result, const char* call, const std::string& path) {
 
 }  // namespace
 
+// A run is needed now and then only; everything else stays open, with its locks.
+FilePtr PosixStorage::make_named_file(Descriptor descriptor, File::Facts facts) {
+  return facts.role == Role::run ? make_reopened_file(std::move(descriptor), std::move(facts))
+                                 : make_file(std::move(descriptor), std::move(facts));
+}
+
 FilePtr PosixStorage::create_named(const std::string& path, Role role, Caching caching) {
   const HeldDirectories::Place place = held_.find(path);
   Descriptor descriptor(::openat(place.directory, place.name.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0600));
   if (!descriptor.is_open()) throw_open_error("create", path, errno);
   const std::size_t unit = caching == Caching::direct_if_possible ? enable_direct_io(descriptor.get()) : 1;
-  return make_file(std::move(descriptor), {.role = role, .path = path, .alignment = unit});
+  return make_named_file(std::move(descriptor), {.role = role, .path = path, .alignment = unit});
 }
 
 FilePtr PosixStorage::open_named(const std::string& path, Role role, Caching caching) {
@@ -66,7 +72,7 @@ FilePtr PosixStorage::open_named(const std::string& path, Role role, Caching cac
   if (!S_ISREG(status.st_mode)) throw UsageError(fmt::format("'{}' is not a regular file", path));
   const std::size_t unit = caching == Caching::direct_if_possible ? enable_direct_io(descriptor.get()) : 1;
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  return make_file(std::move(descriptor), {.role = role, .path = path, .alignment = unit, .size_bytes = size});
+  return make_named_file(std::move(descriptor), {.role = role, .path = path, .alignment = unit, .size_bytes = size});
 }
 
 std::string PosixStorage::adopt_attributes(File& file, const std::string& of) {

@@ -69,7 +69,9 @@ template <typename Call>
   return result;
 }
 
-// What messages call it.
+constexpr const char* standard_input = "(standard input)";  // what messages call it
+
+// The same of a file without a name.
 std::string unnamed_path(std::string_view directory, Role role) {
   while (directory.ends_with('/')) directory.remove_suffix(1);
   return fmt::format("{}/(unnamed {})", directory, to_string(role));
@@ -80,6 +82,18 @@ std::string unnamed_path(std::string_view directory, Role role) {
 FilePtr PosixStorage::make_file(Descriptor descriptor, File::Facts facts) {
   facts.id = ++opened_;
   return std::make_unique<File>(descriptor.release(), std::move(facts));
+}
+
+FilePtr PosixStorage::make_reopened_file(Descriptor descriptor, File::Facts facts) {
+  const int flags = ::fcntl(descriptor.get(), F_GETFL) & (O_ACCMODE | O_DIRECT);
+  const auto open = [this, flags, path = facts.path] {
+    const HeldDirectories::Place place = held_.find(path);
+    return ::openat(place.directory, place.name.c_str(), flags | O_CLOEXEC | O_NOCTTY | place.open_flags());
+  };
+  facts.id = ++opened_;
+  auto reopened = std::make_shared<ReopenedFile>(reopened_, descriptor.get(), facts.path, open);
+  (void)descriptor.release();
+  return std::make_unique<File>(std::move(reopened), std::move(facts));
 }
 
 FilePtr PosixStorage::open_input(const std::string& path, Caching caching) {
@@ -93,7 +107,7 @@ FilePtr PosixStorage::open_input(const std::string& path, Caching caching) {
 // An inherited description is shared with whoever else holds it: opening the file anew gives us flags of our own. Where that
 // is not permitted, a duplicate serves, buffered.
 FilePtr PosixStorage::open_standard_input(Caching caching) {
-  File::Facts facts{.role = Role::input, .path = "(standard input)"};
+  File::Facts facts{.role = Role::input, .path = standard_input};
   Descriptor descriptor(::fcntl(streams_.input, F_DUPFD_CLOEXEC, 3));
   if (!descriptor.is_open()) throw IoError::from_call("open", facts.path, errno);
   if (S_ISREG(status_of(descriptor.get(), facts.path).st_mode)) {
@@ -127,7 +141,9 @@ FilePtr PosixStorage::describe_input(Descriptor descriptor, File::Facts facts, C
   } else {
     facts.is_stream = true;
   }
-  return make_file(std::move(descriptor), std::move(facts));
+  const bool has_name = S_ISREG(status.st_mode) && facts.path != standard_input;
+  return has_name ? make_reopened_file(std::move(descriptor), std::move(facts))
+                  : make_file(std::move(descriptor), std::move(facts));
 }
 
 FilePtr PosixStorage::create_unnamed(const std::string& directory, Role role, Caching caching) {
@@ -199,11 +215,12 @@ void PosixStorage::set_size(File& file, std::uint64_t size_bytes) {
 
 void PosixStorage::sync(File& file) {
   if (::fsync(file.fd()) != 0) throw IoError::from_call("sync", file.path(), errno);
+  file.set_synced(true);
 }
 
 void PosixStorage::close(FilePtr file) {
   const int fd = file->release_descriptor();
-  if (::close(fd) != 0) throw IoError::from_call("close", file->path(), errno);
+  if (fd >= 0 && ::close(fd) != 0) throw IoError::from_call("close", file->path(), errno);
 }
 
 FileState PosixStorage::state(const File& file) {

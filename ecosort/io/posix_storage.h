@@ -5,12 +5,14 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/descriptor.h"
 #include "io/held_directories.h"
 #include "io/named_storage.h"
+#include "io/reopened_files.h"
 
 namespace ecosort::io {
 
@@ -74,12 +76,16 @@ class PosixStorage : public NamedStorage {
 
  private:
   [[nodiscard]] FilePtr make_file(Descriptor descriptor, File::Facts facts);
+  // The file can be opened again by its name.
+  [[nodiscard]] FilePtr make_reopened_file(Descriptor descriptor, File::Facts facts);
+  [[nodiscard]] FilePtr make_named_file(Descriptor descriptor, File::Facts facts);
   [[nodiscard]] FilePtr open_standard_input(Caching caching);
   [[nodiscard]] FilePtr describe_input(Descriptor descriptor, File::Facts facts, Caching caching);
   [[nodiscard]] FilePtr create_with_temporary_name(const std::string& directory, Role role, Caching caching);
 
   const Unnamed unnamed_;
   HeldDirectories held_;
+  const std::shared_ptr<ReopenedFiles> reopened_ = std::make_shared<ReopenedFiles>();
   std::function<void(const File&)> on_wait_;
   const StandardStreams streams_;
   std::atomic<std::uint64_t> opened_{0};

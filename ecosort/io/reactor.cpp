@@ -81,6 +81,8 @@ Reactor::Reactor(Queue& queue, unsigned read_depth, unsigned write_depth)
 
 void Reactor::submit(Awaiter& awaiter) {
   awaiter.request.tag = reinterpret_cast<std::uint64_t>(&awaiter);
+  awaiter.request.file->hold();
+  if (awaiter.request.operation == Operation::write) awaiter.request.file->set_synced(false);
   queue_.submit(awaiter.request);
   if (in_flight_++ == 0) traffic_.idle += Clock::now() - idle_since_;
   ++traffic_.requests;
@@ -160,7 +162,10 @@ Task<void> Reactor::simple(Operation operation, const File& file, std::uint64_t 
   }
 }
 
-Task<void> Reactor::sync(const File& file) { return simple(Operation::sync, file, 0, 0, nullptr); }
+Task<void> Reactor::sync(const File& file) {
+  co_await simple(Operation::sync, file, 0, 0, nullptr);
+  file.set_synced(true);
+}
 
 Task<bool> Reactor::release(const File& file, std::uint64_t offset, std::uint64_t size) {
   bool unsupported = false;
@@ -198,6 +203,7 @@ void Reactor::reap(bool block) {
   for (const Completion& completion : completions_) {
     auto& awaiter = *reinterpret_cast<Awaiter*>(completion.tag);
     awaiter.result = completion.result;
+    awaiter.request.file->let_go();
     scope_.make_ready(awaiter.waiting);
   }
   if (!completions_.empty() && (in_flight_ -= completions_.size()) == 0) idle_since_ = Clock::now();

@@ -24,12 +24,10 @@ void check_fits(std::uint64_t need, const CodecTerms& terms, const std::string& 
                         terms.memory_bytes, enough);
 }
 
-bool is_decoded(const lines::LineInput& input) { return input.is_decoded() || (input.decompresses && input.is_opened_late); }
-
 // A merge decodes all of its inputs at a time.
 std::size_t chunk_bytes(const CodecTerms& terms, const std::vector<lines::LineInput>& inputs) {
   constexpr std::uint64_t share = 64, share_of_all = 16, least = page_bytes, most = std::uint64_t{256} << 10U;
-  const auto decoded = static_cast<std::uint64_t>(terms.merge ? std::ranges::count_if(inputs, is_decoded) : 1);
+  const auto decoded = static_cast<std::uint64_t>(terms.merge ? std::ranges::count_if(inputs, &lines::LineInput::is_decoded) : 1);
   const std::uint64_t each = terms.memory_bytes / std::max(share, share_of_all * decoded);
   return round_down(std::clamp(each, least, most), page_bytes);
 }
@@ -50,7 +48,7 @@ void plan_inputs(const CodecTerms& terms, const std::vector<lines::LineInput>& i
   std::uint64_t all = 0, largest = 0, more = 0, count = 0;
   std::string name;
   for (const lines::LineInput& input : inputs) {
-    if (!is_decoded(input)) continue;
+    if (!input.is_decoded()) continue;
     const std::uint64_t need = chunks + decoder_bytes_of(input, terms.memory_bytes);
     const std::uint64_t later = later_members_bytes(input, terms.memory_bytes);
     if (name.empty() || need + later > largest) name = input.name;

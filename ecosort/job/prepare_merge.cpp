@@ -122,7 +122,6 @@ std::vector<SpaceNeed> needs_of(const engine::MergeFilesJob& job, const planner:
 
 PreparedMerge prepare_merge(const Request& request, io::PosixStorage& storage) {
   std::vector<engine::Input> inputs = open_records(request, storage, true);
-  demand_open_files(fmt::format("{} inputs", inputs.size()), inputs.size());
   store_streams(request, inputs, storage);
   return prepare_merge(request, std::move(inputs), storage);
 }
@@ -146,6 +145,7 @@ PreparedMerge prepare_merge(const Request& request, std::vector<engine::Input> i
   const std::vector<std::uint64_t> sizes = sizes_of(job.inputs, wanted.format.record_size);
   job.plan = planner::plan_files({.record_size = wanted.format.record_size,
                                   .file_bytes = sizes,
+                                  .most_between = open_files_share() - 1,  // besides the one that is written
                                   .memory_bytes = wanted.memory_bytes,
                                   .threads = wanted.threads,
                                   .least_block_bytes = job.most_block_bytes,
@@ -158,7 +158,7 @@ PreparedMerge prepare_merge(const Request& request, std::vector<engine::Input> i
   if (!job.plan.is_direct) read_through_page_cache(job.inputs, storage);
   job.output = request.place.output == "-" ? "-" : io::resolve_output(request.place.output).path;
   const auto temp_bytes_of = [&](std::uint64_t bytes) { return job.plan.temp_bytes_of(bytes, wanted.format.record_size); };
-  const planner::FilePasses passes = planner::passes_of(sizes, job.plan.fan_in, temp_bytes_of);
+  const planner::FilePasses passes = planner::passes_of(sizes, {job.plan.fan_in, job.plan.most_between}, temp_bytes_of);
   if (passes.peak_temp_bytes > 0 || !request.means.temp_directories.empty())  // else nothing is stored between
     job.directory = run_directories(request.means.temp_directories, request.place.output).front();
   check_space(needs_of(job, passes, wanted.input_records * wanted.format.record_size, storage));

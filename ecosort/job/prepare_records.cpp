@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "base/errors.h"
-#include "base/open_files.h"
 #include "base/size_text.h"
 #include "io/direct_io.h"
 #include "io/temporary_name.h"
@@ -42,13 +41,6 @@ void look_at_output_directory(PreparedRecords& resolved, io::PosixStorage& stora
   for (const std::string& path : io::abandoned_temporaries(directory))
     resolved.notices.push_back(fmt::format("'{}' was left behind by an interrupted run; remove it to free its space", path));
   resolved.output_has_no_temporary_name = storage.has_unnamed_files(directory);
-}
-
-// Every input is an open file, and every run one in every directory.
-void check_open_files(std::size_t inputs, const planner::Plan& plan, std::size_t directories) {
-  const std::uint64_t runs = plan.merge.stored_runs;
-  demand_open_files(fmt::format("{} inputs and {} runs", inputs, runs), inputs + (runs + plan.merge.steps.size()) * directories,
-                    runs > 0 ? "more memory makes fewer runs" : "");
 }
 
 // Runs are striped over drives; a second directory of the same drive would gain nothing.
@@ -183,7 +175,6 @@ PreparedRecords prepare_records(const Request& request, io::PosixStorage& storag
   PreparedRecords prepared;
   engine::SortJob& job = prepared.job;
   prepared.machine = planner::read_machine();
-  check_open_files(request.inputs.size(), {}, 0);
   job.inputs = open_records(request, storage);
   check_output(request.place.output, job.inputs, storage);
   job.plan = make_plan(wanted_of(request, job.inputs, prepared.machine), leeway, prepared);
@@ -198,7 +189,6 @@ PreparedRecords prepare_records(const Request& request, io::PosixStorage& storag
   for (const std::string& directory : job.directories) job.runs_give_back &= io::reuses_released_space(directory);
   prepared.space = space_needs(job.plan, job.directories, job.runs_give_back, request.place.output, storage);
   if (!leeway.space_is_only_told) check_space(request, prepared);
-  check_open_files(request.inputs.size(), job.plan, job.directories.size());
   job.output = request.place.output == "-" ? "-" : io::resolve_output(request.place.output).path;
   look_at_output_directory(prepared, storage);
   planner::account_edges(job.plan, extents_of(job.inputs), output_unit(prepared, storage));

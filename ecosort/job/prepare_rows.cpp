@@ -39,7 +39,7 @@ bool is_merge(const Request& request) noexcept { return request.input_order != I
 
 constexpr std::uint64_t least_threaded_bytes = std::uint64_t{4} << 20U;  // less is sorted sooner than threads are started
 
-std::vector<lines::LineInput> open_inputs(const Request& request, std::size_t most_open, io::Storage& storage) {
+std::vector<lines::LineInput> open_inputs(const Request& request, io::Storage& storage) {
   std::vector<lines::LineInput> inputs;
   for (const std::string& name : request.inputs) {
     struct stat info{};
@@ -49,17 +49,9 @@ std::vector<lines::LineInput> open_inputs(const Request& request, std::size_t mo
     }
     lines::LineInput input;
     input.name = name;
-    input.is_opened_late = inputs.size() >= most_open;
     input.decompresses = request.compression.decompress;
-    if (!input.is_opened_late) {
-      input.open(storage);
-      input.look_at_beginning();
-    } else if (is_merge(request) && input.decompresses) {
-      throw UsageError(
-          fmt::format("{} files are more than may be open at a time (ulimit -n), as all files of a merge are that may be "
-                      "compressed",
-                      request.inputs.size()));
-    }
+    input.open(storage);
+    input.look_at_beginning();
     inputs.push_back(std::move(input));
   }
   return inputs;
@@ -118,17 +110,13 @@ void check_directories(const std::vector<std::string>& directories) {
     if (::access(directory.c_str(), W_OK | X_OK) != 0) cannot("cannot create temporary file in", directory, errno);
 }
 
-// Every input, and every run, is an open file. Half of what may be open is for inputs; the others are opened when they are
-// reached.
-std::size_t allow_open_files() noexcept {
-  constexpr std::size_t enough = 100'000;
-  return std::min<std::uint64_t>(open_files_allowed() / 2, enough);
-}
+constexpr std::size_t most_merged = 100'000;  // at a time, where nothing else is said
 
 // As many as sort runs at a time. Each has two files open.
-std::size_t most_programs(std::uint64_t batch_size, std::size_t most_open) {
+std::size_t most_programs(std::uint64_t batch_size) {
   constexpr std::size_t usual = 16, files_each = 2;
-  return std::clamp<std::uint64_t>(batch_size == 0 ? usual : batch_size, 2, std::max<std::size_t>(most_open / files_each, 2));
+  return std::clamp<std::uint64_t>(batch_size == 0 ? usual : batch_size, 2,
+                                   std::max<std::size_t>(open_files_share() / files_each, 2));
 }
 
 }  // namespace
@@ -249,7 +237,6 @@ void plan_runs(const Request& request, const CodecTerms& terms, std::uint64_t kn
 struct Resources {
   std::uint64_t memory_bytes = 0;
   unsigned threads = 1;
-  std::size_t most_open = 0;
   std::uint64_t assumed_bytes = 0;  // of rows that are not there; 0: the inputs are
 };
 
@@ -257,8 +244,8 @@ struct Resources {
 void plan_memory(const Request& request, const Resources& means, lines::LinesJob& job) {
   const CodecTerms codec_terms{means.memory_bytes - job.header_bytes, means.threads, is_merge(request)};
   job.codecs = plan_codecs(codec_terms, job.inputs, codec::output_codec_of(request.compression, request.place.output));
-  const std::size_t batch_size =
-      request.means.batch_size == 0 ? means.most_open : std::min<std::uint64_t>(request.means.batch_size, means.most_open);
+  const std::uint64_t asked = request.means.batch_size;
+  const std::size_t batch_size = asked == 0 ? most_merged : std::min<std::uint64_t>(asked, most_merged);
   const auto plan_rest = [&] {
     return lines::plan_lines(codec_terms.memory_bytes - job.codecs.bytes(), means.threads, batch_size, request.unique);
   };
@@ -271,7 +258,7 @@ void plan_memory(const Request& request, const Resources& means, lines::LinesJob
     // What -u leaves of the lines is not known, nor how many runs a program takes.
     if (are_known(job.inputs) && !job.unique && request.compression.program.empty()) job.plan.spread_bytes = bytes;
   }
-  job.plan.most_programs = most_programs(request.means.batch_size, means.most_open);
+  job.plan.most_programs = most_programs(request.means.batch_size);
 }
 
 // The queue is there by then.
@@ -290,14 +277,14 @@ lines::LinesJob make_job(const Request& request, std::unique_ptr<rows::RowFormat
                          SpecialOutput special, std::uint64_t assumed_bytes) {
   const planner::Machine machine = planner::read_machine();
   const unsigned threads = request.means.threads == 0 ? machine.cpus : std::min(request.means.threads, planner::most_threads);
-  const Resources means{row_memory_of(request.means), threads, allow_open_files(), assumed_bytes};
+  const Resources means{row_memory_of(request.means), threads, assumed_bytes};
   lines::LinesJob job;
   job.header_bytes = has_top ? means.memory_bytes / header_share : 0;
   job.unique = request.unique;
   job.merge = is_merge(request);
   job.checks_order = request.input_order == InputOrder::sorted;
   job.reread = request.verification.reread;
-  if (assumed_bytes == 0) job.inputs = open_inputs(request, means.most_open, storage);
+  if (assumed_bytes == 0) job.inputs = open_inputs(request, storage);
   plan_memory(request, means, job);
   if (std::ranges::any_of(job.inputs, &lines::LineInput::may_be_compressed))
     job.plan_again = [request, means](lines::LinesJob& planned) { plan_memory_again(request, means, planned); };

@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "base/open_files.h"
 #include "job/kept_run_set.h"
 #include "job/places.h"
 #include "job/prepare_rows.h"
@@ -12,8 +11,6 @@
 
 namespace ecosort::job {
 namespace {
-
-void check_open_files(std::size_t runs) { demand_open_files(fmt::format("{} runs", runs), 2 * runs); }
 
 PreparedMerge prepare_records(Request request, KeptRunSet set, io::PosixStorage& storage) {
   const records::RecordFormat format = run::record_format_of(set.runs.front().description());
@@ -76,7 +73,6 @@ PreparedLines prepare_rows(const Request& request, const KeptRunSet& set, io::Po
 }  // namespace
 
 PreparedRuns prepare_runs(const Request& request, io::PosixStorage& storage) {
-  check_open_files(request.inputs.size());
   KeptRunSet set = open_kept_runs(request.inputs, storage);
   if (set.runs.empty())
     throw UsageError(

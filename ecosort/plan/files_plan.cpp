@@ -57,6 +57,7 @@ std::optional<FilesPlan> divide(const FilesWanted& wanted, const Coding& coding)
   const std::uint64_t left = wanted.memory_bytes - std::min(wanted.memory_bytes, others);
   const std::uint64_t files = std::max<std::size_t>(wanted.file_bytes.size(), 1);
   plan.fan_in = std::min(files, left / each);
+  plan.most_between = wanted.most_between;
   if (others + std::min<std::uint64_t>(files, 2) * each > wanted.memory_bytes) return std::nullopt;
   const std::uint64_t room = (left / plan.fan_in - size) / blocks_of_file;
   const std::uint64_t most =
@@ -86,8 +87,8 @@ std::optional<PackingPlan> packing_of(const FilesWanted& wanted, const RunBlock&
 // Larger blocks let fewer files be merged at a time: what `auto` may lose where nothing shrinks.
 bool costs_little(const FilesWanted& wanted, const FilesPlan& packed, const FilesPlan& plain) {
   constexpr std::uint64_t most_percent = 125;
-  return passes_of(wanted.file_bytes, packed.fan_in).moved_bytes / most_percent <=
-         passes_of(wanted.file_bytes, plain.fan_in).moved_bytes / 100;
+  return passes_of(wanted.file_bytes, {packed.fan_in, packed.most_between}).moved_bytes / most_percent <=
+         passes_of(wanted.file_bytes, {plain.fan_in, plain.most_between}).moved_bytes / 100;
 }
 
 // With coders, where what `plain` writes between passes is to be compressed. Nothing: there is no memory for that.
@@ -142,19 +143,20 @@ FilesPlan plan_files(const FilesWanted& wanted) {
       wanted.memory_bytes, enough);
 }
 
-FileGroup next_group(std::size_t files, std::size_t fan_in, std::size_t next) noexcept {
-  const std::size_t first = files - std::min(files, next) < 2 ? 0 : next;
+FileGroup next_group(std::size_t files, const MergeWidth& width, std::size_t next) noexcept {
+  const auto [fan_in, most_between] = width;
+  const std::size_t first = files - std::min(files, next) < 2 || next >= most_between ? 0 : next;
   return {first, std::min({fan_in, files - first, files - fan_in + 1})};
 }
 
-FilePasses passes_of(std::vector<std::uint64_t> file_bytes, std::size_t fan_in,
+FilePasses passes_of(std::vector<std::uint64_t> file_bytes, const MergeWidth& width,
                      const std::function<std::uint64_t(std::uint64_t)>& temp_bytes_of) {
   const auto taken = [&](std::uint64_t bytes) { return temp_bytes_of ? temp_bytes_of(bytes) : round_up(bytes, page_bytes); };
   FilePasses passes;
   std::vector<bool> is_temporary(file_bytes.size(), false);
   std::uint64_t temp = 0;
-  for (std::size_t next = 0; file_bytes.size() > fan_in; ++passes.merges) {
-    const auto [first, count] = next_group(file_bytes.size(), fan_in, next);
+  for (std::size_t next = 0; file_bytes.size() > width.fan_in; ++passes.merges) {
+    const auto [first, count] = next_group(file_bytes.size(), width, next);
     std::uint64_t bytes = 0, freed = 0;
     for (std::size_t i = first; i < first + count; ++i) {
       bytes += file_bytes[i];

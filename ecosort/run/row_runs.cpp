@@ -17,7 +17,7 @@ RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_b
     : PackedRuns(storage, reactor, block_bytes, kept, packer), keeps_runs_(true) {}
 
 RowRun RowRuns::create(std::uint64_t bytes) {
-  RowRun run{.bytes = bytes, .is_compressed = !compress_program_.empty()};
+  RowRun run{.bytes = bytes, .is_compressed = !compress_program_.empty() && may_open_more()};
   const std::uint64_t blocks = run.blocks(block_bytes());
   if (run.is_compressed) {
     run.stored = create_compressed_run();

@@ -64,7 +64,8 @@ class RowRuns final : public run::PackedRuns {
           run::RunPacker* packer = nullptr);
 
   // A new run in the directory whose turn it is by free space, with space for `bytes` of lines reserved. What a compressed one
-  // will take no one knows: nothing is reserved for it, and a drive that is full is the program's to find.
+  // will take no one knows: nothing is reserved for it, and a drive that is full is the program's to find. Each has a file of its
+  // own: where no more may be open, a run is stored as it is.
   [[nodiscard]] RowRun create(std::uint64_t bytes);
   // The same in an empty file of the caller's; `number` is that of the run in its job. `other_places`: as pack_where_possible()
   // has them.

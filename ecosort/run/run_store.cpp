@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/open_files.h"
 #include "run/block_places.h"
 
 namespace ecosort::run {
@@ -31,26 +32,61 @@ RunStore::RunStore(io::Storage& storage, io::Reactor& reactor, std::uint64_t blo
   kept_ = kept;
 }
 
-StoredRun RunStore::create_files(std::uint64_t bytes, std::uint64_t reserved_bytes, io::Caching caching) {
-  StoredRun run;
-  for (const std::string& directory : striping_.place(storage_, bytes)) {
-    const auto stripe = static_cast<std::uint32_t>(run.stripes.size());
-    run.stripes.push_back(storage_.create_unnamed(directory, io::Role::run, caching));
+// Each takes its turn, so that a run is complete before the next one follows it.
+std::shared_ptr<RunFiles> RunStore::files_to_share() {
+  std::erase_if(unnamed_, [](const auto& files) { return files.expired(); });
+  if (may_open_more() || unnamed_.empty()) return nullptr;
+  std::rotate(unnamed_.begin(), unnamed_.begin() + 1, unnamed_.end());
+  return unnamed_.back().lock();
+}
+
+bool RunStore::may_open_more() const noexcept { return open_files_ < open_files_share(); }
+
+std::shared_ptr<RunFiles> RunStore::new_files(std::uint64_t bytes, io::Caching caching) {
+  auto files = std::make_shared<RunFiles>();
+  for (const std::string& directory : striping_.place(storage_, bytes))
+    files->stripes.push_back(storage_.create_unnamed(directory, io::Role::run, caching));
+  open_files_ += files->stripes.size();
+  return files;
+}
+
+// Where the space of a run ends in each of its files.
+std::uint64_t RunStore::end_of(const StoredRun& run, std::uint64_t bytes) const {
+  std::uint64_t most = 0;
+  for (std::uint32_t stripe = 0; stripe < run.stripes().size(); ++stripe)
+    most = std::max(most, striping_.stripe_bytes(stripe, bytes));
+  return run.begin + round_up(most, largest_file_system_block);
+}
+
+void RunStore::take_space(StoredRun& run, std::uint64_t bytes, std::uint64_t reserved_bytes) {
+  run.begin = run.files->end;
+  ++run.files->runs;
+  run.files->end = run.end = end_of(run, bytes);
+  for (std::uint32_t stripe = 0; stripe < run.stripes().size(); ++stripe)
     if (const std::uint64_t size = striping_.stripe_bytes(stripe, reserved_bytes); size > 0)
-      (void)storage_.reserve_patiently(*run.stripes.back(), 0, size);
+      (void)storage_.reserve_patiently(*run.stripes()[stripe], run.begin, size);
+}
+
+StoredRun RunStore::create_files(std::uint64_t bytes, std::uint64_t reserved_bytes) {
+  StoredRun run;
+  run.files = files_to_share();
+  if (!run.files) {
+    run.files = new_files(bytes, io::Caching::direct_if_possible);
+    unnamed_.push_back(run.files);
   }
+  take_space(run, bytes, reserved_bytes);
   return run;
 }
 
 std::size_t RunStore::create_run(std::uint64_t blocks) {
   const std::uint64_t bytes = blocks * block_bytes_;
-  StoredRun run = create_files(bytes, bytes, io::Caching::direct_if_possible);
+  StoredRun run = create_files(bytes, bytes);
   run.blocks = blocks;
   return add(std::move(run), runs_.size(), 0, bytes);
 }
 
 std::size_t RunStore::create_packed_run(std::uint64_t blocks, std::uint64_t reserved_bytes) {
-  StoredRun run = create_files(blocks * block_bytes_, reserved_bytes, io::Caching::direct_if_possible);
+  StoredRun run = create_files(blocks * block_bytes_, reserved_bytes);
   run.is_packed = true;
   run.ends.reserve(blocks);
   run.blocks = blocks;
@@ -92,14 +128,18 @@ void RunStore::append(std::size_t number, std::size_t stored_bytes, codec::Block
 }
 
 std::size_t RunStore::create_compressed_run() {
-  StoredRun run = create_files(0, 0, io::Caching::buffered);
+  StoredRun run;
+  run.files = new_files(0, io::Caching::buffered);
+  ++run.files->runs;
   run.is_compressed = true;
   return add(std::move(run), runs_.size(), 0, 0);
 }
 
 std::size_t RunStore::adopt_run(io::FilePtr file, std::uint64_t identity, std::uint64_t blocks, std::uint64_t first_block) {
   StoredRun run;
-  run.stripes.push_back(std::move(file));
+  run.files = std::make_shared<RunFiles>();
+  run.files->stripes.push_back(std::move(file));
+  run.files->runs = 1;
   run.blocks = blocks;
   run.head_bytes = kept_.head_bytes + (kept_.direction == Direction::forward ? first_block * block_bytes_ : 0);
   return add(std::move(run), identity, first_block, kept_.head_bytes + blocks * block_bytes_);
@@ -143,19 +183,25 @@ void RunStore::shorten(std::size_t number, std::uint64_t blocks) {
   const bool is_cut = blocks < run.blocks || run.is_packed;
   run.blocks = blocks;
   if (run.places_bytes > 0) run.places_bytes = bytes == blocks * block_bytes_ ? 0 : places_bytes(blocks);
-  if (is_cut)
-    for (std::uint32_t stripe = 0; stripe < run.stripes.size(); ++stripe)
-      storage_.set_size(*run.stripes[stripe], run.head_bytes + striping_.stripe_bytes(stripe, bytes) + run.places_bytes);
+  set_end(run, bytes, is_cut);
   set_space(number, run.head_bytes + bytes + run.places_bytes);
 }
 
+// Where another run follows, the space between them stays until that is closed, too.
+void RunStore::set_end(StoredRun& run, std::uint64_t bytes, bool is_cut) {
+  if (run.end < run.files->end) return;
+  for (std::uint32_t stripe = 0; is_cut && stripe < run.stripes().size(); ++stripe)
+    storage_.set_size(*run.stripes()[stripe], front_of(run) + striping_.stripe_bytes(stripe, bytes) + run.places_bytes);
+  run.files->end = run.end = end_of(run, bytes);
+}
+
 std::uint64_t RunStore::place_of(const StoredRun& run, std::uint64_t first_block, std::uint64_t size) const noexcept {
-  if (kept_.direction == Direction::forward) return run.head_bytes + offset_of(run, first_block);
-  return run.head_bytes + (run.blocks - first_block) * block_bytes_ - size;
+  if (kept_.direction == Direction::forward) return front_of(run) + offset_of(run, first_block);
+  return front_of(run) + (run.blocks - first_block) * block_bytes_ - size;
 }
 
 Task<void> RunStore::move_piece(io::Operation operation, const StoredRun& run, Striping::Piece piece, std::byte* data) {
-  const io::File& file = *run.stripes[piece.stripe];
+  const io::File& file = *run.stripes()[piece.stripe];
   if (operation == io::Operation::write)
     co_await reactor_.write(file, piece.offset, data, piece.size);
   else
@@ -200,7 +246,7 @@ Task<void> RunStore::release(std::size_t number, std::uint64_t first, std::uint6
   const bool from_begin = first == run.released_until;
   if (from_begin) run.released_until = until;
   run.released_blocks += until - first;
-  if (run.released_blocks < run.blocks) {
+  if (run.released_blocks < run.blocks || run.files->runs > 1) {
     ++run.releases;
     ++releasing_;
     co_await punch(run, begin, end, from_begin ? largest_file_system_block : 1);
@@ -216,11 +262,11 @@ Task<void> RunStore::release(std::size_t number, std::uint64_t first, std::uint6
 // lies in one block of the file system with what is needed is given back with what follows.
 Task<void> RunStore::punch(const StoredRun& run, std::uint64_t from, std::uint64_t end, std::uint64_t alignment) {
   TaskGroup punches(reactor_.scope());
-  for (std::uint32_t stripe = 0; stripe < run.stripes.size(); ++stripe) {
+  for (std::uint32_t stripe = 0; stripe < run.stripes().size(); ++stripe) {
     const std::uint64_t at = striping_.stripe_bytes(stripe, from), stripe_end = striping_.stripe_bytes(stripe, end);
-    const std::uint64_t file_begin = std::max(run.head_bytes, round_down(run.head_bytes + at, alignment));
-    const std::uint64_t file_end = round_down(run.head_bytes + stripe_end, kept_.unit);
-    if (at < stripe_end && file_begin < file_end) punches.spawn(punch_stripe(*run.stripes[stripe], file_begin, file_end));
+    const std::uint64_t file_begin = std::max(front_of(run), round_down(front_of(run) + at, alignment));
+    const std::uint64_t file_end = round_down(front_of(run) + stripe_end, kept_.unit);
+    if (at < stripe_end && file_begin < file_end) punches.spawn(punch_stripe(*run.stripes()[stripe], file_begin, file_end));
   }
   co_await punches.join();
 }
@@ -235,29 +281,34 @@ Task<void> RunStore::released() {
 
 LentRun RunStore::lend(std::size_t number) {
   StoredRun& run = runs_[number];
+  if (run.files->runs > 1) throw InternalError("a run is lent whose file holds others, too");
   Description description;
-  description.head_bytes = run.head_bytes;
+  description.head_bytes = front_of(run);
   description.block_bytes = block_bytes_;
   description.job = kept_.job;
   description.run = run.number;
   description.codec = run.codec;
   if (run.is_packed) description.stored_bytes = offset_of(run, run.blocks);
   description.ends = std::exchange(run.ends, {});
-  return {std::move(run.stripes.front()), std::move(description)};
+  return {std::move(run.files->stripes.front()), std::move(description)};
 }
 
 void RunStore::take_back(std::size_t number, LentRun lent) {
   StoredRun& run = runs_[number];
-  run.stripes.front() = std::move(lent.file);
+  run.files->stripes.front() = std::move(lent.file);
   run.ends = std::move(lent.description.ends);
 }
 
 void RunStore::close(std::size_t number) {
   StoredRun& run = runs_[number];
-  for (io::FilePtr& file : run.stripes) storage_.close(std::move(file));
-  run.stripes.clear();
+  if (const auto files = std::exchange(run.files, nullptr); files && --files->runs == 0) close(*files);
   set_space(number, 0);
   closed(number);
+}
+
+void RunStore::close(RunFiles& files) {
+  open_files_ -= std::min(open_files_, files.stripes.size());  // those of a job have names
+  for (io::FilePtr& file : files.stripes) storage_.close(std::move(file));
 }
 
 void RunStore::seal(const StoredRun& run, std::uint64_t block, std::byte* data, BlockContents contents) const noexcept {
@@ -271,7 +322,7 @@ void RunStore::check(const StoredRun& run, std::uint64_t block, const std::byte*
 void RunStore::damaged(const StoredRun& run, std::uint64_t block) const {
   const Striping::Piece piece = striping_.locate(place_of(run, block, stored_bytes(run, block)), 1);
   throw DamagedRun(fmt::format("run {} in '{}' is damaged at byte {}: what was read is not what was written (check the drive{})",
-                               run.number, std::filesystem::path(run.stripes[piece.stripe]->path()).parent_path().string(),
+                               run.number, std::filesystem::path(run.stripes()[piece.stripe]->path()).parent_path().string(),
                                piece.offset, run.is_compressed ? ", the memory and the compress program" : " and the memory"));
 }
 

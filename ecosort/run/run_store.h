@@ -13,12 +13,14 @@
 //   row_runs.h       runs of rows of any length
 //
 // A run block whose checksum fails ends the run with IoError and never becomes output (promise P11). One file per run and
-// directory: giving back space locks a file against its own reads only.
+// directory, as giving back space locks a file against its own reads only; where the process may have few files open, several
+// runs lie in a file, one behind the other.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,12 +34,20 @@
 
 namespace ecosort::run {
 
+// The files of a run, or of several.
+struct RunFiles {
+  std::vector<io::FilePtr> stripes;  // one, or one per directory
+  unsigned runs = 0;                 // that are in use
+  std::uint64_t end = 0;             // of the last run, in each file
+};
+
 // Stays where it is as long as the store lives.
 struct StoredRun {
-  std::vector<io::FilePtr> stripes;                   // one, or one per directory; none: closed
+  std::shared_ptr<RunFiles> files;                    // null: closed
+  std::uint64_t begin = 0, end = 0;                   // in each of its files, where others may lie before and behind it
   std::uint64_t number = 0;                           // in its job
   std::uint64_t seed = 0;                             // of its first block
-  std::uint64_t head_bytes = 0;                       // of its file, in front of the blocks
+  std::uint64_t head_bytes = 0;                       // of its file, in front of the blocks: from `begin` on
   bool is_compressed = false;                         // a program writes and reads its file
   bool is_packed = false;                             // blocks may be compressed, each by itself (packed_block.h)
   std::vector<std::uint32_t> ends;                    // of a packed run: where each block ends that was put, in pages
@@ -49,7 +59,8 @@ struct StoredRun {
   std::uint64_t released_until = 0;   // the first of them that follow each other from block 0 on
   unsigned releases = 0;              // under way
 
-  [[nodiscard]] io::File& file() const { return *stripes.front(); }  // of a run that lies whole
+  [[nodiscard]] const std::vector<io::FilePtr>& stripes() const { return files->stripes; }
+  [[nodiscard]] io::File& file() const { return *stripes().front(); }  // of a run that lies whole
 };
 
 // Runs that outlive the process: what all of a job have.
@@ -104,7 +115,7 @@ class RunStore {
   [[nodiscard]] std::uint64_t waiting_bytes(std::size_t number, std::uint64_t until) const;
   // Where a block of a run that goes forward lies in its file, of one that lies whole.
   [[nodiscard]] std::uint64_t begin_in_file(std::size_t number, std::uint64_t block) const noexcept {
-    return runs_[number].head_bytes + offset_of(runs_[number], block);
+    return front_of(runs_[number]) + offset_of(runs_[number], block);
   }
   // Gives the space of blocks [first, until) back, none of which was given back before, with one request for each directory.
   [[nodiscard]] Task<void> release(std::size_t number, std::uint64_t first, std::uint64_t until);
@@ -117,7 +128,8 @@ class RunStore {
   // Of a complete run that goes forward and lies whole. Until it is back the store only knows what space it takes.
   [[nodiscard]] LentRun lend(std::size_t number);
   void take_back(std::size_t number, LentRun lent);
-  // No one needs it here any more: an unnamed file gives back what it still takes. Nothing where it is closed already.
+  // No one needs it here any more: an unnamed file gives back what it still takes, once no other run lies in it. Nothing where it
+  // is closed already.
   void close(std::size_t number);
 
   // Writes the trailer of a block; the opposite check, which throws DamagedRun.
@@ -144,6 +156,8 @@ class RunStore {
   // The next block of a packed run takes so many bytes: whole pages.
   void append(std::size_t number, std::size_t stored_bytes, codec::BlockCodec codec);
   void forget_places(std::size_t number) noexcept { std::vector<std::uint32_t>().swap(runs_[number].ends); }
+  // Whether one more run may have files of its own.
+  [[nodiscard]] bool may_open_more() const noexcept;
   // The file of one whose blocks a program compresses.
   [[nodiscard]] std::size_t create_compressed_run();
   // Takes a file that holds, or is to hold, `blocks` blocks of run `identity` of the job, from its block `first_block` on. Its
@@ -161,7 +175,16 @@ class RunStore {
   [[nodiscard]] io::Reactor& reactor() const noexcept { return reactor_; }
 
  private:
-  [[nodiscard]] StoredRun create_files(std::uint64_t bytes, std::uint64_t reserved_bytes, io::Caching caching);
+  // Where its blocks begin in each of its files.
+  [[nodiscard]] static std::uint64_t front_of(const StoredRun& run) noexcept { return run.begin + run.head_bytes; }
+  // Files that have room for one more run, because no more may be open; null: it gets its own.
+  [[nodiscard]] std::shared_ptr<RunFiles> files_to_share();
+  void close(RunFiles& files);
+  [[nodiscard]] std::shared_ptr<RunFiles> new_files(std::uint64_t bytes, io::Caching caching);
+  void take_space(StoredRun& run, std::uint64_t bytes, std::uint64_t reserved_bytes);
+  [[nodiscard]] std::uint64_t end_of(const StoredRun& run, std::uint64_t bytes) const;
+  void set_end(StoredRun& run, std::uint64_t bytes, bool is_cut);
+  [[nodiscard]] StoredRun create_files(std::uint64_t bytes, std::uint64_t reserved_bytes);
   [[nodiscard]] std::size_t add(StoredRun run, std::uint64_t identity, std::uint64_t first_block, std::uint64_t space_bytes);
   // Where a block begins in the bytes of a run that goes forward.
   [[nodiscard]] std::uint64_t offset_of(const StoredRun& run, std::uint64_t block) const noexcept {
@@ -184,6 +207,8 @@ class RunStore {
   Striping striping_;
   KeptRuns kept_;  // the job's number is random: blocks of another job fail their checksum
   std::deque<StoredRun> runs_;
+  std::size_t open_files_ = 0;                   // without names
+  std::deque<std::weak_ptr<RunFiles>> unnamed_;  // may be shared; the first one is the next to be
   std::uint64_t allocated_bytes_ = 0, peak_bytes_ = 0;
   std::uint64_t releasing_ = 0;  // releases under way
   Signal release_done_;

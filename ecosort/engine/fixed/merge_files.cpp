@@ -225,7 +225,7 @@ class FilesKernel final : public Kernel {
   // Adjacent files become one, as few as need be; the next group begins behind it.
   std::optional<Step> next_group() override {
     if (sources_.size() <= job_.plan.fan_in) return std::nullopt;
-    const auto [from, count] = planner::next_group(sources_.size(), job_.plan.fan_in, next_);
+    const auto [from, count] = planner::next_group(sources_.size(), {job_.plan.fan_in, job_.plan.most_between}, next_);
     next_ = from;
     const auto first = sources_.begin() + static_cast<std::ptrdiff_t>(from), last = first + static_cast<std::ptrdiff_t>(count);
     group_.assign(std::make_move_iterator(first), std::make_move_iterator(last));
@@ -374,7 +374,7 @@ class FilesKernel final : public Kernel {
     std::vector<std::uint64_t> sizes;
     sizes.reserve(sources_.size());
     for (const Source& source : sources_) sizes.push_back(source.input.records * encoder_.record_size());
-    const planner::FilePasses passes = planner::passes_of(sizes, job_.plan.fan_in);
+    const planner::FilePasses passes = planner::passes_of(sizes, {job_.plan.fan_in, job_.plan.most_between});
     const std::uint64_t reread = job_.reread && !output_->facts().is_stream ? bytes_of(sources_) : 0;
     bench_.progress.plan_job((passes.merges > 0 ? 2 : 1) + (reread > 0 ? 1 : 0),
                              passes.moved_bytes + bytes_of(sources_) + reread);

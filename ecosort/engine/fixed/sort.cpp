@@ -176,7 +176,7 @@ class RecordKernel final : public Kernel {
     const std::uint64_t all = round_up(output_bytes(), page_bytes);  // writes end at whole units
     bool shared = false;
     for (std::size_t run = 0; run < plan_.merge.stored_runs; ++run)
-      for (const io::FilePtr& stripe : store_.run(run).stripes)
+      for (const io::FilePtr& stripe : store_.run(run).stripes())
         shared |= bench_.storage.state(*stripe).device == bench_.storage.state(*output_).device;
     const std::uint64_t bytes = shared && job_.runs_give_back ? std::min(all, plan_.merge.reserve_bytes) : all;
     if (bench_.storage.reserve_patiently(*output_, 0, bytes)) output_reserved_ = bytes;

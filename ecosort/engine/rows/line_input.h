@@ -14,13 +14,10 @@
 
 namespace ecosort::lines {
 
-// A file that is open already stays open until the end, so that it can be looked at again; one that is not is opened when it is
-// reached, and closed when it was read, because there may be more files than a process may have open.
 struct LineInput {
   std::string name;  // as it was given
   io::FilePtr file;
   io::FileState opened{};
-  bool is_opened_late = false;
   std::uint64_t end = UINT64_MAX;       // of the range that is read; a row ends there, or the file
   std::optional<run::Description> run;  // only of a merge: the file is this run of a job
   bool decompresses = false;            // what is compressed is decompressed; otherwise it is sorted as it is

@@ -95,7 +95,6 @@ class RowKernel final : public engine::Kernel {
     const auto last = first + static_cast<std::ptrdiff_t>(group_->fit.inputs);
     merging_.assign(std::make_move_iterator(first), std::make_move_iterator(last));
     runs_.erase(first + 1, last);
-    open_inputs(merging_);
     const std::uint64_t bytes = bytes_of(merging_);
     return Step{"intermediate_merge", bytes, std::max<std::uint64_t>(2 * bytes, 1)};
   }
@@ -119,7 +118,6 @@ class RowKernel final : public engine::Kernel {
 
   std::optional<Step> last_merge() override {
     if (is_resident()) return Step{"sort_and_write", reader_->bytes(), std::max<std::uint64_t>(reader_->bytes(), 1)};
-    open_inputs(runs_);
     const std::uint64_t bytes = bytes_of(runs_);
     return Step{"merge", bytes, std::max<std::uint64_t>({bench_.progress.job_bytes_left(), 2 * bytes, 1})};
   }
@@ -267,12 +265,6 @@ class RowKernel final : public engine::Kernel {
   }
 
   [[nodiscard]] RowTools tools() { return {{bench_, job_.plan, format_}, *files_, *pool_}; }
-
-  void open_inputs(std::vector<MergeInput>& inputs) {
-    for (MergeInput& input : inputs)
-      if (input.is_plain && !input.file && input.decoded == nullptr)
-        input.file = bench_.storage.open_input(input.name, io::Caching::direct_if_possible);
-  }
 
   // Closes what was merged.
   void let_go(std::vector<MergeInput>& inputs) {

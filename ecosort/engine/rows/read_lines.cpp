@@ -43,10 +43,6 @@ ReadLines::ReadLines(const ReadTools& tools, FirstRows& first_rows, std::vector<
 void ReadLines::begin_input() {
   if (input_ == inputs_.size()) return;
   LineInput& input = inputs_[input_];
-  if (!input.file) {
-    input.open(storage_);
-    if (input.decompresses) input.look_at_beginning();
-  }
   offset_ = input.file->facts().start_offset;
   first_rows_.begin_input();
   file_lines_ = file_indexed_ = 0;
@@ -243,11 +239,11 @@ void ReadLines::take(const LineRun& run, const Indexed& indexed) {
   indexed_ = indexed.end;
 }
 
-// Of the next row, where it can be read again: in a file that stays open.
+// Of the next row, where it can be read again.
 std::optional<InputOrder::Origin> ReadLines::origin() const {
   if (input_ == inputs_.size()) return std::nullopt;
   const LineInput& input = inputs_[input_];
-  if (input.is_stream() || input.is_opened_late || input.file->alignment() > page_bytes) return std::nullopt;
+  if (input.is_stream() || input.file->alignment() > page_bytes) return std::nullopt;
   return InputOrder::Origin{input_, input.file->facts().start_offset + file_indexed_};
 }
 
@@ -289,10 +285,6 @@ void ReadLines::end_input(LineRun& run) {
   }
   if (first_rows_.wants_row()) first_rows_.miss(rows::shown_name(inputs_[input_].name));
   decoded_.reset();
-  if (LineInput& input = inputs_[input_]; input.is_opened_late) {
-    check_unchanged(input, grown_);
-    storage_.close(std::move(input.file));
-  }
   ++input_;
   input_ended_ = false;
   begin_input();
@@ -398,14 +390,10 @@ void ReadLines::line_too_long(const LineRun& run, Text beginning) const {
                         plan_.memory_bytes, is_on_drive ? memory_for_row(name, file_indexed_, format_) : 0);
 }
 
-void ReadLines::check_unchanged(const LineInput& input, std::string& grown) {
-  if (input.has_grown(storage_)) grown += (grown.empty() ? "" : ", ") + quoted_name(input.name);
-}
-
 std::string ReadLines::check_unchanged() {
-  std::string grown = grown_;
+  std::string grown;
   for (const LineInput& input : inputs_)
-    if (input.file) check_unchanged(input, grown);
+    if (input.has_grown(storage_)) grown += (grown.empty() ? "" : ", ") + quoted_name(input.name);
   return grown.empty() ? "" : grown + " grew meanwhile: what was added is not in the output";
 }
 

@@ -79,7 +79,6 @@ class ReadLines {
     bool arrived = false;
   };
 
-  void check_unchanged(const LineInput& input, std::string& grown);
   void begin_input();
   void place_tail(LineRun& run);
   [[nodiscard]] std::size_t aligned(std::size_t at) const;
@@ -145,7 +144,6 @@ class ReadLines {
   std::uint64_t blank_lines_ = 0;
   std::vector<rows::KeyCounts> key_counts_;
   rows::RepeatedHeader repeated_header_;
-  std::string grown_;  // names of inputs that were closed
 };
 
 }  // namespace ecosort::lines

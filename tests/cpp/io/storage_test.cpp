@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -7,6 +8,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "cpp/io/test_support.h"
 #include "io/direct_io.h"
@@ -394,6 +397,28 @@ TEST(TemporaryName, WhatADeadRunLeftIsFoundAndWhatALivingOneHoldsIsNot) {
   write_file(directory / "other.tmp", "");
   const FilePtr living = storage.create_unnamed(directory.path(), Role::output, Caching::buffered);
   EXPECT_THAT(abandoned_temporaries(directory.path()), ElementsAre(left));
+}
+
+// Where few files may be open, an input is opened again by its name: the file that has it by then need not be the same.
+TEST(ReopenedFilesTest, AnInputThatWasReplacedIsNotTakenForTheOneThatWasOpened) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{.rlim_cur = 32, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  const TempDirectory directory;
+  PosixStorage storage;
+  std::vector<FilePtr> files;
+  for (int i = 0; i < 100; ++i) {
+    const std::string path = directory / std::to_string(i);
+    std::ofstream(path) << i;
+    files.push_back(storage.open_input(path, Caching::buffered));
+  }
+  EXPECT_EQ(storage.state(*files[0]).size_bytes, 1U);
+  std::filesystem::remove(directory / "1");
+  EXPECT_THAT(line_of<IoError>([&] { (void)storage.state(*files[1]); }), HasSubstr("cannot open again"));
+  std::filesystem::rename(directory / "3", directory / "2");
+  EXPECT_THAT(line_of<IoError>([&] { (void)storage.state(*files[2]); }), HasSubstr("its name leads to another file now"));
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 }  // namespace ecosort::io

@@ -76,7 +76,7 @@ io::Buffer sealed(const RecordRuns& store, std::size_t run, std::uint64_t run_bl
 }
 
 std::uint64_t bytes_in(const io::MemoryStore& disk, const run::StoredRun& run, std::size_t stripe) {
-  return const_cast<io::MemoryStore&>(disk).state(*run.stripes[stripe]).allocated_bytes;
+  return const_cast<io::MemoryStore&>(disk).state(*run.stripes()[stripe]).allocated_bytes;
 }
 
 }  // namespace

@@ -1,0 +1,73 @@
+"""Any number of inputs and runs, whatever `ulimit -n` says: inputs are opened again when they are needed, runs share files."""
+
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+FEW = ["bash", "-c", 'ulimit -n 32; exec "$0" "$@"']
+RECORDS = ["--record-size", "8"]
+
+
+def succeeds(program: Path, cwd: Path, *words: str) -> str:
+    done = subprocess.run([*FEW, program, *words], capture_output=True, text=True, cwd=cwd, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+@pytest.fixture(scope="module")
+def values() -> list[list[int]]:
+    generator = random.Random(1)
+    return [sorted(generator.sample(range(10**7, 10**8), 3)) for _ in range(120)]
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory, values: list[list[int]]) -> Path:
+    """Files 000 ... 119 in directories that are named after what is in them, each sorted."""
+    place = tmp_path_factory.mktemp("many")
+    for kind in ("records", "lines", "csv", "jsonl"):
+        (place / kind).mkdir()
+    for i, some in enumerate(values):
+        (place / f"records/{i:03}").write_text("".join(map(str, some)))
+        (place / f"lines/{i:03}").write_text("".join(f"{value}\n" for value in some))
+        (place / f"csv/{i:03}").write_text("n\n" + "".join(f"{value}\n" for value in some))
+        (place / f"jsonl/{i:03}").write_text("".join(f'{{"n":{value}}}\n' for value in some))
+    return place
+
+
+@pytest.mark.parametrize("way", [[], ["--resumable"], ["merge"], ["merge", "1MiB"]])
+@pytest.mark.parametrize("kind", ["records", "lines", "csv", "jsonl"])
+def test_many_inputs(ecosort: Path, many: Path, tmp_path: Path, values: list[list[int]], kind: str, way: list[str]) -> None:
+    inputs = [str(many / kind / f"{i:03}") for i in range(len(values))]
+    command = {"records": ["sort", *RECORDS], "lines": ["lines"]}.get(kind, [kind, "--by", "n:number"])
+    if "merge" in way:
+        command = ["merge", *RECORDS] if kind == "records" else [*command, "-m" if kind == "lines" else "--merge"]
+        memory = way[1:] and [f"--memory={way[1]}" if kind != "lines" else "-S1M"]
+        command += memory or []
+    else:
+        command += way
+    succeeds(ecosort, tmp_path, *command, *inputs, "-o", "out")
+    ordered = sorted(value for some in values for value in some)
+    rows = {"records": "{}", "lines": "{}\n", "csv": "{}\n", "jsonl": '{{"n":{}}}\n'}[kind]
+    assert (tmp_path / "out").read_text() == ("n\n" if kind == "csv" else "") + "".join(map(rows.format, ordered))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["sort", *RECORDS, "--memory=2MiB", "--run-records=20000"],
+        ["sort", *RECORDS, "--memory=3MiB", "--run-records=20000", "--compress=lz4"],
+        ["sort", *RECORDS, "--memory=3MiB", "--resumable"],
+        ["lines", "-S1M"],
+        ["lines", "-S1M", "--compress=lz4"],
+        ["lines", "-S1M", "--compress-program=gzip"],
+        ["lines", "-S1M", "--resumable"],
+        ["csv", "--memory=1MiB", "--no-header", "--by", "1"],
+    ],
+)
+def test_many_runs(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    data = random.Random(2).choices([f"{value:07}\n" for value in range(10**5)], k=500_000)
+    (tmp_path / "in").write_text("".join(data))
+    succeeds(ecosort, tmp_path, *words, "in", "-o", "out")
+    assert (tmp_path / "out").read_text() == "".join(sorted(data))
