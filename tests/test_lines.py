@@ -103,7 +103,9 @@ def rows_with_beginnings(rng: random.Random, lengths: list[int], count: int) -> 
 @pytest.mark.parametrize("words", [[], ["-r"], ["-u"], ["-s", "-f"], ["-t.", "-k2,2"], ["-t/", "-k1,1n", "-k2,2r"]])
 def test_rows_may_begin_alike_for_any_number_of_bytes(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
     rng = random.Random(len(words))
-    (tmp_path / "short").write_bytes(rows_with_beginnings(rng, [0, 1, 7, 8, 10, 11, 12, 22, 23, 100, 1000], 2000))
+    (tmp_path / "short").write_bytes(
+        rows_with_beginnings(rng, [0, 1, 7, 8, 10, 11, 12, 22, 23, 100, 1000, 2804, 2805, 2816], 2000)
+    )
     (tmp_path / "long").write_bytes(rows_with_beginnings(rng, [0, 5, 1 << 20], 5))
     assert_same(ecosort, tmp_path, [*words, *SMALL, "short"])
     assert_same(ecosort, tmp_path, [*words, "short", "long"])

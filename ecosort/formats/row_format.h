@@ -149,6 +149,9 @@ class RowFormat {
   // All inputs were read, which have so many rows. InputRefused where a key can be no key of these rows.
   virtual void check_counts(const std::vector<KeyCounts>& counts, std::uint64_t rows) const;
 
+  // Whether the key of level 0 is the row as it is, so that rows are equal only if their bytes are.
+  [[nodiscard]] bool rows_are_keys() const noexcept { return rows_are_keys_; }
+
   // Order. A row has levels, each with a key; rows that are equal in one are compared in the next.
   [[nodiscard]] unsigned levels() const noexcept { return levels_; }
 

@@ -295,6 +295,25 @@ std::uint64_t MergeCursors::position(const MergeCursor& cursor) const {
   return block + static_cast<std::uint64_t>(cursor.at - reinterpret_cast<const char*>(cursor.slots[cursor.present].data));
 }
 
+std::vector<std::size_t> MergeCursors::common_of_some() const {
+  constexpr std::size_t most_rows = 32;
+  std::vector<std::size_t> common;
+  bool is_inside = false;
+  for (const auto& cursor : cursors_) {
+    if (cursor->exhausted) continue;
+    Text before = cursor->line();
+    for (std::size_t i = 0; i < most_rows; ++i) {
+      const char* const at = before.data() + before.size() + 1;
+      const char* const end = at < cursor->end ? format_.find_end(at, cursor->end, is_inside) : nullptr;
+      if (end == nullptr) break;
+      const Text row(at, static_cast<std::size_t>(end - at));
+      common.push_back(RowCodes::common(before, row));
+      before = row;
+    }
+  }
+  return common;
+}
+
 void MergeCursors::release_consumed(MergeCursor& cursor) {
   const std::uint64_t end = std::min(cursor.consumed_end, cursor.release_limit);
   if (cursor.is_plain || end < cursor.released_end + release_blocks_) return;

@@ -75,6 +75,8 @@ class MergeCursors {
   [[nodiscard]] Task<void> check_rest(MergeCursor& cursor);
   // Of a stored run: where in its lines the one begins that the cursor stands at.
   [[nodiscard]] std::uint64_t position(const MergeCursor& cursor) const;
+  // In how many bytes some rows agree with the ones before them: those that each cursor begins with.
+  [[nodiscard]] std::vector<std::size_t> common_of_some() const;
   [[nodiscard]] Task<void> join() { return background_.join(); }
 
  private:

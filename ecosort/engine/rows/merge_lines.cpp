@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "base/errors.h"
 #include "engine/rows/damaged_input.h"
@@ -26,6 +27,15 @@ std::size_t most_blocks(const LinePlan& plan, std::size_t cursors, unsigned part
   return std::min(share, std::clamp<std::size_t>(cursors / 4, 1, most_blocks_at_once));
 }
 
+// Codes need rows that are keys, and in order: files of the user's may be in any. Rows that one window holds are told apart by
+// it, whatever goes before them.
+std::optional<RowCodes> codes_of(const rows::RowFormat& format, const MergeTerms& terms, const std::vector<MergeInput>& inputs) {
+  const bool are_of_runs = terms.must_be_ordered && std::ranges::none_of(inputs, &MergeInput::is_plain);
+  const auto is_long = [](const MergeInput& input) { return input.run.longest > window_bytes + 1; };
+  if (!format.rows_are_keys() || !are_of_runs || std::ranges::none_of(inputs, is_long)) return std::nullopt;
+  return RowCodes(format);
+}
+
 }  // namespace
 
 MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vector<MergeInput>& inputs, unsigned slots,
@@ -38,6 +48,7 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
       part_(part),
       most_blocks_(most_blocks(tools.plan, inputs.size(), part.parts)),
       cursors_(tools, inputs, slots, part_, terms.must_be_ordered || terms.unique ? &last_ : nullptr),
+      codes_(codes_of(format_, terms_, inputs)),
       tree_(format_, cursors_.all()),
       out_(line_kernels()) {
   if (!part_.not_before) return;  // else the part is in order behind it as lines are behind each other
@@ -132,12 +143,20 @@ bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
   if (cursor.exhausted) return true;
   if constexpr (Format::checks_rows)
     if (cursor.is_checked) check_row(format, cursor);
-  cursor.window = format.window(cursor.line());
+  cursor.window = codes_ && is_tree_built_ ? code_behind_last(cursor) : format.window(cursor.line());
   if constexpr (requires { &Format::repeats_header; })
     if (cursor.is_plain && format.repeats_header(cursor.line(), cursor.window))
       rows::add(merged_.repeated_header, {1, cursor.input->name, cursor.lines_before + 1});
   cursor.fetch_ahead();
   return true;
+}
+
+// Every row but the first one of its input follows the one that went out last, or one that equals it.
+[[gnu::always_inline]] inline records::KeyWindow MergeLines::code_behind_last(const MergeCursor& cursor) noexcept {
+  const Text row = cursor.line();
+  const std::size_t common = RowCodes::common(row, last_.text);
+  repeats_last_ = common == row.size() && common == last_.text.size();
+  return codes_->code(cursor.at, common);
 }
 
 // The row behind the present one is next.
@@ -204,23 +223,25 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
                   cursor->lines_before);
 }
 
+// The order of the line that went out last and the cursor's: negative where it goes first. Codes have no say in it.
+[[gnu::always_inline]] inline int MergeLines::compare_to_last(const MergeCursor& cursor) const {
+  if (codes_) return codes_->compare(last_.text, cursor.line());
+  if (cursor.window.prefix != last_.window.prefix) return last_.window.prefix < cursor.window.prefix ? -1 : 1;
+  if (cursor.window.extension != last_.window.extension) return last_.window.extension < cursor.window.extension ? -1 : 1;
+  unsigned level = 0;
+  return tie_is_decided(format_, cursor.window, level) ? 0 : format_.compare(last_.text, cursor.line(), level);
+}
+
 // The cursor's line is next. Like emit() it is a part of the loop over rows: calls of the two took 3 % of the time of lines.
 // False if it is dropped because it equals the last one.
 [[gnu::always_inline]] inline bool MergeLines::choose(const MergeCursor& cursor) {
   if (last_.is_there && (terms_.must_be_ordered || terms_.unique)) {
-    if (cursor.window.prefix == last_.window.prefix && cursor.window.extension == last_.window.extension) {
-      unsigned level = 0;
-      const int order = tie_is_decided(format_, cursor.window, level) ? 0 : format_.compare(last_.text, cursor.line(), level);
-      if (order == 0 && terms_.unique) {
-        add_line(merged_.dropped, cursor.line());
-        return false;
-      }
-      if (order > 0 && terms_.must_be_ordered) out_of_order(&cursor);
-    } else if (terms_.must_be_ordered) {
-      const bool ascends = last_.window.prefix != cursor.window.prefix ? last_.window.prefix < cursor.window.prefix
-                                                                       : last_.window.extension < cursor.window.extension;
-      if (!ascends) out_of_order(&cursor);
+    const int order = compare_to_last(cursor);
+    if (order == 0 && terms_.unique) {
+      add_line(merged_.dropped, cursor.line());
+      return false;
     }
+    if (order > 0 && terms_.must_be_ordered) out_of_order(&cursor);
   }
   last_.is_there = true;
   last_.text = cursor.line();
@@ -264,6 +285,7 @@ bool MergeLines::go_on_emitting(char* block, std::size_t capacity) {
 
 // Whether the cursor continues with the line that it gave last, which then is next again: no other cursor has a smaller one.
 bool MergeLines::repeats_last(const MergeCursor& cursor) const noexcept {
+  if (codes_) return repeats_last_ && !cursor.exhausted;
   return cursor.window.prefix == last_.window.prefix && cursor.window.extension == last_.window.extension && !cursor.exhausted &&
          cursor.index == last_.cursor && cursor.line() == last_.text;
 }
@@ -298,13 +320,26 @@ MergeLines::Reason MergeLines::merge_some(const Format& format, char* block, std
   return Reason::finished;
 }
 
+// Rows get their first codes, unless they agree in so little that their windows cost less and tell as much.
+void MergeLines::begin_codes() {
+  constexpr std::size_t least = 4;
+  const std::vector<std::size_t> common = cursors_.common_of_some();
+  if (std::accumulate(common.begin(), common.end(), std::size_t{0}) < least * common.size()) return codes_.reset();
+  codes_->align(common);
+  tree_.use(*codes_);
+  for (const auto& cursor : cursors_.all())
+    if (!cursor->exhausted) cursor->window = codes_->code(cursor->at, 0);
+}
+
 Task<void> MergeLines::start() {
   cursors_.request_first();
   for (const auto& cursor : cursors_.all()) {
     if (cursor->input->first_rows != nullptr) co_await take_first_rows(*cursor);
     co_await next_line_begins(*cursor);
   }
+  if (codes_) begin_codes();
   tree_.build();
+  is_tree_built_ = true;
 }
 
 // Continues in the first of the blocks; returns how many became full.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,7 @@ class MergeLines {
   Task<void> merge_into(LineSink& sink, const std::string& beginning);
   Task<void> merge_or_refuse(LineSink& sink, const std::string& beginning);
   Task<void> start();
+  void begin_codes();
   Task<void> next_line_begins(MergeCursor& cursor);
   Task<std::byte*> put_beginning(LineSink& sink, const std::string& beginning);
   Task<void> merge_all(LineSink& sink, std::vector<std::byte*>& blocks);
@@ -92,6 +94,7 @@ class MergeLines {
   static void pass_row(MergeCursor& cursor) noexcept;
   void leave_out(MergeCursor& cursor);
   [[noreturn]] void refuse(MergeCursor& cursor, const rows::Fault& fault);
+  [[nodiscard]] records::KeyWindow code_behind_last(const MergeCursor& cursor) noexcept;
   [[nodiscard]] bool repeats_last(const MergeCursor& cursor) const noexcept;
   [[nodiscard]] run::BlockContents contents() const noexcept;
   template <class Format>
@@ -99,6 +102,7 @@ class MergeLines {
   std::size_t merge_blocks(const std::vector<std::byte*>& blocks, LineSink& sink, Reason& reason);
   bool emit(const MergeCursor& cursor, char* block, std::size_t capacity);
   bool go_on_emitting(char* block, std::size_t capacity);
+  [[nodiscard]] int compare_to_last(const MergeCursor& cursor) const;
   bool choose(const MergeCursor& cursor);
   [[nodiscard]] bool is_place_wanted(const LineSink& sink) const;
   [[nodiscard]] MergePlace place(const LineSink& sink) const;
@@ -114,7 +118,10 @@ class MergeLines {
   std::size_t most_blocks_;  // of output, between two words with the coordinator
   LastLine last_;
   MergeCursors cursors_;
+  std::optional<RowCodes> codes_;  // of rows that are keys, of runs, and begin alike
   MergeTree tree_;
+  bool is_tree_built_ = false;
+  bool repeats_last_ = false;  // of the row that was found last and has a code: it equals the one that went out last
   MergedLines merged_;
   std::vector<rows::KeyCounts> counted_before_;  // of rows in inputs, which run formation counts
   LateHash out_;

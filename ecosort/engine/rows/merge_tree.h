@@ -11,10 +11,12 @@
 
 #include "base/opaque.h"
 #include "base/prefetch.h"
+#include "base/uint128.h"
 #include "engine/rows/decoded_input.h"
 #include "engine/rows/first_look.h"
 #include "engine/rows/first_rows.h"
 #include "engine/rows/line_blocks.h"
+#include "engine/rows/row_codes.h"
 #include "formats/lines/index_lines.h"
 #include "formats/row_format.h"
 
@@ -44,8 +46,8 @@ struct alignas(64) MergeCursor {
   const char* at = nullptr;  // the line
   const char* line_end = nullptr;
   const char* searched = nullptr;
-  const char* end = nullptr;  // of the bytes that are here
-  records::KeyWindow window{};
+  const char* end = nullptr;    // of the bytes that are here
+  records::KeyWindow window{};  // of the line, or its code
   MergeInput* input = nullptr;
   std::uint32_t index = 0;
   bool is_plain = false;    // as its input
@@ -84,7 +86,8 @@ struct alignas(64) MergeCursor {
   }
 };
 
-// A loser tree over the cursors: the windows are compared first, then the lines, then the order of the cursors.
+// A loser tree over the cursors: the windows are compared first, then the lines, then the order of the cursors. Where rows have
+// codes these are the windows, and a row that loses a tie gets another one.
 //
 // The smaller node goes up and the larger one stays without a branch, because no one can predict which it is; only where the
 // first eight bytes of the windows are equal it looks more closely. The number of leaves is a power of two; those beyond the
@@ -98,22 +101,38 @@ class MergeTree {
     rests_.resize(leaves_);
   }
 
+  // Rows have codes from now on, before the tree is built. They outlive it.
+  void use(const RowCodes& codes) noexcept { codes_ = &codes; }
+
   void build() { winner_ = build(1); }
   [[nodiscard]] bool empty() const noexcept { return !is_live(winner_.cursor()); }
   [[nodiscard]] MergeCursor& winner() const noexcept { return *cursors_[winner_.cursor()]; }  // if it is not empty
 
   // The line of the winner changed, or it is exhausted.
-  void replay() {
+  void replay() { codes_ != nullptr ? replay_codes() : replay_windows(); }
+
+ private:
+  struct Node {
+    std::uint64_t prefix = 0;  // the window: this,
+    std::uint64_t rest = 0;    // and the upper half of this; then the number of the cursor
+
+    [[nodiscard]] std::size_t cursor() const noexcept { return static_cast<std::uint32_t>(rest); }
+  };
+  struct Match {
+    Node winner, loser;
+  };
+
+  void replay_windows() {
     Node climbing = leaf(winner_.cursor());
     std::uint64_t* const prefixes = prefixes_.data();  // which no store below changes, as the compiler cannot know
     std::uint64_t* const rests = rests_.data();
     for (std::size_t at = (climbing.cursor() + leaves_) / 2; at > 0; at /= 2) {
       const Node stays{prefixes[at], rests[at]};
       if (stays.prefix == climbing.prefix) [[unlikely]] {
-        if (!wins_tie(stays, climbing)) continue;
-        prefixes[at] = climbing.prefix;
-        rests[at] = climbing.rest;
-        climbing = stays;
+        const Match match = tie(stays, climbing);
+        prefixes[at] = match.loser.prefix;
+        rests[at] = match.loser.rest;
+        climbing = match.winner;
         continue;
       }
       const std::uint64_t both = stays.prefix ^ climbing.prefix,
@@ -127,44 +146,79 @@ class MergeTree {
     winner_ = climbing;
   }
 
- private:
-  struct Node {
-    std::uint64_t prefix = 0;  // the window: this,
-    std::uint64_t rest = 0;    // and the upper half of this; then the number of the cursor
-
-    [[nodiscard]] std::size_t cursor() const noexcept { return static_cast<std::uint32_t>(rest); }
-  };
+  // Rows that have codes begin alike, and the first eight bytes of a code seldom suffice: both words are compared at once.
+  void replay_codes() {
+    Node climbing = leaf(winner_.cursor());
+    std::uint64_t* const prefixes = prefixes_.data();
+    std::uint64_t* const rests = rests_.data();
+    for (std::size_t at = (climbing.cursor() + leaves_) / 2; at > 0; at /= 2) {
+      const Node stays{prefixes[at], rests[at]};
+      std::uint64_t prefix = stays.prefix ^ climbing.prefix, rest = stays.rest ^ climbing.rest;
+      if ((prefix | rest >> 32U) == 0) [[unlikely]] {
+        const Match match = tie(stays, climbing);
+        prefixes[at] = match.loser.prefix;
+        rests[at] = match.loser.rest;
+        climbing = match.winner;
+        continue;
+      }
+      const bool goes_up = (uint128{stays.prefix} << 64U | stays.rest) < (uint128{climbing.prefix} << 64U | climbing.rest);
+      const std::uint64_t mask = opaque(-static_cast<std::uint64_t>(goes_up));
+      prefix &= mask;
+      rest &= mask;
+      prefixes[at] = stays.prefix ^ prefix;
+      rests[at] = stays.rest ^ rest;
+      climbing.prefix ^= prefix;
+      climbing.rest ^= rest;
+    }
+    winner_ = climbing;
+  }
 
   [[nodiscard]] bool is_live(std::size_t cursor) const { return cursor < cursors_.size() && !cursors_[cursor]->exhausted; }
 
-  [[nodiscard]] Node leaf(std::size_t cursor) const {
-    if (!is_live(cursor)) return {~std::uint64_t{0}, ~std::uint64_t{0} << 32U | cursor};
-    const records::KeyWindow window = cursors_[cursor]->window;
+  [[nodiscard]] static Node node(records::KeyWindow window, std::size_t cursor) noexcept {
     return {window.prefix, std::uint64_t{window.extension} << 32U | cursor};
+  }
+  [[nodiscard]] Node leaf(std::size_t cursor) const {
+    return is_live(cursor) ? node(cursors_[cursor]->window, cursor) : Node{~std::uint64_t{0}, ~std::uint64_t{0} << 32U | cursor};
   }
 
   // Of nodes with equal prefixes, which come by value so that they stay in registers. One of them may even be that of an
   // exhausted cursor.
-  [[nodiscard]] bool wins_tie(Node a, Node b) const {
-    if (a.rest >> 32U != b.rest >> 32U) return a.rest < b.rest;
-    if (!is_live(a.cursor())) return false;
-    if (!is_live(b.cursor())) return true;
+  [[nodiscard]] Match tie(Node a, Node b) const {
+    if (a.rest >> 32U != b.rest >> 32U) return a.rest < b.rest ? Match{a, b} : Match{b, a};
+    if (!is_live(a.cursor())) return {b, a};
+    if (!is_live(b.cursor())) return {a, b};
+    return codes_ != nullptr ? code_tie(a, b) : window_tie(a, b);
+  }
+  [[nodiscard]] Match window_tie(Node a, Node b) const {
     const MergeCursor &x = *cursors_[a.cursor()], &y = *cursors_[b.cursor()];
     unsigned level = 0;
     const int order = tie_is_decided(order_, x.window, level) ? 0 : order_.compare(x.line(), y.line(), level);
-    return order != 0 ? order < 0 : a.cursor() < b.cursor();
+    return (order != 0 ? order < 0 : a.cursor() < b.cursor()) ? Match{a, b} : Match{b, a};
+  }
+  [[nodiscard]] Match code_tie(Node a, Node b) const {
+    const char *const x = cursors_[a.cursor()]->at, *const y = cursors_[b.cursor()]->at;
+    const std::size_t common = codes_->common(x, y, a.prefix);
+    const int order = codes_->order(x, y, common);
+    if (order != 0 ? order < 0 : a.cursor() < b.cursor()) return {a, node(codes_->code(y, common), b.cursor())};
+    return {b, node(codes_->code(x, common), a.cursor())};
   }
 
-  Node build(std::size_t node) {
-    if (node >= leaves_) return leaf(node - leaves_);
-    const Node left = build(2 * node), right = build(2 * node + 1);
-    const bool right_wins = left.prefix == right.prefix ? wins_tie(right, left) : right.prefix < left.prefix;
-    prefixes_[node] = right_wins ? left.prefix : right.prefix;
-    rests_[node] = right_wins ? left.rest : right.rest;
-    return right_wins ? right : left;
+  Node build(std::size_t at) {
+    if (at >= leaves_) return leaf(at - leaves_);
+    const Node left = build(2 * at), right = build(2 * at + 1);
+    Match match{left, right};
+    if (left.prefix == right.prefix)
+      match = tie(left, right);
+    else if (right.prefix < left.prefix)
+      match = {right, left};
+    prefixes_[at] = match.loser.prefix;
+    rests_[at] = match.loser.rest;
+    return match.winner;
   }
 
   const rows::RowFormat& order_;
+  const RowCodes* codes_ = nullptr;
   const std::vector<std::unique_ptr<MergeCursor>>& cursors_;
   std::size_t leaves_ = 2;
   std::vector<std::uint64_t> prefixes_, rests_;  // of the losers; apart, or the compiler moves them through vector registers

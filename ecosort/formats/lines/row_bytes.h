@@ -61,9 +61,13 @@ class RowBytes {
   // As the rest of the rows from these places on compares: negative where a goes first.
   [[nodiscard]] int compare(const char* a, const char* b) const noexcept {
     const std::size_t at = common(a, b, SIZE_MAX);
-    if (a[at] == b[at]) return 0;
+    return order_at(a + at, b + at);
+  }
+  // The same where the first bytes there differ, or both rows end.
+  [[nodiscard]] int order_at(const char* a, const char* b) const noexcept {
+    if (*a == *b) return 0;
     const bool is_less =
-        a[at] == terminator_ || (b[at] != terminator_ && static_cast<unsigned char>(a[at]) < static_cast<unsigned char>(b[at]));
+        *a == terminator_ || (*b != terminator_ && static_cast<unsigned char>(*a) < static_cast<unsigned char>(*b));
     return is_less == (flip_ == 0) ? -1 : 1;
   }
 
