@@ -197,7 +197,7 @@ TEST(MergeTree, GivesTheOrderOfColumns) {
   terms.keys.resize(2);
   terms.keys[0].name = "city";
   terms.keys[1].name = "count";
-  terms.keys[1].type = keys::KeyType::number;
+  terms.keys[1].type = ValueType::number;
   csv::CsvFormat format(terms);
   (void)format.take_first_row("", "id,city,count");
   for (unsigned seed = 0; seed < 30; ++seed) {
