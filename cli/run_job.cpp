@@ -47,12 +47,10 @@ std::string way_past_damage(const JobRun& run, io::PosixStorage& storage) {
   if (again.empty()) return "";
   const bool has_inputs = !storage.exists(inplace::JobPaths(run.file).input);
   const std::string way = has_inputs ? fmt::format("ecosort resume --abandon {}, then sort the inputs again", run.file)
-                          : run.items == "records"
-                              ? "restore the file from a copy"
-                              : fmt::format(
-                                    "restore the file from a copy, or have all {} back but those that are damaged: ecosort "
-                                    "resume --abandon --trust-drive {}",
-                                    run.items, run.file);
+                                     : fmt::format(
+                                           "restore the file from a copy, or have all {} back, the damaged ones as they are: "
+                                           "ecosort resume --abandon --trust-drive {}",
+                                           run.items, run.file);
   return again + fmt::format(" (if that ends here again, the drive has lost a part of the run: {})", way);
 }
 
@@ -77,6 +75,7 @@ JobResult work_telling_phase(const JobRun& run, const Work& work, io::PosixStora
   } catch (const DamagedRun& damage) {
     throw IoError(in_phase(damage.what() + way_past_damage(run, storage)));
   } catch (const IoError& error) {
+    if (error.error_number() == EIO) throw IoError(in_phase(error.what() + way_past_damage(run, storage)), EIO);
     const bool is_harmless = is_full(error.error_number());
     throw IoError(in_phase(error.what() + std::string(is_harmless ? "; make room there" : "") +
                            way_on(run, storage, is_harmless ? is_safe(run) : is_stopped)),

@@ -34,6 +34,7 @@ Task<void> adopt_runs(Workbench& bench) {
                                                     run::BlockShape{layout.run_block.bytes, layout.record_size}, bench.memory);
   bench.store.emplace(bench.storage, bench.reactor, bench.plan,
                       run::KeptRuns{direction_of(layout), bench.header.job, layout.head_bytes, layout.unit}, bench.packer.get());
+  if (bench.trusts_drive && bench.state && bench.state->kind == State::Kind::abandoning) bench.store->take_as_it_is();
   bench.numbers.assign(layout.runs(), 0);
   const Buffer memory = bench.memory.allocate(forecast_readers(bench) * bench.store->block_bytes(), "run blocks of the forecast");
   for (std::uint64_t run = 0; run < layout.runs(); ++run) {

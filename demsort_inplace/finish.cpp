@@ -13,7 +13,8 @@ namespace ecosort::inplace {
 void verify(const Workbench& bench, const State& end) {
   records::MultisetHash expected;
   for (const RunDone& done : bench.done) expected += done.tally.hash;
-  if (end.hash == expected && end.records == bench.layout.records) return;
+  const bool is_given_back = end.kind == State::Kind::abandoning && bench.trusts_drive;  // as the drive has it
+  if ((end.hash == expected || is_given_back) && end.records == bench.layout.records) return;
   throw VerificationError(
       fmt::format("verification failed: {} records with hash {} were read, {} with hash {} were written; "
                   "the runs still hold what the last checkpoint does not",

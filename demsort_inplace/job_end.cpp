@@ -29,6 +29,12 @@ Task<void> complete_result(JobBench& bench, io::File& result, State end, State::
   co_await bench.journal->append(end);
 }
 
+void tell_unreadable(JobBench& bench, const run::RunStore& store) {
+  if (store.unreadable_bytes() > 0)
+    bench.notices.push_back(fmt::format("{} bytes of the runs could not be read: zeros are in their place in '{}'",
+                                        store.unreadable_bytes(), bench.paths.file));
+}
+
 // The result was synced, so that a failed close can lose nothing; but it is told.
 void publish_and_clean_up(JobBench& bench, const std::string& result, bool is_sorted) {
   const bool is_in_place = bench.header.is_in_place();

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "demsort_inplace/job_bench.h"
+#include "run/run_store.h"
 
 namespace ecosort::inplace {
 
@@ -13,5 +14,8 @@ namespace ecosort::inplace {
 // The journal says that the result, the file of that name in the job directory, is complete. It may have its final name already.
 // `is_sorted`: it is what the user asked for, so that a kill in the last moment is told from one in the first.
 void publish_and_clean_up(JobBench& bench, const std::string& result, bool is_sorted);
+
+// A notice of what of the runs could not be read, once the job was given up as the drive has it.
+void tell_unreadable(JobBench& bench, const run::RunStore& store);
 
 }  // namespace ecosort::inplace

@@ -8,6 +8,7 @@
 #include "demsort_inplace/adopt_runs.h"
 #include "demsort_inplace/finish.h"
 #include "demsort_inplace/inplace_files.h"
+#include "demsort_inplace/job_end.h"
 #include "demsort_inplace/recheck.h"
 #include "demsort_inplace/second_phase.h"
 #include "engine/fixed/checked_output.h"
@@ -20,7 +21,9 @@ class PutBack {
  public:
   // Where the first phase was not complete, the rest of the input is the beginning of what is given back.
   explicit PutBack(Workbench& bench)
-      : bench_(bench), layout_(bench.layout), into_input_(bench.done.size() < bench.layout.runs()) {}
+      : bench_(bench), layout_(bench.layout), into_input_(bench.done.size() < bench.layout.runs()) {
+    bench.encoder = records::Encoder::without_key(layout_.record_size);  // no record has to follow another
+  }
 
   engine::SortReport run() {
     const std::string& result = into_input_ ? bench_.paths.input : bench_.paths.output;
@@ -74,6 +77,7 @@ class PutBack {
       }
       co_await finish(writer);
     }
+    tell_unreadable(bench_, *bench_.store);
     bench_.end();
     co_await complete(bench_, result, checkpoints.position(), State::Kind::abandoned);
   }

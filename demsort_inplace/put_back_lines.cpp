@@ -168,6 +168,7 @@ class PutBackLines {
       if (until < end_) co_await checkpoint(source, until);
       at = until;
     }
+    tell_unreadable(bench_, source.store());
   }
 
   // Bytes of the result up to `until` go out, the first ones of which are in memory.

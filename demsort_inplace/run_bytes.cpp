@@ -11,7 +11,9 @@ RunBytes::RunBytes(JobBench& bench, std::vector<std::uint64_t> taken, std::size_
       store_(bench.storage, bench.reactor, bench.header.lines->block_bytes,
              {run::Direction::forward, bench.header.job, bench.header.layout.head_bytes}),
       taken_(std::move(taken)),
-      memory_(bench.memory.allocate(chunk_bytes, "blocks of runs", Pages::small)) {}
+      memory_(bench.memory.allocate(chunk_bytes, "blocks of runs", Pages::small)) {
+  if (bench.trusts_drive) store_.take_as_it_is();
+}
 
 Task<void> RunBytes::add(std::uint64_t number, io::FilePtr file) {
   lines::RowRun run{.bytes = bench_.done[number].lines->bytes};
@@ -45,7 +47,6 @@ Task<void> RunBytes::read() {
   first_block_ = taken_[present_] / (block_bytes - run::trailer_bytes);
   end_block_ = std::min(first_block_ + memory_.size() / block_bytes, run.blocks(block_bytes));
   co_await store_.read(run.stored, first_block_, memory_.data(), (end_block_ - first_block_) * block_bytes);
-  if (bench_.trusts_drive) co_return;
   for (std::uint64_t block = first_block_; block < end_block_; ++block)
     store_.check(store_.run(run.stored), block, memory_.data() + (block - first_block_) * block_bytes);
 }

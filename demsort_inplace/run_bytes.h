@@ -25,6 +25,7 @@ class RunBytes {
   [[nodiscard]] Task<void> take(std::byte* to, std::size_t size);
 
   [[nodiscard]] const std::vector<std::uint64_t>& taken() const noexcept { return taken_; }
+  [[nodiscard]] const run::RunStore& store() const noexcept { return store_; }
   [[nodiscard]] std::uint64_t bytes(std::size_t i) const { return runs_[i].bytes; }
   [[nodiscard]] io::File& file(std::size_t i) const { return store_.run(runs_[i].stored).file(); }
 

@@ -34,7 +34,7 @@ struct Workbench : JobBench {
 
   const Layout& layout;
   const planner::Plan plan;
-  const records::Encoder encoder;
+  records::Encoder encoder;
   engine::SortReport report;
   std::vector<engine::Input> inputs;       // of the first phase
   std::uint64_t output_room = 0;           // bytes of the output that were allocated beforehand

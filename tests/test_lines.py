@@ -543,6 +543,17 @@ def test_a_line_that_does_not_fit_is_told_with_its_place(ecosort: Path, tmp_path
         assert run([str(ecosort), "lines"], [*words, "-S", "15815K", "file"], tmp_path)[0] == 0
 
 
+@pytest.mark.parametrize("words", [["lines"], ["csv", "--no-header", "--by", "1"], ["jsonl", "--by", "[0]"]])
+def test_a_device_that_takes_nothing_is_named(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "in").write_text("[2]\n[1]\n")
+    for to in (["-o", "/dev/full"], ["-o", "-"]):
+        with Path("/dev/full").open("wb") as full:
+            command = [ecosort, *words, "in", *(to if to[1] != "-" or words[0] != "lines" else [])]
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path, check=False)
+        assert done.returncode in (2, 3)
+        assert "cannot write '(standard output, /dev/full)'" in done.stderr
+
+
 def test_a_full_drive_leaves_no_output(ecosort: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("b\na\n")
     with Path("/dev/full").open("wb") as full:

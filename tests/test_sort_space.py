@@ -300,3 +300,26 @@ def test_a_full_drive_of_runs_is_advised_alike(ecosort: Path, tmp_path: Path, co
     told = done.stderr.decode().splitlines()[-1]
     assert told.endswith(f"; make room there, or name another place with {temp} or -o"), told
     assert not (tmp_path / "out").exists()
+
+
+def test_a_full_drive_names_the_sort_in_place_where_it_would_do(
+    ecosort: Path, run: Run, require: Require, tmp_path: Path
+) -> None:
+    """On ext4 with a journal, of one file without a header that is not to be compressed, in the words of each command."""
+    require("loop_mount")
+    with mounted(tmp_path, "ext4", 64 * MIB) as full:
+        for name in ("in", "second"):
+            with (full.root / name).open("wb") as file:
+                file.truncate(100 * MIB)
+        own = "sort it in its own space: ecosort"
+        for words, way in (
+            (["sort", "--record-size", "8", "in"], f"{own} inplace 'in'"),
+            (["lines", "in"], f"{own} lines --inplace in"),
+            (["sort", "--record-size", "8", "in", "second"], ""),
+            (["lines", "in", "second"], ""),
+            (["csv", "--no-header", "--by", "1", "in"], ""),
+        ):
+            done = run(*words, "-o", "out", cwd=full.root)
+            assert done.returncode == 2
+            assert "; name another drive with" in done.stderr
+            assert (way in done.stderr) if way else own not in done.stderr

@@ -179,7 +179,9 @@ CommandTable resume_table() {
        "his"},
       {"--trust-drive", "", "",
        "do not read the part of the output again that was written before the interruption; without this it must hold what the "
-       "journal says"}};
+       "journal says. With --abandon in place, also take the runs as they are, though the drive damaged them, and zeros for what "
+       "it "
+       "cannot read"}};
   for (const OptionRow& row : chosen({"--memory", "--threads", "--io", "--stats", "--events", "--progress", "-q,--quiet"}))
     options.push_back(row);
   return {

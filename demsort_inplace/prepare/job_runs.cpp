@@ -14,6 +14,18 @@ namespace {
       fmt::format("the runs of the job of '{}' cannot be merged: {}; continue with: ecosort resume {}", file, why, file));
 }
 
+// In place the rest is nowhere else: to have it behind the runs needs no other drive.
+[[noreturn]] void refuse_rest(const std::string& file, const JobHeader& header) {
+  const std::string way = header.is_in_place() ? fmt::format(
+                                                     "; to have all back as far as they are sorted, in a file of the same "
+                                                     "size: ecosort resume --abandon {}",
+                                                     file)
+                                               : "";
+  throw JobRefused(fmt::format(
+      "the runs of the job of '{}' cannot be merged: not all of its input is in runs yet; continue with: ecosort resume {}{}",
+      file, file, way));
+}
+
 void check_complete(const std::string& file, const JobStatus& status) {
   using Kind = JobStatus::Kind;
   if (!status.contents || status.kind == Kind::not_begun) refuse(file, "it has not begun");
@@ -25,7 +37,7 @@ constexpr const char* gave_up_parts = "it has given up parts of them already";
 
 std::vector<std::uint64_t> row_runs(const std::string& file, const JournalContents& contents) {
   const bool is_formed = contents.state || (!contents.runs.empty() && contents.runs.back().lines->merged > 0);
-  if (!is_formed) refuse(file, "not all of its input is in runs yet");
+  if (!is_formed) refuse_rest(file, contents.header);
   if (contents.header.is_in_place() && contents.state->records > 0) refuse(file, gave_up_parts);
   std::vector<std::uint64_t> runs = live_runs(contents.runs);
   if (header_run(contents.runs) != nullptr) runs.insert(runs.begin(), 0);
@@ -36,7 +48,7 @@ std::vector<std::uint64_t> row_runs(const std::string& file, const JournalConten
 std::vector<std::uint64_t> record_runs(const std::string& file, const JournalContents& contents) {
   const Layout& layout = contents.header.layout;
   if (layout.head_bytes == 0) refuse(file, "they do not say what they hold, for which there was no room when it began");
-  if (contents.runs.size() < layout.runs()) refuse(file, "not all of its input is in runs yet");
+  if (contents.runs.size() < layout.runs()) refuse_rest(file, contents.header);
   if (contents.state && contents.state->records > 0 && !layout.keeps_runs) refuse(file, gave_up_parts);
   std::vector<std::uint64_t> runs;
   for (std::uint64_t run = layout.runs(); run-- > 0;) runs.push_back(run);

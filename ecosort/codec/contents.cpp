@@ -124,6 +124,8 @@ constexpr std::array rows{
     Row{"\x37\xa4\x30\xec"sv, archive("zstd dictionary", "a dictionary of zstd", "it holds no rows")},
     Row{"\xff\x06\0\0sNaPpY"sv, compressed("snappy", "compressed by snappy", "decompress it first: snzip -dc")},
     Row{"LRZI\0"sv, compressed("lrzip", "compressed by lrzip", "decompress it first: lrzip -d")},
+    Row{"RZIP\x02"sv, compressed("rzip", "compressed by rzip", "decompress it first: rzip -d")},
+    Row{"BZ3v1"sv, compressed("bzip3", "compressed by bzip3", "decompress it first: bzip3 -dc"), is_binary},
     Row{"bvx2"sv, compressed("lzfse", "compressed by lzfse", "decompress it first: lzfse -decode"), is_binary},
     Row{"x"sv, doubtful(compressed("zlib", "zlib data", "decompress it first: pigz -dc")), has_header_of_zlib},
 
@@ -135,6 +137,7 @@ constexpr std::array rows{
     Row{"ustar"sv, archive("tar", "an archive (tar)", "unpack it first: tar -xf"), nullptr, 257},
     Row{"070701"sv, archive("cpio", "an archive (cpio)", unpack), has_header_of_cpio},
     Row{"070702"sv, archive("cpio", "an archive (cpio)", unpack), has_header_of_cpio},
+    Row{"\xc7\x71"sv, archive("cpio", "an archive (cpio)", unpack), is_binary},
     Row{"!<arch>\n"sv, archive("ar", "an archive (ar, deb)", unpack)},
     Row{"\xed\xab\xee\xdb"sv, archive("rpm", "a package (rpm)", unpack)},
     Row{"MSCF\0\0\0\0"sv, archive("cab", "an archive (cab)", unpack)},

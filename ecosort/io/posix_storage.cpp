@@ -11,6 +11,8 @@
 
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
+#include <system_error>
 #include <thread>
 
 #include "base/errors.h"
@@ -70,6 +72,15 @@ template <typename Call>
 }
 
 constexpr const char* standard_input = "(standard input)";  // what messages call it
+
+// A device that denies what is written is named.
+std::string standard_output_name(int fd) {
+  struct stat status{};
+  std::error_code none;
+  const bool is_device = ::fstat(fd, &status) == 0 && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) && ::isatty(fd) == 0;
+  if (!is_device) return "(standard output)";
+  return fmt::format("(standard output, {})", std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", fd), none).string());
+}
 
 // The same of a file without a name.
 std::string unnamed_path(std::string_view directory, Role role) {
@@ -189,7 +200,7 @@ FilePtr PosixStorage::create_with_temporary_name(const std::string& directory, R
 }
 
 FilePtr PosixStorage::open_standard_output() {
-  File::Facts facts{.role = Role::output, .path = "(standard output)", .is_stream = true};
+  File::Facts facts{.role = Role::output, .path = standard_output_name(streams_.output), .is_stream = true};
   Descriptor descriptor(::fcntl(streams_.output, F_DUPFD_CLOEXEC, 3));
   if (!descriptor.is_open()) throw IoError::from_call("open", facts.path, errno);
   return make_file(std::move(descriptor), std::move(facts));

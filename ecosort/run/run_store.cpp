@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -200,10 +201,26 @@ std::uint64_t RunStore::place_of(const StoredRun& run, std::uint64_t first_block
   return front_of(run) + (run.blocks - first_block) * block_bytes_ - size;
 }
 
+// One after the other; zeros for what cannot be read.
+Task<void> RunStore::read_pages(const io::File& file, Striping::Piece piece, std::byte* data) {
+  const std::uint64_t unit = std::max<std::uint64_t>(file.alignment(), page_bytes);
+  for (std::uint64_t done = 0; done < piece.size; done += unit) {
+    const std::uint64_t size = std::min(unit, piece.size - done);
+    try {
+      (void)co_await reactor_.read(file, piece.offset + done, data + done, size, size);
+    } catch (const IoError&) {
+      std::memset(data + done, 0, size);
+      unreadable_bytes_ += size;
+    }
+  }
+}
+
 Task<void> RunStore::move_piece(io::Operation operation, const StoredRun& run, Striping::Piece piece, std::byte* data) {
   const io::File& file = *run.stripes()[piece.stripe];
   if (operation == io::Operation::write)
     co_await reactor_.write(file, piece.offset, data, piece.size);
+  else if (is_taken_as_it_is_)
+    co_await read_pages(file, piece, data);
   else
     (void)co_await reactor_.read(file, piece.offset, data, piece.size, piece.size);
 }
@@ -316,7 +333,7 @@ void RunStore::seal(const StoredRun& run, std::uint64_t block, std::byte* data, 
 }
 
 void RunStore::check(const StoredRun& run, std::uint64_t block, const std::byte* data) const {
-  if (!is_intact(data, stored_bytes(run, block), run.seed + block)) damaged(run, block);
+  if (!is_taken_as_it_is_ && !is_intact(data, stored_bytes(run, block), run.seed + block)) damaged(run, block);
 }
 
 void RunStore::damaged(const StoredRun& run, std::uint64_t block) const {

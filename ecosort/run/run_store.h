@@ -132,6 +132,11 @@ class RunStore {
   // is closed already.
   void close(std::size_t number);
 
+  // From now on blocks are taken as they are, damaged or not, and zeros for pages that cannot be read: for a job whose rows are
+  // to come back whatever its drive has done to some.
+  void take_as_it_is() noexcept { is_taken_as_it_is_ = true; }
+  [[nodiscard]] std::uint64_t unreadable_bytes() const noexcept { return unreadable_bytes_; }
+
   // Writes the trailer of a block; the opposite check, which throws DamagedRun.
   void seal(const StoredRun& run, std::uint64_t block, std::byte* data, BlockContents contents) const noexcept;
   void check(const StoredRun& run, std::uint64_t block, const std::byte* data) const;
@@ -195,6 +200,7 @@ class RunStore {
   [[nodiscard]] std::uint64_t place_of(const StoredRun& run, std::uint64_t first_block, std::uint64_t size) const noexcept;
   Task<void> write_at(const io::File& file, std::uint64_t offset, std::vector<std::byte> bytes);
   Task<void> move(io::Operation operation, std::size_t number, std::uint64_t first_block, std::byte* data, std::uint64_t size);
+  Task<void> read_pages(const io::File& file, Striping::Piece piece, std::byte* data);
   Task<void> move_piece(io::Operation operation, const StoredRun& run, Striping::Piece piece, std::byte* data);
   Task<void> move_pieces(io::Operation operation, const StoredRun& run, std::uint64_t offset, std::byte* data,
                          std::uint64_t size);
@@ -207,6 +213,8 @@ class RunStore {
   Striping striping_;
   KeptRuns kept_;  // the job's number is random: blocks of another job fail their checksum
   std::deque<StoredRun> runs_;
+  bool is_taken_as_it_is_ = false;
+  std::uint64_t unreadable_bytes_ = 0;
   std::size_t open_files_ = 0;                   // without names
   std::deque<std::weak_ptr<RunFiles>> unnamed_;  // may be shared; the first one is the next to be
   std::uint64_t allocated_bytes_ = 0, peak_bytes_ = 0;

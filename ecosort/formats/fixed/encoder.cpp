@@ -213,6 +213,7 @@ const std::byte* Encoder::key_byte(const std::byte* record, std::uint64_t skip) 
     if (skip < field.key_bytes) return record + field.key.offset + (is_text(field.key) ? skip : 0);
     skip -= field.key_bytes;
   }
+  if (fields_.empty()) return record;
   return record + fields_.back().key.offset + fields_.back().key.length - 1;
 }
 

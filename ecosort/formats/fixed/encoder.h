@@ -35,6 +35,8 @@ class Encoder {
 
   // Throws UsageError for a format that check_record_format refuses.
   explicit Encoder(const RecordFormat& format);
+  // Of records without a key, all of which are alike: they stay in the order in which they are.
+  [[nodiscard]] static Encoder without_key(std::uint32_t record_size) { return Encoder(record_size); }
 
   [[nodiscard]] std::uint32_t record_size() const noexcept { return record_size_; }
   [[nodiscard]] std::uint64_t key_length() const noexcept { return key_length_; }  // bytes, all fields together
@@ -102,6 +104,8 @@ class Encoder {
   };
 
  private:
+  explicit Encoder(std::uint32_t record_size) noexcept : record_size_(record_size) {}
+
   // What a key is read with: one plain word in either byte order, one word of any kind, or several fields or a decimal number.
   enum class Shape : std::uint8_t { big_endian, little_endian, word, fields };
 

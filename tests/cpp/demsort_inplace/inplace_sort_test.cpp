@@ -193,6 +193,67 @@ TEST(InPlaceSort, ADamagedRunStopsItAndNothingMoreIsGivenUp) {
   }
 }
 
+// With `--trust-drive` what a damaged block holds is given back as it is: the other records are there.
+TEST(InPlaceSort, ADamagedRunIsGivenBackWhenTheDriveIsTrusted) {
+  const SmallJob& job = small_jobs().front();
+  for (const std::uint64_t nth : {1, 3}) {
+    io::FaultPlan plan({{Role::output, FaultPoint::write, nth, {.kind = Effect::Kind::error, .number = EIO}}});
+    MemoryMachine disk(job.disk(), {.records_events = false});
+    io::FaultyQueue queue(*disk.queue, plan);
+    EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+    io::DiskImage damaged = disk.store.snapshot();
+    for (std::uint64_t run = 0; run < job.header().layout.runs(); ++run) {
+      io::PagedBytes& contents = damaged.files.at(JobPaths(job_file).run(run));
+      for (std::uint64_t at = job.header().layout.head_bytes; at < contents.size(); at += 1000) flip_byte(contents, at);
+    }
+    MemoryMachine broken(damaged, {.records_events = false});
+    for (int i = 0; i < 2; ++i) EXPECT_THROW((void)broken.machine.abandon(), DamagedRun);
+    broken.machine.trusts_drive = true;
+    (void)broken.machine.abandon();
+    EXPECT_EQ(broken.store.contents(job_file).size(), job.input().size());
+    EXPECT_TRUE(broken.store.snapshot().files.size() == 1);
+  }
+}
+
+// The same place fails on every attempt: nothing changes by that. Once the drive works again, or when it is trusted, all is given
+// back.
+TEST(InPlaceSort, APlaceThatFailsEveryTimeIsNoDeadEnd) {
+  for (const SmallJob& job : small_jobs()) {
+    for (const auto& [role, point] : {std::pair{Role::run, FaultPoint::read}, std::pair{Role::output, FaultPoint::write}}) {
+      for (const std::uint64_t nth : {1, 2, 5}) {
+        SCOPED_TRACE(std::string(job.name) + " " + std::to_string(nth));
+        MemoryMachine disk(job.disk(), {.records_events = false});
+        const auto fail = [&](const auto& work) {
+          io::FaultPlan plan({{role, point, nth, {.kind = Effect::Kind::error, .number = EIO}, /*is_persistent=*/true}});
+          io::FaultyQueue queue(*disk.queue, plan);
+          Machine machine(disk.store, queue);
+          try {
+            work(machine);
+          } catch (const IoError&) {
+            return true;
+          }
+          return false;
+        };
+        if (!fail([&](Machine& machine) { (void)machine.start(job); })) continue;
+        for (int i = 0; i < 3; ++i) EXPECT_TRUE(fail([](Machine& machine) { (void)machine.resume(); }));
+        const io::DiskImage stuck = disk.store.snapshot();
+        (void)disk.machine.abandon();
+        EXPECT_EQ(as_multiset(disk.store.contents(job_file), job.format.record_size),
+                  as_multiset(job.input(), job.format.record_size));
+        if (role == Role::output) continue;
+        MemoryMachine trusting(stuck, {.records_events = false});
+        io::FaultPlan plan({{role, point, nth, {.kind = Effect::Kind::error, .number = EIO}, /*is_persistent=*/true}});
+        io::FaultyQueue queue(*trusting.queue, plan);
+        Machine machine(trusting.store, queue);
+        machine.trusts_drive = true;
+        EXPECT_THAT(machine.abandon().notices,
+                    testing::Contains(testing::HasSubstr("could not be read: zeros are in their place")));
+        EXPECT_EQ(trusting.store.contents(job_file).size(), job.input().size());
+      }
+    }
+  }
+}
+
 namespace {
 
 std::map<std::string, std::string> texts_of(const io::DiskImage& image) {
