@@ -14,7 +14,7 @@ namespace ecosort::cli {
 namespace {
 
 void check_resumable_options(const SortOptions& options) {
-  if (options.output == "-")
+  if (options.output == "-" || options.output.empty())
     throw UsageError("--resumable needs an output with a name, for its job directory; name it with -o FILE");
   if (std::ranges::find(options.inputs, "-") != options.inputs.end())
     throw UsageError("--resumable: standard input cannot be read again after a crash; name the input");
@@ -37,7 +37,9 @@ void check_resumable_options(const SortOptions& options) {
 
 inplace::PreparedResumable prepare_resumable(const SortOptions& options, io::PosixStorage& storage) {
   check_resumable_options(options);
-  inplace::PreparedResumable prepared = inplace::prepare_resumable(spec_of(options), tuning_of(options), storage);
+  const std::uint64_t assumed =
+      options.assume_size.empty() ? 0 : parse_assumed_bytes(options.assume_size, "--assume-size") / options.record_size;
+  inplace::PreparedResumable prepared = inplace::prepare_resumable(spec_of(options), tuning_of(options), storage, assumed);
   check_report_files({options.stats, options.events, ""}, prepared.inputs, options.output);
   return prepared;
 }

@@ -97,7 +97,6 @@ void check_complete(std::string_view teller, const SortOptions& options) {
   if (options.runs) throw UsageError("merge: --runs stands first, and the runs behind it");
   if (!options.assume_size.empty()) {
     if (!options.inputs.empty()) throw UsageError("--assume-size is for an input that is not there; leave one of them out");
-    if (options.resumable) throw UsageError("--assume-size goes without --resumable");
     (void)parse_assumed_bytes(options.assume_size, "--assume-size");
     return;
   }

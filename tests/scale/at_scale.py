@@ -160,6 +160,13 @@ def call(*words: str | Path) -> str:
     return subprocess.run([str(word) for word in words], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
+def detach(loop: str) -> None:
+    """The kernel lets go of the file a little later."""
+    call("losetup", "-d", loop)
+    while Path(f"/sys/block/{loop.removeprefix('/dev/')}/loop").exists():
+        time.sleep(0.02)
+
+
 @contextlib.contextmanager
 def drive(build: Path, place: Path, disk_bytes: int, records: int) -> Iterator[tuple[Path, Path]]:
     """XFS on the drive, and the file of records that takes no space."""
@@ -176,7 +183,7 @@ def drive(build: Path, place: Path, disk_bytes: int, records: int) -> Iterator[t
             time.sleep(0.02)
         at_end.callback(call, "umount", mount)
         loop = call("losetup", "--direct-io=on", "--sector-size", "4096", "--show", "-f", mount / "disk")
-        at_end.callback(call, "losetup", "-d", loop)
+        at_end.callback(detach, loop)
         Path(f"/sys/block/{loop.removeprefix('/dev/')}/queue/max_sectors_kb").write_text("1024")
         call("mkfs.xfs", "-q", "-K", "-d", "su=64k,sw=1", loop)
         call("mount", "-o", "noatime,discard", loop, disk)
