@@ -175,11 +175,13 @@ def call(*words: str | Path) -> str:
     return subprocess.run([str(word) for word in words], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
-def detach(loop: str) -> None:
-    """The kernel lets go of the file a little later."""
+def detach(loop: str, file: Path) -> None:
+    """The kernel lets go of the file a little later; by then the device may be somebody else's."""
     call("losetup", "-d", loop)
-    while Path(f"/sys/block/{loop.removeprefix('/dev/')}/loop").exists():
-        time.sleep(0.02)
+    backing = Path(f"/sys/block/{loop.removeprefix('/dev/')}/loop/backing_file")
+    with contextlib.suppress(OSError):
+        while backing.read_text().strip() == str(file):
+            time.sleep(0.02)
 
 
 @contextlib.contextmanager
@@ -198,7 +200,7 @@ def drive(build: Path, place: Path, disk_bytes: int, records: int) -> Iterator[t
             time.sleep(0.02)
         at_end.callback(call, "umount", mount)
         loop = call("losetup", "--direct-io=on", "--sector-size", "4096", "--show", "-f", mount / "disk")
-        at_end.callback(detach, loop)
+        at_end.callback(detach, loop, mount / "disk")
         Path(f"/sys/block/{loop.removeprefix('/dev/')}/queue/max_sectors_kb").write_text("1024")
         call("mkfs.xfs", "-q", "-K", "-d", "su=64k,sw=1", loop)
         call("mount", "-o", "noatime,discard", loop, disk)
