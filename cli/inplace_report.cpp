@@ -108,8 +108,8 @@ std::string resumable_plan_text(const SortOptions& options, const inplace::Prepa
                           : "give their space to the output");
   text += packing_line(prepared.choice.best->engine);
   text += space_text(*prepared.choice.least, inplace::recommended_space(wanted, prepared.ground).value());
-  return text + fmt::format("  free space          {}\n", exact_bytes(prepared.free_bytes)) + layout_text(*prepared.choice.best) +
-         values_text(values_of(options, prepared), options.profile) +
+  if (!prepared.is_assumed) text += fmt::format("  free space          {}\n", exact_bytes(prepared.free_bytes));
+  return text + layout_text(*prepared.choice.best) + values_text(values_of(options, prepared), options.profile) +
          (options.profile.profile ? forecast_text(forecast_of(prepared.choice.best->engine, prepared.inputs, options.profile))
                                   : "");
 }
@@ -126,11 +126,11 @@ std::string resumable_plan_json(const SortOptions& options, const inplace::Prepa
             {"job_directory", inplace::JobPaths(prepared.output).directory},
             {"keeps_runs", prepared.ground.mode == inplace::Mode::keeping_runs},
             {"compression", job::compression_json(prepared.choice.any().engine.packing)},
-            {"free_bytes", prepared.free_bytes},
             {"needed_bytes", prepared.choice.least->need_bytes()},
             {"fits", prepared.choice.best.has_value()},
             {"plan", space_json(prepared.choice.best)},
             {"least", space_json(prepared.choice.least)}};
+  if (!prepared.is_assumed) json["free_bytes"] = prepared.free_bytes;
   add_values(json, values_of(options, prepared), options.profile);
   if (options.profile.profile && prepared.choice.best)
     json["prediction"] = forecast_json(forecast_of(prepared.choice.best->engine, prepared.inputs, options.profile));

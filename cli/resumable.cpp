@@ -14,7 +14,7 @@ namespace ecosort::cli {
 namespace {
 
 void check_resumable_options(const SortOptions& options) {
-  if (options.request.place.output == "-")
+  if (options.request.place.output == "-" || options.request.place.output.empty())
     throw UsageError("--resumable needs an output with a name, for its job directory; name it with -o FILE");
   if (std::ranges::find(options.request.inputs, "-") != options.request.inputs.end())
     throw UsageError("--resumable: standard input cannot be read again after a crash; name the input");
@@ -38,7 +38,8 @@ void check_resumable_options(const SortOptions& options) {
 
 inplace::PreparedResumable prepare_resumable(const SortOptions& options, io::PosixStorage& storage) {
   check_resumable_options(options);
-  inplace::PreparedResumable prepared = inplace::prepare_resumable(options.request, storage);
+  const std::uint64_t assumed_records = options.assumed_bytes / records::size_of(options.records());
+  inplace::PreparedResumable prepared = inplace::prepare_resumable(options.request, storage, assumed_records);
   check_report_files(options.reports.files(), prepared.inputs, options.request.place.output);
   return prepared;
 }

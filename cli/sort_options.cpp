@@ -124,7 +124,6 @@ void check_complete(std::string_view teller, const SortOptions& options) {
   if (options.runs) throw UsageError("merge: --runs stands first, and the runs behind it");
   if (options.assumed_bytes != 0) {
     if (!request.inputs.empty()) throw UsageError("--assume-size is for an input that is not there; leave one of them out");
-    if (request.place.kind == PlaceKind::resumable) throw UsageError("--assume-size goes without --resumable");
     return;
   }
   if (request.inputs.empty()) {

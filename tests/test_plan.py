@@ -307,7 +307,12 @@ def test_a_size_that_is_not_there_is_planned_like_one_that_is(run: Run, tmp_path
     assert huge["here"]["space"][0]["needed_bytes"] > huge["here"]["space"][0]["free_bytes"]
     assert listing(tmp_path) == []
     refused(run("plan", "sort", "--assume-size", "1TB", source), 2, "--assume-size", "leave one of them out")
-    refused(run("plan", "sort", "--assume-size", "1TB", "--resumable"), 2, "--resumable")
+    refused(run("plan", "sort", "--assume-size", "1TB", "--resumable"), 2, "--resumable needs an output")
+    resumable = plan_of(run, tmp_path, "--resumable", "--memory", "2GiB", "--assume-size", "2TB", "-o", "out")
+    assert resumable["fits"]
+    assert resumable["plan"]["need_bytes"] > 2e12
+    assert "free_bytes" not in resumable
+    assert listing(tmp_path) == []
 
 
 def test_lines_that_are_not_there_are_planned_like_those_that_are(run: Run, tmp_path: Path, source: Path) -> None:

@@ -12,6 +12,7 @@
 #include "demsort_inplace/job_directory.h"
 #include "demsort_inplace/preflight.h"
 #include "demsort_inplace/prepare/ground.h"
+#include "demsort_inplace/prepare/in_place.h"
 #include "demsort_inplace/resumable_sort.h"
 #include "io/direct_io.h"
 #include "job/places.h"
@@ -32,7 +33,7 @@ void choose_layout(PreparedResumable& prepared, io::PosixStorage& storage) {
   prepared.wanted.input_alignment = unit_in(directory, prepared, storage);
   prepared.ground.held_bytes = held_bytes(directory);
   const auto choose = [&](std::uint64_t wanted_bytes) {
-    prepared.free_bytes = storage.settled_free_bytes(directory, wanted_bytes);
+    prepared.free_bytes = prepared.is_assumed ? no_space_limit : storage.settled_free_bytes(directory, wanted_bytes);
     prepared.choice = choose_space(prepared.wanted, prepared.free_bytes, prepared.ground);
   };
   choose(0);
@@ -49,22 +50,25 @@ void check_layout(const PreparedResumable& prepared) {
                     format_bytes(given), format_bytes(least)),
         given, least);
   }
+  if (prepared.is_assumed) return;
   job::check_memory_exists(given, prepared.choice.any().engine.peak_memory_bytes, prepared.machine);
   if (prepared.choice.best) check_limits(prepared.choice.best->layout, false);
 }
 
 }  // namespace
 
-PreparedResumable prepare_resumable(const Request& request, io::PosixStorage& storage) {
+PreparedResumable prepare_resumable(const Request& request, io::PosixStorage& storage, std::uint64_t assumed_records) {
   (void)records::make_record_format(job::records_of(request));  // a bad key is reported before a missing file
   PreparedResumable prepared;
   prepared.machine = planner::read_machine();
-  prepared.inputs = job::open_records(request, storage);
+  prepared.is_assumed = assumed_records > 0;
+  if (!prepared.is_assumed) prepared.inputs = job::open_records(request, storage);
   for (const engine::Input& input : prepared.inputs) check_regular(*input.file);
   job::check_output(request.place.output, prepared.inputs, storage);
   prepared.output = io::resolve_output(request.place.output).path;
   check_no_job(prepared.output, storage);
   prepared.wanted = job::wanted_of(request, prepared.inputs, prepared.machine);
+  prepared.wanted.input_records += assumed_records;
   if (prepared.wanted.input_records == 0) return prepared;
   check_outlives_crash(JobPaths(prepared.output).parent);
   choose_layout(prepared, storage);

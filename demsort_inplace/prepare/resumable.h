@@ -22,13 +22,16 @@ struct PreparedResumable {
   planner::Machine machine;
   planner::Wanted wanted;
   Ground ground{Mode::beside_input};
-  std::uint64_t free_bytes = 0;  // on the output's file system
+  bool is_assumed = false;       // the inputs are not there
+  std::uint64_t free_bytes = 0;  // on the output's file system; no_space_limit where it is assumed
   SpaceChoice choice;            // `least` is set where there is a record to sort, `best` where it fits
 };
 
 // Of `request` the inputs, output, format, memory, threads and compression count. Nothing to sort leaves `choice` empty.
-// UsageError for what cannot be resumed, NotEnoughMemory. Whether the space suffices is left to require_space().
-[[nodiscard]] PreparedResumable prepare_resumable(const Request& request, io::PosixStorage& storage);
+// UsageError for what cannot be resumed, NotEnoughMemory. Whether the space suffices is left to require_space(). With
+// `assumed_records`: to be planned only, for as many that are not there, with all the space that it wants.
+[[nodiscard]] PreparedResumable prepare_resumable(const Request& request, io::PosixStorage& storage,
+                                                  std::uint64_t assumed_records = 0);
 
 // The plan to follow; NotEnoughSpace.
 [[nodiscard]] const SpacePlan& require_space(const PreparedResumable& prepared);

@@ -22,14 +22,20 @@ struct GensortFormat {
 // x -> multiplier * x + increment, modulo 2^128 (multiplier: L'Ecuyer 1999).
 class GensortRandom {
  public:
+  static constexpr uint128 multiplier = make_uint128(0x2360ed051fc65da4, 0x4385df649fccf645);
+  static constexpr uint128 increment = make_uint128(0x4a696d4772617952, 0x4950202020202001);
+
   explicit GensortRandom(uint128 steps) noexcept;  // the state after `steps` steps from 0
+  [[nodiscard]] static GensortRandom in_state(uint128 state) noexcept {
+    GensortRandom random(0);
+    random.state_ = state;
+    return random;
+  }
   void step() noexcept { state_ = state_ * multiplier + increment; }
   [[nodiscard]] std::uint64_t high() const noexcept { return high_half(state_); }
   [[nodiscard]] std::uint64_t low() const noexcept { return low_half(state_); }
 
  private:
-  static constexpr uint128 multiplier = make_uint128(0x2360ed051fc65da4, 0x4385df649fccf645);
-  static constexpr uint128 increment = make_uint128(0x4a696d4772617952, 0x4950202020202001);
   uint128 state_ = 0;
 };
 
@@ -38,6 +44,9 @@ class GensortRandom {
 class GensortRecords {
  public:
   GensortRecords(GensortFormat format, uint128 first) noexcept;
+  // By somebody who knows the state of record `first` without skipping ahead.
+  GensortRecords(GensortFormat format, uint128 first, const GensortRandom& random) noexcept
+      : format_(format), number_(first), random_(random) {}
 
   // Writes the next `count` records to out[0, 100 * count). `out` needs no alignment.
   void generate(std::byte* out, std::size_t count);

@@ -1,0 +1,149 @@
+#include "scale/drive_unit.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+namespace ecosort::scale {
+
+namespace {
+
+constexpr std::size_t head_bytes = 10, part_bytes = 3, most_parts = 200;
+constexpr std::size_t few_zeros = 24;  // not worth a part
+
+struct Part {
+  enum class Kind : std::uint8_t { zeros, bytes, records };
+  Kind kind = Kind::zeros;
+  std::uint16_t count = 0;  // of bytes, or of records
+};
+
+template <class T>
+void put(std::byte*& out, T value, std::size_t size = sizeof(T)) {
+  std::memcpy(out, &value, size);
+  out += size;
+}
+template <class T>
+T get(const std::byte*& in, std::size_t size = sizeof(T)) {
+  T value{};
+  std::memcpy(&value, in, size);
+  in += size;
+  return value;
+}
+
+std::size_t zeros_at(const std::byte* bytes, std::size_t from) {
+  std::size_t end = from;
+  std::uint64_t word = 0;
+  for (; end + sizeof word <= unit_bytes; end += sizeof word) {
+    std::memcpy(&word, bytes + end, sizeof word);
+    if (word != 0) break;
+  }
+  while (end < unit_bytes && bytes[end] == std::byte{0}) ++end;
+  return end - from;
+}
+
+std::optional<std::uint64_t> record_at(const std::byte* bytes, std::size_t at) {
+  if (at + record_bytes > unit_bytes) return std::nullopt;
+  return number_of(bytes + at);
+}
+
+std::optional<std::uint64_t> place_in_stream(const std::byte* bytes) {
+  for (std::size_t first = 0; first < record_bytes; ++first) {
+    const auto number = record_at(bytes, first);
+    if (!number) continue;
+    if (*number == 0 && first > 0) return std::nullopt;
+    const std::uint64_t place = *number * record_bytes - first;
+    if (record_at(bytes, first + record_bytes) != *number + 1) return std::nullopt;
+    std::vector<std::byte> made(unit_bytes);
+    make_bytes(place, unit_bytes, made.data());
+    if (std::memcmp(made.data(), bytes, unit_bytes) == 0) return place;
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// What a unit consists of.
+struct Contents {
+  std::vector<Part> parts;
+  std::vector<std::byte> bytes;
+  std::vector<std::uint64_t> numbers;
+
+  void add(Part::Kind kind, std::size_t count) {
+    if (parts.empty() || parts.back().kind != kind) parts.push_back({kind, 0});
+    parts.back().count = static_cast<std::uint16_t>(parts.back().count + count);
+  }
+};
+
+Contents take_apart(const std::byte* bytes) {
+  Contents contents;
+  for (std::size_t at = 0; at < unit_bytes && contents.parts.size() <= most_parts && contents.bytes.size() <= slot_bytes;) {
+    if (const auto number = record_at(bytes, at)) {
+      contents.numbers.push_back(*number);
+      contents.add(Part::Kind::records, 1);
+      at += record_bytes;
+    } else if (const std::size_t zeros = zeros_at(bytes, at); zeros >= few_zeros) {
+      contents.add(Part::Kind::zeros, zeros);
+      at += zeros;
+    } else {
+      contents.bytes.push_back(bytes[at++]);
+      contents.add(Part::Kind::bytes, 1);
+    }
+  }
+  return contents;
+}
+
+}  // namespace
+
+Unit pack(const std::byte* bytes, Slot& slot) noexcept {
+  if (zeros_at(bytes, 0) == unit_bytes) return {.kind = Unit::Kind::zeros};
+  if (const auto place = place_in_stream(bytes)) return {.place = *place, .kind = Unit::Kind::stream};
+  const Contents contents = take_apart(bytes);
+  std::uint64_t base = 0, most = 0;
+  if (!contents.numbers.empty()) {
+    base = std::ranges::min(contents.numbers);
+    most = std::ranges::max(contents.numbers) - base;
+  }
+  const auto width = static_cast<std::size_t>((std::bit_width(most) + 7) / 8);
+  const std::size_t size =
+      head_bytes + contents.parts.size() * part_bytes + contents.bytes.size() + contents.numbers.size() * width;
+  if (contents.parts.size() > most_parts || size > slot_bytes) return {.kind = Unit::Kind::plain};
+  std::byte* out = slot.data();
+  put(out, base);
+  put(out, static_cast<std::uint8_t>(width));
+  put(out, static_cast<std::uint8_t>(contents.parts.size()));
+  for (const Part& part : contents.parts) {
+    put(out, part.kind);
+    put(out, part.count);
+  }
+  out = std::ranges::copy(contents.bytes, out).out;
+  for (const std::uint64_t number : contents.numbers) put(out, number - base, width);
+  return {.size = static_cast<std::uint16_t>(size), .kind = Unit::Kind::packed};
+}
+
+void unpack(const Unit& unit, const Slot& slot, std::byte* bytes) noexcept {
+  if (unit.kind == Unit::Kind::zeros) return void(std::memset(bytes, 0, unit_bytes));
+  if (unit.kind == Unit::Kind::stream) return make_bytes(unit.place, unit_bytes, bytes);
+  const std::byte* in = slot.data();
+  const auto base = get<std::uint64_t>(in);
+  const std::size_t width = get<std::uint8_t>(in), parts = get<std::uint8_t>(in);
+  std::array<Part, most_parts + 1> part{};
+  std::size_t others = 0;
+  for (std::size_t i = 0; i < parts; ++i) {
+    part[i].kind = get<Part::Kind>(in);
+    part[i].count = get<std::uint16_t>(in);
+    others += part[i].kind == Part::Kind::bytes ? part[i].count : 0;
+  }
+  const std::byte* numbers = in + others;
+  for (std::size_t i = 0; i < parts; ++i) {
+    const std::size_t count = part[i].count, size = count * (part[i].kind == Part::Kind::records ? record_bytes : 1);
+    if (part[i].kind == Part::Kind::zeros) std::memset(bytes, 0, size);
+    if (part[i].kind == Part::Kind::bytes) std::memcpy(bytes, std::exchange(in, in + size), size);
+    if (part[i].kind == Part::Kind::records)
+      for (std::size_t record = 0; record < count; ++record)
+        make_record(base + get<std::uint64_t>(numbers, width), bytes + record * record_bytes);
+    bytes += size;
+  }
+}
+
+}  // namespace ecosort::scale

@@ -1,0 +1,37 @@
+// A unit of the drive, 64 KiB, as what it can be made from again: a sort writes records, zeros and a few bytes of its own.
+//
+//   packed unit | base: 8 bytes | width: 1 | parts: 1 | part, part, ... | bytes that are no records | numbers less the base |
+//   part          kind: 1 | count: 2                                                                  `width` bytes each
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "scale/numbered_records.h"
+
+namespace ecosort::scale {
+
+inline constexpr std::size_t unit_bytes = std::size_t{64} << 10U;
+inline constexpr std::size_t slot_bytes = 3584;  // of a packed unit: 655 records of 5 bytes, and what is around them
+using Slot = std::array<std::byte, slot_bytes + 8>;
+
+struct Unit {
+  enum class Kind : std::uint8_t {
+    zeros,   // nothing else
+    stream,  // the bytes of the file of all records from `place` on
+    packed,  // `size` bytes in its slot
+    plain,   // as it is
+  };
+  std::uint64_t place = 0;
+  std::uint16_t size = 0;
+  Kind kind = Kind::zeros;
+};
+
+// `slot` is filled where the unit is packed.
+[[nodiscard]] Unit pack(const std::byte* bytes, Slot& slot) noexcept;
+// Of a unit that is not plain.
+void unpack(const Unit& unit, const Slot& slot, std::byte* bytes) noexcept;
+
+}  // namespace ecosort::scale
