@@ -68,7 +68,7 @@ def test_examples_of_the_docs_work_one_after_the_other(here: Path) -> None:
 @pytest.mark.parametrize("page", ["python/README.md", "docs/python.md"])
 def test_who_repeats_the_first_example_is_told_how(page: str) -> None:
     _, first, rest = re.split(r"^```(?:python)?\n", (ROOT / page).read_text(), maxsplit=2, flags=re.MULTILINE)
-    assert "sort_file(" in first
+    assert " sort(" in first
     assert "overwrite=True" in rest.partition("```")[0]
 
 
