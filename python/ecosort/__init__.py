@@ -32,7 +32,7 @@ from ecosort.options import Options
 from ecosort.program import find_program
 from ecosort.report import KeyCounts, Phase, Progress, Report, RunCompression
 from ecosort.request import Request
-from ecosort.sorting import resume, run, sort
+from ecosort.sorting import resume, sort
 from ecosort.version import __version__
 
 __all__ = [
@@ -62,7 +62,6 @@ __all__ = [
     "field",
     "find_program",
     "resume",
-    "run",
     "sort",
     "sort_csv",
     "sort_file",

@@ -89,7 +89,7 @@ class ValueKey:
         return f"{self.name}:{self.type}" + (":desc" if self.descending else "")
 
 
-_LETTERS = {
+LETTERS = {
     "ignore_leading_blanks": "b",
     "dictionary_order": "d",
     "ignore_case": "f",
@@ -98,6 +98,7 @@ _LETTERS = {
     "ignore_nonprinting": "i",
     "month": "M",
     "numeric": "n",
+    "random": "R",
     "version": "V",
     "reverse": "r",
 }
@@ -155,10 +156,10 @@ class LineKey:
 
 def letters_of(options: dict[str, bool]) -> str:
     """Returns the letters of `sort` for options such as numeric=True."""
-    unknown = next((name for name in options if name not in _LETTERS), None)
+    unknown = next((name for name in options if name not in LETTERS), None)
     if unknown:
-        raise BadInput(f"{unknown} is no option of lines; there are {', '.join(_LETTERS)}")
-    return "".join(letter for name, letter in _LETTERS.items() if truth(options.get(name, False), name))
+        raise BadInput(f"{unknown} is no option of lines; there are {', '.join(LETTERS)}")
+    return "".join(letter for name, letter in LETTERS.items() if truth(options.get(name, False), name))
 
 
 def at(offset: int) -> RecordKey:

@@ -6,7 +6,7 @@ import contextlib
 import fcntl
 import io
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -80,6 +80,24 @@ class PipedSort:
         if not size:
             self.wait()
         return int(size)
+
+
+def fed(words: Sequence[str], parts: Iterable[Any], *, is_read: bool = True) -> PipedSort:
+    """Starts a sort and writes all parts of its input."""
+    sort = PipedSort(words, is_read=is_read)
+    try:
+        buffer = bytearray()
+        for part in parts:
+            buffer += part
+            if len(buffer) >= PIECE_BYTES:
+                sort.write(buffer)
+                buffer.clear()
+        sort.write(buffer)
+        sort.end_input()
+    except BaseException:
+        sort.stop()
+        raise
+    return sort
 
 
 class _Output(io.RawIOBase):

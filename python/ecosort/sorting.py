@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
@@ -15,7 +16,7 @@ from ecosort.arrays import sort_array_file, sort_in_memory
 from ecosort.errors import BadInput
 from ecosort.keys import ValueKey, kinds_in
 from ecosort.options import Options, request_of, taken, takes
-from ecosort.pipe import PIECE_BYTES, PipedSort, SortedReader
+from ecosort.pipe import PIECE_BYTES, PipedSort, SortedReader, fed
 from ecosort.process import Sort
 from ecosort.report import Progress, Report
 from ecosort.request import Request
@@ -102,19 +103,6 @@ def sort(src: Any, dst: Any, options: Options) -> Any:
     return _sort_items(iter(src), dst, told)
 
 
-def run(
-    request: Request,
-    *,
-    goal: str | None = None,
-    progress: Callable[[Progress], object] | None = None,
-    cancel: threading.Event | None = None,
-) -> Report:
-    """Sorts as the request says. Files only: what is "-" in it has no one at its other end."""
-    if "-" in (*request.members["inputs"], request.members.get("place", {}).get("output")):
-        raise BadInput("request: '-' is a standard stream; give sort() a file object and options instead")
-    return Sort(request.words(goal), progress=progress, cancel=cancel).wait()
-
-
 def resume(
     path: FilePath, *, progress: Callable[[Progress], object] | None = None, cancel: threading.Event | None = None
 ) -> Report:
@@ -129,7 +117,9 @@ def _by_request(request: Request, dst: Any, told: dict[str, Any]) -> Report:
     others = [name for name in told if name not in ("goal", "progress", "cancel")]
     if others or dst is not None:
         raise BadInput(f"a Request has its own {others[0] if others else 'dst'}; besides it give goal, progress and cancel")
-    return run(request, **told)
+    if "-" in (*request.members["inputs"], request.members.get("place", {}).get("output")):
+        raise BadInput("request: '-' is a standard stream; give sort() a file object and options instead")
+    return Sort(request.words(told.get("goal")), progress=told.get("progress"), cancel=told.get("cancel")).wait()
 
 
 def _is_path(item: Any) -> bool:
@@ -184,14 +174,12 @@ def _sort_files(names: list[str], dst: Any, told: dict[str, Any]) -> Any:
         if len(names) > 1:
             raise BadInput("src: give one .npy file; arrays of several files are not joined")
         return _sort_array(names[0], dst, told)
-    if dst is None and not told.get("in_place"):
-        return SortedReader(PipedSort(_words(told, form, names, "-"), is_fed=False))
-    if callable(getattr(dst, "write", None)):
-        return _to_file_object(PipedSort(_words(told, form, names, "-"), is_fed=False), dst)
+    if (dst is None and not told.get("in_place")) or callable(getattr(dst, "write", None)):
+        return _from_pipe(PipedSort(_words(told, form, names, "-"), is_fed=False), dst)
     if told.get("in_place") and len(names) > 1:
         raise BadInput("src: a sort in place is of one file")
-    request = request_of(told, form, names, dst)
-    return run(request, **{name: told[name] for name in ("goal", "progress", "cancel") if name in told})
+    listeners: dict[str, Any] = {name: told[name] for name in ("goal", "progress", "cancel") if name in told}
+    return _by_request(request_of(told, form, names, dst), None, listeners)
 
 
 def _words(told: dict[str, Any], form: str, inputs: list[str], dst: Any) -> list[str]:
@@ -205,21 +193,11 @@ def _words(told: dict[str, Any], form: str, inputs: list[str], dst: Any) -> list
 
 
 def _sort_stream(pieces: Iterable[Any], form: str, dst: Any, told: dict[str, Any]) -> Any:
-    """Feeds the program by a pipe; all of it has come before anything goes out."""
     if form in ("table", "array"):
         raise BadInput(f"a {form} is read from files by their names; give these")
     is_read = dst is None or callable(getattr(dst, "write", None))
-    sort = PipedSort(_words(told, form, ["-"], "-" if is_read else dst), is_read=is_read)
-    try:
-        for piece in pieces:
-            sort.write(piece)
-        sort.end_input()
-        if dst is None:
-            return SortedReader(sort)
-        return _to_file_object(sort, dst) if is_read else sort.wait()
-    except BaseException:
-        sort.stop()
-        raise
+    sort = fed(_words(told, form, ["-"], "-" if is_read else dst), pieces, is_read=is_read)
+    return _from_pipe(sort, dst) if is_read else sort.wait()
 
 
 def _pieces_of(file: Any) -> Iterator[Any]:
@@ -230,13 +208,14 @@ def _pieces_of(file: Any) -> Iterator[Any]:
         yield piece
 
 
-def _to_file_object(sort: PipedSort, dst: Any) -> Report:
-    binary = getattr(dst, "buffer", dst)
-    with sort:
-        for piece in sort.pieces():
-            binary.write(piece)
-    assert sort.report
-    return sort.report
+def _from_pipe(sort: PipedSort, dst: Any) -> Any:
+    """Returns a reader, or a report when all was written to a file object."""
+    reader = SortedReader(sort)
+    if dst is None:
+        return reader
+    with reader:
+        shutil.copyfileobj(reader, getattr(dst, "buffer", dst), PIECE_BYTES)
+        return reader.report
 
 
 def _sort_items(items: Iterator[Any], dst: Any, told: dict[str, Any]) -> Any:

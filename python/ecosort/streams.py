@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 from ecosort.checks import no_such
 from ecosort.errors import BadInput
 from ecosort.options import request_of
 from ecosort.ordered_bytes import INVERTED, from_line, kind_of, line_of, ordered
-from ecosort.pipe import PIECE_BYTES, PipedSort
+from ecosort.pipe import SortedReader, fed
 
-Item = TypeVar("Item", str, bytes)
 _Encode = Callable[[Any, bytes], bytes]
 
 
@@ -34,14 +33,24 @@ def sorted_items(items: Any, key: Callable[[Any], Any] | None, told: dict[str, A
     return _sorted_items(words, _iterable(items, "items"), _encoder(key, reverse), key is not None)
 
 
-def _sorted_items(words: list[str], items: Iterable[Item], encode: _Encode, has_key: bool) -> Iterator[Item]:
-    with PipedSort(words) as sort:
-        is_text = _feed_lines(sort, items, encode)
-        for line in _lines(sort):
-            data = from_line(line)
+def _sorted_items(words: list[str], items: Iterable[Any], encode: _Encode, has_key: bool) -> Iterator[Any]:
+    kinds: list[type[str] | type[bytes]] = []  # of the first item
+
+    def lines() -> Iterator[bytes]:
+        for item in items:
+            if not kinds:
+                kinds.append(str if isinstance(item, str) else bytes)
+            if not isinstance(item, kinds[0]):
+                raise BadInput(f"items are either all str or all bytes, not {type(item).__name__}")
+            data = item.encode("utf-8", "surrogatepass") if isinstance(item, str) else item
+            yield line_of(encode(item, data)) + b"\n"
+
+    with SortedReader(fed(words, lines())) as reader:
+        for line in reader:
+            data = from_line(line[:-1])
             if has_key:
                 data = _without_key(data)
-            yield data.decode("utf-8", "surrogatepass") if is_text else data  # type: ignore[misc]  # the kind that came in
+            yield data.decode("utf-8", "surrogatepass") if kinds[0] is str else data
 
 
 def sorted_parts(records: Any, told: dict[str, Any]) -> Iterator[bytes]:
@@ -54,15 +63,9 @@ def sorted_parts(records: Any, told: dict[str, Any]) -> Iterator[bytes]:
 
 
 def _sorted_parts(words: list[str], records: Iterable[bytes], record_size: int) -> Iterator[bytes]:
-    with PipedSort(words) as sort:
-        _feed(sort, (_checked(record, record_size) for record in records))
-        rest = b""
-        for piece in sort.pieces():
-            rest += piece
-            whole = len(rest) - len(rest) % record_size
-            for at in range(0, whole, record_size):
-                yield rest[at : at + record_size]
-            rest = rest[whole:]
+    with SortedReader(fed(words, (_checked(record, record_size) for record in records))) as reader:
+        while record := reader.read(record_size):
+            yield record
 
 
 def _iterable(items: Any, name: str) -> Any:
@@ -103,42 +106,3 @@ def _encoder(key: Callable[[Any], Any] | None, reverse: bool) -> _Encode:
 def _without_key(data: bytes) -> bytes:
     (length,) = struct.unpack(">Q", data[-8:])
     return data[length + 8 : -8]
-
-
-def _feed_lines(sort: PipedSort, items: Iterable[Item], encode: _Encode) -> bool:
-    """Whether the items are text."""
-    is_text: bool | None = None
-
-    def lines() -> Iterator[bytes]:
-        nonlocal is_text
-        for item in items:
-            if is_text is None:
-                is_text = isinstance(item, str)
-            if not isinstance(item, str if is_text else bytes):
-                raise BadInput(f"items are either all str or all bytes, not {type(item).__name__}")
-            data = item.encode("utf-8", "surrogatepass") if isinstance(item, str) else item
-            yield line_of(encode(item, data)) + b"\n"
-
-    _feed(sort, lines())
-    return bool(is_text)
-
-
-def _feed(sort: PipedSort, parts: Iterable[bytes]) -> None:
-    buffer = bytearray()
-    for part in parts:
-        buffer += part
-        if len(buffer) >= PIECE_BYTES:
-            sort.write(buffer)
-            buffer.clear()
-    sort.write(buffer)
-    sort.end_input()
-
-
-def _lines(sort: PipedSort) -> Iterator[bytes]:
-    rest: list[bytes] = []  # the pieces of the line that has no end yet
-    for piece in sort.pieces():
-        first, *others = piece.split(b"\n")
-        rest.append(first)
-        for other in others:
-            yield b"".join(rest)
-            rest = [other]

@@ -9,26 +9,13 @@ from typing import Any
 
 from ecosort import checks
 from ecosort.errors import BadInput, OutputExists
+from ecosort.keys import LETTERS
 
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 Size = int | str  # bytes, or a text with a unit, such as "512MiB"
 
 _BINARY = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40, "PiB": 1 << 50, "EiB": 1 << 60}
 UNITS = _BINARY | {"kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15, "EB": 10**18}
-
-_ORDERINGS = {
-    "b": "ignore-leading-blanks",
-    "d": "dictionary-order",
-    "f": "ignore-case",
-    "g": "general-numeric-sort",
-    "h": "human-numeric-sort",
-    "i": "ignore-nonprinting",
-    "M": "month-sort",
-    "n": "numeric-sort",
-    "R": "random-sort",
-    "r": "reverse",
-    "V": "version-sort",
-}
 
 # The word for each member of a request: with its value, without one where it is true, or what a function makes of it.
 _OF_VALUES: dict[str, Any] = {
@@ -41,7 +28,7 @@ _OF_ROWS: dict[str, dict[str, Any]] = {
     "records": {"record_size": "--record-size={}", "keys": "--key={}", "reverse": "--reverse"},
     "lines": {
         "keys": "--key={}",
-        "ordering": lambda letters: [f"--{_ORDERINGS[letter]}" for letter in letters],
+        "ordering": lambda letters: [_ordering(letter) for letter in letters],
         "separator": lambda byte: [] if byte is None else ["--field-separator=" + (r"\0" if byte == "\0" else byte)],
         "terminator": lambda byte: ["--zero-terminated"] if byte == "\0" else [],
         "stable": "--stable",
@@ -50,7 +37,7 @@ _OF_ROWS: dict[str, dict[str, Any]] = {
     },
     "csv": _OF_VALUES
     | {
-        "delimiter": lambda byte: [] if byte is None else [f"--delimiter={byte}"],
+        "delimiter": "--delimiter={}",
         "quote": lambda byte: [f"--quote={'none' if byte is None else byte}"],
         "header": lambda is_there: [] if is_there else ["--no-header"],
     },
@@ -136,6 +123,11 @@ def _words(word: Any, value: Any) -> list[str]:
     if isinstance(value, list | tuple):
         return [word.format(item) for item in value]
     return [word.format(value)] if value is not None and value is not False else []
+
+
+def _ordering(letter: str) -> str:
+    option = next(name for name, its_letter in LETTERS.items() if its_letter == letter).replace("_", "-")
+    return f"--{option}{'-sort' if letter in 'ghMnRV' else ''}"
 
 
 def path_word(path: Path, name: str = "a file") -> str:

@@ -159,7 +159,7 @@ def test_tables_go_to_readers_and_files(here: Path) -> None:
         ("in.csv", "out", {"by": "a", "reverse": True}, r"col\(\.\.\.\)\.desc\(\)"),
         ("in.txt", "out", {"nulls_first": True}, "nulls_first is for csv and jsonl, not for lines"),
         ("in.txt", "out", {"ordering": "x"}, "ordering is letters of bdfghiMnRrV, not 'x'"),
-        ("in.txt", "out", {"terminator": ";"}, "terminator is one of"),
+        ("in.txt", "out", {"terminator": ";"}, "terminator is "),
         ("in.csv", "out", {"by": "a", "input_order": "believed"}, "of lines also 'believed'"),
         ("in.txt", "out", {"space": "1GiB"}, "space is for in_place=True"),
         ("in.txt", "out", {"in_place": True}, "in_place=True goes without dst"),
