@@ -193,7 +193,7 @@ def request_of(told: dict[str, Any], form: str, inputs: Sequence[str], dst: Any)
         rows["ordering"] = rows.get("ordering", "") + "r"
     elif told.get("reverse") and form != "records":
         raise BadInput(f"reverse is for records and lines; a key of {form} descends by itself: col(...).desc()")
-    members: dict[str, Any] = {"inputs": [*inputs], form: rows, "place": _place(told, dst)}
+    members: dict[str, Any] = {"inputs": [*inputs], form: rows, "place": _place(told, form, dst)}
     usual = {"decompress": True, "compress_output": "auto"} if form in ("csv", "jsonl") else {}
     for name, value in (usual | told).items():
         part, _, member = _MEMBERS.get(name, "").partition(".")
@@ -204,10 +204,12 @@ def request_of(told: dict[str, Any], form: str, inputs: Sequence[str], dst: Any)
     return Request(members)
 
 
-def _place(told: dict[str, Any], dst: Any) -> dict[str, Any]:
+def _place(told: dict[str, Any], form: str, dst: Any) -> dict[str, Any]:
     if told.get("in_place"):
         if dst is not None or told.get("resumable"):
             raise BadInput("in_place=True goes without dst and resumable: the file is replaced, and resume() continues")
+        if form not in ("records", "lines"):
+            raise BadInput(f"in_place is for records and lines, not for {form}")
         return {"kind": "in_place"}
     for name in ("space", "as_is"):
         if name in told:

@@ -100,7 +100,7 @@ def fed(words: Sequence[str], parts: Iterable[Any], *, is_read: bool = True) -> 
     return sort
 
 
-class _Output(io.RawIOBase):
+class Output(io.RawIOBase):
     def __init__(self, sort: PipedSort) -> None:
         self.sort = sort
 
@@ -119,7 +119,7 @@ class SortedReader(io.BufferedReader):
     """The output of a sort as a binary file; close() before its end stops the sort. Used by one thread at a time."""
 
     def __init__(self, sort: PipedSort) -> None:
-        super().__init__(_Output(sort), PIECE_BYTES)
+        super().__init__(Output(sort), PIECE_BYTES)
         self._sort = sort
 
     @property

@@ -152,7 +152,8 @@ def format_of(names: Iterable[Any], told: dict[str, Any]) -> str:
     if len(kinds) == 1:
         return kinds.pop()
     what = f"the name '{named[0]}' does not say" if named else "nothing says"
-    raise BadInput(f"{what} which format it is; give format='records', 'lines', 'csv' or 'jsonl'")
+    hint = "; items of a list are sorted as iter(items)" if named and not os.path.lexists(named[0]) else ""
+    raise BadInput(f"{what} which format it is; give format='records', 'lines', 'csv' or 'jsonl'{hint}")
 
 
 def _format_in(name: str) -> str | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Iterator
+from io import BufferedReader
 from typing import Any
 
 from ecosort.checks import no_such
 from ecosort.errors import BadInput
 from ecosort.options import request_of
 from ecosort.ordered_bytes import INVERTED, from_line, kind_of, line_of, ordered
-from ecosort.pipe import SortedReader, fed
+from ecosort.pipe import PIECE_BYTES, Output, fed
 
 _Encode = Callable[[Any, bytes], bytes]
 
@@ -45,7 +46,7 @@ def _sorted_items(words: list[str], items: Iterable[Any], encode: _Encode, has_k
             data = item.encode("utf-8", "surrogatepass") if isinstance(item, str) else item
             yield line_of(encode(item, data)) + b"\n"
 
-    with SortedReader(fed(words, lines())) as reader:
+    with BufferedReader(Output(fed(words, lines())), PIECE_BYTES) as reader:
         for line in reader:
             data = from_line(line[:-1])
             if has_key:
@@ -63,7 +64,7 @@ def sorted_parts(records: Any, told: dict[str, Any]) -> Iterator[bytes]:
 
 
 def _sorted_parts(words: list[str], records: Iterable[bytes], record_size: int) -> Iterator[bytes]:
-    with SortedReader(fed(words, (_checked(record, record_size) for record in records))) as reader:
+    with BufferedReader(Output(fed(words, (_checked(record, record_size) for record in records))), PIECE_BYTES) as reader:
         while record := reader.read(record_size):
             yield record
 

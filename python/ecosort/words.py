@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ecosort import checks
@@ -17,7 +17,7 @@ Size = int | str  # bytes, or a text with a unit, such as "512MiB"
 _BINARY = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40, "PiB": 1 << 50, "EiB": 1 << 60}
 UNITS = _BINARY | {"kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15, "EB": 10**18}
 
-# The word for each member of a request: with its value, without one where it is true, or what a function makes of it.
+# The word for each member of a request, with its value where it has one. A function makes that of the member; True: without one.
 _OF_VALUES: dict[str, Any] = {
     "keys": "--by={}",
     "nulls_first": "--nulls=first",
@@ -28,9 +28,9 @@ _OF_ROWS: dict[str, dict[str, Any]] = {
     "records": {"record_size": "--record-size={}", "keys": "--key={}", "reverse": "--reverse"},
     "lines": {
         "keys": "--key={}",
-        "ordering": lambda letters: [_ordering(letter) for letter in letters],
-        "separator": lambda byte: [] if byte is None else ["--field-separator=" + (r"\0" if byte == "\0" else byte)],
-        "terminator": lambda byte: ["--zero-terminated"] if byte == "\0" else [],
+        "ordering": ("--{}", lambda letters: [_ordering(letter) for letter in letters]),
+        "separator": ("--field-separator={}", lambda byte: r"\0" if byte == "\0" else byte),
+        "terminator": ("--zero-terminated", lambda byte: byte == "\0"),
         "stable": "--stable",
         "header_lines": "--header={}",
         "random_source": "--random-source={}",
@@ -38,15 +38,15 @@ _OF_ROWS: dict[str, dict[str, Any]] = {
     "csv": _OF_VALUES
     | {
         "delimiter": "--delimiter={}",
-        "quote": lambda byte: [f"--quote={'none' if byte is None else byte}"],
-        "header": lambda is_there: [] if is_there else ["--no-header"],
+        "quote": ("--quote={}", lambda byte: byte or "none"),
+        "header": ("--no-header", lambda is_there: not is_there),
     },
     "jsonl": _OF_VALUES | {"allow_missing": "--allow-missing"},
 }
 _OF_ALL: dict[str, Any] = {
     "unique": "--unique",
     "place.output": "--output={}",
-    "place.kind": lambda kind: ["--resumable"] if kind == "resumable" else [],
+    "place.kind": ("--resumable", lambda kind: kind == "resumable"),
     "place.space_bytes": "--space={}B",
     "place.as_is": "--as-is",
     "means.memory_bytes": "--memory={}B",
@@ -61,7 +61,7 @@ _OF_ALL: dict[str, Any] = {
     "compression.level": "--level={}",
     "compression.runs": "--compress={}",
     "compression.program": "--compress-program={}",
-    "compression.assumed_ratio": lambda thousandths: [f"--assume-ratio={thousandths / 1000:.3f}"],
+    "compression.assumed_ratio": ("--assume-ratio={:.3f}", lambda thousandths: thousandths / 1000),
     "verification.reread": "--verify=reread",
     "verification.checksum": "--checksum",
     "verification.expected_hash": "--expect-hash={}",
@@ -117,17 +117,23 @@ def row_words(request: Mapping[str, Any], form: str) -> list[str]:
     return words
 
 
-def _words(word: Any, value: Any) -> list[str]:
-    if callable(word):
-        return list(word(value))
-    if isinstance(value, list | tuple):
-        return [word.format(item) for item in value]
-    return [word.format(value)] if value is not None and value is not False else []
+def _words(word: str | tuple[str, Callable[[Any], Any]], value: Any) -> list[str]:
+    if isinstance(word, tuple):
+        return _words(word[0], word[1](value))
+    values = value if isinstance(value, list | tuple) else [value]
+    return [word.format(item) for item in values if item is not None and item is not False]
+
+
+def row_options(form: str) -> dict[str, bool]:
+    """Returns the options of a command that say keys and rows, and whether they take a value."""
+    words = [word if isinstance(word, str) else word[0] for name, word in _OF_ROWS[form].items() if name != "ordering"]
+    words += [f"--{_ordering(letter)}" for letter in LETTERS.values()] if form == "lines" else []
+    return {word.partition("=")[0]: "=" in word for word in words}
 
 
 def _ordering(letter: str) -> str:
     option = next(name for name, its_letter in LETTERS.items() if its_letter == letter).replace("_", "-")
-    return f"--{option}{'-sort' if letter in 'ghMnRV' else ''}"
+    return f"{option}{'-sort' if letter in 'ghMnRV' else ''}"
 
 
 def path_word(path: Path, name: str = "a file") -> str:
