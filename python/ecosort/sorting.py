@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import glob
 import os
-import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from io import RawIOBase
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ecosort import checks
 from ecosort.arrays import sort_array_file, sort_in_memory
-from ecosort.errors import BadInput
+from ecosort.errors import BadInput, IoFailed
 from ecosort.keys import ValueKey, kinds_in
 from ecosort.options import Options, request_of, taken, takes
 from ecosort.pipe import PIECE_BYTES, PipedSort, SortedReader, fed
@@ -67,7 +67,8 @@ def sort(src: Any, dst: Any, options: Options) -> Any:
     Thread-safety: may be called by several threads at once; what comes out is used by one thread at a time.
 
     Raises BadInput for wrong arguments and inputs, OutputExists, NotEnoughMemory, NotEnoughSpace, IoFailed, VerificationFailed,
-    Cancelled; where a file object or an iterator comes out, it raises what goes wrong while it is read.
+    Cancelled; where a file object or an iterator comes out, it raises what goes wrong while it is read. A file object `dst` keeps
+    what was written to it before an error.
 
     >>> from ecosort import col
     >>> from pathlib import Path
@@ -203,9 +204,14 @@ def _sort_stream(pieces: Iterable[Any], form: str, dst: Any, told: dict[str, Any
 
 def _pieces_of(file: Any) -> Iterator[Any]:
     binary = getattr(file, "buffer", file)  # of a text file
-    while piece := binary.read(PIECE_BYTES):
-        if not isinstance(piece, bytes | bytearray | memoryview):
-            raise BadInput(f"src gives {type(piece).__name__} instead of bytes; open it with mode 'rb'")
+    while True:
+        piece = binary.read(PIECE_BYTES)
+        if not isinstance(piece, bytes | bytearray | memoryview):  # None: no one waits for what is still to come
+            raise BadInput(
+                f"src gives {type(piece).__name__} instead of bytes; open it with mode 'rb', so that it waits for data"
+            )
+        if not piece:
+            return
         yield piece
 
 
@@ -214,8 +220,16 @@ def _from_pipe(sort: PipedSort, dst: Any) -> Any:
     reader = SortedReader(sort)
     if dst is None:
         return reader
+    if hasattr(dst, "buffer"):  # a text file, which may hold text that comes first
+        dst.flush()
+    binary = getattr(dst, "buffer", dst)
     with reader:
-        shutil.copyfileobj(reader, getattr(dst, "buffer", dst), PIECE_BYTES)
+        while rest := memoryview(reader.read(PIECE_BYTES)):
+            while rest:  # an unbuffered file may take less than all
+                count = binary.write(rest)
+                if count is None and isinstance(binary, RawIOBase):
+                    raise IoFailed("dst takes no more for now; give a file object that waits")
+                rest = rest[len(rest) if count is None else count :]
         return reader.report
 
 

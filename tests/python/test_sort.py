@@ -198,6 +198,43 @@ def test_an_option_that_there_is_not_is_a_type_error() -> None:
         LineKey(2, numerical=True)
 
 
+class Slow(io.RawIOBase):
+    """Takes and gives little at a time, as pipes and sockets do without a buffer."""
+
+    def __init__(self, data: bytes = b"") -> None:
+        self.data = data
+        self.is_empty = False
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int | None:
+        self.data += bytes(data[:7])
+        return None if self.is_empty else len(data[:7])
+
+    def read(self, size: int | None = -1) -> Any:
+        piece, self.data = self.data[:7], self.data[7:]
+        return piece or (None if self.is_empty else b"")
+
+
+def test_file_objects_may_give_and_take_little_at_a_time() -> None:
+    target = Slow()
+    assert sort(Slow(b"b\na\n" * 20), target, format="lines").records == 40
+    assert target.data == b"a\n" * 20 + b"b\n" * 20
+    source = Slow(b"b\na\n" * 20)
+    source.is_empty = True
+    with pytest.raises(BadInput, match="src gives NoneType instead of bytes"):
+        sort(source, io.BytesIO(), format="lines")
+    target.is_empty = True
+    with pytest.raises(ecosort.IoFailed, match="dst takes no more for now"):
+        sort(io.BytesIO(b"b\na\n"), target, format="lines")
+    text = io.TextIOWrapper(io.BytesIO())
+    text.write("head\n")
+    sort(io.BytesIO(b"b\na\n"), text, format="lines")
+    assert text.buffer.getvalue() == b"head\na\nb\n"  # type: ignore[attr-defined]
+    assert child_pids() == []
+
+
 def test_a_reader_that_is_closed_stops_its_sort_and_one_that_fails_says_so(here: Path, temp: Path) -> None:
     Path("in.txt").write_bytes(b"".join(b"%07d\n" % (number * 7919 % 1_000_003) for number in range(500_000)))
     reader = sort("in.txt", memory="2MiB", temp=temp)
