@@ -35,7 +35,7 @@ def sort_array_file(array: Any, dst: Path | None, by: Names | None, ascending: D
         file.check_can_be_in_place()
         return Sort(request_of(told | {"as_is": True}, "records", [file.path], None).words(), **listeners).wait()
     if not file.offset:
-        return Sort(request_of(told, "records", [file.path], dst).words(), **listeners).wait()
+        return Sort(request_of(told, "records", [file.path], path_word(dst, "dst")).words(), **listeners).wait()
     told.setdefault("temp", (str(pathlib.Path(path_word(dst, "dst")).parent),))
     with file.at_its_records() as source, new_file(dst, told.get("overwrite", False)) as target:
         os.write(target, file.header())

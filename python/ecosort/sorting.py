@@ -86,6 +86,7 @@ def sort(src: Any, dst: Any, options: Options) -> Any:
     ['fig', 'pear', 'apple']
     """
     told = options.checked()
+    dst = path_word(dst, "dst") if isinstance(dst, _PATHS) else dst
     if isinstance(src, Request):
         return _by_request(src, dst, told)
     if isinstance(src, _PATHS) or (isinstance(src, list | tuple) and _is_path(next(iter(src), ""))):

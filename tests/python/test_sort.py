@@ -87,6 +87,8 @@ def test_patterns_and_lists_are_files(here: Path) -> None:
     assert sort(here.glob("in?.txt")).read() == b"1\n2\n3\n"
     Path("in[1].txt").write_text("a name\n")
     assert sort("in[1].txt").read() == b"a name\n"
+    sort("in1.txt", "-")
+    assert sort("-", format="lines").read() == Path("-").read_bytes() == b"1\n"
     sort(("in1.txt", "in2.txt"), "merged", input_order="sorted", format="lines")
     assert Path("merged").read_text() == "1\n2\n"
     with pytest.raises(BadInput, match=r"no file matches 'no\*'"):
