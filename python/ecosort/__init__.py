@@ -4,7 +4,6 @@ Every sort is a process of the program, which this package brings along; sorts d
 run at once, in threads or not. The output is complete and verified, or there is none. Errors are those of ecosort.errors.
 """
 
-from ecosort.arrays import sort_memmap, sort_records
 from ecosort.errors import (
     BadInput,
     Cancelled,
@@ -16,13 +15,24 @@ from ecosort.errors import (
     ProgramNotFound,
     VerificationFailed,
 )
-from ecosort.files import resume, sort_file, sort_in_place, sort_lines
-from ecosort.keys import Key, LineKey, ValueKey
+from ecosort.keys import Key, LineKey, RecordKey, ValueKey, at, col, field
+from ecosort.older import (
+    sort_csv,
+    sort_file,
+    sort_in_place,
+    sort_jsonl,
+    sort_lines,
+    sort_memmap,
+    sort_records,
+    sort_table,
+    sorted_iter,
+    sorted_records,
+)
+from ecosort.options import Options
 from ecosort.program import find_program
 from ecosort.report import KeyCounts, Phase, Progress, Report, RunCompression
-from ecosort.row_files import sort_csv, sort_jsonl
-from ecosort.streams import sorted_iter, sorted_records
-from ecosort.tables import sort_table
+from ecosort.request import Request
+from ecosort.sorting import resume, sort
 from ecosort.version import __version__
 
 __all__ = [
@@ -35,17 +45,24 @@ __all__ = [
     "LineKey",
     "NotEnoughMemory",
     "NotEnoughSpace",
+    "Options",
     "OutputExists",
     "Phase",
     "ProgramNotFound",
     "Progress",
+    "RecordKey",
     "Report",
+    "Request",
     "RunCompression",
     "ValueKey",
     "VerificationFailed",
     "__version__",
+    "at",
+    "col",
+    "field",
     "find_program",
     "resume",
+    "sort",
     "sort_csv",
     "sort_file",
     "sort_in_place",

@@ -1,128 +1,73 @@
-"""NumPy arrays that are files (sort_memmap), and arrays and other buffers in memory (sort_records)."""
+"""NumPy arrays that are files, and arrays and other buffers in memory."""
 
 from __future__ import annotations
 
 import mmap
 import os
 import pathlib
-import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ecosort.array_files import ArrayFile, array_file, new_file
-from ecosort.checks import is_left_out, several, truth, whole_number
+from ecosort.array_files import array_file, new_file
 from ecosort.dtypes import Directions, Names, keys_of
 from ecosort.errors import BadInput
-from ecosort.files import sort_in_place
-from ecosort.keys import Key, record_key_words
+from ecosort.keys import RecordKey
+from ecosort.options import request_of
 from ecosort.process import Sort
-from ecosort.report import Progress, Report
-from ecosort.words import Path, Size, flags, output, path_word, record_size_word, resources
-
-if TYPE_CHECKING:
-    from collections.abc import Buffer  # type: ignore[attr-defined,unused-ignore]  # since Python 3.12
-
-    import numpy as np
+from ecosort.report import Report
+from ecosort.words import Path, path_word
 
 
-def sort_memmap(
-    array: np.memmap[Any, Any] | Path,
-    dst: Path | None = None,
-    *,
-    by: Names | None = None,
-    ascending: Directions = True,
-    in_place: bool = False,
-    memory: Size | None = None,
-    threads: int | None = None,
-    temp: Path | tuple[Path, ...] = (),
-    overwrite: bool = False,
-    progress: Callable[[Progress], object] | None = None,
-    cancel: threading.Event | None = None,
-) -> Report:
-    """Sorts the records of an array that is a file, a one-dimensional np.memmap or the path of an .npy file, into the file `dst`.
-
-    `by` names fields, the first of which decides first (default: all of them, in their order; an array without fields is sorted
-    by its values). Fields of u1 to u8, i1 to i8, f4, f8, S and bool of either byte order can be keys; others raise BadInput,
-    which says why. -0.0 comes before 0.0, NaN after all numbers. The order is stable.
+def sort_array_file(array: Any, dst: Path | None, by: Names | None, ascending: Directions, told: dict[str, Any]) -> Report:
+    """Sorts an np.memmap or the .npy file of this path, by fields, into the file `dst`, or in place. `told` are checked options.
 
     What stands in the file before the array (the header of an .npy file, np.memmap(offset=...)) stands before the sorted one,
-    too, so that `dst` is opened as the array was. The memmap is flushed first.
-
-    `in_place=True` instead of `dst` sorts the file in its own space, as sort_in_place() does; it must hold nothing but the
-    array, and the memmap must be of mode 'r'. It still shows the file that was there before: open it anew. The rest is as in
-    sort_file().
-
-    >>> import numpy as np
-    >>> np.save("in.npy", np.array([(3, 0.5), (1, 2.5), (2, -1.0)], dtype=[("id", "u4"), ("x", "f8")]))
-    >>> sort_memmap("in.npy", "out.npy", by="x", ascending=False).records
-    3
-    >>> np.load("out.npy", mmap_mode="r")["id"].tolist()
-    [1, 3, 2]
+    too, so that `dst` is opened as the array was. The memmap is flushed first. In place the file must hold nothing but the
+    array, and the memmap must be of mode 'r'. It still shows the file that was there before: open it anew.
     """
     file = array_file(array)
-    keys = keys_of(file.dtype, by, ascending)
-    if truth(in_place, "in_place") == (dst is not None):
+    told = told | {"by": keys_of(file.dtype, by, ascending), "record_size": file.dtype.itemsize}
+    if told.get("in_place", False) == (dst is not None):
         raise BadInput("give either dst, or in_place=True")
+    listeners = {name: told.pop(name) for name in ("progress", "cancel") if name in told}
     if dst is None:
         file.check_can_be_in_place()
-        size = file.dtype.itemsize
-        return sort_in_place(
-            file.path, record_size=size, by=keys, memory=memory, threads=threads, as_is=True, progress=progress, cancel=cancel
-        )
-    words = _record_words(file.dtype.itemsize, keys)
-    if file.offset:
-        words += resources(memory, threads, pathlib.Path(path_word(dst, "dst")).parent if is_left_out(temp) else temp)
-        return _sort_behind_header(file, dst, words, overwrite, progress, cancel)
-    words += [*resources(memory, threads, temp), output(dst, overwrite)]
-    return Sort(["sort", *words, file.path], progress=progress, cancel=cancel).wait()
+        return Sort(request_of(told | {"as_is": True}, "records", [file.path], None).words(), **listeners).wait()
+    if not file.offset:
+        return Sort(request_of(told, "records", [file.path], path_word(dst, "dst")).words(), **listeners).wait()
+    told.setdefault("temp", (str(pathlib.Path(path_word(dst, "dst")).parent),))
+    with file.at_its_records() as source, new_file(dst, told.get("overwrite", False)) as target:
+        os.write(target, file.header())
+        report = Sort(request_of(told, "records", ["-"], "-").words(), stdin=source, stdout=target, **listeners).wait()
+        os.fsync(target)
+        return report
 
 
-def sort_records(
-    records: Buffer,
-    record_size: int | None = None,
-    *,
-    by: str | Key | Iterable[str | Key] | None = None,
-    ascending: Directions = True,
-    reverse: bool = False,
-    unique: bool = False,
-    threads: int | None = None,
-) -> Any:
-    """Sorts records in memory and writes to no drive: a NumPy array, or any buffer of records of `record_size` bytes.
+def sort_in_memory(records: Any, by: Any, ascending: Directions, told: dict[str, Any]) -> Any:
+    """Sorts records in memory and writes to no drive: a NumPy array by fields, or with record_size any buffer by keys.
 
-    An array without `record_size` is sorted by fields, as by sort_memmap(), and returned as an array; with `record_size` `by`
-    are keys as of sort_file(), and a memoryview is returned. Either can be written to and has memory of its own. This takes up
-    to four times the memory of `records`: they, a copy, the sort, and the result.
-
-    Raises what sort_file() does.
-
-    >>> bytes(sort_records(b"pearplumkiwi", 4, by="0:4"))
-    b'kiwipearplum'
-    >>> import numpy as np
-    >>> sort_records(np.array([3, 1, 2], dtype="u8"), ascending=False)
-    array([3, 2, 1], dtype=uint64)
+    Returns an array, or a memoryview, which can be written to and has memory of its own. This takes up to four times the memory
+    of `records`: they, a copy, the sort, and the result.
     """
-    if record_size is not None:
-        record_size = whole_number(record_size, "record_size", "a positive number of bytes")
+    if "record_size" in told:
         if by is None:
-            raise BadInput("name a key with by, such as Key(0, 8, 'u64')")
+            raise BadInput("name a key with by, such as at(0).u64()")
         if ascending is not True:
-            raise BadInput("ascending is for fields of an array; with record_size a Key is descending, or say reverse=True")
-        return _sort_buffer(_bytes_of(records), record_size, by, reverse, unique, threads)
+            raise BadInput("ascending is for fields of an array; with record_size a key is descending, or say reverse=True")
+        return _sort_buffer(_bytes_of(records), told | {"by": by})
     if not hasattr(records, "__array_interface__"):
         raise BadInput("give record_size in bytes; only NumPy's arrays know their own")
-    array: Any = records
-    dtype: Any = array.dtype
-    if array.ndim != 1:
-        raise BadInput(f"an array of {array.ndim} dimensions has no records; give one of one dimension")
+    dtype: Any = records.dtype
+    if records.ndim != 1:
+        raise BadInput(f"an array of {records.ndim} dimensions has no records; give one of one dimension")
     if dtype.hasobject:
         raise BadInput(f"an array of {dtype} holds references to objects, which cannot be sorted as bytes")
-    if isinstance(by, Key):
-        raise BadInput("a Key needs record_size; without it by names fields of the array")
-    names = by if by is None else several(by, (str, Key), "by", "the name of a field, or several of them")
-    keys = keys_of(dtype, names if names is None else [str(name) for name in names], ascending)
-    contiguous = array if array.flags.c_contiguous else array.copy()
-    done = _sort_buffer(_bytes_of(contiguous), dtype.itemsize, keys, reverse, unique, threads)
+    if isinstance(by, RecordKey):
+        raise BadInput("a key of records needs record_size; without it by names fields of the array")
+    keys = keys_of(dtype, by, ascending)
+    contiguous = records if records.flags.c_contiguous else records.copy()
+    done = _sort_buffer(_bytes_of(contiguous), told | {"by": keys, "record_size": dtype.itemsize})
     import numpy  # which is there, because the array is
 
     return numpy.frombuffer(done, dtype=dtype)
@@ -161,37 +106,16 @@ def _bytes_of_array(array: Any) -> memoryview:
 _SCATTERED = "the records do not lie one after the other in memory; give a contiguous buffer"
 
 
-def _record_words(record_size: int, by: str | Key | Iterable[str | Key]) -> list[str]:
-    return [record_size_word(record_size), *record_key_words(by)]
-
-
-def _sort_behind_header(
-    file: ArrayFile,
-    dst: Path,
-    words: list[str],
-    overwrite: bool,
-    progress: Callable[[Progress], object] | None,
-    cancel: threading.Event | None,
-) -> Report:
-    with file.at_its_records() as source, new_file(dst, overwrite) as target:
-        os.write(target, file.header())
-        command = ["sort", *words, "--output=-", "-"]
-        report = Sort(command, stdin=source, stdout=target, progress=progress, cancel=cancel).wait()
-        os.fsync(target)
-        return report
-
-
-def _sort_buffer(
-    view: memoryview, record_size: int, by: str | Key | Iterable[str | Key], reverse: bool, unique: bool, threads: int | None
-) -> memoryview:
-    if record_size > 0 and view.nbytes % record_size:
+def _sort_buffer(view: memoryview, told: dict[str, Any]) -> memoryview:
+    record_size = told["record_size"]
+    if view.nbytes % record_size:
         raise BadInput(f"{view.nbytes} bytes are no multiple of the record size {record_size}")
     with ExitStack() as stack:
         source, target = (stack.enter_context(_memory_file(name)) for name in ("ecosort-in", "ecosort-out"))
         _write_all(source, view)
-        words = [*_record_words(record_size, by), *flags(reverse=reverse, unique=unique)]
-        words += resources(_memory_for(view.nbytes, record_size), threads)
-        Sort(["sort", *words, "--output=-", f"/proc/self/fd/{source}"], stdout=target, keep=[source]).wait()
+        told = told | {"memory": _memory_for(view.nbytes, record_size)}
+        request = request_of(told, "records", [f"/proc/self/fd/{source}"], "-")
+        Sort(request.words(), stdout=target, keep=[source]).wait()
         size = os.fstat(target).st_size
         return memoryview(mmap.mmap(target, size)) if size else memoryview(bytearray())
 

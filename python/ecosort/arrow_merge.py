@@ -22,6 +22,7 @@ from ecosort.errors import IoFailed, NotEnoughMemory
 from ecosort.kept_memory import KeptMemory
 from ecosort.key_transport import transport_of
 from ecosort.pipe import PipedSort
+from ecosort.report import Report
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,7 @@ class RowSort:
         self._take_shares(Shares(memory))
         self._threads = threads
         self._place = place
+        self._keys: PipedSort | None = None
 
     def _take_shares(self, shares: Shares) -> None:
         self._shares = shares
@@ -118,6 +120,15 @@ class RowSort:
                 return self._sort(encoded, pieces, by)
             with closing(ahead(pieces)) as read_ahead:
                 return self._sort(encoded, read_ahead, by)
+
+    def joined(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Returns the rows in batches large enough for groups of a file."""
+        return pieces_of(batches, self._shares.step, self._kept)
+
+    def report(self) -> Report:
+        """Returns the report of the sort of the keys, when all rows came out."""
+        assert self._keys
+        return self._keys.wait()
 
     def _pieces(self, source: Source, encoded: Dictionaries) -> Generator[Any, None, None]:
         schema = encoded.stored_schema
@@ -135,7 +146,7 @@ class RowSort:
             stack.callback(file.close)
             stack.push(file.count_in)
             transport = transport_of(of_values, columns, self._shares.program, self._threads, self._place)
-            sort = stack.enter_context(PipedSort(transport.words))
+            sort = self._keys = stack.enter_context(PipedSort(transport.words))
             runs: list[Run] = []
             number = 0
             with Behind[_Ordered](lambda rows: runs.append(self._store(file, rows))) as storing:

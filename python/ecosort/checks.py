@@ -39,10 +39,8 @@ def text(value: Any, name: str, wanted: str = "a text") -> str:
     return value
 
 
-def one_byte(value: Any, name: str, words: tuple[str, ...] = ()) -> str:
-    """A str of one byte in UTF-8, or one of the program's words for it."""
-    if value in words:
-        return str(value)
+def one_byte(value: Any, name: str) -> str:
+    """A str of one byte in UTF-8."""
     if not isinstance(value, str) or len(value.encode("utf-8", "surrogateescape")) != 1:
         raise no_such(name, "a text of one byte", value)
     return value

@@ -14,18 +14,18 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ecosort.arrow_keys import Column, Matrix, joined, matrix_of, texts_of
-from ecosort.words import resources
+from ecosort.words import words_of
 
 _NUMBER_BYTES = 4
 
 
-class Records:
+class KeyRecords:
     """Keys of `width` bytes. The sort is stable: equal keys come back in the order of the runs."""
 
-    def __init__(self, columns: Sequence[Column], width: int, words: list[str]) -> None:
+    def __init__(self, columns: Sequence[Column], width: int, pipes: dict[str, Any]) -> None:
         self._columns = columns
         self._record = width + _NUMBER_BYTES
-        self.words = ["sort", "--output=-", f"--record-size={self._record}", f"--key=0:{width}", *words]
+        self.words = words_of(pipes | {"records": {"record_size": self._record, "keys": [f"0:{width}"]}})
 
     def keys(self, rows: Any) -> Matrix:
         """A record for each row, whose number is still to come."""
@@ -51,12 +51,12 @@ class Records:
             rest = rest[whole:]
 
 
-class Lines:
+class KeyLines:
     """Keys of any length, without newlines: 0a becomes 0b 01 and 0b becomes 0b 02. Equal keys are ordered by their runs."""
 
-    def __init__(self, columns: Sequence[Column], words: list[str]) -> None:
+    def __init__(self, columns: Sequence[Column], pipes: dict[str, Any]) -> None:
         self._columns = columns
-        self.words = ["lines", *words]
+        self.words = words_of(pipes | {"lines": {}})
 
     def keys(self, rows: Any) -> Any:
         """One for each row, without newlines."""
@@ -135,10 +135,12 @@ def _order_of_digits(numbers: NDArray[np.uint64]) -> NDArray[np.int64]:
     return order[np.argsort(upper[order], kind="stable")] if upper.any() else order
 
 
-def transport_of(schema: Any, columns: Sequence[Column], memory: int, threads: int | None, place: str) -> Records | Lines:
+def transport_of(schema: Any, columns: Sequence[Column], memory: int, threads: int | None, place: str) -> KeyRecords | KeyLines:
     """What fits the columns. The program sorts the keys with `memory` bytes and runs in the directory `place`."""
+    means: dict[str, Any] = {"memory_bytes": memory, "threads": threads, "temp_directories": [place]}
+    pipes = {"inputs": ["-"], "place": {"output": "-"}, "means": means}
     if any(column.is_text for column in columns):
-        return Lines(columns, resources(memory, threads, place, "parallel"))
+        return KeyLines(columns, pipes)
     nothing = pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
     width = matrix_of(nothing, columns).shape[1]
-    return Records(columns, width, resources(memory, threads, place))
+    return KeyRecords(columns, width, pipes)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import io
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
+from typing import Any
 
 from ecosort.process import Sort
 from ecosort.report import Report
@@ -15,20 +17,34 @@ PIECE_BYTES = 1 << 20
 
 
 class PipedSort:
-    """`ecosort WORDS...` from pipe to pipe: write() all, then pieces() once. The end of the `with` block stops what is left."""
+    """`ecosort WORDS...` from pipe to pipe: write() all, then pieces() once. The end of the `with` block stops what is left.
 
-    def __init__(self, words: Sequence[str]) -> None:
-        self._sort = Sort([*words, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    Not `is_fed`: it reads files, and there is nothing to write; not `is_read`: it writes a file, and wait() ends it.
+    """
+
+    def __init__(self, words: Sequence[str], *, is_fed: bool = True, is_read: bool = True) -> None:
+        ends = [subprocess.PIPE if is_piped else subprocess.DEVNULL for is_piped in (is_fed, is_read)]
+        self._sort = Sort(words, stdin=ends[0], stdout=ends[1])
         for pipe in (self._sort.process.stdin, self._sort.process.stdout):
             with contextlib.suppress(OSError):  # a user may have too many; then it is as large as usual
-                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIECE_BYTES)  # type: ignore[arg-type]
+                if pipe:
+                    fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, PIECE_BYTES)
         self.report: Report | None = None
 
     def __enter__(self) -> PipedSort:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Ends the program where it still works, which leaves nothing behind."""
         self._sort.stop()
+
+    def wait(self) -> Report:
+        """Raises what went wrong in the sort."""
+        self.report = self.report or self._sort.wait()
+        return self.report
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         """Raises what went wrong in the sort."""
@@ -54,4 +70,59 @@ class PipedSort:
         assert pipe
         while piece := pipe.read(PIECE_BYTES):
             yield piece
-        self.report = self._sort.wait()
+        self.wait()
+
+    def read_into(self, buffer: Any) -> int:
+        """Reads a part of the output instead; 0 is its end. Raises what went wrong in the sort."""
+        pipe = self._sort.process.stdout
+        assert pipe
+        size = 0 if self.report else pipe.readinto1(buffer)  # type: ignore[attr-defined]
+        if not size:
+            self.wait()
+        return int(size)
+
+
+def fed(words: Sequence[str], parts: Iterable[Any], *, is_read: bool = True) -> PipedSort:
+    """Starts a sort and writes all parts of its input."""
+    sort = PipedSort(words, is_read=is_read)
+    try:
+        buffer = bytearray()
+        for part in parts:
+            buffer += part
+            if len(buffer) >= PIECE_BYTES:
+                sort.write(buffer)
+                buffer.clear()
+        sort.write(buffer)
+        sort.end_input()
+    except BaseException:
+        sort.stop()
+        raise
+    return sort
+
+
+class Output(io.RawIOBase):
+    def __init__(self, sort: PipedSort) -> None:
+        self.sort = sort
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return self.sort.read_into(buffer)
+
+    def close(self) -> None:
+        self.sort.stop()
+        super().close()
+
+
+class SortedReader(io.BufferedReader):
+    """The output of a sort as a binary file; close() before its end stops the sort. Used by one thread at a time."""
+
+    def __init__(self, sort: PipedSort) -> None:
+        super().__init__(Output(sort), PIECE_BYTES)
+        self._sort = sort
+
+    @property
+    def report(self) -> Report | None:
+        """Is there when all was read."""
+        return self._sort.report

@@ -56,11 +56,11 @@ class Sort:
         self._error: dict[str, Any] | None = None
         self._stats = os.memfd_create("ecosort-stats", os.MFD_CLOEXEC)
         self._messages = os.memfd_create("ecosort-messages", os.MFD_CLOEXEC) if subprocess.PIPE in (stdin, stdout) else -1
-        command, *others = words
+        begin = 2 if "--lines" in words[1:2] else 1  # of `merge --lines`, which stand together
         options = ["--progress=json", "--quiet", f"--stats=/proc/self/fd/{self._stats}"]
         try:
             self.process = subprocess.Popen(
-                [find_program(), command, *options, *others],
+                [find_program(), *words[:begin], *options, *words[begin:]],
                 stdin=stdin,
                 stdout=stdout,
                 stderr=subprocess.PIPE if self._messages < 0 else self._messages,

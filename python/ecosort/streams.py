@@ -3,94 +3,70 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from io import BufferedReader
+from typing import Any
 
-from ecosort.checks import no_such, truth
+from ecosort.checks import no_such
 from ecosort.errors import BadInput
-from ecosort.keys import Key, record_key_words
+from ecosort.options import request_of
 from ecosort.ordered_bytes import INVERTED, from_line, kind_of, line_of, ordered
-from ecosort.pipe import PIECE_BYTES, PipedSort
-from ecosort.words import Path, Size, flags, record_size_word, resources
+from ecosort.pipe import PIECE_BYTES, Output, fed
 
-Item = TypeVar("Item", str, bytes)
 _Encode = Callable[[Any, bytes], bytes]
 
 
-def sorted_iter(
-    items: Iterable[Item],
-    *,
-    key: Callable[[Item], Any] | None = None,
-    reverse: bool = False,
-    memory: Size | None = None,
-    threads: int | None = None,
-    temp: Path | Sequence[Path] = (),
-) -> Iterator[Item]:
-    """What sorted(items, key=key, reverse=reverse) gives, for str or for bytes (any, of any length), one after the other.
+def sorted_items(items: Any, key: Callable[[Any], Any] | None, told: dict[str, Any]) -> Iterator[Any]:
+    """Gives what sorted(items, key=key, reverse=reverse) gives, for str or for bytes (any, of any length). `told` are options.
 
     `key` gives a str, bytes, an int of 64 bits, a float (NaN comes last) or a tuple of these, of the same kinds for every item.
     str is ordered by code points. The order is stable, also with `reverse`.
 
     All items are read before the first one comes out. The sort takes `memory` and 32 MiB more, and this process some MiB and
     some times the longest item. What does not fit is in unnamed files in `temp` (default: $TMPDIR or the current directory),
-    about as long as all items and keys, until the iterator ends or is closed. A process that is killed leaves none of them.
-    An item too long for `memory` raises NotEnoughMemory.
-
-    >>> list(sorted_iter(["pear", "fig", "apple"], key=len))
-    ['fig', 'pear', 'apple']
-    >>> list(sorted_iter([b"two\\nlines", b"", b"\\x00"], reverse=True))
-    [b'two\\nlines', b'\\x00', b'']
+    about as long as all items and keys, until the iterator ends or is closed. An item too long for `memory` raises
+    NotEnoughMemory.
     """
-    reverse = truth(reverse, "reverse")
-    words = ["lines", *flags(reverse=reverse and key is None), *resources(memory, threads, temp, "parallel")]
+    reverse = told.get("reverse", False)
+    words = request_of(told | {"reverse": reverse and key is None}, "lines", ["-"], "-").words()
     if key is not None and not callable(key):
         raise no_such("key", "a function of an item", key)
     return _sorted_items(words, _iterable(items, "items"), _encoder(key, reverse), key is not None)
 
 
-def _sorted_items(words: list[str], items: Iterable[Item], encode: _Encode, has_key: bool) -> Iterator[Item]:
-    with PipedSort(words) as sort:
-        is_text = _feed_lines(sort, items, encode)
-        for line in _lines(sort):
-            data = from_line(line)
+def _sorted_items(words: list[str], items: Iterable[Any], encode: _Encode, has_key: bool) -> Iterator[Any]:
+    kinds: list[type[str] | type[bytes]] = []  # of the first item
+
+    def lines() -> Iterator[bytes]:
+        for item in items:
+            if not kinds:
+                kinds.append(str if isinstance(item, str) else bytes)
+            if not isinstance(item, kinds[0]):
+                raise BadInput(f"items are either all str or all bytes, not {type(item).__name__}")
+            data = item.encode("utf-8", "surrogatepass") if isinstance(item, str) else item
+            yield line_of(encode(item, data)) + b"\n"
+
+    with BufferedReader(Output(fed(words, lines())), PIECE_BYTES) as reader:
+        for line in reader:
+            data = from_line(line[:-1])
             if has_key:
                 data = _without_key(data)
-            yield data.decode("utf-8", "surrogatepass") if is_text else data  # type: ignore[misc]  # the kind that came in
+            yield data.decode("utf-8", "surrogatepass") if kinds[0] is str else data
 
 
-def sorted_records(
-    records: Iterable[bytes],
-    record_size: int,
-    *,
-    by: str | Key | Iterable[str | Key],
-    reverse: bool = False,
-    unique: bool = False,
-    memory: Size | None = None,
-    threads: int | None = None,
-    temp: Path | Sequence[Path] = (),
-) -> Iterator[bytes]:
-    """Likewise for records of `record_size` bytes and keys as of sort_file(), which needs neither a call nor a copy for each key.
+def sorted_parts(records: Any, told: dict[str, Any]) -> Iterator[bytes]:
+    """Likewise for records of `record_size` bytes, which needs neither a call nor a copy for each key.
 
-    `records` may also give several whole records at a time. Raises what sort_file() does.
-
-    >>> list(sorted_records([b"pear", b"plumkiwi"], 4, by="0:4"))
-    [b'kiwi', b'pear', b'plum']
+    `records` may also give several whole records at a time.
     """
-    words = ["sort", "--output=-", record_size_word(record_size), *record_key_words(by)]
-    words += [*flags(reverse=reverse, unique=unique), *resources(memory, threads, temp)]
-    return _sorted_parts(words, _iterable(records, "records"), record_size)
+    words = request_of(told, "records", ["-"], "-").words()
+    return _sorted_parts(words, _iterable(records, "records"), told["record_size"])
 
 
 def _sorted_parts(words: list[str], records: Iterable[bytes], record_size: int) -> Iterator[bytes]:
-    with PipedSort(words) as sort:
-        _feed(sort, (_checked(record, record_size) for record in records))
-        rest = b""
-        for piece in sort.pieces():
-            rest += piece
-            whole = len(rest) - len(rest) % record_size
-            for at in range(0, whole, record_size):
-                yield rest[at : at + record_size]
-            rest = rest[whole:]
+    with BufferedReader(Output(fed(words, (_checked(record, record_size) for record in records))), PIECE_BYTES) as reader:
+        while record := reader.read(record_size):
+            yield record
 
 
 def _iterable(items: Any, name: str) -> Any:
@@ -131,42 +107,3 @@ def _encoder(key: Callable[[Any], Any] | None, reverse: bool) -> _Encode:
 def _without_key(data: bytes) -> bytes:
     (length,) = struct.unpack(">Q", data[-8:])
     return data[length + 8 : -8]
-
-
-def _feed_lines(sort: PipedSort, items: Iterable[Item], encode: _Encode) -> bool:
-    """Whether the items are text."""
-    is_text: bool | None = None
-
-    def lines() -> Iterator[bytes]:
-        nonlocal is_text
-        for item in items:
-            if is_text is None:
-                is_text = isinstance(item, str)
-            if not isinstance(item, str if is_text else bytes):
-                raise BadInput(f"items are either all str or all bytes, not {type(item).__name__}")
-            data = item.encode("utf-8", "surrogatepass") if isinstance(item, str) else item
-            yield line_of(encode(item, data)) + b"\n"
-
-    _feed(sort, lines())
-    return bool(is_text)
-
-
-def _feed(sort: PipedSort, parts: Iterable[bytes]) -> None:
-    buffer = bytearray()
-    for part in parts:
-        buffer += part
-        if len(buffer) >= PIECE_BYTES:
-            sort.write(buffer)
-            buffer.clear()
-    sort.write(buffer)
-    sort.end_input()
-
-
-def _lines(sort: PipedSort) -> Iterator[bytes]:
-    rest: list[bytes] = []  # the pieces of the line that has no end yet
-    for piece in sort.pieces():
-        first, *others = piece.split(b"\n")
-        rest.append(first)
-        for other in others:
-            yield b"".join(rest)
-            rest = [other]

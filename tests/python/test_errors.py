@@ -139,7 +139,7 @@ def test_too_little_space_in_place(here: Path, require: Callable[[str], None]) -
         ({"record_size": 8, "by": "0:8", "temp": "nowhere"}, "nowhere"),
         ({"record_size": 8, "by": "0:8", "format": "xml"}, "'records', 'lines', 'csv' or 'jsonl', not 'xml'"),
         *(
-            ({"record_size": 8, "by": "0:8", "format": name}, f"are for records, not for {name}")
+            ({"record_size": 8, "by": "0:8", "format": name}, f"record_size is for records, not for {name}")
             for name in ("lines", "csv", "jsonl")
         ),
     ],
@@ -161,7 +161,6 @@ def test_a_wrong_wish_is_bad_input(here: Path, options: dict[str, object], words
         ({"by": ["a" * 100_000] * 100}, "too long in all"),
         ({"by": "a", "delimiter": ""}, "delimiter is a text of one byte, not ''"),
         ({"by": "a", "quote": ""}, "quote is a text of one byte, not ''"),
-        ({"by": "a:date", "date_format": ""}, "--date-format: needs a value"),
     ],
 )
 def test_words_that_cannot_be_are_bad_input(here: Path, options: dict[str, Any], words: str) -> None:

@@ -8,86 +8,95 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ecosort import checks
 from ecosort.cluster.check import check_manifest
+from ecosort.cluster.formats import WORDS
 from ecosort.cluster.jobs import abandon_job, plan_of, resume_job, start_job
 from ecosort.cluster.manifest import Manifest
 from ecosort.cluster.planner import Shape
 from ecosort.cluster.report import ClusterReport, Stage, TaskSpan
 from ecosort.cluster.scheduler import Observe, PhaseState
 from ecosort.cluster.spec import job_spec
-from ecosort.keys import Key, LineKey, ValueKey
+from ecosort.errors import BadInput
+from ecosort.options import OF_ROWS, Options, request_of, takes
+from ecosort.sorting import format_of, names_of
 from ecosort.words import Path as FilePath
-from ecosort.words import Size, bytes_of, path_word, path_words, record_size_word
-
-By = str | int | Key | LineKey | ValueKey
+from ecosort.words import Size, bytes_of, path_word, path_words, row_words
 
 
-def sort(
-    src: FilePath | Sequence[FilePath],
-    dst: FilePath,
-    *,
-    format: str = "records",  # noqa: A002
-    by: By | Sequence[By] = (),
-    record_size: int | None = None,
-    options: Sequence[str] = (),
-    on: str = "local",
-    nodes_temp: Sequence[FilePath] = (),
-    workers: int = 1,
-    threads: int | None = None,
-    memory: Size = "512MiB",
-    parts: int | None = None,
-    seed: int = 1,
-    single: bool = False,
-    merges: bool | None = None,
-    conditional_put: bool = True,
-    progress: Observe | None = None,
-) -> ClusterReport:
+@dataclass(frozen=True, kw_only=True)
+class ClusterOptions(Options):
+    """The options of ecosort.sort() that say rows and keys, with what a task may take, and those of a cluster."""
+
+    memory: Size = "512MiB"  # of a task
+    threads: int | None = None  # of a task; None: the processors, divided among nodes and workers
+    progress: Observe | None = None  # type: ignore[assignment]  # is called some times a second
+    on: str = "local"  # processes of this machine; "ray": its Ray, or that of RAY_ADDRESS; "ray://HEAD[:PORT]"
+    nodes_temp: Sequence[FilePath] = ()  # directories for slices, one for each node, which all nodes can read
+    workers: int = 1  # tasks at a time on a node
+    parts: int | None = None  # None: as few as a task can merge or sort in one pass
+    seed: int = 1  # of the sample
+    single: bool = False  # `dst` becomes one file
+    merges: bool | None = None  # parts are merged from sorted slices, or sorted in one pass; None: as the planner thinks best
+    conditional_put: bool = True  # False: for a server of s3:// that knows no If-None-Match
+    words: Sequence[str] = ()  # more options of the format, as on the command line
+
+
+_OWN = {"by", "format", "memory", "threads"} | (set(ClusterOptions.__dataclass_fields__) - set(Options.__dataclass_fields__))
+
+
+@takes(ClusterOptions)
+def sort(src: Any, dst: Any, options: ClusterOptions) -> ClusterReport:
     """Sorts files into the directory `dst`, which must not exist or be empty: part-00000... and MANIFEST.json.
 
-    `format` is records (with `record_size` in bytes), lines, csv or jsonl; `by` are keys as in sort_file(), sort_lines() and
-    sort_csv(); `options` further words of the format, such as "--delimiter=tab". `on` is "local" (processes of this machine),
-    "ray" (the Ray cluster of this machine, that of RAY_ADDRESS, or a new one) or "ray://HEAD[:PORT]". `src` may be addresses
-    (http, https, s3; of s3 also prefixes that end with a slash, and patterns), and compressed files of rows. `nodes_temp` are
-    directories for slices, one for each node, which all nodes can read. On each node `workers` tasks run at a time, with
-    `threads` threads and `memory` (bytes, or a text such as "512MiB") each. With `single`, `dst` becomes one file, which must
-    not exist. `dst` may be "s3://BUCKET/PREFIX", too, of which nothing must exist; a server that knows no If-None-Match wants
-    `conditional_put=False`. `merges` has parts merged from sorted slices, or sorted in one pass (False); the planner chooses
-    otherwise. `progress` is called with a PhaseState some times a second.
+    `src`, `by` and the format are as in ecosort.sort(), and so are the options that say rows and keys; others are refused. `src`
+    may be addresses (http, https, s3; of s3 also prefixes that end with a slash, and patterns), and compressed files of rows.
+    `dst` may be "s3://BUCKET/PREFIX", of which nothing must exist; with `single` it is one file, which must not exist.
 
     Raises the errors of ecosort.errors. After any of them, and after a crash, resume(dst) continues; of a
     bucket it is told the directory of the job, "BUCKET,PREFIX.ecosort" in the first of `nodes_temp`.
+
+    >>> from pathlib import Path
+    >>> _ = Path("in.csv").write_text("n\\n10\\n9\\n")
+    >>> sort("in.csv", "sorted", by="n:number").rows
+    2
     """
-    form = checks.text(format, "format")
+    observe, told = _observer(options.progress), replace(options, progress=None).checked()
+    names = names_of(src)
+    form = format_of(names, told)
     spec = job_spec(
-        path_words(src, "src"),
+        names,
         path_word(dst, "dst"),
         format_name=form,
-        words=_format_words(form, by, record_size, options),
-        on=checks.text(on, "on"),
-        temps=_temps(nodes_temp),
-        workers=checks.whole_number(workers, "workers"),
-        threads=threads if threads is None else checks.whole_number(threads, "threads"),
-        memory_bytes=bytes_of(memory, "memory"),
-        parts=parts if parts is None else checks.whole_number(parts, "parts"),
-        seed=checks.whole_number(seed, "seed", "a number from 0 on", least=0),
-        single=checks.truth(single, "single"),
-        merges=merges if merges is None else checks.truth(merges, "merges", "True, False or None"),
-        conditional_put=checks.truth(conditional_put, "conditional_put"),
+        words=_format_words(form, told),
+        on=checks.text(options.on, "on"),
+        temps=_temps(options.nodes_temp),
+        workers=checks.whole_number(options.workers, "workers"),
+        threads=told.get("threads"),
+        memory_bytes=bytes_of(options.memory, "memory"),
+        parts=options.parts if options.parts is None else checks.whole_number(options.parts, "parts"),
+        seed=checks.whole_number(options.seed, "seed", "a number from 0 on", least=0),
+        single=checks.truth(options.single, "single"),
+        merges=options.merges if options.merges is None else checks.truth(options.merges, "merges", "True, False or None"),
+        conditional_put=checks.truth(options.conditional_put, "conditional_put"),
     )
-    return start_job(spec, _observer(progress))
+    return start_job(spec, observe)
 
 
-def _format_words(form: str, by: Any, record_size: int | None, options: Any) -> list[str]:
-    """What the command line says of rows and keys."""
-    words = [] if record_size is None else [record_size_word(record_size)]
-    keys = checks.several(by, (str, int, Key, LineKey, ValueKey), "by", "a key or a text, or several of them")
-    option = "--by" if form in ("csv", "jsonl") else "--key"
-    words += [f"{option}={LineKey(key) if isinstance(key, int) else key}" for key in keys]
-    return words + checks.several(options, str, "options", "a word of the format, such as '--reverse', or several of them")
+def _format_words(form: str, told: dict[str, Any]) -> list[str]:
+    """Returns what the command line says of rows and keys."""
+    more = checks.several(told.get("words", ()), str, "words", "a word of the format, such as '--reverse', or several of them")
+    if form not in WORDS:
+        raise BadInput(f"a cluster sorts {', '.join(WORDS)}, and no {form}")
+    others = [name for name in told if name not in _OWN and name not in OF_ROWS]
+    if others:
+        raise BadInput(f"{others[0]} is no option of a cluster")
+    rows = {name: value for name, value in told.items() if name not in _OWN or name == "by"}
+    return row_words(request_of(rows, form, (), None).members, form) + more
 
 
 def _temps(nodes_temp: Any) -> list[str]:
@@ -132,6 +141,7 @@ def _quiet(state: PhaseState) -> None:
 
 
 __all__ = [
+    "ClusterOptions",
     "ClusterReport",
     "Manifest",
     "PhaseState",

@@ -6,29 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ecosort.errors import BadInput
+from ecosort.words import MEMBERS, row_options
 
 # Options of a format, and whether a value follows. What would need rows of several parts at once (--unique) is not among them.
-TABLE_WORDS = {"--by": True, "--nulls": True, "--date-format": True, "--strict": False}
-WORDS: dict[str, dict[str, bool]] = {
-    "records": {"--record-size": True, "--key": True, "--reverse": False},
-    "lines": {
-        "--key": True,
-        "--field-separator": True,
-        "--numeric-sort": False,
-        "--general-numeric-sort": False,
-        "--human-numeric-sort": False,
-        "--month-sort": False,
-        "--version-sort": False,
-        "--ignore-case": False,
-        "--ignore-leading-blanks": False,
-        "--dictionary-order": False,
-        "--ignore-nonprinting": False,
-        "--reverse": False,
-        "--stable": False,
-        "--zero-terminated": False,
-    },
-    "csv": TABLE_WORDS | {"--delimiter": True, "--quote": True, "--no-header": False},
-    "jsonl": TABLE_WORDS,
+_OF_ONE_PROCESS = ("--header", "--random-source", "--random-sort", "--allow-missing")
+WORDS = {
+    name: {option: takes_value for option, takes_value in row_options(name).items() if option not in _OF_ONE_PROCESS}
+    for name in MEMBERS
 }
 _PART_OF_JSONL = "--allow-missing"  # one part may hold all rows that lack a value
 _SORT = {"records": ("sort",), "lines": ("lines",), "csv": ("csv",), "jsonl": ("jsonl", _PART_OF_JSONL)}

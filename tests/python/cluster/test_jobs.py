@@ -406,8 +406,8 @@ def test_the_check_finds_a_part_that_is_missing_or_longer(sorted_output: Path) -
 def test_what_cannot_work_is_refused_in_one_line(sorted_output: Path) -> None:
     with pytest.raises(BadInput, match="exists; name a directory that is not there"):
         sort("in", sorted_output, **RECORDS)  # type: ignore[arg-type]
-    with pytest.raises(BadInput, match="records want --record-size and --key"):
-        sort("in", "other", by="0:10")
+    with pytest.raises(BadInput, match="give both record_size and by"):
+        sort("in", "other", format="records", by="0:10")
     with pytest.raises(BadInput, match="no option of lines in a cluster"):
         sort("in", "other", format="lines", options=["--unique"])
     with pytest.raises(BadInput, match="no multiple of the record size"):

@@ -328,10 +328,11 @@ def test_what_no_one_reads_ends_no_sort(tmp_path: Path) -> None:
 WRONG_TYPES: dict[str, list[object]] = {
     "src": [None, 5, [], [5], b""],
     "dst": [None, 5, ["out"]],
-    "format": [None, 5, ["lines"]],
+    "format": [5, ["lines"]],
     "by": [None, 5.5, True, b"0:10", [b"0:10"]],
     "record_size": ["100", 1.5, True],
-    "options": [None, 5, [5], b"--reverse"],
+    "options": [5, b"--reverse"],
+    "words": [5, [5]],
     "on": [None, 5],
     "nodes_temp": ["nodir/y/z", b"nodir", Path("nodir"), 5, [5], ["nodes", None]],
     "workers": [0, "2", 1.5, True],

@@ -1,0 +1,69 @@
+"""A request: what is sorted, by which keys, where the result goes, and with which means; its text is JSON, ecosort.request/1."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from ecosort.errors import BadInput
+from ecosort.words import MEMBERS, words_of
+
+_SCHEMA = "ecosort.request/1"
+
+
+@dataclass(frozen=True)
+class Request:
+    """`members` are those of ecosort::Request in include/ecosort/request.hpp, as in its JSON, without what is as by default.
+
+    Sizes are bytes; `inputs` and `place.output` "-" are standard streams. Options.request() makes one, and sort() takes it.
+
+    >>> request = Request({"inputs": ["in.csv"], "csv": {"keys": ["price:number"]}, "place": {"output": "out"}})
+    >>> request.to_json()
+    '{"schema": "ecosort.request/1", "inputs": ["in.csv"], "csv": {"keys": ["price:number"]}, "place": {"output": "out"}}'
+    >>> request.words()[:2]
+    ['csv', '--by=price:number']
+    """
+
+    members: dict[str, Any]
+
+    def words(self, goal: str | None = None) -> list[str]:
+        """Returns the words of the program, without its name. Raises BadInput for members that it has no option for."""
+        return words_of(self.members, goal)
+
+    def to_json(self) -> str:
+        """Returns one line. Names that are no UTF-8 are in base64."""
+        return json.dumps({"schema": _SCHEMA} | _coded(self.members))
+
+    @staticmethod
+    def from_json(text: str) -> Request:
+        """Raises BadInput for a text that is no request."""
+        try:
+            told = json.loads(text, object_hook=_decoded)
+        except ValueError as error:
+            raise BadInput(f"request: is no JSON: {error}") from None
+        if not isinstance(told, dict) or told.pop("schema", None) != _SCHEMA:
+            raise BadInput(f'request: schema is not "{_SCHEMA}"')
+        if sum(isinstance(told.get(form), dict) for form in MEMBERS) != 1 or not isinstance(told.get("inputs"), list):
+            raise BadInput("request: give inputs, and the rows in one of records, lines, csv and jsonl")
+        words_of(told)
+        return Request(told)
+
+
+def _coded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _coded(member) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_coded(item) for item in value]
+    data = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else b""
+    try:
+        return data.decode() if isinstance(value, str) else value
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(data).decode()}
+
+
+def _decoded(members: dict[str, Any]) -> Any:
+    if [*members] != ["base64"]:
+        return members
+    return base64.b64decode(members["base64"], validate=True).decode("utf-8", "surrogateescape")

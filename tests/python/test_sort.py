@@ -1,0 +1,327 @@
+"""sort(): what each kind of `src` and `dst` gives, which format is taken, and what is refused."""
+
+import gzip
+import io
+import json
+import re
+import struct
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import ecosort.cluster
+import numpy as np
+import pytest
+from conftest import ROOT
+from ecosort.words import _OF_ALL, MEMBERS, words_of
+from sort_support import listing
+
+from ecosort import (
+    BadInput,
+    LineKey,
+    NotEnoughMemory,
+    Options,
+    OutputExists,
+    Report,
+    Request,
+    at,
+    col,
+    field,
+    find_program,
+    sort,
+)
+from python.support import child_pids
+
+CSV = b"name,price\nink,10\npen,2.50\ncap,30\n"
+BY_PRICE = b"name,price\ncap,30\nink,10\npen,2.50\n"
+
+
+def pairs(*numbers: int) -> bytes:
+    return struct.pack(f"<{len(numbers)}Q", *numbers)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "options", "expected"),
+    [
+        ("in.csv", CSV, {"by": [col("price").number().desc(), "name"]}, BY_PRICE),
+        ("in.csv.gz", gzip.compress(CSV, mtime=0), {"by": "price:number:desc"}, BY_PRICE),
+        ("in.tsv", b"a\tb\n2\tx\n10\ty\n", {"by": "a:number:desc"}, b"a\tb\n10\ty\n2\tx\n"),
+        ("in.JSONL", b'{"a":{"b":10}}\n{"a":{"b":9}}\n', {"by": col("a.b").number()}, b'{"a":{"b":9}}\n{"a":{"b":10}}\n'),
+        ("in.txt", b"b 9\na 10\n", {}, b"a 10\nb 9\n"),
+        ("in.log", b"b 9\na 10\n", {"by": [field(2).numeric()]}, b"b 9\na 10\n"),
+        ("in.log", b"9\n10\n", {"ordering": "n", "reverse": True}, b"10\n9\n"),
+        ("in", b"b 9\na 10\n", {"by": field(2).numeric().desc()}, b"a 10\nb 9\n"),
+        ("in", pairs(1, 3, 2, 2), {"by": at(8).u64(), "record_size": 16}, pairs(2, 2, 1, 3)),
+        ("in", pairs(1, 2), {"by": "0:u64:desc", "record_size": 8}, pairs(2, 1)),
+        ("in.dat", CSV, {"format": "csv", "by": "name", "memory": 1 << 24}, b"name,price\ncap,30\nink,10\npen,2.50\n"),
+    ],
+)
+def test_the_format_is_that_of_the_name_or_of_the_keys(
+    here: Path, name: str, data: bytes, options: dict[str, Any], expected: bytes
+) -> None:
+    (here / name).write_bytes(data)
+    report = sort(name, "out", **options)
+    assert isinstance(report, Report)
+    assert (here / "out").read_bytes() == expected
+    if name == "in.JSONL":
+        assert report.records == 2
+    with sort(here / name, **options) as reader:
+        assert reader.read() == expected
+        assert reader.read() == b""
+        assert reader.report.hash == report.hash
+    target = io.BytesIO()
+    with (here / name).open("rb") as file:
+        assert sort(file, target, **options).hash == report.hash
+    assert target.getvalue() == expected
+    with (here / name).open("rb") as file, (here / "text").open("w") as text:
+        sort(file, text, Options(**options), unique=False)
+    assert (here / "text").read_bytes() == expected
+    with (here / name).open("rb") as file, pytest.raises(OutputExists):
+        sort(file, "out", **options)
+
+
+def test_patterns_and_lists_are_files(here: Path) -> None:
+    for number in (3, 1, 2):
+        Path(f"in{number}.txt").write_text(f"{number}\n")
+    assert sort("in*.txt").read() == sort(["in1.txt", Path("in[23].txt")]).read() == b"1\n2\n3\n"
+    assert sort(here.glob("in?.txt")).read() == b"1\n2\n3\n"
+    Path("in[1].txt").write_text("a name\n")
+    assert sort("in[1].txt").read() == b"a name\n"
+    sort("in1.txt", "-")
+    assert sort("-", format="lines").read() == Path("-").read_bytes() == b"1\n"
+    sort(("in1.txt", "in2.txt"), "merged", input_order="sorted", format="lines")
+    assert Path("merged").read_text() == "1\n2\n"
+    with pytest.raises(BadInput, match=r"no file matches 'no\*'"):
+        sort("no*")
+    with pytest.raises(ecosort.VerificationFailed):
+        sort("merged", "out", format="lines", by=field(1).numeric().desc(), input_order="sorted")
+
+
+def test_items_come_out_as_they_went_in(here: Path, temp: Path) -> None:
+    assert list(sort(iter(["b\n", "", "a"]))) == ["", "a", "b\n"]
+    assert list(sort({b"b", b"a"}, reverse=True)) == [b"b", b"a"]
+    assert list(sort((word for word in ["pear", "fig"]), by=len, temp=temp, memory="2MiB")) == ["fig", "pear"]
+    assert list(sort(iter(()))) == []
+    assert list(sort(iter([b"2b", b"1a"]), by="0:1", record_size=2)) == [b"1a", b"2b"]
+    assert sort(iter(["n", "2", "1"]), "out.csv", by="n:number").records == 2
+    assert Path("out.csv").read_text() == "n\n1\n2\n"
+    assert sort(iter([b"2 x\n", b"10 y"]), by=field(1).numeric().desc(), format="lines").read() == b"10 y\n2 x\n"
+
+
+def test_arrays_and_buffers(here: Path) -> None:
+    array = np.array([(3, 0.5), (1, 2.5), (2, 0.5)], dtype=[("id", "u4"), ("x", "f8")])
+    assert sort(array, by=[col("x").desc(), "id"])["id"].tolist() == [1, 2, 3]
+    assert sort(np.array([3, 1, 2]), reverse=True).tolist() == [3, 2, 1]
+    assert bytes(sort(bytearray(b"pearplumkiwi"), record_size=4, by=at(0).bytes(4))) == b"kiwipearplum"
+    np.save("in.npy", array)
+    assert sort("in.npy", "out.npy", by=["x", col("id").desc()]).records == 3
+    assert np.load("out.npy")["id"].tolist() == [3, 2, 1]
+    sort(np.load("in.npy", mmap_mode="r"), "out.npy", by="id", overwrite=True)
+    assert np.load("out.npy")["id"].tolist() == [1, 2, 3]
+
+
+def test_tables_go_to_readers_and_files(here: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet, feather = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow.feather")
+    city = pa.array(["Rom", None, "Oslo"]).dictionary_encode()
+    table = pa.table({"city": city, "year": [753, 2000, 1048]})
+    terms: dict[str, Any] = {"memory": "128MiB"}
+    assert sort(table, by="city", **terms).read_all()["year"].to_pylist() == [1048, 753, 2000]
+    assert sort(table, "out.parquet", by=[col("city").desc()], nulls_first=True, **terms).records == 3
+    assert parquet.read_table("out.parquet")["year"].to_pylist() == [2000, 753, 1048]
+    assert parquet.ParquetFile("out.parquet").num_row_groups == 1
+    assert sort(["out.parquet"], "out.feather", by="year", **terms).records == 3
+    assert feather.read_table("out.feather")["year"].to_pylist() == [753, 1048, 2000]
+    batches = (batch for batch in table.to_batches())
+    assert sort(batches, by=["year"], **terms).read_all()["year"].to_pylist() == [753, 1048, 2000]
+    assert sort([table, table], by="year", **terms).read_all().num_rows == 6
+    with pytest.raises(OutputExists):
+        sort(table, "out.parquet", by="city", **terms)
+    for options, said in (
+        ({"by": col("year").number()}, r"'year' has a type of its own; leave \.number\(\) out"),
+        ({"by": "year", "separator": ","}, "separator is no option of a table"),
+        ({"by": "no"}, "no columns are called 'no'"),
+        ({}, "by is empty"),
+    ):
+        with pytest.raises(BadInput, match=said):
+            sort(table, "new.parquet", **terms, **options)
+    with pytest.raises(BadInput, match=r"a table goes to a file \.parquet"):
+        sort(table, "out.csv", by="year", **terms)
+    assert listing(Path()) == ["out.feather", "out.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("src", "dst", "options", "said"),
+    [
+        ("in", "out", {}, "the name 'in' does not say which format it is; give format="),
+        (["in.csv", "in.txt"], "out", {"by": "a"}, "of several formats"),
+        ("in.csv", "out", {}, "by is empty"),
+        ("in.csv", "out", {"by": at(0).u64()}, "is no key of csv"),
+        ("in.csv", "out", {"by": "a", "separator": ","}, "separator is for lines, not for csv"),
+        ("in.csv", "out", {"by": "a", "reverse": True}, r"col\(\.\.\.\)\.desc\(\)"),
+        ("in.txt", "out", {"nulls_first": True}, "nulls_first is for csv and jsonl, not for lines"),
+        ("in.txt", "out", {"ordering": "x"}, "ordering is letters of bdfghiMnRrV, not 'x'"),
+        ("in.txt", "out", {"terminator": ";"}, "terminator is "),
+        ("in.csv", "out", {"by": "a", "input_order": "believed"}, "of lines also 'believed'"),
+        ("in.txt", "out", {"space": "1GiB"}, "space is for in_place=True"),
+        ("in.txt", "out", {"in_place": True}, "in_place=True goes without dst"),
+        (["in.txt", "in.txt"], None, {"in_place": True}, "a sort in place is of one file"),
+        ("in.csv", None, {"by": "a", "in_place": True}, "in_place is for records and lines, not for csv"),
+        (["b", "a"], None, {}, r"items of a list are sorted as iter\(items\)"),
+        ("in.txt", None, {"resumable": True}, "resumable is for sorts of files into a file"),
+        ("in.npy", None, {}, "either dst, or in_place"),
+        ({"a": 1}, "out", {}, "src is the name of a file"),
+        (iter(["b"]), None, {"by": "a"}, "by is a function of an item"),
+        (iter(["b"]), None, {"unique": True}, "unique is no option of items"),
+        (io.StringIO("b\n"), "out", {"format": "lines"}, "src gives str instead of bytes"),
+        (io.BytesIO(b"b\n"), "out", {}, "give format="),
+        (io.BytesIO(b"b\n"), "out", {"format": "lines", "progress": print}, "progress is for sorts of files"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(here: Path, src: Any, dst: Any, options: dict[str, Any], said: str) -> None:
+    Path("in").write_text("a\n1\n")
+    Path("in.csv").write_text("a\n1\n")
+    Path("in.txt").write_text("a\n1\n")
+    np.save("in.npy", np.array([2, 1]))
+    before = listing(Path())
+    with pytest.raises(BadInput, match=said) as raised:
+        sort(src, dst, **options)
+    assert "\n" not in str(raised.value)
+    assert listing(Path()) == before
+    assert child_pids() == []
+
+
+def test_an_option_that_there_is_not_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="memry"):
+        sort("in", "out", memry="1GiB")  # type: ignore[call-arg]
+    with pytest.raises(BadInput, match="options is a value of Options"):
+        sort("in", "out", {"memory": "1GiB"})
+    with pytest.raises(BadInput, match="is no option of lines"):
+        LineKey(2, numerical=True)
+
+
+class Slow(io.RawIOBase):
+    """Takes and gives little at a time, as pipes and sockets do without a buffer."""
+
+    def __init__(self, data: bytes = b"") -> None:
+        self.data = data
+        self.is_empty = False
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int | None:
+        self.data += bytes(data[:7])
+        return None if self.is_empty else len(data[:7])
+
+    def read(self, size: int | None = -1) -> Any:
+        piece, self.data = self.data[:7], self.data[7:]
+        return piece or (None if self.is_empty else b"")
+
+
+def test_file_objects_may_give_and_take_little_at_a_time() -> None:
+    target = Slow()
+    assert sort(Slow(b"b\na\n" * 20), target, format="lines").records == 40
+    assert target.data == b"a\n" * 20 + b"b\n" * 20
+    source = Slow(b"b\na\n" * 20)
+    source.is_empty = True
+    with pytest.raises(BadInput, match="src gives NoneType instead of bytes"):
+        sort(source, io.BytesIO(), format="lines")
+    target.is_empty = True
+    with pytest.raises(ecosort.IoFailed, match="dst takes no more for now"):
+        sort(io.BytesIO(b"b\na\n"), target, format="lines")
+    text = io.TextIOWrapper(io.BytesIO())
+    text.write("head\n")
+    sort(io.BytesIO(b"b\na\n"), text, format="lines")
+    assert text.buffer.getvalue() == b"head\na\nb\n"  # type: ignore[attr-defined]
+    assert child_pids() == []
+
+
+def test_a_reader_that_is_closed_stops_its_sort_and_one_that_fails_says_so(here: Path, temp: Path) -> None:
+    Path("in.txt").write_bytes(b"".join(b"%07d\n" % (number * 7919 % 1_000_003) for number in range(500_000)))
+    reader = sort("in.txt", memory="2MiB", temp=temp)
+    assert reader.readline() == b"0000000\n"
+    assert len(child_pids()) == 1
+    reader.close()
+    assert child_pids() == []
+    with pytest.raises(NotEnoughMemory):
+        sort("in.txt", memory="1KiB").read()
+    with Path("in.txt").open("rb") as file, pytest.raises(NotEnoughMemory):
+        sort(file, memory="1KiB")
+    assert child_pids() == []
+
+
+def test_blanks_that_a_key_skips_are_those_at_its_beginning(here: Path) -> None:
+    """As `sort -k2b,2` does; b behind the end of a key does nothing."""
+    Path("in.txt").write_text("x   b\ny a\n")
+    sort("in.txt", "out", by=LineKey(2, ignore_leading_blanks=True))
+    assert Path("out").read_text() == "y a\nx   b\n"
+    assert str(field(2).letters("bn").to(3)) == "2b,3n"
+    assert str(LineKey(2, last=3, character=4, reverse=True)) == "2.4,3r"
+
+
+def test_a_request_is_the_text_that_the_library_reads(here: Path) -> None:
+    """Its members are those that the library names."""
+    source = (ROOT / "ecosort/job/request_json.cpp").read_text()
+    known = set(re.findall(r'each\("(\w+)"', source))
+    used = {name for members in MEMBERS.values() for name in members}
+    used |= {part for name in _OF_ALL for part in name.split(".")}
+    assert used - known == {"means", "compression", "verification", "place"} - known
+    assert known - used == {"inputs", "input_order", "kind", "decompress", "energy", "idle_w", "core_w", "gb_j"} - used | {
+        "memory_is_a_wish",
+        "random_salt",
+    }
+    Path("in\udcff").write_bytes(CSV)
+    told = Request({"inputs": ["in\udcff"], "csv": {"keys": ["price:number:desc"], "quote": None}, "place": {"output": "out"}})
+    assert json.loads(told.to_json())["inputs"] == [{"base64": "aW7/"}]
+    assert Request.from_json(told.to_json()) == told
+    assert sort(Request.from_json(told.to_json())).records == 3
+    assert Path("out").read_bytes() == BY_PRICE
+    for text, said in (
+        ("{", "is no JSON"),
+        ("[]", "schema"),
+        ('{"schema": "ecosort.request/1", "inputs": []}', "one of records, lines, csv and jsonl"),
+        ('{"schema": "ecosort.request/1", "inputs": [], "lines": {"key": 1}}', "lines.key: there is no such member"),
+        ('{"schema": "ecosort.request/1", "inputs": [], "lines": {}, "means": {"memory": 1}}', "means.memory: there is no such"),
+    ):
+        with pytest.raises(BadInput, match=said):
+            Request.from_json(text)
+    with pytest.raises(BadInput, match="a Request has its own memory"):
+        sort(told, memory="1GiB")
+
+
+def test_every_word_is_one_of_the_program(here: Path) -> None:
+    """The words of all options at once are known to the command that gets them."""
+    said = {
+        form: subprocess.run([find_program(), command, "--help"], capture_output=True, text=True, check=True).stdout
+        for form, command in (("records", "sort"), ("lines", "lines"), ("csv", "csv"), ("jsonl", "jsonl"))
+    }
+    samples: dict[str, Any] = {
+        "keys": ["1"], "ordering": "bdfghiMnRrV", "separator": "\0", "terminator": "\0", "delimiter": "\t", "quote": None,
+        "header": False, "record_size": 1, "header_lines": 2, "random_source": "dice", "date_format": "%Y",
+    }  # fmt: skip
+    for form, names in MEMBERS.items():
+        rows = {name: samples.get(name, True) for name in names}
+        means = {"memory_bytes": 1, "threads": 2, "temp_directories": ["t"]}
+        compression = {"runs": "lz4", "assumed_ratio": 1500} | ({} if form == "records" else {"output": "gzip", "level": 1})
+        place = {"output": "out", "kind": "resumable"}
+        request = {"inputs": ["in"], form: rows, "unique": True, "place": place, "means": means, "compression": compression}
+        options = {word.partition("=")[0] for word in words_of(request) if word.startswith("-")}
+        assert len(options) > len(names) + 7
+        assert {option for option in options if not re.search(rf"^ .*{option}\b", said[form], re.MULTILINE)} == set()
+
+
+def test_a_cluster_takes_the_same_arguments(here: Path) -> None:
+    Path("in1.csv").write_bytes(CSV)
+    Path("in2.csv").write_bytes(b"name,price\nbag,20\n")
+    by = [col("price").number().desc()]
+    assert ecosort.cluster.sort("in?.csv", "sorted", by=by, memory="16MiB", parts=1).rows == 4
+    sort("in?.csv", "out", by=by)
+    assert Path("sorted/part-00000").read_bytes() == Path("out").read_bytes()
+    for options, said in (
+        ({"by": by, "compress": "lz4"}, "compress is no option of a cluster"),
+        ({"by": by, "separator": ","}, "separator is for lines, not for csv"),
+        ({"by": by, "format": "table"}, "a cluster sorts records, lines, csv, jsonl, and no table"),
+    ):
+        with pytest.raises(BadInput, match=said):
+            ecosort.cluster.sort("in1.csv", "other", **options)  # type: ignore[arg-type]
