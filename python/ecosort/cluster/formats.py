@@ -6,38 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ecosort.errors import BadInput
+from ecosort.manual import commands
 
-# Options of a format, and whether a value follows. What would need rows of several parts at once (--unique) is not among them.
-TABLE_WORDS = {"--by": True, "--nulls": True, "--date-format": True, "--strict": False}
-WORDS: dict[str, dict[str, bool]] = {
-    "records": {"--record-size": True, "--key": True, "--reverse": False},
-    "lines": {
-        "--key": True,
-        "--field-separator": True,
-        "--numeric-sort": False,
-        "--general-numeric-sort": False,
-        "--human-numeric-sort": False,
-        "--month-sort": False,
-        "--version-sort": False,
-        "--ignore-case": False,
-        "--ignore-leading-blanks": False,
-        "--dictionary-order": False,
-        "--ignore-nonprinting": False,
-        "--reverse": False,
-        "--stable": False,
-        "--zero-terminated": False,
-    },
-    "csv": TABLE_WORDS | {"--delimiter": True, "--quote": True, "--no-header": False},
-    "jsonl": TABLE_WORDS,
-}
 _PART_OF_JSONL = "--allow-missing"  # one part may hold all rows that lack a value
 _SORT = {"records": ("sort",), "lines": ("lines",), "csv": ("csv",), "jsonl": ("jsonl", _PART_OF_JSONL)}
+FORMATS = tuple(_SORT)
 _MERGE = {
     "records": ("merge",),
     "lines": ("lines", "--merge"),
     "csv": ("csv", "--merge"),
     "jsonl": ("jsonl", "--merge", _PART_OF_JSONL),
 }
+
+
+def options_of(name: str) -> dict[str, bool]:
+    """Options of a format, and whether a value follows: those that say what rows are and how they compare. What would need rows
+    of several parts at once (--unique) is not among them."""
+    options = commands()[_SORT[name][0]].options
+    return {option.names[-1]: option.takes_value for option in options if option.concerns == "rows"}
 
 
 @dataclass(frozen=True)
@@ -82,13 +68,14 @@ class Format:
 
 def format_from(name: str, words: Sequence[str]) -> Format:
     """Raises BadInput for a word that this format does not have, and where keys are missing."""
-    if name not in WORDS:
-        raise BadInput(f"format is one of {', '.join(WORDS)}, not {name!r}")
+    if name not in FORMATS:
+        raise BadInput(f"format is one of {', '.join(FORMATS)}, not {name!r}")
+    options = options_of(name)
     for word in words:
         option, equals, _ = word.partition("=")
-        takes_value = WORDS[name].get(option)
+        takes_value = options.get(option)
         if takes_value is None:
-            raise BadInput(f"{option} is no option of {name} in a cluster; it has {', '.join(WORDS[name])}")
+            raise BadInput(f"{option} is no option of {name} in a cluster; it has {', '.join(options)}")
         if takes_value != bool(equals):
             raise BadInput(f"{option} {'wants a value: ' + option + '=VALUE' if takes_value else 'takes no value'}")
     _demand_keys(name, words)
