@@ -44,8 +44,9 @@ Json rows_json(const std::vector<OperandRow>& rows, const char* name) {
 Json conflicts_json(const CommandTable& table) {
   Json list = Json::array();
   for (const ConflictRow& row : table.conflicts)
-    list.push_back(
-        {{"option", row.option}, {"value", text_or_null(row.value)}, {"with", text_or_null(row.with)}, {"why", row.message()}});
+    for (const std::string_view option : split(row.option, ','))
+      list.push_back(
+          {{"option", option}, {"value", text_or_null(row.value)}, {"with", text_or_null(row.with)}, {"why", row.message()}});
   return list;
 }
 

@@ -31,7 +31,8 @@ void check_conflicts(const CommandTable& table, const std::set<std::string_view>
     return std::ranges::any_of(given, [&](std::string_view name) { return last_spelling(name) == option; });
   };
   for (const ConflictRow& row : table.conflicts)
-    if (row.value.empty() && is_given(row.option) && (row.with.empty() || is_given(row.with))) throw UsageError(row.message());
+    if (row.value.empty() && std::ranges::any_of(split(row.option, ','), is_given) && (row.with.empty() || is_given(row.with)))
+      throw UsageError(row.message());
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {

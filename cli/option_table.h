@@ -44,8 +44,8 @@ struct OptionRow {
 
 // An option that cannot be given together with another one.
 struct ConflictRow {
-  std::string_view option;   // by its last spelling
-  std::string_view with;     // likewise; empty: the command refuses the option always
+  std::string_view option;   // by its last spelling; options of one message are separated by commas
+  std::string_view with;     // likewise one; empty: the command refuses the option always
   std::string line{};        // the message; empty: "OPTION goes without WITH"
   std::string_view value{};  // of the option; empty: any. Of a certain value the command makes sure by itself
 

@@ -29,35 +29,27 @@ std::vector<OptionRow> ordering_options() {
 }
 
 std::vector<ConflictRow> resumable_conflicts() {
-  const std::string temp =
-      "--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave -T out, or name an output there";
-  const std::string check = "--resumable: -c and -C sort nothing; leave it out";
-  return {{"--check", "--resumable", check},
-          {"-C", "--resumable", check},
+  return {{"--check,-C", "--resumable", "--resumable: -c and -C sort nothing; leave it out"},
           {"--debug", "--resumable"},
           {"--merge", "--resumable",
            "-m goes without --resumable: what is sorted is merged in one step; sort it without -m to be able to resume"},
           {"--compress-program", "--resumable"},
           {"--trace", "--resumable"},
-          {"--temporary-directory", "--resumable", temp},
-          {"--temp", "--resumable", temp},
+          {"--temporary-directory,--temp", "--resumable",
+           "--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave -T out, or name an output there"},
           goal_conflict()};
 }
 
 std::vector<ConflictRow> in_place_conflicts() {
-  const std::string temp = "-T means nothing in place: runs take the space of the file";
-  const std::string check = "--inplace: -c and -C sort nothing; leave it out";
   return {{"--output", "--inplace", "-o means nothing in place: the result takes the place of the file"},
           {"--unique", "--inplace",
            "-u cannot be had in place: after a crash no one could tell a dropped line from a lost one; use ecosort lines -u -o, "
            "or drop duplicates from the sorted file"},
           {"--header", "--inplace", "--header goes without --inplace; use ecosort lines --header -o"},
-          {"--check", "--inplace", check},
-          {"-C", "--inplace", check},
+          {"--check,-C", "--inplace", "--inplace: -c and -C sort nothing; leave it out"},
           {"--merge", "--inplace", "-m goes without --inplace: one file is sorted"},
           {"--debug", "--inplace"},
-          {"--temporary-directory", "--inplace", temp},
-          {"--temp", "--inplace", temp},
+          {"--temporary-directory,--temp", "--inplace", "-T means nothing in place: runs take the space of the file"},
           {"--batch-size", "--inplace", "--batch-size goes without --inplace: all runs are merged at once"},
           {"--trace", "--inplace"},
           {"--compress-output", "--inplace", "--compress-output goes without --inplace: compress the file afterwards"}};

@@ -44,9 +44,6 @@ std::vector<OperandRow> resume_codes() {
   return codes;
 }
 
-constexpr std::string_view requests_conflict = "--request-size and --request-depth go without --resumable",
-                           runs_conflict = "--merge-threads and --run-records go without --resumable";
-
 // A sort that can be resumed has one plan, and knows each record of the input again.
 std::vector<ConflictRow> sort_conflicts() {
   return {{"--temp", "--resumable", std::string(temp_conflict)},
@@ -55,10 +52,8 @@ std::vector<ConflictRow> sort_conflicts() {
            "from the sorted file"},
           {"--checksum", "--resumable", "--checksum goes without --resumable; `ecosort check` tells the checksum of the output"},
           {"--trace", "--resumable"},
-          {"--request-size", "--resumable", std::string(requests_conflict)},
-          {"--request-depth", "--resumable", std::string(requests_conflict)},
-          {"--merge-threads", "--resumable", std::string(runs_conflict)},
-          {"--run-records", "--resumable", std::string(runs_conflict)},
+          {"--request-size,--request-depth", "--resumable", "--request-size and --request-depth go without --resumable"},
+          {"--merge-threads,--run-records", "--resumable", "--merge-threads and --run-records go without --resumable"},
           goal_conflict()};
 }
 

@@ -5,6 +5,7 @@ In a source tree, where no build has put it there, the program that is found is 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import subprocess
@@ -62,16 +63,7 @@ def _asked() -> bytes:
 
 
 def _command(told: dict[str, Any]) -> Command:
-    return Command(
-        tuple(
-            Option(
-                tuple(option["names"]),
-                option["argument"],
-                option["argument_is_optional"],
-                option["default"],
-                option["concerns"],
-            )
-            for option in told["options"]
-        ),
-        frozenset((conflict["option"], conflict["with"]) for conflict in told["conflicts"]),
-    )
+    fields = [field.name for field in dataclasses.fields(Option)]
+    options = [{name: option[name] for name in fields} | {"names": tuple(option["names"])} for option in told["options"]]
+    conflicts = frozenset((conflict["option"], conflict["with"]) for conflict in told["conflicts"])
+    return Command(tuple(Option(**option) for option in options), conflicts)
