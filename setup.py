@@ -1,4 +1,5 @@
-"""Puts the program into the wheel: what `make` builds, or what ECOSORT_PROGRAM names, stripped. The rest is in pyproject.toml.
+"""Puts the program into the wheel: what `make` builds, or what ECOSORT_PROGRAM names, stripped, and its options as data. The rest
+is in pyproject.toml.
 
 The same commit, compiler and Python packages give the same bytes, in whatever directory and with whatever umask: times are those
 of the commit (or SOURCE_DATE_EPOCH), modes are 644 and 755.
@@ -6,6 +7,7 @@ of the commit (or SOURCE_DATE_EPOCH), modes are 644 and 755.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -75,6 +77,9 @@ class BuildPackages(build_py):
         target.parent.mkdir(parents=True, exist_ok=True)
         build_id = ".note.gnu.build-id"  # it tells of the directory of the build
         subprocess.run(["strip", f"--remove-section={build_id}", "-o", target, PROGRAM], check=True)
+        with contextlib.suppress(OSError):  # a program of another processor is asked where it is installed
+            manual = subprocess.run([PROGRAM.absolute(), "manual", "json"], capture_output=True, check=True).stdout
+            target.parent.with_name("manual.json").write_bytes(manual)
 
 
 class Wheel(bdist_wheel):

@@ -31,6 +31,6 @@ int run_cluster(const Words& words);    // becomes the program ecosort-cluster; 
 int run_joulesort(const Words& words);  // becomes `ecosort-power joulesort`; returns only by throwing
 int run_queue(const Words& words);      // becomes `ecosort-appliance queue`; returns only by throwing
 int run_serve(const Words& words);      // becomes `ecosort-appliance serve`; returns only by throwing
-int run_manual(const Words& words);     // man page and shell completions, on standard output
+int run_manual(const Words& words);     // man pages, shell completions and options as JSON, on standard output
 
 }  // namespace ecosort::cli

@@ -12,16 +12,6 @@ namespace ecosort::cli {
 
 namespace {
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
 bool is_choice(const OptionRow& option) { return option.argument.find('|') != std::string_view::npos; }
 
 std::string command_names() {
@@ -32,9 +22,10 @@ std::string command_names() {
 
 // The words that may stand right after the command, where they are a fixed few: `plan sort`, `manual man`.
 std::vector<std::string_view> first_words(const CommandTable& table) {
-  if (table.name == "plan") return {"sort", "inplace", "lines", "csv", "jsonl"};
-  if (table.name == "manual") return {"man", "bash", "fish"};
-  return {};
+  std::vector<std::string_view> words;
+  if (table.name == "plan" || table.name == "manual")
+    for (const OperandRow& operand : table.operands) words.push_back(operand.name);
+  return words;
 }
 
 // What bash's compgen is asked for after the option; empty: nothing is proposed.
@@ -49,9 +40,9 @@ std::string compgen_of(const OptionRow& option) {
 std::string bash_values(const CommandTable& table) {
   std::string cases;
   for (const OptionRow& option : table.options) {
-    if (option.argument.empty() || option.joined || option.is_hidden) continue;
+    if (!option.takes_next_word() || option.is_hidden) continue;
     std::vector<std::string> patterns;
-    for (const std::string_view name : split(option.name, ',')) patterns.push_back(fmt::format("'{} {}'", table.name, name));
+    for (const std::string_view name : spellings(option)) patterns.push_back(fmt::format("'{} {}'", table.name, name));
     const std::string values = compgen_of(option);
     cases += fmt::format("    {}) {} ;;\n", fmt::join(patterns, "|"),
                          values.empty() ? "return" : fmt::format("_ecosort_propose {}; return", values));
@@ -62,7 +53,7 @@ std::string bash_values(const CommandTable& table) {
 std::string bash_options(const CommandTable& table) {
   std::string names;
   for (const OptionRow& option : table.options)
-    for (const std::string_view name : split(option.name, ','))
+    for (const std::string_view name : spellings(option))
       if (!option.is_hidden) names += fmt::format("{} ", name);
   return fmt::format("    '{}') options='{}--help' ;;\n", table.name, names);
 }
@@ -84,10 +75,10 @@ std::string fish_quoted(std::string_view text) {
 
 std::string fish_option(const CommandTable& table, const OptionRow& option) {
   std::string line = fmt::format("complete -c ecosort -n '__ecosort_is {}'", table.name);
-  for (const std::string_view name : split(option.name, ','))
+  for (const std::string_view name : spellings(option))
     line += name.starts_with("--") ? fmt::format(" -l {}", name.substr(2)) : fmt::format(" -s {}", name.substr(1));
-  if (!option.argument.empty()) line += " -x";
-  if (is_choice(option)) line += fmt::format(" -a '{}'", fmt::join(split(option.argument, '|'), " "));
+  if (option.takes_next_word() || option.joined) line += " -x";
+  if (option.takes_next_word() && is_choice(option)) line += fmt::format(" -a '{}'", fmt::join(split(option.argument, '|'), " "));
   if (option.argument == "FILE") line += " -a '(__fish_complete_path)'";
   if (option.argument == "DIR") line += " -a '(__fish_complete_directories)'";
   if (option.argument == "PROG") line += " -a '(__fish_complete_command)'";

@@ -40,8 +40,7 @@ std::optional<EnergyTerms> energy_of_goal(const std::string& goal, const Compres
                                           bool is_resumable, const ProfileChoice& profile) {
   if (goal.empty() || goal == "time") return std::nullopt;
   if (goal != "energy") throw UsageError(fmt::format("--goal: '{}' is neither 'time' nor 'energy'", goal));
-  if (is_resumable)
-    throw UsageError("--goal energy goes without --resumable: who resumes the job may have another profile; leave it out");
+  if (is_resumable) throw UsageError(std::string(energy_goes_without_resumable));
   if ((terms.runs.empty() ? usual : terms.runs) != "auto")
     throw UsageError("--goal energy chooses how runs are compressed; give --compress=auto with it");
   if (!profile.profile)
@@ -76,11 +75,12 @@ std::vector<OptionRow> compression_rows(std::string_view decompress, std::string
   return {
       {"--decompress", "auto|never", decompress,
        "`auto`: decompress inputs that are compressed (gzip, zstd, lz4, xz, lzma, bzip2), by their first bytes or their name; "
-       "`never`: sort them as they are"},
+       "`never`: sort them as they are",
+       Concern::compression},
       {"--compress-output", "auto|none|gzip|zstd|lz4|xz|bzip2", output,
-       "what the output is compressed with; `auto`: by the ending of its name (.gz .zst .lz4 .xz .bz2)"},
+       "what the output is compressed with; `auto`: by the ending of its name (.gz .zst .lz4 .xz .bz2)", Concern::compression},
       {"--level", "N", "that of the codec's program",
-       "how hard to compress: gzip 1 to 12, zstd 1 to 19, lz4 1 to 12, xz 0 to 9, bzip2 1 to 9"}};
+       "how hard to compress: gzip 1 to 12, zstd 1 to 19, lz4 1 to 12, xz 0 to 9, bzip2 1 to 9", Concern::compression}};
 }
 
 Json run_compression_json(const planner::PackingPlan& plan, const std::optional<run::PackingReport>& report) {

@@ -33,6 +33,9 @@ struct CompressionWords {
   [[nodiscard]] Compression terms() const;  // UsageError
 };
 
+constexpr std::string_view energy_goes_without_resumable =
+    "--goal energy goes without --resumable: who resumes the job may have another profile; leave it out";
+
 // Of --goal, for runs that are compressed as `terms` say, or `usual`ly. UsageError for energy without a profile that knows watts.
 [[nodiscard]] std::optional<EnergyTerms> energy_of_goal(const std::string& goal, const Compression& terms, std::string_view usual,
                                                         bool is_resumable, const ProfileChoice& profile);

@@ -15,27 +15,12 @@ namespace ecosort::cli {
 
 namespace {
 
-// Options of `sort` that `plan inplace` knows of, but that mean nothing in place.
-void check_not_given(const ParsedWords& parsed) {
-  for (const std::string_view name : {"-o,--output", "--temp", "--trace", "--request-size", "--request-depth", "--resumable",
-                                      "--merge-threads", "--run-records", "--checksum", "--assume-ratio", "--goal"})
-    if (parsed.given.contains(name)) throw UsageError(fmt::format("{} means nothing in place", name.substr(name.rfind(',') + 1)));
-  if (parsed.given.contains("--compress"))
-    throw UsageError(
-        "--compress cannot be had in place: runs lie in the space of the records, each at its place, and take all of it; use "
-        "ecosort sort --compress where there is space for an output");
-  if (parsed.given.contains("--unique"))
-    throw UsageError(
-        "--unique cannot be had in place: after a crash no one could tell a dropped record from a lost one; use ecosort sort "
-        "--unique, or drop duplicates from the sorted file");
-}
-
 // What is no value of a job, or not yet.
 struct OtherWords {
-  std::vector<std::string> files, temp, keys;
-  std::string memory, verify = "always", assumed_size, space, output, trace, request_size, compress, assumed_ratio, goal;
-  bool unique = false, stable = false, resumable = false, checksum = false;
-  std::uint64_t threads = 0, request_depth = 0, merge_threads = 0, run_records = 0;
+  std::vector<std::string> files, keys;
+  std::string memory, verify = "always", assumed_size, space;
+  bool stable = false;
+  std::uint64_t threads = 0;
 };
 
 OptionTargets targets_of(InPlaceOptions& options, OtherWords& others) {
@@ -47,20 +32,11 @@ OptionTargets targets_of(InPlaceOptions& options, OtherWords& others) {
                     {"--assume-size", &others.assumed_size},
                     {"--space", &others.space},
                     {"--trust-owner", &options.trust_owner},
-                    {"-o,--output", &others.output},
                     {"--verify", &others.verify},
-                    {"--trace", &others.trace},
-                    {"--profile", &options.profile_words.file},
-                    {"--compress", &others.compress},
-                    {"--assume-ratio", &others.assumed_ratio},
-                    {"--goal", &others.goal},
-                    {"--request-size", &others.request_size}},
-          .lists = {{"--key", &others.keys}, {"--temp", &others.temp}},
-          .switches = {{"--unique", &others.unique},
-                       {"--reverse", &options.records().reverse},
+                    {"--profile", &options.profile_words.file}},
+          .lists = {{"--key", &others.keys}},
+          .switches = {{"--reverse", &options.records().reverse},
                        {"--stable", &others.stable},
-                       {"--resumable", &others.resumable},
-                       {"--checksum", &others.checksum},
                        {"-q,--quiet", &options.run.reports.quiet},
                        {"--json", &options.json},
                        {"--status", &options.status},
@@ -68,11 +44,7 @@ OptionTargets targets_of(InPlaceOptions& options, OtherWords& others) {
                        {"--trust-drive", &options.trust_drive},
                        {"--as-is", &options.request.place.as_is},
                        {"--no-profile", &options.profile_words.none}},
-          .numbers = {{"--record-size", &options.records().record_size},
-                      {"--threads", &others.threads},
-                      {"--request-depth", &others.request_depth},
-                      {"--merge-threads", &others.merge_threads},
-                      {"--run-records", &others.run_records}},
+          .numbers = {{"--record-size", &options.records().record_size}, {"--threads", &others.threads}},
           .operands = &others.files};
 }
 
@@ -97,7 +69,6 @@ InPlaceOptions parse_inplace_words(const std::string& command, const Words& word
   const ParsedWords parsed = parse_words(command_table(command), words, targets_of(options, others));
   options.help = parsed.asks_for_help;
   if (options.help) return options;
-  check_not_given(parsed);
   options.given = parsed.given;
   resolve(others, parsed, options);
   const bool is_assumed = !others.assumed_size.empty();

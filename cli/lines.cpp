@@ -130,7 +130,32 @@ std::uint64_t take_assumed_size(const Words& words, Words& others) {
   return bytes;
 }
 
-void check_as_is(const LinesOptions& options) {
+// The options that have conflicts in the table, whose own parser does not keep their names.
+std::set<std::string_view> given_of(const LinesOptions& options) {
+  const Request& request = options.request;
+  const std::pair<std::string_view, bool> options_given[] = {
+      {"--resumable", request.place.kind == PlaceKind::resumable},
+      {"--inplace", request.place.kind == PlaceKind::in_place},
+      {"--check", options.check != lines::Check::no},
+      {"--debug", options.debug},
+      {"--merge", request.input_order != InputOrder::any},
+      {"--unique", request.unique},
+      {"--header", options.lines().header_lines > 0},
+      {"--output", !options.output.empty()},
+      {"--temp", !request.means.temp_directories.empty()},
+      {"--batch-size", request.means.batch_size != 0},
+      {"--trace", !options.trace.empty()},
+      {"--compress-program", !request.compression.program.empty()},
+      {"--compress-output", request.compression.output != "none"},
+  };
+  std::set<std::string_view> given;
+  for (const auto& [name, is_given] : options_given)
+    if (is_given) given.insert(name);
+  return given;
+}
+
+void check_options(const LinesOptions& options) {
+  check_conflicts(command_table("lines"), given_of(options));
   if (options.request.place.as_is && options.request.place.kind != PlaceKind::in_place)
     throw UsageError("--as-is goes with --inplace; otherwise lines are sorted as they are, unless --decompress says otherwise");
 }
@@ -202,7 +227,7 @@ int run(const Words& words, bool checks_order) {
     return 0;
   }
   (void)progress_mode(options.progress);
-  check_as_is(options);
+  check_options(options);
   if (const std::string collation = asked_collation(); !collation.empty())
     print_notice(options, fmt::format("the order is that of the C locale (bytes), not of '{}'; LC_ALL=C or --quiet silences this",
                                       collation));
@@ -225,7 +250,6 @@ int run(const Words& words, bool checks_order) {
     return run_lines_in_place(command, started_s);
   }
   if (options.check != lines::Check::no) return check_order(options);
-  if (options.debug && options.request.compression.output != "none") throw UsageError("--debug goes without --compress-output");
   if (!options.debug) return sort_files(options, started_s);
   const Lines& lines = options.lines();
   DebugOutput output({options.order(), lines.terminator, lines.header_lines});
@@ -247,7 +271,7 @@ int plan_lines(const Words& words) {
   }
   if (assumed_bytes != 0 && (options.request.inputs != Words{"-"} || !options.files0_from.empty()))
     throw UsageError("--assume-size is for lines that are not there; leave one of them out");
-  check_as_is(options);
+  check_options(options);
   const PlaceKind kind = options.request.place.kind;
   const bool is_job = kind != PlaceKind::file;
   if (is_json && !is_job) throw UsageError("plan lines: --json is for --resumable and --inplace; the bounds are told as text");

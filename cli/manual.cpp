@@ -1,5 +1,6 @@
-// ecosort manual: the man pages and the shell completions, made from the same tables as the help.
+// ecosort manual: the man pages, the shell completions and the options as data, made from the same tables as the help.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -7,9 +8,11 @@
 #include "base/errors.h"
 #include "cli/commands.h"
 #include "cli/completion.h"
+#include "cli/manual_json.h"
 #include "cli/option_table.h"
 #include "cli/say.h"
 #include "cli/text_layout.h"
+#include "ecosort/request.hpp"
 
 namespace ecosort::cli {
 
@@ -193,14 +196,21 @@ std::string overview_page() {
   return text + ".BR sort (1)\n";
 }
 
+// "man|bash|fish|json|request"
+std::string forms() {
+  std::vector<std::string_view> names;
+  for (const OperandRow& operand : command_table("manual").operands) names.push_back(operand.name);
+  return fmt::format("{}", fmt::join(names, "|"));
+}
+
 std::string page_of(const std::string& command) {
   std::vector<std::string_view> names;
   for (const CommandTable& table : command_tables()) {
     if (table.name == command) return command_page(table);
     names.push_back(table.name);
   }
-  throw UsageError(fmt::format("manual: no such command: '{}'{}; give man|bash|fish, and after man a command or nothing", command,
-                               did_you_mean(command, names)));
+  throw UsageError(fmt::format("manual: no such command: '{}'{}; give {}, and after man a command or nothing", command,
+                               did_you_mean(command, names), forms()));
 }
 
 }  // namespace
@@ -216,8 +226,12 @@ int run_manual(const Words& words) {
     print_out(bash_completion());
   else if (words == Words{"fish"})
     print_out(fish_completion());
+  else if (words == Words{"json"})
+    print_out(manual_json());
+  else if (words == Words{"request"})
+    print_out(request_schema() + "\n");
   else
-    throw UsageError("manual: give one of man|bash|fish (see ecosort manual --help)");
+    throw UsageError(fmt::format("manual: give one of {} (see ecosort manual --help)", forms()));
   return 0;
 }
 

@@ -26,14 +26,6 @@ namespace {
 
 constexpr std::string_view job_ending = ".ecosort";
 
-void check_merge_options(const SortOptions& options) {
-  for (const std::string_view option : {"--record-size", "--key", "--reverse", "--unique", "--expect-hash"})
-    if (options.given.contains(option))
-      throw UsageError(fmt::format("merge --runs: the runs say what they hold and how it is sorted; leave {} out", option));
-  if (options.request.verification.checksum)
-    throw UsageError("merge --runs: leave --checksum out; `ecosort check` tells the checksum of the output");
-}
-
 std::string file_of_job(std::string directory) {
   while (directory.size() > 1 && directory.ends_with('/')) directory.pop_back();
   if (directory.ends_with(job_ending) && directory.size() > job_ending.size())
@@ -99,7 +91,9 @@ int merge_runs(const Words& words, double started_s) {
     print_out(help_text(command_table("merge")));
     return 0;
   }
-  check_merge_options(options);
+  std::set<std::string_view> given = options.given;
+  given.insert("--runs");
+  check_conflicts(command_table("merge"), given);
   ignore_write_signals();
   job::Session session;
   tell_waits(session, options.reports.quiet);

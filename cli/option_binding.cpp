@@ -32,7 +32,7 @@ void check_value(const CommandTable& table, const std::string& word) {
 
 bool wants_value(const CommandTable& table, const std::string& word) {
   return std::ranges::any_of(table.options, [word = fmt::format(",{},", word)](const OptionRow& row) {
-    return !row.argument.empty() && !row.joined && fmt::format(",{},", row.name).find(word) != std::string::npos;
+    return row.takes_next_word() && fmt::format(",{},", row.name).find(word) != std::string::npos;
   });
 }
 
@@ -47,6 +47,21 @@ Words checked_words(const CommandTable& table, const Words& words) {
     is_value = !is_value && !are_operands && wants_value(table, word);
   }
   return checked;
+}
+
+// Of an option that is understood without an effect, or refused: only that it is given is kept.
+bool may_be_unbound(const CommandTable& table, const OptionRow& row) {
+  return row.is_hidden || std::ranges::any_of(table.conflicts, [&](const ConflictRow& conflict) {
+           return conflict.with.empty() && conflict.option == last_spelling(row.name);
+         });
+}
+
+void bind_to_nothing(CLI::App& app, const OptionRow& row) {
+  const std::string name(row.name);
+  if (row.argument.empty())
+    app.add_flag(name);
+  else
+    app.add_option_function<std::string>(name, [](const std::string&) {})->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
 void bind(CLI::App& app, const CommandTable& table, const OptionTargets& targets) {
@@ -64,6 +79,8 @@ void bind(CLI::App& app, const CommandTable& table, const OptionTargets& targets
     else if (const auto number = targets.numbers.find(row.name); number != targets.numbers.end())
       app.add_option_function<std::string>(
           name, [&target = *number->second, name](const std::string& value) { target = parse_whole(name, value); });
+    else if (may_be_unbound(table, row))
+      bind_to_nothing(app, row);
     else
       throw InternalError(fmt::format("option {} of the table is bound to nothing", name));
   }
@@ -82,8 +99,7 @@ std::string unknown_word(const CommandTable& table, const std::string& word) {
   std::vector<std::string_view> names{"--help"};
   for (const OptionRow& row : table.options) {
     if (row.is_hidden) continue;
-    const std::size_t comma = row.name.find(',');
-    names.push_back(row.name.substr(comma == std::string_view::npos ? 0 : comma + 1));
+    names.push_back(last_spelling(row.name));
   }
   const std::string_view advice = advice_on_habit(table, name);
   const std::string meant = !advice.empty()          ? fmt::format("; {}", advice)
@@ -91,8 +107,6 @@ std::string unknown_word(const CommandTable& table, const std::string& word) {
                                                      : "";
   return fmt::format("{}: no such option: '{}'{} (see ecosort {} --help)", table.name, word, meant, table.name);
 }
-
-std::string last_spelling(std::string_view name) { return std::string(name.substr(name.rfind(',') + 1)); }
 
 }  // namespace
 
@@ -114,7 +128,8 @@ ParsedWords parse_words(const CommandTable& table, const Words& words, const Opt
     throw UsageError(fmt::format("{}: {} (see ecosort {} --help)", table.name, error.what(), table.name));
   }
   for (const OptionRow& row : table.options)
-    if (app.count(last_spelling(row.name)) > 0) parsed.given.insert(row.name);
+    if (app.count(std::string(last_spelling(row.name))) > 0) parsed.given.insert(row.name);
+  check_conflicts(table, parsed.given);
   return parsed;
 }
 

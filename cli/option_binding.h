@@ -27,7 +27,8 @@ struct ParsedWords {
   std::set<std::string_view> given;  // names in the table
 };
 
-// UsageError naming the command and the option for anything it cannot read; InternalError for an option that is bound to nothing.
+// UsageError naming the command and the option for anything it cannot read, and for options that conflict; InternalError for an
+// option that is bound to nothing.
 ParsedWords parse_words(const CommandTable& table, const Words& words, const OptionTargets& targets);
 
 }  // namespace ecosort::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/errors.h"
 #include "cli/text_layout.h"
@@ -16,6 +17,37 @@ const CommandTable& command_table(std::string_view name) {
     if (table.name == name) return table;
   throw InternalError(fmt::format("no option table for '{}'", name));
 }
+
+std::string_view word_of(Concern concern) noexcept {
+  static constexpr std::array<std::string_view, 11> words{"how",    "rows",  "compression", "output", "temp",   "input",
+                                                          "memory", "means", "job",         "report", "nothing"};
+  return words[static_cast<std::size_t>(concern)];
+}
+
+std::string ConflictRow::message() const { return line.empty() ? fmt::format("{} goes without {}", option, with) : line; }
+
+void check_conflicts(const CommandTable& table, const std::set<std::string_view>& given) {
+  const auto is_given = [&](std::string_view option) {
+    return std::ranges::any_of(given, [&](std::string_view name) { return last_spelling(name) == option; });
+  };
+  for (const ConflictRow& row : table.conflicts)
+    if (row.value.empty() && std::ranges::any_of(split(row.option, ','), is_given) && (row.with.empty() || is_given(row.with)))
+      throw UsageError(row.message());
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::vector<std::string_view> spellings(const OptionRow& option) { return split(option.name, ','); }
+
+std::string_view last_spelling(std::string_view name) noexcept { return name.substr(name.rfind(',') + 1); }
 
 std::string option_words(const OptionRow& option) {
   std::string words(option.name);

@@ -18,22 +18,6 @@ void check_resumable_options(const SortOptions& options) {
     throw UsageError("--resumable needs an output with a name, for its job directory; name it with -o FILE");
   if (std::ranges::find(options.request.inputs, "-") != options.request.inputs.end())
     throw UsageError("--resumable: standard input cannot be read again after a crash; name the input");
-  if (!options.request.means.temp_directories.empty())
-    throw UsageError(
-        "--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave --temp out, or name an output there");
-  if (options.request.unique)
-    throw UsageError(
-        "--unique goes without --resumable: after a crash no one could tell a dropped record from a lost one; drop duplicates "
-        "from "
-        "the sorted file");
-  if (options.request.verification.checksum)
-    throw UsageError("--checksum goes without --resumable; `ecosort check` tells the checksum of the output");
-  if (!options.reports.trace.empty()) throw UsageError("--trace goes without --resumable");
-  const Means& means = options.request.means;
-  if (means.request_bytes != 0 || means.request_depth != 0)
-    throw UsageError("--request-size and --request-depth go without --resumable");
-  if (means.merge_threads != 0 || means.run_records != 0)
-    throw UsageError("--merge-threads and --run-records go without --resumable");
 }
 
 inplace::PreparedResumable prepare_resumable(const SortOptions& options, io::PosixStorage& storage) {

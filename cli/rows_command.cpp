@@ -20,10 +20,7 @@ using lines::LinesOptions;
 
 constexpr std::size_t most_keys = 128;  // the journal counts the values of each, for each run
 
-void check_places(const Request& request, const char* temp_option) {
-  if (!request.means.temp_directories.empty())
-    throw UsageError(fmt::format(
-        "--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave {} out, or name an output there", temp_option));
+void check_places(const Request& request) {
   if (request.place.output.empty() || request.place.output == "-")
     throw UsageError("--resumable needs an output with a name, for its job directory; name it with -o FILE");
   if (std::ranges::find(request.inputs, "-") != request.inputs.end())
@@ -54,30 +51,14 @@ Request request_of_words(const InPlaceOptions& given, const inplace::JobHeader& 
 
 }  // namespace
 
-void check_resumable(const LinesOptions& options) {
-  const Request& request = options.request;
-  if (options.check != lines::Check::no) throw UsageError("--resumable: -c and -C sort nothing; leave it out");
-  if (options.debug) throw UsageError("--debug goes without --resumable");
-  if (request.input_order != InputOrder::any)
-    throw UsageError(
-        "-m goes without --resumable: what is sorted is merged in one step; sort it without -m to be able to resume");
-  if (!request.compression.program.empty()) throw UsageError("--compress-program goes without --resumable");
-  if (!options.trace.empty()) throw UsageError("--trace goes without --resumable");
-  check_places(request, "-T");
-}
+void check_resumable(const LinesOptions& options) { check_places(options.request); }
 
 void check_resumable(const TableOptions& options) {
-  const Request& request = options.request;
-  if (options.check) throw UsageError("--resumable: --check sorts nothing; leave it out");
-  if (request.input_order != InputOrder::any)
-    throw UsageError("--merge goes without --resumable: sort the files without --merge to be able to resume");
   if (options.values().keys.size() > most_keys)
     throw UsageError(fmt::format("--resumable takes up to {} keys; these are {}", most_keys, options.values().keys.size()));
-  if (!options.reports.trace.empty()) throw UsageError("--trace goes without --resumable");
-  check_places(request, "--temp");
+  check_places(options.request);
 }
 
-// What it cannot be had with; in each line the reason, or what to do.
 void check_in_place(const LinesOptions& options) {
   const Request& request = options.request;
   const auto refuse_if = [](bool is_given, const char* line) {
@@ -85,23 +66,10 @@ void check_in_place(const LinesOptions& options) {
   };
   refuse_if(!options.files0_from.empty() || request.inputs.size() != 1 || request.inputs.front() == "-",
             "--inplace: name one file");
-  refuse_if(!options.output.empty(), "-o means nothing in place: the result takes the place of the file");
-  refuse_if(
-      request.unique,
-      "-u cannot be had in place: after a crash no one could tell a dropped line from a lost one; use ecosort lines -u -o, or "
-      "drop duplicates from the sorted file");
-  refuse_if(options.lines().header_lines > 0, "--header goes without --inplace; use ecosort lines --header -o");
-  refuse_if(options.check != lines::Check::no, "--inplace: -c and -C sort nothing; leave it out");
-  refuse_if(request.input_order != InputOrder::any, "-m goes without --inplace: one file is sorted");
-  refuse_if(options.debug, "--debug goes without --inplace");
-  refuse_if(!request.means.temp_directories.empty(), "-T means nothing in place: runs take the space of the file");
-  refuse_if(request.means.batch_size != 0, "--batch-size goes without --inplace: all runs are merged at once");
-  refuse_if(!options.trace.empty(), "--trace goes without --inplace");
   const Compression& compression = request.compression;
   const bool packs = (!compression.runs.empty() && compression.runs != "auto" && compression.runs != "none") ||
                      compression.assumed_ratio > 0 || compression.energy || !compression.program.empty();
   refuse_if(packs, "--inplace: runs lie in the space of the lines, as they are; leave out what compresses them");
-  refuse_if(compression.output != "none", "--compress-output goes without --inplace: compress the file afterwards");
 }
 
 RunReports reports_of(const LinesOptions& options) {

@@ -33,8 +33,6 @@ struct SampleOptions {
 void check_complete(const SampleOptions& options) {
   const std::set<std::string_view>& given = options.words.parsed.given;
   if (options.merges) {
-    for (const std::string_view option : {"--from", "--to", "--source", "--count", "--seed"})
-      if (given.contains(option)) throw UsageError(fmt::format("sample: {} goes without --merge", option));
     if (options.parts == 0 || options.parts > engine::most_parts)
       throw UsageError(fmt::format("sample: say with --parts how many parts the splitters make, 1 to {}", engine::most_parts));
     return;

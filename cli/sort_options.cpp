@@ -37,7 +37,7 @@ std::vector<std::string_view> applicable_settings(const std::string& command, co
 
 // The words that are not values yet.
 struct SortWords {
-  std::string memory, verify = "always", request_size, assumed_size, space;
+  std::string memory, verify = "always", request_size, assumed_size;
   std::vector<std::string> keys;
   std::uint64_t threads = 0, merge_threads = 0, request_depth = 0;
   bool is_resumable = false, is_stable = false;
@@ -60,7 +60,6 @@ void resolve(const SortWords& words, const ParsedWords& parsed, SortOptions& opt
     throw UsageError(fmt::format("--run-records: give at least {}", planner::least_run_records));
   if (parsed.given.contains("--record-size") && options.records().record_size == 0)
     throw UsageError(fmt::format("record size 0: a record has 1 to {} bytes", records::max_record_size));
-  if (!words.space.empty()) throw UsageError("--space goes with: ecosort plan inplace");
   if (!words.assumed_size.empty())
     options.assumed_bytes = std::max<std::uint64_t>(parse_assumed_bytes(words.assumed_size, "--assume-size"), 1);
   request.verification.reread = is_reread(words.verify);
@@ -84,7 +83,6 @@ SortOptions parse_sort_words(const std::string& command, const Words& words) {
                    {"--progress", &options.reports.progress},
                    {"--request-size", &texts.request_size},
                    {"--assume-size", &texts.assumed_size},
-                   {"--space", &texts.space},
                    {"--expect-hash", &request.verification.expected_hash},
                    {"--profile", &options.profile_words.file}};
   targets.lists = {{"--key", &texts.keys}, {"--temp", &request.means.temp_directories}};

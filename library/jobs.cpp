@@ -23,9 +23,7 @@ void refuse_if(bool is_given, const char* line) {
   if (is_given) throw UsageError(line);
 }
 
-bool names_stream(const Request& request) {
-  return std::ranges::find(request.inputs, "-") != request.inputs.end();
-}
+bool names_stream(const Request& request) { return std::ranges::find(request.inputs, "-") != request.inputs.end(); }
 
 void check_place(const Request& request) {
   if (request.place.kind == PlaceKind::in_place) {
@@ -129,7 +127,9 @@ Report continue_job(const std::string& file, const Means& means, bool abandons, 
     const planner::Plan plan = inplace::plan_resumed(header, {.memory_bytes = means.memory_bytes, .threads = means.threads});
     return report_of(inplace::run_resumed(file, std::move(status), plan, gives_up, on));
   }
-  const Format format = header.lines->command == "csv" ? Format::csv : header.lines->command == "jsonl" ? Format::jsonl : Format::lines;
+  const Format format = header.lines->command == "csv"     ? Format::csv
+                        : header.lines->command == "jsonl" ? Format::jsonl
+                                                           : Format::lines;
   if (gives_up) return report_of(inplace::abandon_rows(file, std::move(status), on), format);
   Request request = inplace::request_of(header, file);
   request.means.memory_is_a_wish = means.memory_bytes == 0;

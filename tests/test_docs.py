@@ -169,6 +169,7 @@ def test_so_are_those_of_plans_merges_and_parts(run: Run, tmp_path: Path) -> Non
             (tmp_path / "parts" / "MANIFEST.json").read_text(),
             run("plan", "sort", "--resumable", "--json", "in", "-o", "out", cwd=tmp_path).stdout,
             run("plan", "csv", "--no-header", "--by", "1", "--resumable", "--json", "in", "-o", "out", cwd=tmp_path).stdout,
+            run("manual", "json").stdout,
         ]
     )
 

@@ -1,6 +1,7 @@
 """The man page and the completions: made from the option tables, and read by the programs that they are for."""
 
 import contextlib
+import json
 import os
 import pty
 import re
@@ -151,7 +152,7 @@ def test_bash_proposes_commands(run: Run, tmp_path: Path) -> None:
     assert complete_in_bash(run, tmp_path, "") == {*COMMANDS, *PROGRAMS, "--help", "--version"}
     assert complete_in_bash(run, tmp_path, "so") == {"sort"}
     assert complete_in_bash(run, tmp_path, "plan", "") == {"sort", "inplace", "lines", "csv", "jsonl"}
-    assert complete_in_bash(run, tmp_path, "manual", "") == {"man", "bash", "fish"}
+    assert complete_in_bash(run, tmp_path, "manual", "") == {"man", "bash", "fish", "json", "request"}
 
 
 @pytest.mark.parametrize("command", [*(command for command in COMMANDS if command != "plan"), *PLANS])
@@ -226,6 +227,39 @@ def test_fish_proposes_commands_options_and_values(run: Run, tmp_path: Path, req
     assert complete_in_fish(run, tmp_path, "ecosort sort --io ") == {"auto", "uring", "pool", "stxxl"}
     long_options = {option for option in options_in_help(run, "sort") if option.startswith("--")} - {"--help"}
     assert complete_in_fish(run, tmp_path, "ecosort sort --") >= long_options
+
+
+def test_the_json_has_the_options_of_the_help(run: Run) -> None:
+    """What the queue and the cluster read; a conflict is of options that the command has."""
+    tables = {table["name"]: table for table in json.loads(run("manual", "json").stdout)["commands"]}
+    assert set(tables) == {*COMMANDS, *PROGRAMS, *PLANS, "plan csv", "plan jsonl"}
+    for command in [*COMMANDS, *PLANS]:
+        options = tables[command]["options"]
+        shown = {name for option in options if not option["hidden"] for name in option["names"]}
+        assert shown == options_in_help(run, command)
+        last = {option["names"][-1] for option in options}
+        for conflict in tables[command]["conflicts"]:
+            assert {conflict["option"], conflict["with"] or "--help"} <= last
+            assert conflict["why"]
+    (compress,) = [option for option in tables["lines"]["options"] if option["names"] == ["--compress"]]
+    assert (compress["values"], compress["repeatable"], compress["concerns"]) == (["auto", "none", "lz4", "zstd"], False, "how")
+
+
+def test_lines_knows_the_options_of_its_table(run: Run) -> None:
+    """Its grammar is that of GNU sort, which the table is not bound to: names, and whether a value follows."""
+    (table,) = [table for table in json.loads(run("manual", "json").stdout)["commands"] if table["name"] == "lines"]
+    for option in table["options"]:
+        for name in option["names"]:
+            if option["argument"] and not option["argument_is_optional"]:
+                assert "requires an argument" in run("lines", name).stderr, name
+            else:
+                assert run("lines", name, "--help").returncode == 0, name
+    assert run("lines", "--header=1", "--check=quiet", "--help").returncode == 0
+
+
+def test_the_schema_of_a_request_is_printed(run: Run) -> None:
+    schema = json.loads(run("manual", "request").stdout)
+    assert (schema["title"], "inputs" in schema["properties"]) == ("ecosort.request/1", True)
 
 
 def test_an_unknown_manual_is_refused_with_those_there_are(run: Run) -> None:

@@ -1,8 +1,7 @@
 """What the words of a job name: inputs, output, directories of runs, and whether it can be resumed.
 
-Words are those after `ecosort`, e.g. ["sort", "in", "-o", "out"]. They are the program's own grammar, of which this knows only
-which options take a value (tests hold that against `ecosort COMMAND --help`). What is wrong in
-any other way the program says when it starts.
+Words are those after `ecosort`, e.g. ["sort", "in", "-o", "out"]. Their grammar is the program's own, as `ecosort manual json`
+has it. What is wrong in any other way the program says when it starts.
 """
 
 from __future__ import annotations
@@ -13,96 +12,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ecosort.errors import ProgramNotFound
+from ecosort.manual import Command, commands
+
 from ecosort_appliance.errors import QueueError
 
-
-@dataclass(frozen=True)
-class Grammar:
-    """Options in the notation of getopt: short ones, and long ones, with `=` where a value follows."""
-
-    short: str
-    long: tuple[str, ...]
-
-
-_RECORDS = ("record-size=", "key=", "reverse", "stable", "memory=", "threads=", "io=", "profile=", "no-profile")
-_REPORTS = ("stats=", "events=", "progress=", "quiet", "help")
-
-_PACKED_RUNS = ("compress=", "assume-ratio=", "goal=")
-_PACKED = (*_PACKED_RUNS, "decompress=", "compress-output=", "level=")
-_TABLES = (
-    *_REPORTS,
-    *_PACKED,
-    *("by=", "output=", "nulls=", "strict", "date-format=", "unique", "check", "merge"),
-    *("memory=", "threads=", "temp=", "resumable", "io=", "verify=", "profile=", "no-profile", "trace="),
-)
-
-GRAMMARS = {
-    "sort": Grammar(
-        "o:q",
-        (
-            *_RECORDS,
-            *_REPORTS,
-            *("output=", "unique", "merge-threads=", "temp=", "resumable", "request-size=", "request-depth=", "run-records="),
-            *("verify=", "checksum", "trace="),
-            *_PACKED_RUNS,
-        ),
-    ),
-    "inplace": Grammar("q", (*_RECORDS, *_REPORTS, "verify=", "space=", "as-is", "unique", "compress=")),
-    "merge": Grammar(
-        "o:q",
-        (
-            *(*_RECORDS, *_REPORTS, *_PACKED_RUNS, "output=", "unique", "temp=", "lines", "runs", "trace="),
-            *("checksum", "expect-hash="),
-        ),
-    ),
-    "csv": Grammar("o:q", (*_TABLES, *("delimiter=", "quote=", "no-header"))),
-    "jsonl": Grammar("o:q", (*_TABLES, "allow-missing")),
-    "lines": Grammar(
-        "bdfghiMnRrVcCk:mo:sS:t:T:uzy:",
-        (
-            *_REPORTS,
-            *("ignore-leading-blanks", "dictionary-order", "ignore-case", "general-numeric-sort", "human-numeric-sort"),
-            *("ignore-nonprinting", "month-sort", "numeric-sort", "random-sort", "random-source=", "reverse", "sort="),
-            *("version-sort", "batch-size=", "check", "compress-program=", "debug", "files0-from=", "key=", "merge", "output="),
-            *("stable", "buffer-size=", "memory=", "field-separator=", "temporary-directory=", "temp=", "parallel=", "unique"),
-            *("zero-terminated", "header", "resumable", "inplace", "as-is", "io=", "verify=", "profile=", "no-profile", "trace="),
-            *_PACKED,
-        ),
-    ),
-}
-
-# `--check=quiet`, `--header=2`: a value that may be left out, which getopt does not know.
-_MAYBE = re.compile(r"^--(check|header|debug)=.*$")
-# What goes without --resumable, by the option's own name.
-_NOT_RESUMABLE = {
-    "sort": {
-        "--temp",
-        "--unique",
-        "--checksum",
-        "--trace",
-        "--request-size",
-        "--request-depth",
-        "--merge-threads",
-        "--run-records",
-        "--goal",
-    },
-    "lines": {
-        *("-m", "--merge", "--debug", "--compress-program", "-T", "--temp", "--temporary-directory", "--inplace"),
-        *("--trace", "--goal", "--decompress", "--compress-output", "--level"),
-    },
-    "csv": {"--temp", "--merge", "--trace", "--goal", "--compress-output", "--level"},
-    "jsonl": {"--temp", "--merge", "--trace", "--goal", "--compress-output", "--level"},
-}
+# A job is one of these commands of the program.
+COMMANDS = ("sort", "inplace", "merge", "csv", "jsonl", "lines")
 # What csv and jsonl decompress and compress by its name; no such sort is resumable.
 _PACKED_NAMES = (".gz", ".zst", ".lz4", ".xz", ".bz2")
 _SIZE = re.compile(r"^[0-9]+([KMGTPE]iB|[kMGTPE]?B)?$")
 _TAKEN = {"--stats": "the queue keeps it", "--progress": "the queue reads it"}
 # Whether these can be depends on the hour and on the machine, or a program that no one asks for a plan knows them.
-_PLACES_AND_MEANS = {
-    *("-o", "--output", "--temp", "-T", "--temporary-directory", "--events", "--trace", "--random-source", "--profile"),
-    *("--memory", "-S", "--buffer-size", "--threads", "--parallel", "--space", "--resumable", "--inplace", "--quiet", "-q"),
-}
-_NOTHING_TO_DO = {"--help", "--check", "-c", "-C"}
+_PLACES_AND_MEANS = ("output", "temp", "input", "memory", "means", "job", "report")
 
 
 @dataclass(frozen=True)
@@ -124,39 +46,58 @@ class Named:
 
 def read_words(words: Sequence[str]) -> Named:
     """QueueError for words that no queue can hold: no such command, streams, no output."""
-    if not words or words[0] not in GRAMMARS:
-        raise QueueError(f"a job is one of {', '.join(GRAMMARS)} with its options and files, after --")
+    if not words or words[0] not in COMMANDS:
+        raise QueueError(f"a job is one of {', '.join(COMMANDS)} with its options and files, after --")
     command = words[0]
     head = tuple(words[: head_of(words)])
-    grammar = GRAMMARS["lines"] if head == ("merge", "--lines") else GRAMMARS[command]
-    options, operands = _split(command, words[head_of(words) :], grammar)
-    _refuse(command, options)
+    table = _table("lines" if head == ("merge", "--lines") else command)
+    options, operands = _split(command, words[head_of(words) :], table)
+    _refuse(command, table, options)
     given = {name for name, _ in options}
     in_place = command == "inplace" or (command == "lines" and "--inplace" in given)
-    named = _places(command, in_place, options, operands)
+    named = _places(command, in_place, options, operands, table)
     if any(place == "-" for place in (*named[0], named[1])):
         raise QueueError("a queued job works while no one is there: name files in place of `-`")
-    without = sorted(given & _NOT_RESUMABLE.get(command, set()))
+    without = sorted(given & table.conflicting("--resumable"))
     if without and "--resumable" in given:
         raise QueueError(f"{without[0]} goes without --resumable; leave one of them out")
-    can_resume = command in _NOT_RESUMABLE and not without
+    can_resume = _has_resumable(command, table) and not (without or in_place or _may_compress(table, options))
     if command in ("csv", "jsonl"):
         can_resume = can_resume and not any(path.endswith(_PACKED_NAMES) for path in (*named[0], named[1]))
     return Named(
         command,
         *named,
-        memory=_last(options, "--memory", "-S", "--buffer-size"),
+        memory=_last(options, table.names("memory")),
         can_resume=can_resume,
         resumes="--resumable" in given or in_place,
         in_place=in_place,
         head=head,
-        options=(*_in_full(options), *(word for word in words if word.startswith("--header="))),
+        options=(*_in_full(options, table), *(word for word in words if word.startswith("--header="))),
         reports=tuple(value for name, value in options if name in ("--events", "--trace")),
     )
 
 
-def _in_full(options: Sequence[tuple[str, str]]) -> list[str]:
-    said = [(name, value) for name, value in options if name not in _PLACES_AND_MEANS]
+def _table(command: str) -> Command:
+    try:
+        return commands()[command]
+    except ProgramNotFound as error:
+        raise QueueError(str(error)) from None
+
+
+def _has_resumable(command: str, table: Command) -> bool:
+    """A merge is of the same options as `lines`, but none can be resumed."""
+    return command != "merge" and "--resumable" in table.names("job")
+
+
+def _may_compress(table: Command, options: Sequence[tuple[str, str]]) -> bool:
+    """Compressed files are no resumable job's; which are, the program knows when it looks at them."""
+    usual = {name: option.default for option in table.options if option.concerns == "compression" for name in option.names}
+    return any(name in usual and value not in (usual[name], "never", "none") for name, value in options)
+
+
+def _in_full(options: Sequence[tuple[str, str]], table: Command) -> list[str]:
+    left_out = table.names(*_PLACES_AND_MEANS)
+    said = [(name, value) for name, value in options if name not in left_out]
     return [f"{name}={value}" if value and name.startswith("--") else name + value for name, value in said]
 
 
@@ -175,31 +116,36 @@ def head_of(words: Sequence[str]) -> int:
     return 2 if list(words[:2]) in (["merge", "--lines"], ["merge", "--runs"]) else 1
 
 
-def _split(command: str, words: Sequence[str], grammar: Grammar) -> tuple[list[tuple[str, str]], list[str]]:
-    plain = [_MAYBE.sub(lambda m: f"--{m[1]}", word) for word in words]
+def _split(command: str, words: Sequence[str], table: Command) -> tuple[list[tuple[str, str]], list[str]]:
+    maybe = [name for option in table.options if option.argument_is_optional for name in option.names]
+    plain = [name if (name := word.partition("=")[0]) in maybe else word for word in words]  # getopt knows no such value
+    taken = {name: option.takes_value for option in table.options for name in option.names}
+    short = "".join(name[1] + ":" * takes_value for name, takes_value in taken.items() if not name.startswith("--"))
+    long = [name[2:] + "=" * takes_value for name, takes_value in taken.items() if name.startswith("--")]
     try:
-        return getopt.gnu_getopt(plain, grammar.short, list(grammar.long))
+        return getopt.gnu_getopt(plain, short, long)
     except getopt.GetoptError as error:
-        hint = _meant(error.opt or "", grammar) if error.msg.endswith("not recognized") else ""
+        hint = _meant(error.opt or "", long) if error.msg.endswith("not recognized") else ""
         raise QueueError(f"{command}: {error.msg}{hint} (see ecosort {command} --help)") from None
 
 
-def _meant(option: str, grammar: Grammar) -> str:
-    close = difflib.get_close_matches(option, [name.removesuffix("=") for name in grammar.long], n=1)
+def _meant(option: str, long: Sequence[str]) -> str:
+    close = difflib.get_close_matches(option, [name.removesuffix("=") for name in long], n=1)
     return f"; did you mean --{close[0]}?" if close else ""
 
 
-def _refuse(command: str, options: Sequence[tuple[str, str]]) -> None:
+def _refuse(command: str, table: Command, options: Sequence[tuple[str, str]]) -> None:
+    nothing_to_do = table.names("nothing")
     for name, value in options:
         if name in _TAKEN:
             raise QueueError(f"leave {name} out: {_TAKEN[name]}")
         if name == "--memory":
             check_size(value)
-        if name in _NOTHING_TO_DO:
+        if name in nothing_to_do:
             raise QueueError(f"{name} makes no output, so there is nothing to queue")
         if name == "--files0-from":
             raise QueueError("--files0-from hides which files are read; name them")
-        if name == "--resumable" and command not in _NOT_RESUMABLE:
+        if name == "--resumable" and not _has_resumable(command, table):
             raise QueueError(f"ecosort {command} has no --resumable")
 
 
@@ -210,7 +156,7 @@ def check_size(text: str) -> None:
 
 
 def _places(
-    command: str, in_place: bool, options: Sequence[tuple[str, str]], operands: list[str]
+    command: str, in_place: bool, options: Sequence[tuple[str, str]], operands: list[str], table: Command
 ) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
     if not operands:
         raise QueueError(f"name the input of ecosort {command}")
@@ -218,14 +164,15 @@ def _places(
         if len(operands) != 1:
             raise QueueError("a sort in place takes one file; queue a job for each")
         return (), operands[0], ()
-    output = _last(options, "-o", "--output")
+    output = _last(options, table.names("output"))
     if not output:
         raise QueueError("name the output with -o FILE; a queued job has no standard output")
-    temps = tuple(value for name, value in options if name in ("--temp", "-T", "--temporary-directory"))
+    directories = table.names("temp")
+    temps = tuple(value for name, value in options if name in directories)
     return tuple(operands), output, temps
 
 
-def _last(options: Sequence[tuple[str, str]], *names: str) -> str | None:
+def _last(options: Sequence[tuple[str, str]], names: Sequence[str]) -> str | None:
     found = [value for name, value in options if name in names]
     return found[-1] if found else None
 

@@ -12,20 +12,54 @@ namespace {
 
 std::vector<OptionRow> ordering_options() {
   return {
-      {"-b,--ignore-leading-blanks", "", "", "ignore leading blanks"},
-      {"-d,--dictionary-order", "", "", "consider only blanks and alphanumeric characters"},
-      {"-f,--ignore-case", "", "", "fold lower case to upper case characters"},
-      {"-g,--general-numeric-sort", "", "", "compare according to general numerical value"},
-      {"-h,--human-numeric-sort", "", "", "compare human readable numbers (2K 1G)"},
-      {"-i,--ignore-nonprinting", "", "", "consider only printable characters"},
-      {"-M,--month-sort", "", "", "compare (unknown) < JAN < ... < DEC"},
-      {"-n,--numeric-sort", "", "", "compare according to string numerical value"},
+      {"-b,--ignore-leading-blanks", "", "", "ignore leading blanks", Concern::rows},
+      {"-d,--dictionary-order", "", "", "consider only blanks and alphanumeric characters", Concern::rows},
+      {"-f,--ignore-case", "", "", "fold lower case to upper case characters", Concern::rows},
+      {"-g,--general-numeric-sort", "", "", "compare according to general numerical value", Concern::rows},
+      {"-h,--human-numeric-sort", "", "", "compare human readable numbers (2K 1G)", Concern::rows},
+      {"-i,--ignore-nonprinting", "", "", "consider only printable characters", Concern::rows},
+      {"-M,--month-sort", "", "", "compare (unknown) < JAN < ... < DEC", Concern::rows},
+      {"-n,--numeric-sort", "", "", "compare according to string numerical value", Concern::rows},
       {"-R,--random-sort", "", "", "shuffle, but group identical keys"},
-      {"--random-source", "FILE", "", "get random bytes from FILE"},
-      {"-r,--reverse", "", "", "reverse the result of comparisons"},
+      {"--random-source", "FILE", "", "get random bytes from FILE", Concern::input},
+      {"-r,--reverse", "", "", "reverse the result of comparisons", Concern::rows},
       {"--sort", "general-numeric|human-numeric|month|numeric|random|version", "", "the same as -g, -h, -M, -n, -R, -V"},
-      {"-V,--version-sort", "", "", "natural sort of version numbers within text"},
+      {"-V,--version-sort", "", "", "natural sort of version numbers within text", Concern::rows},
   };
+}
+
+std::vector<ConflictRow> resumable_conflicts() {
+  return {{"--check,-C", "--resumable", "--resumable: -c and -C sort nothing; leave it out"},
+          {"--debug", "--resumable"},
+          {"--merge", "--resumable",
+           "-m goes without --resumable: what is sorted is merged in one step; sort it without -m to be able to resume"},
+          {"--compress-program", "--resumable"},
+          {"--trace", "--resumable"},
+          {"--temporary-directory,--temp", "--resumable",
+           "--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave -T out, or name an output there"},
+          goal_conflict()};
+}
+
+std::vector<ConflictRow> in_place_conflicts() {
+  return {{"--output", "--inplace", "-o means nothing in place: the result takes the place of the file"},
+          {"--unique", "--inplace",
+           "-u cannot be had in place: after a crash no one could tell a dropped line from a lost one; use ecosort lines -u -o, "
+           "or drop duplicates from the sorted file"},
+          {"--header", "--inplace", "--header goes without --inplace; use ecosort lines --header -o"},
+          {"--check,-C", "--inplace", "--inplace: -c and -C sort nothing; leave it out"},
+          {"--merge", "--inplace", "-m goes without --inplace: one file is sorted"},
+          {"--debug", "--inplace"},
+          {"--temporary-directory,--temp", "--inplace", "-T means nothing in place: runs take the space of the file"},
+          {"--batch-size", "--inplace", "--batch-size goes without --inplace: all runs are merged at once"},
+          {"--trace", "--inplace"},
+          {"--compress-output", "--inplace", "--compress-output goes without --inplace: compress the file afterwards"}};
+}
+
+std::vector<ConflictRow> lines_conflicts() {
+  std::vector<ConflictRow> rows{{"--debug", "--compress-output"}};
+  std::ranges::copy(resumable_conflicts(), std::back_inserter(rows));
+  std::ranges::copy(in_place_conflicts(), std::back_inserter(rows));
+  return rows;
 }
 
 }  // namespace
@@ -34,43 +68,50 @@ std::vector<OptionRow> lines_options() {
   std::vector<OptionRow> options = ordering_options();
   const std::vector<OptionRow> others{
       {"--batch-size", "N", "as the memory allows", "merge at most N runs or files at once"},
-      {"-c,--check", "", "", "check for sorted input; do not sort. --check=quiet, --check=silent: as -C"},
-      {"-C", "", "", "like -c, but do not report the first line out of order"},
+      {"-c,--check", "[=WORD]", "", "check for sorted input; do not sort. --check=quiet, --check=silent: as -C",
+       Concern::nothing},
+      {"-C", "", "", "like -c, but do not report the first line out of order", Concern::nothing},
       {"--compress-program", "PROG", "",
        "compress temporaries with PROG, decompress them with PROG -d; PROG is one file name, without arguments. 16 runs, or "
        "--batch-size, are merged at a time; whether temporaries fit is not checked before the work. For lz4 and zstd no program "
        "is started: see --compress"},
       {"--debug", "", "", "underline the part of each line that is compared, and tell about questionable keys on stderr"},
-      {"--files0-from", "FILE", "", "read the input files that FILE names, each name ended by NUL; `-`: from standard input"},
+      {"--files0-from", "FILE", "", "read the input files that FILE names, each name ended by NUL; `-`: from standard input",
+       Concern::input},
       {"-k,--key", "POS1[,POS2]", "", "sort by a key; repeatable. POS is F[.C][OPTS]: field F, character C, options bdfghiMnRrV",
-       true},
+       Concern::rows, true},
       {"-m,--merge", "", "", "merge already sorted files; do not sort"},
-      {"-o,--output", "FILE", "standard output", "write the result to FILE, which may be an input"},
-      {"-s,--stable", "", "", "stabilize the sort by disabling the last-resort comparison"},
-      {"-S,--buffer-size", "SIZE", "", "memory for all buffers: a number of KiB, or with b, K, M, G, T, %"},
+      {"-o,--output", "FILE", "standard output", "write the result to FILE, which may be an input", Concern::output},
+      {"-s,--stable", "", "", "stabilize the sort by disabling the last-resort comparison", Concern::rows},
+      {"-S,--buffer-size", "SIZE", "", "memory for all buffers: a number of KiB, or with b, K, M, G, T, %", Concern::memory},
       {"--memory", "SIZE", "half of the available RAM, or the limit of the control group",
-       "likewise, such as 512MiB; refused where it cannot be had, while -S takes what there is"},
-      {"-t,--field-separator", "SEP", "non-blank to blank transition", "the character between fields; '\\0' is NUL"},
-      {"-T,--temporary-directory", "DIR", "$TMPDIR, or beside the output", "directory for sorted runs; repeatable", true},
-      {"--temp", "DIR", "", "the same", true},
-      {"--parallel", "N", "the CPUs this process may use", "compute threads"},
+       "likewise, such as 512MiB; refused where it cannot be had, while -S takes what there is", Concern::memory},
+      {"-t,--field-separator", "SEP", "non-blank to blank transition", "the character between fields; '\\0' is NUL",
+       Concern::rows},
+      {"-T,--temporary-directory", "DIR", "$TMPDIR, or beside the output", "directory for sorted runs; repeatable", Concern::temp,
+       true},
+      {"--temp", "DIR", "", "the same", Concern::temp, true},
+      {"--parallel", "N", "the CPUs this process may use", "compute threads", Concern::means},
       {"-u,--unique", "", "", "keep the first of lines with equal keys; with -c, check for strict ordering"},
-      {"-z,--zero-terminated", "", "", "lines end with NUL, not newline"},
+      {"-z,--zero-terminated", "", "", "lines end with NUL, not newline", Concern::rows},
       {"--header", "[=N]", "1 line",
        "the first N lines of each FILE are its header: all headers must be alike, and one goes out, on top; also with -c and -m"},
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
-       "none compressed, and no -m, -c, --debug, --trace, --compress-program, --compress-output, -T"},
+       "none compressed, and no -m, -c, --debug, --trace, --compress-program, --compress-output, -T",
+       Concern::job},
       {"--inplace", "", "",
        "sort FILE in its own space (ext4 with a journal, or XFS): while it works the lines are in FILE.ecosort, and FILE is "
        "absent; "
        "`ecosort resume FILE` continues. One plain file, and no -o, -u, -m, -c, -T, --header, --debug, --trace, --batch-size, "
-       "--resumable. Compressed data, archives, databases and text with NUL bytes (without -z) are refused"},
+       "--resumable. Compressed data, archives, databases and text with NUL bytes (without -z) are refused",
+       Concern::job},
       {"--as-is", "", "", "with --inplace: sort FILE for good, also where it does not look like text"},
+      {"-y", "N", "", "", Concern::how, false, false, true},
   };
   std::ranges::copy(others, std::back_inserter(options));
   std::ranges::copy(chosen({"--io", "--verify", "--stats", "--events", "--progress"}), std::back_inserter(options));
-  options.push_back({"--quiet", "", "", "no notices, no progress line"});
+  options.push_back({"--quiet", "", "", "no notices, no progress line", Concern::report});
   std::ranges::copy(chosen({"--profile", "--no-profile", "--trace"}), std::back_inserter(options));
   std::ranges::copy(run_compression_rows("auto", "rows"), std::back_inserter(options));
   std::ranges::copy(compression_rows("never", "none"), std::back_inserter(options));
@@ -100,7 +141,8 @@ CommandTable lines_table() {
                       {"1", "-c or -C found lines out of order, or a wrong WORD of --sort or --check, as in sort"},
                       {"2", "an error, told on stderr in the words of sort"},
                       {"4", "an internal error"},
-                      {"128+N", "ended by signal N"}}};
+                      {"128+N", "ended by signal N"}},
+      .conflicts = lines_conflicts()};
 }
 
 }  // namespace ecosort::cli

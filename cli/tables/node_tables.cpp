@@ -1,5 +1,7 @@
 #include "cli/tables/node_tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -15,17 +17,18 @@ std::vector<OptionRow> range_options() {
 
 // Those of the command that sorts the format, of which these are told here.
 std::vector<OptionRow> shared_options(std::string_view output_argument, std::string_view output) {
-  return {{"-o,--output", output_argument, "", output},
+  return {{"-o,--output", output_argument, "", output, Concern::output},
           {"--memory", "SIZE", "half of the available RAM, or the limit of the control group",
-           "bound on all buffers, such as 512MiB"},
-          {"--record-size", "BYTES", "100", "records: length of every record, 1 byte to 1 MiB"},
-          {"--key", "OFFSET:LENGTH[:TYPE][:desc]", "0:10", "records: sort key, as of `ecosort sort`; repeatable", true},
-          {"--reverse", "", "", "records: turn the order round"},
-          {"--threads", "N", "the CPUs this process may use", "compute threads"},
+           "bound on all buffers, such as 512MiB", Concern::memory},
+          {"--record-size", "BYTES", "100", "records: length of every record, 1 byte to 1 MiB", Concern::rows},
+          {"--key", "OFFSET:LENGTH[:TYPE][:desc]", "0:10", "records: sort key, as of `ecosort sort`; repeatable", Concern::rows,
+           true},
+          {"--reverse", "", "", "records: turn the order round", Concern::rows},
+          {"--threads", "N", "the CPUs this process may use", "compute threads", Concern::means},
           {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
-          {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen"},
-          {"--progress", "auto|none|json", "auto", "a line on standard error, or JSON lines there"},
-          {"-q,--quiet", "", "", "no notices, no progress line"}};
+          {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen", Concern::report},
+          {"--progress", "auto|none|json", "auto", "a line on standard error, or JSON lines there", Concern::report},
+          {"-q,--quiet", "", "", "no notices, no progress line", Concern::report}};
 }
 
 std::vector<OptionRow> joined(std::vector<OptionRow> first, const std::vector<std::vector<OptionRow>>& others) {
@@ -45,6 +48,13 @@ std::vector<OperandRow> codes() {
           {"3", "an I/O error, also an input that changed while it was read"},
           {"4", "an internal error"},
           {"128+N", "ended by signal N"}};
+}
+
+std::vector<ConflictRow> sample_conflicts() {
+  std::vector<ConflictRow> rows;
+  for (const std::string_view option : {"--from", "--to", "--source", "--count", "--seed"})
+    rows.push_back({option, "--merge", fmt::format("sample: {} goes without --merge", option)});
+  return rows;
 }
 
 }  // namespace
@@ -72,7 +82,8 @@ CommandTable sample_table() {
                         {range_options(), shared_options("FILE", "where the rows go; `-` is standard output")}),
       .operands = {{"FORMAT", format_words}, {"INPUT", "a regular file"}, {"SAMPLE", "what this command wrote"}},
       .ending = "",
-      .exit_status = codes()};
+      .exit_status = codes(),
+      .conflicts = sample_conflicts()};
 }
 
 CommandTable partition_table() {
@@ -91,13 +102,14 @@ CommandTable partition_table() {
                    "ecosort partition records b.dat --from 1000000000 --to 2000000000 --source 1 --splitters splitters "
                    "--prefix b1 --report b1.json -o slices"},
       .options = joined(
-          {{"--splitters", "FILE", "", "where to cut: what `ecosort sample --merge` wrote"},
-           {"--report", "FILE", "", "write what the slices hold as JSON, when all of them are there"},
+          {{"--splitters", "FILE", "", "where to cut: what `ecosort sample --merge` wrote", Concern::input},
+           {"--report", "FILE", "", "write what the slices hold as JSON, when all of them are there", Concern::report},
            {"--prefix", "NAME", "slice", "what the names of the slices begin with"},
            {"--sort", "", "",
             "sort the rows of each slice; where the range does not fit the memory, a slice is several sorted files"},
            {"--overwrite", "", "", "replace files that have the names of slices"},
-           {"--trace", "FILE", "", "write every I/O request as a line of text, for a replay without computing (for developers)"}},
+           {"--trace", "FILE", "", "write every I/O request as a line of text, for a replay without computing (for developers)",
+            Concern::report}},
           {range_options(), shared_options("DIR", "the directory of the slices")}),
       .operands = {{"FORMAT", format_words}, {"INPUT", "a regular file"}},
       .ending =

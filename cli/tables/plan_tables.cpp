@@ -1,5 +1,7 @@
 #include "cli/tables/plan_tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "cli/tables/lines_table.h"
@@ -31,7 +33,9 @@ CommandTable plan_sort_table() {
   options.push_back(json_option());
   options.push_back(
       {"--assume-size", "SIZE", "", "plan for an input of this size that is not there, such as 1TB; -o may be left out"});
-  options.push_back({"--space", "SIZE", "", "", false, false, true});
+  options.push_back({"--space", "SIZE", "", "", Concern::means, false, false, true});
+  std::vector<ConflictRow> conflicts = sort_table().conflicts;
+  conflicts.push_back({"--space", "", "--space goes with: ecosort plan inplace"});
   return {
       .name = "plan sort",
       .synopsis = "[options] INPUT... -o OUTPUT",
@@ -43,7 +47,18 @@ CommandTable plan_sort_table() {
       .options = std::move(options),
       .operands = {{"INPUT", "a file of whole records; `-` is standard input"}},
       .ending = plan_ending,
-      .exit_status = plan_codes()};
+      .exit_status = plan_codes(),
+      .conflicts = std::move(conflicts)};
+}
+
+// It also knows options of `sort` that `inplace` does not have.
+std::vector<ConflictRow> plan_inplace_conflicts() {
+  const CommandTable inplace = inplace_table();
+  std::vector<ConflictRow> rows = inplace.conflicts;
+  for (const OptionRow& row : sort_options())
+    if (std::ranges::find(inplace.options, row.name, &OptionRow::name) == inplace.options.end())
+      rows.push_back({last_spelling(row.name), "", fmt::format("{} means nothing in place", last_spelling(row.name))});
+  return rows;
 }
 
 CommandTable plan_inplace_table() {
@@ -61,7 +76,8 @@ CommandTable plan_inplace_table() {
           .options = std::move(options),
           .operands = {{"FILE", "a regular file of whole records"}},
           .ending = plan_ending,
-          .exit_status = plan_codes()};
+          .exit_status = plan_codes(),
+          .conflicts = plan_inplace_conflicts()};
 }
 
 CommandTable plan_lines_table() {
@@ -86,7 +102,8 @@ CommandTable plan_lines_table() {
           .options = std::move(options),
           .operands = {{"FILE", "text; `-`, or none, is standard input"}},
           .ending = plan_ending,
-          .exit_status = plan_codes()};
+          .exit_status = plan_codes(),
+          .conflicts = lines_table().conflicts};
 }
 
 CommandTable plan_rows_table(std::string_view name, std::string_view synopsis, std::string_view summary,
@@ -103,7 +120,8 @@ CommandTable plan_rows_table(std::string_view name, std::string_view synopsis, s
           .options = std::move(options),
           .operands = {{"INPUT", operand}},
           .ending = plan_ending,
-          .exit_status = plan_codes()};
+          .exit_status = plan_codes(),
+          .conflicts = csv_table().conflicts};
 }
 
 CommandTable plan_csv_table() {

@@ -141,8 +141,8 @@ CommandTable serve_table() {
 
 CommandTable manual_table() {
   return {.name = "manual",
-          .synopsis = "man [COMMAND] | bash | fish",
-          .summary = "prints a man page, or the completion of a shell",
+          .synopsis = "man [COMMAND] | bash | fish | json | request",
+          .summary = "prints a man page, the completion of a shell, or all options as JSON",
           .description = "",
           .examples = {"ecosort manual man | man -l -                   read it",
                        "ecosort manual man lines | man -l -             the page of a command",
@@ -150,7 +150,9 @@ CommandTable manual_table() {
           .options = {},
           .operands = {{"man", "the man page ecosort(1), or with COMMAND that of a command, such as ecosort-sort(1)"},
                        {"bash", "completion for bash; zsh reads it, too, after `autoload -U bashcompinit && bashcompinit`"},
-                       {"fish", "completion for fish"}},
+                       {"fish", "completion for fish"},
+                       {"json", "all commands with their options, for programs (docs/json.md)"},
+                       {"request", "the JSON schema of a request, as the library takes it"}},
           .ending = "",
           .exit_status = {{"0", "done"}, {"2", "wrong usage"}, {"3", "it could not be written"}}};
 }

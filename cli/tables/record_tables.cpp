@@ -1,5 +1,7 @@
 #include "cli/tables/record_tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -42,35 +44,64 @@ std::vector<OperandRow> resume_codes() {
   return codes;
 }
 
+// A sort that can be resumed has one plan, and knows each record of the input again.
+std::vector<ConflictRow> sort_conflicts() {
+  return {{"--temp", "--resumable", std::string(temp_conflict)},
+          {"--unique", "--resumable",
+           "--unique goes without --resumable: after a crash no one could tell a dropped record from a lost one; drop duplicates "
+           "from the sorted file"},
+          {"--checksum", "--resumable", "--checksum goes without --resumable; `ecosort check` tells the checksum of the output"},
+          {"--trace", "--resumable"},
+          {"--request-size,--request-depth", "--resumable", "--request-size and --request-depth go without --resumable"},
+          {"--merge-threads,--run-records", "--resumable", "--merge-threads and --run-records go without --resumable"},
+          goal_conflict()};
+}
+
+std::vector<ConflictRow> merge_conflicts() {
+  std::vector<ConflictRow> rows;
+  for (const std::string_view option : {"--record-size", "--key", "--reverse", "--unique", "--expect-hash"})
+    rows.push_back(
+        {option, "--runs", fmt::format("merge --runs: the runs say what they hold and how it is sorted; leave {} out", option)});
+  rows.push_back(
+      {"--checksum", "--runs", "merge --runs: leave --checksum out; `ecosort check` tells the checksum of the output"});
+  return rows;
+}
+
 }  // namespace
+
+ConflictRow goal_conflict() { return {"--goal", "--resumable", std::string(energy_goes_without_resumable), "energy"}; }
 
 OptionRow progress_option() {
   return {
       "--progress", "auto|none|json", "auto",
       "`auto`: a line on standard error if it is a terminal, and one that sums up at the end; `json`: JSON lines there, and an "
-      "error's as one more before its own line"};
+      "error's as one more before its own line",
+      Concern::report};
 }
 
 std::vector<OptionRow> sort_options() {
   std::vector<OptionRow> options{
       {"-o,--output", "FILE", "",
-       "where the sorted records go; `-` is standard output. An existing file is replaced only when all went well"},
-      {"--record-size", "BYTES", "100", "length of every record, 1 byte to 1 MiB"},
+       "where the sorted records go; `-` is standard output. An existing file is replaced only when all went well",
+       Concern::output},
+      {"--record-size", "BYTES", "100", "length of every record, 1 byte to 1 MiB", Concern::rows},
       {"--key", "OFFSET:LENGTH[:TYPE][:desc]", "0:10",
-       "sort key: its first byte, how many, of what type (see below); repeatable, the first one decides first", true},
-      {"--reverse", "", "", "turn the order round; records with equal keys stay in input order"},
+       "sort key: its first byte, how many, of what type (see below); repeatable, the first one decides first", Concern::rows,
+       true},
+      {"--reverse", "", "", "turn the order round; records with equal keys stay in input order", Concern::rows},
       {"--unique", "", "", "keep only the first record, in input order, of those with equal keys"},
       {"--stable", "", "", "accepted and changes nothing: the order is always stable"},
-      {"--memory", "SIZE", "half of the available RAM, or the limit of the control group",
-       "bound on all buffers, such as 512MiB"},
-      {"--threads", "N", "the CPUs this process may use", "compute threads"},
+      {"--memory", "SIZE", "half of the available RAM, or the limit of the control group", "bound on all buffers, such as 512MiB",
+       Concern::memory},
+      {"--threads", "N", "the CPUs this process may use", "compute threads", Concern::means},
       {"--merge-threads", "N", "those of --threads", "compute threads of the merge"},
       {"--temp", "DIR", "beside the output", "directory for sorted runs; repeatable, runs are striped over all drives named",
-       true},
+       Concern::temp, true},
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that after a crash `ecosort resume OUTPUT` continues from there; its plan "
        "leaves no "
-       "choice of --run-records, --merge-threads and requests"},
+       "choice of --run-records, --merge-threads and requests",
+       Concern::job},
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
       {"--request-size", "SIZE", "1MiB; 8MiB for the output",
        "most bytes of a read or write: a multiple of 4KiB, 16KiB to 64MiB"},
@@ -78,16 +109,17 @@ std::vector<OptionRow> sort_options() {
       {"--run-records", "N", "as many as the memory holds",
        "most records of a run, at least 3; an input that fits the memory is sorted there all the same"},
       {"--profile", "FILE", "~/.config/ecosort/profile.toml, if it is of this machine",
-       "a profile of `ecosort tune`, for what no option says"},
+       "a profile of `ecosort tune`, for what no option says", Concern::input},
       {"--no-profile", "", "", "do without any profile"},
       {"--verify", "always|reread", "always", "`reread` also reads the written output back from the device"},
       {"--checksum", "", "",
        "compute the input's checksum as valsort does, for --stats; `ecosort check` tells that of the output"},
-      {"--stats", "FILE", "", "write a report of the run as JSON"},
-      {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen"},
-      {"--trace", "FILE", "", "write every I/O request as a line of text, for a replay without computing (for developers)"},
+      {"--stats", "FILE", "", "write a report of the run as JSON", Concern::report},
+      {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen", Concern::report},
+      {"--trace", "FILE", "", "write every I/O request as a line of text, for a replay without computing (for developers)",
+       Concern::report},
       progress_option(),
-      {"-q,--quiet", "", "", "no notices, no progress line"},
+      {"-q,--quiet", "", "", "no notices, no progress line", Concern::report},
   };
   std::ranges::copy(run_compression_rows("none", "records"), std::back_inserter(options));
   return options;
@@ -97,7 +129,9 @@ OptionRow as_is_option() {
   return {"--as-is", "", "", "in place: the bytes are records, also where they look like an archive or compressed data"};
 }
 
-OptionRow space_option() { return {"--space", "SIZE", "all there is", "in place: take at most so much of the free space"}; }
+OptionRow space_option() {
+  return {"--space", "SIZE", "all there is", "in place: take at most so much of the free space", Concern::means};
+}
 
 // Those of `names` from the options of sort, in their order there.
 std::vector<OptionRow> chosen(const std::vector<std::string_view>& names) {
@@ -130,7 +164,14 @@ CommandTable inplace_table() {
       .options = std::move(options),
       .operands = {{"FILE", "a regular file of whole records"}},
       .ending = key_types,
-      .exit_status = sort_codes()};
+      .exit_status = sort_codes(),
+      .conflicts = {
+          {"--compress", "",
+           "--compress cannot be had in place: runs lie in the space of the records, each at its place, and take all of it; use "
+           "ecosort sort --compress where there is space for an output"},
+          {"--unique", "",
+           "--unique cannot be had in place: after a crash no one could tell a dropped record from a lost one; use ecosort sort "
+           "--unique, or drop duplicates from the sorted file"}}};
 }
 
 CommandTable merge_table() {
@@ -163,7 +204,8 @@ CommandTable merge_table() {
           .options = std::move(options),
           .operands = {{"SORTED", "a regular file of whole records, in order; with --runs a run, or the directory of a job"}},
           .ending = key_types,
-          .exit_status = sort_codes()};
+          .exit_status = sort_codes(),
+          .conflicts = merge_conflicts()};
 }
 
 CommandTable resume_table() {
@@ -219,7 +261,8 @@ CommandTable sort_table() {
       .options = sort_options(),
       .operands = {{"INPUT", "a file of whole records; `-` is standard input. It is never changed"}},
       .ending = key_types,
-      .exit_status = sort_codes()};
+      .exit_status = sort_codes(),
+      .conflicts = sort_conflicts()};
 }
 
 }  // namespace ecosort::cli

@@ -95,29 +95,33 @@ constexpr HabitRow habits_of_sort[] = {
     {"--parallel", threads_advice},
 };
 
-OptionRow by_option(std::string_view argument, std::string_view text) { return {"--by", argument, "", text, true}; }
+OptionRow by_option(std::string_view argument, std::string_view text) {
+  return {"--by", argument, "", text, Concern::rows, true};
+}
 
 // What csv and jsonl have in common, behind what is their own.
 std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
   const std::vector<OptionRow> common{
       {"-o,--output", "FILE", "",
-       "where the sorted rows go; `-` is standard output. An existing file is replaced only when all went well"},
-      {"--nulls", "first|last", "last", "where values stand that are missing, empty or unparsable"},
-      {"--strict", "", "", "refuse a value that cannot be read as what its key says"},
+       "where the sorted rows go; `-` is standard output. An existing file is replaced only when all went well", Concern::output},
+      {"--nulls", "first|last", "last", "where values stand that are missing, empty or unparsable", Concern::rows},
+      {"--strict", "", "", "refuse a value that cannot be read as what its key says", Concern::rows},
       {"--date-format", "FORMAT", "ISO 8601",
        "how dates are written, such as '%d.%m.%Y %H:%M'. It knows %Y %y %m %d %e %b %B %j %H %I %p %M %S %f (a fraction) %z %s "
        "%F %T "
-       "%D %R %%"},
+       "%D %R %%",
+       Concern::rows},
       {"--unique", "", "",
        "keep only the first row, in input order, of those with equal keys. Values that are empty, and those that cannot be read "
        "as "
        "what their key says, are equal: with --strict none of them is dropped unseen"},
-      {"--check", "", "", "do not sort, only tell whether INPUT is in order; with --unique, strictly"},
+      {"--check", "", "", "do not sort, only tell whether INPUT is in order; with --unique, strictly", Concern::nothing},
       {"--merge", "", "", "merge files that are in order already, which is checked while they are read"},
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
        "none "
-       "compressed, and no --merge, --check, --temp"},
+       "compressed, and no --merge, --check, --temp",
+       Concern::job},
   };
   options.insert(options.end(), common.begin(), common.end());
   for (OptionRow& row : chosen({"--memory", "--threads", "--temp", "--io", "--profile", "--no-profile", "--verify", "--stats",
@@ -128,6 +132,14 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
   std::ranges::copy(run_compression_rows("auto", "rows"), std::back_inserter(options));
   std::ranges::copy(compression_rows("auto", "auto"), std::back_inserter(options));
   return options;
+}
+
+std::vector<ConflictRow> table_conflicts() {
+  return {{"--check", "--resumable", "--resumable: --check sorts nothing; leave it out"},
+          {"--merge", "--resumable", "--merge goes without --resumable: sort the files without --merge to be able to resume"},
+          {"--trace", "--resumable"},
+          {"--temp", "--resumable", std::string(temp_conflict)},
+          goal_conflict()};
 }
 
 std::vector<OperandRow> table_codes() {
@@ -148,9 +160,9 @@ std::vector<OptionRow> csv_options() {
           "sort key: a column by its name in the header or by its place, `#3` being the third one; what its values are (see "
           "below), `desc` for the largest first; repeatable, the first one decides first"),
       {"--delimiter", "CHAR|tab", "that of a first line `sep=;`, a tab where all files are named .tsv, else a comma",
-       "what stands between values"},
-      {"--quote", "CHAR|none", "\"", "what values may stand in; `none`: quotes are bytes like others"},
-      {"--no-header", "", "", "the first row is no header; --by 3 is the third column"},
+       "what stands between values", Concern::rows},
+      {"--quote", "CHAR|none", "\"", "what values may stand in; `none`: quotes are bytes like others", Concern::rows},
+      {"--no-header", "", "", "the first row is no header; --by 3 is the third column", Concern::rows},
   });
 }
 
@@ -187,7 +199,8 @@ CommandTable csv_table() {
       .operands = {{"INPUT", "CSV; `-` is standard input. It is never changed, unless it is the output"}},
       .ending = csv_ending(),
       .exit_status = table_codes(),
-      .habits = habits_of_sort};
+      .habits = habits_of_sort,
+      .conflicts = table_conflicts()};
 }
 
 CommandTable jsonl_table() {
@@ -207,7 +220,8 @@ CommandTable jsonl_table() {
       .operands = {{"INPUT", "JSON lines; `-` is standard input. It is never changed, unless it is the output"}},
       .ending = jsonl_ending(),
       .exit_status = table_codes(),
-      .habits = habits_of_sort};
+      .habits = habits_of_sort,
+      .conflicts = table_conflicts()};
 }
 
 }  // namespace ecosort::cli

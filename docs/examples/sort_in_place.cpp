@@ -35,8 +35,7 @@ int main(int argc, char** argv) {
   EndingBefore observer(argc > 2 ? argv[2] : "");
   try {
     const bool is_there = std::filesystem::exists(file + ".ecosort");
-    const ecosort::Report report =
-        is_there ? ecosort::resume(file, request.means, &observer) : ecosort::sort(request, &observer);
+    const ecosort::Report report = is_there ? ecosort::resume(file, request.means, &observer) : ecosort::sort(request, &observer);
     std::cout << report.records << " records " << (is_there ? "after an interruption\n" : "in one go\n");
   } catch (const ecosort::Interrupted&) {
     std::cerr << "interrupted; call it once more\n";

@@ -124,13 +124,6 @@ def _words(word: str | tuple[str, Callable[[Any], Any]], value: Any) -> list[str
     return [word.format(item) for item in values if item is not None and item is not False]
 
 
-def row_options(form: str) -> dict[str, bool]:
-    """Returns the options of a command that say keys and rows, and whether they take a value."""
-    words = [word if isinstance(word, str) else word[0] for name, word in _OF_ROWS[form].items() if name != "ordering"]
-    words += [f"--{_ordering(letter)}" for letter in LETTERS.values()] if form == "lines" else []
-    return {word.partition("=")[0]: "=" in word for word in words}
-
-
 def _ordering(letter: str) -> str:
     option = next(name for name, its_letter in LETTERS.items() if its_letter == letter).replace("_", "-")
     return f"{option}{'-sort' if letter in 'ghMnRV' else ''}"

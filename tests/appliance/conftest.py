@@ -10,6 +10,14 @@ import pytest
 from .support import Queue
 
 
+@pytest.fixture(scope="session", autouse=True)
+def program_of_the_package(ecosort: Path) -> Iterator[None]:
+    """Whose options a job has."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("ECOSORT_PROGRAM", str(ecosort))
+        yield
+
+
 @pytest.fixture
 def queue(tmp_path: Path, ecosort: Path) -> Iterator[Queue]:
     found = Queue(tmp_path / "queue", ecosort)

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from ecosort_appliance.processes import LOCK_NAME, try_lock
 from ecosort_appliance.scheduler import refuse_second
 from ecosort_appliance.space import shortage_in, shortage_told
 from ecosort_appliance.watch import look
-from ecosort_appliance.words import GRAMMARS, read_words
+from ecosort_appliance.words import read_words
 from sort_support import Require, Run, as_plain_user, directory_for_everyone, mounted
 
 from .support import COMMAND, Queue, copy_packages, wait_for
@@ -40,22 +40,6 @@ RECORDS = ("--record-size", "16", "--key", "0:4")
 SORT = ("sort", *RECORDS, "in.dat", "-o", "out.dat")
 
 # --- words
-
-
-@pytest.mark.parametrize("command", GRAMMARS)
-def test_the_options_are_those_of_the_program(run: Callable[..., subprocess.CompletedProcess[str]], command: str) -> None:
-    """Names, and whether a value follows. A value that may be left out (`[=N]`) is read without."""
-    known = {f"--{name}" for name in GRAMMARS[command].long} | {
-        f"-{letter}{rest}" for letter, rest in re.findall(r"(\w)(:?)", GRAMMARS[command].short)
-    }
-    told = set()
-    for line in re.findall(r"^  (-.*)$", run(command, "--help").stdout, re.MULTILINE):
-        takes_value = not re.search(r" \[=N\]", line) and bool(re.search(r"-[\w-]+ [A-Z'a-z|\[]", line.split("  ")[0]))
-        for option in re.findall(r"(?<![\w-])(--?[A-Za-z][a-z0-9-]*)", line.split("  ")[0]):
-            mark = "=" if option.startswith("--") else ":"
-            told.add(option + mark * takes_value)
-    assert told - known == set()
-    assert {name.rstrip("=:") for name in known} - {name.rstrip("=:") for name in told} <= {"-y"}
 
 
 @pytest.mark.parametrize(

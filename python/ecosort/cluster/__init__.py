@@ -14,7 +14,7 @@ from typing import Any
 
 from ecosort import checks
 from ecosort.cluster.check import check_manifest
-from ecosort.cluster.formats import WORDS
+from ecosort.cluster.formats import FORMATS
 from ecosort.cluster.jobs import abandon_job, plan_of, resume_job, start_job
 from ecosort.cluster.manifest import Manifest
 from ecosort.cluster.planner import Shape
@@ -90,8 +90,8 @@ def sort(src: Any, dst: Any, options: ClusterOptions) -> ClusterReport:
 def _format_words(form: str, told: dict[str, Any]) -> list[str]:
     """Returns what the command line says of rows and keys."""
     more = checks.several(told.get("words", ()), str, "words", "a word of the format, such as '--reverse', or several of them")
-    if form not in WORDS:
-        raise BadInput(f"a cluster sorts {', '.join(WORDS)}, and no {form}")
+    if form not in FORMATS:
+        raise BadInput(f"a cluster sorts {', '.join(FORMATS)}, and no {form}")
     others = [name for name in told if name not in _OWN and name not in OF_ROWS]
     if others:
         raise BadInput(f"{others[0]} is no option of a cluster")

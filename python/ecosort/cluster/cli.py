@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from ecosort.cluster.check import check_manifest
-from ecosort.cluster.formats import WORDS
+from ecosort.cluster.formats import FORMATS, options_of
 from ecosort.cluster.jobs import abandon_job, open_executor, plan_of, resume_job, start_job
 from ecosort.cluster.manifest import MANIFEST
 from ecosort.cluster.plan_text import plan_json, plan_text, size_text
@@ -55,10 +55,11 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(command: str | None) -> argparse.ArgumentParser:
+    """The options of the formats, which the program tells, are there for `sort` alone."""
     parser = _Parser(prog="ecosort cluster", description="Sorts files on several nodes.", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    _add_sort(commands)
+    _add_sort(commands, without_formats=command != "sort")
     resume = commands.add_parser("resume", help="continue with a sort that did not end", allow_abbrev=False)
     resume.add_argument("output", metavar="OUTPUT", help="the directory that the sort writes; of s3://, its directory .ecosort")
     resume.add_argument("--abandon", action="store_true", help="give the sort up instead: what it made goes, no input does")
@@ -72,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_sort(commands: Any) -> None:
+def _add_sort(commands: Any, *, without_formats: bool) -> None:
     sort = commands.add_parser(
         "sort",
         help="sort files into a directory of parts",
@@ -95,7 +96,7 @@ def _add_sort(commands: Any) -> None:
         metavar="DIR",
         help="not there yet, or empty, or s3://BUCKET/PREFIX: gets the parts and MANIFEST.json",
     )
-    add("--format", required=True, choices=list(WORDS))
+    add("--format", required=True, choices=FORMATS)
     add("--on", default="local", help="local (processes of this machine), ray, or ray://HEAD[:PORT] (default: local)")
     add("--nodes-temp", action="append", default=[], metavar="DIR", help="for the slices of a node; one for each node")
     add("--workers", type=int, default=1, metavar="N", help="tasks at a time on a node (default: 1)")
@@ -111,7 +112,8 @@ def _add_sort(commands: Any) -> None:
     add("--no-profile", action="store_true", help="as if there were none")
     _add_telling(sort)
     words = sort.add_argument_group("options of the formats, as in ecosort sort, lines, csv, jsonl")
-    for option, takes_value in {name: value for known in WORDS.values() for name, value in known.items()}.items():
+    known = {} if without_formats else {name: value for of in FORMATS for name, value in options_of(of).items()}
+    for option, takes_value in known.items():
         names = [name for name in (_SHORT.get(option), option) if name]
         taken = {"metavar": "VALUE"} if takes_value else {"nargs": 0}
         words.add_argument(*names, action=_FormatWord, dest="words", default=[], **taken)
@@ -253,7 +255,9 @@ def _check(words: argparse.Namespace) -> None:
 
 def completions(words: Sequence[str]) -> list[str]:
     """What may follow the words of `ecosort-cluster WORDS...`: commands, or options of the command."""
-    actions = [action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction)]
+    actions = [
+        action for action in _parser(words[0] if words else None)._actions if isinstance(action, argparse._SubParsersAction)
+    ]
     commands = actions[0].choices
     if not words or words[0] not in commands:
         return list(commands)
@@ -335,8 +339,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exit codes as those of the program: 0 done, 1 verification, 2 usage and bad input, 3 I/O, 4 others, 128 + a signal."""
     if "_ECOSORT_CLUSTER_COMPLETE" in os.environ:
         return _complete()
-    words = _parser().parse_args(_with_form_of_plan(sys.argv[1:] if arguments is None else arguments))
+    given = sys.argv[1:] if arguments is None else arguments
+    words = argparse.Namespace()
     try:
+        words = _parser(given[0] if given else None).parse_args(_with_form_of_plan(given))
         with _interruptible():
             {"sort": _sort, "resume": _resume, "check": _check}[words.command](words)
     except KeyboardInterrupt as error:

@@ -6,22 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ecosort.errors import BadInput
-from ecosort.words import MEMBERS, row_options
+from ecosort.manual import commands
 
-# Options of a format, and whether a value follows. What would need rows of several parts at once (--unique) is not among them.
-_OF_ONE_PROCESS = ("--header", "--random-source", "--random-sort", "--allow-missing")
-WORDS = {
-    name: {option: takes_value for option, takes_value in row_options(name).items() if option not in _OF_ONE_PROCESS}
-    for name in MEMBERS
-}
 _PART_OF_JSONL = "--allow-missing"  # one part may hold all rows that lack a value
 _SORT = {"records": ("sort",), "lines": ("lines",), "csv": ("csv",), "jsonl": ("jsonl", _PART_OF_JSONL)}
+FORMATS = tuple(_SORT)
 _MERGE = {
     "records": ("merge",),
     "lines": ("lines", "--merge"),
     "csv": ("csv", "--merge"),
     "jsonl": ("jsonl", "--merge", _PART_OF_JSONL),
 }
+
+
+def options_of(name: str) -> dict[str, bool]:
+    """Options of a format, and whether a value follows: those that say what rows are and how they compare. What would need rows
+    of several parts at once (--unique) is not among them."""
+    options = commands()[_SORT[name][0]].options
+    return {option.names[-1]: option.takes_value for option in options if option.concerns == "rows"}
 
 
 @dataclass(frozen=True)
@@ -66,13 +68,14 @@ class Format:
 
 def format_from(name: str, words: Sequence[str]) -> Format:
     """Raises BadInput for a word that this format does not have, and where keys are missing."""
-    if name not in WORDS:
-        raise BadInput(f"format is one of {', '.join(WORDS)}, not {name!r}")
+    if name not in FORMATS:
+        raise BadInput(f"format is one of {', '.join(FORMATS)}, not {name!r}")
+    options = options_of(name)
     for word in words:
         option, equals, _ = word.partition("=")
-        takes_value = WORDS[name].get(option)
+        takes_value = options.get(option)
         if takes_value is None:
-            raise BadInput(f"{option} is no option of {name} in a cluster; it has {', '.join(WORDS[name])}")
+            raise BadInput(f"{option} is no option of {name} in a cluster; it has {', '.join(options)}")
         if takes_value != bool(equals):
             raise BadInput(f"{option} {'wants a value: ' + option + '=VALUE' if takes_value else 'takes no value'}")
     _demand_keys(name, words)

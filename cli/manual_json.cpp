@@ -1,0 +1,76 @@
+#include "cli/manual_json.h"
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "cli/option_table.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+// A word in capitals says what kind of value there is; the others are values.
+Json values_of(const OptionRow& option) {
+  Json values = Json::array();
+  if (option.argument.find('|') == std::string_view::npos) return values;
+  for (const std::string_view value : split(option.argument, '|'))
+    if (std::ranges::none_of(value, [](char c) { return c >= 'A' && c <= 'Z'; })) values.push_back(value);
+  return values;
+}
+
+Json option_json(const OptionRow& option) {
+  Json names = Json::array();
+  for (const std::string_view name : spellings(option)) names.push_back(name);
+  return {{"names", std::move(names)},
+          {"argument", text_or_null(option.argument)},
+          {"argument_is_optional", option.may_lack_argument()},
+          {"argument_is_joined", option.joined},
+          {"values", values_of(option)},
+          {"repeatable", option.repeatable},
+          {"default", text_or_null(option.fallback)},
+          {"text", option.text},
+          {"concerns", word_of(option.concern)},
+          {"hidden", option.is_hidden}};
+}
+
+Json rows_json(const std::vector<OperandRow>& rows, const char* name) {
+  Json list = Json::array();
+  for (const OperandRow& row : rows) list.push_back({{name, row.name}, {"text", row.text}});
+  return list;
+}
+
+Json conflicts_json(const CommandTable& table) {
+  Json list = Json::array();
+  for (const ConflictRow& row : table.conflicts)
+    for (const std::string_view option : split(row.option, ','))
+      list.push_back(
+          {{"option", option}, {"value", text_or_null(row.value)}, {"with", text_or_null(row.with)}, {"why", row.message()}});
+  return list;
+}
+
+Json command_json(const CommandTable& table) {
+  Json options = Json::array();
+  for (const OptionRow& option : table.options) options.push_back(option_json(option));
+  options.push_back(option_json({"--help", "", "", "print a summary of the command", Concern::nothing}));
+  return {{"name", table.name},
+          {"synopsis", table.synopsis},
+          {"summary", table.summary},
+          {"options", std::move(options)},
+          {"operands", rows_json(table.operands, "name")},
+          {"conflicts", conflicts_json(table)},
+          {"exit_codes", rows_json(table.exit_status, "code")}};
+}
+
+}  // namespace
+
+std::string manual_json() {
+  Json commands = Json::array();
+  for (const std::vector<CommandTable>* tables : {&command_tables(), &plan_tables()})
+    for (const CommandTable& table : *tables) commands.push_back(command_json(table));
+  const Json manual{{"schema", "ecosort.manual/1"}, {"version", ECOSORT_VERSION}, {"commands", std::move(commands)}};
+  return manual.text(1) + "\n";
+}
+
+}  // namespace ecosort::cli

@@ -1,0 +1,69 @@
+"""The commands and options of the program as data: `ecosort manual json`, which the build puts beside this file.
+
+In a source tree, where no build has put it there, the program that is found is asked once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ecosort.program import find_program
+
+_INSIDE = Path(__file__).with_name("manual.json")
+
+
+@dataclass(frozen=True)
+class Option:
+    """docs/json.md describes the fields."""
+
+    names: tuple[str, ...]
+    argument: str | None
+    argument_is_optional: bool
+    default: str | None
+    concerns: str
+
+    @property
+    def takes_value(self) -> bool:
+        """Whether the value is the next word, or behind `=`."""
+        return self.argument is not None and not self.argument_is_optional
+
+
+@dataclass(frozen=True)
+class Command:
+    """`conflicts` are pairs of options by their last names: the first cannot be given together with the second."""
+
+    options: tuple[Option, ...]
+    conflicts: frozenset[tuple[str, str | None]]
+
+    def names(self, *concerns: str) -> list[str]:
+        """All names of the options that concern one of these."""
+        return [name for option in self.options if option.concerns in concerns for name in option.names]
+
+    def conflicting(self, option: str) -> set[str]:
+        """All names of the options that cannot be given together with this one."""
+        last = {first for first, second in self.conflicts if second == option}
+        return {name for known in self.options if known.names[-1] in last for name in known.names}
+
+
+@functools.cache
+def commands() -> dict[str, Command]:
+    """By their names, such as "sort" or "plan sort". Raises ProgramNotFound where the program is needed and not there."""
+    text = _INSIDE.read_bytes() if _INSIDE.exists() else _asked()
+    return {told["name"]: _command(told) for told in json.loads(text)["commands"]}
+
+
+def _asked() -> bytes:
+    return subprocess.run([find_program(), "manual", "json"], stdin=subprocess.DEVNULL, capture_output=True, check=True).stdout
+
+
+def _command(told: dict[str, Any]) -> Command:
+    fields = [field.name for field in dataclasses.fields(Option)]
+    options = [{name: option[name] for name in fields} | {"names": tuple(option["names"])} for option in told["options"]]
+    conflicts = frozenset((conflict["option"], conflict["with"]) for conflict in told["conflicts"])
+    return Command(tuple(Option(**option) for option in options), conflicts)
