@@ -93,7 +93,7 @@ std::string text_of_jsonl(std::uint64_t seed, std::size_t rows, std::uint64_t mo
 // What the journal keeps in the place of a request: the words of a command, then the size of the run buffers.
 std::string settings_of(const SmallLines& sort) {
   std::string settings;
-  for (const std::string& word : sort.words) settings += word + '\n';
+  for (const std::string& word : sort.words) settings += word + '\0';
   return settings + std::to_string(sort.run_buffer_bytes);
 }
 
@@ -101,7 +101,7 @@ SmallLines sort_of(const JobHeader& header) {
   SmallLines sort;
   sort.command = header.lines->command;
   std::string_view settings = header.lines->request;
-  for (std::size_t end = settings.find('\n'); end != std::string_view::npos; end = settings.find('\n')) {
+  for (std::size_t end = settings.find('\0'); end != std::string_view::npos; end = settings.find('\0')) {
     sort.words.emplace_back(settings.substr(0, end));
     settings.remove_prefix(end + 1);
   }
