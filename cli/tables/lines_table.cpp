@@ -62,11 +62,8 @@ std::vector<ConflictRow> lines_conflicts() {
   return rows;
 }
 
-}  // namespace
-
-std::vector<OptionRow> lines_options() {
-  std::vector<OptionRow> options = ordering_options();
-  const std::vector<OptionRow> others{
+std::vector<OptionRow> other_options() {
+  return {
       {"--batch-size", "N", "as the memory allows", "merge at most N runs or files at once"},
       {"-c,--check", "[=WORD]", "", "check for sorted input; do not sort. --check=quiet, --check=silent: as -C",
        Concern::nothing},
@@ -109,7 +106,13 @@ std::vector<OptionRow> lines_options() {
       {"--as-is", "", "", "with --inplace: sort FILE for good, also where it does not look like text"},
       {"-y", "N", "", "", Concern::how, false, false, true},
   };
-  std::ranges::copy(others, std::back_inserter(options));
+}
+
+}  // namespace
+
+std::vector<OptionRow> lines_options() {
+  std::vector<OptionRow> options = ordering_options();
+  std::ranges::copy(other_options(), std::back_inserter(options));
   std::ranges::copy(chosen({"--io", "--verify", "--stats", "--events", "--progress"}), std::back_inserter(options));
   options.push_back({"--quiet", "", "", "no notices, no progress line", Concern::report});
   std::ranges::copy(chosen({"--profile", "--no-profile", "--trace"}), std::back_inserter(options));

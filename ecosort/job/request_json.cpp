@@ -42,7 +42,7 @@ template <class Type>
 concept WholeNumber = std::unsigned_integral<Type> && !std::same_as<Type, bool>;
 
 template <class Structure, class Each>
-void each_member(Structure& of, Each&& each) {
+void each_member_of_rows(Structure& of, Each&& each) {
   using Type = std::remove_const_t<Structure>;
   if constexpr (std::is_same_v<Type, Records>) {
     each("record_size", of.record_size);
@@ -57,7 +57,7 @@ void each_member(Structure& of, Each&& each) {
     each("header_lines", of.header_lines);
     each("random_source", of.random_source);
     each("random_salt", of.random_salt);
-  } else if constexpr (std::is_base_of_v<Values, Type>) {
+  } else {
     each("keys", of.keys);
     each("nulls_first", of.nulls_first);
     each("strict", of.strict);
@@ -69,6 +69,17 @@ void each_member(Structure& of, Each&& each) {
     } else {
       each("allow_missing", of.allow_missing);
     }
+  }
+}
+
+template <class Type>
+concept Rows = std::same_as<Type, Records> || std::same_as<Type, Lines> || std::derived_from<Type, Values>;
+
+template <class Structure, class Each>
+void each_member(Structure& of, Each&& each) {
+  using Type = std::remove_const_t<Structure>;
+  if constexpr (Rows<Type>) {
+    each_member_of_rows(of, each);
   } else if constexpr (std::is_same_v<Type, Place>) {
     each("output", of.output);
     each("kind", of.kind);

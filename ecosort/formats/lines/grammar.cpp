@@ -173,6 +173,7 @@ class Parser {
   void apply_long(int c);
   [[nodiscard]] std::string* text_of(int c);
   void apply_own(int c);
+  void apply_compression(int c);
   void operand(const char* word, bool in_place);
   bool obsolescent_key(const char* word);
   void finish();
@@ -400,6 +401,13 @@ void Parser::apply_own(int c) {
     case opt_no_profile:
       options_.no_profile = true;
       return;
+    default:
+      apply_compression(c);
+  }
+}
+
+void Parser::apply_compression(int c) {
+  switch (c) {
     case opt_decompress:
       request_.compression.decompress = codec::decompress_of_word(optarg, "--decompress");
       options_.names_decompress = true;
