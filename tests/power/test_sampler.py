@@ -48,7 +48,7 @@ def test_readings_of_moments_are_at_random_distances() -> None:
     times = moments(0.02)
     found = sorted(distances(times))
     assert len(times) == pytest.approx(60, abs=12)  # one per period, all the same
-    assert found[len(found) // 10] < 0.012
+    assert found[len(found) // 10] < 0.015  # 0.009 on average; equal distances are 0.02
     assert found[-len(found) // 10] > 0.025
 
 

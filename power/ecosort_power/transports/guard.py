@@ -15,6 +15,19 @@ from pathlib import Path
 MARK = "ECOSORT_POWER_SESSION"
 
 
+_LOOKS = 20  # a millisecond apart
+
+
+def _environment(process: Path) -> bytes:
+    """A process that starts a program has none for a moment. Kernel threads, and what has ended, have no program either."""
+    for _ in range(_LOOKS):
+        if environment := (process / "environ").read_bytes():
+            return environment
+        (process / "exe").readlink()  # OSError: there is no program
+        time.sleep(0.001)
+    return b""
+
+
 def marked(mark: str) -> list[int]:
     """Processes of this user whose environment carries the mark."""
     wanted = f"{MARK}={mark}".encode()
@@ -23,7 +36,7 @@ def marked(mark: str) -> list[int]:
         if not path.name.isdigit() or int(path.name) == os.getpid():
             continue
         try:
-            if wanted in (path / "environ").read_bytes().split(b"\0"):
+            if wanted in _environment(path).split(b"\0"):
                 found.append(int(path.name))
         except OSError:
             continue  # ended meanwhile, or another user's
