@@ -1,7 +1,6 @@
 """What the tests of `inplace` and `resume` share: drives to sort on, and jobs that are interrupted in a chosen step."""
 
 import contextlib
-import itertools
 import json
 import os
 import random
