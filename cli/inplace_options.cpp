@@ -9,6 +9,7 @@
 #include "cli/option_binding.h"
 #include "cli/report_files.h"
 #include "cli/sort_options.h"
+#include "formats/lines/grammar.h"
 #include "job/session.h"
 
 namespace ecosort::cli {
@@ -26,24 +27,18 @@ struct OtherWords {
 OptionTargets targets_of(InPlaceOptions& options, OtherWords& others) {
   return {.texts = {{"--memory", &others.memory},
                     {"--io", &options.request.means.io},
-                    {"--stats", &options.run.reports.stats},
-                    {"--events", &options.run.reports.events},
-                    {"--progress", &options.run.reports.progress},
                     {"--assume-size", &others.assumed_size},
                     {"--space", &others.space},
                     {"--trust-owner", &options.trust_owner},
-                    {"--verify", &others.verify},
-                    {"--profile", &options.profile_words.file}},
+                    {"--verify", &others.verify}},
           .lists = {{"--key", &others.keys}},
           .switches = {{"--reverse", &options.records().reverse},
                        {"--stable", &others.stable},
-                       {"-q,--quiet", &options.run.reports.quiet},
                        {"--json", &options.json},
                        {"--status", &options.status},
                        {"--abandon", &options.abandon},
                        {"--trust-drive", &options.trust_drive},
-                       {"--as-is", &options.request.place.as_is},
-                       {"--no-profile", &options.profile_words.none}},
+                       {"--as-is", &options.request.place.as_is}},
           .numbers = {{"--record-size", &options.records().record_size}, {"--threads", &others.threads}},
           .operands = &others.files};
 }
@@ -55,9 +50,8 @@ void resolve(const OtherWords& words, const ParsedWords& parsed, InPlaceOptions&
   request.means.threads = checked_threads(parsed, words.threads);
   if (!words.memory.empty()) request.means.memory_bytes = memory_of(words.memory);
   if (!words.space.empty()) request.place.space_bytes = parse_bytes(words.space, "--space");
-  if (parsed.given.contains("--record-size") && options.records().record_size == 0)
-    throw UsageError(fmt::format("record size 0: a record has 1 to {} bytes", records::max_record_size));
-  request.verification.reread = is_reread(words.verify);
+  check_record_size(parsed, options.records());
+  request.verification.reread = lines::is_reread(words.verify);
   (void)progress_mode(options.run.reports.progress);
   job::check_queue_name(request.means.io);
 }
@@ -66,7 +60,9 @@ void resolve(const OtherWords& words, const ParsedWords& parsed, InPlaceOptions&
 InPlaceOptions parse_inplace_words(const std::string& command, const Words& words) {
   InPlaceOptions options;
   OtherWords others;
-  const ParsedWords parsed = parse_words(command_table(command), words, targets_of(options, others));
+  OptionTargets targets = targets_of(options, others);
+  bind_surroundings(options.run.reports, options.profile_words, targets);
+  const ParsedWords parsed = parse_words(command_table(command), words, targets);
   options.help = parsed.asks_for_help;
   if (options.help) return options;
   options.given = parsed.given;

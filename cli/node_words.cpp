@@ -14,13 +14,14 @@
 #include "cli/table_options.h"
 #include "formats/lines/grammar.h"
 #include "formats/lines/line_order.h"
+#include "job/format_names.h"
 #include "job/prepare_records.h"
 #include "job/prepare_rows.h"
 
 namespace ecosort::cli {
 namespace {
 
-constexpr std::array<std::string_view, 4> formats{"records", "lines", "csv", "jsonl"};
+constexpr auto& formats = job::format_names;
 
 bool is_bound(const OptionTargets& targets, std::string_view name) {
   return targets.texts.contains(name) || targets.lists.contains(name) || targets.switches.contains(name) ||
@@ -153,7 +154,7 @@ RowWordsOptions parse_line_words(std::string_view command, const Words& words) {
 }
 
 RowWordsOptions parse_table_words(std::string_view command, ecosort::Format format, const Words& words) {
-  const TableOptions options = parse_table_options(format, word_of(format), words);
+  const TableOptions options = parse_table_options(format, job::name_of(format), words);
   const Request& request = options.request;
   if (request.unique) refuse_word(command, "--unique");
   if (request.input_order != InputOrder::any) refuse_word(command, "--merge");

@@ -21,6 +21,7 @@
 #include "cli/telling_phase.h"
 #include "cli/watched_run.h"
 #include "cli/write_signals.h"
+#include "job/format_names.h"
 #include "job/prepare_partition.h"
 #include "job/prepare_rows_range.h"
 #include "job/session.h"
@@ -89,7 +90,7 @@ struct Means {
 };
 
 Json report_json(const engine::PartitionReport& report, const job::ByteRange& range, const PartitionOptions& options,
-                 const char* format, const Means& means, const engine::PhaseLog& log, const ProcessUsage& usage) {
+                 std::string_view format, const Means& means, const engine::PhaseLog& log, const ProcessUsage& usage) {
   return {{"schema", "ecosort.partition/1"},
           {"command", "partition"},
           {"format", format},
@@ -132,7 +133,6 @@ struct Surroundings {
 template <class Work>
 int run_and_report(const PartitionOptions& options, const engine::PartitionTerms& terms, const Surroundings& around,
                    const Work& work) {
-  static constexpr const char* names[] = {"records", "lines", "csv", "jsonl"};
   job::Session& session = around.session;
   open_queue(session, around.io, around.queue_depth, around.reports.quiet);
   check_threads_can_start(around.means.threads + 1, "--threads");
@@ -148,7 +148,7 @@ int run_and_report(const PartitionOptions& options, const engine::PartitionTerms
   print_notice(around.reports.quiet, report.notice);
   Means means = around.means;
   means.backend = session.backend_name();
-  const Json json = report_json(report, around.range, options, names[static_cast<int>(options.words.format)], means, run.log(),
+  const Json json = report_json(report, around.range, options, job::name_of(options.words.format), means, run.log(),
                                 process_usage(around.started_s));
   job::remove_replaced(options.spec, terms.paths, report.slices, session.storage());
   job::publish_text(session.storage(), options.spec.report, json.text(2) + "\n");

@@ -82,20 +82,26 @@ std::vector<PlanValue> values_of(const SortOptions& options, const job::Prepared
   return found;
 }
 
-std::vector<PlanValue> values_of(const SortOptions& options, const inplace::PreparedResumable& prepared) {
+namespace {
+
+// A job lays out runs and requests by itself.
+template <class Options>
+std::vector<PlanValue> values_of_job(const Options& options, const planner::Wanted& wanted) {
   Values values(options.profile, options.given);
-  values.add("--memory", size_word(prepared.wanted.memory_bytes));
-  values.add("--threads", fmt::format("{}", prepared.wanted.threads));
+  values.add("--memory", size_word(wanted.memory_bytes));
+  values.add("--threads", fmt::format("{}", wanted.threads));
   values.add("--io", options.request.means.io);
   return values.take();
 }
 
+}  // namespace
+
+std::vector<PlanValue> values_of(const SortOptions& options, const inplace::PreparedResumable& prepared) {
+  return values_of_job(options, prepared.wanted);
+}
+
 std::vector<PlanValue> values_of(const InPlaceOptions& options, const inplace::PreparedInPlace& prepared) {
-  Values values(options.profile, options.given);
-  values.add("--memory", size_word(prepared.wanted.memory_bytes));
-  values.add("--threads", fmt::format("{}", prepared.wanted.threads));
-  values.add("--io", options.request.means.io);
-  return values.take();
+  return values_of_job(options, prepared.wanted);
 }
 
 std::string values_text(const std::vector<PlanValue>& values, const ProfileChoice& profile) {

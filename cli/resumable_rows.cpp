@@ -12,6 +12,7 @@
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "demsort_inplace/prepare/rows.h"
+#include "job/format_names.h"
 #include "job/plan_json.h"
 #include "job/prepare_rows.h"
 
@@ -28,7 +29,7 @@ std::optional<int> run_resumable_rows(const RowsCommand& command, double started
   open_queue(session, command.sort.means.io, job_queue_depth, quiet);
   check_threads_can_start(prepared->job.plan.threads + 1, command.sort.format() == Format::lines ? "--parallel" : "--threads");
   tell_job_place(prepared->output, quiet);
-  const JobRun run{prepared->output, command.reports, rows_noun(inplace::command_of(command.sort))};
+  const JobRun run{prepared->output, command.reports, rows_noun(std::string(job::name_of(command.sort.format())))};
   const lines::LinesJob figures = inplace::figures_of(prepared->job);
   return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
     return result_of(command.sort, inplace::run_rows(std::move(*prepared), environment), figures);

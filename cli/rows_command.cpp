@@ -10,6 +10,7 @@
 #include "cli/compression_options.h"
 #include "cli/lines_report.h"
 #include "cli/table_report.h"
+#include "job/format_names.h"
 #include "job/prepare_rows.h"
 
 namespace ecosort::cli {
@@ -45,7 +46,7 @@ Request request_of_words(const InPlaceOptions& given, const inplace::JobHeader& 
     return options.request;
   }
   for (const Format format : {Format::csv, Format::jsonl})
-    if (name == word_of(format)) return parse_table_options(format, name, old.words).request;
+    if (name == job::name_of(format)) return parse_table_options(format, name, old.words).request;
   throw IoError(fmt::format("the journal of '{}' names a command '{}' that there is not", given.run.file, name));
 }
 

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/size_text.h"
 #include "cli/option_table.h"
+#include "formats/lines/grammar.h"
 #include "job/session.h"
 #include "sortbenchmark/gensort.h"
 
@@ -58,11 +59,10 @@ void resolve(const SortWords& words, const ParsedWords& parsed, SortOptions& opt
   if (parsed.given.contains("--request-depth")) means.request_depth = checked_depth(words.request_depth);
   if (parsed.given.contains("--run-records") && means.run_records < planner::least_run_records)
     throw UsageError(fmt::format("--run-records: give at least {}", planner::least_run_records));
-  if (parsed.given.contains("--record-size") && options.records().record_size == 0)
-    throw UsageError(fmt::format("record size 0: a record has 1 to {} bytes", records::max_record_size));
+  check_record_size(parsed, options.records());
   if (!words.assumed_size.empty())
     options.assumed_bytes = std::max<std::uint64_t>(parse_assumed_bytes(words.assumed_size, "--assume-size"), 1);
-  request.verification.reread = is_reread(words.verify);
+  request.verification.reread = lines::is_reread(words.verify);
   (void)progress_mode(options.reports.progress);
   job::check_queue_name(means.io);
 }
@@ -77,31 +77,25 @@ SortOptions parse_sort_words(const std::string& command, const Words& words) {
                    {"--memory", &texts.memory},
                    {"--io", &request.means.io},
                    {"--verify", &texts.verify},
-                   {"--stats", &options.reports.stats},
-                   {"--events", &options.reports.events},
-                   {"--trace", &options.reports.trace},
-                   {"--progress", &options.reports.progress},
                    {"--request-size", &texts.request_size},
                    {"--assume-size", &texts.assumed_size},
-                   {"--expect-hash", &request.verification.expected_hash},
-                   {"--profile", &options.profile_words.file}};
+                   {"--expect-hash", &request.verification.expected_hash}};
   targets.lists = {{"--key", &texts.keys}, {"--temp", &request.means.temp_directories}};
   targets.switches = {{"--unique", &request.unique},
                       {"--reverse", &options.records().reverse},
                       {"--stable", &texts.is_stable},
                       {"--resumable", &texts.is_resumable},
                       {"--checksum", &request.verification.checksum},
-                      {"-q,--quiet", &options.reports.quiet},
                       {"--json", &options.json},
                       {"--lines", &options.lines},
-                      {"--runs", &options.runs},
-                      {"--no-profile", &options.profile_words.none}};
+                      {"--runs", &options.runs}};
   targets.numbers = {{"--record-size", &options.records().record_size},
                      {"--threads", &texts.threads},
                      {"--request-depth", &texts.request_depth},
                      {"--merge-threads", &texts.merge_threads},
                      {"--run-records", &request.means.run_records}};
   options.run_words.bind(targets);
+  bind_surroundings(options.reports, options.profile_words, targets);
   targets.operands = &request.inputs;
   const ParsedWords parsed = parse_words(command_table(command), words, targets);
   options.help = parsed.asks_for_help;
@@ -154,9 +148,18 @@ bool is_standard_output(const std::string& path) {
   return path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
 }
 
-bool is_reread(const std::string& verify) {
-  if (verify == "always" || verify == "reread") return verify == "reread";
-  throw UsageError(fmt::format("--verify: '{}' is neither 'always' nor 'reread'; verification cannot be turned off", verify));
+void bind_surroundings(RunReports& reports, ProfileWords& profile, OptionTargets& targets) {
+  targets.texts.insert({{"--stats", &reports.stats},
+                        {"--events", &reports.events},
+                        {"--trace", &reports.trace},
+                        {"--progress", &reports.progress},
+                        {"--profile", &profile.file}});
+  targets.switches.insert({{"-q,--quiet", &reports.quiet}, {"--no-profile", &profile.none}});
+}
+
+void check_record_size(const ParsedWords& parsed, const Records& records) {
+  if (parsed.given.contains("--record-size") && records.record_size == 0)
+    throw UsageError(fmt::format("record size 0: a record has 1 to {} bytes", records::max_record_size));
 }
 
 std::uint64_t memory_of(const std::string& text) { return std::max<std::uint64_t>(parse_bytes(text, "--memory"), 1); }

@@ -43,8 +43,13 @@ struct SortOptions {
 // The names under which a process finds its own standard output. A file cannot take their place.
 [[nodiscard]] bool is_standard_output(const std::string& path);
 
-// What the words of options say. UsageError.
-[[nodiscard]] bool is_reread(const std::string& verify);
+// What every sort is told besides what is to be sorted.
+void bind_surroundings(RunReports& reports, ProfileWords& profile, OptionTargets& targets);
+
+// UsageError for a size that was given and cannot be: a request takes 0 for one that no one gave.
+void check_record_size(const ParsedWords& parsed, const Records& records);
+
+// UsageError.
 [[nodiscard]] std::uint64_t memory_of(const std::string& text);
 
 // 0 if it was not given; UsageError for a number that cannot be.

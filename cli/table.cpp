@@ -20,6 +20,7 @@
 #include "cli/watched_run.h"
 #include "cli/write_signals.h"
 #include "job/first_row.h"
+#include "job/format_names.h"
 #include "job/session.h"
 
 namespace ecosort::cli {
@@ -58,7 +59,7 @@ int sort_files(const TableOptions& options, double started_s) {
 
 int run(Format format, const Words& words) {
   const double started_s = engine::monotonic_seconds();
-  const std::string_view command = word_of(format);
+  const std::string_view command = job::name_of(format);
   const TableOptions options = parse_table_options(format, command, words);
   if (options.help) {
     print_out(help_text(command_table(command)));
@@ -74,7 +75,7 @@ int run(Format format, const Words& words) {
 }
 
 int plan(Format format, const Words& words) {
-  const std::string command = fmt::format("plan {}", word_of(format));
+  const std::string command = fmt::format("plan {}", job::name_of(format));
   const TableOptions options = parse_table_options(format, command, words);
   if (options.help) {
     print_out(help_text(command_table(command)));

@@ -13,6 +13,8 @@
 #include "cli/option_table.h"
 #include "cli/progress_line.h"
 #include "cli/sort_options.h"
+#include "formats/lines/grammar.h"
+#include "job/format_names.h"
 #include "job/places.h"
 #include "job/session.h"
 
@@ -65,7 +67,7 @@ void resolve(const TableWords& words, const ParsedWords& parsed, TableOptions& o
     options.assumed_bytes = parse_assumed_bytes(words.assumed_size, "--assume-size");
     if (options.assumed_bytes == 0) throw UsageError("--assume-size: give at least one byte");
   }
-  request.verification.reread = is_reread(words.verify);
+  request.verification.reread = lines::is_reread(words.verify);
   request.compression = words.compression.terms();
   options.goal = words.compression.runs.goal;
   job::check_queue_name(means.io);
@@ -73,7 +75,7 @@ void resolve(const TableWords& words, const ParsedWords& parsed, TableOptions& o
 }
 
 [[noreturn]] void refuse(const TableOptions& options, std::string_view why) {
-  throw UsageError(fmt::format("{}: {}", word_of(options.request.format()), why));
+  throw UsageError(fmt::format("{}: {}", job::name_of(options.request.format()), why));
 }
 
 void check_keys(const TableOptions& options) {
@@ -120,11 +122,6 @@ TableOptions parse_table_words(Format format, std::string_view command, const Wo
                    {"--memory", &texts.memory},
                    {"--io", &request.means.io},
                    {"--verify", &texts.verify},
-                   {"--stats", &options.reports.stats},
-                   {"--events", &options.reports.events},
-                   {"--trace", &options.reports.trace},
-                   {"--profile", &options.profile_words.file},
-                   {"--progress", &options.reports.progress},
                    {"--date-format", &options.values().date_format},
                    {"--assume-size", &texts.assumed_size}};
   targets.lists = {{"--by", &texts.keys}, {"--temp", &request.means.temp_directories}};
@@ -134,12 +131,11 @@ TableOptions parse_table_words(Format format, std::string_view command, const Wo
                       {"--unique", &request.unique},
                       {"--merge", &texts.merges},
                       {"--check", &options.check},
-                      {"-q,--quiet", &options.reports.quiet},
                       {"--resumable", &texts.is_resumable},
-                      {"--json", &options.json},
-                      {"--no-profile", &options.profile_words.none}};
+                      {"--json", &options.json}};
   targets.numbers = {{"--threads", &texts.threads}};
   texts.compression.bind(targets);
+  bind_surroundings(options.reports, options.profile_words, targets);
   targets.operands = &request.inputs;
   const ParsedWords parsed = parse_words(command_table(command), words, targets);
   options.help = parsed.asks_for_help;
@@ -150,8 +146,6 @@ TableOptions parse_table_words(Format format, std::string_view command, const Wo
 }
 
 }  // namespace
-
-std::string_view word_of(Format format) noexcept { return format == Format::csv ? "csv" : "jsonl"; }
 
 TableOptions parse_table_options(Format format, std::string_view command, const Words& words) {
   TableOptions asked = parse_table_words(format, command, words);

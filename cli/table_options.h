@@ -30,9 +30,6 @@ struct TableOptions {
   [[nodiscard]] Values& values() { return const_cast<Values&>(job::values_of(request)); }
 };
 
-// The word for the format: "csv", "jsonl".
-[[nodiscard]] std::string_view word_of(Format format) noexcept;
-
 // `command`: whose table of options holds, "csv" or "plan csv". UsageError naming the option for anything it cannot read.
 [[nodiscard]] TableOptions parse_table_options(Format format, std::string_view command, const Words& words);
 

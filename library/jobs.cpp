@@ -12,6 +12,7 @@
 #include "demsort_inplace/prepare/resumable.h"
 #include "demsort_inplace/prepare/resume.h"
 #include "demsort_inplace/prepare/rows.h"
+#include "job/format_names.h"
 #include "job/prepare_rows.h"
 
 namespace ecosort::library {
@@ -127,9 +128,8 @@ Report continue_job(const std::string& file, const Means& means, bool abandons, 
     const planner::Plan plan = inplace::plan_resumed(header, {.memory_bytes = means.memory_bytes, .threads = means.threads});
     return report_of(inplace::run_resumed(file, std::move(status), plan, gives_up, on));
   }
-  const Format format = header.lines->command == "csv"     ? Format::csv
-                        : header.lines->command == "jsonl" ? Format::jsonl
-                                                           : Format::lines;
+  const auto name = std::ranges::find(job::format_names, header.lines->command);
+  const auto format = static_cast<Format>(name - job::format_names.begin());
   if (gives_up) return report_of(inplace::abandon_rows(file, std::move(status), on), format);
   Request request = inplace::request_of(header, file);
   request.means.memory_is_a_wish = means.memory_bytes == 0;

@@ -17,6 +17,7 @@
 #include "demsort_inplace/prepare/ground.h"
 #include "demsort_inplace/resumable_lines.h"
 #include "job/first_row.h"
+#include "job/format_names.h"
 #include "job/plan_codecs.h"
 #include "job/prepare_rows.h"
 #include "plan/machine.h"
@@ -115,12 +116,9 @@ lines::LinePlan plan_of_job_in_place(const lines::LinePlan& plan, const JobHeade
 
 }  // namespace
 
-std::string command_of(const Request& request) {
-  constexpr const char* commands[] = {"sort", "lines", "csv", "jsonl"};
-  return commands[static_cast<std::size_t>(request.format())];
+LineTerms kept_terms(const Request& request) {
+  return {.command = std::string(job::name_of(request.format())), .request = to_json(request)};
 }
-
-LineTerms kept_terms(const Request& request) { return {.command = command_of(request), .request = to_json(request)}; }
 
 Request request_of(const JobHeader& header, const std::string& file) {
   if (header.lines->old)

@@ -17,9 +17,6 @@
 
 namespace ecosort::inplace {
 
-// Of which command a request is: "lines", "csv", "jsonl".
-[[nodiscard]] std::string command_of(const Request& request);
-
 // What the journal of a job keeps of a request, and back, with the file of the job as its output. UsageError for a job that an
 // older program began: it has words of a command line.
 [[nodiscard]] LineTerms kept_terms(const Request& request);

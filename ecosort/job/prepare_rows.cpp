@@ -139,8 +139,7 @@ void choose_salt(Request& request) {
   lines.random_salt = lines::salt_text(salt);
 }
 
-std::uint64_t row_memory_of(const Means& means) {
-  const planner::Machine machine = planner::read_machine();
+std::uint64_t row_memory_of(const Means& means, const planner::Machine& machine) {
   const std::uint64_t least = lines::least_line_memory_bytes, most = std::max(machine.available_bytes, least);
   const std::uint64_t bytes = means.memory_bytes != 0 ? means.memory_bytes : planner::default_memory_bytes(machine);
   if (means.memory_bytes != 0 && !means.memory_is_a_wish) {
@@ -277,7 +276,7 @@ lines::LinesJob make_job(const Request& request, std::unique_ptr<rows::RowFormat
                          SpecialOutput special, std::uint64_t assumed_bytes) {
   const planner::Machine machine = planner::read_machine();
   const unsigned threads = request.means.threads == 0 ? machine.cpus : std::min(request.means.threads, planner::most_threads);
-  const Resources means{row_memory_of(request.means), threads, assumed_bytes};
+  const Resources means{row_memory_of(request.means, machine), threads, assumed_bytes};
   lines::LinesJob job;
   job.header_bytes = has_top ? means.memory_bytes / header_share : 0;
   job.unique = request.unique;

@@ -14,6 +14,7 @@
 #include "formats/row_format.h"
 #include "io/backends.h"
 #include "io/posix_storage.h"
+#include "plan/machine.h"
 
 namespace ecosort::job {
 
@@ -56,7 +57,7 @@ void choose_salt(Request& request);
 void add_named_inputs(const std::string& from, std::vector<std::string>& inputs);
 
 // UsageError for what is too little or more than there is, unless it is a wish: that becomes the nearest that can be.
-[[nodiscard]] std::uint64_t row_memory_of(const Means& means);
+[[nodiscard]] std::uint64_t row_memory_of(const Means& means, const planner::Machine& machine = planner::read_machine());
 
 // The first row of the only input that is out of order; with request.unique, also one that is equal to the one before it.
 // UsageError, IoError.

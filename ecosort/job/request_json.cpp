@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "ecosort/request.hpp"
 #include "formats/jsonl/utf8.h"
+#include "job/format_names.h"
 
 namespace ecosort {
 namespace {
@@ -25,7 +26,7 @@ namespace {
 constexpr std::string_view schema_name = "ecosort.request/1";
 constexpr std::string_view in_base64 = "base64";  // of a text that is no UTF-8, as names of files may be
 
-constexpr std::array<std::string_view, 4> format_names{"records", "lines", "csv", "jsonl"};
+using job::format_names;
 constexpr std::array<std::string_view, 3> names_of(PlaceKind /*of*/) { return {"file", "resumable", "in_place"}; }
 constexpr std::array<std::string_view, 3> names_of(InputOrder /*of*/) { return {"any", "sorted", "believed"}; }
 

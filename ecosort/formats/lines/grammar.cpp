@@ -247,11 +247,6 @@ std::uint64_t share_of_memory(unsigned percent) {
   return pages * size / 100 * percent;
 }
 
-bool is_reread(std::string_view word) {
-  if (word == "always" || word == "reread") return word == "reread";
-  throw UsageError(fmt::format("--verify: '{}' is neither 'always' nor 'reread'; verification cannot be turned off", word));
-}
-
 void Parser::set_size(std::string_view text) {
   const SizeWord size = parse_size(text);
   wished_bytes_ = std::max(size.percent == 0 ? size.bytes : share_of_memory(size.percent), wished_bytes_);
@@ -493,6 +488,11 @@ void Parser::finish() {
 }
 
 }  // namespace
+
+bool is_reread(std::string_view word) {
+  if (word == "always" || word == "reread") return word == "reread";
+  throw UsageError(fmt::format("--verify: '{}' is neither 'always' nor 'reread'; verification cannot be turned off", word));
+}
 
 PosixRules posix_rules_of_environment() {
   const char* const version = std::getenv("_POSIX2_VERSION");

@@ -52,6 +52,9 @@ struct LinesOptions {
   [[nodiscard]] LineOrderTerms order() const { return order_terms(lines(), request.unique); }
 };
 
+// What --verify says, of all commands: whether the output is read again. UsageError.
+[[nodiscard]] bool is_reread(std::string_view word);
+
 // What POSIXLY_CORRECT and _POSIX2_VERSION make of words, as sort has it.
 struct PosixRules {
   bool options_first = false;     // behind the first operand all words are operands
