@@ -41,8 +41,11 @@ void check_report_file(const ReportFile& report, const std::vector<io::FileState
   const std::string parent = std::filesystem::path(report.path).parent_path().string();
   struct stat info{};
   if (::stat(report.path.c_str(), &info) != 0) {
-    if (errno != ENOENT) throw UsageError(fmt::format("{} '{}': {}", report.option, report.path, std::strerror(errno)));
-    return job::check_writable_directory(fmt::format("{}: directory", report.option), parent.empty() ? "." : parent);
+    const int error = errno;
+    if (error == ENOENT || error == EACCES)
+      job::check_writable_directory(fmt::format("{}: directory", report.option), parent.empty() ? "." : parent);
+    if (error == ENOENT) return;
+    throw UsageError(fmt::format("{} '{}': {}", report.option, report.path, std::strerror(error)));
   }
   if (S_ISDIR(info.st_mode)) throw UsageError(fmt::format("{} '{}' is a directory", report.option, report.path));
   if (std::ranges::any_of(inputs, [&](const auto& input) { return input.device == info.st_dev && input.inode == info.st_ino; }))

@@ -56,7 +56,7 @@ def look_ahead(connection: sqlite3.Connection, draft: Draft) -> list[str]:
         fault = _left_by_another(connection, output) or fault
     if fault and not draft.is_later:
         raise QueueError(fault)
-    shortage = shortage_of(done)
+    shortage = shortage_of(done, draft.directory)
     return [f"as things are now, the job {what}" for what in (f"would fail: {fault}" if fault else "", shortage) if what]
 
 

@@ -60,7 +60,7 @@ class Storage {
   virtual void set_size(File& file, std::uint64_t size_bytes) = 0;  // ftruncate
   virtual void sync(File& file) = 0;                                // fsync
 
-  // Gives an unnamed, synced output its final name, replacing what stands there (linkat to a fresh name, rename, fsync of
+  // Gives an unnamed output its final name, replacing what stands there (fsync, linkat to a fresh name, rename, fsync of
   // the directory); a replaced file's owner, mode, ACL and extended attributes are kept; a symbolic link stays and its target
   // is replaced. Returns a notice if something could not be kept, or if the file may not outlive a power cut, else an empty text.
   // On failure the final name is as before, with one exception that the message tells: the last step, the directory's sync,

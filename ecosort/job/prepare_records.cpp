@@ -167,7 +167,13 @@ void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, c
 void check_space(const Request& request, const PreparedRecords& prepared) {
   const std::vector<engine::Input>& inputs = prepared.job.inputs;
   const bool is_alone = inputs.size() == 1 && !request.unique;
-  check_space(prepared.space, is_alone ? if_fit_in_place(*inputs.front().file, inputs.front().opened.device) : "");
+  try {
+    check_space(prepared.space,
+                [&] { return is_alone ? if_fit_in_place(*inputs.front().file, inputs.front().opened.device) : std::string(); });
+  } catch (NoRoom& error) {
+    error.format = prepared.job.plan.wanted.format;
+    throw;
+  }
 }
 
 PreparedRecords prepare_records(const Request& request, io::PosixStorage& storage, Leeway leeway) {

@@ -22,6 +22,7 @@
 #include "formats/lines/key_words.h"
 #include "formats/lines/line_order.h"
 #include "formats/lines/quoted.h"
+#include "io/open_error.h"
 #include "io/plain_file.h"
 #include "job/plan_codecs.h"
 #include "job/space.h"
@@ -30,7 +31,8 @@
 namespace ecosort::job {
 
 void cannot(const char* what, const std::string& name, int error) {
-  throw UsageError(fmt::format("{}: {}: {}", what, lines::quoted_name(name), std::strerror(error)));
+  throw UsageError(fmt::format("{}: {}: {}{}", what, lines::quoted_name(name), std::strerror(error),
+                               io::denied_on_the_way(name, error)));
 }
 
 namespace {
@@ -178,7 +180,8 @@ namespace {
 // merge gives back to the output where both are on one drive. What is known of the inputs before they are read is checked, so
 // that what cannot fit is refused at once.
 void check_lines_space(lines::LinesJob& job, io::Storage& storage) {
-  const std::uint64_t bytes = known_bytes(job.inputs);
+  std::uint64_t bytes = known_bytes(job.inputs);
+  for (const lines::RowsRest& rest : job.rest) bytes += rest.bytes();
   if (job.unique || bytes == 0) return;
   using For = NotEnoughSpace::For;
   std::vector<job::SpaceNeed> needs;
@@ -197,7 +200,9 @@ void check_lines_space(lines::LinesJob& job, io::Storage& storage) {
     for (const std::string& directory : need.directories) need.free_bytes += storage.settled_free_bytes(directory, need.bytes);
   const bool is_alone = job.inputs.size() == 1 && are_known(job.inputs) && !job.merge && job.header_bytes == 0 &&
                         job.format->kind() == rows::Kind::lines && !job.inputs.front().is_decoded();
-  job::check_space(needs, is_alone ? if_fit_in_place(*job.inputs.front().file, job.inputs.front().opened.device) : "");
+  job::check_space(needs, [&] {
+    return is_alone ? if_fit_in_place(*job.inputs.front().file, job.inputs.front().opened.device) : std::string();
+  });
   const bool shared = has_runs && !places.empty() && std::ranges::any_of(job.directories, [&](const std::string& directory) {
                         return job::drive_of(directory) == job::drive_of(places.front());
                       });
@@ -355,7 +360,7 @@ lines::LinesJob make_rows_job(const Request& request, io::Storage& storage, Spec
 PreparedLines prepare_rows(const Request& request, io::Storage& storage, SpecialOutput special) {
   PreparedLines prepared{make_rows_job(request, storage, special)};
   prepared.is_small = are_small(prepared.job.inputs);
-  if (prepared.is_small) prepared.job.plan = lines::plan_for_small_input(prepared.job.plan);
+  if (prepared.is_small) prepared.job.plan = lines::plan_for_small_input(prepared.job.plan, known_bytes(prepared.job.inputs));
   check_lines_space(prepared.job, storage);
   return prepared;
 }
@@ -385,11 +390,13 @@ void fit_run_blocks(lines::LinesJob& job) {
 }  // namespace
 
 PreparedLines prepare_kept_rows(const Request& request, std::unique_ptr<rows::RowFormat> format,
-                                std::vector<run::Description> descriptions, lines::RunContents kept, io::Storage& storage) {
+                                std::vector<run::Description> descriptions, lines::RunContents kept,
+                                std::vector<lines::RowsRest> rest, io::Storage& storage) {
   PreparedLines prepared{make_job(request, std::move(format), !kept.top.empty(), storage, SpecialOutput::redirected, 0)};
   lines::LinesJob& job = prepared.job;
   for (std::size_t i = 0; i < job.inputs.size(); ++i) job.inputs[i].run = std::move(descriptions[i]);
   job.kept = std::move(kept);
+  job.rest = std::move(rest);
   fit_run_blocks(job);
   check_lines_space(job, storage);
   return prepared;

@@ -41,10 +41,11 @@ enum class SpecialOutput : std::uint8_t { redirected, refused };
 
 [[nodiscard]] PreparedLines prepare_rows(const Request& request, io::Storage& storage, SpecialOutput special);
 
-// A merge of the runs of jobs, which are request.inputs and described by `descriptions`; `format` knows the first row.
+// A merge of the runs of jobs, which are request.inputs and described by `descriptions`; `format` knows the first row. `rest`
+// goes out behind them.
 [[nodiscard]] PreparedLines prepare_kept_rows(const Request& request, std::unique_ptr<rows::RowFormat> format,
                                               std::vector<run::Description> descriptions, lines::RunContents kept,
-                                              io::Storage& storage);
+                                              std::vector<lines::RowsRest> rest, io::Storage& storage);
 
 // The same as prepare_rows() without looking at the space: for a plan. With `assumed_bytes`, of rows that are not there.
 [[nodiscard]] lines::LinesJob make_rows_job(const Request& request, io::Storage& storage, SpecialOutput special,

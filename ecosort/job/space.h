@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/errors.h"
+#include "formats/fixed/key_spec.h"
 #include "io/storage.h"
 #include "plan/plan.h"
 
@@ -41,10 +44,11 @@ struct SpaceNeed {
 struct NoRoom : NotEnoughSpace {
   using NotEnoughSpace::NotEnoughSpace;
   std::string alone;  // the only input, if it is on a file system that lets it be sorted in its own space
+  std::optional<records::RecordFormat> format;  // of its records
 };
 
-// NoRoom: how much is needed, how much there is, and where. `alone`: as there.
-void check_space(const std::vector<SpaceNeed>& needs, const std::string& alone = "");
+// NoRoom: how much is needed, how much there is, and where. `alone`: as there; it is asked for only then.
+void check_space(const std::vector<SpaceNeed>& needs, const std::function<std::string()>& alone = nullptr);
 
 // The name of the file, which is on `device`, if it could be sorted in its own space there; else nothing.
 [[nodiscard]] std::string if_fit_in_place(const io::File& file, std::uint64_t device);

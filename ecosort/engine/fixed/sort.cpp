@@ -39,6 +39,11 @@ class RecordKernel final : public Kernel {
 
   [[nodiscard]] const char* items() const noexcept override { return "records"; }
 
+  [[nodiscard]] std::uint64_t most_output_bytes() const override {
+    const planner::Wanted& wanted = job_.plan.wanted;
+    return wanted.size_unknown ? UINT64_MAX : wanted.input_records * wanted.format.record_size;
+  }
+
   std::optional<Step> open(io::File& output) override {
     output_ = &output;
     bench_.memory.count_elsewhere(plan_.table_bytes());

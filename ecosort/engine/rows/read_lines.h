@@ -37,6 +37,14 @@ struct ReadPlace {
   friend bool operator==(const ReadPlace&, const ReadPlace&) = default;
 };
 
+// What is left of inputs from a place on.
+struct RowsRest {
+  std::vector<LineInput> inputs;
+  ReadPlace from;
+
+  [[nodiscard]] std::uint64_t bytes() const;  // at most
+};
+
 // Coordinator only; must outlive its task.
 class ReadLines {
  public:
