@@ -42,7 +42,7 @@ struct TooLarge : std::runtime_error {
   std::uint64_t need_bytes;
 };
 
-// What a decoder takes for a file that begins so. Later members may take more.
+// Returns what a decoder takes for a file that begins so. Later members may take more.
 [[nodiscard]] std::uint64_t decoder_bytes(Codec codec, std::string_view first) noexcept;
 
 // One thread at a time. Not usable any more after it threw.
@@ -102,7 +102,7 @@ class Decoder {
   std::unique_ptr<Decoder> instead_;  // of lz4, where this one was taken for zstd
 };
 
-// Of each library, one file.
+// Each library has one file.
 [[nodiscard]] std::unique_ptr<Decoder> make_isal_decoder(Allowance& allowance);  // gzip, where ECOSORT_ISAL is defined
 [[nodiscard]] std::unique_ptr<Decoder> make_zlib_decoder(Allowance& allowance);  // gzip
 [[nodiscard]] std::unique_ptr<Decoder> make_zstd_decoder(Allowance& allowance);
