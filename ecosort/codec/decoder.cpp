@@ -32,7 +32,7 @@ Decoder::Step Decoder::decode(std::span<const std::byte> in, std::span<std::byte
   return done;
 }
 
-// Whether a byte between members means nothing.
+// Passes a byte between members if it means nothing, and returns whether it does.
 bool Decoder::pass_zero(std::byte next) {
   if (members_ == 0 || head_size_ > 0 || next != std::byte{0} || facts_of(codec_).has_skippable_frames) return false;
   ++zeros_;

@@ -42,7 +42,7 @@ struct TooLarge : std::runtime_error {
   std::uint64_t need_bytes;
 };
 
-// What a decoder takes for a file that begins so. Later members may take more.
+// Returns what a decoder takes for a file that begins so. Later members may take more.
 [[nodiscard]] std::uint64_t decoder_bytes(Codec codec, std::string_view first) noexcept;
 
 // One thread at a time. Not usable any more after it threw.

@@ -57,7 +57,7 @@ class XzDecoder final : public Decoder {
   lzma_stream stream_ = LZMA_STREAM_INIT;
 };
 
-// What the filters of the first block take; 0: no one knows.
+// Returns what the filters of the first block take; 0: no one knows.
 std::uint64_t first_block_bytes(std::string_view first) noexcept {
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(first.data());
   lzma_stream_flags flags{};
