@@ -252,7 +252,7 @@ def test_a_reader_that_is_closed_stops_its_sort_and_one_that_fails_says_so(here:
 
 
 def test_blanks_that_a_key_skips_are_those_at_its_beginning(here: Path) -> None:
-    """As `sort -k2b,2` does; b behind the end of a key does nothing."""
+    """`sort -k2b,2` does so; b behind the end of a key does nothing."""
     Path("in.txt").write_text("x   b\ny a\n")
     sort("in.txt", "out", by=LineKey(2, ignore_leading_blanks=True))
     assert Path("out").read_text() == "y a\nx   b\n"

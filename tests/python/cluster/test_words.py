@@ -1,4 +1,4 @@
-"""What `ecosort cluster` says of words that cannot be, and how it reads those that can."""
+"""`ecosort cluster` answers options that cannot be, and reads those that can."""
 
 from __future__ import annotations
 
