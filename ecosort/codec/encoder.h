@@ -34,6 +34,7 @@ class Encoder {
 
  protected:
   Encoder() = default;
+  [[noreturn]] static void cannot(Codec codec);
 };
 
 }  // namespace ecosort::codec
