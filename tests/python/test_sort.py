@@ -164,7 +164,7 @@ def test_tables_go_to_readers_and_files(here: Path) -> None:
         ("in.txt", "out", {"terminator": ";"}, "terminator is "),
         ("in.csv", "out", {"by": "a", "input_order": "believed"}, "of lines also 'believed'"),
         ("in.txt", "out", {"space": "1GiB"}, "space is for in_place=True"),
-        ("in.txt", "out", {"in_place": True}, "in_place=True goes without dst"),
+        ("in.txt", "out", {"in_place": True}, "in_place=True cannot be combined with dst"),
         (["in.txt", "in.txt"], None, {"in_place": True}, "a sort in place is of one file"),
         ("in.csv", None, {"by": "a", "in_place": True}, "in_place is for records and lines, not for csv"),
         (["b", "a"], None, {}, r"items of a list are sorted as iter\(items\)"),
