@@ -580,7 +580,7 @@ def test_sorted_rows_pass_the_check(ecosort: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("type_", ["text", "nocase", "version", "number", "number:desc", "text:desc"])
 def test_values_that_share_a_long_beginning(ecosort: Path, tmp_path: Path, type_: str) -> None:
-    """Those of a megabyte cost what their bytes cost, and no stack."""
+    """Values of a megabyte cost what their bytes cost, and no stack."""
     number = type_.startswith("number")
     common = (b"7" if number else b"a") * (1 << 20)
     rows = [common + b"%d\n" % (100 + i) for i in random.Random(1).sample(range(20), 20)]
