@@ -16,7 +16,7 @@ namespace ecosort::io {
 
 namespace {
 
-// Where files have a device number that no mount shows (btrfs: one for each subvolume; overlays), the kernel still tells the
+// Where files have a device number that no mount shows (btrfs: one for each subvolume; overlays), the kernel still knows the
 // type.
 std::string type_by_number(const std::string& path) {
   struct Named {
@@ -70,7 +70,7 @@ std::string device_name_of(std::uint64_t device_number) {
   return error ? "" : link.filename().string();
 }
 
-// Two places where the kernel tells: ext4's own attributes, and the list of journals in use.
+// Two places of the kernel show it: ext4's own attributes, and the list of journals in use.
 std::optional<bool> has_journal(const FileSystem& system) {
   if (!system.type.starts_with("ext")) return std::nullopt;
   if (system.type == "ext2") return false;
