@@ -74,12 +74,12 @@ def launch(attempt: Attempt, lock: int, memory: str | None) -> subprocess.Popen[
 
 
 def _python_path() -> dict[str, str]:
-    """Where the service's own packages are, if it was told by the environment."""
+    """Returns where the service's own packages are, if the environment says so."""
     path = os.environ.get("PYTHONPATH")
     return {"PYTHONPATH": path} if path else {}
 
 
 def next_attempt(job: Job, output: str, directory: JobDirectory, goes_on: bool) -> Attempt:
-    """Of a job that is marked as running; it continues with what an earlier one left, or begins."""
+    """Begins the next attempt of a job that is marked as running; it continues with what an earlier one left, or begins."""
     stats = directory.path / f"stats-{job.attempt}.json"
     return Attempt(job, resume_command(job, output, stats) if goes_on else begin_command(job, stats), directory)

@@ -110,7 +110,7 @@ class Sort:
             return
         if self.process.poll() is None:
             self.process.send_signal(number)
-            if number == signal.SIGINT:  # which whoever started us may have had ignored
+            if number == signal.SIGINT:  # which our parent may have had ignored
                 self.process.send_signal(signal.SIGTERM)
         try:
             for pipe in (self.process.stdin, self.process.stdout):

@@ -20,7 +20,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Version:
-    """Of a remote input. `tag` is empty where the server tells none."""
+    """Identifies a remote input. `tag` is empty where the server sends none."""
 
     size: int
     tag: str

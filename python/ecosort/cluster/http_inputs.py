@@ -60,7 +60,7 @@ def pieces(url: str, wanted: Version, begin: int, end: int) -> Iterator[bytes]:
 
 
 def _answered(url: str, method: str, headers: dict[str, str]) -> AbstractContextManager[Any]:
-    """As it is stored: without compression on the way."""
+    """Opens it as it is stored: without compression on the way."""
 
     def refused(error: urllib.error.HTTPError) -> Exception:
         if is_bucket(url) and error.code not in (412, 416):

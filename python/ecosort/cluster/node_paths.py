@@ -50,7 +50,7 @@ def begins_of(paths: Sequence[str], executor: Executor) -> list[bytes]:
 def _asked(
     paths: Sequence[str], executor: Executor, here: Callable[[str], Told], from_node: Callable[[Node, str], Told]
 ) -> list[Told]:
-    """Tells it of all paths. Servers are asked at the same time."""
+    """Returns what `here` or `from_node` says of each path. Servers are asked at the same time."""
     from concurrent.futures import ThreadPoolExecutor
 
     nodes = [node_of(path, executor.nodes) for path in paths]

@@ -1,4 +1,6 @@
-"""Where the parts of a job go, and what makes them its result: a directory, one file (single.py), or a bucket (bucket.py)."""
+"""Decides where the parts of a job go, and what makes them its result: a directory, one file (single.py), or a bucket
+(bucket.py).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ Json = dict[str, Any]
 
 
 class Output:
-    """Of a job, for its driver. Methods are called in the order in which they stand here; a job that is resumed begins again.
+    """Serves a job, for its driver. Methods are called in the order of this list; a job that is resumed begins again.
 
     A kind of output does what it needs; the others do nothing.
     """
@@ -31,11 +33,11 @@ class Output:
         return False
 
     def prepare(self, sizes: Sequence[int], top_bytes: int) -> bool:
-        """For parts whose rows have these sizes; `top_bytes` stand in front of the first. True: what was written is lost."""
+        """For parts whose rows have these sizes; `top_bytes` are in front of the first. True: what was written is lost."""
         return False
 
     def attempt(self, part: int, attempt: int, temp: Path) -> Json:
-        """What a task is told: `output`, a path for what it writes; `place` in one file and `upload`, an address, or None."""
+        """Returns what a task gets: `output`, a path for its output; `place` in one file and `upload`, an address, or None."""
         raise NotImplementedError
 
     def suspects(self, attempts: Sequence[int]) -> list[int]:
@@ -59,7 +61,7 @@ class Output:
         raise NotImplementedError
 
     def complete(self, manifest: Manifest) -> None:
-        """What comes after the commit; also where a crash came in between."""
+        """Does what comes after the commit; also where a crash came in between."""
 
     def clean_up(self) -> None:
         """Removes what is no part of the result."""

@@ -18,13 +18,13 @@ Json = dict[str, Any]
 def size_of(path: str) -> int:
     """Returns the size of a file in bytes; -1 where there is none."""
     try:
-        return os.stat(path).st_size  # noqa: PTH116  # a name as the task was told it
+        return os.stat(path).st_size  # noqa: PTH116  # a name as the task got it
     except FileNotFoundError:
         return -1
 
 
 def written_by(task: Json) -> tuple[str, int]:
-    """Where the part is, and its size in bytes."""
+    """Returns where the part is, and its size in bytes."""
     if task["place"]:
         return task["place"]["file"], task["place"]["bytes"]
     if task["upload"]:
@@ -49,11 +49,11 @@ def ends_of(task: Json, form: Format) -> tuple[str | None, str | None]:
 
 
 def _ends_of_records(task: Json, record_size: int, slices: Sequence[Json]) -> tuple[str, str]:
-    """As they stand in the part. Raises IoFailed where they are not among those of the slices."""
+    """Returns them as the part has them. Raises IoFailed where they are not among those of the slices."""
     ends = []
     file, size = written_by(task)
     offset = task["place"]["offset"] if task["place"] else 0
-    with open(file, "rb", buffering=0) as part:  # noqa: PTH123  # a name as the task was told it
+    with open(file, "rb", buffering=0) as part:  # noqa: PTH123  # a name as the task got it
         for name, at in (("first", offset), ("last", offset + size - record_size)):
             row = base64.b64encode(os.pread(part.fileno(), record_size, at)).decode()
             if row not in [one[name] for one in slices]:

@@ -19,7 +19,9 @@ _KILLS = 10
 
 @dataclass
 class Usage:
-    """Of the processes that a task waited for. Times are of the clock of the day, because tasks of several nodes are compared."""
+    """Adds up the processes that a task waited for. Times are of the clock of the day, because tasks of several nodes are
+    compared.
+    """
 
     begin_s: float
     cpu_begin_s: float
@@ -61,5 +63,5 @@ def run_unless_killed(words: Sequence[str], *, wants_stats: bool = False) -> dic
 
 
 def demand_available(memory_bytes: int) -> None:
-    """Raises NotEnoughMemory where this machine has less for a process; the program tells what limits it."""
+    """Raises NotEnoughMemory where this machine has less for a process; the program says what limits it."""
     run_unless_killed(["lines", f"--memory={memory_bytes}B", os.devnull])

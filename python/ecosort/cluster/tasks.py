@@ -1,4 +1,4 @@
-"""The tasks of a job, which run on the nodes. A task is told everything in a JSON object and answers with one.
+"""The tasks of a job, which run on the nodes. A task gets everything in a JSON object and answers with one.
 
 A task writes only below names with the number of its attempt in them, and these appear complete: it can run twice at a time, be
 killed at any moment, and run again. It deletes nothing but what it wrote itself in vain.
@@ -75,7 +75,7 @@ def _range_words(task: Json) -> list[str]:
 
 
 def _is_gone(task: Json) -> bool:
-    """What was fetched of a remote input is not there any more."""
+    """Returns whether what was fetched of a remote input is not there any more."""
     taken = task["range"]
     return bool(taken["is_fetched"]) and size_of(taken["path"]) != taken["end"]
 
@@ -137,7 +137,7 @@ def _split(task: Json) -> Json:
 
 
 def _of_inputs(line: str, task: Json) -> str:
-    """What is said of samples is so of the inputs that they are of."""
+    """Says of the inputs what is said of samples of them."""
     for sample, path in zip(task["samples"], task["inputs"], strict=True):
         line = line.replace(sample, path)
     return line
@@ -155,7 +155,7 @@ def _header_told(form: Format, splitters: Path) -> dict[str, str]:
 
 
 def _header_of(splitters: Path) -> str:
-    """The header row of a table with its end of line, in base64: the first line of its splitters tells it."""
+    """The header row of a table with its end of line, in base64: the first line of its splitters has it."""
     with splitters.open("rb") as file:
         first = file.readline()
     header = base64.b64decode(json.loads(first).get("header", "") if first else "")
@@ -227,7 +227,7 @@ def _reduce(task: Json) -> Json:
 
 
 def _filled(slices: Sequence[Json]) -> list[str]:
-    """Files with rows, and the first one if it says what stands on top of the output."""
+    """Files with rows, and the first one if it has the top of the output."""
     top_bytes = slices[0]["top_bytes"]
     first, *others = (file for one in slices for file in one["files"])
     filled = [file["path"] for file in others if file["bytes"] > top_bytes]
@@ -342,7 +342,7 @@ def _is_sound(task: Json, form: Format, one: Json) -> bool:
 
 
 def _reread(task: Json) -> Json:
-    """Whether a part that stands in a file of all parts is what was written there."""
+    """Rereads a part in a file of all parts, which must be what was written there."""
     copy = Path(task["output"])
     copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:

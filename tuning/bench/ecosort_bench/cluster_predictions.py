@@ -45,7 +45,7 @@ def markdown() -> str:
     """The whole page."""
     return f"""# What the simulator predicts
 
-Written by `make cluster-tables`; the numbers and where they stand are in `tuning/bench/ecosort_bench/published_sorts.py`. The
+Written by `make cluster-tables`; the numbers and their sources are in `tuning/bench/ecosort_bench/published_sorts.py`. The
 planner is the one of `ecosort cluster sort`; the simulator (`simulator.py`) runs its tasks on nodes with the rates given.
 
 ## Published sorts
