@@ -168,7 +168,7 @@ bench-tables: ## write the tables and the charts of tuning/bench/results into do
 .PHONY: cluster-tables
 cluster-tables: ## write what the simulator of clusters predicts into docs
 	@$(DEPS) python
-	@$(VENV)/python -m ecosort.cluster.predictions docs
+	@PYTHONPATH=python:tuning/bench $(VENV)/python -m ecosort_bench.cluster_predictions docs
 
 .PHONY: power-accuracy
 power-accuracy: ## simulate meters and loads of known energy and write the table of intervals into power/README.md (some minutes)

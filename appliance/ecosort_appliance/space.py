@@ -8,13 +8,13 @@ from typing import Any
 
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import real_path
-from ecosort_appliance.program import Planned, plan_of
+from ecosort_appliance.program import plan_of
 from ecosort_appliance.users import environment_of, popen_user
 
 _PLAN_S = 60.0
 
 
-def ask(job: Planned, command: list[str] | None) -> subprocess.CompletedProcess[bytes] | None:
+def ask(job: Job, command: list[str] | None) -> subprocess.CompletedProcess[bytes] | None:
     """Returns what the program says, where the job would work; None where it has no plan of such a job, or does not answer."""
     if command is None:
         return None

@@ -11,13 +11,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ecosort.ahead import ahead
+from ecosort.ahead import Behind, ahead
 from ecosort.arrow_dictionaries import Dictionaries
 from ecosort.arrow_input import cast_to, check_schema, pieces_of, plain_schema
 from ecosort.arrow_keys import columns_of
 from ecosort.arrow_runs import Run, RunFile
 from ecosort.arrow_sources import Source
-from ecosort.behind import Behind
 from ecosort.errors import IoFailed, NotEnoughMemory
 from ecosort.kept_memory import KeptMemory
 from ecosort.key_transport import transport_of
