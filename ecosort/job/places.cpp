@@ -46,7 +46,7 @@ void check_not_sticky(const io::OutputPlace& place, const struct stat& info) {
   throw UsageError(fmt::format("output '{}' cannot be replaced: it belongs to another user in a sticky directory", place.path));
 }
 
-// Whether this is the file of one of them.
+// Returns whether this is the file of one of them.
 bool is_input(std::uint64_t device, std::uint64_t inode, const std::vector<engine::Input>& inputs) {
   return std::ranges::any_of(inputs, [&](const engine::Input& input) {
     return !input.file->facts().is_stream && input.opened.device == device && input.opened.inode == inode;

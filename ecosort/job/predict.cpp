@@ -85,7 +85,7 @@ void take_sample(const planner::Plan& plan, const std::vector<engine::Input>& in
   }
 }
 
-// As a sort of this plan will find it, if its runs are not compressed.
+// Returns the pace that a sort of this plan will find, if its runs are not compressed.
 run::Pace pace_of(const planner::Plan& plan, const planner::Prediction& plain) {
   const planner::PhasePrediction& formation = plain.phases.front();
   double drive_s = 0, processor_s = 0;
