@@ -34,7 +34,7 @@ struct PreparedRecords {
 
 // UsageError and its kinds for what cannot be.
 [[nodiscard]] PreparedRecords prepare_records(const Request& request, io::PosixStorage& storage, Leeway leeway = {});
-// Throws NoRoom where a drive has less free space than is needed. prepare_records() does this unless the space is only told.
+// Throws NoRoom where a drive has less free space than is needed. prepare_records() does this unless the space is only reported.
 void check_space(const Request& request, const PreparedRecords& prepared);
 
 // For `assumed_records` that are not there: what the machine would have for them is reported and not judged.

@@ -1,4 +1,4 @@
-// The text of a request. Each structure tells its members once (each_member), for the writer, the reader and the schema.
+// The text of a request. Each structure lists its members once (each_member), for the writer, the reader and the schema.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

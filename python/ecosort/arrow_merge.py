@@ -61,7 +61,7 @@ class Shares:
 
     @property
     def run(self) -> int:
-        """That of the rows of a run is there twice, in buffers up to twice as large; their keys may be as long."""
+        """Rows of a run are there twice, in buffers up to twice as large; their keys may be as long."""
         return min(self.memory // 16, 512 << 20)
 
     @property

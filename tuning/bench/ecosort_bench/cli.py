@@ -39,7 +39,7 @@ STAGES = (
     "tables",
     "cpu",
 )
-# Those that `make bench` measures by itself: the peers of tables are installed by a user who wants to compare with them, people's
+# `make bench` measures these by itself: the peers of tables are installed by a user who wants to compare with them, people's
 # data take long, and the processor is looked at by a developer of the kernels.
 DEFAULT_STAGES = tuple(stage for stage in STAGES if stage not in ("data", "tables", "cpu"))
 ROUNDS, FLOOR_ROUNDS = 5, 30

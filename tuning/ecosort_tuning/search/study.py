@@ -77,8 +77,6 @@ class Search:
         self._random = random.Random(seed)
         self._take_up_lost_trials()
 
-    # What is known
-
     @property
     def tried(self) -> list[Tried]:
         return [self._of(t) for t in self.study.get_trials(deepcopy=False) if _RESULT in t.user_attrs]
