@@ -79,7 +79,7 @@ void check_output(const std::string& output, const std::vector<engine::Input>& i
   const io::OutputPlace place = io::resolve_output(output);
   check_writable_directory("output directory", place.directory);
   if (::access(place.directory.c_str(), R_OK) != 0)
-    throw UsageError(fmt::format("output directory '{}' cannot be opened, which making a new name durable takes: {}",
+    throw UsageError(fmt::format("output directory '{}' cannot be opened, which is needed to make the new name durable: {}",
                                  place.directory, std::strerror(errno)));
   if (!place.exists || ::lstat(place.path.c_str(), &info) != 0) return;
   if (is_input(info.st_dev, info.st_ino, inputs))
