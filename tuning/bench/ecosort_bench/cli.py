@@ -174,7 +174,7 @@ def _measure(given: Mapping[str, Any], out: Console) -> None:
     "cases",
     multiple=True,
     type=click.Choice(tuple(STAGE_OF_CASE)),
-    help="Of lines or tables only these; repeatable.",
+    help="Measure only these cases of lines or tables; repeatable.",
 )
 @click.option("--before", type=options.PATH, help="Another build of the program, against which lines are measured, too.")
 @options.directory(help="Place for the data, on the drive to measure [build].")
