@@ -47,8 +47,8 @@ struct Layout {
   [[nodiscard]] std::uint64_t run_run_blocks(std::uint64_t run) const noexcept {
     return div_up(run_records(run), run_block.records);
   }
-  // Returns that of a run file of which `consumed` records are not needed any more; of one that may be packed the most that it
-  // takes.
+  // Returns the size of a run file of which `consumed` records are not needed any more; of one that may be packed the most that
+  // it takes.
   [[nodiscard]] std::uint64_t run_file_bytes(std::uint64_t run, std::uint64_t consumed) const noexcept {
     if (packs && keeps_runs) return head_bytes + promised_bytes(run_run_blocks(run)) + table_bytes(run);
     if (keeps_runs) return head_bytes + run_run_blocks(run) * run_block.bytes;
@@ -56,13 +56,13 @@ struct Layout {
     return head_bytes + (run_run_blocks(run) - consumed / run_block.records) * run_block.bytes + table_bytes(run);
   }
   [[nodiscard]] std::uint64_t all_run_bytes() const noexcept;
-  // Returns that of runs that are not packed.
+  // Returns the bytes of a run that is not packed.
   [[nodiscard]] std::uint64_t plain_run_bytes(std::uint64_t run) const noexcept {
     return head_bytes + run_run_blocks(run) * run_block.bytes;
   }
-  // Returns that of so many blocks that may be packed.
+  // Returns the most bytes of so many blocks that may be packed.
   [[nodiscard]] std::uint64_t promised_bytes(std::uint64_t blocks) const noexcept;
-  // Returns that of the table of a run's blocks, where they may be packed.
+  // Returns the size of the table of a run's blocks, where they may be packed.
   [[nodiscard]] std::uint64_t table_bytes(std::uint64_t run) const noexcept;
   // Packed blocks, and their table, begin and end within units.
   [[nodiscard]] std::uint64_t cut_units_bytes() const noexcept { return packs && unit > page_bytes ? 3 * runs() * unit : 0; }
@@ -79,7 +79,7 @@ struct Layout {
 
   // The output may run ahead of the space that the runs have given back by this much.
   [[nodiscard]] std::uint64_t slack_bytes() const noexcept;
-  // Returns that of all files but the journal, from the beginning to the end of the job.
+  // Returns the bytes of all files but the journal, from the beginning to the end of the job.
   [[nodiscard]] std::uint64_t total_bytes() const noexcept;
   // Returns what of these the input does not hold already.
   [[nodiscard]] std::uint64_t extra_bytes() const noexcept { return total_bytes() - input_file_bytes(records); }

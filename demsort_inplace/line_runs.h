@@ -22,8 +22,8 @@ namespace ecosort::inplace {
 struct RunPlace {
   std::uint64_t position = 0, span = 1;
 };
-// Returns that of a run that was merged, after those of `before`; of one that the inputs made by its number, where the header has
-// one or not.
+// Returns the place of a run that was merged, after those of `before`; of one that the inputs made by its number, where the
+// header has one or not.
 [[nodiscard]] RunPlace place_of_merged(const RunDone& run, const std::vector<RunDone>& before);
 [[nodiscard]] inline RunPlace place_of_formed(std::uint64_t run, bool has_header) noexcept {
   return {run - (has_header ? 1 : 0)};
@@ -32,7 +32,7 @@ struct RunPlace {
 // Returns where in the inputs reading continues.
 [[nodiscard]] lines::ReadPlace next_place(const std::vector<RunDone>& done) noexcept;
 
-// Returns those of a run's file, with what it begins with and, where its blocks are packed, their table.
+// Return the blocks and bytes of a run's file, with its head and, where its blocks are packed, their table.
 [[nodiscard]] std::uint64_t blocks_of(const RunDone& run, std::uint64_t block_bytes) noexcept;
 [[nodiscard]] std::uint64_t run_file_bytes(const RunDone& run, std::uint64_t block_bytes, std::uint64_t head_bytes) noexcept;
 

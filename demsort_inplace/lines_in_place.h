@@ -49,7 +49,7 @@ struct LinesInPlaceChoice {
 // Returns the most runs that run formation makes of lines of so many bytes, whatever they are like.
 [[nodiscard]] std::uint64_t most_runs_in_place(const lines::LinePlan& plan, std::uint64_t bytes) noexcept;
 
-// Returns those of all files of the job but the journal, at any time. `job` has its input, unit, descriptions, blocks and
+// Returns the most bytes of all files of the job but the journal. `job` has its input, unit, descriptions, blocks and
 // interval.
 [[nodiscard]] std::uint64_t lines_total_bytes(const JobHeader& job, const lines::LinePlan& plan, std::uint64_t runs) noexcept;
 

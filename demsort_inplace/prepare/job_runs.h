@@ -13,8 +13,8 @@ struct JobRuns {
   io::FilePtr directory;           // locked: while it is open no one continues with the job
 };
 
-// Returns those of the job of `file`. Changes nothing. UsageError and JobRefused where there is none, where another process works
-// on it, where not all records are in runs yet, or some are in no run any more.
+// Returns the runs of the job of `file`. Changes nothing. UsageError and JobRefused where there is none, where another process
+// works on it, where not all records are in runs yet, or some are in no run any more.
 [[nodiscard]] JobRuns runs_of_job(const std::string& file, io::NamedStorage& storage, io::Queue& queue);
 
 }  // namespace ecosort::inplace

@@ -22,7 +22,7 @@ struct UnlikelyRecords : UsageError {
 // to hold no records, such as an archive. A file without a whole record passes, and what cannot be read.
 void require_benchmark_records(const io::File& file);
 
-// Does so for the first bytes of a stream of this name, when they are there.
+// Looks at the first bytes of a stream of this name, when they are there.
 [[nodiscard]] std::function<void(std::span<const std::byte>)> look_at_stream(std::string name);
 
 }  // namespace ecosort::job

@@ -17,7 +17,7 @@ struct FirstRow {
   std::optional<std::string> row;  // the first row there is, without its end, where the format has to know it
 };
 
-// Finds that of regular files. Takes none of the format's rows. UsageError for a row that is too long, and as
+// Finds the first row of regular files. Takes none of the format's rows. UsageError for a row that is too long, and as
 // RowFormat::miss_first_row().
 [[nodiscard]] FirstRow find_first_row(const std::vector<lines::LineInput>& inputs, rows::RowFormat& format);
 

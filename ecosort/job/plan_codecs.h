@@ -34,7 +34,7 @@ void check_assumed_ratio(std::uint64_t ratio, bool are_compressed);
 // gain nothing. `known_bytes`: of the inputs; 0: unknown. NotEnoughMemory where not even one coder fits a quarter of the memory.
 [[nodiscard]] planner::PackingPlan plan_run_packing(const CodecTerms& terms, const codec::RunCompression& wanted,
                                                     std::uint64_t known_bytes);
-// Plans that of runs whose blocks have a size, at most `blocks` of them at a time (0: unknown).
+// Plans the packing of runs whose blocks have a size, at most `blocks` of them at a time (0: unknown).
 [[nodiscard]] planner::PackingPlan plan_packing_of_blocks(const CodecTerms& terms, const codec::RunCompression& wanted,
                                                           std::size_t block_bytes, std::uint64_t blocks);
 

@@ -33,7 +33,7 @@ struct PreparedLines {
 // and `job.output` is "-" then; `refused` is a UsageError.
 enum class SpecialOutput : std::uint8_t { redirected, refused };
 
-// Returns those of a request of CSV or JSON lines.
+// Returns the values of a request of CSV or JSON lines.
 [[nodiscard]] const Values& values_of(const Request& request);
 
 // UsageError for keys, dates and delimiters that cannot be, and for inputs that do not go together.
@@ -63,7 +63,7 @@ void add_named_inputs(const std::string& from, std::vector<std::string>& inputs)
 // UsageError, IoError.
 [[nodiscard]] std::optional<lines::Disorder> find_row_disorder(const Request& request, const lines::FirstLook& look = {});
 
-// Returns those of all inputs that are open and no streams; whether all are.
+// Return the bytes of all inputs that are open and no streams; whether all are.
 [[nodiscard]] std::uint64_t known_bytes(const std::vector<lines::LineInput>& inputs);
 [[nodiscard]] bool are_known(const std::vector<lines::LineInput>& inputs);
 

@@ -31,7 +31,7 @@ using CompareRows = std::function<int(std::string_view a, std::string_view b)>;
 void check_in_order(const std::vector<engine::Splitter>& rows, const CompareRows& compare, const std::string& path);
 
 void sort_splitters(std::vector<engine::Splitter>& rows, const CompareRows& compare);
-// Returns those that cut the sorted sample into `parts` of about the same size; none where the sample is empty.
+// Returns the rows that cut the sorted sample into `parts` of about the same size; none where the sample is empty.
 [[nodiscard]] std::vector<engine::Splitter> quantiles(const std::vector<engine::Splitter>& sorted, std::size_t parts);
 
 [[nodiscard]] std::string to_text(const SplitterFile& file);

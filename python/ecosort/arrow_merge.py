@@ -56,7 +56,7 @@ class Shares:
 
     @property
     def program(self) -> int:
-        """Returns that of the process that sorts the keys; less than 2 MiB sort nothing."""
+        """Returns the memory of the process that sorts the keys; less than 2 MiB sort nothing."""
         return max(self.memory // 4, 2 << 20)
 
     @property

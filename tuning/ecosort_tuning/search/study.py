@@ -91,7 +91,7 @@ class Search:
         return min([t for t in tried if not t.given_up] or tried, key=lambda t: t.scores[0], default=None)
 
     def front(self) -> list[Tried]:
-        """Returns those that no other beats in both time and energy, by time."""
+        """Returns the settings that no other beats in both time and energy, by time."""
         kept = self.tried
         best = [
             t
