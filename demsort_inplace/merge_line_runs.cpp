@@ -102,7 +102,8 @@ Task<void> merge_until_one_can(LinesBench& bench) {
   }
 }
 
-// What the runs hold is nowhere else, so some cannot be merged before: that would take their space once more.
+// Requires one merge: what the runs hold is nowhere else, so some cannot be merged before, which would take their space once
+// more.
 void require_one_merge(const LinesBench& bench) {
   const lines::LinePlan plan = plan_beside_last_line(bench);
   const std::vector<MergeInput> inputs = inputs_of(bench, bench.live_runs());
@@ -130,7 +131,7 @@ Task<std::string> read_header(LinesBench& bench) {
 
 namespace {
 
-// What the output holds just before a place in it.
+// Holds what the output holds just before a place in it.
 struct Before {
   Buffer memory;
   std::optional<lines::Text> last_line;  // none: there is only the header

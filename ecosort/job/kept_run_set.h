@@ -29,7 +29,7 @@ using UnfinishedJobs = std::vector<std::uint64_t>;
 [[nodiscard]] KeptRunSet open_kept_runs(const std::vector<std::string>& names, const UnfinishedJobs& unfinished,
                                         io::Storage& storage);
 
-// What a header run holds, which has at most `most_bytes`. DamagedRun.
+// Reads what a header run holds, which has at most `most_bytes`. DamagedRun.
 [[nodiscard]] std::string read_header(const KeptRun& run, std::uint64_t most_bytes);
 
 }  // namespace ecosort::job
