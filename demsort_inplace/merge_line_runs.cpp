@@ -134,9 +134,9 @@ namespace {
 // Holds what the output holds just before a place in it.
 struct Before {
   Buffer memory;
-  std::optional<lines::Text> last_line;  // none: there is only the header
-  DurableUnit unit;                      // that the place lies in
-  std::string lead;                      // the beginning of that unit
+  std::optional<Text> last_line;  // none: there is only the header
+  DurableUnit unit;               // that the place lies in
+  std::string lead;               // the beginning of that unit
 };
 
 Task<Before> look_before(LinesBench& bench, std::uint64_t place) {
@@ -155,7 +155,7 @@ Task<Before> look_before(LinesBench& bench, std::uint64_t place) {
     before.unit.bytes.assign(unit, unit + (end - before.unit.begin));
     before.lead.assign(text + (before.unit.begin - from), place - before.unit.begin);
   }
-  if (last_row > 0) before.last_line = lines::Text(text + (place - last_row - from), last_row - 1);
+  if (last_row > 0) before.last_line = Text(text + (place - last_row - from), last_row - 1);
   co_return before;
 }
 

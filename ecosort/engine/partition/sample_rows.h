@@ -30,6 +30,6 @@ struct RowVerdict {
   std::optional<rows::Fault> fault;
   bool is_blank = false;
 };
-[[nodiscard]] RowVerdict judge_row(const rows::RowFormat& format, rows::Text row);
+[[nodiscard]] RowVerdict judge_row(const rows::RowFormat& format, Text row);
 
 }  // namespace ecosort::engine
