@@ -88,7 +88,6 @@ class Driver {
   Task<void> merge_runs();
   Task<void> sync();
   Task<void> reread();
-  [[nodiscard]] io::Caching caching() const;
   void verify() const;
   void publish();
   [[nodiscard]] bool is_stream() const noexcept { return output_->facts().is_stream; }
