@@ -89,7 +89,7 @@ std::string advice_on_failure(int error_number, const AdviceWords& words) {
     return fmt::format("; raise how many files may be open (ulimit -n), or give more with {}: that makes fewer runs",
                        words.memory);
   if (error_number == EFBIG) return "; files there may not be that large (see ulimit -f)";
-  // How io_uring ends a request for which the kernel may start no worker.
+  // io_uring ends a request so for which the kernel may start no worker.
   if (error_number == ECANCELED) return "; too few processes may be allowed (see ulimit -u); try --io pool";
   return "";
 }

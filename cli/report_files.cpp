@@ -21,14 +21,14 @@ struct ReportFile {
   const std::string& path;
 };
 
-// What a name leads to, whether or not it exists yet.
+// Returns what a name leads to, whether or not it exists yet.
 std::string canonical(const std::string& path) {
   std::error_code ignored;
   const std::filesystem::path found = std::filesystem::weakly_canonical(path, ignored);
   return found.empty() ? path : std::filesystem::absolute(found, ignored).string();
 }
 
-// Those of the inputs that are files.
+// Returns the states of those of the inputs that are files.
 template <class Inputs>
 std::vector<io::FileState> states_of(const Inputs& inputs) {
   std::vector<io::FileState> states;

@@ -1,4 +1,4 @@
-// What --stats tells of a sort of rows, whatever their format.
+// --stats reports this of a sort of rows, whatever their format.
 #pragma once
 
 #include <string>

@@ -8,13 +8,13 @@ from typing import Any
 
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import real_path
-from ecosort_appliance.program import Planned, plan_of
+from ecosort_appliance.program import plan_of
 from ecosort_appliance.users import environment_of, popen_user
 
 _PLAN_S = 60.0
 
 
-def ask(job: Planned, command: list[str] | None) -> subprocess.CompletedProcess[bytes] | None:
+def ask(job: Job, command: list[str] | None) -> subprocess.CompletedProcess[bytes] | None:
     """Returns what the program says, where the job would work; None where it has no plan of such a job, or does not answer."""
     if command is None:
         return None
@@ -48,7 +48,7 @@ def shortage_of(done: subprocess.CompletedProcess[bytes] | None, where: str) -> 
 
 
 def shortage_in(plan: dict[str, Any], where: str) -> str:
-    """From the plan's own numbers. Whoever reads it is elsewhere: places are told by their whole names."""
+    """Writes it from the plan's own numbers. Its reader is elsewhere: places have their whole names."""
     named = plan.get("job_directory")
     needs = [(plan, _whole_names([named], where) if named else "its drive")]
     needs += [(space, _whole_names(space["directories"], where)) for space in plan.get("here", {}).get("space", [])]

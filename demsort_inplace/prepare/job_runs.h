@@ -22,9 +22,9 @@ struct JobRuns {
   io::FilePtr directory;               // locked: while it is open no one continues with the job
 };
 
-// Of the job of `file`. Changes nothing. UsageError and JobRefused where there is none, where another process works on it, where
-// some records are in no run any more, or not all are in runs yet, unless `takes_rest`; InputChanged where the rest is not what
-// it was.
+// Returns the runs of the job of `file`. Changes nothing. UsageError and JobRefused where there is none, where another process
+// works on it, where some records are in no run any more, or not all are in runs yet, unless `takes_rest`; InputChanged where the
+// rest is not what it was.
 [[nodiscard]] JobRuns runs_of_job(const std::string& file, bool takes_rest, io::NamedStorage& storage, io::Queue& queue);
 
 }  // namespace ecosort::inplace

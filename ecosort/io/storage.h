@@ -83,7 +83,7 @@ class Storage {
   // Bytes an unprivileged writer may still allocate in the file system of `directory`.
   [[nodiscard]] virtual std::uint64_t free_bytes(const std::string& directory) = 0;
 
-  // Returns the same, but waits for what the file system frees in the background where it is less than `wanted_bytes`.
+  // Returns the free bytes, but waits for what the file system frees in the background where it is less than `wanted_bytes`.
   [[nodiscard]] virtual std::uint64_t settled_free_bytes(const std::string& directory, std::uint64_t wanted_bytes) {
     (void)wanted_bytes;
     return free_bytes(directory);

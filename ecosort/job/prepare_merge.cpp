@@ -97,7 +97,7 @@ std::vector<std::uint64_t> sizes_of(const std::vector<engine::Input>& inputs, st
   return sizes;
 }
 
-// What the output and the files between passes take, drive by drive.
+// Returns what the output and the files between passes take, drive by drive.
 std::vector<SpaceNeed> needs_of(const engine::MergeFilesJob& job, const planner::FilePasses& passes, std::uint64_t bytes,
                                 io::Storage& storage) {
   using For = NotEnoughSpace::For;

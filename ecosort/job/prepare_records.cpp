@@ -35,7 +35,8 @@ void check_really_empty(const io::File& file) {
     throw UsageError(fmt::format("'{}' has contents but no size; pipe them into standard input instead", file.path()));
 }
 
-// What an interrupted run left in the output's directory (only where files cannot be unnamed), and how this one will write.
+// Looks at what an interrupted run left in the output's directory (only where files cannot be unnamed), and how this one will
+// write.
 void look_at_output_directory(PreparedRecords& resolved, io::PosixStorage& storage) {
   if (resolved.job.output == "-") return;
   const std::string directory = io::resolve_output(resolved.job.output).directory;
@@ -156,8 +157,8 @@ planner::Wanted wanted_of(const Request& request, const std::vector<engine::Inpu
   return wanted;
 }
 
-// Better said now than killed in an hour. Whoever exceeds a control group is killed without a word, so that there the overhead
-// counts; an eighth is in use already.
+// Better said now than killed in an hour. A process that exceeds a control group is killed without a word, so that there the
+// overhead counts; an eighth is in use already.
 void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const planner::Machine& machine) {
   const std::uint64_t overhead = machine.limited_by.starts_with("cgroup") ? planner::fixed_overhead_bytes / 8 * 7 : 0;
   const std::uint64_t need = need_bytes + overhead;

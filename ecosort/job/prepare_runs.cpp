@@ -35,7 +35,7 @@ std::unique_ptr<rows::RowFormat> row_format(const KeptRunSet& set) {
   return format;
 }
 
-// The output must not be a run: it replaces what stands there.
+// The output must not be a run: it replaces what is there.
 void check_output_is_no_run(const Request& request, const KeptRunSet& set, io::PosixStorage& storage) {
   std::vector<engine::Input> inputs;
   for (const std::vector<KeptRun>* runs : {&set.runs, &set.headers})

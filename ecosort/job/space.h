@@ -1,5 +1,5 @@
-// How much free space a sort asks for, drive by drive: what it reserves then, and little more, so that what is accepted fits
-// and what is refused would not (promises P9, P10). Formulas: ecosort/DESIGN.md, "Space".
+// Computes how much free space a sort asks for, drive by drive: what it reserves then, and little more, so that what is accepted
+// fits and what is refused would not (promises P9, P10). Formulas: ecosort/DESIGN.md, "Space".
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace ecosort::job {
 
-// Which drive (file system) a directory is on. UsageError if it cannot be asked.
+// Returns which drive (file system) a directory is on. UsageError if it cannot be asked.
 [[nodiscard]] std::uint64_t drive_of(const std::string& directory);
 
 // A file system's own blocks about so many files of ours.
@@ -40,7 +40,7 @@ struct SpaceNeed {
 
 [[nodiscard]] bool fits(const std::vector<SpaceNeed>& needs) noexcept;
 
-// What a sort writes has no room.
+// The files that a sort writes have no room.
 struct NoRoom : NotEnoughSpace {
   using NotEnoughSpace::NotEnoughSpace;
   std::string alone;  // the only input, if it is on a file system that lets it be sorted in its own space

@@ -37,7 +37,7 @@ inline constexpr std::uint64_t least_line_memory_bytes = std::uint64_t{1} << 20U
 // which needs two of each: large requests cost less.
 [[nodiscard]] LinePlan plan_for_stored_runs(LinePlan plan);
 
-// Plans the same for runs that outlive the process, however few: their blocks may be given, because runs are there already (0:
+// Plans for runs that outlive the process, however few: their blocks may be given, because runs are there already (0:
 // they may have any size). Nothing: the memory is too little for such blocks.
 [[nodiscard]] std::optional<LinePlan> plan_for_kept_runs(LinePlan plan, std::size_t block_bytes);
 

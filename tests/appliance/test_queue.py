@@ -134,7 +134,7 @@ def test_what_no_queue_can_do_is_refused(queue: Queue, words: str) -> None:
         ("--watch .", "sort --key zz {} -o /{name}", "key 'zz': no length"),
         ("--watch .", "lines --header=x -k1 {} -o /{name}", "--header"),
         ("--watch .", "merge --lines -k 0 {} -o /{name}", "field number is zero"),
-        ("--watch .", "sort --resumable --unique {} -o /{name}", "--unique goes without --resumable"),
+        ("--watch .", "sort --resumable --unique {} -o /{name}", "--unique cannot be combined with --resumable"),
     ],
 )
 def test_what_would_fail_at_night_is_refused_at_once(queue: Queue, records: Path, options: str, words: str, why: str) -> None:

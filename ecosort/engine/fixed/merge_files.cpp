@@ -71,7 +71,7 @@ class OneMerge {
   }
 
   [[nodiscard]] const Tally& tally(std::size_t file) const { return files_[file]->tally(); }
-  // Returns that of all files, as far as they have arrived.
+  // Returns the hash of all files, as far as they have arrived.
   [[nodiscard]] records::MultisetHash read() const {
     records::MultisetHash sum;
     for (const auto& file : files_) sum += file->tally().hash;
