@@ -18,6 +18,12 @@ struct InputChanged : ExplainedIoError {
   using ExplainedIoError::ExplainedIoError;
 };
 
+// In place: IoError unless the open file, which gives up its space, is as this process left it.
+void check_same_file(io::Storage& storage, const io::File& file, const io::FileState& then);
+
+// Whether no one has written to the file between the two.
+[[nodiscard]] bool is_same_file(const io::FileState& a, const io::FileState& b) noexcept;
+
 // InputChanged unless the open file is what it was then.
 void check_same_input(const io::FileState& now, const InputIdentity& then, const JobPaths& paths);
 

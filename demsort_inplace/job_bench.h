@@ -13,6 +13,7 @@
 
 #include "demsort_inplace/job_status.h"
 #include "engine/bench.h"
+#include "run/run_store.h"
 
 namespace ecosort::inplace {
 
@@ -79,12 +80,14 @@ void check_length(JobBench& bench, const io::File& file, std::uint64_t size);
 // Cuts a file to the length that the journal gives it; what a crash left beyond that is not needed. IoError if it is shorter.
 void cut(JobBench& bench, io::File& file, std::uint64_t size);
 
+// Removes files of runs that are none of these, and that a crash left: no record of the journal needs them.
+void remove_other_runs(JobBench& bench, const std::vector<std::uint64_t>& known);
+
 // Bytes [begin, end) of a file.
 [[nodiscard]] Task<std::vector<std::byte>> read_bytes(JobBench& bench, const io::File& file, std::uint64_t begin,
                                                       std::uint64_t end);
 
-// Removes a job whose input is another file, and all that it made. The journal says so first: from then on no one looks for the
-// runs.
-void remove_job(JobBench& bench);
+// A notice of what of the runs could not be read, once the job was given up as the drive has it.
+void tell_unreadable(JobBench& bench, const run::RunStore& store);
 
 }  // namespace ecosort::inplace

@@ -119,9 +119,12 @@ Task<void> Journal::append(const State& state) {
   co_await write(state_block(sequence), sequence, Kind::state, payload);
 }
 
-// Nothing where no valid record of this kind begins.
+// Nothing where no valid record of this kind begins. Bytes that the file has, but that the drive does not give, may be a record:
+// IoError.
 Task<std::optional<Journal::Found>> Journal::read(std::uint64_t block, Kind kind) {
-  const std::size_t got = co_await reactor_.read(file_, block * journal_block_bytes, buffer_.data(), buffer_.size(), 0);
+  const std::uint64_t from = block * journal_block_bytes, size = file_.facts().size_bytes;
+  const std::uint64_t there = std::min<std::uint64_t>(size - std::min(size, from), buffer_.size());
+  const std::size_t got = co_await reactor_.read(file_, from, buffer_.data(), buffer_.size(), there);
   Frame frame{};
   if (got < sizeof frame) co_return std::nullopt;
   std::memcpy(&frame, buffer_.data(), sizeof frame);

@@ -2,7 +2,7 @@
 //
 //   keep_line_runs.h    lines of the inputs become durable runs
 //   merge_line_runs.h   runs become fewer runs, and then the output, checkpoint by checkpoint
-//   resumable_lines.h   start, resume, abandon
+//   rows_job.h          start, resume, abandon
 #pragma once
 
 #include <cstdint>

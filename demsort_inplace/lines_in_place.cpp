@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "demsort_inplace/journal.h"
-#include "demsort_inplace/resumable_lines.h"
+#include "demsort_inplace/row_files.h"
 #include "demsort_inplace/space_plan.h"
 #include "formats/lines/line_run.h"
 #include "run/run_block.h"

@@ -93,7 +93,7 @@ std::uint64_t formation_bytes_left(const LinesBench& bench) {
 
 void plan_progress(LinesBench& bench) { (void)plan(bench, 0); }
 
-void plan_resumed_progress(LinesBench& bench, std::uint64_t recheck) {
+void plan_job_progress(LinesBench& bench, std::uint64_t recheck) {
   const auto [before_last_merge, all] = plan(bench, recheck);
   bench.progress.skip_phases(bench.is_complete ? all : bench.state ? before_last_merge : bench.is_formed() ? 1 : 0);
 }

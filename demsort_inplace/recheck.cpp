@@ -73,13 +73,4 @@ Task<void> recheck(Workbench& bench, const io::File& result, bool into_input) {
     refuse_output(bench, result, {found, bench.state->hash, "records", "its records are not in order"});
 }
 
-Task<void> recheck_complete(Workbench& bench, const std::string& path, bool into_input) {
-  if (!bench.storage.exists(path)) co_return;
-  const io::FilePtr result = bench.storage.open_named(path, io::Role::output, io::Caching::direct_if_possible);
-  check_length(bench, *result, bench.layout.bytes());
-  begin_recheck(bench, recheck_bytes(bench, into_input));
-  co_await recheck(bench, *result, into_input);
-  bench.end();
-}
-
 }  // namespace ecosort::inplace

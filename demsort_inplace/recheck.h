@@ -6,8 +6,6 @@
 // and the runs carry checksums.)
 #pragma once
 
-#include <string>
-
 #include "demsort_inplace/workbench.h"
 
 namespace ecosort::inplace {
@@ -30,8 +28,5 @@ struct OutputDifference {
 // Of an open result with a state in the journal; `into_input`: it is what is left of the input, to which runs are put back.
 // OutputChanged, with nothing changed. Says in the report what was read, or that the drive was trusted.
 [[nodiscard]] Task<void> recheck(Workbench& bench, const io::File& result, bool into_input);
-
-// Of a job that is complete: the file `path`, unless that has its final name already. A phase of its own.
-[[nodiscard]] Task<void> recheck_complete(Workbench& bench, const std::string& path, bool into_input);
 
 }  // namespace ecosort::inplace

@@ -44,7 +44,7 @@ def look_ahead(connection: sqlite3.Connection, job: Job, named: Named) -> list[s
         fault = _left_by_another(connection, output) or fault
     if fault and not is_later:
         raise QueueError(fault)
-    shortage = shortage_of(done)
+    shortage = shortage_of(done, job.directory)
     return [f"as things are now, the job {what}" for what in (f"would fail: {fault}" if fault else "", shortage) if what]
 
 

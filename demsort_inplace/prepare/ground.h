@@ -39,9 +39,6 @@ void check_file_size_limit(std::uint64_t largest_bytes);
 // large as they must.
 void check_limits(const Layout& layout, bool is_in_place);
 
-// Of a new job of fixed records. `threads`: as asked for, 0: as many as there are processors whenever it continues.
-[[nodiscard]] JobHeader header_of(const planner::Wanted& wanted, const SpacePlan& plan, unsigned threads, bool reread);
-
 // NotEnoughSpace for a job beside its output, with how much is needed there, and how much is free.
 [[noreturn]] void refuse_space(const std::string& directory, std::uint64_t need_bytes, std::uint64_t free_bytes);
 

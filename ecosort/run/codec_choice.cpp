@@ -25,7 +25,7 @@ double sort_s(const Pace& pace, double ratio, double pack_s) noexcept {
          phase_s(run_s + pace.drive_s, pace.compute_s + unpack_share * pack_s / threads);
 }
 
-// The same in joules.
+// Counts joules instead.
 double sort_j(const Pace& pace, double ratio, double pack_s, const planner::PowerModel& power) noexcept {
   const double processors_s = 2 * pace.compute_s * pace.threads + pack_s * (1 + unpack_share);
   const double moved_bytes = (pace.reads_input ? 1 : 0) + 2 / ratio + 1;

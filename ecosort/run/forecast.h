@@ -39,7 +39,7 @@ class Forecast {
 
   // Notes with which record a run block begins, if it is a multiple of the stride.
   void set(std::size_t run, std::uint64_t run_block, const records::Encoder& encoder, const std::byte* first);
-  // Returns that of a run block that is a multiple of the stride.
+  // Returns the key of a run block that is a multiple of the stride.
   [[nodiscard]] ForecastKey at(std::size_t run, std::uint64_t run_block) const { return runs_[run][run_block / stride_]; }
   [[nodiscard]] std::span<const ForecastKey> keys(std::size_t run) const { return runs_[run]; }
 

@@ -48,7 +48,7 @@ class PackedRuns : public RunStore {
   // NotEnoughMemory.
   [[nodiscard]] Task<void> find_packed(std::size_t number, std::uint64_t first_block, std::uint64_t stored_bytes);
 
-  // Returns that of the places of packed blocks.
+  // Returns the memory of the places of packed blocks.
   [[nodiscard]] std::uint64_t peak_index_bytes() const noexcept { return peak_places_ * planner::place_bytes; }
 
  protected:

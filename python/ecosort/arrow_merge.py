@@ -55,12 +55,12 @@ class Shares:
 
     @property
     def program(self) -> int:
-        """Returns that of the process that sorts the keys; less than 2 MiB sort nothing."""
+        """Returns the memory of the process that sorts the keys; less than 2 MiB sort nothing."""
         return max(self.memory // 4, 2 << 20)
 
     @property
     def run(self) -> int:
-        """That of the rows of a run is there twice, in buffers up to twice as large; their keys may be as long."""
+        """Rows of a run are there twice, in buffers up to twice as large; their keys may be as long."""
         return min(self.memory // 16, 512 << 20)
 
     @property

@@ -1,4 +1,4 @@
-"""Who may see and change the queue by the page.
+"""Decides who may see and change the queue by the page.
 
 Host       must be a name that the service listens at (DNS rebinding)
 Origin     of a change must be this page: the host and port that was asked, or, behind a proxy, a name given with --host

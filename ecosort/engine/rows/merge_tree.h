@@ -22,8 +22,8 @@
 
 namespace ecosort::lines {
 
-// What is merged: a run, stored or in an input, or a file that somebody sorted. The starter of a merge owns it and lets go of it
-// afterwards, because several parts of it may be merged at the same time.
+// A merge has these inputs: a run, stored or in an input, or a file that somebody sorted. The starter of a merge owns it and lets
+// go of it afterwards, because several parts of it may be merged at the same time.
 struct MergeInput {
   RowRun run;
   std::string name;

@@ -124,9 +124,9 @@ def _measure(bench: Bench, kind: str, drives: list[str], settings: dict[str, int
 
 
 @click.command(cls=options.OneLineErrors)
-@click.option("--build", type=click.Path(path_type=Path), required=True, help="Where the programs are.")
+@click.option("--build", type=click.Path(path_type=Path), required=True, help="Directory of the programs.")
 @click.option("--dir", "place", type=click.Path(path_type=Path), required=True, help="For data; faster than what is simulated.")
-@click.option("--bytes", "size", default=200_000_000, show_default=True, help="Of each input.")
+@click.option("--bytes", "size", default=200_000_000, show_default=True, help="Size of each input.")
 @click.option("--memory", type=SIZE, default=MEMORY, show_default=True)
 @click.option("--rounds", default=5, show_default=True)
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), default=KINDS)
