@@ -11,7 +11,7 @@ namespace ecosort::library {
 
 namespace {
 
-// The system would take what stands before the NUL for the name.
+// The system would take the text before the NUL for the name.
 void check_name(const std::string& name) {
   if (name.find('\0') != std::string::npos) throw UsageError("a file name contains a NUL");
 }

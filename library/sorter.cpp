@@ -101,7 +101,7 @@ class Framing {
  private:
   static constexpr std::size_t benchmark_record_size = 100;
 
-  // Of the row that begins at `at`, with its end; 0: that is not there.
+  // Measures the row that begins at `at`, with its end; 0: that is not there.
   [[nodiscard]] std::size_t next_bytes(std::span<const std::byte> bytes, std::size_t at) const {
     const char* const begin = reinterpret_cast<const char*>(bytes.data());
     bool is_inside = false;

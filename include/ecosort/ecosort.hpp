@@ -225,7 +225,7 @@ class ECOSORT_API Sorter {
   // No more rows come: gives them in order. Once.
   [[nodiscard]] Reader finish();
 
-  // The same as a range: begin() finishes, once.
+  // Gives the rows as a range; begin() finishes, once.
   [[nodiscard]] Reader::Iterator begin();
   [[nodiscard]] static std::default_sentinel_t end() noexcept { return {}; }
   // After the end of that range; before it UsageError.
