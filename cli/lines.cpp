@@ -72,7 +72,7 @@ std::string plain_output_notice(const LinesOptions& options) {
 // Tells once each what the contents of the inputs suggest.
 lines::FirstLook contents_look(const LinesOptions& options, LineContents contents) {
   if (options.quiet) return {};
-  return [&options, contents](const std::string& name, lines::Text first) mutable {
+  return [&options, contents](const std::string& name, Text first) mutable {
     for (const std::string& notice : contents.look(name, first)) print_notice(options, notice);
   };
 }

@@ -16,7 +16,7 @@ std::uint64_t first_block_left(const Workbench& bench, std::uint64_t run) {
   return (bench.consumed(run) - bench.first_adopted(run)) / bench.layout.run_block.records;
 }
 
-// What was given up of a run may be there once more after a crash.
+// Punches again what was given back of a run: it may be there once more after a crash.
 Task<void> punch_again(Workbench& bench, std::uint64_t run) {
   const std::size_t number = bench.numbers[run];
   const std::uint64_t head = bench.layout.head_bytes;

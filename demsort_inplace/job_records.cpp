@@ -55,13 +55,13 @@ void set_kind(RecordKey& key, std::uint64_t kind) {
   if (kind >> 24U != 0) Reader::fail();
 }
 
-// Of runs of records and of rows.
+// Checks runs of records and of rows.
 void check_head(const Layout& layout) {
   if (!std::has_single_bit(layout.unit) || layout.unit < page_bytes) Reader::fail();
   if (layout.head_bytes > run::most_head_bytes || layout.head_bytes % layout.unit != 0) Reader::fail();
 }
 
-// What the arithmetic of a Layout takes for granted.
+// Checks what the arithmetic of a Layout takes for granted.
 void check(const Layout& layout) {
   const bool has_sizes = layout.records > 0 && layout.record_size > 0 && layout.piece_records > 0 && layout.run_block.records > 0;
   const bool fits =

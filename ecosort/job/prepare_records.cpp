@@ -34,7 +34,8 @@ void check_really_empty(const io::File& file) {
     throw UsageError(fmt::format("'{}' has contents but no size; pipe them into standard input instead", file.path()));
 }
 
-// What an interrupted run left in the output's directory (only where files cannot be unnamed), and how this one will write.
+// Looks at what an interrupted run left in the output's directory (only where files cannot be unnamed), and how this one will
+// write.
 void look_at_output_directory(PreparedRecords& resolved, io::PosixStorage& storage) {
   if (resolved.job.output == "-") return;
   const std::string directory = io::resolve_output(resolved.job.output).directory;
@@ -152,8 +153,8 @@ planner::Wanted wanted_of(const Request& request, const std::vector<engine::Inpu
   return wanted;
 }
 
-// Better said now than killed in an hour. Whoever exceeds a control group is killed without a word, so that there the overhead
-// counts; an eighth is in use already.
+// Better said now than killed in an hour. A process that exceeds a control group is killed without a word, so that there the
+// overhead counts; an eighth is in use already.
 void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const planner::Machine& machine) {
   const std::uint64_t overhead = machine.limited_by.starts_with("cgroup") ? planner::fixed_overhead_bytes / 8 * 7 : 0;
   const std::uint64_t need = need_bytes + overhead;
@@ -167,7 +168,13 @@ void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, c
 void check_space(const Request& request, const PreparedRecords& prepared) {
   const std::vector<engine::Input>& inputs = prepared.job.inputs;
   const bool is_alone = inputs.size() == 1 && !request.unique;
-  check_space(prepared.space, is_alone ? if_fit_in_place(*inputs.front().file, inputs.front().opened.device) : "");
+  try {
+    check_space(prepared.space,
+                [&] { return is_alone ? if_fit_in_place(*inputs.front().file, inputs.front().opened.device) : std::string(); });
+  } catch (NoRoom& error) {
+    error.format = prepared.job.plan.wanted.format;
+    throw;
+  }
 }
 
 PreparedRecords prepare_records(const Request& request, io::PosixStorage& storage, Leeway leeway) {

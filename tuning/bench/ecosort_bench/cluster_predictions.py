@@ -1,6 +1,6 @@
 """docs/cluster-predictions.md and its chart: published sorts beside what the simulator says, and 100 TB on 10 to 1000 nodes.
 
-`python -m ecosort.cluster.predictions DOCS` writes both; a test compares them with what is committed.
+`python -m ecosort_bench.cluster_predictions DOCS` writes both; a test compares them with what is committed.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ecosort.cluster.plan_text import size_text
 from ecosort.cluster.planner import plan_shape
-from ecosort.cluster.published import fds_drive_mb_s, published
 from ecosort.cluster.rates import Rates
 from ecosort.cluster.simulator import JobPrediction, predict
+from ecosort.text import size_text
+
+from ecosort_bench.published_sorts import fds_drive_mb_s, published
 
 NODES = (10, 20, 50, 100, 200, 500, 1000)
 _INPUT_BYTES = 100 * 10**12
@@ -44,8 +45,8 @@ def markdown() -> str:
     """The whole page."""
     return f"""# What the simulator predicts
 
-Written by `make cluster-tables`; the numbers and where they stand are in `python/ecosort/cluster/published.py`. The planner is
-the one of `ecosort cluster sort`; the simulator (`simulator.py`) runs its tasks on nodes with the rates given.
+Written by `make cluster-tables`; the numbers and their sources are in `tuning/bench/ecosort_bench/published_sorts.py`. The
+planner is the one of `ecosort cluster sort`; the simulator (`simulator.py`) runs its tasks on nodes with the rates given.
 
 ## Published sorts
 

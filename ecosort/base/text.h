@@ -1,0 +1,11 @@
+// What all formats call the bytes of a row or of a part of it.
+#pragma once
+
+#include <string_view>
+
+namespace ecosort {
+
+// Lies elsewhere, without the byte that ends rows. Texts compare as unsigned bytes.
+using Text = std::string_view;
+
+}  // namespace ecosort
