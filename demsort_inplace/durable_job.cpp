@@ -75,7 +75,7 @@ Task<void> open_and_sort(JobKernel& kernel) {
   co_await bring_to_end(kernel);
 }
 
-// A result that has its name is not read again: whoever finds it may have written to it.
+// A result that has its name is not read again: a user who finds it may have written to it.
 Task<void> recheck_complete(JobKernel& kernel) {
   JobBench& bench = kernel.bench;
   if (!bench.storage.exists(kernel.result)) co_return;
@@ -123,12 +123,13 @@ Task<void> give_up(JobBench& bench) {
   bench.state = std::move(state);
 }
 
-// The result was synced, so that a failed close can lose nothing; but it is told.
+// The result was synced, so that a failed close can lose nothing; but it is reported.
 void publish_and_clean_up(JobBench& bench, const std::string& result, bool is_sorted) {
   const bool is_in_place = bench.header.is_in_place();
   bench.log.begin("publish", bench.reactor.traffic());
   bench.progress.begin(engine::Phase::sync, 0);
-  if (bench.is_complete && bench.storage.exists(result)) {  // whoever completed it had no time to tell what it could not keep
+  if (bench.is_complete &&
+      bench.storage.exists(result)) {  // the process that completed it had no time to report what it could not keep
     const io::FilePtr file = bench.storage.open_named(result, io::Role::output, io::Caching::buffered);
     keep_attributes(bench, *file);
   }

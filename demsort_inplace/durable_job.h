@@ -26,7 +26,7 @@ class JobKernel {
   JobKernel& operator=(const JobKernel&) = delete;
   virtual ~JobKernel() = default;
 
-  // Tells the progress what the whole job moves, and what of that was done before; `recheck` bytes are read again first.
+  // Reports to the progress what the whole job moves, and what of that was done before; `recheck` bytes are read again first.
   virtual void plan_progress(std::uint64_t recheck) = 0;
   // Makes the journal, all files and their space, and in place takes FILE last. A failure is undone by the caller.
   [[nodiscard]] virtual Task<void> create();
@@ -35,7 +35,7 @@ class JobKernel {
   // Opens what the journal names, compares all lengths, reads the result again (recheck()), and only then brings every file to
   // the length that the journal gives it.
   [[nodiscard]] virtual Task<void> open() = 0;
-  // What the journal says of the result must be what the file holds: throws OutputChanged (recheck.h).
+  // Compares what the file holds with what the journal says of the result: throws OutputChanged (recheck.h).
   [[nodiscard]] virtual Task<void> recheck(const io::File& file) = 0;
   // Returns how many bytes recheck() reads: none where there is no state yet, or the drive is trusted.
   [[nodiscard]] virtual std::uint64_t recheck_bytes() const = 0;
@@ -63,7 +63,7 @@ class JobKernel {
 void begin_job(JobKernel& kernel);
 void continue_job(JobKernel& kernel);
 
-// Of a result that is not what was written to it, when it was read back.
+// Refuses a result that is not what was written to it, when it was read back.
 [[noreturn]] void refuse_reread(const JobBench& bench);
 
 // The journal says that a job is abandoned which has nothing to put back. Its directory is removed by the caller.

@@ -17,14 +17,14 @@
 
 namespace ecosort::inplace {
 
-// What a job runs on. All of it outlives the calls.
+// A job runs on these. All of it outlives the calls.
 struct Environment {
   io::NamedStorage& storage;
   io::Queue& queue;
   engine::Progress& progress;
   engine::PhaseLog& log;
   const std::atomic<int>& interrupted;  // a signal number: stop at the next checkpoint, and throw Interrupted
-  bool trusts_drive = false;            // what stands of an output is not read again (recheck.h)
+  bool trusts_drive = false;            // what is there of an output is not read again (recheck.h)
 };
 
 // Coordinator only. Members are declared in the order in which they may be used.
@@ -70,7 +70,7 @@ void begin_recheck(JobBench& bench, std::uint64_t bytes);
 // Nothing is done with them any more, and they are about to be removed: FUSE and NFS keep what is removed while it is open.
 void close_files(JobBench& bench) noexcept;
 
-// After a failure before the job began: removes what was created. Best effort: the error that led here is the one to tell.
+// After a failure before the job began: removes what was created. Best effort: the error that led here is the one to report.
 void discard_preparation(JobBench& bench) noexcept;
 
 // IoError where a file is shorter than the journal says: somebody or the drive took a part of it, or the journal itself has lost

@@ -69,7 +69,7 @@ std::uint64_t Journal::state_block(std::uint64_t sequence) const noexcept {
 
 std::uint64_t Journal::run_block(std::uint64_t run) const noexcept { return header_blocks_ + state_places * state_blocks_ + run; }
 
-// As it was opened; a crash may have left the last places half made.
+// Counts as it was opened; a crash may have left the last places half made.
 std::uint64_t Journal::places_in_file() const noexcept {
   const std::uint64_t blocks = file_.facts().size_bytes / journal_block_bytes;
   return blocks - std::min(blocks, run_block(0));
@@ -153,7 +153,7 @@ bool begins_as_of_cluster(const char* bytes) {
 }  // namespace
 
 Task<std::optional<JobHeader>> Journal::read_header() {
-  // The length of the header stands in its first block; that it is nonsense is found out by the checksum.
+  // The length of the header is in its first block; that it is nonsense is found out by the checksum.
   constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20U;
   job_ = 0;
   buffer_ = budget_.allocate(journal_block_bytes, "the header of the journal");

@@ -1,4 +1,4 @@
-// How far a job of lines is: what all its phases move, and what of that was done, here or before an interruption.
+// Computes how far a job of lines is: what all its phases move, and what of that was done, here or before an interruption.
 #pragma once
 
 #include <cstdint>

@@ -48,7 +48,7 @@ class PutBackLinesKernel : public JobKernel {
         end_(into_input_ ? bytes_in_runs(job) : bytes_of_runs()),
         file_end_(std::min(round_up(end_, unit_), input_bytes(job))) {}
 
-  // What the output holds is read again before runs are put behind it, and all that was put back at the end.
+  // Plans to read again what the output holds before runs are put behind it, and all that was put back at the end.
   void plan_progress(std::uint64_t recheck) override {
     const std::uint64_t written = 2 * merged_bytes();
     if (bench_.is_complete) return bench_.progress.plan_job(1, std::max<std::uint64_t>(written + recheck, 1), written);
@@ -81,7 +81,7 @@ class PutBackLinesKernel : public JobKernel {
     co_return *bench_.state;
   }
 
-  // What is given back, as the drive has it, is what the runs were made of; the rest of the input was not touched.
+  // Verifies that what is given back, as the drive has it, is what the runs were made of; the rest of the input was not touched.
   [[nodiscard]] std::uint64_t reread_bytes(const State& /*state*/) const override { return bench_.trusts_drive ? 0 : end_; }
   Task<void> reread(const State& /*state*/) override {
     records::MultisetHash expected;
@@ -101,7 +101,7 @@ class PutBackLinesKernel : public JobKernel {
   }
 
  private:
-  // Of lines that the output has, of a job that is not given up yet.
+  // Returns whether the output has lines, in a job that is not given up yet.
   [[nodiscard]] bool is_sorted() const {
     return bench_.state && (bench_.state->kind == State::Kind::merging || bench_.state->kind == State::Kind::merged);
   }
@@ -114,7 +114,7 @@ class PutBackLinesKernel : public JobKernel {
   }
   [[nodiscard]] std::uint64_t merged_bytes() const { return bench_.state && bench_.state->lines ? now().bytes : 0; }
 
-  // Of the output. What of its last unit is needed is in the spare file once the job is being abandoned.
+  // Returns those of the output. What of its last unit is needed is in the spare file once the job is being abandoned.
   [[nodiscard]] std::uint64_t durable_bytes() const {
     return is_abandoning() ? round_down(now().bytes, unit_) : round_up(merged_bytes(), unit_);
   }
@@ -203,7 +203,7 @@ class PutBackLinesKernel : public JobKernel {
     }
   }
 
-  // What follows the lines of the runs within a unit: the beginning of the rest of the input, and zeros beyond its end.
+  // Appends what follows the lines of the runs within a unit: the beginning of the rest of the input, and zeros beyond its end.
   Task<std::size_t> append_last_unit(std::byte* to) {
     std::memset(to, 0, round_up(end_, unit_) - end_);
     if (!into_input_) co_return 0;

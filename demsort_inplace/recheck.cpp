@@ -26,13 +26,13 @@ Task<records::MultisetHash> hash_of_tail(Workbench& bench, const io::File& resul
   co_return hash;
 }
 
-// What the hash of the last state is of.
+// Returns what the hash of the last state is of.
 engine::RecordRange hashed_records(const Workbench& bench, bool into_input) {
   if (!bench.state) return {};
   return {into_input ? bench.layout.records_left(bench.done.size()) : 0, bench.state->records};
 }
 
-// Of these the records that the file has as a whole.
+// Returns those of these records that the file has as a whole.
 engine::RecordRange records_in_file(const Workbench& bench, bool into_input) {
   engine::RecordRange range = hashed_records(bench, into_input);
   const std::uint64_t size = bench.layout.record_size;

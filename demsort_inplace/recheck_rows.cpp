@@ -27,7 +27,7 @@ void require_memory(const LinesBench& bench, std::size_t longest) {
       bench.memory.limit_bytes(), bench.memory.used_bytes() + need);
 }
 
-// Of what the file holds by `state`.
+// Reads back what the file holds by `state`.
 Task<ReadBack> read_back(LinesBench& bench, const io::File& file, const State& state) {
   const RunDone* const header = bench.header_run();
   const std::uint64_t header_bytes = header == nullptr ? 0 : header->lines->bytes;

@@ -1,4 +1,4 @@
-// What is read back of the output of a job of rows: what a crash left of it (recheck.h), and with `--verify=reread` the whole.
+// Reads back the output of a job of rows: what a crash left of it (recheck.h), and with `--verify=reread` the whole.
 #pragma once
 
 #include "demsort_inplace/lines_bench.h"

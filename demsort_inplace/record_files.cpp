@@ -53,7 +53,7 @@ void open_beside(Workbench& bench) {
   if (has_new) storage.sync_directory(bench.paths.directory);
 }
 
-// Of the result: where its last unit is kept in the journal, that does not count.
+// Returns those of the result that are durable: where its last unit is kept in the journal, that does not count.
 std::uint64_t durable_result_bytes(const Workbench& bench, bool into_input) {
   const Layout& layout = bench.layout;
   if (!bench.state) return into_input ? layout.input_length(layout.records_left(bench.done.size())) : 0;

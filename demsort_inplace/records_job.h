@@ -10,11 +10,11 @@
 
 namespace ecosort::inplace {
 
-// What a job must remember of its inputs. `inputs` are regular files.
+// Returns what a job must remember of its inputs. `inputs` are regular files.
 [[nodiscard]] std::vector<InputIdentity> identities(const std::vector<engine::Input>& inputs);
 
 // Sorts the inputs, which are open and were found fit: in place FILE at `path`, open for reading and writing, else those of the
-// header into `path`, where what stands is replaced when the result is complete. Throws as sort() does. Until the job begins a
+// header into `path`, where what is there is replaced when the result is complete. Throws as sort() does. Until the job begins a
 // failure leaves nothing behind and FILE untouched; from then on the job can be resumed, whatever is thrown.
 [[nodiscard]] engine::SortReport start(const std::string& path, std::vector<engine::Input> inputs, const JobHeader& header,
                                        const planner::Plan& plan, const Environment& environment);

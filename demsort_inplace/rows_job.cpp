@@ -112,7 +112,7 @@ lines::LinesReport report_of(LinesBench& bench) {
   return std::move(report);
 }
 
-// Best effort: the error that led here is the one to tell. `resume --abandon` removes what is left.
+// Best effort: the error that led here is the one to report. `resume --abandon` removes what is left.
 void try_to_abandon(const std::string& output, const Environment& environment) noexcept {
   try {
     (void)abandon_rows(output, examine(output, environment.storage, environment.queue), environment);
@@ -122,7 +122,7 @@ void try_to_abandon(const std::string& output, const Environment& environment) n
 }
 
 // Where the input is refused, the job can never come to its end, and goes: its runs are of no use once the input is another file,
-// and whoever sorts that is to find the name free.
+// and a sort of that is to find the name free.
 template <class Work>
 lines::LinesReport work_on_rows(const std::string& output, lines::LinesJob job, const JobHeader& header,
                                 const Environment& environment, const Work& work) {

@@ -11,8 +11,8 @@
 
 namespace ecosort::inplace {
 
-// Sorts the inputs of the job, which are open and those of the header, into `output`; what stands there is replaced when the
-// result is complete. In place `output` is FILE, the only input, which was found fit. Throws as sort_lines() does. Until the job
+// Sorts the inputs of the job, which are open and those of the header, into `output`; what is there is replaced when the result
+// is complete. In place `output` is FILE, the only input, which was found fit. Throws as sort_lines() does. Until the job
 // directory is complete a failure leaves nothing behind; from then on the job can be resumed, whatever is thrown.
 [[nodiscard]] lines::LinesReport start_rows(const std::string& output, lines::LinesJob job, const JobHeader& header,
                                             const Environment& environment);

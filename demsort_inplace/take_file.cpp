@@ -54,7 +54,7 @@ Task<void> take_space(JobBench& bench, std::uint64_t spare_bytes) {
   sync_names(bench);
 }
 
-// What stood under the name by then must be the file that was found fit.
+// The file that had the name by then must be the one that was found fit.
 void take_file(JobBench& bench, const io::File& file, const io::FileState& before, std::uint64_t size_bytes) {
   io::NamedStorage& storage = bench.storage;
   const io::FileState found = storage.state(file);

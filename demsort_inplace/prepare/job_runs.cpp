@@ -39,7 +39,7 @@ void check_under_way(const std::string& file, const JobStatus& status) {
 
 constexpr const char* gave_up_parts = "it has given up parts of them already";
 
-// What is in no run of the job yet.
+// Finds what is in no run of the job yet.
 class Rest {
  public:
   Rest(const JobPaths& paths, const JournalContents& contents, io::NamedStorage& storage)

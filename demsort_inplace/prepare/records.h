@@ -31,7 +31,7 @@ struct PreparedRecords {
   [[nodiscard]] bool is_empty() const noexcept { return wanted.input_records == 0; }
 };
 
-// Of the request inputs, output, format, place, memory, threads and compression count. Nothing to sort leaves `choice` empty.
+// Uses of the request inputs, output, format, place, memory, threads and compression. Nothing to sort leaves `choice` empty.
 // UsageError for what cannot be, NotEnoughMemory. Whether the space suffices is left to require_space(). With `assumed_bytes`: to
 // be planned only, for inputs that are not there.
 [[nodiscard]] PreparedRecords prepare_records(const Request& request, std::uint64_t assumed_bytes, io::PosixStorage& storage);

@@ -51,7 +51,7 @@ lines::LinePlan kept_plan(const lines::LinesJob& job, std::size_t block_bytes) {
                         given, enough + 1);
 }
 
-// How the runs of a job are compressed.
+// Says how the runs of a job are compressed.
 struct KeptCompression {
   codec::RunCompression wanted = {};
   std::uint64_t assumed_ratio = 0;  // thousandths; 0: none
@@ -68,7 +68,7 @@ KeptCompression kept_compression_of(const Compression& compression) {
 // Coders of runs with such blocks take their part of the memory of `job`, which has none yet.
 void set_packing(lines::LinesJob& job, const KeptCompression& compression, std::uint64_t input_bytes, std::size_t block_bytes) {
   if (compression.wanted.is_none()) return;
-  // Of runs and of what they are merged into; a run beyond that is stored as it is.
+  // Counts those of runs and of what they are merged into; a run beyond that is stored as it is.
   const std::uint64_t blocks = 2 * div_up(input_bytes, block_bytes - run::trailer_bytes);
   planner::PackingPlan& packing = job.codecs.runs;
   packing =

@@ -18,8 +18,8 @@
 
 namespace ecosort::inplace {
 
-// What the journal of a job keeps of a request, and back, with the file of the job as its output. UsageError for a job that an
-// older program began: it has words of a command line.
+// Convert what the journal of a job keeps of a request, and back, with the file of the job as its output. UsageError for a job
+// that an older program began: it has words of a command line.
 [[nodiscard]] LineTerms kept_terms(const Request& request);
 [[nodiscard]] Request request_of(const JobHeader& header, const std::string& file);
 
@@ -55,10 +55,11 @@ void require_space(const PreparedRows& prepared);
 [[nodiscard]] PreparedRows prepare_lines_in_place(const Request& request, io::PosixStorage& storage);
 void require_space_in_place(const PreparedRows& prepared);
 
-// Of a job that is there: with the means of this time, the rest is the journal's. NotEnoughMemory where they are too few for it.
+// Prepares a job that is there: with the means of this time, the rest is the journal's. NotEnoughMemory where they are too few
+// for it.
 [[nodiscard]] lines::LinesJob prepare_resumed_rows(const Request& request, const JobHeader& header, io::PosixStorage& storage);
 
-// How far a job is, in bytes.
+// Says how far a job is, in bytes.
 struct RowsProgress {
   std::uint64_t inputs = 0, in_runs = 0, in_output = 0;
 };

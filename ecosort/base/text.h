@@ -1,4 +1,4 @@
-// What all formats call the bytes of a row or of a part of it.
+// All formats name the bytes of a row or of a part of it so.
 #pragma once
 
 #include <string_view>

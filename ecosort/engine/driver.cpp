@@ -7,13 +7,6 @@
 
 namespace ecosort::engine {
 
-namespace {
-
-// Publishing syncs an output anyway. What takes so long that a signal should be able to end it is synced before.
-constexpr std::uint64_t synced_with_its_name = std::uint64_t{1} << 20U;
-
-}  // namespace
-
 void Driver::run() {
   main_.spawn(sort());
   try {
@@ -30,7 +23,7 @@ void Driver::run() {
 }
 
 Task<void> Driver::sort() {
-  output_ = open_output(bench_.storage, path_, caching());
+  output_ = open_output(bench_.storage, path_, caching_of_output(kernel_.most_output_bytes(), reread_));
   const std::optional<Step> formation = kernel_.open(*output_);
   if (formation) {
     bench_.begin(formation->name, Phase::run_formation, formation->bytes, formation->share);
@@ -63,12 +56,6 @@ Task<void> Driver::merge_runs() {
   }
 }
 
-// A small output goes through the page cache, from which one sync writes it; what is read again comes from the device.
-io::Caching Driver::caching() const {
-  const bool is_small = !reread_ && kernel_.most_output_bytes() <= synced_with_its_name;
-  return is_small ? io::Caching::buffered : io::Caching::direct_if_possible;
-}
-
 // Promise P1: what came in goes out, by count and by hash, from different buffers. Before anything gets a name.
 void Driver::verify() const {
   const auto [in, out, expected] = kernel_.proof();
@@ -81,7 +68,8 @@ void Driver::verify() const {
 Task<void> Driver::sync() {
   bench_.begin("sync", Phase::sync, 0);
   co_await kernel_.complete_output();
-  if (!is_stream() && (reread_ || kernel_.written_bytes() > synced_with_its_name)) co_await bench_.reactor.sync(*output_);
+  // Publishing syncs an output anyway. What may take long is synced here, where a signal ends it.
+  if (!is_stream() && (reread_ || kernel_.written_bytes() > most_cached_output_bytes)) co_await bench_.reactor.sync(*output_);
   bench_.end();
 }
 

@@ -58,7 +58,7 @@ class Kernel {
   // Nothing: there are no records.
   [[nodiscard]] virtual std::optional<Step> last_merge() = 0;
   [[nodiscard]] virtual Task<void> merge_to_output() = 0;
-  // What goes out behind the merged records as it is. Nothing: there is none.
+  // Says what goes out behind the merged records as it is. Nothing: there is none.
   [[nodiscard]] virtual std::optional<Step> rest() { return std::nullopt; }
   [[nodiscard]] virtual Task<void> append_rest() { co_return; }
   [[nodiscard]] virtual Proof proof() const = 0;
@@ -88,7 +88,6 @@ class Driver {
   Task<void> merge_runs();
   Task<void> sync();
   Task<void> reread();
-  [[nodiscard]] io::Caching caching() const;
   void verify() const;
   void publish();
   [[nodiscard]] bool is_stream() const noexcept { return output_->facts().is_stream; }

@@ -9,6 +9,10 @@
 
 namespace ecosort::engine {
 
+io::Caching caching_of_output(std::uint64_t most_bytes, bool reread) noexcept {
+  return reread || most_bytes > most_cached_output_bytes ? io::Caching::direct_if_possible : io::Caching::buffered;
+}
+
 io::FilePtr open_output(io::Storage& storage, const std::string& output, io::Caching caching) {
   if (output == "-") return storage.open_standard_output();
   const std::string parent = std::filesystem::path(output).parent_path().string();

@@ -35,7 +35,7 @@ auto uninterrupted(Call call) {
   }
 }
 
-// What denied the name is the directory that it is in, where there is no such file yet.
+// The directory of the name denied it, where there is no such file yet.
 [[noreturn]] void fail_to_open(const std::string& name, int error) {
   std::string denier = io::denied_on_the_way(name, error);
   const std::string parent = std::filesystem::path(name).parent_path().string();

@@ -22,7 +22,7 @@ struct KeptRunSet {
   std::vector<KeptRun> headers;  // of what stays on top: no more than one for each job
 };
 
-// Of these jobs, by their numbers, runs may be missing: what these would hold is in their inputs.
+// Runs of these jobs, by their numbers, may be missing: what these would hold is in their inputs.
 using UnfinishedJobs = std::vector<std::uint64_t>;
 
 // UsageError and DamagedRun as prepare_runs() has them.

@@ -9,6 +9,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "engine/open_output.h"
 #include "io/direct_io.h"
 #include "io/temporary_name.h"
 #include "job/benchmark_records.h"
@@ -67,8 +68,11 @@ planner::Plan make_plan(planner::Wanted wanted, Leeway leeway, PreparedRecords& 
 }
 
 // Requests to the output are whole units of this. Nothing but an unnamed file is created, and it is gone at once.
-std::uint64_t output_unit(const PreparedRecords& resolved, io::Storage& storage) {
+std::uint64_t output_unit(const PreparedRecords& resolved, bool reread, io::Storage& storage) {
   if (resolved.job.output == "-" || !resolved.output_has_no_temporary_name) return 1;
+  const planner::Wanted& wanted = resolved.job.plan.wanted;
+  const std::uint64_t bytes = wanted.size_unknown ? UINT64_MAX : wanted.input_records * wanted.format.record_size;
+  if (engine::caching_of_output(bytes, reread) == io::Caching::buffered) return 1;
   const std::string directory = io::resolve_output(resolved.job.output).directory;
   return storage.create_unnamed(directory, io::Role::output, io::Caching::direct_if_possible)->write_unit();
 }
@@ -198,7 +202,7 @@ PreparedRecords prepare_records(const Request& request, io::PosixStorage& storag
   if (!leeway.space_is_only_told) check_space(request, prepared);
   job.output = request.place.output == "-" ? "-" : io::resolve_output(request.place.output).path;
   look_at_output_directory(prepared, storage);
-  planner::account_edges(job.plan, extents_of(job.inputs), output_unit(prepared, storage));
+  planner::account_edges(job.plan, extents_of(job.inputs), output_unit(prepared, request.verification.reread, storage));
   job.unique = request.unique;
   job.reread = request.verification.reread;
   return prepared;
@@ -228,7 +232,8 @@ PreparedRecords prepare_assumed(const Request& request, std::uint64_t assumed_re
   job.plan = make_plan(wanted, leeway, prepared);
   for (const std::string& directory : job.directories) job.runs_give_back &= io::reuses_released_space(directory);
   prepared.space = space_needs(job.plan, job.directories, job.runs_give_back, job.output, storage);
-  planner::account_edges(job.plan, {{0, assumed_records, wanted.input_alignment}}, output_unit(prepared, storage));
+  planner::account_edges(job.plan, {{0, assumed_records, wanted.input_alignment}},
+                         output_unit(prepared, request.verification.reread, storage));
   return prepared;
 }
 

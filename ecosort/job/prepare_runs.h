@@ -16,7 +16,7 @@ struct PreparedRuns {
   std::optional<PreparedLines> rows;
 };
 
-// What of the inputs of a job is in no run yet. One of the two.
+// Says what of the inputs of a job is in no run yet. One of the two.
 struct RestOfJob {
   std::uint64_t job = 0;  // its number
   std::vector<engine::Input> records;

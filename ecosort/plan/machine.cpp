@@ -30,7 +30,7 @@ std::optional<std::uint64_t> number_in(const std::string& path) {
   return parse_number(take_word(rest));  // "max" is no number: no limit
 }
 
-// Of the line that begins with the name.
+// Reads the value of the line that begins with the name.
 std::optional<std::uint64_t> value_of(std::string_view text, std::string_view name) {
   while (!text.empty()) {
     std::string_view line = take_line(text);

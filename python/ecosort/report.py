@@ -92,7 +92,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a sort is: `bytes` of `total_bytes` in its phase, `percent` in all, with `eta_s` seconds to go.
+    """Says how far a sort is: `bytes` of `total_bytes` in its phase, `percent` in all, with `eta_s` seconds to go.
 
     A megabyte has 10^6 bytes. `total_bytes`, `percent` and `eta_s` are None where no one can know them yet.
     """

@@ -19,7 +19,7 @@ class AppendRows {
 
   // `sink`: what was put into it is written. The memory of the merge is free again.
   [[nodiscard]] Task<void> append_to(LineSink& sink);
-  // Of those read, and of those written, with the blank ones that a format leaves out.
+  // Return the hashes of the rows that were read, and of those written, with the blank ones that a format leaves out.
   [[nodiscard]] const records::MultisetHash& read() const noexcept { return reader_.hash(); }
   [[nodiscard]] records::MultisetHash written() const { return written_ + reader_.dropped(); }
   [[nodiscard]] std::size_t longest() const noexcept { return longest_; }  // bytes, with the end

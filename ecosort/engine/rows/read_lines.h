@@ -37,7 +37,7 @@ struct ReadPlace {
   friend bool operator==(const ReadPlace&, const ReadPlace&) = default;
 };
 
-// What is left of inputs from a place on.
+// Holds what is left of inputs from a place on.
 struct RowsRest {
   std::vector<LineInput> inputs;
   ReadPlace from;

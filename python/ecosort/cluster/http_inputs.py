@@ -23,7 +23,7 @@ class _NoSuchRange(Exception):  # noqa: N818  # it says what it is
 
 
 def version(url: str) -> Version:
-    """By asking for the first byte: HEAD is not told what a range would be. An empty file has none."""
+    """Asks for the first byte: HEAD does not say what a range would be. An empty file has none."""
     try:
         with _answered(url, "GET", {"Range": "bytes=0-0"}) as answer:
             if answer.status == 206:

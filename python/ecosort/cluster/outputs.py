@@ -25,11 +25,11 @@ class Output:
     """
 
     def is_committed(self, events: Sequence[Event]) -> bool:
-        """Tells whether the result of this job is there. `events` are those of its journal."""
+        """Returns whether the result of this job is there."""
         raise NotImplementedError
 
     def has_part(self, part: int) -> bool:
-        """Tells whether the part has its name."""
+        """Returns whether the part has its name."""
         return False
 
     def prepare(self, sizes: Sequence[int], top_bytes: int) -> bool:
