@@ -6,6 +6,7 @@
 #include "base/byte_stream.h"
 #include "base/errors.h"
 #include "base/uint128.h"
+#include "demsort_inplace/kept_keys.h"
 #include "run/description.h"
 
 namespace ecosort::inplace {
@@ -37,8 +38,9 @@ class Reader : public ByteReader {
   }
 };
 
-constexpr std::uint64_t format_version = 10;
-constexpr std::uint64_t version_of_words = 9;  // jobs of rows keep the words of a command line, and no request
+constexpr std::uint64_t format_version = 11;
+constexpr std::uint64_t version_without_keys = 10;  // runs of records keep no keys of their forecast
+constexpr std::uint64_t version_of_words = 9;       // jobs of rows keep the words of a command line, and no request
 
 // The direction of a key, its type and its byte order in one word.
 std::uint64_t kind_of(const RecordKey& key) {
@@ -194,13 +196,14 @@ std::vector<std::byte> encode(const JobHeader& header) {
   out.add(std::uint64_t{header.lines.has_value()});
   if (header.lines) add_terms(out, *header.lines);
   if (header.kind == JobHeader::Kind::lines_in_place) out.add(header.lines->total_bytes);
+  if (!header.lines) out.add(layout.key_stride);
   return out.take();
 }
 
 JobHeader decode_header(std::span<const std::byte> bytes) {
   Reader in(bytes);
   const std::uint64_t version = in.next();
-  if (version != format_version && version != version_of_words) Reader::fail();
+  if (version < version_of_words || version > format_version) Reader::fail();
   JobHeader header;
   header.job = in.next();
   Layout& layout = header.layout;
@@ -227,10 +230,12 @@ JobHeader decode_header(std::span<const std::byte> bytes) {
     header.lines->total_bytes = in.next();
     if (header.inputs.size() != 1) Reader::fail();
   }
+  if (version > version_without_keys && !header.lines) layout.key_stride = in.next();
   in.end();
   check_head(layout);
   if (header.lines) return header;
   check(layout);
+  if (kept_keys_bytes(layout.run_run_blocks(0), layout.key_stride) > layout.head_bytes) Reader::fail();
   records::check_record_format(header.format);
   return header;
 }

@@ -111,8 +111,8 @@ Description::Format format_of(rows::Kind kind) noexcept {
   return Description::Format::lines;
 }
 
-std::uint64_t head_bytes_for(std::size_t order_bytes, std::size_t first_row_bytes, std::uint64_t unit) {
-  const std::uint64_t bytes = round_up(fixed_bytes + packed_bytes + order_bytes + first_row_bytes, unit);
+std::uint64_t head_bytes_for(std::size_t order_bytes, std::size_t first_row_bytes, std::uint64_t unit, std::uint64_t kept_bytes) {
+  const std::uint64_t bytes = round_up(fixed_bytes + packed_bytes + order_bytes + first_row_bytes + kept_bytes, unit);
   if (bytes <= most_head_bytes) return bytes;
   throw UsageError(fmt::format("the keys and the first row of a job that can be resumed may have {} bytes; these have {}",
                                most_head_bytes - fixed_bytes - packed_bytes, order_bytes + first_row_bytes));
@@ -121,7 +121,7 @@ std::uint64_t head_bytes_for(std::size_t order_bytes, std::size_t first_row_byte
 std::vector<std::byte> encode(const Description& d) {
   const std::string row = d.first_row.value_or("");
   const std::size_t size = fixed_bytes + (d.is_packed() ? packed_bytes : 0) + d.order.size() + row.size();
-  if (size > d.head_bytes) throw InternalError("the description of a run is longer than the room for it");
+  if (size + d.kept.size() > d.head_bytes) throw InternalError("the description of a run is longer than the room for it");
   ByteWriter out;
   for (const std::uint64_t value : {magic,
                                     version,
@@ -150,6 +150,7 @@ std::vector<std::byte> encode(const Description& d) {
   out.add(checksum_of(out.bytes().data(), out.bytes().size()));
   std::vector<std::byte> bytes = out.take();
   bytes.resize(d.head_bytes);
+  std::ranges::copy(d.kept, bytes.end() - static_cast<std::ptrdiff_t>(d.kept.size()));
   return bytes;
 }
 
