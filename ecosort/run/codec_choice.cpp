@@ -65,17 +65,21 @@ std::vector<PackTerms> ways_to_pack(const codec::RunCompression& wanted, std::ui
   std::vector<codec::BlockTerms> codecs{wanted.terms};
   const codec::BlockTerms lz4{codec::BlockCodec::lz4, 0};
   if (wanted.is_auto && wanted.terms != lz4) codecs.insert(codecs.begin(), lz4);
+  const bool has_rows = record_size == 0, is_prefix = wanted.terms.codec == codec::BlockCodec::prefix;
   std::vector<PackTerms> ways;
+  if (has_rows && (wanted.is_auto || is_prefix)) ways.push_back({{codec::BlockCodec::prefix, 0}, false, true});
+  if (is_prefix) return ways;
   for (const codec::BlockTerms& codec : codecs) {
-    ways.push_back({codec, false});
-    if (record_size > 1) ways.push_back({codec, true});
+    ways.push_back({codec, false, false});
+    if (record_size > 1) ways.push_back({codec, true, false});
+    if (has_rows) ways.push_back({codec, false, true});
   }
   return ways;
 }
 
 CodecChoice choose_terms(const planner::PackingPlan& plan, const Pace& pace, std::span<const Trial> trials) {
   if (plan.wanted.is_auto) return choose_codec(pace, trials, plan.power);
-  if (trials.empty()) return {{plan.wanted.terms, false}, "asked for"};
+  if (trials.empty()) return {{plan.wanted.terms, false, plan.wanted.terms.codec == codec::BlockCodec::prefix}, "asked for"};
   return {std::ranges::max_element(trials, {}, &Trial::ratio)->terms, "asked for"};
 }
 

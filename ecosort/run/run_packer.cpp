@@ -60,9 +60,11 @@ void RunPacker::set_pace(const Pace& pace) {
 }
 
 std::vector<Trial> RunPacker::try_all(const std::byte* first_block, BlockContents contents) {
+  constexpr double least_gain = 1.05;  // of truncation alone, or it is not tried in front of a codec
   std::vector<Trial> trials;
   const Loan coder(*this);
   for (const PackTerms& terms : ways_to_pack(plan_.wanted, shape_.record_size)) {
+    if (terms.truncates && !trials.empty() && trials.front().terms.truncates && trials.front().ratio < least_gain) continue;
     const double begin_s = thread_cpu_s(), bytes = contents.used_bytes;
     const std::size_t stored = coder->try_out(terms, first_block, contents);
     trials.push_back({terms, std::max(bytes / static_cast<double>(stored), 1.0), (thread_cpu_s() - begin_s) / bytes});
@@ -90,7 +92,7 @@ std::vector<Trial> RunPacker::trials_of(const std::byte* first_block, BlockConte
 }
 
 PackTerms RunPacker::choose(const std::byte* first_block, BlockContents contents) {
-  const bool has_choice = plan_.wanted.is_auto || shape_.record_size > 1;
+  const bool has_choice = ways_to_pack(plan_.wanted, shape_.record_size).size() > 1;
   const std::vector<Trial> trials = has_choice ? trials_of(first_block, contents) : std::vector<Trial>();
   const std::lock_guard lock(mutex_);
   CodecChoice choice = choose_terms(plan_, pace_, trials);
