@@ -13,7 +13,7 @@ from capabilities import only_in_soak
 from lines_support import SORT, assert_same, run
 from sort_support import MIB, listing, mounted, read_json, sanitizers
 
-CODECS = ["lz4", "zstd", "zstd:3"]
+CODECS = ["prefix", "lz4", "zstd", "zstd:3"]
 SMALL = ["-S", "4M"]
 
 

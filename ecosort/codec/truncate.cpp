@@ -14,49 +14,71 @@ constexpr std::size_t most_head_bytes = 2 + 2 * sizeof(std::uint32_t);
 #if defined(__SSE2__)
 __m128i load(const char* at) noexcept { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at)); }
 
-// The first of 16 bytes for which the mask has a bit; 16: none.
-std::size_t first_of(__m128i bytes) noexcept {
-  return static_cast<std::size_t>(__builtin_ctz(static_cast<unsigned>(_mm_movemask_epi8(bytes)) | 1U << step));
+std::uint64_t mask_of(__m128i bytes) noexcept { return static_cast<unsigned>(_mm_movemask_epi8(bytes)); }
+
+// A bit for each of the bytes in which they agree, of so many steps.
+template <unsigned Steps>
+std::uint64_t agreeing(const char* a, const char* b) noexcept {
+  std::uint64_t mask = 0;
+  for (unsigned i = 0; i < Steps; ++i) mask |= mask_of(_mm_cmpeq_epi8(load(a + i * step), load(b + i * step))) << (i * step);
+  return mask;
 }
 
-std::size_t agreeing(const char* a, const char* b) noexcept {
-  const __m128i differ = _mm_xor_si128(_mm_cmpeq_epi8(load(a), load(b)), _mm_set1_epi8(-1));
-  return first_of(differ);
+// Likewise for each that is this one.
+template <unsigned Steps>
+std::uint64_t equal_to(char byte, const char* at) noexcept {
+  std::uint64_t mask = 0;
+  for (unsigned i = 0; i < Steps; ++i) mask |= mask_of(_mm_cmpeq_epi8(load(at + i * step), _mm_set1_epi8(byte))) << (i * step);
+  return mask;
 }
-
-std::size_t before(char byte, const char* at) noexcept { return first_of(_mm_cmpeq_epi8(load(at), _mm_set1_epi8(byte))); }
 #else
-std::size_t agreeing(const char* a, const char* b) noexcept {
-  std::size_t at = 0;
-  while (at < step && a[at] == b[at]) ++at;
-  return at;
+template <unsigned Steps>
+std::uint64_t agreeing(const char* a, const char* b) noexcept {
+  std::uint64_t mask = 0;
+  for (std::size_t i = 0; i < Steps * step; ++i) mask |= std::uint64_t{a[i] == b[i]} << i;
+  return mask;
 }
 
-std::size_t before(char byte, const char* at) noexcept {
-  const void* const found = std::memchr(at, byte, step);
-  return found == nullptr ? step : static_cast<std::size_t>(static_cast<const char*>(found) - at);
+template <unsigned Steps>
+std::uint64_t equal_to(char byte, const char* at) noexcept {
+  std::uint64_t mask = 0;
+  for (std::size_t i = 0; i < Steps * step; ++i) mask |= std::uint64_t{at[i] == byte} << i;
+  return mask;
 }
 #endif
 
-// In how many bytes they agree, at most `most`. Less than a step behind these is read.
-std::size_t common(const char* a, const char* b, std::size_t most) noexcept {
-  for (std::size_t at = 0; at < most; at += step)
-    if (const std::size_t found = agreeing(a + at, b + at); found < step) return std::min(at + found, most);
+// How many steps a row takes no one can predict, so there are several at once, where so much may be read before `end`.
+template <unsigned Steps, class Mask>
+std::size_t first_of(const char* at, std::size_t most, const char* end, const Mask& mask) noexcept {
+  for (std::size_t done = 0; done < most;) {
+    const bool has_steps = static_cast<std::size_t>(end - at) >= done + Steps * step;
+    const std::uint64_t found = has_steps ? mask.template operator()<Steps>(done) : mask.template operator()<1>(done);
+    if (found != 0) return std::min(done + static_cast<std::size_t>(__builtin_ctzll(found)), most);
+    done += has_steps ? Steps * step : step;
+  }
   return most;
+}
+
+// In how many bytes they agree, at most `most`. What may be read of b ends at `end`, less than a step behind these.
+std::size_t common(const char* a, const char* b, std::size_t most, const char* end) noexcept {
+  return first_of<4>(b, most, end, [&]<unsigned Steps>(std::size_t at) noexcept {
+    constexpr std::uint64_t all = ~std::uint64_t{0} >> (64 - Steps * step);
+    return agreeing<Steps>(a + at, b + at) ^ all;
+  });
 }
 
 // Bytes before the terminator, at most `most`, likewise.
-std::size_t size_before(char terminator, const char* at, std::size_t most) noexcept {
-  for (std::size_t size = 0; size < most; size += step)
-    if (const std::size_t found = before(terminator, at + size); found < step) return std::min(size + found, most);
-  return most;
+std::size_t size_before(char terminator, const char* at, std::size_t most, const char* end) noexcept {
+  return first_of<2>(at, most, end,
+                     [&]<unsigned Steps>(std::size_t done) noexcept { return equal_to<Steps>(terminator, at + done); });
 }
 
-// May write up to a step more than `size`.
+// Both have so much behind their end.
 void copy_wide(char* to, const char* from, std::size_t size) noexcept {
-  std::memmove(to, from, step);
-  if (size > step) [[unlikely]]
-    std::memcpy(to + step, from + step, size - step);
+  if (size <= truncation_slack_bytes) [[likely]]
+    std::memmove(to, from, truncation_slack_bytes);
+  else
+    std::memcpy(to, from, size);
 }
 
 char* put_number(char* to, std::size_t value) noexcept {
@@ -87,10 +109,11 @@ std::optional<TruncatedRows> truncate(const RowsToTruncate& in, std::span<std::b
   at += in.carried;
   bool is_last_whole = true;
   for (std::size_t last_size = 0; row < end;) {
-    const std::size_t shared = common(last, row, std::min(last_size, static_cast<std::size_t>(end - row)));
+    const std::size_t shared =
+        common(last, row, std::min(last_size, static_cast<std::size_t>(end - row)), end + truncation_slack_bytes);
     const char* const rest = row + shared;
     const auto left = static_cast<std::size_t>(end - rest);
-    const std::size_t own = size_before(in.terminator, rest, left);
+    const std::size_t own = size_before(in.terminator, rest, left, end + truncation_slack_bytes);
     if (static_cast<std::size_t>(out + to.size() - at) < most_head_bytes + own + step) return std::nullopt;
     at = put_head(at, shared, own);
     copy_wide(at, rest, own);

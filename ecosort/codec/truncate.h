@@ -1,12 +1,13 @@
 // Prefix truncation: rows in their order, each without what it shares with the row before it.
 //
 //   rows        | end of a row | /usr/bin/awk\n | /usr/bin/ar\n   | /usr/b
-//   truncated   | end of a row | 0 12 /usr/bin/awk | 10 1 r | 6 0      the first row shares nothing, so that each block stands alone
+//   truncated   | end of a row | 0 12 /usr/bin/awk | 10 1 r | 6 0      the first row shares nothing, so that each block stands
+//   alone
 //
-// A row begins behind a terminator. The end of a row that began in the block before stays as it is; the last row may lack its end.
-// Of a row there are: how many bytes it shares (one byte; 255: they follow in four), how many it has of its own (likewise), these
-// in four where need be, and its own bytes. The terminator is not stored. (Front coding; in indexes of databases it is an old
-// technique, in sorted runs see Do and Graefe, Robust and efficient sorting with offset-value coding, 2023.)
+// A row begins behind a terminator. The end of a row that began in the block before stays as it is; the last row may lack its
+// end. Of a row there are: how many bytes it shares (one byte; 255: they follow in four), how many it has of its own (likewise),
+// these in four where need be, and its own bytes. The terminator is not stored. (Front coding; in indexes of databases it is an
+// old technique, in sorted runs see Do and Graefe, Robust and efficient sorting with offset-value coding, 2023.)
 #pragma once
 
 #include <algorithm>

@@ -83,7 +83,7 @@ void plan_output(const CodecTerms& terms, const codec::OutputCodec& output, line
 
 void check_assumed_ratio(std::uint64_t ratio, bool are_compressed) {
   if (ratio > 0 && !are_compressed)
-    throw UsageError("a ratio can be assumed of runs that are compressed; compress them with auto, lz4 or zstd");
+    throw UsageError("a ratio can be assumed of runs that are compressed; compress them with auto, prefix, lz4 or zstd");
 }
 
 std::optional<planner::PowerModel> power_of(const Compression& terms) {

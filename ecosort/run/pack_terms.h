@@ -18,7 +18,8 @@ struct PackTerms {
 
 // "none", "prefix", "lz4", "prefix+lz4", "zstd:1 of columns".
 [[nodiscard]] inline std::string text_of(const PackTerms& terms) {
-  return (terms.truncates ? "prefix+" : "") + codec::text_of(terms.codec) + (terms.transposes ? " of columns" : "");
+  const bool is_before = terms.truncates && terms.codec.codec != codec::BlockCodec::prefix;
+  return (is_before ? "prefix+" : "") + codec::text_of(terms.codec) + (terms.transposes ? " of columns" : "");
 }
 
 }  // namespace ecosort::run

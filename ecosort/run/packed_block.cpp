@@ -42,7 +42,10 @@ bool is_possible(const Head& head, std::size_t stored_bytes, const BlockShape& s
   const BlockContents& contents = head.contents;
   if (contents.used_bytes > shape.block_bytes - trailer_bytes || contents.carried_bytes > contents.used_bytes) return false;
   if (head.rows > Truncation::last_goes_on) return false;
-  if (head.rows != Truncation::none) return shape.record_size == 0 && head.width <= shape.block_bytes;
+  if (head.rows != Truncation::none) {
+    const bool is_compressed = head.codec != codec::BlockCodec::prefix;
+    return shape.record_size == 0 && head.width <= shape.block_bytes && (is_compressed || head.width == head.packed_bytes);
+  }
   return head.width == 0 || (head.width == shape.record_size && contents.used_bytes % head.width == 0);
 }
 
@@ -71,13 +74,12 @@ struct PackedBlockCoder::Encoded {
   }
 };
 
-std::optional<TruncatedBlock> truncated_rows(const std::byte* packed, std::size_t stored_bytes, std::size_t block_bytes) noexcept {
+std::optional<TruncatedBlock> truncated_rows(const std::byte* packed, std::size_t stored_bytes,
+                                             std::size_t block_bytes) noexcept {
   const std::optional<Head> head = head_of(packed, stored_bytes, {block_bytes});
   if (!head || head->rows == Truncation::none || head->codec != codec::BlockCodec::prefix) return std::nullopt;
-  return TruncatedBlock{head->contents,
-                        {packed + sizeof(Head), head->packed_bytes},
-                        head->rows == Truncation::last_is_whole,
-                        head->terminator};
+  return TruncatedBlock{
+      head->contents, {packed + sizeof(Head), head->packed_bytes}, head->rows == Truncation::last_is_whole, head->terminator};
 }
 
 std::uint64_t PackedBlockCoder::memory_bytes(const codec::BlockTerms& terms, const BlockShape& shape) noexcept {

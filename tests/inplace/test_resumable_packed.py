@@ -91,7 +91,7 @@ def runs_of(stats: Path) -> dict[str, Any]:
 # --- the result --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "codec"), turns(list(KINDS), ["lz4", "zstd:3", "auto"]))
+@pytest.mark.parametrize(("name", "codec"), turns(list(KINDS), ["lz4", "zstd:3", "auto", "prefix"]))
 def test_the_output_is_that_of_an_ordinary_sort(
     run: Run, tmp_path: Path, texts: dict[str, bytes], results: dict[str, bytes], name: str, codec: str
 ) -> None:

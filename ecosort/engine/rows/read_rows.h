@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "base/task.h"
 #include "engine/compute.h"
@@ -12,6 +13,14 @@ namespace ecosort::lines {
 
 // Coordinator only; unpacking is work of the thread pool. `data` has room for a block. IoError, DamagedRun.
 [[nodiscard]] Task<run::BlockContents> read_rows(RowRuns& files, engine::Compute& compute, RowRun& run, std::uint64_t block,
+                                                 std::byte* data);
+
+// The same, but rows that are truncated may stay so, in these bytes at `data`.
+struct ReadRows {
+  run::BlockContents contents;
+  std::optional<run::TruncatedBlock> truncated;
+};
+[[nodiscard]] Task<ReadRows> read_truncated_rows(RowRuns& files, engine::Compute& compute, RowRun& run, std::uint64_t block,
                                                  std::byte* data);
 
 }  // namespace ecosort::lines

@@ -59,7 +59,8 @@ def chosen_of(runs: dict[str, Any] | None) -> tuple[str, str | None]:
     """The codec of the last runs, and why."""
     if not runs:
         return "none", None
-    return str(runs["codec"]) + (" of columns" if runs["transposed"] else ""), runs["because"]
+    before = "prefix+" if runs["truncated"] and runs["codec"] != "prefix" else ""
+    return before + str(runs["codec"]) + (" of columns" if runs["transposed"] else ""), runs["because"]
 
 
 def make_input(build: Path, kind: str, size: int, data: Path) -> None:
