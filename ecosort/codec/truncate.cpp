@@ -59,24 +59,48 @@ std::size_t first_of(const char* at, std::size_t most, const char* end, const Ma
   return most;
 }
 
-// In how many bytes they agree, at most `most`. What may be read of b ends at `end`, less than a step behind these.
-std::size_t common(const char* a, const char* b, std::size_t most, const char* end) noexcept {
-  return first_of<4>(b, most, end, [&]<unsigned Steps>(std::size_t at) noexcept {
+// The rows of a block on their way.
+struct Rows {
+  const char* readable_end = nullptr;  // less than a step behind the rows
+  const char* end = nullptr;
+  char terminator = '\n';
+  const char *last = nullptr, *row = nullptr;
+  std::size_t last_size = 0;
+};
+
+struct Split {
+  std::size_t shared = 0, own = 0;
+};
+
+// A row is compared with the one before, whose length is known, and its end is looked for behind what they share.
+Split split(const Rows& rows) noexcept {
+  const auto left = static_cast<std::size_t>(rows.end - rows.row);
+  const auto differing = [&]<unsigned Steps>(std::size_t at) noexcept {
     constexpr std::uint64_t all = ~std::uint64_t{0} >> (64 - Steps * step);
-    return agreeing<Steps>(a + at, b + at) ^ all;
-  });
+    return agreeing<Steps>(rows.last + at, rows.row + at) ^ all;
+  };
+  const std::size_t shared = first_of<4>(rows.row, std::min(rows.last_size, left), rows.readable_end, differing);
+  const char* const rest = rows.row + shared;
+  const auto ends = [&]<unsigned Steps>(std::size_t at) noexcept { return equal_to<Steps>(rows.terminator, rest + at); };
+  return {shared, first_of<2>(rest, left - shared, rows.readable_end, ends)};
 }
 
-// Bytes before the terminator, at most `most`, likewise.
-std::size_t size_before(char terminator, const char* at, std::size_t most, const char* end) noexcept {
-  return first_of<2>(at, most, end,
-                     [&]<unsigned Steps>(std::size_t done) noexcept { return equal_to<Steps>(terminator, at + done); });
+// The same of rows that are as short as the one before: both are looked for at once. Where the row is longer, as above.
+Split split_short(const Rows& rows) noexcept {
+  const std::uint64_t ends = equal_to<1>(rows.terminator, rows.row);
+  const auto size = static_cast<std::size_t>(__builtin_ctzll(ends | 1U << step));
+  if (ends == 0 || size >= static_cast<std::size_t>(rows.end - rows.row)) [[unlikely]]
+    return split(rows);
+  const std::uint64_t differing = ~agreeing<1>(rows.last, rows.row);
+  const std::size_t shared = std::min({static_cast<std::size_t>(__builtin_ctzll(differing)), rows.last_size, size});
+  return {shared, size - shared};
 }
 
-// Both have so much behind their end.
-void copy_wide(char* to, const char* from, std::size_t size) noexcept {
-  if (size <= truncation_slack_bytes) [[likely]]
-    std::memmove(to, from, truncation_slack_bytes);
+// Most rows are copied without a branch, where so much may be read and written.
+void copy_own(char* to, const char* from, std::size_t size, const char* readable_end) noexcept {
+  constexpr std::size_t at_once = 2 * step;
+  if (size <= at_once && static_cast<std::size_t>(readable_end - from) >= at_once) [[likely]]
+    std::memmove(to, from, at_once);
   else
     std::memcpy(to, from, size);
 }
@@ -99,29 +123,25 @@ char* put_head(char* to, std::size_t shared, std::size_t own) noexcept {
 
 }  // namespace
 
-// A row is compared with the one before, whose length is known, and its end is looked for behind what they share.
 std::optional<TruncatedRows> truncate(const RowsToTruncate& in, std::span<std::byte> to) {
-  const char* const rows = reinterpret_cast<const char*>(in.rows.data());
-  const char *const end = rows + in.rows.size(), *row = rows + in.carried, *last = row;
+  const char* const begin = reinterpret_cast<const char*>(in.rows.data());
   char *const out = reinterpret_cast<char*>(to.data()), *at = out;
   if (in.carried > to.size()) return std::nullopt;
-  std::memcpy(at, rows, in.carried);
+  std::memcpy(at, begin, in.carried);
   at += in.carried;
+  Rows rows{begin + in.rows.size() + truncation_slack_bytes, begin + in.rows.size(), in.terminator, begin, begin + in.carried};
   bool is_last_whole = true;
-  for (std::size_t last_size = 0; row < end;) {
-    const std::size_t shared =
-        common(last, row, std::min(last_size, static_cast<std::size_t>(end - row)), end + truncation_slack_bytes);
-    const char* const rest = row + shared;
-    const auto left = static_cast<std::size_t>(end - rest);
-    const std::size_t own = size_before(in.terminator, rest, left, end + truncation_slack_bytes);
-    if (static_cast<std::size_t>(out + to.size() - at) < most_head_bytes + own + step) return std::nullopt;
+  while (rows.row < rows.end) {
+    const auto [shared, own] = rows.last_size < step ? split_short(rows) : split(rows);
+    const char* const rest = rows.row + shared;
+    if (static_cast<std::size_t>(out + to.size() - at) < most_head_bytes + own + 2 * step) return std::nullopt;
     at = put_head(at, shared, own);
-    copy_wide(at, rest, own);
+    copy_own(at, rest, own, rows.readable_end);
     at += own;
-    last = row;
-    last_size = shared + own;
-    is_last_whole = own < left;
-    row = rest + own + (is_last_whole ? 1 : 0);
+    is_last_whole = rest + own < rows.end;
+    rows.last = rows.row;
+    rows.last_size = shared + own;
+    rows.row = rest + own + (is_last_whole ? 1 : 0);
   }
   return TruncatedRows{static_cast<std::size_t>(at - out), is_last_whole};
 }
@@ -142,12 +162,12 @@ bool restore(std::span<const std::byte> truncated, bool is_last_whole, char term
     const bool is_whole = at < end || is_last_whole;
     const auto room = static_cast<std::size_t>(out_end - row);
     if (size + (is_whole ? 1 : 0) > room) return false;
-    if (size + 2 * step <= room && static_cast<std::size_t>(end - next->bytes) >= step) [[likely]] {
-      copy_wide(row, last, next->shared);
-      copy_wide(row + next->shared, next->bytes, next->own);
+    if (size + 2 * step <= room) {
+      copy_own(row, last, next->shared, out_end);
+      copy_own(row + next->shared, next->bytes, next->own, end);
     } else {
-      std::memmove(row, last, next->shared);
-      if (next->own > 0) std::memcpy(row + next->shared, next->bytes, next->own);
+      std::memcpy(row, last, next->shared);
+      std::memcpy(row + next->shared, next->bytes, next->own);
     }
     last = row;
     last_size = size;

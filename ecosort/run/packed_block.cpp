@@ -60,6 +60,10 @@ bool restore_rows(const Head& head, std::span<const std::byte> truncated, std::b
                         {block, head.contents.used_bytes});
 }
 
+TruncatedBlock truncated_block(const Head& head, const std::byte* rows) noexcept {
+  return {head.contents, {rows, head.width}, head.rows == Truncation::last_is_whole, head.terminator};
+}
+
 }  // namespace
 
 // What became of a block, in one of the coder's rooms.
@@ -78,8 +82,7 @@ std::optional<TruncatedBlock> truncated_rows(const std::byte* packed, std::size_
                                              std::size_t block_bytes) noexcept {
   const std::optional<Head> head = head_of(packed, stored_bytes, {block_bytes});
   if (!head || head->rows == Truncation::none || head->codec != codec::BlockCodec::prefix) return std::nullopt;
-  return TruncatedBlock{
-      head->contents, {packed + sizeof(Head), head->packed_bytes}, head->rows == Truncation::last_is_whole, head->terminator};
+  return truncated_block(*head, packed + sizeof(Head));
 }
 
 std::uint64_t PackedBlockCoder::memory_bytes(const codec::BlockTerms& terms, const BlockShape& shape) noexcept {
@@ -176,6 +179,16 @@ std::optional<BlockContents> PackedBlockCoder::unpack(const std::byte* packed, s
     is_whole = coder_.decode(head->codec, bytes, {block, used});
   }
   return is_whole ? std::optional(head->contents) : std::nullopt;
+}
+
+std::optional<TruncatedBlock> PackedBlockCoder::unpack_truncated(const std::byte* packed, std::size_t stored_bytes,
+                                                                 std::byte* block) {
+  const std::optional<Head> head = head_of(packed, stored_bytes, shape_);
+  if (!head || head->rows == Truncation::none || head->codec == codec::BlockCodec::prefix) return std::nullopt;
+  const std::span<const std::byte> bytes{room_, head->packed_bytes};
+  std::memcpy(room_, packed + sizeof(Head), bytes.size());
+  if (!coder_.decode(head->codec, bytes, {block, head->width})) return std::nullopt;
+  return truncated_block(*head, block);
 }
 
 }  // namespace ecosort::run

@@ -23,14 +23,14 @@ struct BlockShape {
   char terminator = '\n';         // of rows
 };
 
-// The rows of a packed block that are truncated (codec/truncate.h), where no codec is in front of that.
+// The rows of a packed block that are truncated (codec/truncate.h).
 struct TruncatedBlock {
   BlockContents contents;
   std::span<const std::byte> rows;
   bool is_last_whole = true;
   char terminator = '\n';
 };
-// Nothing: the block is another one. Within the bytes that it takes on the drive.
+// Where no codec has them, too. Nothing: the block is another one. Within the bytes that it takes on the drive.
 [[nodiscard]] std::optional<TruncatedBlock> truncated_rows(const std::byte* packed, std::size_t stored_bytes,
                                                            std::size_t block_bytes) noexcept;
 
@@ -61,6 +61,10 @@ class PackedBlockCoder {
   [[nodiscard]] std::optional<BlockContents> unpack(const std::byte* packed, std::size_t stored_bytes, std::byte* block) {
     return unpack(packed, stored_bytes, block, shape_.block_bytes);
   }
+  // The same of a block whose rows are truncated, which they stay, at `block`. Nothing: they are not, or it is none that pack()
+  // made; nothing was written then, or the block is damaged.
+  [[nodiscard]] std::optional<TruncatedBlock> unpack_truncated(const std::byte* packed, std::size_t stored_bytes,
+                                                               std::byte* block);
 
  private:
   struct Encoded;

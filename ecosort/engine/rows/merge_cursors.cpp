@@ -177,7 +177,7 @@ Task<void> MergeCursors::load(MergeCursor& cursor, unsigned index, std::uint64_t
 // Rows are truncated at their terminators: where one may lie within a row, they are made whole first.
 Task<void> MergeCursors::load_stored(MergeCursor& cursor, MergeCursor::Slot& slot, std::uint64_t block) {
   RowRun& run = cursor.input->run;
-  ReadRows read;
+  run::RowsOfBlock read;
   if (format_.quote())
     read.contents = co_await read_rows(files_, compute_, run, block, slot.data);
   else
