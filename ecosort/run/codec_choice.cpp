@@ -70,9 +70,9 @@ std::vector<PackTerms> ways_to_pack(const codec::RunCompression& wanted, std::ui
   if (has_rows && (wanted.is_auto || is_prefix)) ways.push_back({{codec::BlockCodec::prefix, 0}, false, true});
   if (is_prefix) return ways;
   for (const codec::BlockTerms& codec : codecs) {
+    if (has_rows) ways.push_back({codec, false, true});  // first: where both take as many pages, the codec has less to do
     ways.push_back({codec, false, false});
     if (record_size > 1) ways.push_back({codec, true, false});
-    if (has_rows) ways.push_back({codec, false, true});
   }
   return ways;
 }

@@ -298,17 +298,20 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
   return true;
 }
 
-// False when the block is full before the line is complete. It is hashed later: a row that is put together in a room is kept,
-// where the next one would take its place.
+// False when the block is full before the line is complete. Lines are hashed later: one that was put together in a room now, because
+// the next one takes its place.
 bool MergeLines::go_on_emitting(char* block, std::size_t capacity) {
   const std::size_t part = std::min(emitting_.size(), capacity - filled_);
   if (part > 0) std::memcpy(block + filled_, emitting_.data(), part);
   emitting_.remove_prefix(part);
   filled_ += part;
   if (!emitting_.empty()) return false;
-  if (tree_.winner().is_truncated) cursors_.keep_last_line(tree_.winner());
   out_.add(last_.text);
   last_row_ = last_.text.size() + 1;
+  if (tree_.winner().is_truncated) {
+    out_.settle();
+    cursors_.keep_last_line(tree_.winner());
+  }
   return true;
 }
 

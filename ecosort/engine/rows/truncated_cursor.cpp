@@ -46,8 +46,8 @@ bool enter_truncated(MergeCursor& cursor, const MergeCursor::Slot& slot, std::si
   cursor.goes_on = slot.goes_on;
   cursor.is_first = true;
   if (!cursor.has_block) return skip(cursor, carried, std::max(skipped, carried));
-  if ((tail == 0) != (carried == 0) || tail + carried > cursor.row_room) return false;
-  if (carried == 0) return true;
+  if (tail + carried > cursor.row_room) return false;
+  if (carried == 0) return tail == 0;  // a row that begins with the block may count as carried
   std::memmove(row, slot.data - tail, tail);
   std::memcpy(row + tail, slot.rows, carried);
   cursor.is_pending = row[tail + carried - 1] == cursor.terminator;

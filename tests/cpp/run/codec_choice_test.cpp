@@ -89,9 +89,9 @@ TEST(CodecChoice, RecordsMayBePackedAsTheyAreOrByColumnsAndRowsTruncated) {
     for (const PackTerms& terms : ways_to_pack(codec::run_compression_of_word(word), record_size)) text += text_of(terms) + ", ";
     return text;
   };
-  EXPECT_EQ(ways("lz4", 0), "lz4, prefix+lz4, ");
+  EXPECT_EQ(ways("lz4", 0), "prefix+lz4, lz4, ");
   EXPECT_EQ(ways("prefix", 0), "prefix, ");
-  EXPECT_EQ(ways("auto", 0), "prefix, lz4, prefix+lz4, zstd:1, prefix+zstd:1, ");
+  EXPECT_EQ(ways("auto", 0), "prefix, prefix+lz4, lz4, prefix+zstd:1, zstd:1, ");
   EXPECT_EQ(ways("zstd:3", 1), "zstd:3, ");
   EXPECT_EQ(ways("zstd:3", 2), "zstd:3, zstd:3 of columns, ");
   EXPECT_EQ(ways("auto", 100), "lz4, lz4 of columns, zstd:1, zstd:1 of columns, ");
