@@ -39,7 +39,7 @@ class Reader : public ByteReader {
 
 constexpr std::uint64_t format_version = 11;
 constexpr std::uint64_t version_without_truncation = 10;  // no run has blocks of truncated rows
-constexpr std::uint64_t version_of_words = 9;             // likewise, and jobs of rows keep the words of a command line, and no request
+constexpr std::uint64_t version_of_words = 9;  // likewise, and jobs of rows keep the words of a command line, and no request
 
 // The direction of a key, its type and its byte order in one word.
 std::uint64_t kind_of(const RecordKey& key) {

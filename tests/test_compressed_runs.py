@@ -87,7 +87,7 @@ def test_the_output_is_that_of_sort(ecosort: Path, tmp_path: Path, log: bytes, c
 
 
 def rows_that_share(length: int, end: bytes, seed: int) -> list[bytes]:
-    """Rows of which many begin with the same `length` bytes; some are empty, equal, or hold NUL, and some end within these bytes."""
+    """Rows of which many begin with the same `length` bytes; some are empty, equal, or hold NUL, and some end within these."""
     rng = random.Random(seed)
     beginning = bytes(rng.choice(b"ab/\0" if end == b"\n" else b"ab/\n") for _ in range(length))
     count = max(3_000_000 // (length + 8), 12)
@@ -98,9 +98,7 @@ def rows_that_share(length: int, end: bytes, seed: int) -> list[bytes]:
 # Blocks begin and end anywhere in rows of these lengths, and within what they share.
 @pytest.mark.parametrize(("words", "end"), [([], b"\n"), (["-r"], b"\n"), (["-u"], b"\n"), (["-z", "-u", "-r"], b"\0")])
 @pytest.mark.parametrize("length", [0, 1, 15, 90, 254, 255, 4_090, 20_000, 1_000_000])
-def test_rows_without_what_they_share_come_back(
-    ecosort: Path, tmp_path: Path, length: int, words: list[str], end: bytes
-) -> None:
+def test_rows_without_what_they_share_come_back(ecosort: Path, tmp_path: Path, length: int, words: list[str], end: bytes) -> None:
     rows = rows_that_share(length, end, length)
     (tmp_path / "in").write_bytes(b"".join(row + end for row in rows))
     told = packing(ecosort, tmp_path, [*words, "-S", "4M" if length < 100_000 else "8M", "--compress=prefix", "in", "-o", "out"])
@@ -120,7 +118,6 @@ def test_truncation_stands_in_front_of_a_codec_where_that_makes_less(ecosort: Pa
         assert told["truncated"]
     assert sizes["lz4"] < sizes["prefix"] < told["plain_bytes"] / 8
     assert (tmp_path / "prefix").read_bytes() == (tmp_path / "lz4").read_bytes()
-
 
 
 @pytest.mark.parametrize("backend", ["uring", "pool"])

@@ -43,7 +43,8 @@ struct RunCompression {
   [[nodiscard]] bool is_none() const noexcept { return !is_auto && terms.codec == BlockCodec::none; }
 };
 
-// "auto", "none", "prefix", "lz4", "zstd" or "zstd:LEVEL". UsageError, which begins with the name of the option, where there is one.
+// "auto", "none", "prefix", "lz4", "zstd" or "zstd:LEVEL". UsageError, which begins with the name of the option, where there is
+// one.
 [[nodiscard]] RunCompression run_compression_of_word(const std::string& word, std::string_view option = {});
 // Whether the word is meant as one of these.
 [[nodiscard]] bool is_run_compression(std::string_view word) noexcept;

@@ -30,8 +30,8 @@ class KeyCounts:
 
 @dataclass(frozen=True)
 class RunCompression:
-    """How temporary runs were compressed; `codec`, `transposed` (columns of records), `truncated` (rows without what they share) and
-    `because` are those of the last one."""
+    """How temporary runs were compressed; `codec`, `transposed` (columns of records), `truncated` (rows without what they share)
+    and `because` are those of the last one."""
 
     asked: str
     goal: str

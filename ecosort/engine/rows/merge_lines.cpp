@@ -298,8 +298,8 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
   return true;
 }
 
-// False when the block is full before the line is complete. Lines are hashed later: one that was put together in a room now, because
-// the next one takes its place.
+// False when the block is full before the line is complete. Lines are hashed later: one that was put together in a room now,
+// because the next one takes its place.
 bool MergeLines::go_on_emitting(char* block, std::size_t capacity) {
   const std::size_t part = std::min(emitting_.size(), capacity - filled_);
   if (part > 0) std::memcpy(block + filled_, emitting_.data(), part);
