@@ -23,15 +23,15 @@ int run_inplace(const Words& words) {
   print_notice(options.run.reports.quiet, notice_of(options.profile));
   job::Session session;
   tell_waits(session, options.run.reports.quiet);
-  inplace::PreparedInPlace prepared = inplace::prepare_in_place(options.request, options.assumed_bytes, session.storage());
+  inplace::PreparedRecords prepared = inplace::prepare_records(options.request, options.assumed_bytes, session.storage());
   check_job_reports(options.run);
-  if (prepared.wanted.input_records == 0) return 0;
+  if (prepared.is_empty()) return 0;
   const inplace::SpacePlan& plan = inplace::require_space(options.request, prepared);
   open_queue(session, options.request.means.io, job_queue_depth, options.run.reports.quiet);
   check_threads_can_start(plan.engine.wanted.threads + 1, "--threads");
-  print_notice(options.run.reports.quiet, inplace::give_back_beyond_end(*prepared.input));
+  print_notice(options.run.reports.quiet, inplace::give_back_beyond_end(*prepared.inputs.front().file));
   return run_job(options.run, session, started_s, [&](const inplace::Environment& environment) {
-    return result_of(inplace::run_in_place(options.request, std::move(prepared), environment));
+    return result_of(inplace::run_prepared(options.request, std::move(prepared), environment));
   });
 }
 
@@ -43,9 +43,9 @@ int plan_inplace(const Words& words) {
   }
   print_notice(options.run.reports.quiet, notice_of(options.profile));
   job::Session session;
-  const inplace::PreparedInPlace prepared = inplace::prepare_in_place(options.request, options.assumed_bytes, session.storage());
+  const inplace::PreparedRecords prepared = inplace::prepare_records(options.request, options.assumed_bytes, session.storage());
   if (options.json) print_out(inplace_plan_json(options, prepared));  // where it does not fit, too
-  if (prepared.wanted.input_records > 0) (void)inplace::require_space(options.request, prepared);
+  if (!prepared.is_empty()) inplace::require_space(options.request, prepared);
   if (!options.json) print_out(inplace_plan_text(options, prepared));
   return 0;
 }

@@ -8,7 +8,7 @@
 #include "cli/commands.h"
 #include "cli/profile_choice.h"
 #include "cli/run_job.h"
-#include "demsort_inplace/prepare/in_place.h"
+#include "demsort_inplace/prepare/records.h"
 
 namespace ecosort::cli {
 
@@ -29,8 +29,8 @@ struct InPlaceOptions {
 [[nodiscard]] InPlaceOptions parse_inplace_options(const std::string& command, const Words& words);
 
 // As people read it, and as a program does.
-[[nodiscard]] std::string inplace_plan_text(const InPlaceOptions& options, const inplace::PreparedInPlace& prepared);
-[[nodiscard]] std::string inplace_plan_json(const InPlaceOptions& options, const inplace::PreparedInPlace& prepared);
+[[nodiscard]] std::string inplace_plan_text(const InPlaceOptions& options, const inplace::PreparedRecords& prepared);
+[[nodiscard]] std::string inplace_plan_json(const InPlaceOptions& options, const inplace::PreparedRecords& prepared);
 
 // The reports can be written, and are neither each other nor the file.
 void check_job_reports(const JobRun& run);

@@ -20,7 +20,6 @@
 #include "cli/error_json.h"
 #include "cli/line_contents.h"
 #include "cli/lines_bounds.h"
-#include "cli/lines_in_place.h"
 #include "cli/lines_report.h"
 #include "cli/option_table.h"
 #include "cli/profile_choice.h"
@@ -73,7 +72,7 @@ std::string plain_output_notice(const LinesOptions& options) {
 // Tells once each what the contents of the inputs suggest.
 lines::FirstLook contents_look(const LinesOptions& options, LineContents contents) {
   if (options.quiet) return {};
-  return [&options, contents](const std::string& name, lines::Text first) mutable {
+  return [&options, contents](const std::string& name, Text first) mutable {
     for (const std::string& notice : contents.look(name, first)) print_notice(options, notice);
   };
 }
@@ -237,17 +236,11 @@ int run(const Words& words, bool checks_order) {
   std::signal(SIGCHLD, SIG_DFL);  // how each program ended is ours to learn
   for (const std::string& warning : options.warnings) print_notice(options, warning);
   const PlaceKind kind = options.request.place.kind;
-  if (kind == PlaceKind::resumable) {
-    check_resumable(options);
+  if (kind != PlaceKind::file) {
+    check_job(options);
     RowsCommand command = rows_command(options);
     command.look = contents_look(options);
-    if (const std::optional<int> code = run_resumable_rows(command, started_s)) return *code;
-  }
-  if (kind == PlaceKind::in_place) {
-    check_in_place(options);
-    RowsCommand command = rows_command(options);
-    command.look = contents_look(options);
-    return run_lines_in_place(command, started_s);
+    if (const std::optional<int> code = run_rows_job(command, started_s)) return *code;
   }
   if (options.check != lines::Check::no) return check_order(options);
   if (!options.debug) return sort_files(options, started_s);
@@ -283,14 +276,9 @@ int plan_lines(const Words& words) {
   job::add_named_inputs(options.files0_from, options.request.inputs);
   raise_open_files();
   job::Session session;
-  if (kind == PlaceKind::in_place) {
-    check_in_place(options);
-    plan_lines_in_place(options.request, is_json, session.storage());
-    return 0;
-  }
-  if (kind == PlaceKind::resumable) {
-    check_resumable(options);
-    if (plan_resumable_rows(rows_command(options), is_json, session.storage())) return 0;
+  if (is_job) {
+    check_job(options);
+    if (plan_rows_job(rows_command(options), is_json, session.storage())) return 0;
   }
   const lines::LinesJob job =
       job::make_rows_job(options.request, session.storage(), job::SpecialOutput::redirected, assumed_bytes);

@@ -1,4 +1,4 @@
-// What `ecosort plan lines` prints: bounds, because lengths of lines show only when they are read.
+// `ecosort plan lines` prints bounds, because lengths of lines show only when they are read.
 #pragma once
 
 #include <string>

@@ -1,15 +1,14 @@
-// `ecosort lines --inplace`, and the plan of such a sort.
+// The plan of `ecosort lines --inplace`, as people read it, and as a program does.
 #pragma once
 
-#include "cli/rows_command.h"
-#include "job/session.h"
+#include <string>
+
+#include "base/json.h"
+#include "demsort_inplace/prepare/rows.h"
 
 namespace ecosort::cli {
 
-// The exit code.
-int run_lines_in_place(const RowsCommand& command, double started_s);
-
-// Prints the plan for people, or for programs. NotEnoughSpace as the sort; programs have their plan then, too.
-void plan_lines_in_place(const Request& request, bool is_json, io::PosixStorage& storage);
+[[nodiscard]] Json in_place_plan_json(const inplace::PreparedRows& prepared);
+[[nodiscard]] std::string in_place_plan_text(const inplace::PreparedRows& prepared);
 
 }  // namespace ecosort::cli

@@ -1,4 +1,4 @@
-// What is told of a sort of lines.
+// Reports a sort of lines.
 #pragma once
 
 #include <string>

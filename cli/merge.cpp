@@ -10,6 +10,7 @@
 #include "cli/option_table.h"
 #include "cli/report.h"
 #include "cli/report_files.h"
+#include "cli/rows_report.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/sort_options.h"
@@ -38,6 +39,7 @@ Json stats(const engine::WorkReport& report, const engine::MergeFilesJob& job, c
   Json json{{"schema", "ecosort.merge-stats/1"},
             {"records", report.records},
             {"records_dropped", report.dropped},
+            {"records_appended", report.appended},
             {"record_size_bytes", job.format.record_size},
             {"compression", {{"runs", run_compression_json(job.plan.packing, report.run_packing)}}},
             {"duplicate_keys", *report.equal_pairs},
@@ -57,7 +59,8 @@ int merge_records(const SortOptions& options, job::PreparedMerge prepared, job::
   check_threads_can_start(job.threads + 1, "--threads");
   WatchedRun run(options.reports);
   const auto sum_up = [&](const engine::WorkReport& report) {
-    const std::string dropped = report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped);
+    const std::string dropped =
+        (report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped)) + appended_text(report);
     return JobSummary{"merged", report.records * job.format.record_size,
                       records_text(report.records) + dropped + packed_text(report.run_packing)};
   };
@@ -78,6 +81,7 @@ int run_merge(const Words& words) {
     print_out(help_text(command_table("merge")));
     return 0;
   }
+  if (options.append_rest) throw UsageError("merge: --append-rest goes with --runs, which stands first");
   ignore_write_signals();
   job::Session session;
   tell_waits(session, options.reports.quiet);

@@ -44,6 +44,7 @@ void check_output_is_not_of_job(const std::string& output, const std::string& fi
 // Directories of jobs become the runs in them.
 struct NamedRuns {
   std::vector<std::string> paths;
+  std::vector<job::RestOfJob> rests;  // of their inputs
   std::vector<io::FilePtr> locks;
 };
 
@@ -52,15 +53,19 @@ NamedRuns named_runs(const SortOptions& options, job::Session& session) {
   std::error_code none;
   for (const std::string& input : options.request.inputs) {
     if (!std::filesystem::is_directory(input, none)) {
+      if (options.append_rest)
+        throw UsageError(fmt::format("--append-rest takes the rest from the job: name its directory (OUTPUT{}) in place of '{}'",
+                                     job_ending, input));
       named.paths.push_back(input);
       continue;
     }
     const std::string file = file_of_job(input);
     check_output_is_not_of_job(options.request.place.output, file);
     session.open_queue(options.request.means.io, job_queue_depth);
-    inplace::JobRuns runs = inplace::runs_of_job(file, session.storage(), session.queue());
+    inplace::JobRuns runs = inplace::runs_of_job(file, options.append_rest, session.storage(), session.queue());
     session.close_queue();
     named.paths.insert(named.paths.end(), runs.paths.begin(), runs.paths.end());
+    if (runs.rest) named.rests.push_back(std::move(*runs.rest));
     named.locks.push_back(std::move(runs.directory));
   }
   return named;
@@ -98,10 +103,10 @@ int merge_runs(const Words& words, double started_s) {
   job::Session session;
   tell_waits(session, options.reports.quiet);
   raise_open_files();
-  const NamedRuns named = named_runs(options, session);
+  NamedRuns named = named_runs(options, session);
   Request request = options.request;
   request.inputs = named.paths;
-  job::PreparedRuns prepared = job::prepare_runs(request, session.storage());
+  job::PreparedRuns prepared = job::prepare_runs(request, std::move(named.rests), session.storage());
   if (prepared.rows) return merge_rows(options, std::move(*prepared.rows), session, started_s);
   return merge_records(options, std::move(*prepared.records), session, started_s);
 }

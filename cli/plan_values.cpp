@@ -96,11 +96,11 @@ std::vector<PlanValue> values_of_job(const Options& options, const planner::Want
 
 }  // namespace
 
-std::vector<PlanValue> values_of(const SortOptions& options, const inplace::PreparedResumable& prepared) {
+std::vector<PlanValue> values_of(const SortOptions& options, const inplace::PreparedRecords& prepared) {
   return values_of_job(options, prepared.wanted);
 }
 
-std::vector<PlanValue> values_of(const InPlaceOptions& options, const inplace::PreparedInPlace& prepared) {
+std::vector<PlanValue> values_of(const InPlaceOptions& options, const inplace::PreparedRecords& prepared) {
   return values_of_job(options, prepared.wanted);
 }
 

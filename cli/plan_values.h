@@ -22,8 +22,8 @@ struct PlanValue {
 
 [[nodiscard]] std::vector<PlanValue> values_of(const SortOptions& options, const job::PreparedRecords& resolved,
                                                const std::string& backend);
-[[nodiscard]] std::vector<PlanValue> values_of(const SortOptions& options, const inplace::PreparedResumable& prepared);
-[[nodiscard]] std::vector<PlanValue> values_of(const InPlaceOptions& options, const inplace::PreparedInPlace& prepared);
+[[nodiscard]] std::vector<PlanValue> values_of(const SortOptions& options, const inplace::PreparedRecords& prepared);
+[[nodiscard]] std::vector<PlanValue> values_of(const InPlaceOptions& options, const inplace::PreparedRecords& prepared);
 
 [[nodiscard]] std::string values_text(const std::vector<PlanValue>& values, const ProfileChoice& profile);
 // Adds "values" and "profile" to an object.

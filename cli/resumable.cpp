@@ -20,10 +20,9 @@ void check_resumable_options(const SortOptions& options) {
     throw UsageError("--resumable: standard input cannot be read again after a crash; name the input");
 }
 
-inplace::PreparedResumable prepare_resumable(const SortOptions& options, io::PosixStorage& storage) {
+inplace::PreparedRecords prepare(const SortOptions& options, io::PosixStorage& storage) {
   check_resumable_options(options);
-  const std::uint64_t assumed_records = options.assumed_bytes / records::size_of(options.records());
-  inplace::PreparedResumable prepared = inplace::prepare_resumable(options.request, storage, assumed_records);
+  inplace::PreparedRecords prepared = inplace::prepare_records(options.request, options.assumed_bytes, storage);
   check_report_files(options.reports.files(), prepared.inputs, options.request.place.output);
   return prepared;
 }
@@ -31,27 +30,27 @@ inplace::PreparedResumable prepare_resumable(const SortOptions& options, io::Pos
 }  // namespace
 
 std::optional<int> run_resumable(const SortOptions& options, job::Session& session, double started_s) {
-  inplace::PreparedResumable prepared = prepare_resumable(options, session.storage());
-  if (prepared.wanted.input_records == 0) return std::nullopt;
-  const inplace::SpacePlan& plan = inplace::require_space(prepared);
+  inplace::PreparedRecords prepared = prepare(options, session.storage());
+  if (prepared.is_empty()) return std::nullopt;
+  const inplace::SpacePlan& plan = inplace::require_space(options.request, prepared);
   open_queue(session, options.request.means.io, job_queue_depth, options.reports.quiet);
   check_threads_can_start(plan.engine.wanted.threads + 1, "--threads");
-  const std::string output = prepared.output;
+  const std::string output = prepared.file;
   tell_job_place(output, options.reports.quiet);
   if (prepared.wanted.assumed_ratio > 0 && plan.layout.assumed_ratio == 0)
     print_notice(options.reports.quiet,
                  "--assume-ratio saves no space here: runs give theirs to the output, which needs all of it");
   const JobRun run{output, options.reports};
   return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
-    return result_of(inplace::run_resumable(options.request, std::move(prepared), environment));
+    return result_of(inplace::run_prepared(options.request, std::move(prepared), environment));
   });
 }
 
 bool plan_resumable(const SortOptions& options, io::PosixStorage& storage) {
-  const inplace::PreparedResumable prepared = prepare_resumable(options, storage);
-  if (prepared.wanted.input_records == 0) return false;
+  const inplace::PreparedRecords prepared = prepare(options, storage);
+  if (prepared.is_empty()) return false;
   if (options.json) print_out(resumable_plan_json(options, prepared));  // where it does not fit, too
-  (void)inplace::require_space(prepared);
+  inplace::require_space(options.request, prepared);
   if (!options.json) print_out(resumable_plan_text(options, prepared));
   return true;
 }

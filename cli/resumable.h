@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/sort_options.h"
-#include "demsort_inplace/prepare/resumable.h"
+#include "demsort_inplace/prepare/records.h"
 #include "job/session.h"
 
 namespace ecosort::cli {
@@ -17,7 +17,7 @@ namespace ecosort::cli {
 [[nodiscard]] bool plan_resumable(const SortOptions& options, io::PosixStorage& storage);
 
 // As people read it, and as a program does.
-[[nodiscard]] std::string resumable_plan_text(const SortOptions& options, const inplace::PreparedResumable& prepared);
-[[nodiscard]] std::string resumable_plan_json(const SortOptions& options, const inplace::PreparedResumable& prepared);
+[[nodiscard]] std::string resumable_plan_text(const SortOptions& options, const inplace::PreparedRecords& prepared);
+[[nodiscard]] std::string resumable_plan_json(const SortOptions& options, const inplace::PreparedRecords& prepared);
 
 }  // namespace ecosort::cli

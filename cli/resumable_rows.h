@@ -1,4 +1,5 @@
-// `--resumable` of `ecosort lines`, `csv` and `jsonl`, the plan of such a sort, and `ecosort resume` of its job.
+// `--resumable` of `ecosort lines`, `csv` and `jsonl`, and `ecosort lines --inplace`: such a sort, its plan, and `ecosort resume`
+// of its job.
 #pragma once
 
 #include <optional>
@@ -12,11 +13,11 @@
 namespace ecosort::cli {
 
 // The exit code; nothing: an ordinary sort does it.
-[[nodiscard]] std::optional<int> run_resumable_rows(const RowsCommand& command, double started_s);
+[[nodiscard]] std::optional<int> run_rows_job(const RowsCommand& command, double started_s);
 
 // Prints the plan for people, or for programs; false: there is nothing to sort. NotEnoughSpace as the sort; programs have their
 // plan then, too.
-[[nodiscard]] bool plan_resumable_rows(const RowsCommand& command, bool is_json, io::PosixStorage& storage);
+[[nodiscard]] bool plan_rows_job(const RowsCommand& command, bool is_json, io::PosixStorage& storage);
 
 // Continues with the job, or removes it.
 int resume_rows_job(const InPlaceOptions& given, inplace::JobStatus status, job::Session& session, double started_s,

@@ -52,16 +52,15 @@ Request request_of_words(const InPlaceOptions& given, const inplace::JobHeader& 
 
 }  // namespace
 
-void check_resumable(const LinesOptions& options) { check_places(options.request); }
-
-void check_resumable(const TableOptions& options) {
+void check_job(const TableOptions& options) {
   if (options.values().keys.size() > most_keys)
     throw UsageError(fmt::format("--resumable takes up to {} keys; these are {}", most_keys, options.values().keys.size()));
   check_places(options.request);
 }
 
-void check_in_place(const LinesOptions& options) {
+void check_job(const LinesOptions& options) {
   const Request& request = options.request;
+  if (request.place.kind == PlaceKind::resumable) return check_places(request);
   const auto refuse_if = [](bool is_given, const char* line) {
     if (is_given) throw UsageError(line);
   };

@@ -23,10 +23,9 @@ struct RowsCommand {
 
 [[nodiscard]] RunReports reports_of(const lines::LinesOptions& options);
 
-// UsageError for what goes without --resumable, or of `ecosort lines --inplace` without that.
-void check_resumable(const lines::LinesOptions& options);
-void check_resumable(const TableOptions& options);
-void check_in_place(const lines::LinesOptions& options);
+// UsageError for what cannot be combined with --resumable, or with --inplace.
+void check_job(const lines::LinesOptions& options);
+void check_job(const TableOptions& options);
 
 // What is told of the sort at its end. `figures`: the job, but for what it works with; it outlives the result.
 [[nodiscard]] JobResult result_of(const Request& request, lines::LinesReport report, const lines::LinesJob& figures);

@@ -20,10 +20,14 @@ Json rows_stats_json(const RowWords& words, const lines::LinesReport& report, co
   return json;
 }
 
+std::string appended_text(const engine::WorkReport& report) {
+  return report.appended == 0 ? "" : fmt::format(", {} of them behind the others, unsorted", report.appended);
+}
+
 JobSummary rows_summary(const lines::LinesReport& report, std::uint64_t rows, const char* noun) {
   return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
-          fmt::format("{} {}{}{}{}", rows, noun, rows == 1 ? "" : "s",
-                      report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped),
+          fmt::format("{} {}{}{}{}{}", rows, noun, rows == 1 ? "" : "s",
+                      report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped), appended_text(report),
                       packed_text(report.run_packing))};
 }
 

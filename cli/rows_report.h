@@ -1,4 +1,4 @@
-// What --stats tells of a sort of rows, whatever their format.
+// --stats reports this of a sort of rows, whatever their format.
 #pragma once
 
 #include <string>
@@ -21,6 +21,9 @@ struct RowWords {
                                    const ProcessUsage& usage, const lines::LinesJob& job, const std::string& backend);
 
 // "sorted 1.0 GB, 1000 NOUNs": the noun with an s unless it is one.
+// For a summary: ", 12 of them behind the others, unsorted". Empty: all are merged.
+[[nodiscard]] std::string appended_text(const engine::WorkReport& report);
+
 [[nodiscard]] JobSummary rows_summary(const lines::LinesReport& report, std::uint64_t rows, const char* noun);
 
 }  // namespace ecosort::cli

@@ -88,7 +88,8 @@ SortOptions parse_sort_words(const std::string& command, const Words& words) {
                       {"--checksum", &request.verification.checksum},
                       {"--json", &options.json},
                       {"--lines", &options.lines},
-                      {"--runs", &options.runs}};
+                      {"--runs", &options.runs},
+                      {"--append-rest", &options.append_rest}};
   targets.numbers = {{"--record-size", &options.records().record_size},
                      {"--threads", &texts.threads},
                      {"--request-depth", &texts.request_depth},

@@ -23,6 +23,7 @@ struct SortOptions {
   RunReports reports;
   std::uint64_t assumed_bytes = 0;  // of an input that is not there, which can only be planned; 0: there are inputs
   bool json = false, help = false, lines = false, runs = false;  // the last two: of merge, not where they should stand
+  bool append_rest = false;                                      // of merge --runs
   RunWords run_words;
   ProfileWords profile_words;
   ProfileChoice profile;             // what it sets is above already

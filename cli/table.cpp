@@ -68,8 +68,8 @@ int run(Format format, const Words& words) {
   ignore_write_signals();
   print_notice(options.reports.quiet, notice_of(options.profile));
   if (options.request.place.kind == PlaceKind::resumable) {
-    check_resumable(options);
-    if (const std::optional<int> code = run_resumable_rows(rows_command(options), started_s)) return *code;
+    check_job(options);
+    if (const std::optional<int> code = run_rows_job(rows_command(options), started_s)) return *code;
   }
   return options.check ? check_order(options) : sort_files(options, started_s);
 }
@@ -87,8 +87,8 @@ int plan(Format format, const Words& words) {
       job::make_rows_job(options.request, session.storage(), job::SpecialOutput::redirected, options.assumed_bytes);
   job::check_first_row(job.inputs, *job.format);  // which the plan does not need any more
   if (options.request.place.kind == PlaceKind::resumable) {
-    check_resumable(options);
-    if (plan_resumable_rows(rows_command(options), options.json, session.storage())) return 0;
+    check_job(options);
+    if (plan_rows_job(rows_command(options), options.json, session.storage())) return 0;
   }
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
   print_out(lines_bounds_text(job, options.assumed_bytes != 0 ? options.assumed_bytes : known));

@@ -41,8 +41,8 @@ std::vector<std::string> null_notices(const Request& request, const lines::Lines
   for (std::size_t i = 0; i < report.key_counts.size(); ++i) {
     const rows::KeyCounts& counts = report.key_counts[i];
     if (counts.empty + counts.unparsable == 0) continue;
-    notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values stand {}{}",
-                                  to_string(job::values_of(request).keys[i]), counts.empty, empty, counts.unparsable,
+    notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values come {}{}", to_string(job::values_of(request).keys[i]),
+                                  counts.empty, empty, counts.unparsable,
                                   job::values_of(request).nulls_first ? "in front of all others" : "behind all others",
                                   request.unique ? "; they count as equal for --unique" : ""));
   }

@@ -1,4 +1,4 @@
-// What is told of a sort of CSV or of JSON lines.
+// Reports a sort of CSV or of JSON lines.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ namespace ecosort::cli {
 // "sorted ... rows".
 [[nodiscard]] JobSummary table_summary(const lines::LinesReport& report);
 
-// What has no place in the order: lines that hold nothing, and values.
+// Reports what has no place in the order: lines that hold nothing, and values.
 [[nodiscard]] std::vector<std::string> null_notices(const Request& request, const lines::LinesReport& report);
 
 }  // namespace ecosort::cli

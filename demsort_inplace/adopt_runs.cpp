@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t most_forecast_readers = 64;
 
-// What was given up of a run may be there once more after a crash.
+// Punches again what was given back of a run: it may be there once more after a crash.
 Task<void> punch_again(Workbench& bench, std::size_t number) {
   const std::uint64_t head = bench.layout.head_bytes;
   const std::uint64_t begin = round_down(bench.store->begin_in_file(number, 0), bench.layout.unit);

@@ -85,7 +85,7 @@ Task<void> Checkpoints::checkpoint() {
   co_await reserve();
 }
 
-// What was cut off need not be durable: it is not needed any more, and whoever resumes cuts it off again.
+// What was cut off need not be durable: it is not needed any more, and a resumption cuts it off again.
 Task<void> Checkpoints::give_back(const State& before, const State& after) {
   for (std::uint64_t run = 0; run < layout_.runs(); ++run) {
     const std::uint64_t size = layout_.run_file_bytes(run, after.consumed[run]);
@@ -103,7 +103,7 @@ std::uint64_t Checkpoints::run_bytes(const State& state) const noexcept {
   return bytes;
 }
 
-// Of a packed run from its first block on that is needed, as it is; no more than the layout says.
+// Returns the bytes of a packed run from its first block on that is needed, as it is; no more than the layout says.
 std::uint64_t Checkpoints::run_bytes(std::uint64_t run, std::uint64_t consumed) const noexcept {
   const std::uint64_t most = layout_.run_file_bytes(run, consumed);
   if (!layout_.packs || layout_.keeps_runs || most == 0) return most;

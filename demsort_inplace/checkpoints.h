@@ -7,10 +7,10 @@
 //   output   | ..................... u | u | u |        a checkpoint at record K, which ends inside unit D-1:
 //                              K ^     ^ D              records < K have left the runs; bytes < D are never written again
 //
-// The sums: of what left the runs, as it was when the run blocks' checksums were verified, and of what stands in the output
-// blocks. A record that changed in memory in between stops the job before a run is cut off.
+// The sums: of what left the runs, as it was when the run blocks' checksums were verified, and of what is in the output blocks. A
+// record that changed in memory in between stops the job before a run is cut off.
 //
-// Whoever resumes merges from record K on, finds the first bytes in place already and compares them.
+// A resumption merges from record K on, finds the first bytes in place already and compares them.
 #pragma once
 
 #include <algorithm>

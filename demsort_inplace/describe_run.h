@@ -1,4 +1,4 @@
-// What the run files of a job say of themselves (run/description.h), from what the job knows of them.
+// The run files of a job describe themselves so (run/description.h), from what the job knows of them.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace ecosort::inplace {
 // A run that is complete, of fixed records.
 [[nodiscard]] run::Description describe(const JobHeader& header, std::uint64_t run, const records::MultisetHash& hash);
 
-// Of rows.
+// Describes a job of rows.
 struct RowJob {
   const JobHeader& header;
   const rows::RowFormat& format;

@@ -54,13 +54,13 @@ void set_kind(RecordKey& key, std::uint64_t kind) {
   if (kind >> 24U != 0) Reader::fail();
 }
 
-// Of runs of records and of rows.
+// Checks runs of records and of rows.
 void check_head(const Layout& layout) {
   if (!std::has_single_bit(layout.unit) || layout.unit < page_bytes) Reader::fail();
   if (layout.head_bytes > run::most_head_bytes || layout.head_bytes % layout.unit != 0) Reader::fail();
 }
 
-// What the arithmetic of a Layout takes for granted.
+// Checks what the arithmetic of a Layout takes for granted.
 void check(const Layout& layout) {
   const bool has_sizes = layout.records > 0 && layout.record_size > 0 && layout.piece_records > 0 && layout.run_block.records > 0;
   const bool fits =
@@ -201,7 +201,7 @@ std::vector<std::byte> encode(const JobHeader& header) {
 JobHeader decode_header(std::span<const std::byte> bytes) {
   Reader in(bytes);
   const std::uint64_t version = in.next();
-  if (version > format_version || version < version_of_words) Reader::fail();
+  if (version != format_version && version != version_without_truncation && version != version_of_words) Reader::fail();
   JobHeader header;
   header.job = in.next();
   Layout& layout = header.layout;

@@ -56,7 +56,7 @@ std::optional<JournalContents> read_journal(const io::File& file, io::Queue& que
   }
 }
 
-// Of a job of lines.
+// Checks a job of lines.
 void check_line_runs(const JobPaths& paths, const JournalContents& contents) {
   constexpr const char* contradicts = "its journal contradicts itself";
   for (const RunDone& done : contents.runs)
@@ -117,7 +117,7 @@ std::uint64_t JobStatus::records_merged() const noexcept { return contents && co
 
 namespace {
 
-// What the names and the journal say together; FILE beside an in-place job is left to the caller.
+// Judges what the names and the journal say together; FILE beside an in-place job is left to the caller.
 void judge(JobStatus& status, const Names& names, const JobPaths& paths, io::NamedStorage& storage) {
   if (status.contents) check_state(paths, *status.contents);
   if (status.contents && is_complete(*status.contents)) {
@@ -177,7 +177,7 @@ JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue&
   return status;
 }
 
-// What another process writes meanwhile may look like anything, for a moment.
+// Looks again for a moment: what another process writes meanwhile may look like anything.
 JobStatus look_at_job(const std::string& path, io::NamedStorage& storage, io::Queue& queue, const Trust& trust) {
   constexpr int attempts = 10;
   const JobPaths paths(path);

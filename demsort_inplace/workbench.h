@@ -1,8 +1,7 @@
 // A job of fixed records in this process: what it works with besides what every job has (job_bench.h).
 //
-//   first_phase.h    pieces of the input become durable runs
+//   keep_runs.h      pieces of the input become durable runs
 //   second_phase.h   the runs become the output, checkpoint by checkpoint
-//   finish.h         the result is verified, durable, named; the rest is removed
 #pragma once
 
 #include <memory>
@@ -42,12 +41,5 @@ struct Workbench : JobBench {
   std::optional<engine::RecordRuns> store;
   std::vector<std::size_t> numbers;  // of every run in the store; runs that hold nothing any more have none
 };
-
-// Does `work` on a bench of its own (job_bench.h).
-template <class Work>
-engine::SortReport on_bench(const std::string& path, const JobHeader& header, const planner::Plan& plan,
-                            const Environment& environment, const Work& work) {
-  return work_on_bench<Workbench>(path, header, plan, environment, work);
-}
 
 }  // namespace ecosort::inplace

@@ -13,15 +13,16 @@ from types import FrameType
 from typing import Any
 
 import click
+from ecosort.text import shown
 
 from ecosort_appliance import __version__, desk, jobs, show
 from ecosort_appliance.database import open_database
 from ecosort_appliance.errors import EXIT_FAILED, EXIT_IO, EXIT_USAGE, QueueError
 from ecosort_appliance.facts import job_facts, list_facts
 from ecosort_appliance.jobdir import JobDirectory
+from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import make_queue_directory, queue_directory
 from ecosort_appliance.processes import is_served
-from ecosort_appliance.text import shown
 from ecosort_appliance.times import RULES
 from ecosort_appliance.usage import Group, Number, Whole, asks_for_help, usage_text
 from ecosort_appliance.users import find_user
@@ -33,7 +34,7 @@ _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 
 
 def opened() -> tuple[Path, sqlite3.Connection]:
-    """The queue of whoever calls."""
+    """Opens the queue of the user who calls."""
     directory = queue_directory()
     make_queue_directory(directory)
     return directory, open_database(directory)
@@ -49,7 +50,7 @@ def cli() -> None:
 def queue() -> None:
     """Keeps sorts that are to be done; `ecosort serve` or `ecosort queue run` does them.
 
-    Exit codes: 0 done, 1 `run`: a job failed, 2 usage or a wish that cannot be met, 3 the queue cannot be read or written.
+    Exit codes: 0 done, 1 `run`: a job failed, 2 usage or a request that cannot be met, 3 the queue cannot be read or written.
     """
 
 
@@ -57,7 +58,7 @@ def queue() -> None:
 @click.option("--at", help="Not before 02:00 or 2030-01-31T02:00.")
 @click.option("--every", type=click.Choice(RULES), help="Again and again; with --at at that time.")
 @click.option("--watch", metavar="DIR", help="Once for each file that comes there; {} stands for its path, {name} for its name.")
-@click.option("--match", multiple=True, metavar="PATTERN", help="--watch: only names such as '*.csv'; repeatable.")
+@click.option("--match", "patterns", multiple=True, metavar="PATTERN", help="--watch: only names such as '*.csv'; repeatable.")
 @click.option(
     "--settle",
     "settle_s",
@@ -72,14 +73,15 @@ def queue() -> None:
 @click.option("--not-resumable", is_flag=True, help="Begin anew after a crash, without a job directory.")
 @click.option("--user", help="Root only: whose job it is.")
 @click.argument("words", metavar="-- COMMAND ...", nargs=-1, type=click.UNPROCESSED)
-def add(words: tuple[str, ...], user: str | None, not_resumable: bool, **given: Any) -> int:
+def add(words: tuple[str, ...], patterns: tuple[str, ...], user: str | None, not_resumable: bool, **given: Any) -> int:
     """Queues a job and prints its number. COMMAND is sort, lines, csv, jsonl, merge or inplace, as for ecosort."""
     if user is not None and os.geteuid() != 0:
         raise QueueError("--user is for root; everyone else has a queue of his own")
     uid = os.geteuid() if user is None else find_user(user)
     directory, connection = opened()
-    wish = desk.Wish(words=words, directory=os.getcwd(), uid=uid, resumable=not not_resumable, **given)  # noqa: PTH109
-    added = desk.add(directory, connection, wish)
+    here = os.getcwd()  # noqa: PTH109
+    asked = Job(words=[*words], directory=here, uid=uid, patterns=[*patterns], resumable=not not_resumable, **given)
+    added = desk.add(directory, connection, asked)
     for warning in added.warnings:
         click.echo(f"ecosort: {shown(warning)}", err=True)
     click.echo(added.number)
@@ -92,7 +94,7 @@ def add(words: tuple[str, ...], user: str | None, not_resumable: bool, **given: 
 @click.option("--all", "all_jobs", is_flag=True, help="Also all that ended, not only the last ten.")
 @_JSON
 def list_jobs(all_jobs: bool, as_json: bool) -> int:
-    """What waits, works, and ended lately."""
+    """Lists what waits, works, and ended lately."""
     directory, connection = opened()
     waiting = jobs.select(connection, "state NOT IN ('done', 'failed', 'cancelled')")
     found = [*waiting, *jobs.ended(connection, -1 if all_jobs else 10)]
@@ -127,7 +129,7 @@ def show_job(number: int, as_json: bool) -> int:
 @queue.command()
 @_NUMBER
 def log(number: int) -> int:
-    """What the program said."""
+    """Prints what the program said."""
     directory, connection = opened()
     job = jobs.get(connection, number)
     lines = JobDirectory(directory, job.id, job.uid).log().decode(errors="surrogateescape").splitlines()
@@ -241,7 +243,7 @@ def serve(
 
 
 def _program_name() -> str:
-    """As users type it. A shell that asks for completions needs the file's own name, which is click's choice."""
+    """Returns the name as users type it. A shell that asks for completions needs the file's own name, which is click's choice."""
     is_asked = any(name.endswith("_COMPLETE") for name in os.environ)
     return "ecosort-appliance" if is_asked else "ecosort"
 

@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ecosort.text import shown
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST as CONTENT_TYPE
@@ -16,7 +17,6 @@ from ecosort_appliance import jobs
 from ecosort_appliance.database import open_database
 from ecosort_appliance.drives import drives_of, temperatures
 from ecosort_appliance.jobdir import JobDirectory
-from ecosort_appliance.text import shown
 
 if TYPE_CHECKING:
     import sqlite3
@@ -30,7 +30,7 @@ _STATES = (jobs.STANDING, jobs.QUEUED, jobs.RUNNING, jobs.PAUSED, jobs.DONE, job
 
 
 class _Queue(Collector):
-    """What the queue is at the moment of the question."""
+    """Counts what the queue is at the moment of the question."""
 
     def __init__(self, queue: Path, connection: sqlite3.Connection, meter: WattSource | None) -> None:
         self._queue = queue
@@ -64,7 +64,7 @@ class _Queue(Collector):
         yield rate
 
     def _energy(self) -> Iterator[Metric]:
-        """Of a simulated meter by other names, so that no sum takes it for energy."""
+        """Names a simulated meter otherwise, so that no sum takes it for energy."""
         if self._meter is None:
             return
         kind, where = ("simulated_", "=") if self._meter.simulated else ("", "!=")

@@ -1,4 +1,4 @@
-"""What an attempt that has ended means for its job: pure functions of what it left."""
+"""Decides what an attempt that has ended means for its job: pure functions of what it left."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_ATTEMPTS = 100
 WAIT_FOR_SPACE_S = 60.0
 WAIT_AFTER_SIGNAL_S = 10.0
 _NOT_BEGUN = 5  # exit code of `ecosort resume`
-# What ends a program from outside: a shutdown, a user, the kernel when memory runs out.
+# These end a program from outside: a shutdown, a user, the kernel when memory runs out.
 _FROM_OUTSIDE = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL}
 
 
@@ -45,7 +45,7 @@ class Outcome:
 
 
 def identity_of(path: str) -> list[int] | None:
-    """Of the file that stands there now; None: there is none."""
+    """Identifies the file that is there now; None: there is none."""
     try:
         status = os.lstat(path)
     except OSError:
@@ -107,7 +107,7 @@ def _interrupted(job: Job, left: Left) -> Outcome:
 def _failed(job: Job, left: Left) -> Outcome:
     if job.attempt >= MOST_ATTEMPTS:
         return Outcome(FAILED, _told(left))
-    if shortage := shortage_told((left.end or {}).get("error")):
+    if shortage := shortage_told((left.end or {}).get("error"), job.directory):
         return Outcome(QUEUED, shortage, wait_s=WAIT_FOR_SPACE_S)
     was_resume = job.resumes and job.attempt > 1
     if left.code == _NOT_BEGUN and was_resume and not left.has_job_directory and left.output_now == job.output_before:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ecosort.text import shown, size_text
+
 from ecosort_appliance.jobs import ENDED, FAILED, FEWEST_VALUES, PAUSED, QUEUED, RUNNING, SIMULATED, STANDING, Job
-from ecosort_appliance.text import bytes_text, command_text, shown, span_text, time_text
+from ecosort_appliance.text import command_text, span_text, time_text
 from ecosort_appliance.users import user_name
 
 
 def rule_text(job: Job) -> str:
-    """Of a job that makes others; empty of any other."""
+    """Describes a job that makes others; empty of any other."""
     if job.watch:
         return f"watches {job.watch}" + (f" for {', '.join(job.patterns)}" if job.patterns else "")
     return f"{job.every}, next {time_text(job.not_before_s)}" if job.every else ""
@@ -51,7 +53,7 @@ def no_log_text(job: Job) -> str:
 
 
 def progress_text(progress: Mapping[str, Any] | None) -> str:
-    """Of a line of --progress=json; empty where it is none."""
+    """Describes a line of --progress=json; empty where it is none."""
     if not progress or not isinstance(progress.get("megabytes_per_s"), int | float):
         return ""
     percent, eta_s = progress.get("job_percent"), progress.get("job_eta_s")
@@ -82,7 +84,7 @@ def _why_no_energy(job: Job) -> str:
 
 
 def told_text(job: Job) -> str:
-    """What became of --on-end."""
+    """Says what became of --on-end."""
     if job.on_end is None or job.state not in ENDED or not job.tell_tries:
         return ""
     if not job.tell_error:
@@ -99,8 +101,9 @@ def moment_text(job: Job) -> str:
     return f"started {time_text(job.started_s)}" if job.started_s else f"queued {time_text(job.queued_s)}"
 
 
-def details(job: Job, progress: Mapping[str, Any] | None) -> Iterator[str]:
-    rows = {
+def facts_of(job: Job, progress: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """Everything about a job as text, by its name; empty where it does not apply."""
+    return {
         "job": str(job.id),
         "name": job.name,
         "state": state_text(job),
@@ -122,12 +125,16 @@ def details(job: Job, progress: Mapping[str, Any] | None) -> Iterator[str]:
         "worked": span_text(job.work_s) if job.work_s else "",
         "exit code": "" if job.exit_code is None else str(job.exit_code),
         "records": f"{job.records:,}" if job.records is not None else "",
-        "moved": bytes_text(job.bytes_moved) if job.bytes_moved else "",
+        "moved": size_text(job.bytes_moved) if job.bytes_moved else "",
         "energy": energy_text(job),
         "on end": job.on_end or "",
         "told": told_text(job),
     }
+
+
+def details(job: Job, progress: Mapping[str, Any] | None) -> Iterator[str]:
+    """The lines of `queue show`."""
     yield f"{'command':<10} {command_text(job.words)}"
-    for name, value in rows.items():
+    for name, value in facts_of(job, progress).items():
         if value:
             yield f"{name:<10} {shown(value)}"

@@ -18,13 +18,13 @@ enum class Codec : std::uint8_t { gzip, zstd, lz4, xz, bzip2 };
 
 inline constexpr std::array all_codecs{Codec::gzip, Codec::zstd, Codec::lz4, Codec::xz, Codec::bzip2};
 
-// Of what a file begins with, so much tells what it is and what memory its first member takes.
+// The first bytes of a file, this many, show what it is and what memory its first member takes.
 inline constexpr std::size_t beginning_bytes = 64;
 
 [[nodiscard]] const char* name_of(Codec codec) noexcept;  // that of the usual program, which is a word of the options, too
 [[nodiscard]] std::optional<Codec> codec_of_word(std::string_view word) noexcept;       // a name, or the ending of file names
 [[nodiscard]] std::optional<Codec> codec_of_file_name(std::string_view name) noexcept;  // by its ending: .gz .zst .lz4 .xz .bz2
-// Does so for the name of an input: xz reads .lzma, too.
+// Returns it for the name of an input: xz reads .lzma, too.
 [[nodiscard]] std::optional<Codec> codec_of_input_name(std::string_view name) noexcept;
 
 // "gzip (zlib 1.2.13, libdeflate 1.14), zstd 1.5.4, ...": what this program has.
@@ -33,10 +33,10 @@ inline constexpr std::size_t beginning_bytes = 64;
 // "auto" or "never", and a level. UsageError, which begins with the name of the option.
 [[nodiscard]] bool decompress_of_word(const std::string& word, std::string_view option);
 [[nodiscard]] int level_of_word(const std::string& word, std::string_view option);
-// How such an error begins; nothing without an option.
+// Returns how such an error begins; nothing without an option.
 [[nodiscard]] std::string in_front(std::string_view option);
 
-// How an output is compressed. The level is one that the codec has.
+// Says how an output is compressed. The level is one that the codec has.
 struct OutputCodec {
   Codec codec = Codec::gzip;
   int level = 0;

@@ -1,4 +1,4 @@
-// What every sort and every merge has to tell when it is done, whatever its records are.
+// Every sort and every merge reports this when it is done, whatever its records are.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@ struct WorkReport {
   std::uint64_t records = 0;  // that were read
   std::uint64_t dropped = 0;  // of them, because others are equal
   std::uint64_t input_bytes = 0, output_bytes = 0;
+  std::uint64_t appended = 0;  // of the records, unsorted ones behind the others: those that broken jobs had in no run
   std::uint64_t runs = 0;
   std::uint64_t runs_in_inputs = 0;          // of them: what came in order, which was not stored
   std::uint64_t bytes_in_inputs = 0;         // of these runs

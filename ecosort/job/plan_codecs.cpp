@@ -92,7 +92,7 @@ std::optional<planner::PowerModel> power_of(const Compression& terms) {
 }
 
 planner::PackingPlan plan_run_packing(const CodecTerms& terms, const codec::RunCompression& wanted, std::uint64_t known_bytes) {
-  // Of runs and of what they are merged into, in blocks of at least the size that a smaller memory has.
+  // Plans the packing of runs and of what they are merged into, in blocks of at least the size that a smaller memory has.
   constexpr std::uint64_t least_block = std::uint64_t{8} << 10U;
   return plan_packing_of_blocks(terms, wanted, most_block_bytes(terms), 2 * div_up(known_bytes, least_block));
 }

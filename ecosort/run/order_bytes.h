@@ -1,4 +1,5 @@
-// What decides the order of records or rows, as the description of a run keeps it (description.h). Equal bytes: the same order.
+// Writes what decides the order of records or rows, as the description of a run keeps it (description.h). Equal bytes: the same
+// order.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +14,12 @@
 namespace ecosort::run {
 
 [[nodiscard]] std::vector<std::byte> order_bytes(const records::RecordFormat& format);
-// Of a format as it was made, whatever it has learned of inputs since.
+// Describes a format as it was made, whatever it has learned of inputs since.
 [[nodiscard]] std::vector<std::byte> order_bytes(const rows::RowFormat& format);
 
 // UsageError for bytes that are no order: they may be anything.
 [[nodiscard]] records::RecordFormat record_format_of(const Description& description);
 // The format has not seen a row yet.
-[[nodiscard]] std::unique_ptr<rows::RowFormat> row_format_of(const Description& description);
+[[nodiscard]] std::unique_ptr<rows::RowFormat> row_format_of(const Description& description, std::uint64_t header_lines = 0);
 
 }  // namespace ecosort::run

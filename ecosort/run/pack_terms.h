@@ -1,5 +1,5 @@
-// How the blocks of a run are packed: with which codec, and whether the records of a block are transposed, or its rows truncated,
-// before.
+// Says how the blocks of a run are packed: with which codec, and whether the records of a block are transposed, or its rows
+// truncated, before.
 #pragma once
 
 #include <string>

@@ -7,14 +7,14 @@ import tempfile
 from array import array
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ecosort.errors import IoFailed, NotEnoughSpace, drive_full
-from ecosort.sums import sum_of
 
 
 class RunFile:
-    """Where the batches of all runs lie. Used by one thread."""
+    """Keeps where the batches of all runs lie. Used by one thread."""
 
     def __init__(self, directory: str, schema: Any) -> None:
         self.directory = directory
@@ -30,7 +30,7 @@ class RunFile:
         self._file.close()
 
     def count_in(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """What it holds becomes free, too, where there was not enough space. An exit of an ExitStack."""
+        """Counts in what it holds, which becomes free, too, where there was not enough space. An exit of an ExitStack."""
         if isinstance(error, NotEnoughSpace) and error.have_bytes is not None:
             error.have_bytes += os.fstat(self._file.fileno()).st_size
 
@@ -76,7 +76,7 @@ class Run:
             values.append(value)
 
     def bytes_to_read(self, rows: int) -> int:
-        """What must be read before so many rows can be taken."""
+        """Returns what must be read before so many rows can be taken."""
         size, at = 0, self._next
         rows -= self._rest.num_rows if self._rest else 0
         while rows > 0 and at < len(self._rows):
@@ -98,7 +98,7 @@ class Run:
         return taken
 
     def is_at_end(self) -> bool:
-        """Whether every row was taken."""
+        """Returns whether every row was taken."""
         return not self._rest and self._next == len(self._rows)
 
     def _read(self) -> Any:
@@ -107,3 +107,23 @@ class Run:
         at = self._next
         self._next += 1
         return self._file.read(self._offsets[at], self._sizes[at], self._checksums[at])
+
+
+_BLOCK_WORDS = 1 << 16
+_FACTORS = np.random.default_rng(1).integers(1 << 64, size=_BLOCK_WORDS, dtype=np.uint64, endpoint=False) | np.uint64(1)
+_STEP = int(_FACTORS[0])
+
+
+def sum_of(data: Any) -> int:
+    """Sums a buffer, whose length must be known otherwise: 64 bits, which every change of one word changes.
+
+    Words times odd random numbers, added up modulo 2^64, block by block (multilinear hashing: Lemire and Kaser, "Strongly
+    universal string hashing is fast", 2014).
+    """
+    view = memoryview(data).cast("B")
+    words = np.frombuffer(view, "<u8", view.nbytes // 8)
+    total = int.from_bytes(view[words.nbytes :], "little")
+    for at in range(0, len(words), _BLOCK_WORDS):
+        block = words[at : at + _BLOCK_WORDS]
+        total = (total * _STEP + int(np.dot(block, _FACTORS[: len(block)]))) % (1 << 64)
+    return total

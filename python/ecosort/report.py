@@ -1,4 +1,4 @@
-"""What a sort tells about itself, and how far it is."""
+"""A sort reports this about itself, and how far it is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Phase:
-    """A phase of a sort. Times are of the monotonic clock."""
+    """A phase of a sort. Times are seconds of the monotonic clock; `wait_s` of them it waited for I/O."""
 
     name: str
     begin_s: float
@@ -30,8 +30,9 @@ class KeyCounts:
 
 @dataclass(frozen=True)
 class RunCompression:
-    """How temporary runs were compressed; `codec`, `transposed` (columns of records), `truncated` (rows without what they share)
-    and `because` are those of the last one."""
+    """Says how temporary runs were compressed; `codec`, `transposed` (columns of records), `truncated` (rows without what they
+    share) and `because` are those of the last one.
+    """
 
     asked: str
     goal: str
@@ -53,6 +54,7 @@ class RunCompression:
 class Report:
     """A sort that was done. `records` counts lines of a text and rows of a table, too; `dropped` are those `unique` left out.
 
+    Sizes are in bytes, times in seconds; `requests` counts reads and writes, `hash` is hexadecimal, of the rows in any order.
     Of records, `duplicate_keys` counts neighbours of the output with equal keys, and `checksum` is valsort's if it was asked for.
     `runs_in_inputs` of the runs were not stored, because what they hold came in order.
     Of a table, `keys` has the counts of each key, and `blank_lines` those of JSON lines that were left out. `run_compression` is
@@ -91,7 +93,10 @@ class Report:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a sort is. `total_bytes` and what begins with `percent` or `eta` is None where no one can know it yet."""
+    """Says how far a sort is: `bytes` of `total_bytes` in its phase, `percent` in all, with `eta_s` seconds to go.
+
+    A megabyte has 10^6 bytes. `total_bytes`, `percent` and `eta_s` are None where no one can know them yet.
+    """
 
     phase: str
     phase_number: int
@@ -134,7 +139,7 @@ def _key_counts(key: Mapping[str, Any]) -> KeyCounts:
 
 
 def empty_report(version: str) -> Report:
-    """Of a sort in place of nothing, for which the program writes no report."""
+    """Reports a sort in place of nothing, for which the program writes no report."""
     values: dict[str, Any] = dict.fromkeys(_AS_THEY_ARE, 0)
     values |= {"io_backend": "", "hash": "", "version": version}
     return Report(records=0, dropped=0, phases=(), **values)

@@ -1,4 +1,4 @@
-"""The queue as its user sees it: what is accepted, when it is done, what a wish does."""
+"""The queue as its user sees it: what is accepted, when it is done, what a request does."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_what_no_queue_can_do_is_refused(queue: Queue, words: str) -> None:
         ("--watch .", "sort --key zz {} -o /{name}", "key 'zz': no length"),
         ("--watch .", "lines --header=x -k1 {} -o /{name}", "--header"),
         ("--watch .", "merge --lines -k 0 {} -o /{name}", "field number is zero"),
-        ("--watch .", "sort --resumable --unique {} -o /{name}", "--unique goes without --resumable"),
+        ("--watch .", "sort --resumable --unique {} -o /{name}", "--unique cannot be combined with --resumable"),
     ],
 )
 def test_what_would_fail_at_night_is_refused_at_once(queue: Queue, records: Path, options: str, words: str, why: str) -> None:
@@ -197,7 +197,7 @@ def test_what_may_yet_be_is_queued(queue: Queue, records: Path, options: str, wo
 
 
 def test_a_merge_in_memory_is_queued(queue: Queue, records: Path) -> None:
-    """Where a sort of files so large would store runs, and refuse to."""
+    """A sort of files so large would store runs, and refuse to."""
     with (queue.place / "large").open("wb") as file:
         file.truncate(1 << 40)
     with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
@@ -278,7 +278,7 @@ def test_nothing_is_written_among_the_queues_own_files(queue: Queue, records: Pa
 
 
 def test_a_failed_job_tells_how_its_output_gets_free(queue: Queue) -> None:
-    """Where it left a job directory. Where it left none, nothing is in the way."""
+    """A failed job names the job directory that it left. Where it left none, nothing is in the way."""
     (queue.place / "in.csv").write_text("n\n1\nx\n")
     words = ("csv", "--strict", "--by", "n:number", "in.csv", "-o", "out.csv")
     number = queue.add(*words)
@@ -298,7 +298,7 @@ def test_a_failed_job_tells_how_its_output_gets_free(queue: Queue) -> None:
     assert (queue.place / "out.csv").read_text() == "n\n1\n2\n"
 
 
-# --- wishes
+# --- requests
 
 
 def slow(queue: Queue) -> int:
@@ -484,7 +484,7 @@ def test_memory_is_given_to_the_program_and_its_control_group(queue: Queue, reco
 
 
 def test_the_files_of_control_groups_of_version_2(tmp_path: Path) -> None:
-    """The tree that a kernel with version 2 shows: weights and the bound are written there, and what is refused is told."""
+    """The tree that a kernel with version 2 shows: weights and the bound are written there, and what is refused is reported."""
     (tmp_path / "cgroup.controllers").write_text("memory cpu io")
     base = tmp_path / "system.slice" / "ecosort.service"
     for directory in (base / "service", base / "ecosort-job-1"):
@@ -526,7 +526,8 @@ def test_a_job_that_does_not_fit_waits_and_says_for_what(queue: Queue, tmp_path:
         queue.ok("run")
         job = queue.job(number)
         assert (job["state"], job["attempts"]) == ("queued", 0)
-        assert re.match(r"waits for space: .* [\d,]+ bytes are needed, [\d,]+ are free", job["reason"])
+        place = re.escape(str(system.root))
+        assert re.match(rf"waits for space: {place}\S*: [\d,]+ bytes are needed, [\d,]+ are free", job["reason"])
         assert added.stderr == f"ecosort: as things are now, the job {job['reason']}\n"
         assert not (system.root / "out.dat.ecosort").exists()
         (system.root / "fill").unlink()
@@ -536,9 +537,10 @@ def test_a_job_that_does_not_fit_waits_and_says_for_what(queue: Queue, tmp_path:
 
 
 def test_the_plans_numbers() -> None:
-    assert shortage_in({"here": {"space": [{"directories": ["/a"], "needed_bytes": 10, "free_bytes": 9}]}}).startswith("waits")
-    assert shortage_in({"here": {"space": [{"directories": ["/a"], "needed_bytes": 10, "free_bytes": 10}]}}) == ""
-    assert "/x.ecosort" in shortage_in({"job_directory": "/x.ecosort", "needed_bytes": 2, "free_bytes": 1})
+    short = {"here": {"space": [{"directories": ["/a", "."], "needed_bytes": 10, "free_bytes": 9}]}}
+    assert shortage_in(short, "/where").startswith("waits for space: /a, /where: ")
+    assert shortage_in({"here": {"space": [{"directories": ["/a"], "needed_bytes": 10, "free_bytes": 10}]}}, "/") == ""
+    assert "/where/x.ecosort" in shortage_in({"job_directory": "x.ecosort", "needed_bytes": 2, "free_bytes": 1}, "/where")
 
 
 def test_a_job_that_is_not_resumable_waits_before_it_begins(queue: Queue, tmp_path: Path, require: Require) -> None:
@@ -553,7 +555,7 @@ def test_a_job_that_is_not_resumable_waits_before_it_begins(queue: Queue, tmp_pa
     assert job["state"] == "queued"
     assert re.match(rf"waits for space: {re.escape(str(system.root))}: [\d,]+ bytes are needed, [\d,]+ are free", job["reason"])
     assert job["started_s"] is None
-    assert shortage_told({"kind": "not enough memory"}) == ""
+    assert shortage_told({"kind": "not enough memory"}, "/") == ""
 
 
 # --- times
@@ -569,7 +571,7 @@ def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def seconds(text: str) -> float:
-    """Of UTC."""
+    """Reads a time of UTC."""
     from datetime import UTC, datetime
 
     return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
@@ -794,7 +796,7 @@ def test_what_show_and_list_say_of_a_job_that_makes_others(queue: Queue, records
     assert "/new, for files that rest for 2.5 s\n" in second
 
 
-# --- the end is told
+# --- the end is reported
 
 
 def test_a_command_at_the_end_gets_the_facts_and_no_shell(queue: Queue, records: Path) -> None:
@@ -902,7 +904,7 @@ def test_json_names_its_schema_and_tells_no_internals(queue: Queue) -> None:
 
 
 def test_roots_service_works_as_the_jobs_user(ecosort: Path, require: Require) -> None:
-    """What the user may not read, his job may not either; what it makes is his."""
+    """The user's job may not read what the user may not; what it makes is the user's."""
     require("setpriv")
     with queue_for_everyone(ecosort) as queue:
         queue.place.chmod(0o777)

@@ -6,11 +6,11 @@ import threading
 import weakref
 
 import pytest
-from ecosort.behind import Behind
+from ecosort.ahead import Behind
 
 
 class Item:
-    """Of which someone knows whether it is still there."""
+    """A test knows whether it is still there."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -53,7 +53,7 @@ def test_what_was_worked_on_is_not_held() -> None:
     with Behind[Item](lambda item: items.append(weakref.ref(item))) as behind:
         for number in range(3):
             behind.give(Item(number))
-        behind._given.join()
+        behind.wait()
         assert [item() for item in items] == [None] * 3
 
 

@@ -47,7 +47,7 @@ class RowSampler {
     return row;
   }
 
-  // Whether it is one that is sorted.
+  // Returns whether it is one that is sorted.
   [[nodiscard]] bool counts(const Splitter& row) const {
     const RowVerdict verdict = judge_row(*job_.format, row.row);
     if (verdict.fault)
@@ -62,7 +62,7 @@ class RowSampler {
 
 }  // namespace
 
-RowVerdict judge_row(const rows::RowFormat& format, rows::Text row) {
+RowVerdict judge_row(const rows::RowFormat& format, Text row) {
   return lines::with_format(format, [&](const auto& known) {
     using Known = std::remove_cvref_t<decltype(known)>;
     RowVerdict verdict;

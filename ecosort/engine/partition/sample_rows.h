@@ -1,5 +1,5 @@
-// A sample of rows of any length, as engine/partition/sample.h has it: places are drawn among the bytes, so that a sample stands
-// for the bytes of its range. Of each place the first row is taken that begins there or behind it.
+// A sample of rows of any length, as engine/partition/sample.h has it: places are drawn among the bytes, so that a sample
+// represents the bytes of its range. Of each place the first row is taken that begins there or behind it.
 #pragma once
 
 #include <atomic>
@@ -21,8 +21,8 @@ struct SampleRowsJob {
   SampleTerms terms;
 };
 
-// Reads what tells where rows begin (engine/partition/row_borders.h), synchronously. UsageError for a row that cannot be one,
-// NotEnoughMemory for one that is longer than most_row_bytes, IoError, Interrupted.
+// Reads the bytes that show where rows begin (engine/partition/row_borders.h), synchronously. UsageError for a row that cannot be
+// one, NotEnoughMemory for one that is longer than most_row_bytes, IoError, Interrupted.
 [[nodiscard]] Sample sample_rows(const SampleRowsJob& job, Progress& progress, const std::atomic<int>& interrupted);
 
 // Why such a row cannot be one of a file, or nothing; whether it is one that is left out.
@@ -30,6 +30,6 @@ struct RowVerdict {
   std::optional<rows::Fault> fault;
   bool is_blank = false;
 };
-[[nodiscard]] RowVerdict judge_row(const rows::RowFormat& format, rows::Text row);
+[[nodiscard]] RowVerdict judge_row(const rows::RowFormat& format, Text row);
 
 }  // namespace ecosort::engine

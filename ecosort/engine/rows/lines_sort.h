@@ -19,7 +19,7 @@
 
 namespace ecosort::lines {
 
-// What is decompressed and compressed on the way, with memory besides the plan's.
+// Says what is decompressed and compressed on the way, with memory besides the plan's.
 struct Codecs {
   std::uint64_t memory_bytes = 0;  // of all, of which these are parts
   std::size_t chunk_bytes = 0;     // of compressed inputs, read at a time
@@ -30,7 +30,7 @@ struct Codecs {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return input_bytes + output_bytes + runs.bytes(); }
 };
 
-// What runs of jobs hold together.
+// Runs of jobs hold this together.
 struct RunContents {
   std::string top;                  // what stays on top
   records::MultisetHash hash = {};  // by their descriptions: of all rows, with those on top
@@ -50,6 +50,7 @@ struct LinesJob {
   bool merge = false;                // the inputs are sorted
   bool checks_order = false;         // of these inputs
   std::optional<RunContents> kept;   // the inputs are runs of jobs
+  std::vector<RowsRest> rest;        // of the inputs of these jobs, which goes out behind the runs as it is
   std::uint64_t reserved_bytes = 0;  // of the output, before it is written; 0: none
   bool reread = false;               // also read the output back from the device
   FirstLook look;                    // at each input

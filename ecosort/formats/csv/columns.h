@@ -4,15 +4,13 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "formats/csv/dialect.h"
 #include "formats/keys/key_words.h"
 
 namespace ecosort::csv {
-
-using Text = std::string_view;
 
 // Names of the first header; other files must have the same, in the same order.
 class Columns {
@@ -25,7 +23,7 @@ class Columns {
   // read, or does not agree with that of the first one.
   void take(const std::string& input, Text row, std::size_t bytes_before = 0);
 
-  // Whether take() was called, and how many columns there are then.
+  // Return whether take() was called, and how many columns there are then.
   [[nodiscard]] bool are_known() const noexcept { return count_ > 0; }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   // Returns the names in the header; without one there are none.

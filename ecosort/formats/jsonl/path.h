@@ -3,12 +3,11 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
-namespace ecosort::jsonl {
+#include "base/text.h"
 
-using Text = std::string_view;
+namespace ecosort::jsonl {
 
 // Into an object by a name, or into an array by a place from 0 on.
 struct Step {
@@ -22,7 +21,7 @@ struct Path {
   std::vector<Step> steps;
 };
 
-// Names with dots between them; [N] behind a name or at the beginning. A name in double quotes may hold any bytes: \" and
+// Parses names with dots between them; [N] behind a name or at the beginning. A name in double quotes may hold any bytes: \" and
 // \\ stand for a quote and a backslash. UsageError for what is no path.
 [[nodiscard]] Path parse_path(Text text);
 

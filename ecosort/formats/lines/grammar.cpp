@@ -57,7 +57,7 @@ enum LongOnly : int {
   opt_no_profile,
 };
 
-// Of GNU sort 9.1.
+// GNU sort 9.1 has these.
 constexpr std::array gnu_options{
     option{"ignore-leading-blanks", no_argument, nullptr, 'b'},
     option{"check", optional_argument, nullptr, opt_check},
@@ -92,7 +92,7 @@ constexpr std::array gnu_options{
     option{nullptr, 0, nullptr, 0},
 };
 
-// Of EcoSort. Whatever may be the beginning of one of GNU sort's means that one.
+// EcoSort adds these. Whatever may be the beginning of one of GNU sort's means that one.
 constexpr std::array own_options{
     option{"header", optional_argument, nullptr, opt_header},
     option{"memory", required_argument, nullptr, opt_memory},
@@ -128,7 +128,7 @@ std::span<const option> options_for(std::string_view word) {
   return is_own ? std::span<const option>(own_options) : std::span<const option>(gnu_options);
 }
 
-// A leading '-' hands operands over in their place (+N keys stand among them), ':' tells missing arguments apart.
+// A leading '-' hands operands over in their place (+N keys are among them), ':' tells missing arguments apart.
 constexpr const char* short_options = "-:bcCdfghik:mMno:rRsS:t:T:uVy:z";
 
 // Words in which options and operands mix. getopt's position is process-wide: one parser at a time.
@@ -203,7 +203,7 @@ class Parser {
   bool is_resumable_ = false, is_in_place_ = false;
 };
 
-// `word` is the one that getopt_long stood at.
+// `word` is the one that getopt_long was at.
 void Parser::bad_option(int c, std::string_view word) {
   const bool is_long = word.starts_with("--");
   std::string what;
@@ -337,7 +337,7 @@ void Parser::apply_long(int c) {
   }
 }
 
-// What is kept as it is written; null for other options.
+// Returns the member that keeps the value as it is written; null for other options.
 std::string* Parser::text_of(int c) {
   switch (c) {
     case opt_io:
@@ -456,7 +456,7 @@ void Parser::set_threads(std::uint64_t threads) {
   request_.means.threads = static_cast<unsigned>(std::min<std::uint64_t>(threads, std::numeric_limits<unsigned>::max()));
 }
 
-// --memory is held to, -S is a wish.
+// --memory is a bound, -S a suggestion.
 void Parser::resolve_means() {
   if (wished_bytes_ != 0) {
     request_.means.memory_bytes = wished_bytes_;

@@ -33,14 +33,14 @@ class WrongWord : public WrongOption {
 
 enum class Check : std::uint8_t { no, first, quiet };  // -c, -C
 
-// What the user wrote, checked for form only.
+// Holds what the user wrote, checked for form only.
 struct LinesOptions {
   Request request{.rows = Lines{}};  // its inputs are "-" alone where none is named, its output "-"
   std::string output;                // as it was written; empty: none was named
   std::string files0_from, profile, goal;
   std::string stats, events, trace, progress = "auto";
   std::vector<std::string> warnings;                             // of --debug
-  bool names_decompress = false, names_compress_output = false;  // they are given: no one has to be told of them
+  bool names_decompress = false, names_compress_output = false;  // they are given: no notice is due
   bool names_io = false;
   Check check = Check::no;
   bool debug = false, quiet = false, help = false, version = false, no_profile = false;
@@ -52,10 +52,10 @@ struct LinesOptions {
   [[nodiscard]] LineOrderTerms order() const { return order_terms(lines(), request.unique); }
 };
 
-// What --verify says, of all commands: whether the output is read again. UsageError.
+// Returns what --verify says, of all commands: whether the output is read again. UsageError.
 [[nodiscard]] bool is_reread(std::string_view word);
 
-// What POSIXLY_CORRECT and _POSIX2_VERSION make of words, as sort has it.
+// POSIXLY_CORRECT and _POSIX2_VERSION change how words are read, as in GNU sort.
 struct PosixRules {
   bool options_first = false;     // behind the first operand all words are operands
   bool takes_begin_alone = true;  // +N without -M is a key, which POSIX of 2001 to 2008 forbids

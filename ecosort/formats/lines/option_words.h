@@ -30,7 +30,7 @@ struct SizeWord {
 [[nodiscard]] char sort_word(std::string_view word);
 [[nodiscard]] Check check_word(std::string_view word);
 
-// Whether "--NAME" or "--NAME=VALUE" is an option of these, or may be the beginning of one.
+// Returns whether "--NAME" or "--NAME=VALUE" is an option of these, or may be the beginning of one.
 [[nodiscard]] bool begins_an_option(std::string_view word, std::span<const option> options);
 
 // Throws WrongOption for a long option that getopt_long did not take: unknown, or the beginning of several. For an unknown one,

@@ -8,20 +8,21 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
+from ecosort.cluster.addresses import is_bucket, is_remote
 from ecosort.cluster.compressed_inputs import RATIO, codec_of
 from ecosort.cluster.driver import Driver
 from ecosort.cluster.executor import Executor, LocalExecutor, Node
 from ecosort.cluster.fetch import is_cut_whole
-from ecosort.cluster.journal import Journal, sync_directory
+from ecosort.cluster.journal import Journal
 from ecosort.cluster.node_paths import begins_of, stamps_of
 from ecosort.cluster.planner import Range, Shape, cut_ranges, plan_shape, plan_that_fits
 from ecosort.cluster.program_calls import demand_available
-from ecosort.cluster.remote import is_bucket, is_remote
 from ecosort.cluster.report import ClusterReport
 from ecosort.cluster.s3_inputs import objects_of
 from ecosort.cluster.sampling import sampled_rows
 from ecosort.cluster.scheduler import Observe
 from ecosort.cluster.spec import JobSpec, Stamp, naming_inputs, spec_from_json
+from ecosort.durable import sync_directory
 from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory
 from ecosort.program import find_program
 
@@ -68,7 +69,7 @@ def _look_at(spec: JobSpec, executor: Executor) -> _Inputs:
 
 
 def _shape(inputs: _Inputs, nodes: int) -> Shape:
-    """Raises BadInput, and NotEnoughMemory, which tells the least that would do."""
+    """Raises BadInput, and NotEnoughMemory, which has the least that would do."""
     spec, sizes = inputs.spec, inputs.sizes_of_rows
     if spec.parts is not None and spec.parts > _MOST_PARTS:
         raise BadInput(f"parts are 1 to {_MOST_PARTS}, not {spec.parts}")
@@ -97,7 +98,7 @@ def _shape(inputs: _Inputs, nodes: int) -> Shape:
 
 
 def open_executor(spec: JobSpec) -> Executor:
-    """That of spec.on. Raises BadInput where Ray is wanted and not installed."""
+    """Opens that of spec.on. Raises BadInput where Ray is wanted and not installed."""
     if spec.on != "local":
         from ecosort.cluster.ray_executor import RayExecutor
 
@@ -119,7 +120,7 @@ def start_job(spec: JobSpec, observe: Observe = lambda state: None) -> ClusterRe
 
 
 def _give_up_what_made_no_part(spec: JobSpec, executor: Executor) -> None:
-    with contextlib.suppress(EcoSortError, OSError):  # what was wrong is told
+    with contextlib.suppress(EcoSortError, OSError):  # what was wrong is reported
         journal = Journal(spec.job_directory / "journal")
         is_reduced = any(event["event"] == "done" and event["task"].startswith("reduce-") for event in journal.events)
         if is_reduced:
@@ -193,7 +194,9 @@ def create_journal(spec: JobSpec, executor: Executor) -> Journal:
 
 
 def _ranges(inputs: _Inputs, range_bytes: int) -> list[Range]:
-    """Where something is fetched, each range becomes a file; then equal keys are cut by the numbers of ranges, not of inputs."""
+    """Makes the ranges: where something is fetched, each becomes a file; then equal keys are cut by the numbers of ranges, not of
+    inputs.
+    """
     spec = inputs.spec
     whole = [
         path

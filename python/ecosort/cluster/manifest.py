@@ -15,13 +15,12 @@ from typing import Any
 
 from ecosort.cluster.formats import Format, format_from
 from ecosort.cluster.hashes import HashSum, sum_of
-from ecosort.cluster.journal import write_durably
-from ecosort.cluster.program_calls import KILLED, run_command
-from ecosort.errors import BadInput, EcoSortError, VerificationFailed
+from ecosort.cluster.program_calls import run_unless_killed
+from ecosort.durable import write_durably
+from ecosort.errors import BadInput, VerificationFailed
 
 MANIFEST = "MANIFEST.json"
 SCHEMA = "ecosort.cluster-manifest/1"
-_KILLS = 10
 _NAME = re.compile(r"[^/\0]{1,255}")
 _HASH = re.compile(r"[0-9a-f]{32}")
 
@@ -64,7 +63,7 @@ class Manifest:
 
 
 def manifest_of(job: str, form: Format, split: Mapping[str, str], answers: Sequence[Mapping[str, Any]]) -> Manifest:
-    """Of what the tasks that made the splitters and wrote the parts answered."""
+    """Makes it of what the tasks that made the splitters and wrote the parts answered."""
     total = sum_of(answers)
     parts = tuple(
         Part(f"part-{number:05}", one["rows"], one["bytes"], one["hash"], one["first"], one["last"])
@@ -91,7 +90,7 @@ def manifest_of_one(manifest: Manifest, file: str) -> Manifest:
 
 
 def manifest_from(data: bytes, where: str) -> Manifest:
-    """Raises BadInput where the data, which stand in `where`, are none."""
+    """Raises BadInput where the data, which are from `where`, are none."""
     try:
         told = json.loads(data)
         if not isinstance(told, dict) or told.pop("schema", None) != SCHEMA:
@@ -139,7 +138,7 @@ def _is_such(value: Any, kind: str) -> bool:
 
 
 def own_manifest(data: bytes | None, where: str, job: str) -> Manifest | None:
-    """That of this job, where it has been committed; `data`: None where there is none. Raises BadInput for that of another."""
+    """Reads that of this job, if it was committed; `data`: None where there is none. Raises BadInput for that of another."""
     found = manifest_from(data, where) if data is not None else None
     if found and found.job != job:
         raise BadInput(f"'{where}' is of another job; move it away")
@@ -147,7 +146,7 @@ def own_manifest(data: bytes | None, where: str, job: str) -> Manifest | None:
 
 
 def read_manifest(path: Path, job: str) -> Manifest | None:
-    """The same of a file, which may be missing."""
+    """Reads it from a file, which may be missing."""
     return own_manifest(path.read_bytes() if path.exists() else None, str(path), job)
 
 
@@ -180,15 +179,4 @@ def read_in_order(form: Format, file: Path) -> HashSum:
 
 
 def _read(form: Format, file: Path) -> dict[str, Any]:
-    return _unless_killed([*form.merge_command(), "--memory=64MiB", *form.to_standard_output(), str(file)])
-
-
-def _unless_killed(words: Sequence[str]) -> dict[str, Any]:
-    """Again where somebody killed the program, a few times: that says nothing about what it reads."""
-    for _ in range(_KILLS):
-        try:
-            return run_command(words, wants_stats=True)
-        except EcoSortError as error:
-            if error.exit_code not in KILLED:
-                raise
-    return run_command(words, wants_stats=True)
+    return run_unless_killed([*form.merge_command(), "--memory=64MiB", *form.to_standard_output(), str(file)], wants_stats=True)

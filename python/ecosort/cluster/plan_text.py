@@ -8,18 +8,11 @@ from typing import Any
 from ecosort.cluster.planner import Shape
 from ecosort.cluster.rates import Rates
 from ecosort.cluster.simulator import Prediction, predict
-
-
-def size_text(size: int) -> str:
-    """In decimal units, as drives are sold."""
-    for unit, name in ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
-        if size >= unit:
-            return f"{size / unit:.4g} {name}"
-    return f"{size} B"
+from ecosort.text import size_text
 
 
 def plan_text(shape: Shape, rates: Rates | None, source: str = "--rates") -> str:
-    """What the job will do; with rates, which come from `source`, also how long it takes and what limits it."""
+    """Says what the job will do; with rates, which come from `source`, also how long it takes and what limits it."""
     lines = [
         f"input            {size_text(shape.input_bytes)}",
         f"nodes            {shape.nodes}, {shape.workers} tasks at a time, {size_text(shape.memory_bytes)} of memory each",
@@ -38,7 +31,7 @@ def plan_text(shape: Shape, rates: Rates | None, source: str = "--rates") -> str
     if rates:
         lines += [_stage_text(prediction) for prediction in predict(shape, rates).stages]
         lines += [
-            f"time             {predict(shape, rates).seconds:.1f} s by {source}; what these do not tell is taken for no limit"
+            f"time             {predict(shape, rates).seconds:.1f} s by {source}; what these do not say is taken for no limit"
         ]
     else:
         lines += ["time             not known: no profile (ecosort tune probe), and no --rates"]

@@ -57,7 +57,9 @@ const std::vector<SmallJob>& small_jobs() {
 engine::SortReport Machine::start(const SmallJob& job) {
   const JobHeader header = job.header();
   io::FilePtr input = storage_.open_named(job_file, io::Role::input, io::Caching::direct_if_possible);
-  return inplace::start(job_file, std::move(input), header, engine_plan(header, job.memory_bytes, 0), environment());
+  std::vector<engine::Input> inputs(1);
+  inputs.front().file = std::move(input);
+  return inplace::start(job_file, std::move(inputs), header, engine_plan(header, job.memory_bytes, 0), environment());
 }
 
 engine::SortReport Machine::resume(std::uint64_t memory_bytes) {

@@ -15,7 +15,6 @@
 #include "cpp/demsort_inplace/resumable_faults.h"
 #include "cpp/support/fault_sweep.h"
 #include "cpp/support/watchdog.h"
-#include "demsort_inplace/in_place_lines.h"
 #include "formats/lines/line_run.h"
 
 namespace ecosort::inplace {
@@ -332,7 +331,7 @@ std::uint64_t runs_of(const std::string& text) {
 
 }  // namespace
 
-// Whatever the lines are like, and however their kinds follow each other.
+// The bound holds for all lines, however their kinds follow each other.
 TEST(LinesInPlace, ThereAreNeverMoreRunsThanAreCounted) {
   const std::string empty = "\n", word = "seven77\n", longer = std::string(7'000, 'l') + '\n',
                     longest = std::string(31'000, 'L') + '\n';

@@ -66,7 +66,7 @@ std::string text_of_csv(std::uint64_t seed, std::size_t rows, std::uint64_t most
   return text;
 }
 
-// As a spreadsheet writes it, with a first line that names the delimiter.
+// Writes it as a spreadsheet does, with a first line that names the delimiter.
 std::string with_semicolons(std::string text) {
   std::ranges::replace(text, ',', ';');
   return "sep=;\n" + text;
@@ -90,7 +90,7 @@ std::string text_of_jsonl(std::uint64_t seed, std::size_t rows, std::uint64_t mo
   return text;
 }
 
-// What the journal keeps in the place of a request: the words of a command, then the size of the run buffers.
+// Returns what the journal keeps in the place of a request: the words of a command, then the size of the run buffers.
 std::string settings_of(const SmallLines& sort) {
   std::string settings;
   for (const std::string& word : sort.words) settings += word + '\0';
@@ -164,7 +164,7 @@ std::string SmallLines::top() const {
   return first + take_top(*terms.format, rows);
 }
 
-// Of rows that are equal the first one stays first; with -u it stays alone.
+// Keeps the first one of equal rows first; with -u it is the only one.
 std::string SmallLines::sorted() const {
   const lines::LinesJob terms = job();
   rows::RowFormat& order = *terms.format;
@@ -435,19 +435,19 @@ lines::LinesReport LinesMachine::start_with_memory(const SmallLines& sort, std::
     job.inputs.push_back(std::move(input));
   }
   if (sort.in_place) lay_out(sort, header);
-  return start_resumable_lines(sort_output, std::move(job), header, environment());
+  return start_rows(sort_output, std::move(job), header, environment());
 }
 
 lines::LinesReport LinesMachine::resume(std::uint64_t more_memory) {
   JobStatus status = look();
   lines::LinesJob job = sort_of(status.contents.value().header).job(more_memory);
-  return resume_lines(sort_output, std::move(status), std::move(job), environment());
+  return resume_rows(sort_output, std::move(status), std::move(job), environment());
 }
 
 lines::LinesReport LinesMachine::resume_with(lines::LinesJob job, JobStatus status) {
-  return resume_lines(sort_output, std::move(status), std::move(job), environment());
+  return resume_rows(sort_output, std::move(status), std::move(job), environment());
 }
 
-lines::LinesReport LinesMachine::abandon() { return abandon_lines(sort_output, look(), environment()); }
+lines::LinesReport LinesMachine::abandon() { return abandon_rows(sort_output, look(), environment()); }
 
 }  // namespace ecosort::inplace

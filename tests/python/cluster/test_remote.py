@@ -15,11 +15,12 @@ from typing import Any
 
 import pytest
 import uvicorn
-from ecosort.cluster import PhaseState, plan_of, remote, resume, sort
+from ecosort.cluster import PhaseState, addresses, plan_of, resume, sort
+from ecosort.cluster.addresses import Version
 from ecosort.cluster.fetch import fetch_rows
 from ecosort.cluster.formats import Format
 from ecosort.cluster.jobs import open_executor
-from ecosort.cluster.remote import Version, read_range, version_of
+from ecosort.cluster.remote import read_range, version_of
 from ecosort.cluster.spec import job_spec
 from ecosort.process import Sort
 from hypothesis import given, settings
@@ -37,7 +38,7 @@ COUNT = 30_000
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "_FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(addresses, "_FIRST_WAIT_S", 0.001)
 
 
 @pytest.fixture
@@ -162,7 +163,7 @@ def test_what_is_not_there_and_what_cannot_be_written_is_told(site: str, monkeyp
 
 @dataclass
 class Whims:
-    """What a server does that is not the best of all servers."""
+    """A server that is not the best of all servers does this."""
 
     data: bytes = b""
     ranges: bool = True
@@ -170,7 +171,7 @@ class Whims:
     breaks_after: int = 1 << 40  # bytes of an answer
     busy: int = 0  # so many requests get 503
     shifts: int = 0  # sends a range that is further behind
-    grows: int = 0  # tells a size that is larger
+    grows: int = 0  # reports a size that is larger
     asked: list[str] = field(default_factory=list)
 
 

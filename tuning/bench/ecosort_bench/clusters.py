@@ -1,4 +1,4 @@
-"""A cluster of two nodes on this machine against one sort: `make bench-cluster` measures, ecosort_bench.clusters_page tells.
+"""A cluster of two nodes on this machine against one sort: `make bench-cluster` measures, ecosort_bench.clusters_page reports.
 
 Both have the same two processors, and a task of the cluster has as much memory as the one sort. A cluster that is no faster here
 can only cost more; how much more is what this measures.
@@ -82,7 +82,7 @@ def make_input(build: Path, kind: str, size: int, directory: Path) -> Input:
 
 @dataclass(frozen=True)
 class Bench:
-    """Where everything is. All processes that a way starts are in its processor time."""
+    """Knows where everything is. All processes that a way starts are in its processor time."""
 
     build: Path
     directory: Path
@@ -97,7 +97,7 @@ class Bench:
     def _taken(
         self, group: ProcessorGroup, command: Sequence[str | Path | int], environment: Mapping[str, str]
     ) -> tuple[dict[str, Any], str]:
-        """What it took, and what it printed."""
+        """Returns what it took, and what it printed."""
         words = group.joined([str(word) for word in command])
         taken = run_cold(words, self.directory, {"LC_ALL": "C", **environment}, NODES * self.memory_bytes)
         group.wait_until_empty()
@@ -156,9 +156,9 @@ def _measure(bench: Bench, kind: str, size: int, rounds: int, ways: tuple[str, .
 
 
 @click.command(cls=options.OneLineErrors)
-@click.option("--build", type=click.Path(path_type=Path), required=True, help="Where the programs are.")
+@click.option("--build", type=click.Path(path_type=Path), required=True, help="Directory of the programs.")
 @click.option("--dir", "place", type=click.Path(path_type=Path), required=True, help="For inputs, slices and outputs.")
-@click.option("--bytes", "size", default=4_000_000_000, show_default=True, help="Of each input.")
+@click.option("--bytes", "size", default=4_000_000_000, show_default=True, help="Size of each input.")
 @click.option("--memory", type=SIZE, default="512MiB", show_default=True, help="Of a task, and of the one sort.")
 @click.option("--rounds", default=3, show_default=True)
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), default=KINDS)

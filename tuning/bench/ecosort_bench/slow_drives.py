@@ -1,4 +1,4 @@
-"""Compressed runs on drives of a given speed: `make bench-slow-drives` measures, ecosort_bench.slow_drives_page tells.
+"""Compressed runs on drives of a given speed: `make bench-slow-drives` measures, ecosort_bench.slow_drives_page reports.
 
 The drives are simulated: a queue lets through so many bytes a second and moves them for real below that. The drive `here` is
 that of the data, as it is.
@@ -109,7 +109,7 @@ class Bench:
 
 
 def _command(size: int, memory: int, rounds: int, kinds: tuple[str, ...], drives: tuple[str, ...]) -> str:
-    """What to type for the same measurement."""
+    """Returns what to type for the same measurement."""
     words = [f"--bytes {size}", f"--memory {size_text(memory)}", f"--rounds {rounds}"]
     words += [] if kinds == KINDS else [f"--kind {kind}" for kind in kinds]
     words += [] if drives == DRIVES else [f'--drive "{drive}"' for drive in drives]
@@ -130,9 +130,9 @@ def _measure(bench: Bench, kind: str, drives: list[str], settings: dict[str, int
 
 
 @click.command(cls=options.OneLineErrors)
-@click.option("--build", type=click.Path(path_type=Path), required=True, help="Where the programs are.")
+@click.option("--build", type=click.Path(path_type=Path), required=True, help="Directory of the programs.")
 @click.option("--dir", "place", type=click.Path(path_type=Path), required=True, help="For data; faster than what is simulated.")
-@click.option("--bytes", "size", default=200_000_000, show_default=True, help="Of each input.")
+@click.option("--bytes", "size", default=200_000_000, show_default=True, help="Size of each input.")
 @click.option("--memory", type=SIZE, default=MEMORY, show_default=True)
 @click.option("--rounds", default=5, show_default=True)
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), default=KINDS)

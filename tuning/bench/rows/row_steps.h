@@ -132,7 +132,7 @@ void find_rows(const Format& format, const std::string& text, const Use& use) {
   }
 }
 
-// As a cursor of a merge continues.
+// Continues as a cursor of a merge does.
 template <class Format>
 void go_on(const Format& format, lines::MergeCursor& cursor) {
   cursor.exhausted = cursor.at == cursor.end;
@@ -168,7 +168,7 @@ class Merge {
     std::size_t filled = 0;
     for (tree.build(); !tree.empty(); tree.replay()) {
       lines::MergeCursor& cursor = tree.winner();
-      const lines::Text row = cursor.line();
+      const Text row = cursor.line();
       if (filled + row.size() + 2 * lines::copy_step > blocks * block_bytes) {
         hash.settle();
         filled = 0;
