@@ -39,8 +39,13 @@ class Reader : public ByteReader {
 };
 
 constexpr std::uint64_t format_version = 11;
+<<<<<<< HEAD
 constexpr std::uint64_t version_without_keys = 10;  // runs of records keep no keys of their forecast
 constexpr std::uint64_t version_of_words = 9;       // jobs of rows keep the words of a command line, and no request
+=======
+constexpr std::uint64_t version_without_truncation = 10;  // no run has blocks of truncated rows
+constexpr std::uint64_t version_of_words = 9;  // likewise, and jobs of rows keep the words of a command line, and no request
+>>>>>>> truncate
 
 // The direction of a key, its type and its byte order in one word.
 std::uint64_t kind_of(const RecordKey& key) {
@@ -83,7 +88,7 @@ void take_packing(Reader& in, JobHeader& header) {
   header.layout.packs = in.next_flag();
   header.layout.assumed_ratio = in.next_below(most_ratio);
   header.compression.is_auto = in.next_flag();
-  header.compression.terms.codec = static_cast<codec::BlockCodec>(in.next_below(3));
+  header.compression.terms.codec = static_cast<codec::BlockCodec>(in.next_below(4));
   header.compression.terms.level = static_cast<int>(in.next_below(most_level));
   if (header.layout.packs && (header.compression.is_none() || header.is_in_place())) Reader::fail();
 }
@@ -203,7 +208,11 @@ std::vector<std::byte> encode(const JobHeader& header) {
 JobHeader decode_header(std::span<const std::byte> bytes) {
   Reader in(bytes);
   const std::uint64_t version = in.next();
+<<<<<<< HEAD
   if (version < version_of_words || version > format_version) Reader::fail();
+=======
+  if (version != format_version && version != version_without_truncation && version != version_of_words) Reader::fail();
+>>>>>>> truncate
   JobHeader header;
   header.job = in.next();
   Layout& layout = header.layout;

@@ -14,7 +14,7 @@ namespace ecosort::run {
 namespace {
 
 constexpr std::uint64_t magic = 0x314e55524f434521;  // "!ECORUN1"
-constexpr std::uint64_t version = 1;
+constexpr std::uint64_t version = 2, version_without_truncation = 1;
 constexpr std::size_t checksum_bytes = 8, size_at = 16, begin_bytes = 24;  // magic, version, size
 constexpr std::size_t fixed_bytes = 23 * sizeof(std::uint64_t);            // all but order and first row, of runs as they are
 constexpr std::size_t packed_bytes = sizeof(std::uint64_t);                // of packed ones, besides
@@ -75,7 +75,7 @@ Description next_description(ByteReader& in) {
   d.format = static_cast<Description::Format>(in.next_below(5));
   in.require(d.format >= Description::Format::records);
   d.direction = static_cast<Direction>(in.next_below(2));
-  d.codec = static_cast<codec::BlockCodec>(in.next_below(3));
+  d.codec = static_cast<codec::BlockCodec>(in.next_below(4));
   set_flags(d, in.next_below(2 * first_row_flag));
   d.record_size = in.next_32();
   for (std::uint64_t* number : {&d.block_bytes, &d.job, &d.run, &d.position, &d.span, &d.of, &d.bytes, &d.longest, &d.hash.low,
@@ -157,7 +157,8 @@ std::vector<std::byte> encode(const Description& d) {
 std::uint64_t description_bytes(std::span<const std::byte> first, const std::string& name) {
   if (first.size() < begin_bytes || number_at(first, 0) != magic)
     throw UsageError(fmt::format("'{}' is no run of a job: it does not begin with the description of one", name));
-  if (const std::uint64_t found = number_at(first, sizeof magic); found != version)
+  const std::uint64_t found = number_at(first, sizeof magic);
+  if (found != version && found != version_without_truncation)
     throw UsageError(
         fmt::format("'{}' is a run of format version {}, and this ecosort reads version {}; merge it with the "
                     "version that made it",

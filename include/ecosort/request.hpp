@@ -228,8 +228,8 @@ struct Compression {
   bool decompress = false;      // inputs that are compressed, by their beginning or their name
   std::string output = "none";  // or a name of the above; "auto": by the ending of the output's name (.gz .zst .lz4 .xz .bz2)
   std::optional<int> level{};   // of the output; none: the usual one
-  // Compresses temporary runs: "none", "lz4", "zstd", "zstd:LEVEL"; "auto": for each run what the drives and its first rows show
-  // to pay; empty: "auto" for lines and rows, "none" for records and for jobs that outlive a crash.
+  // Compresses temporary runs: "none", "prefix" (of rows), "lz4", "zstd", "zstd:LEVEL"; "auto": for each run what the drives and
+  // its first rows show to pay; empty: "auto" for lines and rows, "none" for records and for jobs that outlive a crash.
   std::string runs{};
   std::string program{};                // lines: of temporary runs, by a program that reads and writes streams; -d decompresses
   std::uint64_t assumed_ratio = 0;      // thousandths by which runs will shrink: so much less space is reserved; 0: all of it

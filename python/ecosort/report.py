@@ -30,14 +30,15 @@ class KeyCounts:
 
 @dataclass(frozen=True)
 class RunCompression:
-    """Says how temporary runs were compressed; `codec`, `transposed` (columns of records) and `because` are those of the last
-    one.
+    """Says how temporary runs were compressed; `codec`, `transposed` (columns of records), `truncated` (rows without what they
+    share) and `because` are those of the last one.
     """
 
     asked: str
     goal: str
     codec: str
     transposed: bool
+    truncated: bool
     because: str
     plain_bytes: int
     stored_bytes: int
