@@ -39,13 +39,9 @@ class Reader : public ByteReader {
 };
 
 constexpr std::uint64_t format_version = 11;
-<<<<<<< HEAD
-constexpr std::uint64_t version_without_keys = 10;  // runs of records keep no keys of their forecast
-constexpr std::uint64_t version_of_words = 9;       // jobs of rows keep the words of a command line, and no request
-=======
-constexpr std::uint64_t version_without_truncation = 10;  // no run has blocks of truncated rows
+// Runs of records keep no keys of their forecast, and no run has blocks of truncated rows.
+constexpr std::uint64_t version_before_keys = 10;
 constexpr std::uint64_t version_of_words = 9;  // likewise, and jobs of rows keep the words of a command line, and no request
->>>>>>> truncate
 
 // The direction of a key, its type and its byte order in one word.
 std::uint64_t kind_of(const RecordKey& key) {
@@ -208,11 +204,7 @@ std::vector<std::byte> encode(const JobHeader& header) {
 JobHeader decode_header(std::span<const std::byte> bytes) {
   Reader in(bytes);
   const std::uint64_t version = in.next();
-<<<<<<< HEAD
   if (version < version_of_words || version > format_version) Reader::fail();
-=======
-  if (version != format_version && version != version_without_truncation && version != version_of_words) Reader::fail();
->>>>>>> truncate
   JobHeader header;
   header.job = in.next();
   Layout& layout = header.layout;
@@ -239,7 +231,7 @@ JobHeader decode_header(std::span<const std::byte> bytes) {
     header.lines->total_bytes = in.next();
     if (header.inputs.size() != 1) Reader::fail();
   }
-  if (version > version_without_keys && !header.lines) layout.key_stride = in.next();
+  if (version > version_before_keys && !header.lines) layout.key_stride = in.next();
   in.end();
   check_head(layout);
   if (header.lines) return header;
