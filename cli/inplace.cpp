@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "base/threads.h"
 #include "cli/option_table.h"
+#include "cli/resumable.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/write_signals.h"
@@ -26,13 +26,7 @@ int run_inplace(const Words& words) {
   inplace::PreparedRecords prepared = inplace::prepare_records(options.request, options.assumed_bytes, session.storage());
   check_job_reports(options.run);
   if (prepared.is_empty()) return 0;
-  const inplace::SpacePlan& plan = inplace::require_space(options.request, prepared);
-  open_queue(session, options.request.means.io, job_queue_depth, options.run.reports.quiet);
-  check_threads_can_start(plan.engine.wanted.threads + 1, "--threads");
-  print_notice(options.run.reports.quiet, inplace::give_back_beyond_end(*prepared.inputs.front().file));
-  return run_job(options.run, session, started_s, [&](const inplace::Environment& environment) {
-    return result_of(inplace::run_prepared(options.request, std::move(prepared), environment));
-  });
+  return run_records_job(options.run, options.request, std::move(prepared), session, started_s);
 }
 
 int plan_inplace(const Words& words) {

@@ -27,23 +27,33 @@ inplace::PreparedRecords prepare(const SortOptions& options, io::PosixStorage& s
   return prepared;
 }
 
+// Before it begins: where the records are after an interruption, and what will not be as it was asked for.
+void tell_place(const Request& request, const inplace::PreparedRecords& prepared, bool quiet) {
+  if (request.place.kind == PlaceKind::in_place)
+    return print_notice(quiet, inplace::give_back_beyond_end(*prepared.inputs.front().file));
+  tell_job_place(prepared.file, quiet);
+  if (prepared.wanted.assumed_ratio > 0 && prepared.choice.best->layout.assumed_ratio == 0)
+    print_notice(quiet, "--assume-ratio saves no space here: runs give theirs to the output, which needs all of it");
+}
+
 }  // namespace
+
+int run_records_job(const JobRun& run, const Request& request, inplace::PreparedRecords prepared, job::Session& session,
+                    double started_s) {
+  const inplace::SpacePlan& plan = inplace::require_space(request, prepared);
+  open_queue(session, request.means.io, job_queue_depth, run.reports.quiet);
+  check_threads_can_start(plan.engine.wanted.threads + 1, "--threads");
+  tell_place(request, prepared, run.reports.quiet);
+  return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
+    return result_of(inplace::run_prepared(request, std::move(prepared), environment));
+  });
+}
 
 std::optional<int> run_resumable(const SortOptions& options, job::Session& session, double started_s) {
   inplace::PreparedRecords prepared = prepare(options, session.storage());
   if (prepared.is_empty()) return std::nullopt;
-  const inplace::SpacePlan& plan = inplace::require_space(options.request, prepared);
-  open_queue(session, options.request.means.io, job_queue_depth, options.reports.quiet);
-  check_threads_can_start(plan.engine.wanted.threads + 1, "--threads");
-  const std::string output = prepared.file;
-  tell_job_place(output, options.reports.quiet);
-  if (prepared.wanted.assumed_ratio > 0 && plan.layout.assumed_ratio == 0)
-    print_notice(options.reports.quiet,
-                 "--assume-ratio saves no space here: runs give theirs to the output, which needs all of it");
-  const JobRun run{output, options.reports};
-  return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
-    return result_of(inplace::run_prepared(options.request, std::move(prepared), environment));
-  });
+  const JobRun run{prepared.file, options.reports};
+  return run_records_job(run, options.request, std::move(prepared), session, started_s);
 }
 
 bool plan_resumable(const SortOptions& options, io::PosixStorage& storage) {

@@ -10,8 +10,9 @@
 
 namespace ecosort::inplace {
 
-// Room in front of the blocks of each run, in whole units. UsageError for keys that are too long for any.
-[[nodiscard]] std::uint64_t head_bytes(const records::RecordFormat& format, std::uint64_t unit);
+// Room in front of the blocks of each run, in whole units, of records with the keys that the layout keeps there. UsageError for
+// keys that are too long for any.
+[[nodiscard]] std::uint64_t head_bytes(const records::RecordFormat& format, const Layout& layout);
 [[nodiscard]] std::uint64_t head_bytes(const LineTerms& terms, const rows::RowFormat& format, std::uint64_t unit);
 
 // A run that is complete, of fixed records.

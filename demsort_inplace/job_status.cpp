@@ -202,6 +202,20 @@ bool can_read(const planner::PackingPlan& packing, const codec::RunCompression& 
   return packing.coders > 0 && packing.wanted.terms == compression.terms;
 }
 
+namespace {
+
+// Reads the blocks of which the runs keep the keys, although with more memory they could be larger. The forecast is larger then,
+// by less than these are smaller.
+planner::Plan with_kept_keys(planner::Plan plan, const Layout& layout) {
+  if (layout.key_stride == 0 || plan.forecast_stride <= layout.key_stride) return plan;
+  plan.forecast_bytes = plan.forecast_bytes / layout.key_stride * plan.forecast_stride;
+  plan.forecast_stride = static_cast<std::uint32_t>(layout.key_stride);
+  plan.merge.final.block_bytes = layout.key_stride * layout.run_block.bytes;
+  return plan;
+}
+
+}  // namespace
+
 planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads) {
   const Layout& layout = header.layout;
   planner::Wanted wanted{.format = header.format,
@@ -218,7 +232,7 @@ planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, u
     const bool reads_runs = plan && (!layout.packs || can_read(plan->packing, header.compression));
     return reads_runs ? plan : std::nullopt;
   };
-  if (const auto plan = try_plan()) return *plan;
+  if (const auto plan = try_plan()) return with_kept_keys(*plan, layout);
   std::uint64_t enough = memory_bytes;
   do {
     enough += enough / 4;

@@ -8,6 +8,7 @@
 #include "demsort_inplace/adopt_runs.h"
 #include "demsort_inplace/describe_run.h"
 #include "demsort_inplace/input_identity.h"
+#include "demsort_inplace/kept_keys.h"
 
 namespace ecosort::inplace {
 
@@ -67,7 +68,12 @@ void KeepRuns::check_run(std::size_t run, const engine::Tally& read, const engin
 // With its description, where there is room for it.
 Task<void> KeepRuns::make_durable(std::size_t run, const engine::Tally& tally) {
   const std::size_t number = bench_.numbers[run];
-  if (bench_.layout.head_bytes > 0) co_await bench_.store->write_description(number, describe(bench_.header, run, tally.hash));
+  if (bench_.layout.head_bytes > 0) {
+    run::Description description = describe(bench_.header, run, tally.hash);
+    if (bench_.layout.key_stride == bench_.plan.forecast_stride)
+      description.kept = encode_keys(bench_.header, run, bench_.store->forecast().unshared_keys(number, bench_.encoder));
+    co_await bench_.store->write_description(number, std::move(description));
+  }
   co_await bench_.reactor.sync(bench_.store->run(number).file());
 }
 

@@ -25,6 +25,7 @@ struct Layout {
   std::uint64_t piece_records = 0;
   std::uint64_t unit = page_bytes;   // files are cut at multiples of this: a file system block, and a unit of direct I/O
   std::uint64_t head_bytes = 0;      // of each run file, for its description: whole units; 0: it has none
+  std::uint64_t key_stride = 0;      // at the end of these, the keys of every so many run blocks (kept_keys.h); 0: none
   std::uint64_t interval_bytes = 0;  // so much output at least has room between checkpoints
   // Consumed run space is not given back before the end: where a file system could mix up blocks after a crash, or would not let
   // the output have them. Only for a job whose input is another file.

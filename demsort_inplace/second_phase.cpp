@@ -36,7 +36,7 @@ engine::MergeRuns make_merge(Workbench& bench, const std::vector<std::uint64_t>&
   std::vector<engine::MergeInput> sources;
   for (const std::uint64_t run : runs) {
     engine::MergeInput source;
-    const std::uint64_t first = first_record_left(layout, bench.consumed(run));
+    const std::uint64_t first = bench.first_adopted(run);
     source.stored = bench.numbers[run];
     source.records = layout.run_records(run) - first;
     source.consumed = bench.consumed(run) - first;

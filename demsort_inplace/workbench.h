@@ -26,6 +26,10 @@ struct Workbench : JobBench {
   void plan_put_back(std::uint64_t recheck, std::uint64_t records_there);
 
   [[nodiscard]] std::uint64_t consumed(std::uint64_t run) const { return state ? state->consumed[run] : 0; }
+  // The first record of a run that the store takes in: blocks of the merge begin where they did at first, whatever was given up.
+  [[nodiscard]] std::uint64_t first_adopted(std::uint64_t run) const {
+    return round_down(consumed(run), std::uint64_t{layout.run_block.records} * plan.forecast_stride);
+  }
   // The length of the file of a run, by the journal: 0 where it does not know the run yet, or it holds nothing any more.
   [[nodiscard]] std::uint64_t durable_run_bytes(std::uint64_t run) const;
   // That forming the runs from this one on reads and writes.

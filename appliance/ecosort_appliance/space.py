@@ -48,7 +48,7 @@ def shortage_of(done: subprocess.CompletedProcess[bytes] | None, where: str) -> 
 
 
 def shortage_in(plan: dict[str, Any], where: str) -> str:
-    """Writes it from the plan's own numbers. Its reader is elsewhere: places have their whole names."""
+    """Reads the plan's own numbers. Its reader may be in another directory: places have their whole names."""
     named = plan.get("job_directory")
     needs = [(plan, _whole_names([named], where) if named else "its drive")]
     needs += [(space, _whole_names(space["directories"], where)) for space in plan.get("here", {}).get("space", [])]

@@ -128,6 +128,8 @@ namespace {
 
 void set_compression(const Compression& terms, planner::Wanted& wanted) {
   wanted.compression = codec::run_compression_of_word(terms.runs.empty() ? "none" : terms.runs);
+  if (wanted.compression.terms.codec == codec::BlockCodec::prefix)
+    throw UsageError("prefix truncation is for runs of rows; compress runs of records with auto, lz4 or zstd");
   wanted.assumed_ratio = terms.assumed_ratio;
   wanted.power = power_of(terms);
   check_assumed_ratio(wanted.assumed_ratio, !wanted.compression.is_none());

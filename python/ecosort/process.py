@@ -29,7 +29,7 @@ _LOOK_S = 0.1  # how often `cancel` is looked at
 _PREFIXES = ("ecosort: ", "ecosort lines: ")
 
 
-_TWO_WORDS = ("merge --lines", "sample", "partition")  # the words of the command are in front of its options
+_TWO_WORDS = ("merge --lines", "sample", "partition")  # they name a command, and its options follow them
 
 
 class Sort:

@@ -30,14 +30,15 @@ class KeyCounts:
 
 @dataclass(frozen=True)
 class RunCompression:
-    """Says how temporary runs were compressed; `codec`, `transposed` (columns of records) and `because` are those of the last
-    one.
+    """Says how temporary runs were compressed; `codec`, `transposed` (columns of records), `truncated` (rows without what they
+    share) and `because` are those of the last one.
     """
 
     asked: str
     goal: str
     codec: str
     transposed: bool
+    truncated: bool
     because: str
     plain_bytes: int
     stored_bytes: int
@@ -92,7 +93,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Progress:
-    """Says how far a sort is: `bytes` of `total_bytes` in its phase, `percent` in all, with `eta_s` seconds to go.
+    """A sort got so far: `bytes` of `total_bytes` in its phase, `percent` in all, with `eta_s` seconds to go.
 
     A megabyte has 10^6 bytes. `total_bytes`, `percent` and `eta_s` are None where no one can know them yet.
     """

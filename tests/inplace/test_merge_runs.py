@@ -235,8 +235,8 @@ def test_what_is_no_run_is_refused(run: Run, runs: list[Path], job: Path) -> Non
 
 
 def test_another_version_is_refused(run: Run, runs: list[Path]) -> None:
-    change(runs[0], 8, struct.pack("<Q", 2))
-    refused(merged(run, *runs), 2, f"'{runs[0]}' is a run of format version 2", "merge it with the version that made it")
+    change(runs[0], 8, struct.pack("<Q", 3))
+    refused(merged(run, *runs), 2, f"'{runs[0]}' is a run of format version 3", "merge it with the version that made it")
 
 
 def test_runs_in_each_others_place_are_known_by_what_they_say(run: Run, runs: list[Path]) -> None:

@@ -51,7 +51,8 @@ class RowKernel final : public engine::Kernel {
   std::optional<Step> open(io::File& output) override {
     output_ = &output;
     reserve_output();
-    if (job_.codecs.runs.coders > 0) packer_.emplace(job_.codecs.runs, run::BlockShape{job_.plan.block_bytes}, codec_memory_);
+    if (job_.codecs.runs.coders > 0)
+      packer_.emplace(job_.codecs.runs, run::BlockShape{job_.plan.block_bytes, 0, job_.format->terminator()}, codec_memory_);
     files_.emplace(bench_.storage, bench_.reactor, job_.directories, job_.plan.block_bytes, job_.compress_program,
                    packer_ && !job_.kept ? &*packer_ : nullptr);
     pool_.emplace(bench_.reactor.scope(), bench_.memory.allocate(job_.plan.write_bytes(), "write blocks", job_.plan.pages),

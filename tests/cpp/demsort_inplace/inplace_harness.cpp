@@ -19,8 +19,10 @@ JobHeader SmallJob::header() const {
                    .run_block = planner::RunBlock::of(run_block_bytes, format.record_size),
                    .piece_records = piece_records,
                    .unit = unit,
-                   .head_bytes = describes_runs ? head_bytes(format, unit) : 0,
                    .interval_bytes = interval_bytes};
+  if (!describes_runs) return header;
+  header.layout.key_stride = engine_plan(header, memory_bytes, 0).forecast_stride;
+  header.layout.head_bytes = head_bytes(format, header.layout);
   return header;
 }
 
