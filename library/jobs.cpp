@@ -37,7 +37,7 @@ void check_place(const Request& request) {
   refuse_if(request.place.output == "-", "a resumable sort keeps its job beside the output: name an output");
 }
 
-// What a job cannot do, with the reason.
+// Refuses what a job cannot do, with the reason.
 void check_job(const Request& request) {
   check_place(request);
   const bool is_in_place = request.place.kind == PlaceKind::in_place;
