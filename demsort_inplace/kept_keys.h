@@ -1,5 +1,5 @@
-// The keys of a run's forecast, which a job of records keeps in the head of the run: whoever continues with the job knows in
-// which order the merge needs the blocks, and need not read them twice.
+// The keys of a run's forecast, which a job of records keeps in the head of the run: a process that continues with the job knows
+// in which order the merge needs the blocks, and need not read them twice.
 //
 //   head of a run | description | zeros | key | key | ... | checksum |     of run blocks 0, key_stride, 2 key_stride, ...
 //

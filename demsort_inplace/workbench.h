@@ -20,8 +20,8 @@ namespace ecosort::inplace {
 struct Workbench : JobBench {
   Workbench(const std::string& path, const JobHeader& job_header, const planner::Plan& engine, const Environment& environment);
 
-  // Says of the progress what the whole job moves, and what of that was done before, by whoever; `recheck` bytes are read again
-  // before it continues. Before the first phase.
+  // Says of the progress what the whole job moves, and what of that was done before, by any process; `recheck` bytes are read
+  // again before it continues. Before the first phase.
   void plan_sort(std::uint64_t recheck);
   void plan_put_back(std::uint64_t recheck, std::uint64_t records_there);
 
