@@ -1,4 +1,4 @@
-// The journal of a job has these record types, with these bytes.
+// The journal of a job has these record types, with these bytes; journal.h keeps them on the drive.
 //
 // Jobs of fixed records and jobs of lines have the same records. What only lines have is in a part of its own.
 #pragma once
