@@ -25,7 +25,7 @@ class Output:
     """
 
     def is_committed(self, events: Sequence[Event]) -> bool:
-        """Returns whether the result of this job is there. `events` are those of its journal. `events` are those of its journal."""
+        """Returns whether the result of this job is there. `events` are those of its journal."""
         raise NotImplementedError
 
     def has_part(self, part: int) -> bool:
