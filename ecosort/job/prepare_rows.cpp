@@ -31,8 +31,8 @@
 namespace ecosort::job {
 
 void cannot(const char* what, const std::string& name, int error) {
-  throw UsageError(fmt::format("{}: {}: {}{}", what, lines::quoted_name(name), std::strerror(error),
-                               io::denied_on_the_way(name, error)));
+  throw UsageError(
+      fmt::format("{}: {}: {}{}", what, lines::quoted_name(name), std::strerror(error), io::denied_on_the_way(name, error)));
 }
 
 namespace {

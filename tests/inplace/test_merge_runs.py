@@ -268,8 +268,8 @@ def test_a_run_that_was_cut_off_is_refused(run: Run, runs: list[Path]) -> None:
 
 def test_runs_that_do_not_go_together_are_refused(ecosort: Path, run: Run, tmp_path: Path, job: Path) -> None:
     others = {
-        "numbers": "they do not go together",
-        "lines": "they do not go together",
+        "numbers": "they cannot be merged",
+        "lines": "they cannot be merged",
         "keys": "are sorted by different keys",
     }
     keys = Case("keys", ("sort", "--key", "0:9", "--memory", "1MiB"), CASES["records"].text)
