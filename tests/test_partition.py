@@ -351,7 +351,7 @@ def test_sorted_files_that_may_not_be_open_are_refused(ecosort: Path, tmp_path: 
     (tmp_path / "out").mkdir()
     write_splitters(tmp_path / "cut", draw_splitters(data, 100, ["0:10"], 20))
     words = ["--splitters=cut", "--report=r", "-o", "out", "--sort", "--memory=5MiB", "input"]
-    limited = ["sh", "-c", 'ulimit -n 120; exec "$0" "$@"', ecosort, "partition"]
+    limited = ["sh", "-c", 'ulimit -n 80; exec "$0" "$@"', ecosort, "partition"]
     for form in (["records", "--key=0:10"], ["lines"]):
         if form == ["lines"]:
             rows = [data[at : at + 99] + b"\n" for at in range(0, len(data), 100)]
@@ -360,7 +360,7 @@ def test_sorted_files_that_may_not_be_open_are_refused(ecosort: Path, tmp_path: 
         done = subprocess.run([*limited, *form, *words], capture_output=True, text=True, cwd=tmp_path, check=False)
         assert done.returncode == 2
         assert len(done.stderr.splitlines()) == 1
-        assert "open files, 120 are allowed: raise that with ulimit -n" in done.stderr
+        assert "open files, 80 are allowed: raise that with ulimit -n" in done.stderr
         assert "more memory or a shorter range makes fewer" in done.stderr
         assert not list((tmp_path / "out").iterdir())
 
