@@ -1,52 +1,69 @@
 // `ecosort inplace` and `ecosort plan inplace`.
 #include "cli/inplace.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
+#include "base/errors.h"
 #include "base/threads.h"
-#include "cli/option_table.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
-#include "cli/write_signals.h"
+#include "cli/sorts.h"
 #include "job/session.h"
 
 namespace ecosort::cli {
 
-int run_inplace(const Words& words) {
-  const double started_s = engine::monotonic_seconds();
-  const InPlaceOptions options = parse_inplace_options("inplace", words);
-  if (options.help) {
-    print_out(help_text(command_table("inplace")));
-    return 0;
-  }
-  ignore_write_signals();
-  print_notice(options.run.reports.quiet, notice_of(options.profile));
+namespace {
+
+CommandLine read_inplace_words(std::string_view command, const Words& words) {
+  CommandLine line = read_command_line(command, words);
+  if (line.asks_for_help()) return line;
+  const bool is_assumed = line.assumed_bytes() != 0;
+  if (is_assumed && !line.request.inputs.empty())
+    throw UsageError("--assume-size is for a file that is not there; leave one of them out");
+  if (!is_assumed && line.request.inputs.size() != 1) throw UsageError(fmt::format("{}: name one file", command));
+  take_profile(line);
+  return line;
+}
+
+}  // namespace
+
+int sort_in_place(const CommandLine& line, double started_s) {
+  const Request& request = line.request;
+  const JobRun run{request.inputs.front(), line.reports};
   job::Session session;
-  tell_waits(session, options.run.reports.quiet);
-  inplace::PreparedInPlace prepared = inplace::prepare_in_place(options.request, options.assumed_bytes, session.storage());
-  check_job_reports(options.run);
+  tell_waits(session, line.reports.quiet);
+  inplace::PreparedInPlace prepared = inplace::prepare_in_place(request, 0, session.storage());
+  check_job_reports(run);
   if (prepared.wanted.input_records == 0) return 0;
-  const inplace::SpacePlan& plan = inplace::require_space(options.request, prepared);
-  open_queue(session, options.request.means.io, job_queue_depth, options.run.reports.quiet);
+  const inplace::SpacePlan& plan = inplace::require_space(request, prepared);
+  open_queue(session, request.means.io, job_queue_depth, line.reports.quiet);
   check_threads_can_start(plan.engine.wanted.threads + 1, "--threads");
-  print_notice(options.run.reports.quiet, inplace::give_back_beyond_end(*prepared.input));
-  return run_job(options.run, session, started_s, [&](const inplace::Environment& environment) {
-    return result_of(inplace::run_in_place(options.request, std::move(prepared), environment));
+  print_notice(line.reports.quiet, inplace::give_back_beyond_end(*prepared.input));
+  return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
+    return result_of(inplace::run_in_place(request, std::move(prepared), environment));
   });
 }
 
+int run_inplace(const Words& words) {
+  const double started_s = engine::monotonic_seconds();
+  const CommandLine line = read_inplace_words("inplace", words);
+  if (line.asks_for_help()) return print_help(line);
+  begin(line);
+  return sort_in_place(line, started_s);
+}
+
 int plan_inplace(const Words& words) {
-  const InPlaceOptions options = parse_inplace_options("plan inplace", words);
-  if (options.help) {
-    print_out(help_text(command_table("plan inplace")));
-    return 0;
-  }
-  print_notice(options.run.reports.quiet, notice_of(options.profile));
+  const CommandLine line = read_inplace_words("plan inplace", words);
+  if (line.asks_for_help()) return print_help(line);
+  print_notice(line.reports.quiet, notice_of(line.profile));
   job::Session session;
-  const inplace::PreparedInPlace prepared = inplace::prepare_in_place(options.request, options.assumed_bytes, session.storage());
-  if (options.json) print_out(inplace_plan_json(options, prepared));  // where it does not fit, too
-  if (prepared.wanted.input_records > 0) (void)inplace::require_space(options.request, prepared);
-  if (!options.json) print_out(inplace_plan_text(options, prepared));
+  const inplace::PreparedInPlace prepared = inplace::prepare_in_place(line.request, line.assumed_bytes(), session.storage());
+  const bool is_json = line.has("--json");
+  if (is_json) print_out(inplace_plan_json(line, prepared));  // where it does not fit, too
+  if (prepared.wanted.input_records > 0) (void)inplace::require_space(line.request, prepared);
+  if (!is_json) print_out(inplace_plan_text(line, prepared));
   return 0;
 }
 

@@ -182,8 +182,7 @@ std::string overview_page() {
   for (const CommandTable& table : command_tables()) text += fmt::format(".B ecosort {}\n{}\n", table.name, roff(table.synopsis));
   text +=
       ".fi\n.SH DESCRIPTION\n.PP\nSorts files far larger than memory, and loses no record. Every command has a page of its own, "
-      "and "
-      "explains itself with\n.BR \\-\\-help .\n.SH COMMANDS\n";
+      "and explains itself with\n.BR \\-\\-help .\n.SH COMMANDS\n";
   std::vector<std::string_view> examples;
   for (const CommandTable& table : command_tables()) {
     text += fmt::format(".TP\n.BR ecosort\\-{} (1)\n{}\n", table.name, roff(table.summary));

@@ -36,21 +36,21 @@ std::optional<int> run_resumable_rows(const RowsCommand& command, double started
   });
 }
 
-int resume_rows_job(const InPlaceOptions& given, inplace::JobStatus status, job::Session& session, double started_s,
-                    bool abandons) {
-  const std::string& file = given.run.file;
+int resume_rows_job(const CommandLine& line, const JobRun& run, inplace::JobStatus status, job::Session& session,
+                    double started_s, bool abandons) {
   const inplace::JobHeader header = status.contents->header;
-  const Request request = request_of(given, header);
+  const bool trusts_drive = line.has("--trust-drive");
+  const Request request = request_of(line.request.means, run.file, header);
   const auto job = [&] { return inplace::prepare_resumed_rows(request, header, session.storage()); };
   const lines::LinesJob figures = abandons ? lines::LinesJob{} : inplace::figures_of(job());
   if (!abandons) check_threads_can_start(figures.plan.threads + 1, "--threads");
-  if (given.trust_drive && status.records_merged() > 0)
-    print_notice(given.run.reports.quiet, fmt::format("--trust-drive: the {} {} that the output holds are not read again",
-                                                      status.records_merged(), rows_noun(header.lines->command)));
-  return run_job(given.run, session, started_s, [&](inplace::Environment environment) {
-    environment.trusts_drive = given.trust_drive;
-    lines::LinesReport report = abandons ? inplace::abandon_rows(file, std::move(status), environment)
-                                         : inplace::run_resumed_rows(file, std::move(status), job(), environment);
+  if (trusts_drive && status.records_merged() > 0)
+    print_notice(run.reports.quiet, fmt::format("--trust-drive: the {} {} that the output holds are not read again",
+                                                status.records_merged(), rows_noun(header.lines->command)));
+  return run_job(run, session, started_s, [&](inplace::Environment environment) {
+    environment.trusts_drive = trusts_drive;
+    lines::LinesReport report = abandons ? inplace::abandon_rows(run.file, std::move(status), environment)
+                                         : inplace::run_resumed_rows(run.file, std::move(status), job(), environment);
     return result_of(request, std::move(report), figures);
   });
 }
@@ -127,8 +127,8 @@ std::string plan_text(const inplace::PreparedRows& prepared) {
 
 }  // namespace
 
-bool plan_resumable_rows(const RowsCommand& command, bool is_json, io::PosixStorage& storage) {
-  const std::optional<inplace::PreparedRows> prepared = inplace::prepare_resumable_rows(command.sort, storage);
+bool plan_resumable_rows(const Request& request, bool is_json, io::PosixStorage& storage) {
+  const std::optional<inplace::PreparedRows> prepared = inplace::prepare_resumable_rows(request, storage);
   if (!prepared) return false;
   if (is_json) print_out(plan_json(*prepared).text(2) + "\n");  // where it does not fit, too
   inplace::require_space(*prepared);

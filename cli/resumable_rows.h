@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "cli/inplace.h"
 #include "cli/rows_command.h"
 #include "demsort_inplace/prepare/rows.h"
 #include "job/session.h"
@@ -16,11 +15,11 @@ namespace ecosort::cli {
 
 // Prints the plan for people, or for programs; false: there is nothing to sort. NotEnoughSpace as the sort; programs have their
 // plan then, too.
-[[nodiscard]] bool plan_resumable_rows(const RowsCommand& command, bool is_json, io::PosixStorage& storage);
+[[nodiscard]] bool plan_resumable_rows(const Request& request, bool is_json, io::PosixStorage& storage);
 
 // Continues with the job, or removes it.
-int resume_rows_job(const InPlaceOptions& given, inplace::JobStatus status, job::Session& session, double started_s,
-                    bool abandons);
+int resume_rows_job(const CommandLine& line, const JobRun& run, inplace::JobStatus status, job::Session& session,
+                    double started_s, bool abandons);
 
 // What `resume --status` says behind its first line.
 [[nodiscard]] std::string rows_status_text(const inplace::JobStatus& status);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -19,39 +18,6 @@ namespace ecosort::library {
 namespace {
 
 constexpr unsigned job_queue_depth = 40;  // a plan's reads and writes, and a few
-
-void refuse_if(bool is_given, const char* line) {
-  if (is_given) throw UsageError(line);
-}
-
-bool names_stream(const Request& request) { return std::ranges::find(request.inputs, "-") != request.inputs.end(); }
-
-void check_place(const Request& request) {
-  if (request.place.kind == PlaceKind::in_place) {
-    refuse_if(request.inputs.size() != 1 || names_stream(request), "in place one file is sorted: name it as the only input");
-    refuse_if(!request.place.output.empty(), "in place the result takes the place of the input: name no output");
-    refuse_if(request.format() == Format::csv || request.format() == Format::jsonl,
-              "rows of CSV and JSON lines are not sorted in place: sort them into another file");
-    return;
-  }
-  refuse_if(names_stream(request), "a resumable sort cannot read standard input again after a crash: name the input");
-  refuse_if(request.place.output == "-", "a resumable sort keeps its job beside the output: name an output");
-}
-
-// What a job cannot do, with the reason.
-void check_job(const Request& request) {
-  check_place(request);
-  const bool is_in_place = request.place.kind == PlaceKind::in_place;
-  refuse_if(request.input_order != InputOrder::any, "a merge is done in one step, and cannot be resumed");
-  refuse_if(request.unique && (is_in_place || request.format() == Format::records),
-            "after a crash no one could tell a dropped row from a lost one: drop duplicates from the sorted file");
-  refuse_if(!request.means.temp_directories.empty(), "a job keeps its runs beside the file: name no temporary directories");
-  refuse_if(request.verification.checksum, "a job computes no checksum: leave it out");
-  refuse_if(!request.compression.program.empty(), "a job compresses runs by itself: name no program");
-  refuse_if(request.compression.energy.has_value(), "who resumes a job may have other watts: choose runs by time");
-  if (const Lines* const lines = std::get_if<Lines>(&request.rows))
-    refuse_if(is_in_place && lines->header_lines > 0, "lines in place have no header: sort them into another file");
-}
 
 Report run_on_queue(Work work, const Request& request, std::unique_ptr<io::PosixStorage> storage, const Attendance& attendance) {
   io::Backend backend = io::make_queue(io::parse_backend(request.means.io), job_queue_depth);
@@ -152,7 +118,6 @@ Report continue_job(const std::string& file, const Means& means, bool abandons, 
 }  // namespace
 
 std::optional<Report> run_job(const Request& request, const Attendance& attendance) {
-  check_job(request);
   const bool are_records = request.format() == Format::records;
   if (request.place.kind == PlaceKind::in_place)
     return are_records ? sort_records_in_place(request, attendance) : sort_lines_in_place(request, attendance);

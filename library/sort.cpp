@@ -13,6 +13,7 @@
 #include "job/prepare_records.h"
 #include "job/prepare_rows.h"
 #include "job/session.h"
+#include "library/check_request.h"
 #include "library/jobs.h"
 #include "library/run.h"
 #include "sortbenchmark/gensort.h"
@@ -20,24 +21,6 @@
 namespace ecosort {
 
 namespace {
-
-// The system would take what stands before the NUL for the name.
-void check_name(const std::string& name) {
-  if (name.find('\0') != std::string::npos) throw UsageError("a file name contains a NUL");
-}
-
-void check_complete(const Request& request) {
-  for (const std::string& input : request.inputs) check_name(input);
-  for (const std::string& directory : request.means.temp_directories) check_name(directory);
-  check_name(request.place.output);
-  const Lines* const lines = std::get_if<Lines>(&request.rows);
-  if (lines != nullptr && lines->terminator != '\n' && lines->terminator != '\0')
-    throw UsageError("lines end with '\\n' or with NUL");
-  if (request.inputs.empty()) throw UsageError("no input is named");
-  const bool is_in_place = request.place.kind == PlaceKind::in_place;
-  if (request.place.output.empty() && !is_in_place) throw UsageError("no output is named");
-  if (request.means.threads > planner::most_threads) throw UsageError("more threads than can be");
-}
 
 job::PreparedLines prepare_rows(Request request, io::Storage& storage) {
   if (request.format() == Format::lines) job::choose_salt(request);
@@ -110,13 +93,13 @@ void Observer::begin_phase(std::string_view /*name*/, std::uint64_t /*total_byte
 void Observer::progress(std::uint64_t /*bytes*/) {}
 
 Plan plan(const Request& request) {
-  check_complete(request);
+  library::check_request(request);
   return in_words_of_the_library(
       [&] { return request.format() == Format::records ? plan_of_records(request) : plan_of_lines(request); });
 }
 
 Report sort(const Request& request, Observer* observer, std::stop_token stop) {
-  check_complete(request);
+  library::check_request(request);
   const library::Attendance attendance{observer, std::move(stop)};
   return in_words_of_the_library([&] {  // a stream shows what it is only when its first block comes
     if (request.place.kind != PlaceKind::file)
