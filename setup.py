@@ -21,13 +21,13 @@ from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
 PROGRAM = Path(os.environ.get("ECOSORT_PROGRAM") or ROOT / "build" / "ecosort")
-# What every system has whose C library is new enough (PEP 600).
+# Every system has these whose C library is new enough (PEP 600).
 EVERYWHERE = re.compile(r"lib(c|m|gcc_s|stdc\+\+|pthread|dl|rt)\.so\.\d+|ld-linux.*")
 PROGRAM_MACHINE = {0x3E: "x86_64", 0xB7: "aarch64"}  # e_machine of ELF
 
 
 def take_times_of_the_commit() -> None:
-    """Where there is none, files keep their own."""
+    """Takes them; where there is no commit, files keep their own."""
     command = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
     try:
         said = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
@@ -66,7 +66,7 @@ class Build(build):
 
 
 class BuildPackages(build_py):
-    """Builds the program too, unless the packages are used where they stand."""
+    """Builds the program too, unless the packages are used where they are."""
 
     def run(self) -> None:
         super().run()
@@ -75,7 +75,7 @@ class BuildPackages(build_py):
         make_program()
         target = Path(self.build_lib, "ecosort", "bin", "ecosort")
         target.parent.mkdir(parents=True, exist_ok=True)
-        build_id = ".note.gnu.build-id"  # it tells of the directory of the build
+        build_id = ".note.gnu.build-id"  # it depends on the directory of the build
         subprocess.run(["strip", f"--remove-section={build_id}", "-o", target, PROGRAM], check=True)
         with contextlib.suppress(OSError):  # a program of another processor is asked where it is installed
             manual = subprocess.run([PROGRAM.absolute(), "manual", "json"], capture_output=True, check=True).stdout
@@ -83,7 +83,7 @@ class BuildPackages(build_py):
 
 
 class Wheel(bdist_wheel):
-    """For any Python 3, on the program's platform. Packages that are used where they stand need no program."""
+    """Works for any Python 3, on the program's platform. Packages that are used where they are need no program."""
 
     def get_tag(self) -> tuple[str, str, str]:
         if "editable_wheel" in self.distribution.commands:
@@ -92,7 +92,7 @@ class Wheel(bdist_wheel):
         return "py3", "none", platform_of(PROGRAM)
 
     def write_wheelfile(self, wheelfile_base: str, generator: str | None = None) -> None:
-        """When all but the list of files is there."""
+        """Writes it when all but the list of files is there."""
         super().write_wheelfile(wheelfile_base, *([] if generator is None else [generator]))
         for path in Path(self.bdist_dir).rglob("*"):
             path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)

@@ -1,4 +1,4 @@
-# What other programs use: headers, libecosort.so with versioned symbols, libecosort.a, pkg-config and CMake packages.
+# Installs what other programs use: headers, libecosort.so with versioned symbols, libecosort.a, pkg-config and CMake packages.
 #   cmake --install build --component library --prefix /usr/local
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

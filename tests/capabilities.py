@@ -1,4 +1,4 @@
-"""What this machine lets the tests do: loop mounts, file systems, io_uring, tools.
+"""Knows what this machine lets the tests do: loop mounts, file systems, io_uring, tools.
 
 A test that needs more than an ordinary machine offers says `require("xfs")`. Where it is missing the test is skipped with the
 reason; with ECOSORT_STRICT=1 (continuous integration) it fails, so that nothing goes untested there unnoticed.

@@ -1,4 +1,4 @@
-"""What every test module shares: the program under test and the way to run it."""
+"""Every test module shares this: the program under test and the way to run it."""
 
 import os
 import signal
@@ -51,7 +51,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_profile_of_mine() -> Iterator[None]:
-    """The profile of whoever runs the tests is none of their business; what libraries configure goes away with the tests."""
+    """Hides the profile of the user who runs the tests; what libraries configure goes away with the tests."""
     with directory_for_everyone() as directory, pytest.MonkeyPatch.context() as environment:
         environment.setenv("XDG_CONFIG_HOME", str(directory))
         yield

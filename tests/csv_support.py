@@ -1,4 +1,4 @@
-"""What the tests of `ecosort csv` share: files of CSV row by row, and the order that Python gives them.
+"""The tests of `ecosort csv` share these: files of CSV row by row, and the order that Python gives them.
 
 Python's csv module says what the values of a row are; rows are kept as bytes, because they must come out as they went in.
 """
@@ -28,7 +28,7 @@ class Dialect:
 
 
 def field(value: str, dialect: Dialect = Dialect(), quoted: bool = False) -> bytes:
-    """The value as it stands in a row; in quotes where it must be, or where `quoted` says so."""
+    """Writes the value as a row has it; in quotes where it must be, or where `quoted` says so."""
     needs = any(c in value for c in (dialect.delimiter, dialect.quote, "\n", "\r"))
     if not (quoted or needs):
         return value.encode("latin-1")
@@ -36,7 +36,7 @@ def field(value: str, dialect: Dialect = Dialect(), quoted: bool = False) -> byt
 
 
 def sizes_up_to(most: int, block: int) -> list[int]:
-    """Of files: some, and each at the borders of blocks; with ECOSORT_SOAK each."""
+    """Returns some sizes of files, and each at the borders of blocks; with ECOSORT_SOAK each."""
     if SOAK:
         return list(range(most))
     near = (border + shift for border in range(block, most, block) for shift in range(-4, 5))
@@ -48,7 +48,7 @@ def row(values: Sequence[str], dialect: Dialect = Dialect(), quoted: bool = Fals
 
 
 def values_of(raw: bytes, dialect: Dialect = Dialect()) -> list[str]:
-    """What Python's csv module reads in one row."""
+    """Returns what Python's csv module reads in one row."""
     text = io.StringIO(raw.decode("latin-1"), newline="")
     rows = list(csv.reader(text, delimiter=dialect.delimiter, quotechar=dialect.quote, strict=True))
     assert len(rows) == 1, raw
@@ -99,7 +99,7 @@ class Key:
 
 
 class Directed(Protocol):
-    """What counts of a key when values are there."""
+    """Counts of a key when values are there."""
 
     @property
     def descending(self) -> bool: ...

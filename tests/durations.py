@@ -1,4 +1,5 @@
-"""How long each test takes: every run writes build/test-durations.tsv; `python tests/durations.py FILE [CORES]` reports it.
+"""Measures how long each test takes: every run writes build/test-durations.tsv; `python tests/durations.py FILE [CORES]` reports
+it.
 
 A row is one phase of one test: its node id, "setup", "call" or "teardown", wall seconds, processor seconds (of the test and of
 the children it waited for), the worker, and the second of the run at which the phase began. Work that a test leaves to a thread
@@ -34,7 +35,7 @@ class Duration(NamedTuple):
 
 
 def read(path: Path) -> list[Duration]:
-    """What a run wrote; nothing where none has written."""
+    """Reads what a run wrote; nothing where none has written."""
     if not path.exists():
         return []
     return [of_line(line) for line in path.read_text().splitlines()[1:]]
@@ -46,7 +47,7 @@ def of_line(line: str) -> Duration:
 
 
 def processor_s() -> float:
-    """Of this process, of the children it has waited for, and of the programs that were forked for it."""
+    """Adds up the time of this process, of the children it has waited for, and of the programs that were forked for it."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in used) + forked.processor_s()
 

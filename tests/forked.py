@@ -3,11 +3,11 @@
 Python with what `ecosort-power report` imports takes 0.3 s of the processor before it begins, and the tests call such programs a
 thousand times. Here a server forks for every call, and has imported what the calls before needed. What is forked is a
 process like any other: its directory, environment, signals, streams and exit code are its own.
-What a module makes where it is imported is the same in all of them: no module may make there what tells processes apart.
+What a module makes where it is imported is the same in all of them: no module may make there what differs between processes.
 
     server, one per worker of pytest    waits for calls and forks
-     +- keeper, one per call            tells the pid and the exit code to who called
-         +- the program                 `python -P -m MODULE WORDS`; at its end it tells the server what it imported
+     +- guard, one per call             reports the pid and the exit code to who called
+         +- the program                 `python -P -m MODULE WORDS`; at its end it reports to the server what it imported
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ _PACKAGES = [str(_ROOT / name) for name in ("python", "power", "tuning", "tuning
 
 
 class Process:
-    """What was started: of subprocess.Popen what the tests use. A stream is PIPE, DEVNULL, or the one of the tests."""
+    """Stands for what was started, with the part of subprocess.Popen that the tests use. A stream is PIPE, DEVNULL, or the one of
+    the tests.
+    """
 
     def __init__(
         self,
@@ -116,7 +118,7 @@ class Process:
 
 
 def _stream(wanted: int | None, own: int, opened: contextlib.ExitStack) -> tuple[IO[bytes] | None, int]:
-    """What the tests read from, if they do; and what the program writes to."""
+    """Opens what the tests read from, if they do; and what the program writes to."""
     if wanted is None:
         return None, own
     if wanted == subprocess.DEVNULL:
@@ -161,7 +163,7 @@ def _starts_alike(env: Mapping[str, str]) -> bool:
 
 
 def _namespace() -> str:
-    """Of mounts: a test may have made one."""
+    """Names the namespace of mounts: a test may have made one."""
     return str(Path("/proc/thread-self/ns/mnt").readlink())
 
 
@@ -170,7 +172,7 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 def processor_s() -> float:
-    """Of the servers and of the programs that have ended."""
+    """Adds up the time of the servers and of the programs that have ended."""
     ticks = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:15] for pid in _servers]
     return sum(int(tick) for of_server in ticks for tick in of_server) / _TICKS_PER_S
 
@@ -223,7 +225,7 @@ def _tell_imports(tell: int, before: set[str]) -> None:
 
 
 def _import(imported: int) -> None:
-    """What programs have told, for those that follow."""
+    """Imports what programs have reported, for those that follow."""
     try:
         names = os.read(imported, 1 << 16).decode().split()
     except BlockingIOError:

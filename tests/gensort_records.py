@@ -1,4 +1,4 @@
-"""What the tests of gen, check and sort share about gensort's records: 100 bytes, ordered by the first ten."""
+"""The tests of gen, check and sort share these facts about gensort's records: 100 bytes, ordered by the first ten."""
 
 import zlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the tests of `ecosort jsonl` share: JSON lines, and the order that Python gives them.
+"""The tests of `ecosort jsonl` share these: JSON lines, and the order that Python gives them.
 
 Python's json module says what the values of a line are; lines are kept as bytes, because they must come out as they went in.
 """
@@ -19,7 +19,7 @@ BLOCK = 8 * 1024
 
 
 class Literal(str):
-    """A number as it stands in a line."""
+    """A number as a line has it."""
 
 
 def first_of_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def first_of_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read(raw: bytes) -> Any:
-    """What Python's json module reads in one line; numbers keep their digits, and of equal names the first one counts."""
+    """Returns what Python's json module reads in one line; numbers keep their digits, and of equal names the first one counts."""
     return json.loads(raw, parse_int=Literal, parse_float=Literal, object_pairs_hook=first_of_each)
 
 
@@ -44,7 +44,7 @@ def value_at(value: Any, way: Way) -> Any:
 
 
 def text_of(value: Any) -> bytes | None:
-    """What a key compares; objects and arrays are compared by other tests."""
+    """Returns what a key compares; objects and arrays are compared by other tests."""
     if value is None:
         return None
     if isinstance(value, bool):

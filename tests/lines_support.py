@@ -1,4 +1,4 @@
-"""What the tests of `ecosort lines` share: the two programs, and random lines, keys and options."""
+"""The tests of `ecosort lines` share these: the two programs, and random lines, keys and options."""
 
 import os
 import random
@@ -88,7 +88,7 @@ def numbered_lines(count: int, seed: int = 1) -> bytes:
 
 
 def sorted_by_sort(data: bytes, *words: str, header_lines: int = 0) -> bytes:
-    """What `sort` makes of the lines behind the header, and the header on top."""
+    """Returns what `sort` makes of the lines behind the header, and the header on top."""
     at = 0
     for _ in range(header_lines):
         at = data.index(b"\n", at) + 1

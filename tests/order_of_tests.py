@@ -1,4 +1,4 @@
-"""Which tests come first, and which need a quiet machine and come last.
+"""Decides which tests come first, and which need a quiet machine and come last.
 
 ECOSORT_SHUFFLE=SEED makes the order a random one: no test may need what another one left.
 """

@@ -1,4 +1,4 @@
-"""What the tests of `sample` and `partition` share: files of splitters, and an oracle of their own."""
+"""The tests of `sample` and `partition` share these: files of splitters, and an oracle of their own."""
 
 import base64
 import json
@@ -51,12 +51,12 @@ def slices(directory: Path, prefix: str = "slice") -> list[bytes]:
 
 
 def sorted_files(report: dict[str, Any]) -> list[list[bytes]]:
-    """Of each part, in their order."""
+    """Reads the files of each part, in their order."""
     return [[Path(file["file"]).read_bytes() for file in entry["files"]] for entry in report["slices"]]
 
 
 def check_report(report: dict[str, Any], parts: Sequence[Sequence[bytes]], key: Key) -> None:
-    """What it says of every slice is so, and the slices' hashes are in all that of the range."""
+    """Checks that what it says of every slice is so, and that the slices' hashes add up to that of the range."""
     mask = (1 << 64) - 1
     assert report["rows"] == sum(len(part) for part in parts)
     assert [entry["part"] for entry in report["slices"]] == list(range(len(parts)))
@@ -67,7 +67,7 @@ def check_report(report: dict[str, Any], parts: Sequence[Sequence[bytes]], key: 
         assert [file["bytes"] for file in entry["files"]] == [Path(file["file"]).stat().st_size for file in entry["files"]]
         assert entry["bytes"] == sum(file["bytes"] for file in entry["files"])
         high, low = (high + int(entry["hash"][:16], 16)) & mask, (low + int(entry["hash"][16:], 16)) & mask
-        # Of the smallest rows the first one comes first, of the largest ones the last one comes last.
+        # The first one comes first among the smallest rows, and the last one comes last among the largest.
         ends = [min(part, key=key), max(reversed(part), key=key)] if part else []
         told = [base64.b64decode(entry[end]) for end in ("first", "last") if entry[end] is not None]
         assert told == ends

@@ -37,7 +37,7 @@ def faults(trace: Path, *rules: str) -> list[str]:
 
 
 def why_no_faults() -> str | None:
-    """Where the kernel or a container refuses the filter, the library says so."""
+    """Returns why there are no faults: where the kernel or a container refuses the filter, the library says so."""
     with tempfile.TemporaryDirectory() as directory:
         words = [*faults(Path(directory, "trace"), "fsync"), "true"]
         done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)

@@ -1,4 +1,4 @@
-"""How `pytest -n` deals the tests out.
+"""Decides how `pytest -n` deals the tests out.
 
 A worker gets one part of the tests at a time: a C++ suite, whose cases run as one process, a file of the power harness, whose
 measurements are made while its other tests run, or some tests of any other file.

@@ -1,4 +1,4 @@
-"""What the tests of `sort` and `plan` share: an oracle of their own, inputs, file systems made for a test, and watchers."""
+"""The tests of `sort` and `plan` share these: an oracle of their own, inputs, file systems made for a test, and watchers."""
 
 import ctypes
 import functools
@@ -33,7 +33,7 @@ INVERTED = bytes(255 - i for i in range(256))
 
 
 def key_function(record_size: int, keys: Sequence[str] = ()) -> Callable[[bytes], Any]:
-    """What a record is ordered by, from texts such as "8:4", "8:4:desc": bytes compare as unsigned numbers."""
+    """Makes the key of a record from texts such as "8:4", "8:4:desc": bytes compare as unsigned numbers."""
     fields = []
     for text in keys or (f"0:{min(10, record_size)}",):
         offset, length, *rest = text.split(":")
@@ -48,7 +48,7 @@ def key_function(record_size: int, keys: Sequence[str] = ()) -> Callable[[bytes]
 
 
 def expected(data: bytes, record_size: int = 100, keys: Sequence[str] = (), unique: bool = False) -> bytes:
-    """What a stable sort must make of `data`, by Python's."""
+    """Returns what a stable sort must make of `data`, by Python's."""
     return _expected(data, record_size, tuple(keys), unique)
 
 
@@ -163,7 +163,7 @@ class FileSystem:
     image: Path | None  # what the loop device shows; None: tmpfs
 
     def free_bytes(self) -> int:
-        """What an unprivileged writer may still take, after what was freed has really been given back."""
+        """Returns what an unprivileged writer may still take, after what was freed has really been given back."""
         directory = os.open(self.root, os.O_RDONLY)
         try:
             _checked(_libc().syncfs(directory), "syncfs")
@@ -173,7 +173,7 @@ class FileSystem:
         return status.f_bavail * status.f_frsize
 
     def settled_free_bytes(self) -> int:
-        """The same, when it no longer changes: XFS gives back the space of a deleted file a moment later."""
+        """Returns it when it no longer changes: XFS gives back the space of a deleted file a moment later."""
         free = self.free_bytes()
         for _ in range(100):
             time.sleep(0.005)
@@ -205,7 +205,7 @@ class FileSystem:
 
 
 def notice_of(kind: str, directory: Path | str = ".", program: str = "ecosort") -> str:
-    """What a sort to a file system of this kind says on standard error when all goes well."""
+    """Returns what a sort to a file system of this kind says on standard error when all goes well."""
     if kind == "tmpfs":
         return f"{program}: '{directory}' is kept in memory (tmpfs): nothing there outlives a power cut\n"
     return ""
@@ -295,7 +295,7 @@ CHANGES = "io_uring_enter,pwrite64,write,fdatasync,fsync,fallocate,ftruncate,lin
 
 
 def changes_of(directory: Path, *command: str | Path) -> int:
-    """How many changes a run of the command makes, to its end."""
+    """Counts the changes that a run of the command makes, to its end."""
     subprocess.run([*faults(directory, CHANGES), *command], stdin=subprocess.DEVNULL, check=True)
     return (directory / "trace").read_text().count("\n")
 
@@ -318,7 +318,7 @@ class Events:
             self._text += more.decode()
 
     def close(self) -> None:
-        """Not before the run has ended: it would be told that nobody reads."""
+        """Comes not before the run has ended: it would learn that nobody reads."""
         os.close(self._pipe)
 
 

@@ -279,7 +279,7 @@ def test_the_processor_time_of_a_sort_is_held_against_its_kernels_and_its_reques
     }
     # Half of the input is stored, and verified when it comes back.
     assert _verdict(results, "lines of about 100 bytes").obstacle == (
-        "enter 0.100, merge 0.200, granule verify 0.050 s/GB: 0.33 s/GB in all, each on its own on a machine that does nothing "
+        "enter 0.100, merge 0.200, run block verify 0.050 s/GB: 0.33 s/GB in all, each on its own on a machine that does nothing "
         "else; 0.55 s/GB while 2 threads compute them and the requests of the sort are replayed beside them; the requests alone "
         "take 0.80 s/GB: 1.35 s/GB together, before anything else is done"
     )

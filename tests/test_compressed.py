@@ -57,7 +57,7 @@ def decode(codec: str, data: bytes) -> bytes:
 
 
 def reference(codec: str, data: bytes, directory: Path) -> tuple[bool, bytes]:
-    """Whether the codec's own program takes it, perhaps with a warning, and what it makes of it."""
+    """Returns whether the codec's own program takes it, perhaps with a warning, and what it makes of it."""
     name = directory / f"reference.{ENDINGS[codec]}"
     name.write_bytes(data)
     done = subprocess.run([codec, "-d", "-c", name], capture_output=True, check=False)
@@ -304,7 +304,7 @@ def skippable(size: int) -> bytes:
 @pytest.mark.parametrize("codec", ["zstd", "lz4"])
 @pytest.mark.parametrize("sizes", [[0], [4], [40, 3, 70], [300_000, 100_000]], ids=str)
 def test_frames_to_skip_come_first(ecosort: Path, tmp_path: Path, codec: str, sizes: list[int]) -> None:
-    """As pzstd and others write them; no name says what follows them, nor do the bytes that are looked at first."""
+    """pzstd and others write them; no name says what follows them, nor do the bytes that are looked at first."""
     text = text_of(3_000)
     data = b"".join(map(skippable, sizes)) + encode(codec, text)
     (tmp_path / "in").write_bytes(data)

@@ -1,4 +1,4 @@
-"""`ecosort sort --compress`: runs of records that are compressed change nothing but their size, and tell what came of it."""
+"""`ecosort sort --compress`: runs of records that are compressed change nothing but their size, and report what came of it."""
 
 import random
 import struct
@@ -39,7 +39,7 @@ def numbered(count: int, size: int = 16) -> bytes:
 
 
 def packing(run: Run, directory: Path, data: bytes, *words: str) -> dict[str, Any]:
-    """What --stats tells of the runs; the sort goes well, says nothing and leaves nothing."""
+    """Returns what --stats says of the runs; the sort goes well, says nothing and leaves nothing."""
     (directory / "in").write_bytes(data)
     (directory / "runs").mkdir(exist_ok=True)
     succeeded(run("sort", "in", "-o", "out", "--temp", "runs", "--stats", "stats", *words, cwd=directory))
@@ -187,7 +187,7 @@ def test_space_that_only_compressed_runs_fit_in(run: Run, require: Require, tmp_
         succeeded(run(*words, "--assume-ratio=2", cwd=tmp_path))
         assert (tmp_path / "out").read_bytes() == expected(data)
         (tmp_path / "out").unlink()
-        # What was assumed is not so: nothing is lost, and nothing is left.
+        # The assumption is wrong: nothing is lost, and nothing is left.
         noise = random.Random(26).randbytes(30_000_000)
         (tmp_path / "in").write_bytes(noise)
         line = refused(run(*words, "--assume-ratio=2", cwd=tmp_path), 3, "No space left on device")

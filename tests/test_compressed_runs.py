@@ -1,4 +1,4 @@
-"""`--compress`: temporary runs that are compressed change nothing but their size, and tell what came of it."""
+"""`--compress`: temporary runs that are compressed change nothing but their size, and report what came of it."""
 
 import functools
 import random
@@ -19,7 +19,7 @@ SMALL = ["-S", "4M"]
 
 @pytest.fixture(autouse=True)
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where runs go; nothing is left there."""
+    """Runs go there; nothing is left."""
     directory = tmp_path / "runs"
     directory.mkdir()
     monkeypatch.setenv("TMPDIR", str(directory))
@@ -52,7 +52,7 @@ def _log(tmp_path: Path) -> bytes:
 
 
 def packing(ecosort: Path, directory: Path, words: Sequence[str], command: str = "lines") -> dict[str, Any]:
-    """What --stats tells of the runs; the sort goes well and says nothing."""
+    """Returns what --stats says of the runs; the sort goes well and says nothing."""
     done = run([str(ecosort), command], [*words, "--stats", "stats"], directory)
     assert (done[0], done[2]) == (0, ""), done
     assert listing(directory / "runs") == []
@@ -225,7 +225,7 @@ def test_space_that_only_compressed_runs_fit_in(ecosort: Path, tmp_path: Path, r
         assert run([str(ecosort), "lines"], ["--assume-ratio=2.5", *words], tmp_path) == (0, b"", "")
         assert (tmp_path / "out").read_bytes() == run([SORT], ["in"], tmp_path)[1]
         (tmp_path / "out").unlink()
-        # What was assumed is not so: nothing is lost, and nothing is left.
+        # The assumption is wrong: nothing is lost, and nothing is left.
         noise = random.Random(26).randbytes(20 * MIB)
         (tmp_path / "in").write_bytes(noise)
         code, _, error = run([str(ecosort), "lines"], ["--assume-ratio=2.5", *words], tmp_path)

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.timeout(SUITE_TIMEOUT_S + 60)  # a suite runs within th
 
 
 def list_cases() -> list[tuple[str, str]]:
-    """(suite, case) pairs from --gtest_list_tests: suites stand at the margin, their cases are indented below."""
+    """(suite, case) pairs from --gtest_list_tests: suites are at the margin, their cases are indented below."""
     listing = subprocess.run([*COMMAND, "--gtest_list_tests"], capture_output=True, text=True, timeout=60, check=True)
     cases, suite = [], ""
     for line in listing.stdout.splitlines():
@@ -88,15 +88,16 @@ def run_suite(suite: str, tmp_path_factory: pytest.TempPathFactory) -> SuiteRun:
 
 
 def reason_for_skip(suite: str, case: str, output: str) -> str:
-    """What the case printed between its beginning and its end: GTEST_SKIP() << "reason"."""
+    """Returns what the case printed between its beginning and its end: GTEST_SKIP() << "reason"."""
     name = re.escape(f"{suite}.{case}")
     found = re.search(rf"^\[ RUN      \] {name}$(.*?)^\[  SKIPPED \] {name}", output, re.MULTILINE | re.DOTALL)
     return " ".join(found.group(1).split()) if found else "no reason given"
 
 
 def skip(reason: str) -> None:
-    """As for every other test: with ECOSORT_STRICT nothing is skipped but what only a soak runs, and what no machine with this
-    processor can."""
+    """Skips as every other test does: with ECOSORT_STRICT nothing is skipped but what only a soak runs, and what no machine with
+    this processor can.
+    """
     if capabilities.STRICT and not any(word in reason for word in ("ECOSORT_SOAK", "this processor lacks")):
         pytest.fail(f"skipped although ECOSORT_STRICT is set: {reason}", pytrace=False)
     pytest.skip(reason)
@@ -162,6 +163,6 @@ def test_a_skipped_case_fails_where_everything_is_required(
     "suite_run", [pytest.param(suite, id=suite) for suite in dict.fromkeys(suite for suite, _ in CASES)], indirect=True
 )
 def test_suite_ends_cleanly(suite_run: SuiteRun) -> None:
-    """What happens after the last case counts, too: leaks found at exit, a crash in a destructor."""
+    """Events after the last case count, too: leaks found at exit, a crash in a destructor."""
     failed = any(case.get("failures") for case in suite_run.results.values())
     assert failed or suite_run.ending == "exit code 0", suite_run.output[-4000:]

@@ -396,7 +396,7 @@ QUOTE_NONE = "; with --quote none quotes are bytes like others"
     ("2,y,z\n", 0, "the row has 3 fields, and the header has 2 columns"),
     ("2\n", 0, "the row has 1 field, and the header has 2 columns"),
     ("\n", 0, "the line is empty, and the header has 2 columns"),
-    ('2,y"z\n3,x\n', 3, f"a quote stands within a value that does not begin with one{QUOTE_NONE}"),
+    ('2,y"z\n3,x\n', 3, f"a quote is within a value that does not begin with one{QUOTE_NONE}"),
     ('2,"y"z\n', 5, f"something follows the quote that closes a value; a quote within a value is doubled{QUOTE_NONE}"),
     ('2,"y" \n', 5, f"something follows the quote that closes a value; a quote within a value is doubled{QUOTE_NONE}"),
     ('2,"y\n3,x\n', 2, f"a quote is opened and not closed{QUOTE_NONE}"),
@@ -580,7 +580,7 @@ def test_sorted_rows_pass_the_check(ecosort: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("type_", ["text", "nocase", "version", "number", "number:desc", "text:desc"])
 def test_values_that_share_a_long_beginning(ecosort: Path, tmp_path: Path, type_: str) -> None:
-    """Those of a megabyte cost what their bytes cost, and no stack."""
+    """Values of a megabyte cost what their bytes cost, and no stack."""
     number = type_.startswith("number")
     common = (b"7" if number else b"a") * (1 << 20)
     rows = [common + b"%d\n" % (100 + i) for i in random.Random(1).sample(range(20), 20)]
@@ -696,7 +696,7 @@ def test_files_without_rows_name_the_delimiter_once(ecosort: Path, tmp_path: Pat
         ([], ["sep=;\na;b\n", "a,b\n"], "2: column 1 is 'a,b', and in 1 it is 'a'; all files need the same columns in the "
             "same order"),
         ([], ["sep=;\na;\"b\n"], f"1: line 2, byte 8: a quote is opened and not closed{QUOTE_NONE}"),
-        ([], ['sep=;\na;b"\n'], f"1: line 2, byte 9: a quote stands within a value that does not begin with one{QUOTE_NONE}"),
+        ([], ['sep=;\na;b"\n'], f"1: line 2, byte 9: a quote is within a value that does not begin with one{QUOTE_NONE}"),
         ([], ["sep=;\na;b\n1\n"], "1: line 3, byte 10: the row has 1 field, and the header has 2 columns"),
         ([], ["sep=;\n"], "1: is empty, and a header is wanted; with --no-header columns have numbers, as in --by 3"),
         ([], ["sep=x\n"], "1: no column 'a'; there are: sep=x"),
@@ -716,7 +716,7 @@ def test_a_stray_quote_is_told_and_not_a_long_row(ecosort: Path, tmp_path: Path)
     (tmp_path / "in.csv").write_bytes(b'a,b\n1,5" disk\n' + b"2,some more text\n" * 200_000)
     code, _, error = run_csv(ecosort, [*LEAST, "--by", "a", "in.csv", "-o", "out.csv"], tmp_path)
     assert code == 2
-    assert error.startswith("ecosort: in.csv: line 2, byte 7: a quote stands within a value")
+    assert error.startswith("ecosort: in.csv: line 2, byte 7: a quote is within a value")
 
 
 def test_two_hundred_keys_decide_in_their_order(ecosort: Path, tmp_path: Path) -> None:

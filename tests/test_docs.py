@@ -1,4 +1,4 @@
-"""The documents: their commands do what stands there, their tables are what programs print, their links lead somewhere."""
+"""The documents: their commands do what is written there, their tables are what programs print, their links lead somewhere."""
 
 import functools
 import gzip
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(bool(os.environ.get("ECOSORT_SAN")), reason="wha
 
 
 def path_of_programs() -> str:
-    """As after an installation: the program, and its tools beside this Python."""
+    """Returns the PATH of an installation: the program, and its tools beside this Python."""
     return os.pathsep.join((str(BUILD), str(Path(sys.executable).parent), os.environ["PATH"]))
 
 
@@ -66,7 +66,7 @@ def test_new_output_takes_the_place_of_the_old(tmp_path: Path) -> None:
 
 
 def commands_of(text: str) -> list[str]:
-    """What looks like a command of ecosort, in code of any kind."""
+    """Finds what looks like a command of ecosort, in code of any kind."""
     code = re.findall(r"^(?: {4}|\$ )(?:.*?[;|] )?(ecosort .*)$", text, re.MULTILINE) + re.findall(r"`(ecosort [^`\n]+)`", text)
     return [re.sub(r"\s+#.*$", "", command) for command in code]
 
@@ -83,7 +83,7 @@ GROUPS = ("power", "tune", "queue", "plan", "cluster")
 
 
 def unknown_options(command: str) -> list[str]:
-    """Of a command and of those that it runs behind `--`, each after its own words."""
+    """Finds the unknown options of a command and of those that it runs behind `--`, each after its own words."""
     found = []
     for part in re.split(r" -- (?=ecosort )", command):
         own, _, job = part.partition(" -- ")
@@ -242,7 +242,7 @@ NEEDS_MORE = ("--on ray", "shelly://", "power meters", "tune probe", "ecosort re
 
 
 def recipes() -> list[str]:
-    """Those that work wherever their files are. Directories of other drives are here."""
+    """Returns the recipes that work wherever their files are. Directories of other drives are here."""
     part = README.read_text().partition("\n## Recipes\n")[2].partition("\n## ")[0]
     code = re.findall(r"^ {4}(?=ecosort (?!::)|producer)(\S.*)$", part, re.MULTILINE)
     commands = [re.sub(r"\s+#.*$", "", line).replace(" /", " ./") for line in code]

@@ -34,7 +34,7 @@ def ext4_with(features: str, tmp_path: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def after_power_cut(image: Path, tmp_path: Path, name: str) -> bytes | None:
-    """What stands under the name when the machine has started again: e2fsck first, then the mount."""
+    """Returns what has the name when the machine has started again: e2fsck first, then the mount."""
     copy, root = image.with_name("copy"), tmp_path / "after"
     root.mkdir(exist_ok=True)
     copied = subprocess.run(["cp", "--reflink=always", image, copy], capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""What ends a run, as a line of JSON for programs that ask for --progress=json; the line for people stays as it is."""
+"""An error that ends a run is also a line of JSON where --progress=json is given; the line for people stays as it is."""
 
 import errno
 import json

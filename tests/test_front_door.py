@@ -161,7 +161,7 @@ def test_where_cmake_finds_nothing_the_missing_packages_are_named(
 
 
 def everything_from(terminal: int) -> bytes:
-    """What stands in it still; one read may give the echo alone."""
+    """Reads what is in it still; one read may give the echo alone."""
     found = b""
     with contextlib.suppress(OSError):  # EIO: no one has the other end, and all is read
         while part := os.read(terminal, 65536):

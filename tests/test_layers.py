@@ -34,7 +34,7 @@ LAYERS = [
     "cli",
     "cli/tables",
 ]
-# What the command line may include besides the API, job/ and what these offer; of some directories all.
+# The command line may include these besides the API, job/ and what these offer; of some directories all.
 CLI_ALSO_USES = {
     "demsort_inplace/prepare/*",  # what job/ is for jobs that outlive a crash, which it does not know
     "formats/lines/debug_marks",  # the words of GNU sort
@@ -124,7 +124,7 @@ def test_the_command_line_uses_what_job_offers() -> None:
 
 
 def test_python_packages_import_downward() -> None:
-    """Benchmark and tuning stand beside each other: what both need is below them."""
+    """Benchmark and tuning are beside each other: what both need is below them."""
     for directory, allowed in PACKAGES.items():
         files = list((ROOT / directory).rglob("*.py"))
         assert files, directory

@@ -270,7 +270,7 @@ def test_a_signal_ends_the_programs_too(ecosort: Path, tmp_path: Path, sleeper: 
 
 
 def children_of(process: subprocess.Popen[bytes]) -> int:
-    """How many there are, with zombies."""
+    """Counts them, with zombies."""
     count = 0
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -17,7 +17,7 @@ WORDS = ["-S", "2M", "--parallel=2"]
 
 
 def sort_in_parts(ecosort: Path, directory: Path, words: list[str], data: bytes) -> tuple[bytes, int]:
-    """What was written, and in how many parts."""
+    """Returns what was written, and in how many parts."""
     words = [*words, *WORDS, "--stats", "stats", "-o", "out"]
     assert run([str(ecosort), "lines"], words, directory, data) == (0, b"", ""), words
     stats = read_json(directory / "stats")

@@ -58,12 +58,12 @@ def test_every_command_is_explained_and_can_be_asked(run: Run) -> None:
 
 
 def typeset(page: str) -> str:
-    """What man shows; it had nothing to complain about."""
+    """Returns what man shows; it had nothing to complain about."""
     done = subprocess.run(
         ["groff", "-ww", "-man", "-Tutf8", "-P-cbou", "-rLL=140n"], input=page, capture_output=True, text=True, check=True
     )
     assert done.stderr == ""
-    # What roff would have eaten: backslashes, dots and quotes at the start of a line.
+    # roff would have eaten backslashes, dots and quotes at the start of a line.
     assert "`" not in done.stdout
     return re.sub(r"[\u2010\u2212]", "-", done.stdout)
 
@@ -133,7 +133,7 @@ def test_help_fits_the_terminal(ecosort: Path) -> None:
 
 
 def complete_in_bash(run: Run, script_directory: Path, *words: str) -> set[str]:
-    """What bash would propose for the last word of `ecosort WORDS`."""
+    """Returns what bash would propose for the last word of `ecosort WORDS`."""
     script = script_directory / "completion.bash"
     script.write_text(run("manual", "bash").stdout)
     ask = """
@@ -231,7 +231,7 @@ def test_fish_proposes_commands_options_and_values(run: Run, tmp_path: Path, req
 
 
 def test_the_json_has_the_options_of_the_help(run: Run) -> None:
-    """What the queue and the cluster read; a conflict is of options that the command has."""
+    """The queue and the cluster read this; a conflict is of options that the command has."""
     tables = {table["name"]: table for table in json.loads(run("manual", "json").stdout)["commands"]}
     assert set(tables) == {*COMMANDS, *PROGRAMS, *PLANS, "plan csv", "plan jsonl"}
     for command in [*COMMANDS, *PLANS]:

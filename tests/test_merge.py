@@ -18,7 +18,7 @@ FEW = b"ab\x00\xff" * 64  # makes of any bytes a few different ones: equal keys 
 
 @functools.lru_cache(maxsize=4)
 def in_order(data: bytes, record_size: int, keys: tuple[str, ...]) -> bytes:
-    """As `expected`. Records of one byte are quicker sorted as numbers: those that are equal are the same."""
+    """Sorts as `expected` does. Records of one byte are quicker sorted as numbers: those that are equal are the same."""
     return bytes(sorted(data)) if (record_size, keys) == (1, ("0:1",)) else expected(data, record_size, keys)
 
 
@@ -222,7 +222,7 @@ def test_what_cannot_be_is_refused_in_one_line(ecosort: Path, tmp_path: Path, ki
 
 @pytest.mark.parametrize("codec", ["none", "lz4"])
 def test_a_changed_byte_between_passes_is_noticed(ecosort: Path, tmp_path: Path, codec: str) -> None:
-    """What is written for another pass is compared with what is read back: nothing of it becomes output unseen."""
+    """A merge compares what it wrote for another pass with what is read back: nothing of it becomes output unseen."""
     paths, _ = write_sorted(tmp_path, [150] * 60, 100, ["0:10"])
     words = [
         "merge",
@@ -297,7 +297,7 @@ def test_what_is_written_between_passes_is_compressed(
 
 
 def merged(run: Run, directory: Path, *words: str | Path) -> dict[str, Any]:
-    """In several passes, into `out`; what the merge tells."""
+    """Merges in several passes, into `out`, and returns what the merge reports."""
     succeeded(run("merge", *PASSES, *words, "-o", directory / "out", "--stats", directory / "stats"))
     stats = read_json(directory / "stats")
     assert stats["intermediate_merges"] > 0

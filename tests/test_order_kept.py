@@ -1,4 +1,6 @@
-"""What comes in order is not stored: it is merged from where it lies in the input. What may go wrong with that."""
+"""Rows that come in order are not stored: they are merged from where they lie in the input. The tests try what may go wrong with
+that.
+"""
 
 import os
 import random
@@ -47,7 +49,7 @@ def sort_lines(run: Run, place: Path, rows: Sequence[str], *words: str, end: str
     return {**read_json(place / "stats"), "moved": moved(place / "stats")}
 
 
-# What is asked of each input: bytes moved for each byte, at most, and the runs that lie in the input. Blocks are small here: what
+# Each input may take this: bytes moved for each byte, at most, and the runs that lie in the input. Blocks are small here: what
 # two parts of the merge share of them, and looks for where to cut, are some percent.
 SHAPES: dict[str, tuple[list[str], float, int]] = {
     "in order": (ROWS, 3.1, 1),

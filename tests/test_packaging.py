@@ -1,4 +1,4 @@
-"""What is told of packages: which there are, from what they were built, what they need."""
+"""Packages are described: which there are, from what they were built, what they need."""
 
 import hashlib
 import json

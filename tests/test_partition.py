@@ -135,7 +135,7 @@ def test_slices_of_several_runs_are_cut_at_a_sample(
     assert got == [b"".join(part) for part in wanted]
     check_report(report, wanted, key)
     assert report["requests"] > 20
-    # Whatever the keys are, equal ones too, parts are of about one size.
+    # Parts are of about one size, whatever the keys are, equal ones too.
     assert max(len(part) for part in wanted) <= (1.25 if parts == 20 else 1.8) * 40_000 / parts
     # Sorting the slices one after the other sorts the input.
     assert b"".join(expected(part) for part in got) == expected(data)
@@ -329,7 +329,7 @@ def test_what_it_reads_and_writes_is_not_replaced_by_slices_or_the_report(run: R
 
 
 def test_overwrite_leaves_no_sorted_file_of_before(run: Run, tmp_path: Path) -> None:
-    """Whoever merges all files of a part has no row twice."""
+    """A merge of all files of a part has no row twice."""
     data = random.Random(1).randbytes(100 * 60_000)
     (tmp_path / "input").write_bytes(data)
     splitters = draw_splitters(data, 100, ["0:10"], 3)

@@ -27,7 +27,7 @@ def partition(run: Run, directory: Path, words: list[object], *more: object) -> 
 
 
 def number_of_second(row: bytes) -> float:
-    """As -t, -k2,2n: what is no number is 0."""
+    """Reads the number as -t, -k2,2n does: what is no number is 0."""
     fields = row.split(b",")
     digits = fields[1].strip() if len(fields) > 1 else b""
     number = b""
@@ -126,7 +126,7 @@ def test_ranges_of_lines_tile_a_file_exactly(run: Run, tmp_path: Path, ending: b
 
 
 def write_csv(path: Path, count: int, seed: int) -> tuple[bytes, list[tuple[bytes, int]]]:
-    """With newlines, quotes and delimiters in values. The bytes, and the rows as they stand there with their places."""
+    """Writes newlines, quotes and delimiters in values. Returns the bytes, and the rows as they are there with their places."""
     generator = random.Random(seed)
     header = b'name,"the ""number""",note\n'
     rows, at = [], len(header)

@@ -1,5 +1,6 @@
-"""What differs for a user without privileges who may lock 64 KiB of memory: buffers cannot be registered, pipes cannot be made
-larger, an output gets its name in another way. The other tests run as whoever runs them, in CI as root."""
+"""A user without privileges who may lock 64 KiB of memory has limits: buffers cannot be registered, pipes cannot be made larger,
+an output gets its name in another way. The other tests run as the user who runs them, in CI as root.
+"""
 
 import subprocess
 from collections.abc import Callable, Iterator
@@ -30,7 +31,7 @@ def data(ecosort: Path) -> bytes:
 
 @pytest.fixture(scope="module")
 def home(ecosort: Path, data: bytes) -> Iterator[Path]:
-    """A directory of the user's with the records as `in`; the program stands where no other user can put another module."""
+    """A directory of the user's with the records as `in`; the program is where no other user can put another module."""
     with directory_for_everyone() as directory:
         directory.chmod(0o1777)
         (directory / "bin").mkdir()

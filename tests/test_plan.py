@@ -29,7 +29,7 @@ def plan_of(run: Run, cwd: Path, *words: str | Path) -> dict[str, Any]:
 
 
 def test_the_plan_tells_programs_what_the_machine_has(run: Run, tmp_path: Path, source: Path) -> None:
-    """What people read, programs find as well."""
+    """Programs find as well what people read."""
     (tmp_path / "a").mkdir()
     words = [source, "-o", "out", "--memory", "4MiB", "--temp", "a", "--io", "pool"]
     here = plan_of(run, tmp_path, *words)["here"]
@@ -67,7 +67,7 @@ def test_no_request_is_larger_than_asked_for(run: Run, tmp_path: Path, source: P
     succeeded(run("sort", *words, "--trace", "trace", cwd=tmp_path))
     requests = [line.split() for line in (tmp_path / "trace").read_text().splitlines()[1:]]
     sizes = {kind: max(int(r[4]) for r in requests if r[0] == kind) for kind in ("read", "write")}
-    granule = plan["granule_bytes"]  # runs are read and written by whole granules
+    granule = plan["granule_bytes"]  # runs are read and written by whole run blocks
     assert max(sizes.values()) <= -(-65536 // granule) * granule
     # The same bytes as with large requests.
     succeeded(run("sort", source, "-o", "large", "--memory", memory, "--request-size", "8MiB", cwd=tmp_path))
@@ -95,7 +95,7 @@ def test_requests_that_cannot_be_are_refused(run: Run, tmp_path: Path, source: P
 def test_the_sort_follows_the_plan(run: Run, tmp_path: Path, source: Path, words: list[str]) -> None:
     plan = plan_of(run, tmp_path, source, "-o", "out", *words)
     assert listing(tmp_path) == []
-    # What the machine has free right now is no constant.
+    # The free memory of the machine right now is no constant.
     if not words:
         words = ["--memory", f"{plan['memory_limit_bytes']}B"]
     succeeded(run("sort", source, "-o", "out", *words, "--stats", "stats", cwd=tmp_path))
@@ -282,7 +282,7 @@ def test_help_of_a_command(run: Run, command: str) -> None:
 
 
 def test_the_examples_of_the_help_work(run: Run, ecosort: Path, tmp_path: Path) -> None:
-    """As they stand there, with files of those names."""
+    """The examples work as they are written, with files of those names."""
     text = run("sort", "--help", env={**os.environ, "COLUMNS": "100"}).stdout
     examples = re.findall(r"^  (ecosort sort .*?)(?:  .*)?$", text.split("Usage")[0], re.MULTILINE)
     assert len(examples) >= 3

@@ -24,7 +24,7 @@ FORBIDDEN = {
 
 
 def tracked_files() -> list[Path]:
-    """What git tracks and what it would add; all files where the tree is no git checkout."""
+    """Lists what git tracks and what it would add; all files where the tree is no git checkout."""
     command = ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
         names = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\0")

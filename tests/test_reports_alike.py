@@ -1,4 +1,4 @@
-"""What every command that sorts or merges tells alike: the common half of --stats, the trace, and where these may go."""
+"""Every command that sorts or merges reports alike: the common half of --stats, the trace, and where these may go."""
 
 import functools
 import random

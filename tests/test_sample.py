@@ -58,7 +58,7 @@ def test_it_reads_little_of_a_large_file(ecosort: Path, tmp_path: Path) -> None:
     words: list[str | Path] = ["--count", "50", "--io", "pool", "-q", tmp_path / "input", "-o", tmp_path / "sample"]
     subprocess.run([*faults(tmp_path, "pread64"), ecosort, "sample", "records", *words], check=True)
     read = sum(int(line.rpartition("= ")[2]) for line in (tmp_path / "trace").read_text().splitlines())
-    assert read <= 50 * 2 * 4096 + 64 * 1024  # what tells that the file is one of gensort's, too
+    assert read <= 50 * 2 * 4096 + 64 * 1024  # what shows that the file is one of gensort's, too
 
 
 def test_splitters_are_at_the_quantiles_of_all_samples(run: Run, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What `sort` refuses: one line on standard error that says what is wrong, exit code 2, and nothing created."""
+"""`sort` refuses these: one line on standard error says what is wrong, exit code 2, and nothing is created."""
 
 import os
 import subprocess

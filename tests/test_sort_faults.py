@@ -54,7 +54,7 @@ def place(tmp_path: Path, data: bytes) -> Path:
     return tmp_path / "place"
 
 
-# The format is told, so that nothing but the sort reads the input.
+# The format is given, so that nothing but the sort reads the input.
 WORDS = ("sort", "--record-size", "100", "--key", "0:10", "in", "-o", "out", "--memory", "2MiB")
 
 
@@ -198,7 +198,7 @@ def test_writes_that_never_reached_a_run(
 def test_a_kernel_that_refuses_io_uring(
     faulty: Callable[..., subprocess.CompletedProcess[str]], place: Path, tmp_path: Path, data: bytes, error: str
 ) -> None:
-    """As in most containers: a pool of threads serves, with one notice."""
+    """The kernel refuses io_uring as in most containers: a pool of threads serves, with one notice."""
     injection = f"io_uring_setup:error={error}"
     done = faulty(injection, words=("--stats", str(tmp_path / "stats")))
     assert done.returncode == 0
@@ -376,7 +376,7 @@ def test_a_disk_that_somebody_else_fills_during_the_merge(
 
 
 def test_reserved_space_cannot_be_taken(ecosort: Path, tmp_path: Path, drive: FileSystem, more_data: bytes) -> None:
-    """What the runs and an output elsewhere need is theirs from the beginning: a disk filled later does not matter."""
+    """The runs and an output elsewhere have what they need from the beginning: a disk filled later does not matter."""
     (tmp_path / "in").write_bytes(more_data)
     words = [tmp_path / "in", "-o", tmp_path / "out", "--temp", drive.root, "--memory", "4MiB"]
     with stopped_at(ecosort, tmp_path, words, "merge") as process:
@@ -526,7 +526,7 @@ def test_an_input_that_is_replaced_while_it_is_read(ecosort: Path, tmp_path: Pat
 
 
 def test_a_directory_that_goes_away_is_no_wrong_word(ecosort: Path, tmp_path: Path, drive: FileSystem, more_data: bytes) -> None:
-    """What was there when the sort began, and is gone when a run is to be created: not the user's argument was wrong."""
+    """A directory that was there when the sort began is gone when a run is to be created: the user's argument was not wrong."""
     (drive.root / "temp").mkdir()
     (drive.root / "in").write_bytes(more_data)
     events = Events(tmp_path / "events")
@@ -551,7 +551,7 @@ def test_statistics_that_cannot_be_written_do_not_take_back_the_output(run: Run,
 
 
 def test_events_that_cannot_be_written(run: Run, place: Path, data: bytes) -> None:
-    """Events tell of the work; that no one takes them does not end it."""
+    """Events report the work; that no one takes them does not end it."""
     refused(run(*WORDS, "--events", "/dev/full", cwd=place), 3, "/dev/full", "No space left", "sorted output is complete")
     assert (place / "out").read_bytes() == expected(data)
 

@@ -59,7 +59,7 @@ def parse_key(text: str) -> tuple[int, int, str, bool]:
 
 
 def ranks_of(kind: str, fields: Iterable[bytes], down: bool) -> dict[bytes, int]:
-    """Of each field: fields of equal value have the same; each value is made and compared once."""
+    """Ranks the values of a field: fields of equal value have the same rank; each value is made and compared once."""
     values = sorted(((value_of(kind, field), field) for field in set(fields)), key=lambda pair: pair[0], reverse=down)
     ranks: dict[bytes, int] = {}
     for number, (value, field) in enumerate(values):
@@ -369,7 +369,7 @@ def times(rng: random.Random, count: int) -> Callable[[int], bytes]:
 
 
 def shrinking(rng: random.Random, count: int) -> Callable[[int], bytes]:
-    """What the first runs have in common, the last one has not."""
+    """The first runs have something in common that the last one has not."""
     return lambda i: (
         b"a" * (30 if i < count // 3 else 13 if i < count // 2 else 11 if i < count - 5 else 2) + b"%08x" % rng.getrandbits(32)
     )

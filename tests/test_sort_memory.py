@@ -15,7 +15,7 @@ from capabilities import SOAK, only_in_soak
 from pairs import turns
 from sort_support import BACKENDS, MIB, OVERHEAD_BYTES, Require, Run, expected, make_records, read_json, refused, succeeded
 
-# What a sanitizer keeps of its own is not the program's.
+# Memory that a sanitizer keeps of its own is not the program's.
 pytestmark = pytest.mark.skipif(bool(os.environ.get("ECOSORT_SAN")), reason="sanitizers take memory of their own")
 
 
@@ -68,7 +68,7 @@ def test_little_address_space_is_enough(run: Run, tmp_path: Path, source: Path, 
 
 
 def test_the_kernel_agrees_about_the_peak(ecosort: Path, tmp_path: Path, source: Path) -> None:
-    """Watched from outside. wait4() would tell the size of this process where it is larger: its figure survives exec."""
+    """Watched from outside. wait4() would report the size of this process where it is larger: its figure survives exec."""
     command = [ecosort, "sort", source, "-o", tmp_path / "out", "--memory", "16MiB", "--stats", tmp_path / "stats"]
     process = subprocess.Popen(command)
     seen = 0
@@ -83,7 +83,7 @@ def test_the_kernel_agrees_about_the_peak(ecosort: Path, tmp_path: Path, source:
 
 
 def test_many_short_records_and_many_runs(run: Run, tmp_path: Path) -> None:
-    """Where indexes and tables weigh most."""
+    """Indexes and tables weigh most here."""
     for size in (2, 8):
         (tmp_path / "in").write_bytes(os.urandom(12 * MIB if size == 2 else 24 * MIB))
         words = ("sort", "in", "-o", "out", "--record-size", str(size), "--memory", "2MiB", "--stats", "stats")

@@ -108,7 +108,7 @@ def test_three_passes_over_small_records(run: Run, tmp_path: Path, ecosort: Path
     assert out == expected(data)
 
 
-# A merged run of thousands of granules, whose forecast table exists beside those of the runs it is made of.
+# A merged run of thousands of run blocks, whose forecast table exists beside those of the runs it is made of.
 @pytest.mark.parametrize(
     ("records", "memory", "is_stream"),
     [
@@ -194,7 +194,7 @@ def test_the_largest_record(run: Run, tmp_path: Path) -> None:
     assert stats["merge_passes"] >= 1
 
 
-# Around blocks, pages and granules; 0 is the empty file.
+# Around blocks, pages and run blocks; 0 is the empty file.
 @pytest.mark.parametrize("count", [1, 2, 3, 40, 41, 163, 164, 327, 328, 655, 656, 5_242, 10_485, 10_486, 20_971, 33_333])
 @pytest.mark.parametrize("memory", ["2MiB", "64MiB"])
 def test_input_sizes_that_fill_no_block(run: Run, tmp_path: Path, samples: dict[str, Sample], count: int, memory: str) -> None:

@@ -1,4 +1,4 @@
-"""How an output gets its name: complete or not at all, and with the attributes of what it replaces."""
+"""An output gets its name complete or not at all, and with the attributes of what it replaces."""
 
 import os
 import re
@@ -84,7 +84,7 @@ def test_a_replaced_output_keeps_its_owner(run: Run, require: Require, place: Pa
 
 
 def test_what_cannot_be_kept_is_said(require: Require, ecosort: Path, data: bytes) -> None:
-    """A user who replaces somebody else's file in a directory of their own becomes its owner, and is told."""
+    """A user who replaces somebody else's file in a directory of their own becomes its owner, and reads a notice."""
     require("setpriv")
     with directory_for_everyone() as directory:
         program = copy_program(ecosort, directory)
@@ -203,7 +203,7 @@ def test_runs_are_given_back_while_the_merge_goes_on(traced: list[str]) -> None:
 
 # --- a file system without unnamed files ---------------------------------------------------------------------------------
 
-# As FAT and NFS answer; few test machines have either.
+# FAT and NFS answer so; few test machines have either.
 NO_UNNAMED_FILES = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -249,7 +249,7 @@ def test_without_unnamed_files(run: Run, place: Path, data: bytes, without_unnam
 def test_what_a_killed_run_left_is_reported(
     run: Run, ecosort: Path, place: Path, data: bytes, without_unnamed_files: dict[str, str]
 ) -> None:
-    """Where files cannot be unnamed, a run that is killed leaves its output under a name that the next run recognises."""
+    """A run that is killed where files cannot be unnamed leaves its output under a name that the next run recognises."""
     command = [ecosort, "sort", "-", "-o", "out", "--memory", "2MiB"]
     process = subprocess.Popen(command, cwd=place, stdin=subprocess.PIPE, env=without_unnamed_files)
     assert process.stdin

@@ -1,4 +1,4 @@
-"""What a sort tells: statistics, events, the progress line, and that the counters are true."""
+"""A sort reports statistics, events and the progress line; the counters are true."""
 
 import itertools
 import json
@@ -179,7 +179,7 @@ def test_every_byte_moves_exactly_once_per_pass(
         assert len(data) <= plan["bytes_written"] < len(data) + unit
         assert plan["temp_bytes"] == 0
     else:
-        # 1/256 for the ends of granules.
+        # 1/256 for the ends of run blocks.
         assert plan["bytes_read"] <= 2 * len(data) * (1 + 1 / 256)
         assert plan["bytes_read"] >= len(data) + plan["stored_records"] * 100
 
@@ -191,7 +191,7 @@ def test_the_kernel_counts_the_same(ecosort: Path, require: Require, place: Path
     with mounted(place, "ext4", 128 * MIB) as drive:
         (drive.root / "in").write_bytes(data)
         os.sync()
-        ecosort.read_bytes()  # its pages count as read by whoever misses them
+        ecosort.read_bytes()  # its pages count as read by the process that misses them
         command = [ecosort, "sort", "in", "-o", "out", "--memory", "4MiB", "--io", backend, "--stats", place / "stats"]
         process = subprocess.Popen(command, cwd=drive.root)
         last: dict[str, int] = {}
@@ -344,7 +344,7 @@ def never_backwards(text: str) -> list[int]:
     else [("sort", 44), ("several passes", 30), ("lines", 80), ("gen", 30), ("sort", 200)],
 )
 def test_the_line_fits_the_terminal_and_never_goes_backwards(ecosort: Path, tmp_path: Path, command: str, columns: int) -> None:
-    """Slowed down by whoever reads the output."""
+    """The reader of the output slows it down."""
     (tmp_path / "in").write_bytes(make_records(ecosort, "ascii", 60_000 if command == "several passes" else 100_000))
     words = {
         "sort": "sort in -o - --memory 2MiB",

@@ -46,7 +46,7 @@ class Place:
         return [self.ecosort, "sort", self.directory / "in", "-o", self.out, "--memory", "2MiB", "--io", backend]
 
     def changes(self, backend: str) -> int:
-        """How many moments there are at which a sort can be interrupted."""
+        """Counts the moments at which a sort can be interrupted."""
         if backend not in self.counted:
             self.counted[backend] = changes_of(self.directory, *self.command(backend))
             self.out.unlink()
@@ -138,7 +138,7 @@ def test_a_second_signal_changes_nothing(place: Place) -> None:
 
 def test_under_nohup_a_hangup_is_ignored(place: Place) -> None:
     free = place.drive.free_bytes()
-    # As nohup does.
+    # nohup does this.
     code, _ = place.run("pool", "HUP:when=1+10", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     assert code == 0
     place.check_and_clear(free, is_complete=True)

@@ -1,4 +1,4 @@
-"""Space: never more than promised, given back while the merge continues, and foreseen to the byte before anything is written.
+"""Space: never more than promised, given back while the merge continues, and predicted to the byte before anything is written.
 
 Space is counted as allocated blocks. The proof of a bound is a file system with exactly the free space that was asked for. What
 is asked for holds a little for the file system's own blocks about our files.
@@ -264,7 +264,7 @@ def test_file_systems_with_small_blocks(run: Run, require: Require, tmp_path: Pa
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("kind", ["ext4", "xfs"])
 def test_the_bounds_at_one_gigabyte(ecosort: Path, run: Run, require: Require, tmp_path: Path, kind: str) -> None:
-    """Where the constants no longer count: temporary + output <= input + 2 %, and that much free space suffices."""
+    """The constants no longer count here: temporary + output <= input + 2 %, and that much free space suffices."""
     require("loop_mount")
     if kind == "xfs":
         require(kind)
@@ -291,7 +291,7 @@ def test_the_bounds_at_one_gigabyte(ecosort: Path, run: Run, require: Require, t
     ],
 )
 def test_a_full_drive_of_runs_is_advised_alike(ecosort: Path, tmp_path: Path, command: tuple[str, ...], temp: str) -> None:
-    """What a pipe brings shows when the runs are written."""
+    """The runs show what a pipe brings only when they are written."""
     rows = make_records(ecosort, "ascii", 60_000) if command == ("sort",) else b'{"a":12345}\n' * 500_000
     rows = b"12345,x\n" * 700_000 if command[0] == "csv" else rows
     with mounted(tmp_path, "tmpfs", MIB) as drive:

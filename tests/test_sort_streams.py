@@ -107,7 +107,7 @@ def test_pipe_that_ends_inside_a_record(pipe: Callable[..., Done], tmp_path: Pat
 
 
 def test_standard_input_from_a_file(ecosort: Path, tmp_path: Path, data: bytes, backend: str) -> None:
-    """It is read from where it stands, which need not be its beginning, nor fit any block."""
+    """It is read from its position, which need not be its beginning, nor fit any block."""
     (tmp_path / "in").write_bytes(b"a header of 33 bytes ............" + data)
     for skip in (33, 33 + 100, 33 + 4096 * 100, 33 + len(data)):
         for memory in ("64MiB", "2MiB"):
@@ -229,7 +229,7 @@ def test_output_into_a_pipe_with_more_blocks_than_requests(
 
 
 def test_output_redirected_and_appended(ecosort: Path, tmp_path: Path, data: bytes, backend: str) -> None:
-    """A redirected file belongs to the shell: what stands in it before stays."""
+    """A redirected file belongs to the shell: what is in it before stays."""
     (tmp_path / "in").write_bytes(data)
     (tmp_path / "log").write_bytes(b"before\n")
     for mode in ("ab", "r+b"):
@@ -275,7 +275,7 @@ def test_output_onto_a_full_device(ecosort: Path, tmp_path: Path, data: bytes, b
 
 
 def test_redirected_output_that_may_not_grow(ecosort: Path, tmp_path: Path, data: bytes, backend: str) -> None:
-    """The write that does not fit is taken in part: an error, and what stands in the file is the beginning of the result."""
+    """The write that does not fit is taken in part: an error, and what is in the file is the beginning of the result."""
     (tmp_path / "in").write_bytes(data)
     limit = 3_000_001
     with (tmp_path / "out").open("wb") as out:
@@ -296,7 +296,7 @@ def test_redirected_output_that_may_not_grow(ecosort: Path, tmp_path: Path, data
 def test_room_that_comes_back_while_the_output_is_written(
     ecosort: Path, require: Require, tmp_path: Path, data: bytes, backend: str
 ) -> None:
-    """Whether a write still meets the full drive is a matter of luck; what it leaves is the result or the beginning of it."""
+    """It is a matter of luck whether a write still meets the full drive; what it leaves is the result or the beginning of it."""
     require("loop_mount")
     (tmp_path / "in").write_bytes(data)
     command = [ecosort, "sort", tmp_path / "in", "-o", "-", "--io", backend, "--memory", "2MiB", "--temp", tmp_path]

@@ -1,4 +1,4 @@
-"""What `ecosort power`, `ecosort tune` and `--io stxxl` run as the user: nothing that somebody else can have planted."""
+"""`ecosort power`, `ecosort tune` and `--io stxxl` run as the user nothing that somebody else can have planted."""
 
 import os
 import shutil

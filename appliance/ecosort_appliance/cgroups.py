@@ -1,6 +1,6 @@
 """A control group for each job: a bound for its memory, low weights for processor and drives. Version 2 or version 1.
 
-What cannot be had is returned as notes for the job's log; nice and ionice then stand in.
+What cannot be had is returned as notes for the job's log; nice and ionice then serve instead.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def groups_left(prefix: str, root: Path = _ROOT, own: Path = _OWN) -> set[str]:
 
 
 def _places(root: Path, own: Path) -> list[Path]:
-    """Where groups may be, of both versions."""
+    """Lists where groups may be, of both versions."""
     try:
         lines = own.read_text().splitlines()
     except OSError:

@@ -33,7 +33,7 @@ _CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 
 
 def opened() -> tuple[Path, sqlite3.Connection]:
-    """The queue of whoever calls."""
+    """Opens the queue of the user who calls."""
     directory = queue_directory()
     make_queue_directory(directory)
     return directory, open_database(directory)
@@ -49,7 +49,7 @@ def cli() -> None:
 def queue() -> None:
     """Keeps sorts that are to be done; `ecosort serve` or `ecosort queue run` does them.
 
-    Exit codes: 0 done, 1 `run`: a job failed, 2 usage or a wish that cannot be met, 3 the queue cannot be read or written.
+    Exit codes: 0 done, 1 `run`: a job failed, 2 usage or a request that cannot be met, 3 the queue cannot be read or written.
     """
 
 
@@ -92,7 +92,7 @@ def add(words: tuple[str, ...], user: str | None, not_resumable: bool, **given: 
 @click.option("--all", "all_jobs", is_flag=True, help="Also all that ended, not only the last ten.")
 @_JSON
 def list_jobs(all_jobs: bool, as_json: bool) -> int:
-    """What waits, works, and ended lately."""
+    """Lists what waits, works, and ended lately."""
     directory, connection = opened()
     waiting = jobs.select(connection, "state NOT IN ('done', 'failed', 'cancelled')")
     found = [*waiting, *jobs.ended(connection, -1 if all_jobs else 10)]
@@ -127,7 +127,7 @@ def show_job(number: int, as_json: bool) -> int:
 @queue.command()
 @_NUMBER
 def log(number: int) -> int:
-    """What the program said."""
+    """Prints what the program said."""
     directory, connection = opened()
     job = jobs.get(connection, number)
     lines = JobDirectory(directory, job.id, job.uid).log().decode(errors="surrogateescape").splitlines()
@@ -241,7 +241,7 @@ def serve(
 
 
 def _program_name() -> str:
-    """As users type it. A shell that asks for completions needs the file's own name, which is click's choice."""
+    """Returns the name as users type it. A shell that asks for completions needs the file's own name, which is click's choice."""
     is_asked = any(name.endswith("_COMPLETE") for name in os.environ)
     return "ecosort-appliance" if is_asked else "ecosort"
 

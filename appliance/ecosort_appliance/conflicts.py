@@ -1,4 +1,4 @@
-"""What a job cannot do beside those that are queued already: write their output, or feed itself by way of them."""
+"""Finds what a job cannot do beside those that are queued already: write their output, or feed itself by way of them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def check_others(connection: sqlite3.Connection, newcomer: Newcomer) -> None:
 
 
 def _check_output(standing: Sequence[Job], newcomer: Newcomer, output: str) -> None:
-    """Two jobs of which one is standing and that write one output make each other's jobs wait, or sort twice."""
+    """Refuses two jobs of which one is standing and that write one output: they make each other's jobs wait, or sort twice."""
     for job in standing:
         is_beside = job.watch == newcomer.watch and may_share_names(job.patterns, newcomer.patterns)
         if is_beside and _output_of(job) == output:
@@ -76,7 +76,7 @@ def _way(standing: Sequence[Job], start: str, end: str) -> list[Job]:
 
 
 def _output_of(job: Job | Newcomer) -> str | None:
-    """Of one that watches, for a file that could come."""
+    """Returns the output of a job; of one that watches, for a file that could come."""
     try:
         named = read_words(job.words if job.watch is None else filled(job.words, f"{job.watch}/x", "x"))
     except QueueError:  # an older program took these words

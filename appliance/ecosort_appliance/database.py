@@ -64,7 +64,7 @@ MIGRATIONS = [
     DROP TABLE energy;
     ALTER TABLE energy_by_source RENAME TO energy;
     """,
-    # How often its end was told in vain, when again, and what was wrong.
+    # Counts how often its end was reported in vain, and says when again, and what was wrong.
     """
     ALTER TABLE jobs ADD COLUMN tell_tries INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE jobs ADD COLUMN tell_again_s REAL NOT NULL DEFAULT 0;

@@ -1,4 +1,4 @@
-"""What a user can wish of the queue. Whatever the wish, it is on stable storage when the call returns."""
+"""Carries out what a user can request of the queue. Each request is on stable storage when the call returns."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _check(wish: Wish) -> None:
     if wish.memory is not None:
         check_size(wish.memory)
     if wish.watch is not None and (wish.every or wish.at):
-        raise QueueError("--watch goes without --at and --every: a job begins when a file comes")
+        raise QueueError("--watch cannot be combined with --at and --every: a job begins when a file comes")
     if wish.watch is None and wish.settle_s is not None:
         raise QueueError("--settle goes with --watch: it is how long a file that comes must rest; leave it out")
     if wish.watch is None and wish.match:
@@ -71,7 +71,7 @@ def _check_watch(wish: Wish, watch: str) -> None:
     if not os.path.isdir(watch):  # noqa: PTH112
         raise QueueError(f"--watch {wish.watch!r} is no directory")
     if not any("{}" in word or "{name}" in word for word in wish.words):
-        raise QueueError("--watch: write {} where the file's path is to stand, for example: sort {} -o /srv/out/{name}")
+        raise QueueError("--watch: write {} in place of the file's path, for example: sort {} -o /srv/out/{name}")
     named = read_words(filled(wish.words, f"{watch}/x", "x"))
     written = [real_path(path, wish.directory) for path in (named.output, *named.reports)]
     if named.in_place or any(lies_in(path, watch) for path in written):
@@ -144,7 +144,7 @@ def add(queue: Path, connection: sqlite3.Connection, wish: Wish) -> Added:
 
 
 def _look_ahead(connection: sqlite3.Connection, draft: Draft, watch: str | None) -> list[str]:
-    """Of a job that watches only the options are known."""
+    """Looks ahead; of a job that watches only the options are known."""
     if watch is None:
         return look_ahead(connection, draft)
     check_options(draft)
@@ -159,7 +159,7 @@ def _check_memory(wish: Wish, named: Named) -> None:
 
 
 def _is_resumable(wish: Wish, named: Named, output: str) -> bool:
-    """Not where the output is kept in memory, unless the user says so: then the program tells why that cannot be."""
+    """Not where the output is kept in memory, unless the user says so: then the program says why that cannot be."""
     if named.in_place:
         return False
     can_resume = named.can_resume and not is_in_memory(os.path.dirname(output))  # noqa: PTH120
@@ -172,7 +172,7 @@ def _warnings_of_telling(wish: Wish) -> list[str]:
 
 
 def cancel(connection: sqlite3.Connection, number: int) -> str:
-    """What happens now, for people."""
+    """Returns what happens now, for people."""
     job = jobs.get(connection, number)
     if job.state == jobs.RUNNING:
         _change(connection, job, wish="cancel")
@@ -221,7 +221,7 @@ def retry(connection: sqlite3.Connection, number: int) -> str:
 
 
 def _state_words(job: Job) -> str:
-    """Where users know no word for the state."""
+    """Names the state where users know no word for it."""
     if job.state != jobs.STANDING:
         return f"is {job.state}"
     return f"watches {job.watch!r}" if job.watch else f"makes a job {job.every}"

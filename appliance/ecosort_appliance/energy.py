@@ -1,6 +1,6 @@
 """Watts and joules of the machine from one of ecosort_power's meters, all the time that the service runs.
 
-What a job is told to have taken is for the eye: it has no interval, and no rule of a sound measurement was looked at.
+The joules shown for a job are for the eye: it has no interval, and no rule of a sound measurement was looked at.
 `ecosort power run` measures.
 """
 
@@ -22,7 +22,7 @@ from ecosort_power.updates import counter_moves, power_curve, power_samples
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.ledger import Stretch
 
-_KEPT_S = 30.0  # readings that were told: they straighten the times of those that follow
+_KEPT_S = 30.0  # readings that were reported: they straighten the times of those that follow
 
 
 class Meter:
@@ -36,7 +36,7 @@ class Meter:
         except PowerError as error:
             raise QueueError(f"--meter {word}: {error}") from None
         if meter.deferred:
-            raise QueueError(f"--meter {word} tells its watts only afterwards; name one that can be read while it works")
+            raise QueueError(f"--meter {word} reports its watts only afterwards; name one that can be read while it works")
         self._sampler = Sampler(spec.name, meter, self.capabilities)
         self._readings: list[Reading] = []
         self._told_s = 0.0
@@ -60,7 +60,7 @@ class Meter:
         return self.capabilities.simulated
 
     def take(self) -> list[Stretch]:
-        """What the machine took since the last call, from each value of the meter to the next one."""
+        """Returns what the machine took since the last call, from each value of the meter to the next one."""
         with self._lock:
             self._readings += [reading for reading in self._sampler.end_segment() if reading.usable]
             found = self._new_stretches()
@@ -92,7 +92,7 @@ def curve_of(readings: Sequence[Reading], capabilities: Capabilities) -> EnergyC
 
 
 def stretches_of(curve: EnergyCurve, told_s: float) -> list[Stretch]:
-    """What comes after that moment, from value to value."""
+    """Returns what comes after that moment, from value to value."""
     times = [float(time_s) for time_s in curve.times_s]
     begin_s = max(told_s, times[0])
     ends = [time_s for time_s in times if time_s > begin_s]

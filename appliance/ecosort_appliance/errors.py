@@ -1,4 +1,4 @@
-"""What goes wrong in the queue: one line for people, and the exit code."""
+"""Says what goes wrong in the queue: one line for people, and the exit code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ EXIT_IO = 3
 
 
 class QueueError(Exception):
-    """What a user can mend. The text says how."""
+    """A user can mend it. The text says how."""
 
     exit_code = EXIT_USAGE
 

@@ -1,4 +1,4 @@
-"""Jobs as JSON for programs: what `queue show --json`, `queue list --json` and --on-end tell."""
+"""Jobs as JSON for programs: `queue show --json`, `queue list --json` and --on-end print it."""
 
 from __future__ import annotations
 
@@ -56,5 +56,5 @@ def list_facts(found: Iterable[Job], is_stopped: bool) -> dict[str, Any]:
 
 
 def _plain(text: str) -> str:
-    """Bytes of a name that are no UTF-8 stand as U+FFFD."""
+    """Replaces bytes of a name that are no UTF-8 by U+FFFD."""
     return text.encode(errors="surrogateescape").decode(errors="replace")

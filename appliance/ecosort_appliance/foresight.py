@@ -1,4 +1,4 @@
-"""What is wrong with a job can be known when it is queued, and not only at night."""
+"""Finds what is wrong with a job when it is queued, and not only at night."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _is_missing(path: str) -> bool:
 
 
 def _left_by_another(connection: sqlite3.Connection, output: str) -> str:
-    """Of a job of this queue that failed and could be gone on with; empty where there is none."""
+    """Names a job of this queue that failed and could be gone on with; empty where there is none."""
     left = job_directory_of(output)
     failed = jobs.select(connection, "output = ? AND state = 'failed' AND has_begun = 1", (json.dumps(output),))
     if not failed or not os.path.lexists(left):

@@ -26,7 +26,7 @@ MOST_LOG_BYTES = 256 << 10  # of each of the two parts
 
 
 class JobDirectory:
-    """Of job `number` in the queue's directory; of its user `uid`."""
+    """Holds job `number` in the queue's directory; of its user `uid`."""
 
     def __init__(self, queue: Path, number: int, uid: int) -> None:
         self.path = queue / "jobs" / str(number)

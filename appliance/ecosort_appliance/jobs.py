@@ -143,7 +143,7 @@ def writer_of(connection: sqlite3.Connection, output: str) -> int | None:
 
 
 def number_of(text: str) -> int:
-    """Of digits, however many. NoSuchJob."""
+    """Reads digits, however many. NoSuchJob."""
     if not text.isascii() or not text.isdecimal():
         raise NoSuchJob(f"{text[:40]!r} is no number of a job; `ecosort queue list --all` lists them")
     if len(text) > _MOST_DIGITS:
@@ -186,7 +186,7 @@ def _output(connection: sqlite3.Connection, number: int) -> str | None:
 
 
 def change_state(connection: sqlite3.Connection, number: int, expected: Sequence[str], **changes: Any) -> bool:
-    """The same where the state is still one of `expected`; False where somebody else was quicker."""
+    """Changes it where the state is still one of `expected`; False where somebody else was quicker."""
     with transaction(connection):
         if get(connection, number).state not in expected:
             return False
@@ -224,7 +224,7 @@ def begin_attempt(
 
 
 def forget_telling(connection: sqlite3.Connection, number: int) -> None:
-    """Its end is still to be told; within a transaction."""
+    """Its end is still to be reported; within a transaction."""
     connection.execute("UPDATE jobs SET notified = 0, tell_tries = 0, tell_again_s = 0, tell_error = '' WHERE id = ?", (number,))
 
 

@@ -31,7 +31,7 @@ class Attempt:
 
 
 def size_bytes(text: str | None) -> int | None:
-    """Of `512MiB`; None for what is no size (the program will say so)."""
+    """Reads `512MiB`; None for what is no size (the program will say so)."""
     match = _SIZE.match(text or "")
     if not match:
         return None
@@ -79,12 +79,12 @@ def launch(attempt: Attempt, lock: int, memory: str | None) -> subprocess.Popen[
 
 
 def _python_path() -> dict[str, str]:
-    """Where the service's own packages are, if it was told by the environment."""
+    """Returns where the service's own packages are, if the environment says so."""
     path = os.environ.get("PYTHONPATH")
     return {"PYTHONPATH": path} if path else {}
 
 
 def next_attempt(job: Job, output: str, directory: JobDirectory, goes_on: bool) -> Attempt:
-    """Of a job that is marked as running; it continues with what an earlier one left, or begins."""
+    """Begins the next attempt of a job that is marked as running; it continues with what an earlier one left, or begins."""
     stats = directory.path / f"stats-{job.attempt}.json"
     return Attempt(job, resume_command(job, output, stats) if goes_on else begin_command(job, stats), directory)

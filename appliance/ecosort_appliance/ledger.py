@@ -1,4 +1,4 @@
-"""Whose the machine's joules are: of each moment those jobs whose program works then, in equal shares.
+"""Shares out the machine's joules: each moment's go to the jobs whose program works then, in equal shares.
 
 Times are of the monotonic clock, which keeper, meter and service share. A keeper writes when its program began and ended; only
 attempts are counted that this service has seen alive, so that no time is of the boot before.
@@ -35,7 +35,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What a job took: `values` of the meter came within its work."""
+    """Says what a job took: `values` of the meter came within its work."""
 
     joules: float = 0.0
     seconds: float = 0.0
@@ -111,7 +111,7 @@ class Ledger:
         return any(work.closed_s is not None for work in self._works.values())
 
     def is_open(self, number: int) -> bool:
-        """Values of the meter are still to come that tell of its end."""
+        """Values of the meter are still to come that report its end."""
         return number in self._works
 
     def count(self) -> None:
@@ -151,7 +151,7 @@ def _is_settled(work: Work, told_s: float, now_s: float) -> bool:
 
 
 def shares(stretches: Iterable[Stretch], spans: Mapping[int, tuple[float, float]]) -> dict[int, Share]:
-    """Of each job that worked in one of the stretches."""
+    """Returns that of each job that worked in one of the stretches."""
     found: dict[int, Share] = {}
     for stretch in stretches:
         edges = {edge for span in spans.values() for edge in span if stretch.begin_s < edge < stretch.end_s}

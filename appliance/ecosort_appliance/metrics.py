@@ -30,7 +30,7 @@ _STATES = (jobs.STANDING, jobs.QUEUED, jobs.RUNNING, jobs.PAUSED, jobs.DONE, job
 
 
 class _Queue(Collector):
-    """What the queue is at the moment of the question."""
+    """Counts what the queue is at the moment of the question."""
 
     def __init__(self, queue: Path, connection: sqlite3.Connection, meter: WattSource | None) -> None:
         self._queue = queue
@@ -64,7 +64,7 @@ class _Queue(Collector):
         yield rate
 
     def _energy(self) -> Iterator[Metric]:
-        """Of a simulated meter by other names, so that no sum takes it for energy."""
+        """Names a simulated meter otherwise, so that no sum takes it for energy."""
         if self._meter is None:
             return
         kind, where = ("simulated_", "=") if self._meter.simulated else ("", "!=")

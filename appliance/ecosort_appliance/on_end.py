@@ -1,4 +1,4 @@
-"""Tells someone that a job has ended: a POST of JSON, or a command that gets it on standard input. As its user, by no shell."""
+"""Reports that a job has ended: a POST of JSON, or a command that gets it on standard input. As its user, by no shell."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check(on_end: str) -> None:
         _check_address(on_end)
         return
     if _SCHEME.match(on_end):
-        raise QueueError(f"--on-end {on_end[:60]!r}: only http:// and https:// addresses can be told; or write a command")
+        raise QueueError(f"--on-end {on_end[:60]!r}: only http:// and https:// addresses can be given; or write a command")
     try:
         if not shlex.split(on_end):
             raise ValueError("it is empty")
@@ -52,7 +52,7 @@ def _check_address(address: str) -> None:
 
 
 def missing_command(on_end: str, directory: str) -> str:
-    """The program that is not there now; empty where it is, or where an address is told."""
+    """The program that is not there now; empty where it is, or where it is an address."""
     if is_address(on_end):
         return ""
     name = shlex.split(on_end)[0]
@@ -61,7 +61,7 @@ def missing_command(on_end: str, directory: str) -> str:
 
 
 class Teller:
-    """A process that tells one job's end. OSError where it cannot be started, QueueError where its user is gone."""
+    """A process that reports one job's end. OSError where it cannot be started, QueueError where its user is gone."""
 
     def __init__(self, job: Job) -> None:
         assert job.on_end
@@ -108,7 +108,7 @@ class Teller:
 
 
 def post(address: str, body: bytes) -> str:
-    """What was wrong; empty when the other side took it."""
+    """Returns what was wrong; empty when the other side took it."""
     import httpx
 
     try:

@@ -1,4 +1,4 @@
-"""What an attempt that has ended means for its job: pure functions of what it left."""
+"""Decides what an attempt that has ended means for its job: pure functions of what it left."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_ATTEMPTS = 100
 WAIT_FOR_SPACE_S = 60.0
 WAIT_AFTER_SIGNAL_S = 10.0
 _NOT_BEGUN = 5  # exit code of `ecosort resume`
-# What ends a program from outside: a shutdown, a user, the kernel when memory runs out.
+# These end a program from outside: a shutdown, a user, the kernel when memory runs out.
 _FROM_OUTSIDE = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL}
 
 
@@ -45,7 +45,7 @@ class Outcome:
 
 
 def identity_of(path: str) -> list[int] | None:
-    """Of the file that stands there now; None: there is none."""
+    """Identifies the file that is there now; None: there is none."""
     try:
         status = os.lstat(path)
     except OSError:

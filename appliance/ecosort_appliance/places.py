@@ -1,4 +1,4 @@
-"""Where the queue lies, and which drives a path needs."""
+"""Knows where the queue lies, and which drives a path needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SYSTEM_QUEUE = Path("/var/lib/ecosort")
 
 
 def queue_directory() -> Path:
-    """Of root the system's; of anyone else his own. ECOSORT_QUEUE names another."""
+    """Returns root's of the system; anyone else's is his own. ECOSORT_QUEUE names another."""
     if named := os.environ.get("ECOSORT_QUEUE"):
         return Path(named).absolute()
     if os.geteuid() == 0:
@@ -49,12 +49,12 @@ def _make(directory: Path) -> None:
 
 
 def real_path(path: str, directory: str) -> str:
-    """Where a path that was written in that directory leads; it need not exist."""
+    """Returns where a path that was written in that directory leads; it need not exist."""
     return os.path.realpath(os.path.join(directory, path))  # noqa: PTH118 pathlib refuses what is not UTF-8 nowhere, but drops `.`
 
 
 def lies_in(path: str, directory: str) -> bool:
-    """Of real paths: the directory itself, too."""
+    """Compares real paths: the directory itself lies in it, too."""
     return f"{path}/".startswith(f"{directory.rstrip('/')}/")
 
 

@@ -16,7 +16,7 @@ LOCK_NAME = "scheduler.lock"  # in the queue's directory
 def try_lock(path: Path) -> int | None:
     """A descriptor that holds the lock, or None where a process holds it.
 
-    The lock is of the open file: whoever inherits the descriptor holds it, too, until the last of them has ended.
+    The lock is of the open file: a process that inherits the descriptor holds it, too, until the last of them has ended.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
@@ -49,7 +49,7 @@ def _is_locked(path: Path) -> bool:
 
 
 def start_ticks(pid: int) -> int | None:
-    """When the process began, in ticks since boot: with the pid it names one process for ever (until the next boot)."""
+    """Returns when the process began, in ticks since boot: with the pid it names one process for ever (until the next boot)."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:

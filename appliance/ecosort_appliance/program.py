@@ -44,7 +44,7 @@ def ecosort_program() -> str:
 
 
 def job_directory_of(output: str) -> str:
-    """Where the program keeps runs and journal of an interrupted job."""
+    """Returns where the program keeps runs and journal of an interrupted job."""
     return output + ".ecosort"
 
 
@@ -99,7 +99,7 @@ def _names_memory(words: Sequence[str]) -> bool:
 
 
 def gently(command: list[str]) -> list[str]:
-    """The same, yielding to others without a control group."""
+    """Yields to others without a control group."""
     for words in (["ionice", "-c2", "-n7"], ["nice", "-n10"]):
         if program := shutil.which(words[0]):
             command = [program, *words[1:], *command]

@@ -131,7 +131,7 @@ class Scheduler:
     def _conclude(self, job: Job, directory: JobDirectory) -> None:
         self._ledger.close(job.id)
         self._count_energy()
-        job = jobs.get(self._connection, job.id)  # with what was wished meanwhile
+        job = jobs.get(self._connection, job.id)  # with what was requested meanwhile
         assert job.output is not None
         left = what_was_left(job, job.output, directory.exit_of(job.attempt), directory.stats_of(job.attempt))
         then = outcome(job, left)
@@ -255,7 +255,7 @@ def refuse_second(queue: Path) -> None:
 
 
 def _drives(job: Job) -> set[int]:
-    """Those that its inputs, its directories of runs and its output are on."""
+    """Returns those that its inputs, its directories of runs and its output are on."""
     output = job.output or job.directory
     try:
         named = read_words(job.words)

@@ -75,7 +75,7 @@ class SchedulerThread:
         except Exception as error:  # raised again by the thread that waits
             self.failure = error
             if self._is_ready.is_set() and not self._stop.is_set():
-                os.kill(os.getpid(), signal.SIGTERM)  # the page ends, too; whoever started the service starts it again
+                os.kill(os.getpid(), signal.SIGTERM)  # the page ends, too; the starter of the service starts it again
             self._is_ready.set()
 
 
@@ -157,7 +157,7 @@ def _work_with_page(queue: Path, listen: Listen, meter: Meter | None, scheduler:
 
 
 def _end_by_signals(server: uvicorn.Server) -> None:
-    """What the server does itself while it runs, and raises once more afterwards."""
+    """Handles what the server does itself while it runs, and raises it once more afterwards."""
 
     def on_signal(number: int, frame: FrameType | None) -> None:
         server.should_exit = True

@@ -11,7 +11,7 @@ from ecosort_appliance.users import user_name
 
 
 def rule_text(job: Job) -> str:
-    """Of a job that makes others; empty of any other."""
+    """Describes a job that makes others; empty of any other."""
     if job.watch:
         return f"watches {job.watch}" + (f" for {', '.join(job.patterns)}" if job.patterns else "")
     return f"{job.every}, next {time_text(job.not_before_s)}" if job.every else ""
@@ -51,7 +51,7 @@ def no_log_text(job: Job) -> str:
 
 
 def progress_text(progress: Mapping[str, Any] | None) -> str:
-    """Of a line of --progress=json; empty where it is none."""
+    """Describes a line of --progress=json; empty where it is none."""
     if not progress or not isinstance(progress.get("megabytes_per_s"), int | float):
         return ""
     percent, eta_s = progress.get("job_percent"), progress.get("job_eta_s")
@@ -82,7 +82,7 @@ def _why_no_energy(job: Job) -> str:
 
 
 def told_text(job: Job) -> str:
-    """What became of --on-end."""
+    """Says what became of --on-end."""
     if job.on_end is None or job.state not in ENDED or not job.tell_tries:
         return ""
     if not job.tell_error:

@@ -1,4 +1,4 @@
-"""Whether a job fits: `ecosort plan` is asked, as the job's user."""
+"""Asks `ecosort plan`, as the job's user, whether a job fits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PLAN_S = 60.0
 
 
 def ask(job: Planned, command: list[str] | None) -> subprocess.CompletedProcess[bytes] | None:
-    """What the program says, where the job would work; None where it has no plan of such a job, or does not answer."""
+    """Returns what the program says, where the job would work; None where it has no plan of such a job, or does not answer."""
     if command is None:
         return None
     try:

@@ -20,7 +20,7 @@ _LOOK_PERIOD_S = 5.0
 
 
 def make_job(connection: sqlite3.Connection, standing: Job, words: list[str], seen: Found | None, next_s: float) -> int:
-    """A queued job of a standing one, and in the same transaction what says that it was made."""
+    """A queued job of a standing one, and in the same transaction the note that it was made."""
     output = real_path(read_words(words).output, standing.directory)
     with transaction(connection):
         if jobs.get(connection, standing.id).state != jobs.STANDING:
@@ -96,7 +96,7 @@ class Standing:
                 self._make_for(job, file)
 
     def _at_first(self, file: Found, now_s: float) -> tuple[str, float]:
-        """What is known of a file that was not looked at before."""
+        """Returns what is known of a file that was not looked at before."""
         return (file.identity, now_s - max(0.0, time.time() - file.changed_s)) if self.believes_changes else ("", now_s)
 
     def _make_for(self, job: Job, file: Found) -> None:

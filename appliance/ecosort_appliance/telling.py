@@ -1,4 +1,4 @@
-"""Tells the ends of jobs to whom --on-end names, and again a few times where that failed."""
+"""Reports the ends of jobs to whom --on-end names, and again a few times where that failed."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ def shown(text: str) -> str:
 
 
 def command_text(words: Sequence[str]) -> str:
-    """As it could be typed, but for what cannot be shown."""
+    """Writes a command as it could be typed, but for what cannot be shown."""
     return "ecosort " + " ".join(shown(shlex.quote(word)) for word in words)
 
 

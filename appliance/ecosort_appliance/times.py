@@ -1,4 +1,4 @@
-"""When a job is due. Times of day are those of the local clock; what is stored is seconds since 1970."""
+"""Computes when a job is due. Times of day are those of the local clock; what is stored is seconds since 1970."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def moment(text: str, now_s: float) -> float:
 
 
 def first(rule: str, at: str | None, now_s: float) -> float:
-    """When a rule is due for the first time."""
+    """Computes when a rule is due for the first time."""
     if rule not in RULES:
         raise QueueError(f"--every {rule[:40]!r} is none of {', '.join(RULES)}")
     if at is None:

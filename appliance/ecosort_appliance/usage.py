@@ -1,4 +1,4 @@
-"""What is wrong with the words of a command line, in one line; click would say it in four."""
+"""Says what is wrong with a command line, in one line; click would take four."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import click
 
 
 class Whole(click.IntRange):
-    """As people call it, in messages and in --help."""
+    """Is named as people call it, in messages and in --help."""
 
     name = "whole number"
 
 
 class Number(click.FloatRange):
-    """The same; nan lies in no range, which click does not see."""
+    """Refuses nan, which lies in no range and which click does not see."""
 
     name = "number"
 
@@ -50,7 +50,7 @@ def asks_for_help(error: click.ClickException) -> bool:
 
 
 def usage_text(error: click.ClickException, hint: str = "") -> str:
-    """With the command in front and, where nothing better can be said, where its words are told: as `ecosort cluster` does."""
+    """Puts the command in front and, for want of better, where its options are listed: as `ecosort cluster` does."""
     message = " ".join(error.format_message().split()).removesuffix(".")
     said = message[:1].lower() + message[1:]
     if not isinstance(error, click.UsageError) or error.ctx is None:

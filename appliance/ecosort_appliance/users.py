@@ -35,7 +35,7 @@ def popen_user(uid: int) -> dict[str, Any]:
 
 
 def environment_of(uid: int, kept: dict[str, str]) -> dict[str, str]:
-    """What a job's programs see: nothing of the service's own environment but PATH."""
+    """Returns what a job's programs see: nothing of the service's own environment but PATH."""
     base = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C.UTF-8"}
     try:
         entry = pwd.getpwuid(uid)

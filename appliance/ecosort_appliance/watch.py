@@ -101,7 +101,7 @@ def _look_at(path: str) -> Found | None:
 def _is_open_for_writing(descriptor: int) -> bool:
     """A lease for reading is refused while anyone has the file open for writing; of others' files always (EACCES).
 
-    Who opens it for writing while the lease is held breaks it, which is told by a signal: by one that ends no one.
+    A process that opens it for writing while the lease is held breaks it, and a signal reports that: one that ends no one.
     """
     try:
         fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)

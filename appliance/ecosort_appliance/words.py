@@ -1,4 +1,4 @@
-"""What the words of a job name: inputs, output, directories of runs, and whether it can be resumed.
+"""Finds what the options of a job name: inputs, output, directories of runs, and whether it can be resumed.
 
 Words are those after `ecosort`, e.g. ["sort", "in", "-o", "out"]. Their grammar is the program's own, as `ecosort manual json`
 has it. What is wrong in any other way the program says when it starts.
@@ -19,17 +19,17 @@ from ecosort_appliance.errors import QueueError
 
 # A job is one of these commands of the program.
 COMMANDS = ("sort", "inplace", "merge", "csv", "jsonl", "lines")
-# What csv and jsonl decompress and compress by its name; no such sort is resumable.
+# csv and jsonl decompress and compress these by name; no such sort is resumable.
 _PACKED_NAMES = (".gz", ".zst", ".lz4", ".xz", ".bz2")
 _SIZE = re.compile(r"^[0-9]+([KMGTPE]iB|[kMGTPE]?B)?$")
 _TAKEN = {"--stats": "the queue keeps it", "--progress": "the queue reads it"}
-# Whether these can be depends on the hour and on the machine, or a program that no one asks for a plan knows them.
+# Conflicts of these depend on the hour and on the machine, or a program that no one asks for a plan knows them.
 _PLACES_AND_MEANS = ("output", "temp", "input", "memory", "means", "job", "report")
 
 
 @dataclass(frozen=True)
 class Named:
-    """What a job's words name. Paths are as they were written."""
+    """Holds what a job's options name. Paths are as they were written."""
 
     command: str
     inputs: tuple[str, ...]
@@ -60,7 +60,7 @@ def read_words(words: Sequence[str]) -> Named:
         raise QueueError("a queued job works while no one is there: name files in place of `-`")
     without = sorted(given & table.conflicting("--resumable"))
     if without and "--resumable" in given:
-        raise QueueError(f"{without[0]} goes without --resumable; leave one of them out")
+        raise QueueError(f"{without[0]} cannot be combined with --resumable; leave one of them out")
     can_resume = _has_resumable(command, table) and not (without or in_place or _may_compress(table, options))
     if command in ("csv", "jsonl"):
         can_resume = can_resume and not any(path.endswith(_PACKED_NAMES) for path in (*named[0], named[1]))
@@ -102,7 +102,7 @@ def _in_full(options: Sequence[tuple[str, str]], table: Command) -> list[str]:
 
 
 def sorts_in_place(words: Sequence[str]) -> bool:
-    """Of words that were read: whether the output is the input."""
+    """Returns whether the output is the input, by the words that were read."""
     return words[0] == "inplace" or (words[0] == "lines" and any(_is_inplace(word) for word in words))
 
 
@@ -112,7 +112,7 @@ def _is_inplace(word: str) -> bool:
 
 
 def head_of(words: Sequence[str]) -> int:
-    """How many words say what is done: some options of merge stand first."""
+    """Counts the words that say what is done: some options of merge come first."""
     return 2 if list(words[:2]) in (["merge", "--lines"], ["merge", "--runs"]) else 1
 
 
@@ -150,7 +150,7 @@ def _refuse(command: str, table: Command, options: Sequence[tuple[str, str]]) ->
 
 
 def check_size(text: str) -> None:
-    """Of --memory: the program's own grammar, and its line."""
+    """Checks --memory by the program's own grammar, and says its line."""
     if not _SIZE.match(text):
         raise QueueError(f"--memory: {text[:40]!r} is not a size; write a whole number with a unit, such as 512MiB or 4GB")
 

@@ -1,5 +1,5 @@
 // Signals belong to the threads of the program. A thread started in this scope inherits a mask that blocks them all: it would
-// only see EINTR. Those of its own faults stay with it, because the sanitizers tell where they came from.
+// only see EINTR. Those of its own faults stay with it, because the sanitizers report their place.
 #pragma once
 
 #include <signal.h>

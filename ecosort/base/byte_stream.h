@@ -1,5 +1,5 @@
 // Numbers and texts as bytes of a file, one behind the other, and back: every number 8 bytes, little-endian; a text its length
-// and then its bytes. The reader stays within its bytes, whatever stands in them.
+// and then its bytes. The reader stays within its bytes, whatever they are.
 #pragma once
 
 #include <bit>
@@ -58,7 +58,7 @@ class ByteReader {
   // A number that must fit 32 bits.
   std::uint32_t next_32() { return static_cast<std::uint32_t>(next_below(std::uint64_t{UINT32_MAX} + 1)); }
   bool next_flag() { return next_below(2) != 0; }
-  // How many items of `size` bytes or more follow.
+  // Reads how many items of `size` bytes or more follow.
   std::uint64_t next_count(std::size_t size) {
     const std::uint64_t count = next();
     require(count <= bytes_.size() / size);

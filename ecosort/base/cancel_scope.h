@@ -1,4 +1,4 @@
-// What coroutines of one coordinator thread wait for, and what wakes them all after a failure.
+// Coroutines of one coordinator thread wait for these, and a failure wakes them all.
 //
 // Nothing here is thread-safe. The first error closes the CancelScope: everybody who waits on a Signal or Semaphore is resumed
 // with Cancelled.
@@ -47,8 +47,8 @@ class CancelScope {
   std::vector<std::deque<Waiter*>*> sleepers_;  // the queues of all living Semaphore and Signals
 };
 
-// A counted resource (free buffers, requests allowed in flight), first come first served: whoever took a slot continues before
-// everybody who asked later, so that requests leave in the order in which they were made, which streams live by.
+// A counted resource (free buffers, requests allowed in flight), first come first served: who took a slot continues before
+// everybody who asked later, so that requests leave in the order in which they were made. Streams depend on that.
 class Semaphore {
  public:
   Semaphore(CancelScope& scope, std::size_t count);

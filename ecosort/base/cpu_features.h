@@ -1,4 +1,4 @@
-// Which instruction sets this run may use, found once.
+// Finds once which instruction sets this run may use.
 //
 // The library is built for plain x86-64 (or aarch64); kernels with faster variants hold them in files of their own
 // (`*_avx2.cpp`, `*_avx512.cpp`) and choose by cpu_level(). All variants of a kernel compute the same values.

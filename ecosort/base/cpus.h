@@ -1,4 +1,4 @@
-// How many processors this process may use.
+// Counts the processors that this process may use.
 #pragma once
 
 namespace ecosort {

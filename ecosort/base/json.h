@@ -52,7 +52,7 @@ class Json {
 
   [[nodiscard]] bool is_object() const noexcept;
   [[nodiscard]] bool is_null() const noexcept;
-  // What it is; null pointers, or nothing: it is of another type.
+  // Return the value; null pointers, or nothing: it is of another type.
   [[nodiscard]] const bool* flag() const noexcept;
   [[nodiscard]] const std::uint64_t* number() const noexcept;  // a whole one from 0 on
   [[nodiscard]] std::optional<double> real() const noexcept;   // any number

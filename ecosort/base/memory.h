@@ -64,14 +64,14 @@ class MemoryBudget {
   // was made to fit; IoError when the system has no memory left.
   [[nodiscard]] Buffer allocate(std::size_t bytes, const char* purpose, Pages pages = Pages::large);
 
-  // So many bytes are in use elsewhere that the plan counts (tables on the heap), instead of as many as were told before: pages
-  // that wait to serve again make room for them. One thread.
+  // Replaces the number of bytes that are in use elsewhere and that the plan counts (tables on the heap): pages that wait to
+  // serve again make room for them. One thread.
   void count_elsewhere(std::uint64_t bytes) noexcept;
 
   [[nodiscard]] std::uint64_t limit_bytes() const noexcept { return limit_; }
   [[nodiscard]] std::uint64_t used_bytes() const noexcept { return used_; }
   [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_; }
-  // Of pages that were given back and may serve again.
+  // These pages were given back and may serve again.
   [[nodiscard]] std::uint64_t idle_bytes() const noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// How many files the program may have open.
+// Limits how many files the program may have open.
 #pragma once
 
 #include <cstddef>

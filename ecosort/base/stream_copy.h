@@ -11,7 +11,7 @@
 
 namespace ecosort {
 
-// As memcpy(). Other threads see the bytes after stream_fence(), which the copying thread calls.
+// Works like memcpy(). Other threads see the bytes after stream_fence(), which the copying thread calls.
 inline void stream_copy(std::byte* to, const std::byte* from, std::size_t size) noexcept {
 #if defined(__SSE2__)
   constexpr std::size_t line = 64;

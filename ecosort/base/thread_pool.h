@@ -1,7 +1,7 @@
 // The compute threads: a thread pool of fixed size that sleeps until there is work.
 //
-// Work comes from outside one piece after the other (post), and from inside as loops whose parts are taken by whoever is free
-// (for_each_part). A thread that is free takes what is posted before the parts of loops, because I/O waits for it. A thread
+// Work comes from outside one piece after the other (post), and from inside as loops whose parts are taken by threads that are
+// free (for_each_part). A thread that is free takes what is posted before the parts of loops, because I/O waits for it. A thread
 // without work sleeps at once: one that looks around for a while first takes CPU time from a sort that waits for its drives.
 // Threads have the stacks of base/threads.h.
 #pragma once

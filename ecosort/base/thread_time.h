@@ -1,4 +1,4 @@
-// What the calling thread has computed so far.
+// Measures what the calling thread has computed so far.
 #pragma once
 
 #include <time.h>

@@ -1,11 +1,11 @@
-// What the threads of the program take beside their work, and whether there may be as many as wanted.
+// Limits what the threads of the program take beside their work, and asks whether there may be as many as wanted.
 #pragma once
 
 #include <cstddef>
 
 namespace ecosort {
 
-// Of all threads but the first. The deepest calls are recursive sorts of depth log n.
+// All threads but the first have it. The deepest calls are recursive sorts of depth log n.
 #ifdef __SANITIZE_THREAD__
 inline constexpr std::size_t thread_stack_bytes = std::size_t{8} << 20U;  // ThreadSanitizer takes its part of each
 #else

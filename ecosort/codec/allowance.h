@@ -1,5 +1,4 @@
-// Memory of decoders and encoders: so much, and what they take of it is counted. A library that asks for more is told that there
-// is none.
+// Memory of decoders and encoders: so much, and what they take of it is counted. A library that asks for more gets none.
 #pragma once
 
 #include <atomic>
@@ -13,17 +12,17 @@ class Allowance {
  public:
   explicit Allowance(std::uint64_t limit_bytes) : limit_(limit_bytes) {}
 
-  // malloc() and free() with an account. Null where it would be too much, which refused_bytes() then tells.
+  // Are malloc() and free() with an account. Null where it would be too much, refused_bytes() then returns how much.
   [[nodiscard]] void* allocate(std::size_t bytes) noexcept;
   void give_back(void* memory) noexcept;
 
-  // The same for what a library allocates by itself. False: it would be too much.
+  // Count what a library allocates by itself. False: it would be too much.
   [[nodiscard]] bool take(std::uint64_t bytes) noexcept;
   void give(std::uint64_t bytes) noexcept { used_ -= bytes; }
 
   [[nodiscard]] std::uint64_t limit_bytes() const noexcept { return limit_; }
   [[nodiscard]] std::uint64_t peak_bytes() const noexcept { return peak_; }
-  // What would have been used by what was refused last; 0: nothing was.
+  // Returns what would have been used with the request that was refused last; 0: none was.
   [[nodiscard]] std::uint64_t refused_bytes() const noexcept { return refused_; }
 
  private:

@@ -3,7 +3,7 @@
 //
 //   lz4    the block format of liblz4 (no frame)         zstd    one frame without checksum and size
 //
-// A block says what it is compressed with (run/packed_block.h); what checks its bytes stands there, too.
+// A block says what it is compressed with (run/packed_block.h); what checks its bytes is there, too.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace ecosort::codec {
 
-// The numbers stand in stored blocks.
+// The numbers are in stored blocks.
 enum class BlockCodec : std::uint8_t { none = 0, lz4 = 1, zstd = 2 };
 
 struct BlockTerms {
@@ -27,7 +27,7 @@ struct BlockTerms {
 // "none", "lz4", "zstd:1".
 [[nodiscard]] std::string text_of(const BlockTerms& terms);
 
-// How temporary runs are compressed.
+// Says how temporary runs are compressed.
 struct RunCompression {
   bool is_auto = false;  // whatever pays; `terms` is the one that takes most
   BlockTerms terms;
@@ -36,7 +36,7 @@ struct RunCompression {
 
 // "auto", "none", "lz4", "zstd" or "zstd:LEVEL". UsageError, which begins with the name of the option, where there is one.
 [[nodiscard]] RunCompression run_compression_of_word(const std::string& word, std::string_view option = {});
-// Whether the word is meant as one of these.
+// Returns whether the word is meant as one of these.
 [[nodiscard]] bool is_run_compression(std::string_view word) noexcept;
 // A ratio that is assumed, in thousandths: a number of at least 1, such as 2.5. UsageError as above.
 [[nodiscard]] std::uint64_t ratio_of_word(const std::string& word, std::string_view option = {});
@@ -44,7 +44,7 @@ struct RunCompression {
 // One thread at a time. Takes no memory but what it is given.
 class BlockCoder {
  public:
-  // What a coder takes for these terms and blocks of up to `most_bytes`.
+  // Returns what a coder takes for these terms and blocks of up to `most_bytes`.
   [[nodiscard]] static std::uint64_t memory_bytes(const BlockTerms& terms, std::size_t most_bytes) noexcept;
 
   // `memory`: memory_bytes(), aligned to 64 bytes. It decodes every codec that `terms` asks for, and encodes with lz4 or with
@@ -54,13 +54,13 @@ class BlockCoder {
   // Returns the bytes that `in`, at most `most_bytes` and not empty, takes in `out`; nothing: more than there are.
   [[nodiscard]] std::optional<std::size_t> encode(const BlockTerms& terms, std::span<const std::byte> in,
                                                   std::span<std::byte> out) const;
-  // Whether `in` becomes exactly `out.size()` bytes. Nothing is written beyond `out`, whatever `in` is.
+  // Decodes `in`, and returns whether it is exactly `out.size()` bytes. Nothing is written beyond `out`, whatever `in` is.
   [[nodiscard]] bool decode(BlockCodec codec, std::span<const std::byte> in, std::span<std::byte> out) const;
 
  private:
   std::byte* lz4_state_;
-  void* compressor_ = nullptr;    // of zstd, in the memory that was given
-  void* decompressor_ = nullptr;  // likewise
+  void* compressor_ = nullptr;  // of zstd, in the memory that was given
+  void* decompressor_ = nullptr;
 };
 
 }  // namespace ecosort::codec

@@ -1,49 +1,34 @@
 #include "codec/codec.h"
 
-#include <bzlib.h>
 #include <fmt/format.h>
-#include <libdeflate.h>
-#include <lz4.h>
-#include <lzma.h>
-#include <zstd.h>
-#ifdef ECOSORT_ISAL
-#include <isa-l.h>
-#else
-#include <zlib.h>
-#endif
+#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <charconv>
+#include <vector>
 
 #include "base/errors.h"
 #include "codec/encoder.h"
+#include "codec/facts.h"
 
 namespace ecosort::codec {
-namespace {
 
-struct Format {
-  Codec codec;
-  const char* name;
-  std::string_view ending;
-};
+const CodecFacts& facts_of(Codec codec) noexcept {
+  static constexpr std::array facts{&gzip_facts, &zstd_facts, &lz4_facts, &xz_facts, &bzip2_facts};
+  static_assert(facts.size() == all_codecs.size());
+  return *facts[static_cast<std::size_t>(codec)];
+}
 
-constexpr std::array formats{Format{Codec::gzip, "gzip", ".gz"}, Format{Codec::zstd, "zstd", ".zst"},
-                             Format{Codec::lz4, "lz4", ".lz4"}, Format{Codec::xz, "xz", ".xz"},
-                             Format{Codec::bzip2, "bzip2", ".bz2"}};
-
-}  // namespace
-
-const char* name_of(Codec codec) noexcept { return std::ranges::find(formats, codec, &Format::codec)->name; }
+const char* name_of(Codec codec) noexcept { return facts_of(codec).name; }
 
 std::optional<Codec> codec_of_word(std::string_view word) noexcept {
-  for (const Format& format : formats)
-    if (word == format.name || word == format.ending.substr(1)) return format.codec;
+  for (const Codec codec : all_codecs)
+    if (word == facts_of(codec).name || word == facts_of(codec).ending.substr(1)) return codec;
   return std::nullopt;
 }
 
 std::optional<Codec> codec_of_file_name(std::string_view name) noexcept {
-  for (const Format& format : formats)
-    if (name.ends_with(format.ending)) return format.codec;
+  for (const Codec codec : all_codecs)
+    if (name.ends_with(facts_of(codec).ending)) return codec;
   return std::nullopt;
 }
 
@@ -51,22 +36,10 @@ std::optional<Codec> codec_of_input_name(std::string_view name) noexcept {
   return name.ends_with(".lzma") ? Codec::xz : codec_of_file_name(name);
 }
 
-namespace {
-
-std::string gzip_decoder() {
-#ifdef ECOSORT_ISAL
-  return fmt::format("ISA-L {}.{}.{}", ISAL_MAJOR_VERSION, ISAL_MINOR_VERSION, ISAL_PATCH_VERSION);
-#else
-  return fmt::format("zlib {}", zlibVersion());
-#endif
-}
-
-}  // namespace
-
 std::string versions() {
-  const std::string bzip2 = BZ2_bzlibVersion();
-  return fmt::format("gzip ({}, libdeflate {}), zstd {}, lz4 {}, xz {}, bzip2 {}", gzip_decoder(), LIBDEFLATE_VERSION_STRING,
-                     ZSTD_versionString(), LZ4_versionString(), lzma_version_string(), bzip2.substr(0, bzip2.find(',')));
+  std::vector<std::string> versions;
+  for (const Codec codec : all_codecs) versions.push_back(fmt::format("{} {}", name_of(codec), facts_of(codec).library()));
+  return fmt::format("{}", fmt::join(versions, ", "));
 }
 
 std::string in_front(std::string_view option) { return option.empty() ? "" : fmt::format("{}: ", option); }

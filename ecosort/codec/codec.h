@@ -18,7 +18,7 @@ enum class Codec : std::uint8_t { gzip, zstd, lz4, xz, bzip2 };
 
 inline constexpr std::array all_codecs{Codec::gzip, Codec::zstd, Codec::lz4, Codec::xz, Codec::bzip2};
 
-// Of what a file begins with, so much tells what it is and what memory its first member takes.
+// The first bytes of a file, this many, show what it is and what memory its first member takes.
 inline constexpr std::size_t beginning_bytes = 64;
 
 [[nodiscard]] const char* name_of(Codec codec) noexcept;  // that of the usual program, which is a word of the options, too
@@ -33,10 +33,10 @@ inline constexpr std::size_t beginning_bytes = 64;
 // "auto" or "never", and a level. UsageError, which begins with the name of the option.
 [[nodiscard]] bool decompress_of_word(const std::string& word, std::string_view option);
 [[nodiscard]] int level_of_word(const std::string& word, std::string_view option);
-// How such an error begins; nothing without an option.
+// Returns how such an error begins; nothing without an option.
 [[nodiscard]] std::string in_front(std::string_view option);
 
-// How an output is compressed. The level is one that the codec has.
+// Says how an output is compressed. The level is one that the codec has.
 struct OutputCodec {
   Codec codec = Codec::gzip;
   int level = 0;

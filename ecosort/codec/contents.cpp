@@ -22,7 +22,7 @@ std::uint64_t number_at(std::string_view first, std::size_t at, std::size_t byte
   return number;
 }
 
-// Tells whether it has control characters that no text has.
+// Returns whether it has control characters that no text has.
 bool is_binary(std::string_view first) noexcept {
   return std::ranges::any_of(first, [](char c) {
     const auto byte = static_cast<unsigned char>(c);

@@ -1,4 +1,4 @@
-// Tells by its first bytes what a file holds that is no text and no records: this is the one table of the magic numbers that
+// Finds out by its first bytes what a file holds that is no text and no records: this is the one table of the magic numbers that
 // EcoSort knows.
 //
 // Everything here is pure; any thread.
@@ -21,7 +21,7 @@ struct Contents {
   bool is_certain = true;      // its beginning is too long to be a number by chance
 };
 
-// So many bytes at the beginning of a file tell all that the table knows.
+// The table needs no more bytes of the beginning of a file.
 inline constexpr std::size_t contents_bytes = 512;
 
 // Null: it may be text, or records. Frames that decoders of zstd and lz4 skip are passed over; where they go on behind `first`,
@@ -33,9 +33,9 @@ inline constexpr std::size_t contents_bytes = 512;
 
 // Returns the bytes that data of the codec begins with.
 [[nodiscard]] std::string_view magic_of(Codec codec) noexcept;
-// Tells whether .lzma data may begin so: the older format of xz has properties, and no magic number.
+// Returns whether .lzma data may begin so: the older format of xz has properties, and no magic number.
 [[nodiscard]] bool may_be_lzma(std::string_view head) noexcept;
-// Tells whether a frame begins so that decoders of zstd and lz4 skip.
+// Returns whether a frame begins so that decoders of zstd and lz4 skip it.
 [[nodiscard]] bool is_skippable_frame(std::string_view head) noexcept;
 
 }  // namespace ecosort::codec

@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "codec/contents.h"
+#include "codec/facts.h"
 
 namespace ecosort::codec {
 namespace {
@@ -14,51 +15,11 @@ namespace {
 constexpr std::size_t slice_bytes = std::size_t{64} << 10U;  // taken at a time, so that damage is found near its place
 constexpr std::uint64_t xz_padding_bytes = 4;
 
-bool has_skippable_frames(Codec codec) { return codec == Codec::zstd || codec == Codec::lz4; }
-
-bool passes_zeros(Codec codec) { return !has_skippable_frames(codec); }
-
-#ifdef ECOSORT_ISAL
-constexpr std::uint64_t gzip_bytes = 86 << 10U;  // twice the window of 32 KiB, and tables
-constexpr auto make_gzip_decoder = make_isal_decoder;
-#else
-constexpr std::uint64_t gzip_bytes = 48 << 10U;  // 32 KiB of window
-constexpr auto make_gzip_decoder = make_zlib_decoder;
-#endif
-
 }  // namespace
 
-std::uint64_t decoder_bytes(Codec codec, std::string_view first) noexcept {
-  switch (codec) {
-    case Codec::gzip:
-      return gzip_bytes;
-    case Codec::zstd:
-      return zstd_decoder_bytes(first);
-    case Codec::lz4:
-      return lz4_decoder_bytes(first);
-    case Codec::xz:
-      return xz_decoder_bytes(first);
-    case Codec::bzip2:
-      return bzip2_decoder_bytes(first);
-  }
-  return 0;
-}
+std::uint64_t decoder_bytes(Codec codec, std::string_view first) noexcept { return facts_of(codec).decoder_bytes(first); }
 
-std::unique_ptr<Decoder> Decoder::make(Codec codec, Allowance& allowance) {
-  switch (codec) {
-    case Codec::gzip:
-      return make_gzip_decoder(allowance);
-    case Codec::zstd:
-      return make_zstd_decoder(allowance);
-    case Codec::lz4:
-      return make_lz4_decoder(allowance);
-    case Codec::xz:
-      return make_xz_decoder(allowance);
-    case Codec::bzip2:
-      return make_bzip2_decoder(allowance);
-  }
-  throw InternalError("a codec that no one knows");
-}
+std::unique_ptr<Decoder> Decoder::make(Codec codec, Allowance& allowance) { return facts_of(codec).make_decoder(allowance); }
 
 void Decoder::damaged(const std::string& why) const { throw Damaged(position_, why); }
 
@@ -71,9 +32,9 @@ Decoder::Step Decoder::decode(std::span<const std::byte> in, std::span<std::byte
   return done;
 }
 
-// Whether a byte between members means nothing.
+// Passes a byte between members if it means nothing, and returns whether it does.
 bool Decoder::pass_zero(std::byte next) {
-  if (members_ == 0 || head_size_ > 0 || next != std::byte{0} || !passes_zeros(codec_)) return false;
+  if (members_ == 0 || head_size_ > 0 || next != std::byte{0} || facts_of(codec_).has_skippable_frames) return false;
   ++zeros_;
   return true;
 }
@@ -90,7 +51,7 @@ bool Decoder::find_member(std::span<const std::byte> in, bool is_last, Step& don
 }
 
 bool Decoder::begins_member(std::string_view head) const noexcept {
-  if (head.starts_with(magic_of(codec_)) || (has_skippable_frames(codec_) && is_skippable_frame(head))) return true;
+  if (head.starts_with(magic_of(codec_)) || (facts_of(codec_).has_skippable_frames && is_skippable_frame(head))) return true;
   return codec_ == Codec::xz && members_ == 0 && may_be_lzma(head);
 }
 

@@ -42,7 +42,7 @@ struct TooLarge : std::runtime_error {
   std::uint64_t need_bytes;
 };
 
-// What a decoder takes for a file that begins so. Later members may take more.
+// Returns what a decoder takes for a file that begins so. Later members may take more.
 [[nodiscard]] std::uint64_t decoder_bytes(Codec codec, std::string_view first) noexcept;
 
 // One thread at a time. Not usable any more after it threw.
@@ -102,18 +102,8 @@ class Decoder {
   std::unique_ptr<Decoder> instead_;  // of lz4, where this one was taken for zstd
 };
 
-// Of each library, one file.
-[[nodiscard]] std::unique_ptr<Decoder> make_isal_decoder(Allowance& allowance);  // gzip, where ECOSORT_ISAL is defined
-[[nodiscard]] std::unique_ptr<Decoder> make_zlib_decoder(Allowance& allowance);  // gzip
-[[nodiscard]] std::unique_ptr<Decoder> make_zstd_decoder(Allowance& allowance);
-[[nodiscard]] std::unique_ptr<Decoder> make_lz4_decoder(Allowance& allowance);
-[[nodiscard]] std::unique_ptr<Decoder> make_xz_decoder(Allowance& allowance);
-[[nodiscard]] std::unique_ptr<Decoder> make_bzip2_decoder(Allowance& allowance);
-
-// decoder_bytes() of those that differ from file to file.
-[[nodiscard]] std::uint64_t zstd_decoder_bytes(std::string_view first) noexcept;
-[[nodiscard]] std::uint64_t lz4_decoder_bytes(std::string_view first) noexcept;
-[[nodiscard]] std::uint64_t xz_decoder_bytes(std::string_view first) noexcept;
-[[nodiscard]] std::uint64_t bzip2_decoder_bytes(std::string_view first) noexcept;
+// gzip has two of them; gzip_decoders_test holds them against each other.
+[[nodiscard]] std::unique_ptr<Decoder> make_isal_decoder(Allowance& allowance);  // where ECOSORT_ISAL is defined
+[[nodiscard]] std::unique_ptr<Decoder> make_zlib_decoder(Allowance& allowance);
 
 }  // namespace ecosort::codec

@@ -15,7 +15,7 @@ struct Levels {
 };
 [[nodiscard]] Levels levels_of(Codec codec) noexcept;
 
-// What an encoder of blocks of up to `most_bytes` takes.
+// Returns what an encoder of blocks of up to `most_bytes` takes.
 [[nodiscard]] std::uint64_t encoder_bytes(const OutputCodec& output, std::size_t most_bytes) noexcept;
 // Most bytes that a block of so many becomes.
 [[nodiscard]] std::size_t encoded_bound(Codec codec, std::size_t bytes) noexcept;
@@ -34,6 +34,7 @@ class Encoder {
 
  protected:
   Encoder() = default;
+  [[noreturn]] static void cannot(Codec codec);
 };
 
 }  // namespace ecosort::codec

@@ -7,8 +7,8 @@
 
 namespace ecosort::codec {
 
-// What stands before the data of a member (RFC 1952, section 2.3), whatever pieces it comes in. ISA-L 2.30
-// refuses a header with a checksum that comes in pieces.
+// Reads the header in front of the data of a member (RFC 1952, section 2.3), whatever pieces it comes in. ISA-L 2.30 refuses a
+// header with a checksum that comes in pieces.
 class GzipHeader {
  public:
   [[nodiscard]] bool has_ended() const noexcept { return part_ == Part::none; }
@@ -25,7 +25,7 @@ class GzipHeader {
 
   Part part_ = Part::start;
   std::size_t bytes_of_part_ = 0;
-  unsigned flags_ = 0, number_ = 0;  // the number that stands there: a size, a checksum
+  unsigned flags_ = 0, number_ = 0;  // the number that is read: a size, a checksum
   std::uint32_t crc_ = 0;
   const char* error_ = nullptr;
 };

@@ -1,4 +1,4 @@
-// Byte transposition: what stands at the same place of all records of a block comes together, where codecs find it alike.
+// Byte transposition brings together what is at the same place of all records of a block, where codecs find it alike.
 //
 //   records   a0 a1 a2 | b0 b1 b2 | c0 c1 c2          columns   a0 b0 c0 | a1 b1 c1 | a2 b2 c2
 //

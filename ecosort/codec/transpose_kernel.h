@@ -6,7 +6,7 @@
 //
 // Tiles that reach over the right or the lower border begin earlier instead and do some bytes twice.
 //
-// Everything here has internal linkage, so that no function compiled for a newer processor can stand in for the plain one.
+// Everything here has internal linkage, so that no function compiled for a newer processor can replace the plain one.
 #pragma once
 
 #include <cstddef>

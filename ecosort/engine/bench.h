@@ -1,5 +1,5 @@
 // What a sort works with in this process, whatever it sorts: the coordinator's reactor, the compute threads, the memory, and who
-// is told how far it is.
+// sees how far it is.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace ecosort::engine {
 
-// Where a sort works, and who looks on. All of it outlives the sort.
+// Says where a sort works, and who looks on. All of it outlives the sort.
 struct Environment {
   io::Storage& storage;
   io::Queue& queue;
@@ -27,7 +27,7 @@ struct Environment {
   const std::atomic<int>& interrupted;  // a signal number; 0: continue
 };
 
-// What of the plan every sort needs.
+// Says what of the plan every sort needs.
 struct BenchSize {
   std::uint64_t memory_bytes = 0;
   unsigned threads = 0, read_depth = 0, write_depth = 0;

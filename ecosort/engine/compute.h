@@ -69,7 +69,7 @@ class Compute {
     return Awaiter<F>(*this, std::move(work), threads_ == 0);
   }
 
-  // The same for work on `bytes` of data: what is done sooner than a thread is woken, the coordinator does itself.
+  // Runs work on `bytes` of data: what is done sooner than a thread is woken, the coordinator does itself.
   template <class F>
   [[nodiscard]] Awaiter<F> run(F work, std::uint64_t bytes) {
     return Awaiter<F>(*this, std::move(work), threads_ == 0 || bytes < least_bytes_worth_a_thread);

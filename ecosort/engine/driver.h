@@ -26,13 +26,14 @@ struct Step {
   std::uint64_t bytes = 0, share = 0;
 };
 
-// What came in, and what goes out or was dropped (promise P1). `expected`: how many came in, where that is known beforehand.
+// Proves what came in, and what goes out or was dropped (promise P1). `expected`: how many came in, where that is known
+// beforehand.
 struct Proof {
   records::MultisetHash in, out;
   std::optional<std::uint64_t> expected = std::nullopt;
 };
 
-// What a sort does for its kind of records. Coordinator only; the functions are called in their order.
+// A sort does this for its kind of records. Coordinator only; the functions are called in their order.
 class Kernel {
  public:
   Kernel() = default;
@@ -45,7 +46,7 @@ class Kernel {
   // Nothing is read yet. Nothing: the inputs are sorted, so that no runs are formed. `output` outlives this.
   [[nodiscard]] virtual std::optional<Step> open(io::File& output) = 0;
   [[nodiscard]] virtual Task<void> form_runs() = 0;
-  // All inputs were read: IoError where one is not what it was, and what to tell the user, or nothing. May be called again.
+  // All inputs were read: IoError where one is not what it was, and a notice for the user, or nothing. May be called again.
   [[nodiscard]] virtual std::string check_inputs() = 0;
   // After form_runs(): whether merges read parts of the inputs, which were in order.
   [[nodiscard]] virtual bool reads_inputs_again() const { return false; }
@@ -58,9 +59,9 @@ class Kernel {
   [[nodiscard]] virtual Proof proof() const = 0;
   // Writes what is left, and gives the output its exact size.
   [[nodiscard]] virtual Task<void> complete_output() = 0;
-  // What reread() would read of an output that is no stream.
+  // Returns what reread() would read of an output that is no stream.
   [[nodiscard]] virtual std::uint64_t written_bytes() const = 0;
-  // Whether the device gives back what was written, in order.
+  // Returns whether the device gives back what was written, in order.
   [[nodiscard]] virtual Task<bool> reread() = 0;
   // The report, with all that the driver does not know; of the memory, what is not of the bench.
   [[nodiscard]] virtual WorkReport& sum_up() = 0;

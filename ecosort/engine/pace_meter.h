@@ -1,4 +1,4 @@
-// How fast drives and processors are in a sort, as a run packer wants to know it before each run.
+// Measures how fast drives and processors are in a sort, as a run packer wants to know it before each run.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace ecosort::engine {
 // Coordinator only. From the beginning of run formation on.
 class PaceMeter {
  public:
-  // Of inputs that are streams no one knows what they wait for: then what was written to runs tells.
+  // Learns from what was written to runs where inputs are streams, of which no one knows what they wait for.
   PaceMeter(Bench& bench, run::RunPacker& packer, bool inputs_are_files);
 
   // So much of the inputs was read. Drives are as fast as they were while there was something for them to do; processors take

@@ -1,4 +1,4 @@
-// When each phase of a sort began and ended, and what moved in it: for --stats, --events and the power harness.
+// Logs when each phase of a sort began and ended, and what moved in it: for --stats, --events and the power harness.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct PhaseRecord {
 class PhaseLog {
  public:
   // `events_path` empty: no events file. IoError if it cannot be created. Events are flushed as they happen; one that cannot be
-  // written does not end hours of work: the file is then incomplete, and check_written tells.
+  // written does not end hours of work: the file is then incomplete, and check_written says so.
   explicit PhaseLog(const std::string& events_path);
 
   // IoError if an event could not be written.

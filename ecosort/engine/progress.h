@@ -1,4 +1,4 @@
-// How far a job is: written by the coordinator (add_bytes by any thread), read by whoever shows it (a terminal line, a JSON
+// Knows how far a job is: written by the coordinator (add_bytes by any thread), read by its display (a terminal line, a JSON
 // stream).
 //
 //   job    |==========================================|..........|      bytes that all phases read and write
@@ -30,7 +30,7 @@ enum class Phase : std::uint8_t {
 };
 [[nodiscard]] const char* to_string(Phase phase) noexcept;
 
-// Is told by the coordinator, between two steps of the work; what it throws ends the sort.
+// The coordinator calls it between two steps of the work; what it throws ends the sort.
 class ProgressListener {
  public:
   ProgressListener() = default;
@@ -65,7 +65,7 @@ class Progress {
     share_bytes_ = 0;
   }
 
-  // What the whole job moves, where that shows within a phase. Nothing that is done changes.
+  // Changes what the whole job moves, where that shows within a phase. Nothing that is done changes.
   void change_job_bytes(std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
     job_bytes_ = bytes;
@@ -92,7 +92,7 @@ class Progress {
 
   [[nodiscard]] Phase phase() const noexcept { return phase_; }
 
-  // Of the job that are left when the present phase is over.
+  // Returns those of the job that are left when the present phase is over.
   [[nodiscard]] std::uint64_t job_bytes_left() const {
     const std::lock_guard lock(mutex_);
     return job_bytes_ - std::min(job_bytes_, job_done_ + share_bytes_);
@@ -110,7 +110,7 @@ class Progress {
   }
 
  private:
-  // Of the job, where that part of the phase is done.
+  // Returns that of the job, where that part of the phase is done.
   [[nodiscard]] double share_with(double of_phase) const {
     const double done = static_cast<double>(job_done_) + of_phase * static_cast<double>(share_bytes_);
     return std::min(done / static_cast<double>(job_bytes_), 1.0);

@@ -1,4 +1,4 @@
-// What a job that was resumed found of its output.
+// A job that was resumed found this of its output.
 #pragma once
 
 #include <cstdint>

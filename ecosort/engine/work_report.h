@@ -1,4 +1,4 @@
-// What every sort and every merge has to tell when it is done, whatever its records are.
+// Every sort and every merge reports this when it is done, whatever its records are.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ constexpr std::array encodings{
     Encoding{"\xfe\xff"sv, "text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8"},
 };
 
-// Whether every second byte is zero, from that place on, and no other is: as of Latin letters.
+// Returns whether every second byte is zero, from that place on, and no other is: as of Latin letters.
 bool has_zeros_at(std::size_t place, std::string_view row) {
   constexpr std::size_t enough = 64;
   row = row.substr(0, enough);

@@ -1,4 +1,4 @@
-// What an input is that holds no rows of text.
+// Names what an input is that holds no rows of text.
 #pragma once
 
 #include <optional>

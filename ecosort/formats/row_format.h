@@ -1,4 +1,4 @@
-// What the engine for rows asks of a format: where rows end, what an input begins with, and the order of rows.
+// The engine for rows asks a format: where rows end, what an input begins with, and the order of rows.
 //
 // A row ends with one byte, the terminator, which the row's text does not include. In a format with quotes a terminator inside of
 // quotes ends no row: only who knows whether a byte lies inside can look for an end from there on.
@@ -35,7 +35,7 @@ namespace ecosort::rows {
 
 using Text = std::string_view;
 
-// Which class of formats an object is of (engine/rows/formats.h).
+// Names the class of formats that an object is of (engine/rows/formats.h).
 enum class Kind : std::uint8_t { lines, csv, jsonl };
 
 // Says what happens to a row that an input begins with. `is_alike`: all inputs begin with such rows, byte for byte the same, and
@@ -57,7 +57,7 @@ struct Fault {
 // An end for the row, LF or CR LF: as the one of the row before, whose last byte is `before_end`.
 [[nodiscard]] std::string_view end_like(Text row, char before_end) noexcept;
 
-// How a format knows the bytes of a level's key that windows show.
+// Says how a format knows the bytes of a level's key that windows show.
 enum class KeyBytes : std::uint8_t {
   of_row,    // the key is the row as it is: byte `depth` of it is byte `depth` of the row
   compared,  // common_bytes() says in one look how many bytes two keys share
@@ -83,7 +83,7 @@ void add(RepeatedHeader& sum, const RepeatedHeader& more);
 // Returns what to say of them, or nothing.
 [[nodiscard]] std::string notice_of(const RepeatedHeader& repeated);
 
-// Where the keys of some rows may differ first: bytes of the key of a level that are behind `depth`.
+// Says where the keys of some rows may differ first: bytes of the key of a level that are behind `depth`.
 struct Place {
   unsigned level = 0;
   std::size_t depth = 0;
@@ -120,18 +120,18 @@ class RowFormat {
   // Enters the rows of a part of a run into its index, as many as it has places for. `seen` may be null.
   virtual void enter(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const = 0;
 
-  // What an input begins with that is no row: bytes of `first`, which holds its first bytes, at least most_mark_bytes unless it
-  // has fewer.
+  // Returns how much an input begins with that is no row: bytes of `first`, which holds its first bytes, at least most_mark_bytes
+  // unless it has fewer.
   static constexpr std::size_t most_mark_bytes = 3;
   [[nodiscard]] virtual std::size_t mark_bytes(Text first) const;
-  // Whether take_first_row() wants the next row of an input of which it has taken all rows before, and only these.
+  // Returns whether take_first_row() wants the next row of an input of which it has taken all rows before, and only these.
   [[nodiscard]] virtual bool wants_first_row() const;
   // The next row of the input, in the order of the inputs. UsageError for one that does not suit.
   [[nodiscard]] virtual FirstRow take_first_row(const std::string& input, Text row);
-  // Tells whether rows can be compared only when a first row was taken, so that a job that continues without it keeps it.
+  // Returns whether rows can be compared only when a first row was taken, so that a job that continues without it keeps it.
   [[nodiscard]] virtual bool keys_need_first_row() const;
-  // Tells whether the first line of an input only says how to read the others, as in "sep=;": the first row comes behind it, and
-  // take_first_row() takes the two one after the other, or at once.
+  // Returns whether the first line of an input only says how to read the others, as in "sep=;": the first row comes behind it,
+  // and take_first_row() takes the two one after the other, or at once.
   [[nodiscard]] virtual bool precedes_first_row(Text line) const;
   // The next row is the first one of another input.
   virtual void begin_input();
@@ -149,7 +149,7 @@ class RowFormat {
   // All inputs were read, which have so many rows. InputRefused where a key can be no key of these rows.
   virtual void check_counts(const std::vector<KeyCounts>& counts, std::uint64_t rows) const;
 
-  // Whether the key of level 0 is the row as it is, so that rows are equal only if their bytes are.
+  // Returns whether the key of level 0 is the row as it is, so that rows are equal only if their bytes are.
   [[nodiscard]] bool rows_are_keys() const noexcept { return rows_are_keys_; }
 
   // Order. A row has levels, each with a key; rows that are equal in one are compared in the next.
@@ -164,22 +164,22 @@ class RowFormat {
 
   [[nodiscard]] virtual records::KeyWindow window(Text row, unsigned level, std::size_t depth) const = 0;
 
-  // Where rows with this first window, that of level 0 and depth 0, may differ; level levels() if nowhere. A first window may
-  // hold bytes of several keys.
+  // Returns where rows with this first window, that of level 0 and depth 0, may differ; level levels() if nowhere. A first window
+  // may hold bytes of several keys.
   [[nodiscard]] virtual Place behind_first(records::KeyWindow window) const {
     return is_cut(window, 0) ? Place{0, window_bytes} : Place{1, 0};
   }
 
   [[nodiscard]] virtual KeyBytes key_bytes(unsigned level) const = 0;
-  // Whether the larger row comes first; only of a key that is KeyBytes::of_row.
+  // Returns whether the larger row comes first; only of a key that is KeyBytes::of_row.
   [[nodiscard]] virtual bool descends(unsigned level) const;
   // Bytes of the level's key in which a and b agree, of which `skip` are known to agree. Only of keys that are
   // KeyBytes::compared.
   [[nodiscard]] virtual std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const = 0;
 
-  // Whether keys with this window may differ; otherwise a tie continues at the next level.
+  // Returns whether keys with this window may differ; otherwise a tie continues at the next level.
   [[nodiscard]] virtual bool is_cut(records::KeyWindow window, unsigned level) const = 0;
-  // Whether a deeper window may tell where they differ; otherwise only the comparison does.
+  // Returns whether a deeper window may show where they differ; otherwise only the comparison does.
   [[nodiscard]] virtual bool has_deeper_window(records::KeyWindow window, unsigned level) const = 0;
 
  protected:

@@ -1,5 +1,5 @@
 // The body of block_checksum, included once per instruction set; everything here has internal linkage, so that no function
-// compiled for a newer processor can stand in for the plain one.
+// compiled for a newer processor can replace the plain one.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What a collection of records holds, whatever their order: a count and a 128-bit sum of record hashes (promise P1).
+// Describes a collection of records, whatever their order, by a count and a 128-bit sum of record hashes (promise P1).
 //
 // Two collections with equal MultisetHash hold the same records, up to the collision odds below; the sum of parts is the hash of
 // the whole, so that buffers and threads are hashed apart and added. The value is the same on every machine and at every
@@ -48,7 +48,7 @@ struct MultisetHash {
     return *this;
   }
   friend MultisetHash operator+(MultisetHash a, const MultisetHash& b) noexcept { return a += b; }
-  // What is left of a collection when the records of a part of it are taken away.
+  // Takes the records of a part away from the collection.
   MultisetHash& operator-=(const MultisetHash& part) noexcept {
     low -= part.low;
     high -= part.high;

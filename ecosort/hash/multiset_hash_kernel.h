@@ -3,7 +3,7 @@
 // V::width records are hashed at a time: each record's words are multiplied and summed along its own vector, then one transposing
 // sum puts one record into each lane, and the mixer runs on all of them at once. Records that would leave half of their vector
 // empty are in the lanes from the beginning. Everything here has internal linkage, so that no function compiled for a newer
-// processor can stand in for the plain one.
+// processor can replace the plain one.
 #pragma once
 
 #include <cstddef>
@@ -77,11 +77,11 @@ struct PlainLanes {
 
 // The record size of the Sort Benchmark as a constant, so that its loops unroll.
 struct BenchmarkRecordSize {
-  constexpr operator std::size_t() const noexcept { return 100; }  // NOLINT(google-explicit-constructor): stands in for a size_t
+  constexpr operator std::size_t() const noexcept { return 100; }  // NOLINT(google-explicit-constructor): serves as a size_t
 };
 
 struct SmallRecordSize {
-  constexpr operator std::size_t() const noexcept { return 16; }  // NOLINT(google-explicit-constructor): stands in for a size_t
+  constexpr operator std::size_t() const noexcept { return 16; }  // NOLINT(google-explicit-constructor): serves as a size_t
 };
 
 template <class V>
@@ -155,7 +155,7 @@ inline LanePair<V> sums_of_chunks(const std::byte* chunks, std::size_t words, st
   return {V::transposed_sum(a), V::transposed_sum(b)};
 }
 
-// What is hashed of V::width records of `size` >= 8 bytes, one per lane: their hashes, but for the mixer. It mixes `late` fully.
+// Hashes V::width records of `size` >= 8 bytes, one per lane, but for the mixer. It mixes `late` fully.
 template <class V, class Size>
 inline LanePair<V> unmixed_group(const std::byte* records, Size size, LanePair<V>& late) noexcept {
   const std::size_t words = size / word_bytes;

@@ -20,7 +20,7 @@ namespace {
 constexpr std::chrono::milliseconds grace{1000};  // between SIGTERM and SIGKILL
 constexpr std::chrono::milliseconds pause{2};
 
-// What posix_spawn is told. `error`: of the first call that failed.
+// Holds the arguments of posix_spawn. `error` is that of the first call that failed.
 struct SpawnTerms {
   posix_spawnattr_t attributes{};
   posix_spawn_file_actions_t actions{};

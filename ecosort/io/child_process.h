@@ -33,7 +33,7 @@ class ChildProcess {
   // If it still runs: terminate(), and SIGKILL a second later. Nothing is left of it then, no zombie either.
   ~ChildProcess();
 
-  // How it ended, if it did or does within `patience`.
+  // Returns how the process ended, if it did or does within `patience`.
   [[nodiscard]] std::optional<ChildEnd> end(std::chrono::milliseconds patience = std::chrono::milliseconds::zero());
 
   // The end of a pipe that nothing comes out of and that ends when the program has ended: for those who sleep until something

@@ -1,4 +1,4 @@
-// Decorator: counts what goes through a queue and, on demand, tells a sink every request.
+// Decorator: counts what goes through a queue and, on demand, reports every request to a sink.
 //
 // Turns "every byte is moved exactly twice" into an assertion, and the trace of a run into a replay without computing.
 #pragma once

@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t smallest_unit = 512;
 constexpr std::size_t safe_unit = 4096;  // no Linux file system or device in use asks for more
 
-// Linux 6.1 tells the unit; older headers lack the names, so the two 32-bit fields are read by their place in the ABI.
+// Linux 6.1 reports the unit; older headers lack the names, so the two 32-bit fields are read by their place in the ABI.
 constexpr unsigned want_direct_io_unit = 0x2000;  // STATX_DIOALIGN
 constexpr std::size_t memory_unit_at = 0x98;      // stx_dio_mem_align
 constexpr std::size_t offset_unit_at = 0x9c;      // stx_dio_offset_align
@@ -50,8 +50,8 @@ constexpr std::size_t offset_unit_at = 0x9c;      // stx_dio_offset_align
   return ::pread(fd, memory.data() + unit, unit, static_cast<off_t>(unit)) >= 0;
 }
 
-// Where the kernel states nothing the file itself is asked. A file with less than two blocks gives no proof: reads at its end
-// succeed whatever their alignment.
+// Tries reads on the file itself where the kernel states nothing. A file with less than two blocks gives no proof: reads at its
+// end succeed whatever their alignment.
 [[nodiscard]] std::size_t probed_unit(int fd) noexcept {
   struct stat status{};
   const bool is_readable = (::fcntl(fd, F_GETFL) & O_ACCMODE) != O_WRONLY;

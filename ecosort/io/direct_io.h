@@ -15,8 +15,8 @@ namespace ecosort::io {
 // Throws IoError.
 [[nodiscard]] bool is_in_memory(const std::string& directory);
 
-// What is punched out of a file there can be taken by another file at once. Not so where the file system cannot punch holes, or
-// frees an extent only when nothing refers to any part of it (btrfs). Throws IoError.
+// Returns whether space that is punched out of a file can be taken by another file at once. Not so where the file system cannot
+// punch holes, or frees an extent only when nothing refers to any part of it (btrfs). Throws IoError.
 [[nodiscard]] bool reuses_released_space(const std::string& directory);
 
 }  // namespace ecosort::io

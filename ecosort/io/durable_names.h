@@ -13,16 +13,16 @@ namespace ecosort::io {
 // Makes the names in an open directory durable. `path` is for the message. IoError.
 void sync_names(int directory, const std::string& path);
 
-// Why names in `directory` may not outlive a power cut all the same, as a notice; empty: they do. Where only a program or another
-// machine could tell (FUSE, 9p, NFS), its answer to the sync is believed.
+// Says as a notice why names in `directory` may not outlive a power cut all the same; empty: they do. Where only a program or
+// another machine could know (FUSE, 9p, NFS), its answer to the sync is believed.
 [[nodiscard]] std::string doubt_about_names(const std::string& directory);
 
-// What a job that must outlive a crash is refused with where makes_fast_commits().
+// A job that must outlive a crash is refused with this where makes_fast_commits().
 inline constexpr const char* fast_commits_reason =
     "its ext4 file system makes fast commits, which e2fsck may lose after a crash; turn them off on the unmounted drive with "
     "tune2fs -O ^fast_commit, or use ecosort sort";
 
-// Whether an ext4 makes fast commits: tries some with a file without a name there. False where it cannot be told.
+// Returns whether an ext4 makes fast commits: tries some with a file without a name there. False where it cannot be found out.
 [[nodiscard]] bool makes_fast_commits(const std::string& directory);
 
 }  // namespace ecosort::io

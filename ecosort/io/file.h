@@ -11,12 +11,12 @@
 
 namespace ecosort::io {
 
-// What a file is to the sort. Fault injection and traces address operations by (role, operation, n-th), because the global
+// Says what a file is to the sort. Fault injection and traces address operations by (role, operation, n-th), because the global
 // order of asynchronous operations is not reproducible.
 enum class Role : std::uint8_t { input, run, output, journal };
 [[nodiscard]] const char* to_string(Role role) noexcept;
 
-// What a Storage keeps beside a file and lets go of with it: a name to remove, an inode in memory.
+// A Storage keeps it beside a file and lets go of it with the file: a name to remove, an inode in memory.
 struct Attachment {
   Attachment() = default;
   Attachment(const Attachment&) = delete;
@@ -61,8 +61,8 @@ class File {
   [[nodiscard]] std::size_t alignment() const noexcept { return facts_.alignment; }
   [[nodiscard]] bool is_direct() const noexcept { return facts_.alignment > 1; }
 
-  // What writes begin and end at. Direct writes of a part of a file system's block, which the alignment may permit, are done one
-  // at a time: ext4 takes its lock exclusively for them and waits for those under way (ext4_dio_write_checks).
+  // Writes begin and end at multiples of this. Direct writes of a part of a file system's block, which the alignment may permit,
+  // are done one at a time: ext4 takes its lock exclusively for them and waits for those under way (ext4_dio_write_checks).
   [[nodiscard]] std::size_t write_unit() const noexcept { return is_direct() ? std::max(facts_.alignment, page_bytes) : 1; }
   // The caller closes it; -1: there is none at the moment.
   [[nodiscard]] int release_descriptor() noexcept;
@@ -70,7 +70,7 @@ class File {
   // It stays open between these two: a request is in flight. IoError.
   void hold() const;
   void let_go() const noexcept;
-  // Whether all that was written is durable.
+  // Notes whether all that was written is durable.
   void set_synced(bool is_synced) const noexcept;
 
  private:

@@ -14,7 +14,7 @@ namespace ecosort::io {
 
 namespace {
 
-// Where files have a device number that no mount shows (btrfs: one for each subvolume; overlays), the kernel still tells the
+// Where files have a device number that no mount shows (btrfs: one for each subvolume; overlays), the kernel still knows the
 // type.
 std::string type_by_number(const std::string& path) {
   struct Named {
@@ -60,7 +60,7 @@ FileSystem file_system_of(const std::string& path, std::uint64_t device_number) 
   return system;
 }
 
-// Two places where the kernel tells: ext4's own attributes, and the list of journals in use.
+// Two places of the kernel show it: ext4's own attributes, and the list of journals in use.
 std::optional<bool> has_journal(const FileSystem& system) {
   if (!system.type.starts_with("ext")) return std::nullopt;
   if (system.type == "ext2") return false;

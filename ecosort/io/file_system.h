@@ -1,4 +1,4 @@
-// The file system a file is on, as the kernel tells everybody, and what a crash may do to it.
+// Finds the file system that a file is on, as the kernel shows it to everybody, and what a crash may do to it.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,17 @@ struct FileSystem {
   std::string options;  // of the file system, not of the mount: "rw,volatile"
 };
 
-// Of the file or directory `path`, whose st_dev is `device_number`.
+// `path` is a file or directory whose st_dev is `device_number`.
 [[nodiscard]] FileSystem file_system_of(const std::string& path, std::uint64_t device_number);
 
-// Whether an ext2, ext3 or ext4 has a journal. Nothing: that cannot be told, or it is another file system.
+// Returns whether an ext2, ext3 or ext4 has a journal. Nothing: that is not known, or it is another file system.
 [[nodiscard]] std::optional<bool> has_journal(const FileSystem& system);
 
-// How often an ext4 has made a fast commit since it was mounted: 0 where it has none (ext4 with the feature fast_commit).
+// Counts the fast commits that an ext4 has made since it was mounted: 0 where it has none (ext4 with the feature fast_commit).
 [[nodiscard]] std::uint64_t fast_commits(const FileSystem& system);
 
-// What is cut off a file there is free at once, and belongs to one file only after a crash: XFS, and ext4 with a journal.
+// Returns whether space that is cut off a file is free at once, and belongs to one file only after a crash: XFS, and ext4 with a
+// journal.
 [[nodiscard]] bool frees_safely(const FileSystem& system);
 
 }  // namespace ecosort::io

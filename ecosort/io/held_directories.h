@@ -16,7 +16,7 @@ class HeldDirectories {
   // For a File that has `directory` open under `path`. What was held under that path before is held no longer.
   [[nodiscard]] std::shared_ptr<Attachment> hold(const std::string& path, int directory);
 
-  // Where to look a path up: by a name in a directory. Not held: the path itself, from the working directory.
+  // Says where to look a path up: by a name in a directory. Not held: the path itself, from the working directory.
   struct Place {
     int directory;
     std::string name;

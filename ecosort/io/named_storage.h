@@ -1,7 +1,7 @@
 // Files and directories that keep their names while a job runs: what a resumable job (journal, runs) needs beyond io/storage.h.
 //
 // Nothing here is durable by itself: a created, renamed or removed name survives a power cut only after sync_directory() of
-// every directory it stands in; contents and size of a file only after its own sync.
+// every directory it is in; contents and size of a file only after its own sync.
 // Errors and thread-safety as in io/storage.h.
 #pragma once
 
@@ -34,9 +34,9 @@ class NamedStorage : public Storage {
   virtual void sync_directory(const std::string& path) = 0;    // makes the names in it durable
 
   // An existing directory. As long as the File lives, names in it (paths that begin with `path` and a slash) are looked up in
-  // this very directory, whatever stands under its own name by then, and none of them is followed where it is a symbolic link.
+  // this very directory, whatever has its own name by then, and none of them is followed where it is a symbolic link.
   [[nodiscard]] virtual FilePtr open_directory(const std::string& path) = 0;
-  // Whether `path` still leads to this open directory.
+  // Returns whether `path` still leads to this open directory.
   [[nodiscard]] virtual bool leads_to(const std::string& path, const File& directory) = 0;
 
   // The names in a directory, sorted, without "." and "..".

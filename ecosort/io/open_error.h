@@ -1,4 +1,4 @@
-// Which failures to open or create are the user's to mend.
+// Decides which failures to open or create are the user's to mend.
 #pragma once
 
 #include <string>

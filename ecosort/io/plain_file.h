@@ -10,7 +10,7 @@
 
 namespace ecosort::engine {
 
-// Whether a large regular file bypasses the page cache: where the file system allows it, never, or else it is an error.
+// Decides whether a large regular file bypasses the page cache: where the file system allows it, never, or else it is an error.
 enum class FileCaching : std::uint8_t { automatic, buffered, direct };
 
 // Read and write calls may come from several threads at once; everything else from one. The destructor closes without

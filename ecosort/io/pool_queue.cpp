@@ -63,7 +63,7 @@ namespace {
   return outcome(::write(fd, data, std::min<std::size_t>(size, PIPE_BUF)));
 }
 
-// Bytes that the stream takes now. Whoever calls must not wait, not even where poll() promises room for a part; what goes wrong
+// Bytes that the stream takes now. The caller must not wait, not even where poll() promises room for a part; what goes wrong
 // shows again when the rest is written.
 [[nodiscard]] std::size_t write_without_waiting(const Request& request) noexcept {
   std::size_t done = 0;
@@ -186,7 +186,7 @@ void PoolQueue::hand_over(const Work& work) {
   start_thread_if_all_are_busy(waiting, idle);
 }
 
-// With the mutex held. A write that comes before the failure of an earlier one is known would leave a gap; it fails likewise.
+// The mutex is held. A write that comes before the failure of an earlier one is known would leave a gap; it fails, too.
 std::optional<std::int64_t> PoolQueue::error_on(const Request& request) const {
   for (const auto& [file, error] : broken_)
     if (file == request.file && request.operation == Operation::write) return error;

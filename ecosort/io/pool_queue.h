@@ -54,7 +54,7 @@ class PoolQueue : public Queue {
 
   const unsigned depth_;
   const Service service_;
-  std::size_t most_;        // threads; fewer than wished where the system has no more
+  std::size_t most_;        // threads; fewer than asked for where the system has no more
   unsigned in_flight_ = 0;  // the coordinator's
   std::shared_ptr<Wakeup> wakeup_;
   Wakeup cancelled_;  // rung once, never answered: every later wait on a stream sees it

@@ -115,7 +115,7 @@ OutputPlace resolve_output(const std::string& path) {
 
 namespace {
 
-// Where files get their names.
+// Files get their names here.
 struct PublishPlace {
   OutputPlace output;
   int directory;

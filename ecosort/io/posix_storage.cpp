@@ -53,7 +53,7 @@ namespace {
   return ::fstatfs(file.fd(), &system) == 0 && system.f_type == XFS_SUPER_MAGIC;
 }
 
-// Of PosixStorage::wait_for_space().
+// Serves PosixStorage::wait_for_space().
 [[nodiscard]] bool wait_quietly(const File& file, unsigned attempt) {
   constexpr auto first_wait = std::chrono::milliseconds(50);
   constexpr unsigned waits = 7;  // 6.35 s in all
@@ -82,7 +82,7 @@ std::string standard_output_name(int fd) {
   return fmt::format("(standard output, {})", std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", fd), none).string());
 }
 
-// The same of a file without a name.
+// Makes the path of a file without a name.
 std::string unnamed_path(std::string_view directory, Role role) {
   while (directory.ends_with('/')) directory.remove_suffix(1);
   return fmt::format("{}/(unnamed {})", directory, to_string(role));
@@ -115,8 +115,8 @@ FilePtr PosixStorage::open_input(const std::string& path, Caching caching) {
   return describe_input(std::move(descriptor), {.role = Role::input, .path = path}, caching);
 }
 
-// An inherited description is shared with whoever else holds it: opening the file anew gives us flags of our own. Where that
-// is not permitted, a duplicate serves, buffered.
+// An inherited description is shared with all that hold it: opening the file anew gives us flags of our own. Where that is not
+// permitted, a duplicate serves, buffered.
 FilePtr PosixStorage::open_standard_input(Caching caching) {
   File::Facts facts{.role = Role::input, .path = standard_input};
   Descriptor descriptor(::fcntl(streams_.input, F_DUPFD_CLOEXEC, 3));
@@ -175,7 +175,7 @@ bool PosixStorage::has_unnamed_files(const std::string& directory) {
   throw_open_error("create a file in", directory, errno);
 }
 
-// An output keeps its name, and a lock that tells the next run that it is alive, until it is published; the others lose their
+// An output keeps its name, and a lock that shows the next run that it is alive, until it is published; the others lose their
 // name at once.
 FilePtr PosixStorage::create_with_temporary_name(const std::string& directory, Role role, Caching caching) {
   Descriptor descriptor;

@@ -16,8 +16,8 @@
 
 namespace ecosort::io {
 
-// Where an output really goes: symbolic links in the last component are followed, so that a link's target is replaced, not
-// the link. Throws UsageError if something other than a regular file stands there (a directory, a device, a FIFO).
+// Finds where an output really goes: symbolic links in the last component are followed, so that a link's target is replaced, not
+// the link. Throws UsageError if something other than a regular file is there (a directory, a device, a FIFO).
 struct OutputPlace {
   std::string path;       // of the file to create or replace
   std::string directory;  // where its temporary file must be created
@@ -25,7 +25,7 @@ struct OutputPlace {
 };
 [[nodiscard]] OutputPlace resolve_output(const std::string& path);
 
-// What "-" leads to.
+// "-" leads to these.
 struct StandardStreams {
   int input = STDIN_FILENO, output = STDOUT_FILENO;
 };
@@ -39,8 +39,8 @@ class PosixStorage : public NamedStorage {
 
   [[nodiscard]] const StandardStreams& streams() const noexcept { return streams_; }
 
-  // Whether create_unnamed() makes files without any name in `directory`, or an output would stand there under a temporary
-  // name that a SIGKILL leaves behind. Tries it; throws as create_unnamed() does.
+  // Returns whether create_unnamed() makes files without any name in `directory`; else an output would have a temporary name
+  // there that a SIGKILL leaves behind. Tries it; throws as create_unnamed() does.
   [[nodiscard]] bool has_unnamed_files(const std::string& directory);
 
   // Called before the first wait of some length for space of this file's file system. From any thread that reserves.

@@ -5,7 +5,7 @@
 // are handled identically for each backend and can be provoked below. Streams alone are tended here, because the next request
 // must not overtake the rest of the one before: a write is taken in full or fails, whatever was taken by then (-EIO where the
 // system takes nothing and gives no reason), and the writes that wait behind it fail with it; EINTR and EAGAIN do not surface; a
-// read returns what there is. Only a cancelled write may tell how much of it was taken.
+// read returns what there is. Only a cancelled write may report how much of it was taken.
 #pragma once
 
 #include <cstddef>

@@ -135,7 +135,7 @@ Task<void> Reactor::write(const File& file, std::uint64_t offset, std::byte* dat
     if (!is_stream && is_transient(result) && ++fruitless < patience) continue;
     if (result < 0) throw IoError::from_call("write", file.path(), static_cast<int>(-result), offset + from, size - from);
     const std::size_t reached = from + static_cast<std::size_t>(result);
-    // What a stream did not take must not follow what was written behind it (io/queue.h).
+    // The rest that a stream did not take must not follow what was written behind it (io/queue.h).
     if (is_stream && reached < size) throw IoError::from_call("write", file.path(), EIO, offset + from, size - from);
     if (reached <= done && ++fruitless >= patience)
       throw IoError(fmt::format("cannot write '{}' at offset {}: the system takes no more bytes and gives no reason", file.path(),
@@ -218,7 +218,7 @@ void Reactor::drive(TaskGroup& group, const std::atomic<int>& interrupted) {
     const bool any = scope_.run_ready();
     if (group.running() == 0 && !any) break;
     if (group.running() == 0) continue;
-    // What failed waits for its requests to end; one on a pipe might not end by itself.
+    // After a failure we wait for its requests to end; one on a pipe might not end by itself.
     if (scope_.failed() && !std::exchange(has_cancelled, true)) queue_.cancel_streams();
     reap(true);
     if (const int signal_number = interrupted.load(); signal_number != 0)
@@ -226,7 +226,7 @@ void Reactor::drive(TaskGroup& group, const std::atomic<int>& interrupted) {
   }
 }
 
-// What fails in a task fails the cancel scope; what comes out of drive() is the queue's own.
+// An error in a task fails the cancel scope; an error that comes out of drive() is the queue's own.
 void Reactor::run(TaskGroup& group, const std::atomic<int>& interrupted) {
   try {
     drive(group, interrupted);

@@ -19,7 +19,7 @@
 
 namespace ecosort::io {
 
-// What moved, by role; plus the time in which no request was in flight. Drift-free companions of every timing.
+// Counts what moved, by role, and the time in which no request was in flight. Drift-free companions of every timing.
 struct Traffic {
   std::uint64_t bytes_read = 0, bytes_written = 0;
   std::uint64_t requests = 0;
@@ -54,7 +54,7 @@ class Reactor {
   [[nodiscard]] Task<void> sync(const File& file);
   // False: the file system cannot do this (EOPNOTSUPP); every other failure throws.
   [[nodiscard]] Task<bool> release(const File& file, std::uint64_t offset, std::uint64_t size);
-  // Where there is no space: with as many attempts as the storage given to wait_with() allows, else one.
+  // Reserves space; where there is none, with as many attempts as the storage given to wait_with() allows, else one.
   [[nodiscard]] Task<bool> reserve(const File& file, std::uint64_t offset, std::uint64_t size);
   void wait_with(Storage& storage) noexcept { storage_ = &storage; }  // outlives this
 

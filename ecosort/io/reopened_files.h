@@ -12,7 +12,7 @@ namespace ecosort::io {
 
 class ReopenedFile;
 
-// Which of them are open. Coordinator only.
+// Knows which of them are open. Coordinator only.
 class ReopenedFiles {
  public:
   using Place = std::list<ReopenedFile*>::iterator;
@@ -40,7 +40,7 @@ class ReopenedFile {
   // The file stays open from hold() to let_go(): a request is in flight.
   void hold();
   void let_go() noexcept { --held_; }
-  // What was written and not synced must not be lost sight of: a failure may be reported to this descriptor only.
+  // A write that is not synced must not be forgotten: a failure may be reported to this descriptor only.
   void set_synced(bool is_synced) noexcept { is_synced_ = is_synced; }
 
   [[nodiscard]] bool may_be_closed() const noexcept { return held_ == 0 && is_synced_; }

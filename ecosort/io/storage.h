@@ -15,7 +15,7 @@
 
 namespace ecosort::io {
 
-// Whether to ask for O_DIRECT: `if_possible` falls back to buffered where the file system refuses it.
+// Says whether to ask for O_DIRECT: `if_possible` falls back to buffered where the file system refuses it.
 enum class Caching : std::uint8_t { direct_if_possible, buffered };
 
 struct FileState {
@@ -60,11 +60,11 @@ class Storage {
   virtual void set_size(File& file, std::uint64_t size_bytes) = 0;  // ftruncate
   virtual void sync(File& file) = 0;                                // fsync
 
-  // Gives an unnamed, synced output its final name, replacing what stands there (linkat to a fresh name, rename, fsync of
-  // the directory); a replaced file's owner, mode, ACL and extended attributes are kept; a symbolic link stays and its target
-  // is replaced. Returns a notice if something could not be kept, or if the file may not outlive a power cut, else an empty text.
-  // On failure the final name is as before, with one exception that the message tells: the last step, the directory's sync,
-  // failed after a file was replaced.
+  // Gives an unnamed, synced output its final name, replacing what is there (linkat to a fresh name, rename, fsync of the
+  // directory); a replaced file's owner, mode, ACL and extended attributes are kept; a symbolic link stays and its target is
+  // replaced. Returns a notice if something could not be kept, or if the file may not outlive a power cut, else an empty text. On
+  // failure the final name is as before, with one exception that the message names: the last step, the directory's sync, failed
+  // after a file was replaced.
   [[nodiscard]] virtual std::string publish(File& file, const std::string& final_path, const BeforeStep& before_step = {}) = 0;
 
   // publish() of several files of one directory; each is complete and durable before any name appears, and the directory is
@@ -77,13 +77,13 @@ class Storage {
 
   virtual void close(FilePtr file) = 0;  // checked close
 
-  // What the file is right now; comparing two states shows an input that changed while it was read.
+  // Returns what the file is right now; comparing two states shows an input that changed while it was read.
   [[nodiscard]] virtual FileState state(const File& file) = 0;
 
   // Bytes an unprivileged writer may still allocate in the file system of `directory`.
   [[nodiscard]] virtual std::uint64_t free_bytes(const std::string& directory) = 0;
 
-  // The same; where it is less than `wanted_bytes`, after what the file system frees in the background.
+  // Returns the same, but waits for what the file system frees in the background where it is less than `wanted_bytes`.
   [[nodiscard]] virtual std::uint64_t settled_free_bytes(const std::string& directory, std::uint64_t wanted_bytes) {
     (void)wanted_bytes;
     return free_bytes(directory);

@@ -18,11 +18,11 @@ constexpr const char* module_name = "ecosort_stxxl.so";
 
 [[noreturn]] void refuse(const std::string& reason) { throw BackendUnusable(fmt::format("STXXL is not here ({})", reason)); }
 
-// What is loaded runs with this user's rights: only from where no one else can have put it.
+// A loaded module runs with this user's rights, so it is loaded only from where no one else can have put it.
 [[nodiscard]] std::string module_path() {
   std::error_code none;
   const fs::path program = fs::read_symlink("/proc/self/exe", none).parent_path();
-  // As built (the tests lie a directory deeper), and as installed.
+  // The first two are places of a build (the tests lie a directory deeper), the last one is that of an installation.
   for (const fs::path& place : {program, program / "..", program / ".." / "lib" / "ecosort"}) {
     const std::string path = place / module_name;
     if (!fs::exists(fs::symlink_status(path, none))) continue;

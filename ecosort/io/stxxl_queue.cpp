@@ -41,7 +41,7 @@ void silence_logs() {
          request.offset % block_alignment == 0 && reinterpret_cast<std::uintptr_t>(request.data) % block_alignment == 0;
 }
 
-// STXXL opens by path; ours has none, or another file stands under it by now.
+// STXXL opens by path; ours has none, or another file has its path by now.
 [[nodiscard]] std::string path_of(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
 
 [[nodiscard]] int mode_of(const File& file) {
@@ -50,7 +50,7 @@ void silence_logs() {
   return mode | stxxl::file::NO_LOCK | (file.is_direct() ? stxxl::file::REQUIRE_DIRECT : 0);
 }
 
-// Its errors tell the reason as a text only: "... rc=-1 : Bad file descriptor: iostream error".
+// Its errors give the reason as a text only: "... rc=-1 : Bad file descriptor: iostream error".
 [[nodiscard]] int error_number_of(const stxxl::io_error& error) {
   const std::string line = error.what();
   constexpr int numbers = 134;
@@ -73,7 +73,7 @@ class Handle : public stxxl::syscall_file {
   }
 };
 
-// A file as long as requests for it are in flight. No longer: the queue is not told when a file is closed.
+// Keeps a file as long as requests for it are in flight. No longer: the queue does not learn when a file is closed.
 struct Opened {
   std::array<std::unique_ptr<Handle>, lanes> handles;
   std::array<unsigned, lanes> in_flight{};

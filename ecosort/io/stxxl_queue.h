@@ -31,5 +31,5 @@ class StxxlQueue : public Queue {
 
 }  // namespace ecosort::io
 
-// What the module is asked for. The caller owns the queue.
+// The program asks the module for this. The caller owns the queue.
 extern "C" ecosort::io::Queue* ecosort_make_stxxl_queue(unsigned depth);

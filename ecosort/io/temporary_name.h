@@ -12,7 +12,7 @@ namespace ecosort::io {
 // A name that is taken by chance this often is taken on purpose.
 inline constexpr int name_attempts = 100;
 
-// ".ecosort-XXXXXXXX.tmp" with 40 random bits; whoever creates it must still use O_EXCL.
+// ".ecosort-XXXXXXXX.tmp" with 40 random bits; its creator must still use O_EXCL.
 [[nodiscard]] std::string fresh_temporary_name();
 [[nodiscard]] bool is_temporary_name(std::string_view name) noexcept;
 

@@ -114,14 +114,15 @@ void UringQueue::submit(const Request& request) {
     start_on_stream(numbered);
 }
 
-// Where a write into a file that stands for a stream (standard output redirected) begins; -1: the system knows. The kernel does
-// not move the file's own position when a write fails after a part (seen on Linux 6.18): the rest would overwrite that part.
+// Returns where a write begins into a file that stands for a stream (standard output redirected); -1: the system knows. The
+// kernel does not move the file's own position when a write fails after a part (seen on Linux 6.18): the rest would overwrite
+// that part.
 std::int64_t UringQueue::position_of(int fd) {
   if ((::fcntl(fd, F_GETFL) & O_APPEND) != 0) return -1;
   return ::lseek(fd, 0, SEEK_CUR);
 }
 
-// What is still to be moved, with the offset that the kernel is to use.
+// Returns what is still to be moved, with the offset that the kernel is to use.
 Request UringQueue::rest_of(Request request, const OnStream& started) {
   request.data += started.moved;
   request.size -= started.moved;
@@ -193,7 +194,7 @@ void UringQueue::end_on_stream(std::uint64_t number, std::int64_t result, std::v
   if (cancelled_ && started->is_polling) result = -ECANCELED;
   if (!cancelled_ && is_write && request.size > 0 && result == 0) result = -EIO;
   if (cancelled_ && is_write && result > 0) started->moved += static_cast<std::size_t>(result);
-  // Whoever shares the file continues behind what was written.
+  // Other processes that share the file continue behind what was written.
   if (started->position >= 0) ::lseek(request.file->fd(), started->position + static_cast<off_t>(started->moved), SEEK_SET);
   const bool tells_part = started->moved > 0 && (result > 0 || cancelled_);
   out.push_back({request.tag, tells_part ? static_cast<std::int64_t>(started->moved) : result});

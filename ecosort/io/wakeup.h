@@ -1,4 +1,4 @@
-// Wakes the one thread that sleeps for a queue: an eventfd, and a flag that tells a notification from other wake-ups.
+// Wakes the one thread that sleeps for a queue: an eventfd, and a flag that marks a notification among other wake-ups.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ class Wakeup {
 
   // Ends the present or the next sleep(). Async-signal-safe and thread-safe, both.
   void ring() noexcept;
-  void notify() noexcept;  // a ring() that take_notification() will tell
+  void notify() noexcept;  // a ring() that take_notification() will report
 
   // For the thread that sleeps:
   [[nodiscard]] bool take_notification() noexcept { return notified_.exchange(false); }

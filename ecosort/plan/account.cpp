@@ -10,7 +10,7 @@ namespace ecosort::planner {
 
 namespace {
 
-// Where runs are assumed to shrink, each has whole pages.
+// Each run has whole pages where runs are assumed to shrink.
 std::uint64_t space_of_runs(const Plan& plan, std::uint64_t bytes) {
   const std::uint64_t runs = plan.merge.stored_runs + plan.merge.steps.size();
   return std::min(bytes, plan.packing.space_of(bytes) + (plan.packing.assumed_ratio > 0 ? runs * page_bytes : 0));

@@ -18,7 +18,7 @@ constexpr std::uint64_t blocks_of_file = 2;
 constexpr std::uint64_t most_unit_bytes = 256 * KiB;  // more is not worth it to go past the page cache
 constexpr std::uint64_t least_block_bytes = 16 * KiB, most_block_bytes = 2 * MiB;
 
-// What of the memory coders take, and the run blocks that they want whole.
+// Says what of the memory coders take, and the run blocks that they want whole.
 struct Coding {
   std::uint64_t taken_bytes = 0, run_block_bytes = 0;
 };
@@ -69,7 +69,7 @@ std::optional<FilesPlan> divide(const FilesWanted& wanted, const Coding& coding)
   return plan;
 }
 
-// Of all that is written between passes, each of which may end within a block, and of what it is merged into.
+// Counts all that is written between passes, each of which may end within a block, and what it is merged into.
 std::optional<PackingPlan> packing_of(const FilesWanted& wanted, const RunBlock& run_block) {
   const std::uint64_t bytes = std::accumulate(wanted.file_bytes.begin(), wanted.file_bytes.end(), std::uint64_t{0});
   auto packing = plan_packing({.memory_bytes = wanted.memory_bytes,

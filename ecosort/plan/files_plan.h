@@ -1,4 +1,4 @@
-// How the memory of a merge of sorted files is divided. A pure integer function of what is wanted.
+// Divides the memory of a merge of sorted files. A pure integer function of what is wanted.
 #pragma once
 
 #include <cstddef>
@@ -49,13 +49,13 @@ struct FilePasses {
   std::uint64_t peak_temp_bytes = 0, final_temp_bytes = 0;  // of what they write: at most, and when the last merge begins
 };
 
-// How many files are merged at a time, and how many there may be of those that were merged.
+// Says how many files are merged at a time, and how many there may be of those that were merged.
 struct MergeWidth {
   std::size_t fan_in = 0, most_between = SIZE_MAX;
 };
 
-// Which of `files` files are merged next, where the last group ended at `next`; there are more than `fan_in`. Those that were
-// merged lie before `next`: where these are as many as may be, they are merged again.
+// Says which of `files` files are merged next, where the last group ended at `next`; there are more than `fan_in`. Those that
+// were merged lie before `next`: where these are as many as may be, they are merged again.
 struct FileGroup {
   std::size_t first = 0, count = 0;
 };

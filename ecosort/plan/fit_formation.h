@@ -1,4 +1,4 @@
-// How run formation divides the memory: run blocks, buffers, and the size of the runs.
+// Divides the memory of run formation: run blocks, buffers, and the size of the runs.
 //
 // Pure integer arithmetic. A `plan` that is passed has `wanted` and `run_block` set; the rest of it is not looked at.
 #pragma once

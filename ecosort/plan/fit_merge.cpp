@@ -13,8 +13,8 @@ constexpr std::uint64_t most_waiting_of_run = 16 * MiB;  // on average
 constexpr std::uint32_t largest_stride = std::uint32_t{1} << 31U;
 constexpr std::uint64_t largest_resident_block = 1 * MiB, least_resident_block = 64 * KiB;
 
-// Where all runs are resident: output blocks, each with the index of its records and as much again to sort it. As many as keep
-// all threads and the drive busy; they are ready in order only, though they are made in any.
+// Needs memory where all runs are resident for output blocks, each with the index of its records and as much again to sort it. As
+// many as keep all threads and the drive busy; they are ready in order only, though they are made in any.
 std::optional<MergeBuffers> fit_resident_buffers(const Plan& plan, std::uint64_t memory, std::uint64_t records) {
   const std::uint64_t size = plan.wanted.format.record_size;
   const std::uint64_t unit = transfer_unit(plan.wanted);
@@ -34,8 +34,8 @@ std::optional<MergeBuffers> fit_resident_buffers(const Plan& plan, std::uint64_t
   return b;
 }
 
-// Which adjacent runs to merge first so that at most `fan_in` remain for the last step, reading as few records twice as can be:
-// each pass merges only as many groups as it must (Knuth, The Art of Computer Programming 3, 5.4.9, for equal lengths).
+// Chooses which adjacent runs to merge first so that at most `fan_in` remain for the last step, reading as few records twice as
+// can be: each pass merges only as many groups as it must (Knuth, The Art of Computer Programming 3, 5.4.9, for equal lengths).
 std::vector<MergeStep> reduce_runs(std::uint64_t runs, std::uint64_t fan_in, unsigned& passes) {
   std::vector<MergeStep> steps;
   passes = 1;

@@ -1,4 +1,4 @@
-// How a merge divides the memory: forecast tables, read and output blocks, and how many runs a step can take.
+// Divides the memory of a merge: forecast tables, read and output blocks, and how many runs a step can take.
 //
 // Pure integer arithmetic. A `plan` that is passed has `wanted`, `run_block` and the forecast set (choose_forecast).
 #pragma once

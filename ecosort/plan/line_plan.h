@@ -1,4 +1,4 @@
-// How the memory is divided. A pure integer function of the memory and the threads; lengths of lines show later.
+// Divides the memory of a sort of rows. A pure integer function of the memory and the threads; lengths of lines show later.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct LinePlan {
   Pages pages = Pages::large;
 
   [[nodiscard]] std::uint64_t write_bytes() const noexcept { return std::uint64_t{block_bytes} * write_blocks; }
-  // What a merge has for its runs, and for a copy of the line that went out last.
+  // Returns what a merge has for its runs, and for a copy of the line that went out last.
   [[nodiscard]] std::uint64_t merge_bytes() const noexcept { return memory_bytes - write_bytes(); }
 };
 
@@ -37,8 +37,8 @@ inline constexpr std::uint64_t least_line_memory_bytes = std::uint64_t{1} << 20U
 // which needs two of each: large requests cost less.
 [[nodiscard]] LinePlan plan_for_stored_runs(LinePlan plan);
 
-// The same for runs that outlive the process, however few: their blocks may be given, because runs are there already (0: they may
-// have any size). Nothing: the memory is too little for such blocks.
+// Plans the same for runs that outlive the process, however few: their blocks may be given, because runs are there already (0:
+// they may have any size). Nothing: the memory is too little for such blocks.
 [[nodiscard]] std::optional<LinePlan> plan_for_kept_runs(LinePlan plan, std::size_t block_bytes);
 
 // Lines that fill so many run buffers are spread over as many runs as the loser tree that merges them has leaves: the merge costs

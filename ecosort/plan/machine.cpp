@@ -57,7 +57,7 @@ void for_group_and_above(const std::string& base, std::string path, const Look& 
   }
 }
 
-// What a group still allows: its limit less what is used and cannot be reclaimed at once.
+// Lowers `best` to what a group still allows: its limit less what is used and cannot be reclaimed at once.
 void tighten(Limit& best, const std::string& directory, const char* limit_file, const char* usage_file, const char* name) {
   const auto limit = number_in(directory + "/" + limit_file);
   if (!limit || *limit >= std::uint64_t{1} << 60U) return;

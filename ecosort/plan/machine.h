@@ -1,4 +1,4 @@
-// What the machine lets this process have: the facts behind defaults that are right without options (promise P8).
+// Finds what the machine lets this process have: the facts behind defaults that are right without options (promise P8).
 #pragma once
 
 #include <cstdint>

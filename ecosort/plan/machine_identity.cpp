@@ -1,4 +1,4 @@
-// Which machine this is: the same facts, in the same form, as ecosort-tune writes into a profile.
+// Identifies this machine by the same facts, in the same form, as ecosort-tune writes into a profile.
 #include <fmt/format.h>
 #include <sha256.h>
 #include <sys/utsname.h>

@@ -1,4 +1,4 @@
-// How large compressed runs are, whatever their length: from blocks of runs of some lengths.
+// Computes how large compressed runs of any length are from blocks of runs of some lengths.
 //
 // The more records a run has, the longer are the beginnings that keys of neighbours have in common, and the less is left to store
 // of them; numbers that rise along the input grow instead. Both are so many bits for each doubling of the records: the bytes of a
@@ -16,11 +16,11 @@ namespace ecosort::planner {
 // Blocks on a drive take whole pages, and never more than they have.
 class PackedSize {
  public:
-  // What full blocks of a run of so many records take, before they are made whole pages. Each longer than the one before.
+  // Adds what full blocks of a run of so many records take, before they are made whole pages. Each longer than the one before.
   void add(std::uint64_t run_records, std::vector<double> block_bytes);
 
   [[nodiscard]] bool empty() const noexcept { return points_.empty(); }
-  // Of a run of so many records on the drive. Something was added.
+  // Returns what a run of so many records takes on the drive. add() was called before.
   [[nodiscard]] std::uint64_t run_bytes(const RunBlock& run_block, std::uint64_t records) const;
 
  private:
@@ -35,7 +35,7 @@ class PackedSize {
   std::vector<Point> points_;
 };
 
-// What a sort will do with its runs, as a sample of its input shows it (run/packing_sample.h).
+// Says what a sort will do with its runs, as a sample of its input shows it (run/packing_sample.h).
 struct SampledPacking {
   std::string codec = "none";
   bool transposes = false;
@@ -44,7 +44,7 @@ struct SampledPacking {
   double pack_s = 0, unpack_s = 0;  // of a thread, per byte of records
   std::uint64_t sample_bytes = 0;
 
-  // Of a run of so many records on the drive.
+  // Returns what a run of so many records takes on the drive.
   [[nodiscard]] std::uint64_t run_bytes(const RunBlock& run_block, std::uint64_t records) const;
 };
 

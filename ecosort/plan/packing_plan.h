@@ -1,4 +1,4 @@
-// What of the memory goes to compressed runs, and what they are reserved of temporary space.
+// Plans the memory of compressed runs, and the temporary space that is reserved for them.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ struct PackingPlan {
   std::optional<PowerModel> power = {};  // `auto` chooses what takes the fewest joules; nothing: the least time
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return coders == 0 ? 0 : coder_bytes + index_bytes; }
-  // Of runs that may take `bytes`: what is reserved, in whole pages.
+  // Returns what is reserved for runs that may take `bytes`, in whole pages.
   [[nodiscard]] std::uint64_t space_of(std::uint64_t bytes) const noexcept;
 };
 
 // By this many thousandths less, in whole pages; 0: as they are.
 [[nodiscard]] std::uint64_t promised_space(std::uint64_t bytes, std::uint64_t assumed_ratio) noexcept;
 
-// Of runs with blocks of so many bytes.
+// Describes runs with blocks of so many bytes.
 struct PackingTerms {
   std::uint64_t memory_bytes = 0;  // of all
   unsigned threads = 1;
@@ -38,12 +38,12 @@ struct PackingTerms {
   std::uint64_t blocks = 0;  // of all runs at a time, at most; 0: unknown
 };
 
-// What a coder takes: room for a block that is packed, and of records for one that is transposed.
+// Returns what a coder takes: room for a block that is packed, and of records for one that is transposed.
 [[nodiscard]] std::uint64_t block_coder_bytes(const codec::BlockTerms& terms, std::uint64_t block_bytes,
                                               bool of_records) noexcept;
 
-// As many coders as there are threads, or as fit in a quarter of the memory; of `auto` in a sixteenth, and none where blocks are
-// so small that it would gain nothing. Nothing: not even one coder fits.
+// Plans as many coders as there are threads, or as fit in a quarter of the memory; of `auto` in a sixteenth, and none where
+// blocks are so small that it would gain nothing. Nothing: not even one coder fits.
 [[nodiscard]] std::optional<PackingPlan> plan_packing(const PackingTerms& terms, const codec::RunCompression& wanted);
 
 // The memory of which coders and places of blocks leave so much, whatever the blocks are.

@@ -1,4 +1,4 @@
-// How the memory of a partition of records is divided. A pure integer function of what is wanted.
+// Divides the memory of a partition of records. A pure integer function of what is wanted.
 //
 //   run buffers | records + index | ... |   one is cut into slices while the next ones are read; where the slices are to be
 //                                           sorted there is one that holds the whole range, or two as large as fit
@@ -32,7 +32,7 @@ inline constexpr unsigned pieces_per_thread = 4;
 inline constexpr std::uint64_t least_slice_block_bytes = std::uint64_t{64} << 10U,
                                most_slice_block_bytes = std::uint64_t{1} << 20U;
 
-// Of such a range; the memory may want smaller ones.
+// Returns the block for such a range; the memory may want smaller ones.
 [[nodiscard]] std::uint64_t slice_block_for(std::uint64_t parts, std::uint64_t range_bytes, std::uint64_t least);
 
 // NotEnoughMemory, with what would do, where even the smallest blocks do not fit.

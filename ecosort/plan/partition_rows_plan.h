@@ -1,4 +1,4 @@
-// How the memory of a partition of rows is divided. A pure integer function; lengths of rows show later.
+// Divides the memory of a partition of rows. A pure integer function; lengths of rows show later.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ namespace {
 
 constexpr unsigned one_pass_chunks = records::RecordTable::most_arrays;
 
-// Of the memory, what both phases have besides their buffers.
+// Returns the memory that both phases have besides their buffers.
 std::uint64_t besides(const Plan& plan) { return plan.forecast_bytes + plan.packing.bytes(); }
 
 std::optional<Plan> try_one_pass(Plan plan) {
@@ -62,7 +62,7 @@ std::optional<Plan> try_external(Plan plan, unsigned run_buffers, std::uint32_t 
   return plan;
 }
 
-// Of all ways to divide the memory, the cheapest one.
+// Tries all ways to divide the memory, and returns the cheapest one.
 std::optional<Plan> best_external(const Plan& frame) {
   std::optional<Plan> best;
   for (const unsigned forecast_share : {16U, 8U, 4U}) {
@@ -106,7 +106,7 @@ bool plan_compression(Plan& plan, BlockUse use) {
   const Wanted& wanted = plan.wanted;
   if (wanted.compression.is_none()) return true;
   const RunBlock run_block = choose_run_block(wanted.format.record_size, wanted.memory_bytes, use);
-  // Of all runs, each of which may end within a block, and of what they are merged into.
+  // All runs may end within a block, and so may what they are merged into.
   const std::uint64_t blocks = wanted.size_unknown ? 0 : 2 * (run_blocks_of(run_block, wanted.input_records) + most_counted_runs);
   auto packing = plan_packing({.memory_bytes = wanted.memory_bytes,
                                .threads = std::max(wanted.threads, wanted.threads_of_merge()),
@@ -127,7 +127,7 @@ std::optional<Plan> plan_runs(const Plan& frame) { return frame.wanted.size_unkn
 
 std::uint64_t moved_bytes(const Plan& plan) { return plan.bytes_read + plan.bytes_written; }
 
-// What `auto` may lose with data that cannot be compressed, because coders take memory and run blocks are larger.
+// Returns whether `auto` loses little with data that cannot be compressed, because coders take memory and run blocks are larger.
 bool costs_little(const Plan& packed, const Plan& plain) {
   constexpr std::uint64_t most_percent = 105;
   return moved_bytes(packed) / most_percent <= moved_bytes(plain) / 100;

@@ -16,7 +16,7 @@
 
 namespace ecosort::planner {
 
-// How the drives are asked. Fewer and smaller requests leave a fast drive idle, more and larger ones stand in each other's way.
+// Says how the drives are asked. Fewer and smaller requests leave a fast drive idle, more and larger ones delay each other.
 struct Requests {
   std::uint64_t bytes = std::uint64_t{1} << 20;          // of a read, and of a write to a run, at most; a multiple of 4096
   std::uint64_t output_bytes = std::uint64_t{16} << 20;  // of a write to the output: a whole block unless asked otherwise
@@ -25,7 +25,7 @@ struct Requests {
 inline constexpr std::uint64_t least_request_bytes = std::uint64_t{16} << 10, most_request_bytes = std::uint64_t{64} << 20;
 inline constexpr unsigned most_depth = 256;
 
-// What is wanted. `input_records` of a stream (standard input that is a pipe) is unknown.
+// Says what is wanted.
 struct Wanted {
   records::RecordFormat format;
   std::uint64_t input_records = 0;
@@ -45,7 +45,7 @@ struct Wanted {
   [[nodiscard]] unsigned threads_of_merge() const noexcept { return merge_threads != 0 ? merge_threads : threads; }
 };
 
-// What a run block has at its end (run/run_block.h).
+// Each run block ends with these bytes (run/run_block.h).
 inline constexpr std::uint32_t run_block_trailer_bytes = 16;
 
 // Shape of run files. A run block is the unit of checksums: whole records, zero padding, a trailer.
@@ -108,7 +108,7 @@ struct Merge {
   std::uint64_t waiting_bytes = 0;  // consumed run space that may wait to be given back, of all runs together
   std::uint64_t reserve_bytes = 0;  // output space is reserved in units of this
 
-  // Of the step that writes the output; without intermediate steps these are all of them.
+  // Counts the runs of the step that writes the output; without intermediate steps these are all of them.
   [[nodiscard]] std::uint64_t stored_runs_of_last_step() const noexcept { return steps.back().fan_in - resident_runs; }
 };
 
@@ -125,13 +125,13 @@ struct Plan {
   std::uint32_t most_forecast_stride = 1;  // of a stream, whose stride grows: with more, not even two runs could be merged
   std::uint64_t forecast_bytes = 0;        // memory for the forecast tables
   PackingPlan packing;                     // of stored runs
-  // Of what the plan counts, what is no buffer.
+  // Returns what the plan counts that is no buffer.
   [[nodiscard]] std::uint64_t table_bytes() const noexcept {
     return forecast_bytes + (packing.coders == 0 ? 0 : packing.index_bytes);
   }
   unsigned read_depth = 0, write_depth = 0;
   std::vector<std::uint64_t> runs;  // records of each, in the order of the input; none while the size is unknown
-  // What will move; resident records move once in and once out. Of runs that are compressed, the most.
+  // These bytes will move; resident records move once in and once out. Of runs that are compressed, these are upper bounds.
   std::uint64_t stored_records = 0;
   std::uint64_t run_bytes = 0;       // of all run files after run formation
   std::uint64_t temp_bytes = 0;      // reserved for all run files at their peak: intermediate steps need more

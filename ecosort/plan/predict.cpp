@@ -36,7 +36,7 @@ const Rate* nearest(const Drive& drive, std::string_view mode, std::uint64_t blo
   return best;
 }
 
-// Of run formation in the CPU time: from the kernels' costs, else one half.
+// Returns the share of run formation in the CPU time: from the kernels' costs, else one half.
 double formation_share(const std::map<std::string, double>& kernel_ns) {
   double total = 0, own = 0;
   for (const auto& [name, ns] : kernel_ns) {
@@ -46,8 +46,8 @@ double formation_share(const std::map<std::string, double>& kernel_ns) {
   return total > 0 ? own / total : 0.5;
 }
 
-// Of the merge: records * log2(runs merged). The last step merges all records, the ones before it some of them once more;
-// steps of more runs merge more records.
+// Counts the work of the merge: records * log2(runs merged). The last step merges all records, the ones before it some of them
+// once more; steps of more runs merge more records.
 double comparisons(const Plan& plan) {
   const std::vector<MergeStep>& steps = plan.merge.steps;
   if (steps.empty()) return 0;
@@ -88,7 +88,7 @@ void add_drive_times(PhasePrediction& phase, const Drive& drive, const Plan& pla
     phase.times.emplace_back("drive write", written / writing->write_bytes_per_s);
   const double together = both == nullptr ? 0 : both->read_bytes_per_s + both->write_bytes_per_s;
   if (together <= 0 || read <= 0 || written <= 0) return;
-  // What one direction has more than the other follows alone.
+  // Only one direction moves the surplus, so it moves alone.
   const Rate* const more = read > written ? reading : writing;
   const double rate = more == nullptr ? 0 : read > written ? more->read_bytes_per_s : more->write_bytes_per_s;
   const double rest = rate > 0 ? std::abs(read - written) / rate : 0;
@@ -102,7 +102,8 @@ double slowest(const PhasePrediction& phase, double drive_part, double processor
   return phase.factor * most;
 }
 
-// Where all runs stay in memory the phases do other work, with factors of their own if such a sort was measured.
+// Chooses the factor: where all runs stay in memory the phases do other work, with factors of their own if such a sort was
+// measured.
 double factor_of(const Profile& profile, const std::string& phase, bool in_memory) {
   const auto& factors = profile.time_factor;
   auto found = in_memory ? factors.find(phase == "merge" ? "merge_resident" : "read_and_sort") : factors.end();
@@ -110,7 +111,7 @@ double factor_of(const Profile& profile, const std::string& phase, bool in_memor
   return found == factors.end() ? 1.0 : found->second;
 }
 
-// What compression changes: what is moved of runs, and the work of coders in each phase.
+// Says what compression changes: what is moved of runs, and the work of coders in each phase.
 struct Packing {
   RunTraffic traffic;
   double formation_s = 0, merge_s = 0;  // of threads
@@ -166,7 +167,7 @@ std::string absent_because(const Plan& plan, const Profile& profile) {
   return profile.cpu ? "" : "the profile has no model of the processor: ecosort-tune fit RUNS...";
 }
 
-// Of a profile that has what it takes.
+// The profile has all that it takes.
 Prediction predict_with(const Plan& plan, const Profile& profile, const Packing& packing) {
   Prediction found{.phases = phases_of(plan, packing.traffic), .joules = {}, .packing = {}, .notes = notes_of(profile)};
   for (const PhasePrediction& phase : found.phases) found.bytes_moved += phase.bytes_read + phase.bytes_written;

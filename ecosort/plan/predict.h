@@ -1,4 +1,4 @@
-// What a planned sort will take on the machine of a profile: seconds, CPU seconds, joules, and what limits it.
+// Predicts what a planned sort will take on the machine of a profile: seconds, CPU seconds, joules, and what limits it.
 //
 // By the terms to which ecosort-tune fits its models (tuning/ecosort_tuning/model.py, resources.py, runs.py); a test holds both
 // against each other. A phase takes as long as its slowest resource, times a factor from measured runs.
@@ -28,7 +28,7 @@ struct PhasePrediction {
   [[nodiscard]] const std::string& bottleneck() const;
 };
 
-// What is assumed of runs that are compressed. CPU seconds are among those of the prediction.
+// Says what is assumed of runs that are compressed. CPU seconds are among those of the prediction.
 struct PackingPrediction {
   std::string codec;
   bool transposes = false;
@@ -56,9 +56,9 @@ struct Forecast {
   std::string absent;
 };
 
-// Of runs that are stored as they are.
+// The runs are stored as they are.
 [[nodiscard]] Forecast predict(const Plan& plan, const Profile& profile);
-// Of runs that are compressed as a sample says (job/predict.h takes it).
+// The runs are compressed as a sample says (job/predict.h takes it).
 [[nodiscard]] Forecast predict(const Plan& plan, const Profile& profile, const SampledPacking& packed);
 
 }  // namespace ecosort::planner

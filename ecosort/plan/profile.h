@@ -1,4 +1,4 @@
-// What ecosort-tune found out about a machine: one file, ecosort.profile/2, believed as a whole or not at all.
+// A profile holds what ecosort-tune found out about a machine: one file, ecosort.profile/2, believed as a whole or not at all.
 //
 // Plain values; the format of the file (TOML) stays in read_profile.cpp.
 #pragma once
@@ -20,8 +20,8 @@ struct MachineIdentity {
 // Reads /etc/machine-id, /proc/cpuinfo and /proc/meminfo below `root` (tests give a tree of their own).
 [[nodiscard]] MachineIdentity this_machine(const std::string& root = "");
 
-// What tells `theirs` from the machine `here`; nothing if they are the same. An unknown installation fits every one, and memory
-// that the kernel counts differs a little from version to version: 2 % are allowed.
+// Says in what `theirs` differs from the machine `here`; nothing if they are the same. An unknown installation fits every one,
+// and memory that the kernel counts differs a little from version to version: 2 % are allowed.
 [[nodiscard]] std::optional<std::string> difference(const MachineIdentity& here, const MachineIdentity& theirs);
 
 // One way to use a drive: "read", "write", "mixed" (both at the same time) or "random" (blocks anywhere are read).

@@ -45,7 +45,7 @@ class Part {
     return static_cast<std::uint64_t>(number);
   }
 
-  // Not negative; TOML tells 1 from 1.0, we do not.
+  // Not negative; TOML distinguishes 1 and 1.0, we do not.
   [[nodiscard]] double real(std::string_view name) const {
     const toml::node* const node = table_.get(name);
     if (node == nullptr) wrong(name, "missing");

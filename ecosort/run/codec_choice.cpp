@@ -7,9 +7,9 @@
 namespace ecosort::run {
 namespace {
 
-// What a codec must gain to be worth its risk: what is predicted is a few percent off.
+// A codec must gain so much to be worth its risk: what is predicted is a few percent off.
 constexpr double least_gain = 0.05;
-// Of the shorter one of work and drives, what is not done at the same time: the first run is read before anything is sorted.
+// The shorter one of work and drives is not done at the same time for so much: the first run is read before anything is sorted.
 constexpr double apart = 0.1;
 // Measured on sorted blocks of logs, CSV and gensort records: lz4 decodes in 0.17 to 0.3 of the time it encodes in, zstd in 0.4.
 constexpr double unpack_share = 0.4;

@@ -1,4 +1,4 @@
-// Which codec pays for a run: fewer bytes for the drives against more work for the processors. Pure.
+// Chooses the codec that pays for a run: fewer bytes for the drives against more work for the processors. Pure.
 //
 //   time of a phase = the longer of the drives' and the processors', and a part of the other one, which never overlaps all of it
 //
@@ -18,7 +18,7 @@
 
 namespace ecosort::run {
 
-// What was seen so far. Seconds per byte.
+// Holds what was seen so far. Seconds per byte.
 struct Pace {
   double drive_s = 0;    // of a byte moved, while requests were under way; 0: nothing is known
   double compute_s = 0;  // of a byte of input, by all threads together
@@ -26,7 +26,7 @@ struct Pace {
   bool reads_input = true;  // from the drives; else it comes as a stream
 };
 
-// What a codec made of a block of the run. Seconds of one thread per plain byte.
+// Says what a codec made of a block of the run. Seconds of one thread per plain byte.
 struct Trial {
   PackTerms terms;
   double ratio = 1;  // plain bytes per stored byte
@@ -46,8 +46,8 @@ struct CodecChoice {
 // they are and by columns.
 [[nodiscard]] std::vector<PackTerms> ways_to_pack(const codec::RunCompression& wanted, std::uint32_t record_size);
 
-// What a run gets by trials of all these ways: with `auto` as above; else what shrinks most, and without trials what was asked
-// for.
+// Chooses what a run gets by trials of all these ways: with `auto` as above; else what shrinks most, and without trials what was
+// asked for.
 [[nodiscard]] CodecChoice choose_terms(const planner::PackingPlan& plan, const Pace& pace, std::span<const Trial> trials);
 
 }  // namespace ecosort::run

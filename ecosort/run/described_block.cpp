@@ -10,7 +10,7 @@ namespace ecosort::run {
 
 namespace {
 
-// What an intact block holds, which is made what it was. Nothing: it is none.
+// Returns what an intact block holds, which is made what it was. Nothing: it is none.
 std::optional<BlockContents> unpacked(const Description& d, const std::byte* data, std::uint64_t stored_bytes, std::byte* to,
                                       RunPacker* coders) {
   if (stored_bytes < d.block_bytes) return coders->unpack(data, stored_bytes, to, d.block_bytes);

@@ -49,7 +49,7 @@ void set_flags(Description& description, std::uint64_t flags) {
   if ((flags & first_row_flag) != 0) description.first_row.emplace();
 }
 
-// What the arithmetic of a Description takes for granted, and what every run has.
+// Checks what the arithmetic of a Description takes for granted, and what every run has.
 bool is_consistent(const Description& d) {
   const bool has_blocks = d.block_bytes % page_bytes == 0 && d.block_bytes > 0 && d.block_bytes <= UINT32_MAX;
   if (!has_blocks || d.head_bytes % page_bytes != 0 || d.head_bytes > most_head_bytes || d.bytes == 0 || d.bytes > most_bytes)

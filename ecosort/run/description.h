@@ -1,4 +1,4 @@
-// What a run says of itself, so that it can be merged without the job that made it. FORMAT.md has it byte for byte.
+// A run says this of itself, so that it can be merged without the job that made it. FORMAT.md has it byte for byte.
 //
 //   run file of a job | description, zeros | run block | run block | ...                 in the direction of the run
 //                     | description, zeros | block | block | ... | places of the blocks |   packed (block_places.h)
@@ -48,9 +48,8 @@ struct Description {
   std::optional<std::string> first_row = {};  // of CSV: where the columns are
   // Blocks may be packed (packed_block.h), with this codec or lz4; none: each has block_bytes.
   codec::BlockCodec codec = codec::BlockCodec::none;
-  std::uint64_t stored_bytes = 0;  // that packed blocks take together
-  std::vector<std::uint32_t> ends =
-      {};  // of packed blocks, in pages; not part of the description: whoever reads blocks reads them
+  std::uint64_t stored_bytes = 0;        // that packed blocks take together
+  std::vector<std::uint32_t> ends = {};  // of packed blocks, in pages; not part of the description: a reader of blocks reads them
 
   [[nodiscard]] bool has_rows() const noexcept { return format != Format::records; }
   [[nodiscard]] std::uint64_t records_per_block() const noexcept { return (block_bytes - trailer_bytes) / record_size; }
@@ -63,7 +62,7 @@ struct Description {
     return std::min(full, bytes - block * full);
   }
   [[nodiscard]] bool is_packed() const noexcept { return codec != codec::BlockCodec::none; }
-  // Where blocks [first, first + count) lie in the file, in the direction of the run, and what they take there.
+  // Returns where blocks [first, first + count) lie in the file, in the direction of the run, and what they take there.
   [[nodiscard]] std::uint64_t place_of(std::uint64_t first, std::uint64_t count) const noexcept {
     if (is_packed()) return head_bytes + begin_of(first);
     return head_bytes + (direction == Direction::forward ? first : blocks() - first - count) * block_bytes;
@@ -94,12 +93,12 @@ void take_places(Description& description, const std::string& name, std::span<co
 // All head_bytes of them.
 [[nodiscard]] std::vector<std::byte> encode(const Description& description);
 
-// How many bytes of the file's beginning decode() wants, by its first page. `name` is told.
+// Returns how many bytes of the file's beginning decode() wants, by its first page. Errors give `name`.
 //
 // UsageError for what is no run, or one of another version; DamagedRun for a description that is damaged. `first` may be shorter
 // than a page.
 [[nodiscard]] std::uint64_t description_bytes(std::span<const std::byte> first, const std::string& name);
-// `bytes`: as many, or more. Whatever stands in them, the numbers fit each other and the arithmetic of this header.
+// `bytes`: as many, or more. Whatever they are, the numbers fit each other and the arithmetic of this header.
 [[nodiscard]] Description decode_description(std::span<const std::byte> bytes, const std::string& name);
 
 }  // namespace ecosort::run

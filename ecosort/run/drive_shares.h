@@ -1,4 +1,4 @@
-// Which of several drives the next piece of the runs goes to: each gets as much as it has room for, in proportion.
+// Chooses which of several drives the next piece of the runs goes to: each gets as much as it has room for, in proportion.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,7 @@ class Forecast {
   // A run that was dropped lies somewhere else, in so many blocks. Of inputs of known size.
   void renew_run(std::size_t run, std::uint64_t run_blocks);
 
-  // Of every so many run blocks the key is kept. While a stream of unknown size comes in that grows, so that the table does not.
+  // Keeps the key of every so many run blocks. While a stream of unknown size comes in that grows, so that the table does not.
   [[nodiscard]] std::uint32_t stride() const noexcept { return stride_; }
   // Once the stream has ended the merge is planned with the stride that is returned, which stays: blocks are multiples of it.
   std::uint32_t fix_stride() noexcept {
@@ -39,7 +39,7 @@ class Forecast {
 
   // Notes with which record a run block begins, if it is a multiple of the stride.
   void set(std::size_t run, std::uint64_t run_block, const records::Encoder& encoder, const std::byte* first);
-  // Of a run block that is a multiple of the stride.
+  // Returns that of a run block that is a multiple of the stride.
   [[nodiscard]] ForecastKey at(std::size_t run, std::uint64_t run_block) const { return runs_[run][run_block / stride_]; }
   [[nodiscard]] std::span<const ForecastKey> keys(std::size_t run) const { return runs_[run]; }
 

@@ -1,4 +1,5 @@
-// What decides the order of records or rows, as the description of a run keeps it (description.h). Equal bytes: the same order.
+// Writes what decides the order of records or rows, as the description of a run keeps it (description.h). Equal bytes: the same
+// order.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 namespace ecosort::run {
 
 [[nodiscard]] std::vector<std::byte> order_bytes(const records::RecordFormat& format);
-// Of a format as it was made, whatever it has learned of inputs since.
+// Describes a format as it was made, whatever it has learned of inputs since.
 [[nodiscard]] std::vector<std::byte> order_bytes(const rows::RowFormat& format);
 
 // UsageError for bytes that are no order: they may be anything.

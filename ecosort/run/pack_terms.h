@@ -1,4 +1,4 @@
-// How the blocks of a run are packed: with which codec, and whether the records of a block are transposed before.
+// Says how the blocks of a run are packed: with which codec, and whether the records of a block are transposed before.
 #pragma once
 
 #include <string>

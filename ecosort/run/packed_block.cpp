@@ -87,7 +87,7 @@ std::size_t PackedBlockCoder::pack(const PackTerms& terms, const std::byte* bloc
   return stored;
 }
 
-// What is decoded goes to the block from a room of its own: the packed bytes may lie where the block will.
+// Decodes into a room of its own, from where it goes to the block: the packed bytes may lie where the block will.
 std::optional<BlockContents> PackedBlockCoder::unpack(const std::byte* packed, std::size_t stored_bytes, std::byte* block,
                                                       std::size_t block_bytes) {
   Head head;

@@ -16,7 +16,7 @@
 
 namespace ecosort::run {
 
-// What blocks hold.
+// Says what blocks hold.
 struct BlockShape {
   std::size_t block_bytes = 0;
   std::uint32_t record_size = 0;  // of records, which may be transposed; 0: rows of any length
@@ -34,10 +34,10 @@ class PackedBlockCoder {
   [[nodiscard]] std::size_t pack(const PackTerms& terms, const std::byte* block, BlockContents contents, std::uint64_t seed,
                                  std::byte* to);
 
-  // What a packed block takes of these, before it is made whole pages.
+  // Returns what a packed block takes of these, before it is made whole pages.
   [[nodiscard]] static std::size_t sealed_bytes(const std::byte* packed) noexcept;
 
-  // How many bytes they would take.
+  // Returns how many bytes they would take.
   [[nodiscard]] std::size_t try_out(const PackTerms& terms, const std::byte* block, BlockContents contents);
 
   // The records of a packed block that is intact in `stored_bytes` go to `block`, which may be where it is, or overlap it.

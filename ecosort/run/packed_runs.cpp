@@ -8,8 +8,8 @@
 #include "base/errors.h"
 
 namespace ecosort::run {
-// Where less space was reserved than the run may take, and the rest is not there. What whoever has begun the sort can do stands
-// there, too; a job that outlives it says that itself.
+// Throws again where less space was reserved than the run may take, and the rest is not there. The message also says what the
+// user can do; a job that outlives it says that itself.
 void PackedRuns::throw_again(const IoError& error) const {
   if (!assumes_ratio() || !io::is_full(error.error_number())) throw;
   const char* const way_on = head_bytes() > 0 ? "" : "; assume a smaller ratio, or give more temporary space";

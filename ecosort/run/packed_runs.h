@@ -16,13 +16,13 @@ namespace ecosort::run {
 // Coordinator only, but for unpack() and what run_store.h permits other threads.
 class PackedRuns : public RunStore {
  public:
-  // What packs the blocks of a run; null: they are stored as they are.
+  // Returns what packs the blocks of a run; null: they are stored as they are.
   [[nodiscard]] RunPacker* packer_of(std::size_t number) const { return run(number).is_packed ? packer_ : nullptr; }
 
   // The next block of a packed run takes so many bytes of whole pages, fewer than the block where it was packed, with this codec.
   void append_packed(std::size_t number, std::size_t plain_bytes, std::size_t stored_bytes, codec::BlockCodec codec);
 
-  // Whether the block is on the drive as RunPacker::pack() made it.
+  // Returns whether the block is on the drive as RunPacker::pack() made it.
   [[nodiscard]] bool is_packed(const StoredRun& run, std::uint64_t block) const noexcept {
     return run.is_packed && stored_bytes(run, block) < block_bytes();
   }
@@ -38,17 +38,17 @@ class PackedRuns : public RunStore {
   // The description of a complete run, and where its blocks are packed their table. Not durable by itself. IoError as above.
   [[nodiscard]] Task<void> write_description(std::size_t number, Description description);
 
-  // All blocks were appended and written, perhaps fewer than foreseen.
+  // All blocks were appended and written, perhaps fewer than planned.
   void complete_run(std::size_t number, std::uint64_t blocks) { shorten(number, blocks); }
 
-  // Of runs of a job. One that was adopted and has nothing in it yet is packed, where there is a packer, and room for the places
-  // of its blocks besides `other_places` that are not in memory now but will be together with these.
+  // Serves runs of a job. One that was adopted and has nothing in it yet is packed, where there is a packer, and room for the
+  // places of its blocks besides `other_places` that are not in memory now but will be together with these.
   void pack_where_possible(std::size_t number, std::uint64_t other_places = 0);
   // One that was adopted from its block `first_block` on is packed, in so many bytes: reads where its blocks are. DamagedRun,
   // NotEnoughMemory.
   [[nodiscard]] Task<void> find_packed(std::size_t number, std::uint64_t first_block, std::uint64_t stored_bytes);
 
-  // Of the places of packed blocks.
+  // Returns that of the places of packed blocks.
   [[nodiscard]] std::uint64_t peak_index_bytes() const noexcept { return peak_places_ * planner::place_bytes; }
 
  protected:
@@ -68,7 +68,7 @@ class PackedRuns : public RunStore {
   void reserve_promised(std::size_t number);
 
  private:
-  // Whether less space is reserved for packed runs than they may take.
+  // Returns whether less space is reserved for packed runs than they may take.
   [[nodiscard]] bool assumes_ratio() const noexcept { return packer_ != nullptr && packer_->plan().assumed_ratio > 0; }
   [[nodiscard]] bool has_room_for_places(std::uint64_t blocks) const noexcept;
   void check_room_for_places(std::uint64_t blocks) const;

@@ -1,5 +1,5 @@
-// What codecs make of the blocks of runs, by stretches of the input: each is sorted as a run is, and some of its blocks are
-// packed and unpacked.
+// Samples what codecs make of the blocks of runs, by stretches of the input: each is sorted as a run is, and some of its blocks
+// are packed and unpacked.
 //
 //   stretch   | first quarter | second |              half | a run of each length: its beginning, sorted by itself
 //
@@ -23,20 +23,20 @@ namespace ecosort::run {
 // One thread. Takes memory for blocks, a coder, and two indexes of a stretch.
 class PackingSample {
  public:
-  // Of runs as the plan packs them, by stretches of so many records.
+  // Samples runs as the plan packs them, by stretches of so many records.
   PackingSample(const planner::Plan& plan, std::uint64_t stretch_records);
 
-  // Records that stand in the input one behind the other.
+  // Records that follow each other in the input.
   void add(std::span<const std::byte> stretch);
 
-  // What each codec that may be chosen makes of runs of so many records. Empty: there was nothing to pack.
+  // Returns what each codec that may be chosen makes of runs of so many records. Empty: there was nothing to pack.
   [[nodiscard]] std::vector<Trial> trials(std::uint64_t run_records) const;
 
   // Runs that are packed in this way, which is among the trials; or not at all.
   [[nodiscard]] planner::SampledPacking packed(const CodecChoice& choice) const;
 
  private:
-  // Of one way to pack.
+  // Measures one way to pack.
   struct Measured {
     PackTerms terms;
     std::vector<std::vector<double>> block_bytes;  // for each of the lengths

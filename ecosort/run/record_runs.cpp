@@ -42,7 +42,7 @@ void RecordRuns::open_run_blocks(const run::StoredRun& run, std::uint64_t record
     for (std::uint64_t i = 0; i < count; ++i) check(run, first + i, block_in(memory, count, i));
     return;
   }
-  // What is packed is smaller: no block reaches what of later ones is still to be looked at.
+  // Packed blocks are smaller: no block reaches what of later ones is still to be looked at.
   const std::byte* from = memory + count * run_block_.bytes - stored_bytes(run, first, count);
   for (std::uint64_t block = first; block < first + count; ++block, memory += run_block_.bytes) {
     check(run, block, from);

@@ -108,7 +108,7 @@ Task<run::BlockContents> RowRuns::read_in_input(const RowRun& run, std::uint64_t
   co_return run::BlockContents{static_cast<std::uint32_t>(used), static_cast<std::uint32_t>(carried)};
 }
 
-// What a program has read of its input cannot be known to be of no more use to it.
+// Keeps what a program may still read: what it has read of its input cannot be known to be of no more use to it.
 Task<void> RowRuns::give_back(const RowRun& run, std::uint64_t first, std::uint64_t until) {
   if (run.in_input || run.is_compressed || keeps_runs_) co_return;
   co_await release(run.stored, first, until);

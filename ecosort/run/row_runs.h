@@ -17,7 +17,7 @@
 
 namespace ecosort::lines {
 
-// Where rows lie that came in order: a range of an input, which is a run that no one wrote.
+// Says where rows lie that came in order: a range of an input, which is a run that no one wrote.
 //
 //   file   |      |  rows ......................... |
 //   blocks    | 0         | 1         | 2         |     begin at whole pages of the file, so that they can be read past its cache
@@ -70,22 +70,22 @@ class RowRuns final : public run::PackedRuns {
   // The same in an empty file of the caller's; `number` is that of the run in its job. `other_places`: as pack_where_possible()
   // has them.
   [[nodiscard]] RowRun create_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes, std::uint64_t other_places = 0);
-  // The same, its blocks as they are.
+  // Creates it in this file, its blocks as they are.
   [[nodiscard]] RowRun create_plain_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes);
   // Run `number` of the job, complete in this file; its blocks are packed in so many bytes, or lie as they are (0). DamagedRun.
   [[nodiscard]] Task<void> adopt(RowRun& run, io::FilePtr file, std::uint64_t number, std::uint64_t packed_bytes);
 
-  // All is put: `bytes` of lines, perhaps fewer than foreseen. Gives back what the run does not need, or waits for the program.
+  // All is put: `bytes` of lines, perhaps fewer than planned. Gives back what the run does not need, or waits for the program.
   [[nodiscard]] Task<void> complete(RowRun& run, std::uint64_t bytes);
 
   // Writes a block that was sealed; of a compressed run the next one; of a packed run one that was appended.
   [[nodiscard]] Task<void> write_block(const RowRun& run, std::uint64_t block, std::byte* data);
   // Reads a block, and checks it on the coordinator, which has little else to do. Of a compressed run the next one, and the last
-  // one only when the program has ended well. Such a run gives its space back then, all at once. What a packed block holds
-  // unpack() tells.
+  // one only when the program has ended well. Such a run gives its space back then, all at once. unpack() returns what a packed
+  // block holds.
   [[nodiscard]] Task<run::BlockContents> read_checked(RowRun& run, std::uint64_t block, std::byte* data);
 
-  // The same of a run that lies in an input. Where the file was changed meanwhile, the block holds something else: who merges it
+  // Reads from a run that lies in an input. Where the file was changed meanwhile, the block holds something else: who merges it
   // checks order and hash. IoError where the file became shorter.
   [[nodiscard]] Task<run::BlockContents> read_in_input(const RowRun& run, std::uint64_t block, std::byte* data);
 

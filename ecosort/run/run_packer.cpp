@@ -70,7 +70,7 @@ std::vector<Trial> RunPacker::try_all(const std::byte* first_block, BlockContent
   return trials;
 }
 
-// Those of the run before for 1, 2, 4, 8 runs, as long as new ones differ little.
+// Returns those of the run before for 1, 2, 4, 8 runs, as long as new ones differ little.
 std::vector<Trial> RunPacker::trials_of(const std::byte* first_block, BlockContents contents) {
   {
     const std::lock_guard lock(mutex_);

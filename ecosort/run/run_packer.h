@@ -33,10 +33,10 @@ class RunPacker {
 
   [[nodiscard]] const planner::PackingPlan& plan() const noexcept { return plan_; }
 
-  // How fast everything goes, before the next run.
+  // Sets how fast everything goes, before the next run.
   void set_pace(const Pace& pace);
-  // What a run gets that begins with this block. Codecs are tried on it, or on those of later runs while the blocks stay alike:
-  // at most on every eighth.
+  // Returns how a run is packed that begins with this block. Codecs are tried on it, or on those of later runs while the blocks
+  // stay alike: at most on every eighth.
   [[nodiscard]] PackTerms choose(const std::byte* first_block, BlockContents contents);
 
   // PackedBlockCoder::pack() and unpack() by a coder that is free.

@@ -51,7 +51,7 @@ std::shared_ptr<RunFiles> RunStore::new_files(std::uint64_t bytes, io::Caching c
   return files;
 }
 
-// Where the space of a run ends in each of its files.
+// Returns where the space of a run ends in each of its files.
 std::uint64_t RunStore::end_of(const StoredRun& run, std::uint64_t bytes) const {
   std::uint64_t most = 0;
   for (std::uint32_t stripe = 0; stripe < run.stripes().size(); ++stripe)
@@ -188,7 +188,7 @@ void RunStore::shorten(std::size_t number, std::uint64_t blocks) {
   set_space(number, run.head_bytes + bytes + run.places_bytes);
 }
 
-// Where another run follows, the space between them stays until that is closed, too.
+// The space between two runs stays, where another one follows, until that is closed, too.
 void RunStore::set_end(StoredRun& run, std::uint64_t bytes, bool is_cut) {
   if (run.end < run.files->end) return;
   for (std::uint32_t stripe = 0; is_cut && stripe < run.stripes().size(); ++stripe)

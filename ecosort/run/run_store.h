@@ -90,7 +90,7 @@ class RunStore {
   [[nodiscard]] std::uint64_t head_bytes() const noexcept { return kept_.head_bytes; }
   [[nodiscard]] Direction direction() const noexcept { return kept_.direction; }
 
-  // Where block i of `blocks` that follow each other in the run stands in memory that holds them.
+  // Returns where block i of `blocks` that follow each other in the run is in memory that holds them.
   [[nodiscard]] std::byte* block_in(std::byte* memory, std::uint64_t blocks, std::uint64_t i) const noexcept {
     return memory + (kept_.direction == Direction::forward ? i : blocks - 1 - i) * block_bytes_;
   }
@@ -105,15 +105,15 @@ class RunStore {
   [[nodiscard]] Task<void> write(std::size_t number, std::uint64_t first_block, std::byte* data, std::size_t size);
   [[nodiscard]] Task<void> read(std::size_t number, std::uint64_t first_block, std::byte* data, std::size_t size);
 
-  // Of a complete run with such a table: bytes that its blocks take. 0: they lie as they are.
+  // Returns what the blocks of a complete run with such a table take. 0: they lie as they are.
   [[nodiscard]] std::uint64_t packed_bytes(std::size_t number) const noexcept {
     const StoredRun& run = runs_[number];
     return run.places_bytes == 0 ? 0 : offset_of(run, run.blocks);
   }
 
-  // Of blocks [0, until), what was not given back yet, in bytes.
+  // Returns what was not given back yet of blocks [0, until), in bytes.
   [[nodiscard]] std::uint64_t waiting_bytes(std::size_t number, std::uint64_t until) const;
-  // Where a block of a run that goes forward lies in its file, of one that lies whole.
+  // Returns where a block of a run that goes forward lies in its file, of one that lies whole.
   [[nodiscard]] std::uint64_t begin_in_file(std::size_t number, std::uint64_t block) const noexcept {
     return front_of(runs_[number]) + offset_of(runs_[number], block);
   }
@@ -125,7 +125,7 @@ class RunStore {
   }
   // Waits until every release that is under way has been done.
   [[nodiscard]] Task<void> released();
-  // Of a complete run that goes forward and lies whole. Until it is back the store only knows what space it takes.
+  // Lends a complete run that goes forward and lies whole. Until it is back the store only knows what space it takes.
   [[nodiscard]] LentRun lend(std::size_t number);
   void take_back(std::size_t number, LentRun lent);
   // No one needs it here any more: an unnamed file gives back what it still takes, once no other run lies in it. Nothing where it
@@ -161,7 +161,7 @@ class RunStore {
   // The next block of a packed run takes so many bytes: whole pages.
   void append(std::size_t number, std::size_t stored_bytes, codec::BlockCodec codec);
   void forget_places(std::size_t number) noexcept { std::vector<std::uint32_t>().swap(runs_[number].ends); }
-  // Whether one more run may have files of its own.
+  // Returns whether one more run may have files of its own.
   [[nodiscard]] bool may_open_more() const noexcept;
   // The file of one whose blocks a program compresses.
   [[nodiscard]] std::size_t create_compressed_run();
@@ -180,7 +180,7 @@ class RunStore {
   [[nodiscard]] io::Reactor& reactor() const noexcept { return reactor_; }
 
  private:
-  // Where its blocks begin in each of its files.
+  // Returns where its blocks begin in each of its files.
   [[nodiscard]] static std::uint64_t front_of(const StoredRun& run) noexcept { return run.begin + run.head_bytes; }
   // Files that have room for one more run, because no more may be open; null: it gets its own.
   [[nodiscard]] std::shared_ptr<RunFiles> files_to_share();
@@ -191,12 +191,12 @@ class RunStore {
   void set_end(StoredRun& run, std::uint64_t bytes, bool is_cut);
   [[nodiscard]] StoredRun create_files(std::uint64_t bytes, std::uint64_t reserved_bytes);
   [[nodiscard]] std::size_t add(StoredRun run, std::uint64_t identity, std::uint64_t first_block, std::uint64_t space_bytes);
-  // Where a block begins in the bytes of a run that goes forward.
+  // Returns where a block begins in the bytes of a run that goes forward.
   [[nodiscard]] std::uint64_t offset_of(const StoredRun& run, std::uint64_t block) const noexcept {
     if (!run.is_packed) return block * block_bytes_;
     return block == 0 ? 0 : std::uint64_t{run.ends[block - 1]} * page_bytes;
   }
-  // Where blocks that begin with this one, and take `size` bytes, lie in the bytes of the run.
+  // Returns where blocks that begin with this one, and take `size` bytes, lie in the bytes of the run.
   [[nodiscard]] std::uint64_t place_of(const StoredRun& run, std::uint64_t first_block, std::uint64_t size) const noexcept;
   Task<void> write_at(const io::File& file, std::uint64_t offset, std::vector<std::byte> bytes);
   Task<void> move(io::Operation operation, std::size_t number, std::uint64_t first_block, std::byte* data, std::uint64_t size);

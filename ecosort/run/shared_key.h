@@ -36,7 +36,7 @@ class SharedKey {
  public:
   [[nodiscard]] std::uint64_t depth() const noexcept { return depth_; }
 
-  // How many records of the next run to show to take_in().
+  // Returns how many records of the next run to show to take_in().
   [[nodiscard]] std::uint64_t sample_size(const records::Encoder& encoder) const noexcept;
 
   // Takes in a sorted run by records of it in their order: the first, the last and those between that were asked for, evenly

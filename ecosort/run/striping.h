@@ -1,4 +1,4 @@
-// Where the bytes of a run lie: in one file, or striped over one in each directory (the application's own RAID-0). Fuller
+// Decides where the bytes of a run lie: in one file, or striped over one in each directory (the application's own RAID-0). Fuller
 // directories get less.
 //
 //   striped   unit u of a run lies in the file of directory pattern[u mod 64], behind the units that lie there already
@@ -33,7 +33,7 @@ class Striping {
 
   // The contiguous piece of a run's bytes at `offset`, at most `size` long.
   [[nodiscard]] Piece locate(std::uint64_t offset, std::uint64_t size) const;
-  // How many of the first `run_bytes` of a run lie in that stripe.
+  // Returns how many of the first `run_bytes` of a run lie in that stripe.
   [[nodiscard]] std::uint64_t stripe_bytes(std::uint32_t stripe, std::uint64_t run_bytes) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a record looks like to the kernels: the leading bytes of its key, and where it is.
+// An entry shows the kernels of a record the leading bytes of its key, and where it is.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Where a sequence stops ascending. Pure computation, inside the thread pool.
+// Finds where a sequence stops ascending. Pure computation, inside the thread pool.
 #pragma once
 
 #include <algorithm>

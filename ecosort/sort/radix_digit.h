@@ -1,4 +1,4 @@
-// Which bits of the 96-bit key (prefix, extension) a radix pass looks at.
+// A digit is the bits of the 96-bit key (prefix, extension) that a radix pass looks at.
 //
 // Only bits that differ somewhere in the range can order it, and text leaves holes between them: the bytes of ASCII keys never
 // use their top bit. A digit therefore collects the most significant differing bits from a few segments of the key. Entries that
@@ -51,7 +51,7 @@ struct DigitPlan {
   [[nodiscard]] std::size_t values() const noexcept { return std::size_t{1} << bits; }
   // The bits of `differing` that still order entries of equal digit.
   [[nodiscard]] KeyBits remaining(KeyBits differing) const noexcept;
-  // Whether the digit orders entries that differ in these bits: no differing bit is above its lowest without being in it.
+  // Returns whether the digit orders entries that differ in these bits: no differing bit is above its lowest without being in it.
   [[nodiscard]] bool leads(KeyBits differing) const noexcept;
 
  private:

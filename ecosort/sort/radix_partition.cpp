@@ -37,7 +37,8 @@ std::vector<Entry> take_sample(const Entry* entries, std::size_t n, std::size_t 
   return sample;
 }
 
-// Whether a quarter of the sample lies in digits that hold many times their share, though the prefixes themselves are different.
+// Returns whether a quarter of the sample lies in digits that hold many times their share, though the prefixes themselves are
+// different.
 bool is_skewed(std::vector<Entry> sample, const DigitPlan& plan) {
   std::sort(sample.begin(), sample.end(), key_less);
   const std::size_t crowd = 16 + 8 * sample.size() / plan.values();

@@ -12,7 +12,7 @@
 
 namespace ecosort::records {
 
-// How entries[0..n) lie before a pass.
+// Describes how entries[0..n) lie before a pass.
 struct RangeOrder {
   KeyBits differing;
   bool ascending = true;            // no entry is less than the one before it

@@ -120,7 +120,7 @@ void produce_blocks(std::uint64_t records, const BlockFileOptions& options, cons
   });
 }
 
-// Reserving the space first tells a full disk from the start and makes writing faster on ext4, where a write that extends the
+// Reserving the space first shows a full disk from the start and makes writing faster on ext4, where a write that extends the
 // file excludes all others (the same 2 GB: 1.71 s, without 2.07 s). The last block is written up to a whole page, as direct
 // transfers want it, and the surplus cut off.
 void write_positions(PlainFile& file, std::uint64_t records, const BlockFileOptions& options, const Produce& produce) {

@@ -176,7 +176,7 @@ const SkewTable& skew_table(bool ascii) {
   return ascii ? ascii_table : binary_table;
 }
 
-// Which bits of the first eight key bytes, in memory order, come from the table: whole characters,
+// Returns which bits of the first eight key bytes, in memory order, come from the table: whole characters,
 std::uint64_t ascii_skew_mask(std::uint64_t low) noexcept {
   const std::uint64_t characters = low >> 32 & 7;
   return characters > 6 ? 0 : (std::uint64_t{1} << 8 * characters) - 1;

@@ -60,11 +60,11 @@ class GensortRecords {
   GensortRandom random_;  // its state
 };
 
-// Whether `record` (100 bytes) is one that the generator makes, with whatever key: an ASCII record ends with CR LF, and the rest
-// of a binary one follows from the generator's recurrence. One in 2^16 random records looks like an ASCII one.
+// Returns whether `record` (100 bytes) is one that the generator makes, with whatever key: an ASCII record ends with CR LF, and
+// the rest of a binary one follows from the generator's recurrence. One in 2^16 random records looks like an ASCII one.
 [[nodiscard]] bool looks_generated(const std::byte* record) noexcept;
 
-// Which of the 129 key prefixes record `number` gets in a skewed set: 0 ... 60, 64 ... 124 or 128.
+// Returns which of the 129 key prefixes record `number` gets in a skewed set: 0 ... 60, 64 ... 124 or 128.
 [[nodiscard]] unsigned skew_index(uint128 number) noexcept;
 
 }  // namespace ecosort::records

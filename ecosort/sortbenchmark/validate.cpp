@@ -33,7 +33,7 @@ struct OrderCounts {
   std::uint64_t unordered = 0, duplicates = 0;
 };
 
-// Of neighbours within records[0, count).
+// Counts neighbours within records[0, count).
 template <KeyCase key_case>
 OrderCounts count_neighbours(const std::byte* records, std::size_t count) noexcept {
   OrderCounts counts;

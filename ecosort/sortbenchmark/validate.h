@@ -15,12 +15,12 @@
 
 namespace ecosort::records {
 
-// How the ten key bytes are compared: as unsigned bytes, or with A-Z taken for a-z.
+// Says how the ten key bytes are compared: as unsigned bytes, or with A-Z taken for a-z.
 enum class KeyCase : std::uint8_t { exact, ignored };
 
 inline constexpr std::size_t summary_bytes = 280;
 
-// What is known about consecutive records. Default: of no records.
+// Sums up consecutive records. Default: of no records.
 struct PartitionSummary {
   uint128 first_unordered = 0;  // index of the first record whose key is below its predecessor's; 0: none (record 0 has none)
   uint128 unordered = 0;        // neighbours with key(previous) > key(next)
@@ -40,7 +40,7 @@ struct PartitionSummary {
   friend bool operator==(const PartitionSummary&, const PartitionSummary&) = default;
 };
 
-// Of records[0, 100 * count); no alignment needed. Thread-safe.
+// Summarizes records[0, 100 * count); no alignment needed. Thread-safe.
 [[nodiscard]] PartitionSummary summarize(const std::byte* records, std::size_t count, KeyCase key_case);
 
 }  // namespace ecosort::records

@@ -33,7 +33,7 @@ extern "C" {
 typedef enum ecosort_status {
   ECOSORT_OK = 0,
   ECOSORT_NOT_IN_ORDER = 1, /* verification failed */
-  ECOSORT_USAGE = 2,        /* a wrong wish, a bad input, too little memory or space */
+  ECOSORT_USAGE = 2,        /* invalid options, a bad input, too little memory or space */
   ECOSORT_IO = 3,           /* a failed call, a damaged run, a changed input */
   ECOSORT_INTERNAL = 4,     /* a bug, or no memory for the interface itself */
   ECOSORT_INTERRUPTED = 5   /* the callback asked to stop */
@@ -43,9 +43,9 @@ typedef struct ecosort_request ecosort_request;
 typedef struct ecosort_error ecosort_error;
 typedef struct ecosort_sorter ecosort_sorter;
 
-/* Every function takes NULL for a handle or a text as a wrong wish (ECOSORT_USAGE); those that free one ignore it. */
+/* Every function takes NULL for a handle or a text as invalid (ECOSORT_USAGE); those that free one ignore it. */
 
-/* A request from its JSON: the schema is what `ecosort manual request` prints. NULL on failure: *error, which may be NULL, tells
+/* A request from its JSON: the schema is what `ecosort manual request` prints. NULL on failure: *error, which may be NULL, says
  * what is wrong, and is to be freed by the caller. What the files hold is looked at by ecosort_sort. */
 ECOSORT_C_API ecosort_request* ecosort_request_from_json(const char* json, ecosort_error** error);
 /* Keys as in the JSON; names of files need no quoting here. ECOSORT_INTERNAL: there is no memory. */

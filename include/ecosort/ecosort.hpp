@@ -32,7 +32,7 @@
 
 namespace ecosort {
 
-// What a sort will do; see `ecosort plan`. Sizes are exact.
+// Says what a sort will do; see `ecosort plan`. Sizes are exact.
 struct Plan {
   std::string shape;          // "one pass", "two passes", ...
   std::uint64_t records = 0;  // or 0 for lines and rows, whose number is not known
@@ -47,7 +47,7 @@ struct ValueCounts {
   std::uint64_t empty = 0, unparsable = 0;
 };
 
-// What a sort did.
+// Says what a sort did.
 struct Report {
   std::uint64_t records = 0;      // or lines or rows that were read
   std::uint64_t dropped = 0;      // by `unique`
@@ -74,7 +74,7 @@ class ECOSORT_API Observer {
   virtual void progress(std::uint64_t bytes);
 };
 
-// What sort() would do. Opens and checks the files, creates nothing. UsageError for what cannot work.
+// Plans what sort() would do. Opens and checks the files, creates nothing. UsageError for what cannot work.
 [[nodiscard]] ECOSORT_API Plan plan(const Request& request);
 
 // Sorts, to a file, as a job that outlives crashes, or in place: request.place. Throws UsageError, NotEnoughMemory,

@@ -1,4 +1,4 @@
-// What EcoSort throws. One class per kind of failure; what() is one line for people, without a trailing newline.
+// EcoSort throws these. One class per kind of failure; what() is one line for people, without a trailing newline.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct ECOSORT_API NotSorted : VerificationError {
   std::uint64_t record;
 };
 
-// A wrong wish, a bad input file, or a plan that cannot work. Nothing was changed.
+// Invalid options, a bad input file, or a plan that cannot work. Nothing was changed.
 struct ECOSORT_API UsageError : Error {
   explicit UsageError(const std::string& line) : Error(ExitCode::usage, line) {}
 };
@@ -50,8 +50,8 @@ struct ECOSORT_API NameError : UsageError {
   using UsageError::UsageError;
 };
 
-// What an input holds is not what it was said to be: a row, a header, a column that a key names. No sort of it can come to an
-// end before it is changed, or the wish.
+// An input does not hold what the request says: a row, a header, a column that a key names. No sort of it can come to an end
+// before it is changed, or the request.
 struct ECOSORT_API InputRefused : UsageError {
   using UsageError::UsageError;
 };
@@ -61,7 +61,7 @@ struct ECOSORT_API HeaderUnusable : InputRefused {
   using InputRefused::InputRefused;
 };
 
-// A quote stands in a table where none may. It can be read with quotes that are bytes like others.
+// A quote is in a table where none may be. It can be read with quotes that are bytes like others.
 struct ECOSORT_API QuoteMisplaced : InputRefused {
   using InputRefused::InputRefused;
 };
@@ -71,7 +71,7 @@ struct ECOSORT_API NoSuchPath : InputRefused {
   using InputRefused::InputRefused;
 };
 
-// What was asked to do the I/O does not work here; a pool of threads does everywhere.
+// The backend that was asked for does not work here; a pool of threads does everywhere.
 struct ECOSORT_API BackendUnusable : UsageError {
   using UsageError::UsageError;
 };
@@ -112,7 +112,7 @@ class ECOSORT_API IoError : public Error {
   int errno_;
 };
 
-// What a run holds is not what was written there: it was not used.
+// A run does not hold what was written there: it was not used.
 struct ECOSORT_API DamagedRun : IoError {
   using IoError::IoError;
 };

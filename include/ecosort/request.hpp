@@ -85,7 +85,7 @@ enum class ValueType : std::uint8_t { text, nocase, number, integer, date, versi
 // A value of a row of CSV or JSON lines: "NAME[:TYPE][:desc]". Words behind a colon that are no type belong to the name.
 struct ValueKey {
   // CSV: a column by its name in the header, or by its place as #3, or by its number where there is no header. JSON lines: a
-  // path, such as user.tags[0], where double quotes stand around names that have other signs in them.
+  // path, such as user.tags[0], where double quotes enclose names that have other signs in them.
   std::string name;
   ValueType type = ValueType::text;
   bool descends = false;
@@ -183,7 +183,7 @@ struct Lines {
 };
 
 // Rows go out byte for byte as they came in. Values that are empty (of JSON: missing, or null), or cannot be read as what their
-// key says, stand together behind the others, or in front of them.
+// key says, are together behind the others, or in front of them.
 struct Values {
   std::vector<ValueKey> keys;  // at least one
   bool nulls_first = false;
@@ -222,14 +222,14 @@ struct EnergyTerms {
   double idle_w = 0, core_w = 0, gb_j = 0;
 };
 
-// What is compressed on the way in and out (of lines and rows: gzip, zstd, lz4, xz, bzip2), and the temporary runs of all.
-// Damaged or truncated input is an IoError that tells the place in the compressed file.
+// Says what is compressed on the way in and out (of lines and rows: gzip, zstd, lz4, xz, bzip2), and the temporary runs of all.
+// Damaged or truncated input is an IoError that names the place in the compressed file.
 struct Compression {
   bool decompress = false;      // inputs that are compressed, by their beginning or their name
   std::string output = "none";  // or a name of the above; "auto": by the ending of the output's name (.gz .zst .lz4 .xz .bz2)
   std::optional<int> level;     // of the output; none: the usual one
-  // Of temporary runs: "none", "lz4", "zstd", "zstd:LEVEL"; "auto": for each run what the drives and its first rows show to pay;
-  // empty: "auto" for lines and rows, "none" for records and for jobs that outlive a crash.
+  // Compresses temporary runs: "none", "lz4", "zstd", "zstd:LEVEL"; "auto": for each run what the drives and its first rows show
+  // to pay; empty: "auto" for lines and rows, "none" for records and for jobs that outlive a crash.
   std::string runs;
   std::string program;                // lines: of temporary runs, by a program that reads and writes streams; -d decompresses
   std::uint64_t assumed_ratio = 0;    // thousandths by which runs will shrink: so much less space is reserved; 0: all of it

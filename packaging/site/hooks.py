@@ -1,4 +1,4 @@
-"""What the site has beside docs/: pages that stand elsewhere in the tree, and a page for each manual.
+"""What the site has beside docs/: pages that are elsewhere in the tree, and a page for each manual.
 
 A link that leads out of docs/ leads to the page of that file, if there is one; to any other file of the tree it becomes plain
 text, because the site does not hold it. A link to nothing is an error.
@@ -74,7 +74,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def source_of(place: str) -> str:
-    """Where a page of the site stands in the tree."""
+    """Returns where a page of the site is in the tree."""
     return next((source for source, page in PAGES.items() if page == place), f"docs/{place}")
 
 

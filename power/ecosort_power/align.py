@@ -59,7 +59,7 @@ def _correlation(load: Load, times_s: Floats, watts: Floats, lag_s: float, windo
 
 
 def _best(load: Load, times_s: Floats, watts: Floats, lags: Floats, windows: Floats) -> tuple[float, float, float]:
-    """Where the correlation is highest; the middle of the plateau where several points share it."""
+    """Returns where the correlation is highest; the middle of the plateau where several points share it."""
     grid = [(_correlation(load, times_s, watts, lag, w), lag, w) for w in windows for lag in lags]
     top = max(c for c, _, _ in grid)
     best = [(lag, w) for c, lag, w in grid if c >= top - 1e-9]

@@ -22,13 +22,13 @@ from ecosort_power.validate import Validation
 MAX_HARNESS_SHARE = 0.05
 # A step of the real-time clock during a run (NTP), worth a word because logs are aligned by it.
 MAX_CLOCK_STEP_S = 0.1
-# What others than the command may use of the processors during a run before it is told.
+# Others than the command may use so much of the processors during a run before it is reported.
 MAX_OTHERS_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """What the session has gathered of one run."""
+    """Holds what the session has gathered of one run."""
 
     index: int
     directory: Path
@@ -89,7 +89,7 @@ def assemble(session: Session, pieces: Pieces) -> Run:
 
 
 def _time_only(run: Run) -> Run:
-    """Where the energy may be missing, a meter that failed takes the energy away and leaves the run valid."""
+    """Leaves the run valid: where the energy may be missing, a meter that failed takes only the energy away."""
     failed = [d for e in run.energy or [] for d in e.defects if d.fatal]
     if not failed:
         return run
@@ -144,7 +144,7 @@ def _record_defects(records: int | None, stats: Mapping[str, object] | None) -> 
 
 
 def _others_share(pieces: Pieces) -> float:
-    """What of all processors neither the command nor the harness used while the command ran."""
+    """Returns the share of all processors that neither the command nor the harness used while the command ran."""
     c, seconds = pieces.circumstances, pieces.marks.seconds
     if c.busy_inside is None or seconds <= 0:
         return 0.0

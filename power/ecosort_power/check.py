@@ -116,7 +116,7 @@ def _raw_defects(meter: MeterRecord, readings: list[Reading], where: str) -> Ite
 
 
 def _report_again(path: Path, stored: CheckReport | None) -> Iterator[Defect]:
-    """What the validator printed, read again."""
+    """Reads again what the validator printed."""
     if stored is None:
         return
     try:
@@ -136,7 +136,7 @@ def _input_defects(directory: ResultDirectory, session: Session) -> Iterator[Def
 
 
 def _entry_defects(entry: Entry | None, session: Session) -> Iterator[Defect]:
-    """What joulesort says of the input, against what the validator read."""
+    """Compares what joulesort says of the input with what the validator read."""
     if entry is not None and entry.generated.checksum != session.input_checksum:
         text = f"the generator's checksum of the input is {entry.generated.checksum}, the session's {session.input_checksum}"
         yield Defect("validation-report", text)

@@ -1,4 +1,4 @@
-"""What a stored result may claim in the table of JouleSort results: gathered from its session and runs. Pure."""
+"""Decides what a stored result may claim in the table of JouleSort results: gathered from its session and runs. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def headline_meters(session: Session, meter: str) -> list[MeterRecord]:
 
 
 def scope_remarks(meters: Sequence[MeterRecord]) -> tuple[str, ...]:
-    """Who says that these meters see the wall, where the meter itself cannot know."""
+    """Says who declared that these meters see the wall, where the meter itself cannot know."""
     found = []
     for m in meters:
         spec = parse_spec(m.spec)
@@ -56,7 +56,7 @@ def is_validated(run: Run) -> bool:
 def place(
     session: Session, runs: Sequence[Run], records: int | None, meter: str, scope: Scope, per_joule: float | None
 ) -> Standing:
-    """Where the result stands by what the headline meter says."""
+    """Ranks the result by what the headline meter says."""
     good = valid_runs(runs)
     return standing(
         Claim(

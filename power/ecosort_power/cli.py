@@ -28,7 +28,7 @@ _PAUSE = "Idle seconds right before each run."
 _SETTLE = "Longest wait for the drives to rest; 0: none."
 _PATTERN = "Seconds of a busy/idle pattern that finds the meters' lag before the runs."
 Command = Callable[..., Any]
-# What several commands understand, said once.
+# Several commands have these options.
 _CONFIG = click.option("--config", help="File with named meters (default: ~/.config/ecosort/meters.toml).")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _LOAD = click.option(
@@ -42,7 +42,7 @@ _AMBIENT = click.option("--ambient", "ambient_c", type=_CELSIUS, help="Temperatu
 
 
 def _around_runs(command: Command) -> Command:
-    """What is done before and around the runs of a measurement."""
+    """Adds the options for what is done before and around the runs of a measurement."""
     options = (
         click.option("--idle", "idle_s", type=_SECONDS, default=30.0, show_default=True, help=_IDLE),
         click.option("--pause", "pause_s", type=_SECONDS, default=5.0, show_default=True, help=_PAUSE),
@@ -336,7 +336,7 @@ def _guarded(work: Callable[[], int]) -> int:
 
 
 def _write_anything() -> None:
-    """What a stream cannot hold in its encoding (± in ASCII) is written as an escape and is no error."""
+    """Writes as an escape, without an error, what a stream cannot hold in its encoding (± in ASCII)."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=SPELLED)

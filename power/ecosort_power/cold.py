@@ -20,7 +20,7 @@ _libc.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p]
 _MAP_FAILED = ctypes.c_void_p(-1).value
 _CHUNK_BYTES = 1 << 30
 
-# What may stay in the cache of an input that is called cold.
+# An input that is called cold may have so much in the cache.
 MAX_CACHED_SHARE = 0.001
 # Drives are at rest when they move less than this for REST_S.
 REST_BYTES_PER_S = 1 << 20
@@ -59,7 +59,7 @@ def _resident(fd: int, offset: int, length: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class ColdState:
-    """How the cache was emptied and what was left of the input in it."""
+    """Says how the cache was emptied and what was left of the input in it."""
 
     method: str
     cached_share: float | None

@@ -38,7 +38,7 @@ def headline(meters: Sequence[MeterRecord], summed: bool) -> str | None:
 
 
 def scope_of(meters: Sequence[MeterRecord], name: str | None) -> Scope:
-    """Of a meter or of a sum of meters. A simulated one is nowhere, whatever was said of it."""
+    """Returns the scope of a meter or of a sum of meters. A simulated one is nowhere, whatever was said of it."""
     parts = [m.capabilities for m in meters if name is not None and m.name in name.split("+")]
     if any(c.simulated for c in parts):
         return Scope.SIMULATED

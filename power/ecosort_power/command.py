@@ -136,7 +136,7 @@ def last_words(directory: Path) -> str:
 
 
 def quoted(words: Sequence[str]) -> str:
-    r"""As a shell takes it; bytes that are not UTF-8 as bash, ksh and zsh write them: $'in\xff'."""
+    r"""Quotes words for a shell; bytes that are not UTF-8 as bash, ksh and zsh write them: $'in\xff'."""
     return " ".join(map(_quoted, words))
 
 

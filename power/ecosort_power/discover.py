@@ -1,4 +1,4 @@
-"""What meters there are: on this machine, configured, and which one `--meter auto` takes."""
+"""Lists what meters there are: on this machine, configured, and which one `--meter auto` takes."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from ecosort_power.plausible import LEAST_W, implausible
 from ecosort_power.probe import Probe, run_probe
 from ecosort_power.reading import Capabilities, Reading, screen
 
-# Lengths that are shown where nothing tells how long a run takes.
+# Lengths that are shown where no one knows how long a run takes.
 LENGTHS_S = (10.0, 60.0, 600.0)
 GOOD_SHARE = 0.02  # an uncertainty above it is worth a warning
 
@@ -112,7 +112,7 @@ def _now(name: str, capabilities: Capabilities, first: Reading | None) -> Check:
 
 
 def _with_probe(capabilities: Capabilities, found: Probe) -> Capabilities:
-    """What the meter says of itself, else what was seen."""
+    """Returns what the meter says of itself, else what was seen."""
     return replace(
         capabilities,
         update_s=capabilities.update_s if capabilities.update_s is not None else found.update_s,

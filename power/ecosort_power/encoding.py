@@ -23,7 +23,7 @@ def _escape(sign: str) -> str:
 
 
 def _spell(error: UnicodeError) -> tuple[str, int]:
-    """What an encoding cannot hold, as an escape."""
+    """Writes as an escape what an encoding cannot hold."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(map(_escape, error.object[error.start : error.end])), error.end

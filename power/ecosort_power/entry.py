@@ -1,4 +1,6 @@
-"""What `joulesort` knows of a result beyond its runs: category, how the inputs were made, the skewed run. In DIR/entry.json."""
+"""Keeps what `joulesort` knows of a result beyond its runs: category, how the inputs were made, the skewed run. In
+DIR/entry.json.
+"""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Equipment:
             self.samplers.append(Sampler(spec.name, meter, capabilities))
 
     def not_the_users_word(self, names: Iterable[str]) -> None:
-        """What a probe found of their updates is no declaration of the user: one value is not believed because of it."""
+        """A probe found their updates, no user declared them: one value is not believed because of it."""
         seen = set(names)
         self.records = [
             replace(r, capabilities=replace(r.capabilities, update_given=False)) if r.name in seen else r for r in self.records
@@ -62,12 +62,12 @@ class Equipment:
 
     @property
     def tail_s(self) -> float:
-        """How long readings must continue after a run."""
+        """Returns how long readings must continue after a run."""
         return max((r.capabilities.tail_s for r in self.records), default=0.0) + MARGIN_S
 
     @property
     def lead_s(self) -> float:
-        """How long readings must have gone on before a run."""
+        """Returns how long readings must have gone on before a run."""
         return max((r.capabilities.lead_s for r in self.records), default=0.0) + MARGIN_S
 
     @property

@@ -66,7 +66,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """When the values of a curve, whose known lag is taken off, were true."""
+    """Says when the values of a curve, whose known lag is taken off, were true."""
 
     delay_s: float  # by how much they are late on average
     doubt_s: float  # half width of what is not known of that
@@ -141,8 +141,9 @@ def power_estimate(
 def counter_estimate(
     moves: CounterMoves, capabilities: Capabilities, window: Window, idle_w: tuple[float, float] | None = None
 ) -> Estimate | None:
-    """From an energy counter that moved at these moments. `idle_w`: before and after, if its power values tell, for where the
-    counter does not move often enough to tell by itself. None: they do not cover the run."""
+    """Estimates from an energy counter that moved at these moments. `idle_w`: before and after, if its power values show it, for
+    where the counter does not move often enough to show it. None: they do not cover the run.
+    """
     wide = _wide(moves.curve, timing_of(capabilities, False), capabilities.effective_period_s, window, idle_w, moves)
     if wide is None:
         return None
@@ -212,7 +213,7 @@ def _wide(
     step = after.watts - before.watts
     # Two values on each side do not show how the idle power wanders; then it may by as much as they differ.
     idle = before.error + after.error if noise is not None else rectangular([outside[0] * step, outside[1] * step])
-    if noise is not None and all(flanks):  # one estimate of the wander stands behind both sides
+    if noise is not None and all(flanks):  # one estimate of the wander serves both sides
         idle = normal(idle.sd, noise.degrees)
     return _Wide(joules, first, last, before, after, idle, rectangular(timing.doubt_s * step))
 
@@ -220,12 +221,13 @@ def _wide(
 def _ends(
     times_s: Floats, timing: Timing, period_s: float, window: Window, moves: CounterMoves | None
 ) -> tuple[int, int, int, int]:
-    """Where the idle power before begins and ends, and where that after the run does. What the machine did before the readings of
-    this run is not idle."""
+    """Returns where the idle power before begins and ends, and where that after the run does. What the machine did before the
+    readings of this run is not idle.
+    """
     moved = np.flatnonzero(~moves.standing) if moves is not None else np.arange(len(times_s))
     lowest, highest = (int(moved[0]), int(moved[-1])) if len(moved) else (0, len(times_s) - 1)
     first = max(int(np.searchsorted(times_s, window.begin_s - period_s, side="right")) - 1, 0)
-    # Where the readings end too early, the last one must do; what that leaves out is a defect of its own.
+    # The last reading must do where the readings end too early; what that leaves out is a defect of its own.
     end = window.end_s + timing.reach_s
     last = min(int(np.searchsorted(times_s, end + period_s)), highest if times_s[highest] >= end else len(times_s) - 1)
     lowest = max(lowest, int(np.searchsorted(times_s, window.first_s)))
@@ -235,7 +237,7 @@ def _ends(
 
 @dataclass(frozen=True, slots=True)
 class _Noise:
-    """How the idle power wanders: variance of its energy per second, in W^2 s, and how well that is known."""
+    """Says how the idle power wanders: variance of its energy per second, in W^2 s, and how well that is known."""
 
     per_second: float
     degrees: float
@@ -249,14 +251,15 @@ class _Flank:
     watts: float
     length_s: float
     smear_s: float  # its values are means over so long
-    noise: _Noise | None  # None: it is too short to tell
+    noise: _Noise | None  # None: it is too short
 
     def side(self, outside_s: float, noise: _Noise | None, far: int) -> _Side:
         share = abs(outside_s) / self.length_s
         if noise is None:
             return _Side(self.watts, outside_s, Error(), share, far)
-        # What the mean of `length_s` says of another stretch: both wander. Averages that overlap count the time of one window
-        # at each end with a weight that goes from 0 to 1 (1/3 in the square, not 1/2), and the two stretches share one window.
+        # The mean of `length_s` says only so much of another stretch: both wander. Averages that overlap count the time of one
+        # window at each end with a weight that goes from 0 to 1 (1/3 in the square, not 1/2), and the two stretches share one
+        # window.
         outside, smear = abs(outside_s), self.smear_s
         both = outside - smear / 6 + share * (outside * (1 - smear / (3 * self.length_s)) - smear / 3)
         error = normal(sqrt(noise.per_second * max(both, 0.0)), noise.degrees)
@@ -274,7 +277,7 @@ def _flank(
     watts = float(joules[-1] - joules[0]) / length
     spacing = max(length / (last - first), smear_s)
     reach = max(abs(outside_s), spacing)
-    # What the steps of a counter add to the wander is counted elsewhere.
+    # The steps of a counter add to the wander, and are counted elsewhere.
     added = moves.variance_between(first, last, watts) if moves is not None else None
     reaches = (reach, MEMORY * reach) if moves is None else (max(reach, BESIDE_COUNTER * length),)
     found = [_stretches(times, joules, smear_s, r, added) for r in reaches if length >= 2 * r]
@@ -298,7 +301,7 @@ def _stretches(times_s: Floats, joules: Floats, smear_s: float, reach_s: float, 
 
 
 def _slopes(times_s: Floats, joules: Floats, spacing_s: float, added: float | None) -> _Noise:
-    """The same where there are too few values for that, from one to the next."""
+    """Does so from one value to the next where there are too few values."""
     values, length = len(times_s) - 1, float(times_s[-1] - times_s[0])
     slopes: Floats = np.diff(joules) / np.diff(times_s)
     degrees = max(length / spacing_s - 1, 1.0)
@@ -320,8 +323,9 @@ def _pooled(flanks: Sequence[_Flank]) -> _Noise | None:
 
 
 def _local(curve: EnergyCurve, index: int, outwards: int, outside_s: float, hint_w: float | None, other_w: float | None) -> _Side:
-    """Where one side has a single value: the idle power that the power values tell, else that of the other side, else the value
-    itself; it may be as wrong as these differ."""
+    """Returns the idle power that the power values show where one side has a single value, else that of the other side, else the
+    value itself; it may be as wrong as these differ.
+    """
     neighbour = index + outwards
     inner = neighbour if 0 <= neighbour < len(curve.times_s) else index - outwards
     a, b = min(index, inner), max(index, inner)

@@ -29,7 +29,7 @@ MIN_QUANTA = 20
 MIN_MOVES = 3
 SMALL_BUSY_W = 50.0
 SLACK = 0.5  # of a value
-# Idle powers before and after the run that differ by more than this share of what the run adds are told.
+# A note says that the idle powers before and after the run differ by more than this share of what the run adds.
 RESTLESS = 0.1
 # Counter and power of one meter that differ by more than this, and more than is known of them, contradict each other.
 COUNTER_TOLERANCE = 0.02
@@ -55,7 +55,7 @@ COUNTER, POWER, BOTH = "counter", "power", "counter and power"
 
 @dataclass(frozen=True, slots=True)
 class MeterEnergy:
-    """What one meter says of one run. `joules` is None if a fatal defect forbids a number."""
+    """Holds what one meter says of one run. `joules` is None if a fatal defect forbids a number."""
 
     meter: str
     joules: float | None
@@ -78,7 +78,7 @@ class MeterEnergy:
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """What a meter says over one run: its power values, and the moves of its counter."""
+    """Holds what a meter says over one run: its power values, and the moves of its counter."""
 
     power: EnergyCurve | None
     moves: CounterMoves | None
@@ -110,7 +110,7 @@ def evaluate(
         defects.append(Defect("counter-reset", f"{meter}: {error}", True, meter))
         curves = Curves(None, None)
     if not stated and capabilities.update_s is None:
-        # One value all the time, or one change: nothing tells the power readings of this run from one old value.
+        # One value all the time, or one change: nothing distinguishes the power readings of this run from one old value.
         curves = replace(curves, power=None)
     found = candidates(curves, capabilities, window)
     defects += [
@@ -139,12 +139,12 @@ def evaluate(
     )
 
 
-# Notes that tell watts or joules of the run.
+# Notes that give watts or joules of the run.
 WITH_FIGURES = frozenset({"not-idle", "counter-mismatch"})
 
 
 def withheld(energy: MeterEnergy) -> MeterEnergy:
-    """What is kept of the energy of a run that is not valid: why, and no figure, in its notes neither."""
+    """Keeps of the energy of a run that is not valid only why, and no figure, in its notes neither."""
     defects = [d for d in energy.defects if d.fatal or d.code not in WITH_FIGURES]
     return MeterEnergy(energy.meter, None, energy.seconds, None, energy.samples, gaps=energy.gaps, defects=defects)
 
@@ -245,14 +245,14 @@ def _ratio(found: Sequence[Candidate]) -> float | None:
 def doubts(
     meter: str, curves: Curves, found: Sequence[Candidate], capabilities: Capabilities, window: Window, stated: bool
 ) -> list[Defect]:
-    """What is to be said of the energy, or why there is none."""
+    """Returns what is to be said of the energy, or why there is none."""
     texts: list[tuple[str, str, bool]] = []
     best = choose(found)
     if best is None:
         texts.append(("too-short", _too_short(curves, capabilities, window, stated), True))
     elif curves.moves is not None and best.source != COUNTER:
         moves = curves.moves.count(window.begin_s, window.end_s)
-        what = "its power values are used" if best.source == POWER else "its power values tell the rest"
+        what = "its power values are used" if best.source == POWER else "its power values give the rest"
         texts.append(("coarse-counter", f"its energy counter moved only {moves} times during the run; {what}", False))
     elif best.source == COUNTER and best.values < MIN_SAMPLES:
         text = f"its counter moved only {best.values} times during the run"
@@ -383,7 +383,7 @@ def _too_short(curves: Curves, capabilities: Capabilities, window: Window, state
     if curves.moves is not None and capabilities.quantum_j and values >= needed:
         return f"the run is too short for this meter: its counter moves in steps of {capabilities.quantum_j:g} J"
     if curves.moves is not None and curves.power is None and capabilities.quantum_j:
-        text += f", and one step of its counter is {capabilities.quantum_j:g} J: have the meter tell its power (W) as well"
+        text += f", and one step of its counter is {capabilities.quantum_j:g} J: have the meter report its power (W) as well"
     if not stated and curves.moves is None:
         shown = f"about every {capabilities.update_s:.2g} s" if capabilities.update_s is not None else "hardly ever"
         text += f"; how often it updates is not known, and its value changes {shown} (--probe 60 or #update= settles it)"
@@ -411,8 +411,9 @@ def _uncertainty(estimate: Estimate, gaps_j: float, capabilities: Capabilities, 
 
 
 def _is_explained(doubt: Defect, defects: Sequence[Defect], curves: Curves, window: Window) -> bool:
-    """A run that is long enough has no energy because readings are missing beside it, which is told already: the next one may
-    well have them."""
+    """Says whether a doubt is explained: a run that is long enough has no energy because readings are missing beside it, which is
+    reported already: the next one may well have them.
+    """
     uncovered = any(d.code == "coverage" for d in defects)
     return doubt.code == "too-short" and uncovered and curves.power is not None and not _has_few(curves.power, window)
 

@@ -1,4 +1,5 @@
-"""How well a meter would know the energy of a run: the evaluation of a run that did not happen, from what is known of the meter.
+"""Predicts how well a meter would know the energy of a run: the evaluation of a run that did not happen, from what is known of
+the meter.
 
 Pure but for `seconds_of`, which asks `ecosort plan`.
 """
@@ -14,13 +15,13 @@ from ecosort_power.planned import plan_of, prediction_of
 from ecosort_power.quality import Window
 from ecosort_power.reading import Capabilities, PowerKind, Reading
 
-# More readings than this tell nothing new.
+# More readings than this show nothing new.
 MAX_READINGS = 20000
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Of one run. `share` is the uncertainty of its energy; None, and the reason, if such a run would be refused."""
+    """Predicts one run. `share` is the uncertainty of its energy; None, and the reason, if such a run would be refused."""
 
     seconds: float
     share: float | None
@@ -83,7 +84,7 @@ def _floor(value: float, step: float | None) -> float:
 
 
 def seconds_of(records: int, directory: Path) -> tuple[float | None, str]:
-    """What `ecosort plan` predicts for so many records in a directory, or None and why not."""
+    """Returns what `ecosort plan` predicts for so many records in a directory, or None and why not."""
     try:
         return float(prediction_of(plan_of(records, directory / "sorted"))["seconds"]), ""
     except (UsageError, RunError) as error:

@@ -14,7 +14,7 @@ from ecosort_power.transports.sysfs import read_int, read_text
 
 
 def processor_of(root: Path = Path("/")) -> str | None:
-    """The name of the processor's model; None where the kernel tells none."""
+    """Returns the name of the processor's model; None where the kernel gives none."""
     match = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", read_text(root / "proc/cpuinfo") or "", re.MULTILINE)
     return match[1].strip() if match else None
 
@@ -44,7 +44,7 @@ def _system(root: Path) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """What holds a file or directory; empty words where the kernel does not tell."""
+    """Says what holds a file or directory; empty words where the kernel does not say."""
 
     device: str = ""
     file_system: str = ""
@@ -56,7 +56,7 @@ class Mount:
 
 
 def mount_of(path: Path) -> Mount:
-    """The last mount that `path` is below, or would be, as /proc tells it."""
+    """Returns the last mount that `path` is below, or would be, as /proc shows it."""
     place = f"{path.resolve()}/"
     best, found = "", Mount()
     for line in (read_text(Path("/proc/self/mounts")) or "").splitlines():
@@ -93,7 +93,7 @@ def sorter_facts(program: str | None) -> dict[str, str]:
 
 
 def facts(input_path: Path | None, output_path: Path | None, sorter: str | None = None, root: Path = Path("/")) -> dict[str, str]:
-    """What can be found out; what cannot is absent. `sorter` is the program `ecosort` that is measured, if it is one."""
+    """Returns what can be found out; what cannot is absent. `sorter` is the program `ecosort` that is measured, if it is one."""
     memory = memory_bytes_of(root)
     governor = read_text(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     found = {

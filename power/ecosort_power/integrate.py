@@ -85,7 +85,7 @@ class EnergyCurve:
         return found
 
     def count(self, begin_s: float, end_s: float) -> int:
-        """How many of its values lie after `begin_s` and not after `end_s`."""
+        """Counts its values after `begin_s` and not after `end_s`."""
         a, b = np.searchsorted(self.times_s, (begin_s, end_s), side="right")
         return int(b - a)
 

@@ -16,14 +16,14 @@ from ecosort_power.reading import Flag, Reading
 
 
 class Source(Protocol):
-    """Where readings come from: a sampler."""
+    """Readings come from a source: a sampler."""
 
     def since(self, count: int) -> list[Reading]:
         """The readings after the first `count`."""
 
 
 class Counted(Protocol):
-    """What the live line shows of the meters."""
+    """The live line shows this of the meters."""
 
     watts: float | None
     joules: float

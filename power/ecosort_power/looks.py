@@ -1,4 +1,4 @@
-"""When an energy counter looked at the energy, to better than the time between two readings: pure.
+"""Finds when an energy counter looked at the energy, to better than the time between two readings: pure.
 
 A counter looks every so often by a clock of its own, and each move was read within one reading of a look. If the clock is even,
 look k was at a + n_k p for one moment a and one period p, and every move bounds both: it was after the reading before it, not
@@ -26,7 +26,7 @@ _SLICES = 33  # of the polygon, the first and the last of which are corners
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """When a counter looked, one entry a move."""
+    """Says when a counter looked, one entry a move."""
 
     times_s: Floats
     holds_s: Floats  # a moment anywhere in so long a stretch around each is as uncertain as it is by itself
@@ -81,7 +81,7 @@ def _placed(counts: Floats, room: Callable[[float], tuple[float, float]], period
 
 
 def _counts(middles_s: Floats, gap_s: float, update_s: float) -> Floats | None:
-    """The number of the look that each move shows. None: it cannot be told."""
+    """The number of the look that each move shows. None: it is not known."""
     steps = np.rint(np.diff(middles_s) / update_s)
     if steps.min() < 1 or EVEN * float(steps.max()) + gap_s / update_s >= 0.5:
         return None

@@ -1,4 +1,4 @@
-"""What `ecosort-power doctor` looks at on the machine itself: heat, supply voltage, clock, space, load."""
+"""Defines what `ecosort-power doctor` looks at on the machine itself: heat, supply voltage, clock, space, load."""
 
 from __future__ import annotations
 
@@ -87,7 +87,9 @@ def drive_heat(machine: Machine) -> list[Check]:
 
 
 def clock() -> Check:
-    """Whether the kernel calls its clock synchronised. Only the logs of meters need that: readings carry the monotonic clock."""
+    """Checks whether the kernel calls its clock synchronised. Only the logs of meters need that: readings carry the monotonic
+    clock.
+    """
     text = synchronisation()
     if text is None:
         return Check("clock", State.WARNING, "its synchronisation cannot be read", "compare it with another clock")
@@ -116,7 +118,7 @@ def space(directory: Path, records: int | None) -> Check:
 
 
 def quiet(machine: Machine) -> Check:
-    """Whether the machine is idle enough for a baseline. Takes a second."""
+    """Checks whether the machine is idle enough for a baseline. Takes a second."""
     try:
         points = [read_load(machine.root)]
         time.sleep(_LOOK_S)

@@ -1,4 +1,4 @@
-"""What the machine does during a run: load of the processors, temperatures of drives, throttling."""
+"""Watches what the machine does during a run: load of the processors, temperatures of drives, throttling."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class DriveHeat:
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What a run was measured under."""
+    """Says what a run was measured under."""
 
     processors: int = 1
     busy_before: float | None = None
@@ -77,7 +77,7 @@ def _sectors(root: Path) -> int:
 
 
 def throttle_count(root: Path = Path("/")) -> int | None:
-    """How often the processors were throttled by heat since boot."""
+    """Counts how often the processors were throttled by heat since boot."""
     counts = [read_int(p) for p in (root / "sys/devices/system/cpu").glob("cpu[0-9]*/thermal_throttle/*_throttle_count")]
     known = [c for c in counts if c is not None]
     return sum(known) if known else None
@@ -138,7 +138,7 @@ class Monitor:
             return list(self._points)
 
     def end_run(self, first_s: float, begin_s: float, end_s: float) -> tuple[Circumstances, list[LoadPoint]]:
-        """What the run, with its energy window [begin, end], was measured under."""
+        """Returns what the run, with its energy window [begin, end], was measured under."""
         with self._lock:
             self._points.append(read_load(self._root))
             self._heat.append(drive_temperatures(self._root))

@@ -18,7 +18,7 @@ HTTP_PORT = 80
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What one announcement says."""
+    """Holds what one announcement says."""
 
     kind: str  # shelly, http, home-assistant, mqtt, nut
     name: str
@@ -31,7 +31,7 @@ class Service:
 
 
 _TYPES = {f"_{kind}._tcp.local.": kind for kind in ("shelly", "http", "home-assistant", "mqtt", "nut")}
-# What cannot be read without being told more: kind -> title, usual port, how to write it.
+# These cannot be read without more: kind -> title, usual port, how to write it.
 _ASK = {
     "home-assistant": ("Home Assistant", 8123, "homeassistant://{}/sensor.NAME", "a token in HOME_ASSISTANT_TOKEN"),
     "mqtt": ("MQTT broker", 1883, "mqtt://{}/TOPIC#value=JSON.PATH,unit=W", "the topic of a plug"),
@@ -40,7 +40,7 @@ _ASK = {
 
 
 def browse(seconds: float, interfaces: Sequence[str]) -> list[Service]:
-    """What announces itself within some seconds; `interfaces` are addresses of this machine, none: all of them."""
+    """Finds what announces itself within some seconds; `interfaces` are addresses of this machine, none: all of them."""
     try:
         from zeroconf import InterfaceChoice, IPVersion, ServiceBrowser, ServiceListener, Zeroconf
     except ImportError:

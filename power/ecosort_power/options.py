@@ -1,4 +1,4 @@
-"""What the values of options may be: each refuses at once, in one line, what nothing could be done with."""
+"""Checks what the values of options may be: each refuses at once, in one line, what nothing could be done with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads what the sort tells: its events (phases) and its statistics."""
+"""Reads what the sort reports: its events (phases) and its statistics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What `ecosort plan sort` says of a sort, its prediction included. Nothing is written for it, and its input need not exist."""
+"""Asks `ecosort plan sort` for the plan of a sort, its prediction included. Nothing is written for it, and its input need not
+exist.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,9 @@ NEUTRAL = ("--no-profile",)
 
 
 def ask(words: Sequence[str], program: Path | str | None = None) -> dict[str, Any]:
-    """What `ecosort plan sort --json` prints for these words; by default of the program that is found. UsageError, in the
-    planner's words, if it cannot be planned, and if there is no planner."""
+    """Returns what `ecosort plan sort --json` prints for these words; by default of the program that is found. UsageError, in the
+    planner's words, if it cannot be planned, and if there is no planner.
+    """
     program = program or require_program("it plans the sort")
     code, out, err = run_to_end([str(program), "plan", "sort", "--json", *words])
     if code != 0:

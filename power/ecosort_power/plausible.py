@@ -13,14 +13,14 @@ LEAST_W = 0.3
 # Twice what a plug for 16 A at 240 V can carry, and more than any of the published machines of one meter drew. What is above it
 # is another unit (milliwatts), another column, or a room of machines, whose meter has a range that can be stated: `#range=`.
 MOST_W = 10_000.0
-# What a meter calls the length of its cycles may exceed the time that went by only by the last cycle and this share.
+# A meter may claim cycles longer than the time that went by only by the last cycle and this share.
 INTERVAL_TOLERANCE = 0.02
 _SMALL_SCOPES = (Scope.COMPONENT, Scope.PACKAGE, Scope.BOARD)
 
 
 @dataclass(frozen=True, slots=True)
 class Implausible:
-    """What is wrong. `seen` is what was read: for a person before the runs; a run that is refused has no figure."""
+    """Says what is wrong. `seen` is what was read: for a person before the runs; a run that is refused has no figure."""
 
     code: str
     text: str
@@ -31,7 +31,7 @@ class Implausible:
 
 
 def implausible(inside: Sequence[Reading], capabilities: Capabilities) -> list[Implausible]:
-    """What is wrong with the readings of one run; each is reason enough to refuse its energy."""
+    """Returns what is wrong with the readings of one run; each is reason enough to refuse its energy."""
     usable = [r for r in inside if r.usable]
     found = (
         _too_low(usable, capabilities),
@@ -74,7 +74,7 @@ def _above(capabilities: Capabilities) -> str:
 
 
 def _too_high(usable: Sequence[Reading], capabilities: Capabilities) -> Implausible | None:
-    # What the sampler has flagged as saturated is said elsewhere.
+    # The check of saturation, elsewhere, reports what the sampler has flagged.
     watts = [r.watts for r in usable if r.watts is not None and Flag.SATURATED not in r.flags]
     high = [w for w in watts if w > ceiling_w(capabilities)]
     if not high:

@@ -104,7 +104,7 @@ def _never_moves(source: Source) -> str:
 
 
 def _judge(source: Source, readings: Sequence[Reading]) -> None:
-    """What the first readings show already."""
+    """Judges what the first readings show already."""
     usable = [r for r in readings if r.usable]
     if not usable:
         raise MeterError(f"meter {source.name} gave no reading that can be used: {_why(source, readings)}")

@@ -59,7 +59,7 @@ class Probe:
 
     @property
     def settings(self) -> str:
-        """What to add to the meter's specification."""
+        """Returns what to add to the meter's specification."""
         quantum = {"quantum": f"{self.quantum_w:.3g}"} if self.quantum_w is not None else {}
         return ",".join(f"{k}={v}" for k, v in {**self.timing(), **quantum}.items())
 
@@ -122,7 +122,7 @@ def analyse(readings: Sequence[Reading], steps: Steps, capabilities: Capabilitie
     remarks: list[str] = []
     changes = [b[0] for a, b in pairwise(points) if b[1] != a[1]]
     update = _update_period(changes, usable, remarks)
-    # A new value tells about its own moment; the same value read again later would look late.
+    # A new value shows its own moment; the same value read again later would look late.
     fresh = points[:1] + [b for a, b in pairwise(points) if b[1] != a[1]]
     slow = update is not None and update > 2 * _spacing(usable)
     found, problem = _fit(fresh if slow else points, steps, seconds)

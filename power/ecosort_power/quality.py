@@ -1,4 +1,4 @@
-"""What is wrong with a series of readings: pure functions that return defects.
+"""Finds what is wrong with a series of readings: pure functions that return defects.
 
 A fatal defect makes the energy of the run invalid: the number is then not printed as a result. Others are warnings.
 """
@@ -156,7 +156,7 @@ def _gaps(readings: Sequence[Reading], capabilities: Capabilities, window: Windo
 
 
 def _value(reading: Reading) -> tuple[float | None, float | None]:
-    """Both, where there are both: a coarse counter stands for long while the power beside it moves."""
+    """Returns both, where there are both: a coarse counter stays for long while the power beside it moves."""
     return reading.joules, reading.watts
 
 
@@ -193,7 +193,7 @@ def _counter_stands(readings: Sequence[Reading], capabilities: Capabilities, win
 
 
 def _load_text(window: Window) -> str | None:
-    """What the run did that a meter must show; None: too little."""
+    """Says what the run did that a meter must show; None: too little."""
     if window.load_step is not None and window.load_step >= LOAD_STEP:
         return f"it used {window.load_step:.0%} of the processors"
     if window.drive_step_bytes_s is not None and window.drive_step_bytes_s >= DRIVE_STEP_BYTES_S:
@@ -270,7 +270,7 @@ def _stuck_inside(readings: Sequence[Reading], capabilities: Capabilities, windo
         fine = value is not None and min(steps) < FINE_RESOLUTION * value
         long = len(same) >= STUCK_READINGS and stood > 10 * period
         if fine and long and same[-1].mid_s > window.begin_s and same[0].mid_s < window.end_s:
-            return f"the reading stood at exactly one value for {stood:.1f} s ({len(same)} readings): the meter is stuck"
+            return f"the reading was exactly one value for {stood:.1f} s ({len(same)} readings): the meter is stuck"
     return None
 
 

@@ -1,4 +1,4 @@
-"""How an answer in JSON is kept as the `raw` of a reading: whole while it is short, else what the values were taken from."""
+"""Keeps an answer in JSON as the `raw` of a reading: whole while it is short, else what the values were taken from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_BYTES = 4096
 
 
 def keep(document: Any, paths: Iterable[str | None]) -> str:
-    """The document as compact JSON. A long one is cut down to the given paths; its length and SHA-256 stand in "cut"."""
+    """The document as compact JSON. A long one is cut down to the given paths; its length and SHA-256 are in "cut"."""
     text = json.dumps(document, separators=(",", ":"))
     if len(text) <= MAX_BYTES:
         return text

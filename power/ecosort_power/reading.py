@@ -1,4 +1,4 @@
-"""What a meter says: one reading, and the properties of the meter that a reading must be understood with.
+"""Defines what a meter says: one reading, and the properties of the meter that a reading must be understood with.
 
 Times are CLOCK_MONOTONIC seconds of this machine. Power is in watts, energy in joules.
 """
@@ -27,7 +27,7 @@ LONGEST_IDLE_S = 10.0
 
 
 class Scope(StrEnum):
-    """What part of the machine the meter sees."""
+    """Says what part of the machine the meter sees."""
 
     WALL = "wall"  # all that comes out of the socket
     PSU = "psu"  # the power supplies' own measurement of their input or output
@@ -59,7 +59,7 @@ class Scope(StrEnum):
 
 
 class PowerKind(StrEnum):
-    """What one power value stands for."""
+    """Says what one power value stands for."""
 
     INSTANT = "instant"  # the power at that moment
     AVERAGE = "average"  # the mean since the value before, or over `window_s`
@@ -143,7 +143,7 @@ def parse_accuracy(text: str) -> Accuracy:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What is known of an opened meter. None always means "not known", never zero."""
+    """Holds what is known of an opened meter. None always means "not known", never zero."""
 
     title: str
     scope: Scope
@@ -167,18 +167,19 @@ class Capabilities:
 
     @property
     def effective_period_s(self) -> float:
-        """How often there is something new to read."""
+        """Returns how often there is something new to read."""
         return max(self.period_s, self.update_s or 0.0)
 
     @property
     def settle_s(self) -> float:
-        """How long after the end of a run the readings still belong to it, as far as is known."""
+        """Returns how long after the end of a run the readings still belong to it, as far as is known."""
         return (self.lag_s or 0.0) + (self.window_s or 0.0)
 
     @property
     def idle_stretch_s(self) -> float:
-        """How long the idle machine is wanted on each side: some values, many where that does not take long. A coarse counter
-        takes long for each of them, and the moving averages of one window are one value."""
+        """Returns how long the idle machine is wanted on each side: some values, many where that does not take long. A coarse
+        counter takes long for each of them, and the moving averages of one window are one value.
+        """
         step = IDLE_VALUES * (self.quantum_j or 0.0) / SMALL_IDLE_W
         many = MANY_IDLE_VALUES * max(self.effective_period_s, self.window_s or 0.0)
         return max(IDLE_VALUES * self.effective_period_s, min(max(step, many), LONGEST_IDLE_S))
@@ -190,12 +191,12 @@ class Capabilities:
 
     @property
     def lead_s(self) -> float:
-        """How long readings must have gone on before a run: up to two periods, and idle values before that."""
+        """Returns how long readings must have gone on before a run: up to two periods, and idle values before that."""
         return self.settle_s + 2 * self.effective_period_s + self.idle_stretch_s
 
     @property
     def tail_s(self) -> float:
-        """How long readings must continue after a run: lag, window and two periods, and idle values after that."""
+        """Returns how long readings must continue after a run: lag, window and two periods, and idle values after that."""
         return self.settle_s + self.unknown_lag_s + 2 * self.effective_period_s + self.idle_stretch_s
 
     @property

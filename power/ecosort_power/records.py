@@ -1,4 +1,4 @@
-"""The table of JouleSort results, and where a run stands in it.
+"""The table of JouleSort results, and the place of a run in it.
 
 Energies and records per joule as published by the entrants, rounded as they were; entries marked `derived` were computed from a
 published power and time, and the outcome of the 2025 entry is not known.
@@ -56,7 +56,7 @@ MIN_RUNS = 5
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a result says of itself where it asks for a place in the table."""
+    """Holds what a result says of itself where it asks for a place in the table."""
 
     records: int | None
     records_per_joule: float | None
@@ -73,7 +73,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a result stands among the records of its class. `rank` is None where it has no place; the reasons say why."""
+    """Ranks a result among the records of its class. `rank` is None where it has no place; the reasons say why."""
 
     text: str
     rank: int | None

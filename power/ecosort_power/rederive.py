@@ -22,7 +22,7 @@ TOLERANCE = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What one answer says. `interval_s` and `stamp` where the answer carries them."""
+    """Holds what one answer says. `interval_s` and `stamp` where the answer carries them."""
 
     watts: float | None = None
     joules: float | None = None

@@ -1,10 +1,10 @@
-"""What rounding to the steps of a meter hides: pure, on arrays.
+"""Estimates what rounding to the steps of a meter hides: pure, on arrays.
 
     held       a power that stays at one level is wrong by the same amount all the time: anywhere within half a step, times the
                whole time at that level
     passed     where both neighbouring levels are visited too, the power moves through the steps. What it does within one visit of
                a level is not known: its mean is anywhere in the level, independently of other visits. In a row of steps in one
-               direction it is known: from one edge of the level to the other, in the time that the moments of the edges tell, to
+               direction it is known: from one edge of the level to the other, in the time that the moments of the edges show, to
                one value, at a speed that changes as the times of the neighbours do, but for a rest on the way
     last       of the levels that a power moves through, entered (or left) through one side only: if it changes no faster than it
                passed the level before, its mean lies in the half of the level that is on that side
@@ -58,7 +58,7 @@ class _Visits:
         # At a speed that changes evenly the mean is off the middle of the level by 1/24 of what the neighbours' times differ by.
         times = np.concatenate((self.seconds[:1], self.seconds, self.seconds[-1:]))
         bends = np.abs(times[2:] - times[:-2])[through] / 24
-        # What it stayed longer than at both neighbours it may have rested, anywhere in the level.
+        # A power may have rested, anywhere in the level, for as long as it stayed longer than at both neighbours.
         rests = np.maximum(self.seconds - np.maximum(times[2:], times[:-2]) - self.value_s, 0.0)[through] / 2
         edges = np.square(self.squares[through] / np.maximum(self.seconds[through], self.value_s * NOTHING))
         return (
@@ -96,8 +96,9 @@ class _Visits:
 
 
 def rounding(values: Floats, weights_s: Floats, quantum_w: float, sure: tuple[Floats, Floats] | None = None) -> Rounding:
-    """Of values that are rounded to steps of `quantum_w`, each standing for its weight in seconds, in order of time. `sure`: the
-    part of them that holds nothing of the idle machine, where the rest may."""
+    """Estimates for values that are rounded to steps of `quantum_w`, each standing for its weight in seconds, in order of time.
+    `sure`: the part of them that holds nothing of the idle machine, where the rest may.
+    """
     if quantum_w <= 0.0 or len(values) == 0:
         return Rounding()
     rounded = np.rint(values / quantum_w).astype(np.int64)

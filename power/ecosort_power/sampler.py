@@ -49,7 +49,7 @@ def start_spread_s(capabilities: Capabilities) -> float:
 
 
 def moment_s(period_begin_s: float, spread: float, random: Callable[[], float]) -> float:
-    """When to read within the period that begins then. `random` draws from [0, 1)."""
+    """Returns when to read within the period that begins then. `random` draws from [0, 1)."""
     return period_begin_s + spread * random()
 
 

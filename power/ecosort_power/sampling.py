@@ -1,4 +1,4 @@
-"""What a meter's values leave unknown of the power that they stand for: pure, on arrays.
+"""Estimates what a meter's values leave unknown of the power that they stand for: pure, on arrays.
 
 Between two instantaneous values the power is taken as a straight line. How wrong that is follows from the values themselves,
 as in geostatistics, by a model with two parts:
@@ -100,7 +100,7 @@ def _rough(lengths_s: Floats, steps_w: Floats, kept: Floats, edges: Bools) -> tu
 
 
 def _in_one_window(halves_j: Floats, steps_w: Floats) -> Floats:
-    """What pairs of neighbouring changes add if each pair is one change inside a window: (a + b)^2 is a^2 + b^2 + 2 a b."""
+    """Returns what pairs of neighbouring changes add if each is one change inside a window: (a + b)^2 is a^2 + b^2 + 2 a b."""
     together = np.where(steps_w[1:] * steps_w[:-1] > 0, halves_j[1:] * halves_j[:-1], 0.0)
     found: Floats = np.sqrt(2 * together)
     return found
@@ -121,8 +121,9 @@ def _rough_by_distance(lengths_s: Floats, steps_w: Floats) -> float:
 
 
 def between_means(curve: EnergyCurve, first: int, last: int, window_s: float) -> Error:
-    """The same for averages that overlap. Where a whole number of values goes into the window, they add up to the energy exactly;
-    else their curve has kinks but no steps, and a line across a kink is wrong by a parabola."""
+    """Does the same for averages that overlap. Where a whole number of values goes into the window, they add up to the energy
+    exactly; else their curve has kinks but no steps, and a line across a kink is wrong by a parabola.
+    """
     assert curve.watts is not None
     lengths, steps = np.diff(curve.times_s[first : last + 1]), np.diff(curve.watts[first : last + 1])
     ratio = window_s / float(np.median(lengths))

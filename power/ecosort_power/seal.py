@@ -15,7 +15,7 @@ breaking the next one. What is sealed:
     moved     an interrupted run was set aside under another name
     torn      the line before was cut off by a crash
 
-A chain shows accidents and edits. It does not show that a machine, a meter or a user said the truth: whoever can write the
+A chain shows accidents and edits. It does not show that a machine, a meter or a user said the truth: a user who can write the
 directory can also make all of it anew.
 """
 
@@ -81,7 +81,7 @@ def read_lines(path: Path) -> Iterator[Line]:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The end of the chain: what stands in a submission."""
+    """The end of the chain: a submission shows it."""
 
     lines: int
     digest: str
@@ -203,7 +203,7 @@ class Seal:
             self._file.close()
 
     def name(self, path: Path) -> str:
-        """How the chain names a file of the directory."""
+        """Returns how the chain names a file of the directory."""
         try:
             return path.relative_to(self._directory).as_posix()
         except ValueError:

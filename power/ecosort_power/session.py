@@ -122,7 +122,7 @@ class Measurement:
         return self._input is not None and self._output is not None and self._input.resolve() == self._output.resolve()
 
     def _probe(self, known: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
-        """When each meter's values are true, by a busy/idle pattern; a continued session uses what it found before."""
+        """Finds when each meter's values are true, by a busy/idle pattern; a continued session uses what it found before."""
         if self._options.probe_s <= 0:
             return {}
         from ecosort_power.probe import run_probe  # numpy is loaded only where it is needed
@@ -357,7 +357,7 @@ class Measurement:
 
 
 def set_aside(path: Path, seal: Seal, why: str = "interrupted") -> None:
-    """What an earlier attempt left stays, under another name that says why."""
+    """Keeps what an earlier attempt left under another name that says why."""
     n = 1
     while (aside := path.with_name(f"{path.name}.{why}-{n}")).exists():
         n += 1

@@ -69,7 +69,7 @@ def split(
 
 
 def _rest(phases: Sequence[PhaseEnergy], joules: float, window: Window) -> PhaseEnergy:
-    """What no phase accounts for: start, exit, the sync of the harness, and phases too short to have a number."""
+    """Returns what no phase accounts for: start, exit, the sync of the harness, and phases too short to have a number."""
     known = [p for p in phases if p.joules is not None]
     seconds, rest = window.seconds - sum(p.seconds for p in known), joules - sum(p.joules or 0.0 for p in known)
     return PhaseEnergy(REST, seconds, rest, 0, _includes(phases))

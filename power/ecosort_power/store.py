@@ -43,7 +43,7 @@ VALIDATION = "validation.txt"  # ... and of the output of a run
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the user asked for; --continue continues with the same."""
+    """Holds what the user asked for; --continue continues with the same."""
 
     command: list[str]
     runs: int
@@ -136,7 +136,7 @@ class Run:
         return Window(m.first_s, m.start_s, m.synced_s, m.last_s, self._load_step(), c.drive_step_bytes_s, c.late_swing)
 
     def _load_step(self) -> float:
-        """What the run added to the load: by its own CPU time, or by the machine's, whichever shows more."""
+        """Returns what the run added to the load: by its own CPU time, or by the machine's, whichever shows more."""
         c = self.circumstances
         own = (self.cpu_user_s + self.cpu_system_s) / self.marks.seconds / self.circumstances.processors
         if c.busy_inside is None or c.busy_before is None or c.busy_after is None:
@@ -202,7 +202,7 @@ class ResultDirectory:
 
 
 def _refuse_other_schema(path: Path, document: Any) -> None:
-    """An energy that was computed by other rules must not stand beside one of these."""
+    """Refuses an energy that was computed by other rules: it must not be shown beside one of these."""
     schema = document.get("schema") if isinstance(document, dict) else None
     if schema != RUN_SCHEMA:
         raise UsageError(

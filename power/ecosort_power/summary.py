@@ -15,7 +15,7 @@ from ecosort_power.statistics import Sample, describe, ratio_of_totals, t95, tre
 from ecosort_power.store import SUMMARY_SCHEMA, Run, Session, valid_runs
 from ecosort_power.updates import keeps_own_time
 
-MORE_RUNS = "more runs would tell (--runs 5 or more)"
+MORE_RUNS = "more runs would show it (--runs 5 or more)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +98,13 @@ def summarize(session: Session, runs: Sequence[Run]) -> Summary:
 
 
 def _valid_text(session: Session, runs: Sequence[Run]) -> str:
-    """What must stand beside the headline where it is not about every run."""
+    """Says what must be shown beside the headline where it is not about every run."""
     good, planned = len(valid_runs(runs)), session.options.runs
     return "" if good == planned else f", {good} of {planned} runs valid"
 
 
 def simulated_text(session: Session) -> str:
-    """What stands before every headline of such a result."""
+    """Returns what is printed in front of every headline of such a result."""
     return "SIMULATED, no measurement: " if is_simulated(session) else ""
 
 

@@ -1,4 +1,4 @@
-"""What the kernel says of its real-time clock."""
+"""Reads what the kernel says of its real-time clock."""
 
 from __future__ import annotations
 

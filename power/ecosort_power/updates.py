@@ -29,7 +29,7 @@ Bools = NDArray[np.bool_]
 
 
 def lateness_s(capabilities: Capabilities) -> float:
-    """By how much a power value is later than what it stands for: the lag, and half an average much shorter than the period."""
+    """Returns how much later a power value is than its time: the lag, and half an average much shorter than the period."""
     spot = capabilities.power is PowerKind.AVERAGE and capabilities.reads_moments
     return (capabilities.lag_s or 0.0) + ((capabilities.window_s or 0.0) / 2 if spot else 0.0)
 
@@ -64,7 +64,7 @@ class CounterMoves:
     looks: Looks | None = None  # of the moves, where these follow from an even clock
 
     def count(self, begin_s: float, end_s: float) -> int:
-        """How often it moved inside a stretch of time."""
+        """Counts how often it moved inside a stretch of time."""
         times = self.curve.times_s
         return int(np.count_nonzero((times > begin_s) & (times <= end_s) & ~self.standing))
 

@@ -1,4 +1,4 @@
-"""Where a user's own files lie."""
+"""Finds where a user's own files lie."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def user_directory(variable: str, usual: str) -> Path | None:
-    """That of an XDG variable, else the usual one, as ~/.config; None for a user without a home, as in a container."""
+    """Returns that of an XDG variable, else the usual one, as ~/.config; None for a user without a home, as in a container."""
     try:
         return Path(os.environ.get(variable) or usual).expanduser()
     except RuntimeError:

@@ -17,7 +17,7 @@ from ecosort_power.transports.process import run_to_end
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What the validator printed."""
+    """Holds what the validator printed."""
 
     exit_code: int
     records: int | None
@@ -49,7 +49,7 @@ def ecosort_program() -> str | None:
 
 
 def require_program(why: str) -> str:
-    """The same; UsageError, which ends with what it is needed for, where there is none."""
+    """Returns the program; UsageError, which ends with what it is needed for, where there is none."""
     try:
         return str(find_program())
     except ProgramNotFound as error:
@@ -69,7 +69,7 @@ def normal_checksum(text: str) -> str:
 
 
 def generated_checksum(text: str) -> str | None:
-    """What `ecosort gen -c` prints among its messages."""
+    """Returns what `ecosort gen -c` prints among its messages."""
     found = re.search(r"^([0-9a-fA-F]+)$", text, re.MULTILINE)
     return normal_checksum(found[1]) if found else None
 
@@ -92,7 +92,7 @@ def parse_report(text: str, exit_code: int) -> CheckReport:
 
 
 def run_check(words: Sequence[str], env: Mapping[str, str] | None = None) -> tuple[str, int]:
-    """What the validator prints, and its exit code. RunError if it cannot be run."""
+    """Returns what the validator prints, and its exit code. RunError if it cannot be run."""
     code, text, _ = run_to_end(words, env, merged=True)
     return text, code
 

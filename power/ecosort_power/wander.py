@@ -1,4 +1,4 @@
-"""What stretches of idle energy that overlap say of how the idle power wanders: pure.
+"""Says what stretches of idle energy that overlap show of how the idle power wanders: pure.
 
 The variance of the energy of a stretch is estimated from all stretches of that length in the idle readings, less their common
 mean. They overlap and share that mean, so the mean square of them is too small, and rests on fewer independent values than there
@@ -19,8 +19,9 @@ MOST = 80  # values; the ratios of longer idle stretches are those of this many 
 
 
 def stretches(values: int, reach: float, smear: float) -> tuple[float, float]:
-    """Of stretches of `reach` values each in `values` of them, all of them means over the last `smear` values, if that is more
-    than one: their mean square as a share of the variance of a stretch of independent values, and its degrees of freedom."""
+    """Judges stretches of `reach` values each in `values` of them, all of them means over the last `smear` values, if that is
+    more than one: their mean square as a share of the variance of a stretch of independent values, and its degrees of freedom.
+    """
     if values > MOST:
         values, reach, smear = MOST, reach * MOST / values, smear * MOST / values
     sums = _sums(values, reach) - reach / values

@@ -1,4 +1,4 @@
-"""Work that is done one step ahead of whoever wants it."""
+"""Work that is done one step ahead of its user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 
 
 def ahead(source: Iterator[Item]) -> Generator[Item, None, None]:
-    """What `source` gives, and raises, made by a thread of its own: one item waits while the one before is in use.
+    """Yields what `source` gives, and raises, made by a thread of its own: one item waits while the one before is in use.
 
     The end of this generator, however it comes, ends the thread and closes `source`.
     """

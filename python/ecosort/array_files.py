@@ -1,4 +1,4 @@
-"""Where an array stands in its file, and files that get their names when they are complete."""
+"""Finds where an array is in its file, and makes files that get their names when they are complete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ecosort.words import Path, output, path_word
 
 @dataclass(frozen=True)
 class ArrayFile:
-    """A one-dimensional array of `dtype` that stands in the file `path` from the byte `offset` to its end."""
+    """A one-dimensional array of `dtype` that fills the file `path` from the byte `offset` to its end."""
 
     path: str
     dtype: Any
@@ -36,13 +36,13 @@ class ArrayFile:
             )
 
     def header(self) -> bytes:
-        """What stands before the array."""
+        """Returns what is in front of the array."""
         with pathlib.Path(self.path).open("rb") as file:
             return file.read(self.offset)
 
     @contextmanager
     def at_its_records(self) -> Iterator[int]:
-        """A descriptor that stands at the first record."""
+        """Opens a descriptor at the first record."""
         descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             os.lseek(descriptor, self.offset, os.SEEK_SET)
@@ -52,7 +52,7 @@ class ArrayFile:
 
 
 def array_file(array: Any) -> ArrayFile:
-    """Of an np.memmap, or of the path of an .npy file. Raises BadInput."""
+    """Makes one of an np.memmap, or of the path of an .npy file. Raises BadInput."""
     if not hasattr(array, "dtype"):
         array = _open_npy(array)
     filename = getattr(array, "filename", None)

@@ -27,7 +27,7 @@ from ecosort.report import Report
 
 @dataclass(frozen=True)
 class Shares:
-    """What of `memory` goes where, in bytes. pyarrow with its Parquet takes 128 MiB by itself, of which 64 are free.
+    """Shares `memory` out, in bytes. pyarrow with its Parquet takes 128 MiB by itself, of which 64 are free.
 
     32 MiB of these are for the pages of the columns of a Parquet file; those of many columns take more, `more_pages`.
     """
@@ -50,18 +50,18 @@ class Shares:
 
     @property
     def memory(self) -> int:
-        """What is left to share."""
+        """Returns what is left to share."""
         free = self.all_memory - self.more_pages
         return max(free - (64 << 20), free // 2)
 
     @property
     def program(self) -> int:
-        """Of the process that sorts the keys; less than 2 MiB sort nothing."""
+        """Returns that of the process that sorts the keys; less than 2 MiB sort nothing."""
         return max(self.memory // 4, 2 << 20)
 
     @property
     def run(self) -> int:
-        """Of the rows of a run, which are there twice, in buffers up to twice as large; their keys may be as long."""
+        """That of the rows of a run is there twice, in buffers up to twice as large; their keys may be as long."""
         return min(self.memory // 16, 512 << 20)
 
     @property
@@ -71,12 +71,12 @@ class Shares:
 
     @property
     def batch(self) -> int:
-        """Of a batch in a run: in the merge one of every run is there."""
+        """Returns the size of a batch in a run: in the merge one of every run is there."""
         return min(max(self.memory // 4096, 16 << 10), 512 << 10)
 
     @property
     def most_runs(self) -> int:
-        """That a merge has room for."""
+        """Returns how many runs a merge has room for."""
         return self.memory // 4 // self.batch
 
     @property
@@ -88,7 +88,7 @@ class Shares:
 
     @property
     def step(self) -> int:
-        """Of what is read and given out at a time."""
+        """Returns the size of one batch that is read and given out."""
         return self.memory // 16
 
 
@@ -202,7 +202,7 @@ class RowSort:
                 raise IoFailed("a run has more rows than keys (check the memory)")
 
     def _fitting(self, runs: list[Run], wanted: NDArray[np.uint32]) -> NDArray[np.uint32]:
-        """As many of them as need no more to be read than may be at a time."""
+        """Returns so many of them that no more must be read than one step has room for."""
         while len(wanted) > 1:
             counts = np.bincount(wanted)
             size = sum(runs[run].bytes_to_read(int(counts[run])) for run in np.flatnonzero(counts))

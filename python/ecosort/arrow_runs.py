@@ -14,7 +14,7 @@ from ecosort.sums import sum_of
 
 
 class RunFile:
-    """Where the batches of all runs lie. Used by one thread."""
+    """Keeps where the batches of all runs lie. Used by one thread."""
 
     def __init__(self, directory: str, schema: Any) -> None:
         self.directory = directory
@@ -30,7 +30,7 @@ class RunFile:
         self._file.close()
 
     def count_in(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """What it holds becomes free, too, where there was not enough space. An exit of an ExitStack."""
+        """Counts in what it holds, which becomes free, too, where there was not enough space. An exit of an ExitStack."""
         if isinstance(error, NotEnoughSpace) and error.have_bytes is not None:
             error.have_bytes += os.fstat(self._file.fileno()).st_size
 
@@ -76,7 +76,7 @@ class Run:
             values.append(value)
 
     def bytes_to_read(self, rows: int) -> int:
-        """What must be read before so many rows can be taken."""
+        """Returns what must be read before so many rows can be taken."""
         size, at = 0, self._next
         rows -= self._rest.num_rows if self._rest else 0
         while rows > 0 and at < len(self._rows):
@@ -98,7 +98,7 @@ class Run:
         return taken
 
     def is_at_end(self) -> bool:
-        """Whether every row was taken."""
+        """Returns whether every row was taken."""
         return not self._rest and self._next == len(self._rows)
 
     def _read(self) -> Any:

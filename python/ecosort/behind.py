@@ -1,4 +1,4 @@
-"""Work that is done one step behind whoever has it to do."""
+"""Work that is done one step behind its user."""
 
 from __future__ import annotations
 

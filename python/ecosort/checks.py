@@ -17,7 +17,7 @@ def no_such(name: str, wanted: str, given: object) -> BadInput:
 
 
 def whole_number(value: Any, name: str, wanted: str = "a positive number", least: int = 1) -> int:
-    """Of any type of whole numbers but bool."""
+    """Takes any type of whole numbers but bool."""
     try:
         number = -1 if isinstance(value, bool) else operator.index(value)
     except TypeError:

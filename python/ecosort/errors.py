@@ -1,4 +1,4 @@
-"""What a sort raises. Each error is one line for people; the numbers are attributes, in bytes."""
+"""A sort raises these. Each error is one line for people; the numbers are attributes, in bytes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class NotEnoughSpace(EcoSortError):
 
 
 class VerificationFailed(EcoSortError):
-    """What was written is not the input in order: memory or a drive is broken. There is no output."""
+    """The output is not the input in order: memory or a drive is broken. There is no output."""
 
 
 class IoFailed(EcoSortError):
@@ -79,7 +79,7 @@ class ProgramNotFound(EcoSortError):
 
 _UNLIKELY = " does not look like records of the Sort Benchmark"
 
-# How a line ends that the program wrote for whoever types its options, and for whoever calls a function.
+# Ends a line that the program wrote for a user who types its options, and the line for a caller of a function.
 _ADVICE = {
     "; make room there, or name another place with --temp or -o": "",  # drive_full() has its own
     "; give less with --memory": "; give less memory",
@@ -107,7 +107,7 @@ def from_program(
 
 
 def drive_full(said: str, places: Mapping[str, str]) -> NotEnoughSpace:
-    """Of a drive that filled up in the middle, in one of `places`, which arguments name."""
+    """A drive filled up in the middle, in one of `places`, which arguments name."""
     wanted = " or ".join(dict.fromkeys(filter(None, places.values())))
     advice = f"make room there, or name another place with {wanted}" if wanted else "make room there"
     free = None

@@ -1,6 +1,6 @@
-"""What to install where packages of an extra are missing: these packages, by their own names.
+"""Names what to install where packages of an extra are missing: these packages, by their own names.
 
-Whoever is told to install a name of ours from an index may get whatever somebody has put there under it.
+A user who installs a name of ours from an index may get anything that somebody has put there under it.
 """
 
 from __future__ import annotations

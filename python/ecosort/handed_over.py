@@ -1,4 +1,4 @@
-"""What goes from one thread to another."""
+"""Goes from one thread to another."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How keys of rows go through the program: records where all are of one length, lines of text where they are not.
+"""Carries keys of rows through the program: records where all are of one length, lines of text where they are not.
 
-Behind each key stands the number of its run, which comes back with it.
+Behind each key is the number of its run, which comes back with it.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class KeyRecords:
         return matrix_of(rows, self._columns, _NUMBER_BYTES)
 
     def order(self, keys: Matrix) -> Any:
-        """Which row comes first, second, ...; stable."""
+        """Returns which row comes first, second, ...; stable."""
         return pa.array(stable_order(_words_of(_telling(keys[:, :-_NUMBER_BYTES]))))
 
     def message(self, keys: Matrix, run: int) -> memoryview:
-        """What is written to the program."""
+        """Returns what is written to the program."""
         keys[:, -_NUMBER_BYTES:] = np.frombuffer(run.to_bytes(_NUMBER_BYTES, "big"), np.uint8)
         return keys.data.cast("B") if len(keys) else memoryview(b"")
 
@@ -63,11 +63,11 @@ class KeyLines:
         return pc.replace_substring(pc.replace_substring(texts_of(rows, self._columns), b"\x0b", b"\x0b\x02"), b"\n", b"\x0b\x01")
 
     def order(self, keys: Any) -> Any:
-        """Which row comes first, second, ...; stable."""
+        """Returns which row comes first, second, ...; stable."""
         return pc.sort_indices(keys)
 
     def message(self, keys: Any, run: int) -> memoryview:
-        """What is written to the program: behind the key 28 bits of the run in bytes from 80 on, most significant first."""
+        """Returns what the program gets: behind the key 28 bits of the run in bytes from 80 on, most significant first."""
         number = bytes(0x80 | run >> shift & 0x7F for shift in (21, 14, 7, 0))
         lines = joined([keys, pa.scalar(number + b"\n", pa.binary())])
         return memoryview(lines.buffers()[2] or b"")[: pc.sum(pc.binary_length(lines)).as_py() or 0]
@@ -105,7 +105,7 @@ def stable_order(words: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Which column comes first, second, ...: by the first row of numbers, where it is equal by the second, ...; stable.
 
     NumPy sorts by 16 bits several times as fast as by more, since it counts them. Two such sorts give the order by the 32 bits of
-    the first number that tell most; columns that are equal there are sorted again. Where these are many, all are sorted by
+    the first number that differ most; columns that are equal there are sorted again. Where these are many, all are sorted by
     everything.
     """
     telling = words[0] - words[0].min()
@@ -129,14 +129,14 @@ _DIGIT_BITS = 16
 
 
 def _order_of_digits(numbers: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Of numbers of 32 bits: stably by the lower digit, then by the upper one."""
+    """Orders numbers of 32 bits: stably by the lower digit, then by the upper one."""
     order = np.argsort(numbers.astype(np.uint16), kind="stable")
     upper = (numbers >> np.uint64(_DIGIT_BITS)).astype(np.uint16)
     return order[np.argsort(upper[order], kind="stable")] if upper.any() else order
 
 
 def transport_of(schema: Any, columns: Sequence[Column], memory: int, threads: int | None, place: str) -> KeyRecords | KeyLines:
-    """What fits the columns. The program sorts the keys with `memory` bytes and runs in the directory `place`."""
+    """Returns what fits the columns. The program sorts the keys with `memory` bytes and runs in the directory `place`."""
     means: dict[str, Any] = {"memory_bytes": memory, "threads": threads, "temp_directories": [place]}
     pipes = {"inputs": ["-"], "place": {"output": "-"}, "means": means}
     if any(column.is_text for column in columns):

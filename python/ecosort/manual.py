@@ -30,7 +30,7 @@ class Option:
 
     @property
     def takes_value(self) -> bool:
-        """Whether the value is the next word, or behind `=`."""
+        """Returns whether the value is the next word, or behind `=`."""
         return self.argument is not None and not self.argument_is_optional
 
 

@@ -23,7 +23,7 @@ Format = Literal["records", "lines", "csv", "jsonl", "table", "array"]
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What sort() takes by name. Its members are called as those of a request, where these are not in bytes.
+    """sort() takes these by name. Its members are called as those of a request, where these are not in bytes.
 
     An option of another format, or of another kind of `src`, is refused. Thread-safety: a value.
 
@@ -46,7 +46,7 @@ class Options:
     delimiter: str | None = None  # csv: one byte; None: that of a line "sep=;", a tab for .tsv, else a comma
     quote: str | None = '"'  # csv: one byte; None: quotes mean nothing
     header: bool = True  # csv: the first row of each file; all are alike, and it goes out once
-    nulls_first: bool = False  # csv, jsonl, tables: values that are missing or unreadable stand in front
+    nulls_first: bool = False  # csv, jsonl, tables: values that are missing or unreadable go in front
     strict: bool = False  # csv, jsonl: a value that is not of its key's type is an error
     date_format: str = ""  # csv, jsonl: as that of strptime; "": ISO 8601
     allow_missing: bool = False  # jsonl: a path that no line has is no error
@@ -142,7 +142,7 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "level": _number(least=0),
 }
 
-# Which options what is no file of rows takes; all others are refused.
+# Sources that are no file of rows take these options; all others are refused.
 TAKEN = {
     "a table": "format nulls_first memory threads temp overwrite",
     "an array": "format record_size reverse unique threads",
@@ -207,7 +207,9 @@ def request_of(told: dict[str, Any], form: str, inputs: Sequence[str], dst: Any)
 def _place(told: dict[str, Any], form: str, dst: Any) -> dict[str, Any]:
     if told.get("in_place"):
         if dst is not None or told.get("resumable"):
-            raise BadInput("in_place=True goes without dst and resumable: the file is replaced, and resume() continues")
+            raise BadInput(
+                "in_place=True cannot be combined with dst and resumable: the file is replaced, and resume() continues"
+            )
         if form not in ("records", "lines"):
             raise BadInput(f"in_place is for records and lines, not for {form}")
         return {"kind": "in_place"}

@@ -22,12 +22,12 @@ def line_of(data: bytes) -> bytes:
 
 
 def from_line(line: bytes) -> bytes:
-    """What line_of() was given."""
+    """Returns what line_of() was given."""
     return line.replace(b"\x0b\x01", b"\n").replace(b"\x0b\x02", b"\x0b") if b"\x0b" in line else line
 
 
 def ordered(value: Any) -> bytes:
-    """Of a str (by code points), bytes, an int of 64 bits, a float (NaN last, -0.0 as 0.0), a tuple of these. Else BadInput."""
+    """Orders a str by code points, bytes, an int of 64 bits, a float (NaN last, -0.0 as 0.0), a tuple of these. Else BadInput."""
     if isinstance(value, str):
         return _text(value.encode("utf-8", "surrogatepass"))
     if isinstance(value, bytes | bytearray | memoryview):

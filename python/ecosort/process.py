@@ -56,7 +56,7 @@ class Sort:
         self._error: dict[str, Any] | None = None
         self._stats = os.memfd_create("ecosort-stats", os.MFD_CLOEXEC)
         self._messages = os.memfd_create("ecosort-messages", os.MFD_CLOEXEC) if subprocess.PIPE in (stdin, stdout) else -1
-        begin = 2 if "--lines" in words[1:2] else 1  # of `merge --lines`, which stand together
+        begin = 2 if "--lines" in words[1:2] else 1  # of `merge --lines`, which are together
         options = ["--progress=json", "--quiet", f"--stats=/proc/self/fd/{self._stats}"]
         try:
             self.process = subprocess.Popen(
@@ -100,7 +100,7 @@ class Sort:
             return
         if self.process.poll() is None:
             self.process.send_signal(number)
-            if number == signal.SIGINT:  # which whoever started us may have had ignored
+            if number == signal.SIGINT:  # which our parent may have had ignored
                 self.process.send_signal(signal.SIGTERM)
         try:
             for pipe in (self.process.stdin, self.process.stdout):

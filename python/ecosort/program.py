@@ -12,7 +12,7 @@ from pathlib import Path
 from ecosort.errors import ProgramNotFound
 from ecosort.version import __version__
 
-_ANSWER_S = 30  # for one that tells its version: seconds also of a machine that is busy
+_ANSWER_S = 30  # for one that prints its version: seconds also of a machine that is busy
 _INSIDE = Path(__file__).with_name("bin") / "ecosort"
 
 

@@ -1,4 +1,4 @@
-"""What a sort tells about itself, and how far it is."""
+"""A sort reports this about itself, and how far it is."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ class KeyCounts:
 
 @dataclass(frozen=True)
 class RunCompression:
-    """How temporary runs were compressed; `codec`, `transposed` (columns of records) and `because` are those of the last one."""
+    """Says how temporary runs were compressed; `codec`, `transposed` (columns of records) and `because` are those of the last
+    one.
+    """
 
     asked: str
     goal: str
@@ -89,7 +91,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a sort is. `total_bytes` and what begins with `percent` or `eta` is None where no one can know it yet."""
+    """Says how far a sort is. `total_bytes` and what begins with `percent` or `eta` is None where no one can know it yet."""
 
     phase: str
     phase_number: int
@@ -132,7 +134,7 @@ def _key_counts(key: Mapping[str, Any]) -> KeyCounts:
 
 
 def empty_report(version: str) -> Report:
-    """Of a sort in place of nothing, for which the program writes no report."""
+    """Reports a sort in place of nothing, for which the program writes no report."""
     values: dict[str, Any] = dict.fromkeys(_AS_THEY_ARE, 0)
     values |= {"io_backend": "", "hash": "", "version": version}
     return Report(records=0, dropped=0, phases=(), **values)

@@ -12,7 +12,7 @@ _STEP = int(_FACTORS[0])
 
 
 def sum_of(data: Any) -> int:
-    """Of a buffer, whose length must be known otherwise: 64 bits, which every change of one word changes.
+    """Sums a buffer, whose length must be known otherwise: 64 bits, which every change of one word changes.
 
     Words times odd random numbers, added up modulo 2^64, block by block (multilinear hashing: Lemire and Kaser, "Strongly
     universal string hashing is fast", 2014).

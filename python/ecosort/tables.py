@@ -41,7 +41,7 @@ def sorted_table(table: Any, by: Any, told: dict[str, Any]) -> pa.RecordBatchRea
     Everything is read before this returns. Python with pyarrow and the program take `memory`, from 128 MiB on, and at most
     64 MiB more in all, however large the row groups of a Parquet file are; batches of other streams are their owner's, those of a
     Feather file are in memory one at a time, and the reader of a Dataset takes what it takes. Each
-    column beyond some 14 takes up to 3 MiB more, and NotEnoughMemory tells how much `memory` a file of many columns needs. The
+    column beyond some 14 takes up to 3 MiB more, and NotEnoughMemory says how much `memory` a file of many columns needs. The
     rows, as long as Arrow has them in memory, and the keys are in unnamed files in `temp` (default: $TMPDIR or /tmp) until the
     stream ends or is forgotten. 256 MiB, the default, suffice for 12 GB, 1 GiB for 60 GB of rows; a longer table raises
     NotEnoughMemory.

@@ -168,7 +168,9 @@ def output(path: Path, overwrite: bool) -> str:
 
 
 def places_in(words: Sequence[str], line: str) -> dict[str, str]:
-    """Where a command with these words writes, and which argument names it: of several places those that a `line` of it names."""
+    """Returns where a command with these words writes, and which argument names it: of several places those that a `line` of it
+    names.
+    """
     temps = [word.removeprefix("--temp=") for word in words if word.startswith("--temp=")]
     outputs = [word.removeprefix("--output=") for word in words if word.startswith("--output=") and word != "--output=-"]
     if words[0] in ("inplace", "resume") or "--inplace" in words:

@@ -1,4 +1,4 @@
-"""What the tests of the appliance share."""
+"""The tests of the appliance share these."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .support import Queue
 
 @pytest.fixture(scope="session", autouse=True)
 def program_of_the_package(ecosort: Path) -> Iterator[None]:
-    """Whose options a job has."""
+    """Sets the program whose options a job has."""
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("ECOSORT_PROGRAM", str(ecosort))
         yield

@@ -66,7 +66,7 @@ class Queue:
 
     @contextlib.contextmanager
     def held(self, number: int, until: Path) -> Iterator[None]:
-        """As soon as that path is there, all processes of the job stand still."""
+        """Holds all processes of the job as soon as that path is there."""
         wait_for(until.exists)
         session = json.loads((self.directory / "jobs" / str(number) / "keeper.json").read_text())["pid"]
         os.killpg(session, signal.SIGSTOP)
@@ -87,7 +87,7 @@ def wait_for(condition: Callable[[], object], timeout_s: float = 60.0) -> None:
 
 
 def copy_packages(directory: Path) -> None:
-    """What a keeper imports: the environment of the tests may be out of the user's reach."""
+    """Copies what a job's guard imports: the environment of the tests may be out of the user's reach."""
     import ecosort_appliance
     import ecosort_power
 

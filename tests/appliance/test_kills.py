@@ -1,4 +1,4 @@
-"""Whatever dies whenever: no job is lost, none is done twice, outputs are right."""
+"""Anything may die at any time: no job is lost, none is done twice, outputs are right."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def expected_outputs(ecosort: Path, place: Path) -> list[bytes]:
 
 
 def kill_all_jobs(queue: Queue) -> None:
-    """What a power cut ends beside the service."""
+    """Kills what a power cut ends beside the service."""
     for path in queue.directory.glob("jobs/*/keeper.json"):
         with suppress(OSError, ValueError):
             pid = json.loads(path.read_text())["pid"]

@@ -1,4 +1,4 @@
-"""Whose the joules of the machine are."""
+"""The ledger says whose the joules of the machine are."""
 
 from __future__ import annotations
 

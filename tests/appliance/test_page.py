@@ -384,7 +384,7 @@ def end(service: Service) -> None:
 
 
 def with_program(queue: Queue, program_s: float, *options: str) -> tuple[Service, int]:
-    """A service, and a job of it that has ended and been told."""
+    """A service, and a job of it that has ended and been reported."""
     (queue.place / "in.dat").write_bytes(bytes(16))
     number = metered_job(queue, program_s)
     queue.ok("pause")

@@ -64,7 +64,7 @@ def log_in(client: Client, headers: dict[str, str], path: str = "/login") -> htt
 @pytest.mark.parametrize("host", [BACKEND, "sorter.lan", "sorter.lan:443", "SORTER.lan:8443", "192.0.2.7"])
 @pytest.mark.parametrize("origin", ["https://sorter.lan", "http://sorter.lan:8443", "HTTPS://Sorter.LAN"])
 def test_a_name_given_with_host_is_ours_with_any_port_and_scheme(client: Client, host: str, origin: str) -> None:
-    """Whatever the proxy makes of Host: nginx sends the service's own address by default."""
+    """The proxy may make anything of Host: nginx sends the service's own address by default."""
     assert log_in(client, {"Host": host, "Origin": origin, "Sec-Fetch-Site": "same-origin"}).status_code == 303
 
 
@@ -106,7 +106,7 @@ def test_the_cookie_of_a_page_with_tls_goes_by_tls_only(client: Client) -> None:
 
 @pytest.mark.parametrize("sent", ["/ecosort", ""], ids=["kept", "taken off"])
 def test_everything_lies_below_the_root_path(tmp_path: Path, sent: str) -> None:
-    """Whether the proxy leaves the prefix in the path or takes it off: links, forms, redirects, the cookie, the events."""
+    """The proxy leaves the prefix in the path or takes it off: links, forms, redirects, the cookie, the events lie below it."""
     client = Client(page_of(tmp_path, root="/ecosort"))
     own = {"Origin": "https://sorter.lan"}
     assert client.get(f"{sent}/", headers={"Accept": "text/html"}).headers["location"] == "/ecosort/login"
@@ -163,7 +163,7 @@ def test_names_and_root_paths_that_can_be() -> None:
 
 
 def recipe(number: int, ports: Mapping[str, int], place: Path) -> str:
-    """Of docs/home-server.md, with other ports, and a certificate that is there."""
+    """Returns a recipe of docs/home-server.md, with other ports, and a certificate that is there."""
     page = (Path(__file__).parents[2] / "docs" / "home-server.md").read_text()
     text: str = re.findall(r"```nginx\n(.*?)```", page, re.DOTALL)[number]
     text = re.sub("|".join(ports), lambda found: str(ports[found[0]]), text)

@@ -1,4 +1,4 @@
-"""The queue as its user sees it: what is accepted, when it is done, what a wish does."""
+"""The queue as its user sees it: what is accepted, when it is done, what a request does."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_what_may_yet_be_is_queued(queue: Queue, records: Path, options: str, wo
 
 
 def test_a_merge_in_memory_is_queued(queue: Queue, records: Path) -> None:
-    """Where a sort of files so large would store runs, and refuse to."""
+    """A sort of files so large would store runs, and refuse to."""
     with (queue.place / "large").open("wb") as file:
         file.truncate(1 << 40)
     with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
@@ -278,7 +278,7 @@ def test_nothing_is_written_among_the_queues_own_files(queue: Queue, records: Pa
 
 
 def test_a_failed_job_tells_how_its_output_gets_free(queue: Queue) -> None:
-    """Where it left a job directory. Where it left none, nothing is in the way."""
+    """A failed job names the job directory that it left. Where it left none, nothing is in the way."""
     (queue.place / "in.csv").write_text("n\n1\nx\n")
     words = ("csv", "--strict", "--by", "n:number", "in.csv", "-o", "out.csv")
     number = queue.add(*words)
@@ -298,7 +298,7 @@ def test_a_failed_job_tells_how_its_output_gets_free(queue: Queue) -> None:
     assert (queue.place / "out.csv").read_text() == "n\n1\n2\n"
 
 
-# --- wishes
+# --- requests
 
 
 def slow(queue: Queue) -> int:
@@ -484,7 +484,7 @@ def test_memory_is_given_to_the_program_and_its_control_group(queue: Queue, reco
 
 
 def test_the_files_of_control_groups_of_version_2(tmp_path: Path) -> None:
-    """The tree that a kernel with version 2 shows: weights and the bound are written there, and what is refused is told."""
+    """The tree that a kernel with version 2 shows: weights and the bound are written there, and what is refused is reported."""
     (tmp_path / "cgroup.controllers").write_text("memory cpu io")
     base = tmp_path / "system.slice" / "ecosort.service"
     for directory in (base / "service", base / "ecosort-job-1"):
@@ -569,7 +569,7 @@ def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def seconds(text: str) -> float:
-    """Of UTC."""
+    """Reads a time of UTC."""
     from datetime import UTC, datetime
 
     return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
@@ -794,7 +794,7 @@ def test_what_show_and_list_say_of_a_job_that_makes_others(queue: Queue, records
     assert "/new, for files that rest for 2.5 s\n" in second
 
 
-# --- the end is told
+# --- the end is reported
 
 
 def test_a_command_at_the_end_gets_the_facts_and_no_shell(queue: Queue, records: Path) -> None:
@@ -902,7 +902,7 @@ def test_json_names_its_schema_and_tells_no_internals(queue: Queue) -> None:
 
 
 def test_roots_service_works_as_the_jobs_user(ecosort: Path, require: Require) -> None:
-    """What the user may not read, his job may not either; what it makes is his."""
+    """The user's job may not read what the user may not; what it makes is the user's."""
     require("setpriv")
     with queue_for_everyone(ecosort) as queue:
         queue.place.chmod(0o777)

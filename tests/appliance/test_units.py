@@ -37,7 +37,7 @@ def test_what_they_start_is_understood(unit: str) -> None:
 
 
 def drop_in() -> str:
-    """That of the page for home servers."""
+    """Returns the drop-in of the page for home servers."""
     found = re.search(r"```ini\n(.*?)```", (ROOT / "docs" / "home-server.md").read_text(), re.DOTALL)
     assert found
     return found[1]

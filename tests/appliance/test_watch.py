@@ -1,4 +1,4 @@
-"""Which files of a watched directory become jobs."""
+"""Decides which files of a watched directory become jobs."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-// What a power cut may leave of a disk: a replay of the events of a MemoryStore (io/memory_store.h) that knows what is durable.
+// A power cut leaves a disk in one of many states: a replay of the events of a MemoryStore (io/memory_store.h) that knows what is
+// durable.
 //
 // The rules are harsher than any one file system:
 // - Contents and size of a file are durable once a sync completed that was issued after they had completed. Until then each
 //   change (write, set_size, release, reserve) persists or not, independently of all others; so do those still in flight.
-// - A name (created, linked, renamed, removed; of a file or a directory) is durable once every directory it stood or stands in
+// - A name (created, linked, renamed, removed; of a file or a directory) is durable once every directory it was or is in
 //   was synced. Until then each change of names persists or not, independently; a rename is atomic. Syncing a file does not
 //   make its name durable.
 // - A file without a name is gone. So is all that is below a directory whose name did not persist.
@@ -69,10 +70,11 @@ class CrashModel {
 
   void apply(const StoreEvent& event);
 
-  // What a power cut now leaves. The same model, policy and seed give the same image; the seed matters to random_subset and torn.
+  // Returns what a power cut now leaves. The same model, policy and seed give the same image; the seed matters to random_subset
+  // and torn.
   [[nodiscard]] DiskImage image(CutPolicy policy, std::uint64_t seed) const;
 
-  // Whether a power cut now could lose anything. Without it, all policies give the same image.
+  // Returns whether a power cut now could lose anything. Without it, all policies give the same image.
   [[nodiscard]] bool has_unsynced() const;
 
  private:

@@ -73,7 +73,7 @@ constexpr std::array roles{Role::input, Role::run, Role::output, Role::journal};
   return {Effect::Kind::alteration, 0, bytes, alteration};
 }
 
-// What only reads and writes can meet.
+// Only reads and writes can meet these.
 [[nodiscard]] std::optional<Effect> movement_in(std::string_view text, FaultPoint point) {
   if (text == "zero") return Effect{Effect::Kind::short_count, 0, 0};
   if (const auto bytes = size_behind("short=", text)) return Effect{Effect::Kind::short_count, 0, *bytes};

@@ -1,4 +1,4 @@
-// Which operations of a run fail, and how: the shared order book of FaultyQueue and FaultyStorage.
+// Decides which operations of a run fail, and how: the shared order book of FaultyQueue and FaultyStorage.
 //
 // A fault is addressed by (role, operation, n-th): the global order of asynchronous operations is not reproducible, the order
 // within one role and operation nearly is.
@@ -48,11 +48,11 @@ constexpr std::size_t fault_point_count = 18;
 [[nodiscard]] const char* to_string(FaultPoint point) noexcept;
 [[nodiscard]] inline FaultPoint fault_point(Operation operation) noexcept { return static_cast<FaultPoint>(operation); }
 
-// What a broken drive or memory does to data without a word.
+// A broken drive or memory does this to data without a word.
 enum class Alteration : std::uint8_t {
   flip,    // `flip`: one bit in the middle of what is moved
   swap,    // `swap=N`: its first N bytes and the next N change places
-  repeat,  // `repeat=N`: its first N bytes also stand in place of the next N
+  repeat,  // `repeat=N`: its first N bytes also replace the next N
   lost,    // `lost`: a write that is reported as done and is not
   decay,   // `decay`: of what was read the last byte of every page changes afterwards: once the reader has waited again, with the
            // next write
@@ -83,7 +83,7 @@ class FaultPlan {
   FaultPlan() = default;
   explicit FaultPlan(std::vector<Fault> faults) : faults_(std::move(faults)) {}
 
-  // Counts an operation and tells what is to happen to it. Signals have been raised when this returns (Kind::none then).
+  // Counts an operation and returns what is to happen to it. Signals have been raised when this returns (Kind::none then).
   [[nodiscard]] Effect next(Role role, FaultPoint point);
 
   // Operations counted so far: a sweep raises n until n > seen(), or until a run ends with fired() == 0.

@@ -78,7 +78,7 @@ void FaultyQueue::let_decay() {
   decaying_.clear();
 }
 
-// Who waits again has looked at what came before.
+// A caller that waits again has looked at what came before.
 void FaultyQueue::wait(std::vector<Completion>& out, bool block) {
   decaying_.insert(decaying_.end(), arrived_.begin(), arrived_.end());
   arrived_.clear();

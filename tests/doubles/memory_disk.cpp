@@ -246,7 +246,7 @@ std::uint64_t MemoryDisk::issue(std::uint64_t inode, Change change) {
   return last_request_;
 }
 
-// How many bytes of the change there is space for: all of it, a part of a write, or none.
+// Returns how many bytes of the change there is space for: all of it, a part of a write, or none.
 std::uint64_t MemoryDisk::allow(Inode& inode, const Change& change) {
   if (change.kind == Change::Kind::set_size || change.kind == Change::Kind::release) return change.size;
   const std::uint64_t available = options_.capacity_bytes - std::min(options_.capacity_bytes, allocated_ + late_);

@@ -1,4 +1,4 @@
-// What MemoryStore and its queues share: inodes, names, space, the log.
+// MemoryStore and its queues share inodes, names, space, the log.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ class MemoryDisk {
   [[nodiscard]] std::int64_t complete(std::uint64_t inode, std::uint64_t number, const StoreEvent::Change& change);
   [[nodiscard]] std::uint64_t issue_sync(std::uint64_t inode);
   void complete_sync(std::uint64_t inode, std::uint64_t number);
-  // Whether anything came free late, or will.
+  // Returns whether anything came free late, or will.
   [[nodiscard]] bool wait_for_space(unsigned attempt);
 
  private:
@@ -83,7 +83,7 @@ class MemoryDisk {
   std::vector<StoreEvent> log_;
 };
 
-// What a File of the store carries: keeps its inode open.
+// A File of the store carries it: it keeps its inode open.
 class OpenInode : public Attachment {
  public:
   OpenInode(std::shared_ptr<MemoryDisk> disk, std::uint64_t inode) : disk_(std::move(disk)), inode_(inode) {}

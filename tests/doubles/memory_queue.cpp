@@ -22,7 +22,7 @@ using Change = StoreEvent::Change;
 
 }  // namespace
 
-// What the kernel would refuse before anything happens.
+// Refuses what the kernel would refuse before anything happens.
 int MemoryQueue::check(const Request& request) const {
   if (OpenInode::of(*request.file) == 0) return EBADF;
   if (request.operation == Operation::sync) return 0;

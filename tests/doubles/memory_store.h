@@ -1,8 +1,8 @@
 // A disk in memory: both seams on it, deterministic from a seed, with a log of every step for the power-cut sweep.
 //
 // Threaded, asynchronous I/O makes sweeps irreproducible. Here requests complete inside wait(), one at a time, in an order that a
-// seeded scheduler draws; CrashModel (io/crash_model.h) then tells what a power cut after each step may leave. A run that starts
-// from such an image has its own log, so that a second cut during recovery is the same thing again:
+// seeded scheduler draws; CrashModel (io/crash_model.h) then returns what a power cut after each step may leave. A run that
+// starts from such an image has its own log, so that a second cut during recovery is the same thing again:
 //
 //   MemoryStore store(image, options);  run on store and store.make_queue(depth) ...
 //   CrashModel model(image);

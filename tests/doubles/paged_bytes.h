@@ -25,7 +25,7 @@ class PagedBytes {
   void release(std::uint64_t offset, std::uint64_t size);                     // zeros; whole pages are given back
   void reserve(std::uint64_t offset, std::uint64_t size);                     // allocates, and extends the file
 
-  // What write() and reserve() would allocate there.
+  // Returns what write() and reserve() would allocate there.
   [[nodiscard]] std::uint64_t missing_bytes(std::uint64_t offset, std::uint64_t size) const;
 
  private:

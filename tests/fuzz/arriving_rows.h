@@ -14,7 +14,7 @@
 
 namespace ecosort::lines {
 
-// How the text comes, and how many threads look at it.
+// Says how the text comes, and how many threads look at it.
 struct Arrival {
   std::string_view text;
   std::size_t block_bytes = 1;

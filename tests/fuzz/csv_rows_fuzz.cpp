@@ -1,5 +1,5 @@
-// Whatever bytes a file of CSV has and however they arrive: either its rows, joined, are the file, all of them have the same
-// number of fields and they are sorted as a stable sort by comparing does it; or the first wrong one is told, which is one.
+// A file of CSV has any bytes and they arrive in any way: either its rows, joined, are the file, all of them have the same number
+// of fields and they are sorted as a stable sort by comparing does it; or the first wrong one is reported, which is one.
 //
 // Input: a byte of switches, one for the size of a block, one for the type of the key; the text follows.
 #include <algorithm>
@@ -99,7 +99,7 @@ void check_rows(const Trial& trial) {
   const lines::Indexed indexed =
       lines::index_as_it_arrives({trial.text, trial.block_bytes, trial.threads}, format, run, run_bytes);
   const auto wrong = std::ranges::find_if_not(rows, [&](Text row) { return is_regular(row, format); });
-  require(indexed.fault.has_value() == (wrong != rows.end()), "a wrong row is told if there is one");
+  require(indexed.fault.has_value() == (wrong != rows.end()), "a wrong row is reported if there is one");
   require(indexed.lines == static_cast<std::size_t>(wrong - rows.begin()), "all rows in front of it are taken");
   std::uint64_t ends = 0;
   records::MultisetHash hash;

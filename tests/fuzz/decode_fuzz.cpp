@@ -1,5 +1,5 @@
-// Whatever bytes a compressed file has: its decoder ends, stays within its memory, and says the same however the bytes come in
-// and however little room there is for what comes out. And what an encoder makes of any bytes gives them back.
+// A compressed file has any bytes: its decoder ends, stays within its memory, and says the same however the bytes come in and
+// however little room there is for what comes out. And what an encoder makes of any bytes gives them back.
 //
 // Input: a byte for the codec, one each for the pieces of the compressed and of the plain bytes; the file follows.
 #include <algorithm>
@@ -80,7 +80,7 @@ void check_way_back(Codec codec, std::string_view plain, std::size_t in_bytes, s
   std::string file;
   for (int i = 0; i < 2; ++i) {
     const std::size_t size = encoder->encode({reinterpret_cast<const std::byte*>(plain.data()), plain.size()}, member);
-    require(size <= member.size(), "a member is not larger than was foreseen");
+    require(size <= member.size(), "a member is not larger than was predicted");
     file.append(reinterpret_cast<const char*>(member.data()), size);
   }
   const Contents* const contents = contents_of(file);

@@ -1,4 +1,4 @@
-// What the fuzz targets share: an oracle that is not satisfied ends the process, which libFuzzer reports with the input.
+// The fuzz targets share this: an oracle that is not satisfied ends the process, which libFuzzer reports with the input.
 #pragma once
 
 #include <cstdio>
@@ -14,7 +14,7 @@ inline void require(bool holds, const char* what) {
   std::abort();
 }
 
-// The parts between separators; what stands behind the last one counts if it is not empty.
+// The parts between separators; what is behind the last one counts if it is not empty.
 inline std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   while (!text.empty()) {

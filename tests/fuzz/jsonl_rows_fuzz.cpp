@@ -1,5 +1,5 @@
-// Whatever bytes a file of JSON lines has and however they arrive: either its lines are taken, those that are not blank are
-// sorted as a stable sort by comparing does it, and what one key finds is what all keys found; or the first wrong one is told.
+// A file of JSON lines has any bytes and they arrive in any way: either its lines are taken, those that are not blank are sorted
+// as a stable sort by comparing does it, and what one key finds is what all keys found; or the first wrong one is reported.
 //
 // Input: a byte of switches, one for the size of a block, one for the type of the key; the text follows.
 #include <algorithm>
@@ -61,7 +61,7 @@ std::vector<Text> rows_of(Text text) {
   return rows;
 }
 
-// What is found on the way to one value is what reading all of the row finds.
+// Reading on the way to one value finds what reading all of the row finds.
 bool is_valid(Text row, const std::vector<Path>& ways) {
   const std::string alone(row);  // so that a read beyond it shows
   std::vector<Text> values(ways.size());
@@ -95,7 +95,7 @@ void check_rows(const Trial& trial) {
   const lines::Indexed indexed =
       lines::index_as_it_arrives({trial.text, trial.block_bytes, trial.threads}, format, run, run_bytes);
   const auto wrong = std::ranges::find_if_not(rows, [&](Text row) { return is_blank(row) || is_valid(row, ways); });
-  require(indexed.fault.has_value() == (wrong != rows.end()), "a wrong row is told if there is one");
+  require(indexed.fault.has_value() == (wrong != rows.end()), "a wrong row is reported if there is one");
   require(indexed.lines == static_cast<std::size_t>(wrong - rows.begin()), "all rows in front of it are taken");
   records::MultisetHash hash, blank;
   for (auto row = rows.begin(); row != wrong; ++row) lines::add_line(is_blank(*row) ? blank : hash, *row);

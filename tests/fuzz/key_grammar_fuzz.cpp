@@ -1,5 +1,5 @@
-// Whatever stands behind `ecosort lines`: it gives an order, or one line about what is wrong. And every order is one: it
-// contradicts itself nowhere, its windows agree with it, and what --debug marks lies in the line.
+// `ecosort lines` with any options gives an order, or one line about what is wrong. And every order is one: it contradicts itself
+// nowhere, its windows agree with it, and what --debug marks lies in the line.
 //
 // Input: words, each ended by a newline; an empty one ends them; lines follow.
 #include <algorithm>
@@ -90,7 +90,7 @@ void check_words(std::string_view input) {
     check_order(order_terms(lines, read.request.unique), fuzz::split(input, lines.terminator));
   } catch (const UsageError& error) {
     const std::string_view line = error.what();
-    require(!line.empty() && line.find('\n') == std::string_view::npos, "one line tells what is wrong");
+    require(!line.empty() && line.find('\n') == std::string_view::npos, "one line says what is wrong");
   }
 }
 

@@ -1,4 +1,4 @@
-// Whatever stands in a packed run block, also behind a checksum that is right: unpacking stays within the block and gives no more
+// A packed run block holds any bytes, also behind a checksum that is right: unpacking stays within the block and gives no more
 // than a block holds. And what packing makes of any bytes gives them back: rows of any length, and records as they are and by
 // columns.
 //

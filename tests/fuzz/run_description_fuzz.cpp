@@ -1,4 +1,4 @@
-// Whatever stands in the description of a run, also behind a checksum that is right: it is refused, or its numbers fit each other
+// The description of a run holds any bytes, also behind a checksum that is right: it is refused, or its numbers fit each other
 // and name keys that can be. And what is described comes back.
 //
 // Input: a byte that says whether magic, version, size and checksum are put right; the description follows.

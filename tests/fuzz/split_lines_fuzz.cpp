@@ -1,5 +1,5 @@
-// Whatever bytes an input has and however they arrive: the lines of the index, joined, are the input; sorted they are what a
-// stable sort makes of them, and -u leaves one of each. -c finds the line that a plain look finds.
+// An input has any bytes and they arrive in any way: the lines of the index, joined, are the input; sorted they are what a stable
+// sort makes of them, and -u leaves one of each.
 //
 // Input: a byte of switches, one for the size of a block, one for the most lines taken at a time; the text follows.
 #include <fmt/format.h>
@@ -61,7 +61,7 @@ std::optional<Trial> read_trial(std::string_view input) {
   return trial;
 }
 
-// As runs are filled: block after block, and only whole lines are taken.
+// Indexes as runs are filled: block after block, and only whole lines are taken.
 Indexed index_as_it_arrives(const Trial& trial, const LineOrder& order, LineRun& run, std::vector<DuplicateFilter>& seen) {
   Indexed all;
   for (std::size_t present = 0; present < trial.text.size();) {

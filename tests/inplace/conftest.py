@@ -1,4 +1,4 @@
-"""What the tests of `inplace` and `resume` start from: records, their order, and a drive that holds them."""
+"""The tests of `inplace` and `resume` start from records, their order, and a drive that holds them."""
 
 import subprocess
 import zlib

@@ -1,4 +1,4 @@
-"""What the tests of `inplace` and `resume` share: drives to sort on, and jobs that are interrupted in a chosen step."""
+"""The tests of `inplace` and `resume` share drives to sort on, and jobs that are interrupted in a chosen step."""
 
 import contextlib
 import json
@@ -91,7 +91,7 @@ def killed_at_event(ecosort: Path, directory: Path, nth: int, *words: str | Path
 
 
 def killed_in_merge(ecosort: Path, directory: Path, out: Path, *words: str | Path) -> None:
-    """Kills a job before it tells the end of its last merge. How many there are before differs from run to run."""
+    """Kills a job before it reports the end of its last merge. How many there are before differs from run to run."""
     nth = FIRST_AFTER_THE_RUNS
     for _ in range(60):
         nth += 1
@@ -119,7 +119,7 @@ def interrupted_in_merge(ecosort: Path, run: Run, path: Path, directory: Path) -
 
 
 def calls_of(ecosort: Path, directory: Path, call: str, *words: str | Path) -> int:
-    """How often the program makes this system call in a run to its end."""
+    """Counts how often the program makes this system call in a run to its end."""
     done = with_faults(ecosort, directory, call, *words, "--quiet")
     assert done.returncode == 0, done
     return (directory / "trace").read_text().count("\n")
@@ -181,7 +181,7 @@ class Attempts:
         self.changes = 0
 
     def next_words(self) -> list[str | Path]:
-        """What begins the job, or resumes it where it is under way."""
+        """Returns the command that begins the job, or resumes it where it is under way."""
         raise NotImplementedError
 
     def begin(self, what: str) -> subprocess.Popen[str]:
@@ -224,7 +224,7 @@ class Attempts:
 
 @dataclass
 class Kills:
-    """How often a job was really killed, and where."""
+    """Counts how often a job was really killed, and where."""
 
     wanted: int
     rng: random.Random

@@ -1,4 +1,4 @@
-"""How an in-place sort that was stopped, killed or disturbed continues: no record is lost."""
+"""An in-place sort that was stopped, killed or disturbed continues: no record is lost."""
 
 import os
 import signal
@@ -148,7 +148,7 @@ def test_a_disk_that_someone_fills_stops_the_job_until_there_is_room(
 def test_a_sync_that_fails_once_ends_the_job(
     ecosort: Path, run: Run, file4: Path, tmp_path: Path, data: bytes, wanted: bytes, call: str
 ) -> None:
-    """Whatever the next one says: what was not durable then may be gone. The job ends, and is resumed from what was durable."""
+    """The next sync may say anything: what was not durable may be gone. The job ends, and is resumed from what was durable."""
     words = ("inplace", file4, *SMALL)
     filler = FileSystem("", file4.parent, None).fill_until(plan_of(run, file4, *SMALL)["needed_bytes"] + MIB)
     hit = resumed = 0
@@ -338,7 +338,7 @@ def test_a_kill_in_the_first_moments_leaves_the_file_to_be_sorted(
 def test_a_resumption_that_finds_a_job_just_begun_cannot_harm_it(
     ecosort: Path, run: Run, file4: Path, tmp_path: Path, data: bytes, wanted: bytes
 ) -> None:
-    """The sort has made its directory and nothing else; whoever resumes that has it for himself until he is done."""
+    """The sort has made its directory and nothing else; a process that resumes it has it for itself until it is done."""
     with stopped_after(ecosort, tmp_path / "sort", "mkdir", 1, "inplace", file4, *SMALL) as sort:
         with stopped_after(ecosort, tmp_path / "resume", "getdents64", 1, "resume", file4) as resumption:
             sort.send_signal(signal.SIGCONT)

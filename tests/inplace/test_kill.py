@@ -27,7 +27,7 @@ CUTS = 16 if SOAK else 4  # likewise
 
 
 class Job(Attempts):
-    """One file that is sorted, whoever gets in the way."""
+    """One file that is sorted, whatever gets in the way."""
 
     def __init__(self, ecosort: Path, drive: FileSystem, data: bytes, directory: Path) -> None:
         super().__init__(ecosort, directory)

@@ -407,7 +407,7 @@ def test_a_flipped_bit_ends_it_before_anything_more_is_given_up(
 
 
 class Job(Attempts):
-    """One file that is sorted, whoever gets in the way."""
+    """One file that is sorted, whatever gets in the way."""
 
     def __init__(self, ecosort: Path, drive: FileSystem, text: bytes, directory: Path) -> None:
         super().__init__(ecosort, directory)
@@ -426,7 +426,7 @@ class Job(Attempts):
 
 
 def tidy_up(run: Run, path: Path) -> None:
-    """Of a job that was stopped before it began, or when all was done but the last removal."""
+    """Tidies up after a job that was stopped before it began, or when all was done but the last removal."""
     if job_directory(path).exists():
         done = run("resume", path)
         assert done.returncode == 0 or "is whole" in done.stderr, done

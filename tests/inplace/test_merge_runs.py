@@ -27,7 +27,7 @@ from sort_support import (
 from .support import FIRST_AFTER_THE_RUNS, job_directory, kill_at_sync, killed_at_call, killed_at_event, killed_in_merge, plan_of
 
 PAGE = 4096
-JOB, RUN, POSITION, COUNT = 80, 88, 96, 152  # where numbers stand in a description, as run/FORMAT.md has them
+JOB, RUN, POSITION, COUNT = 80, 88, 96, 152  # where numbers are in a description, as run/FORMAT.md has them
 
 
 def random_records(count: int, size: int, letters: bytes) -> bytes:
@@ -135,7 +135,7 @@ def test_the_runs_give_what_the_job_gives(ecosort: Path, run: Run, tmp_path: Pat
 
 
 def test_runs_of_several_jobs_go_together(ecosort: Path, run: Run, tmp_path: Path) -> None:
-    """Of equal records those of the job that was named first come first."""
+    """The first job that is named comes first with its equal records."""
     a = interrupt(ecosort, CASES["records"], tmp_path, "a")
     b = interrupt(ecosort, Case("b", (*CASES["records"].words[:-1], "2MiB"), CASES["records"].text[::-1]), tmp_path, "b")
     for first, second in ((a, b), (b, a)):
@@ -146,7 +146,7 @@ def test_runs_of_several_jobs_go_together(ecosort: Path, run: Run, tmp_path: Pat
 
 
 def test_the_runs_of_a_file_that_is_sorted_in_place(ecosort: Path, run: Run, file4: Path, tmp_path: Path, wanted: bytes) -> None:
-    """Where the job cannot continue, its records come out elsewhere."""
+    """Records come out elsewhere where the job cannot continue."""
     assert killed_at_event(ecosort, tmp_path, FIRST_AFTER_THE_RUNS, "inplace", file4, "--memory", "4MiB", "-q")
     succeeded(run("merge", "--runs", "-q", job_directory(file4), "-o", tmp_path / "merged"))
     assert (tmp_path / "merged").read_bytes() == wanted
@@ -167,7 +167,7 @@ def test_where_space_is_short_runs_in_place_go_without_a_description(
 
 @pytest.fixture(scope="module")
 def job(ecosort: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of records; tests copy what they change."""
+    """Makes a job of records; tests copy what they change."""
     return interrupt(ecosort, CASES["records"], tmp_path_factory.mktemp("job"))
 
 

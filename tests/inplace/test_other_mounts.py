@@ -42,7 +42,7 @@ def test_nothing_is_left_where_removed_files_stay_while_they_are_open(run: Run, 
 
 
 def test_a_mount_with_fixed_permissions_is_no_dead_end(ecosort: Path, run: Run, tmp_path: Path, records: bytes) -> None:
-    """As vfat, exFAT and NTFS: everybody may write, and no chmod changes that."""
+    """vfat, exFAT and NTFS behave so: everybody may write, and no chmod changes that."""
     with bound(tmp_path, "-o", "chmod-ignore,perms=0777") as mount:
         (mount / "in").write_bytes(records)
         out = mount / "out"

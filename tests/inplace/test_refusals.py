@@ -1,4 +1,4 @@
-"""What in-place sorting refuses before anything is changed, and that the file is then untouched."""
+"""In-place sorting refuses these before anything is changed, and the file is then untouched."""
 
 import gzip
 import os

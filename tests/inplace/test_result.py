@@ -1,4 +1,4 @@
-"""Sorting a file in its own space: the result, what it tells, and the plan."""
+"""Sorting a file in its own space: the result, its report, and the plan."""
 
 import json
 import re

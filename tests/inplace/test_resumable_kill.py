@@ -83,7 +83,7 @@ JOBS = {
 
 
 class Sorting(Attempts):
-    """One output that is to come into being, whoever gets in the way."""
+    """One output that is to come into being, whatever gets in the way."""
 
     def __init__(self, ecosort: Path, drive: FileSystem, directory: Path, job: Job) -> None:
         super().__init__(ecosort, directory)

@@ -53,7 +53,7 @@ def texts(ecosort: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="session")
 def results(ecosort: Path, texts: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """What an ordinary sort makes of them."""
+    """Returns what an ordinary sort makes of them."""
     directory = tmp_path_factory.mktemp("plain")
     made = {}
     for name, kind in KINDS.items():
@@ -268,7 +268,7 @@ def test_a_ratio_that_was_too_good_ends_it_and_nothing_is_lost(
     out.unlink()
 
 
-# --- what is told and refused ------------------------------------------------------------------------------------------
+# --- what is reported and refused ------------------------------------------------------------------------------------------
 
 
 def test_plans_tell_how_runs_are_compressed(run: Run, tmp_path: Path, texts: dict[str, bytes]) -> None:

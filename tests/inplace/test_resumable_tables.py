@@ -66,7 +66,7 @@ each_case = pytest.mark.parametrize("case", CASES, ids=["csv", "csv_without_head
 
 @pytest.fixture
 def place(drive: FileSystem, tmp_path: Path) -> Iterator[Path]:
-    """Where the output goes, a drive of its own; afterwards that is empty again."""
+    """The output goes to a drive of its own; afterwards that is empty again."""
     yield drive.root
     subprocess.run(["rm", "-rf", *drive.root.iterdir()], check=True)
 
@@ -162,7 +162,7 @@ def test_what_cannot_be_resumed_is_refused(run: Run, tmp_path: Path) -> None:
 
 
 def test_another_header_ends_the_resumption(ecosort: Path, run: Run, tmp_path: Path) -> None:
-    """The second file is looked at by whoever resumes, against the header that the journal keeps of the first."""
+    """A resumption looks at the second file, against the header that the journal keeps of the first."""
     (tmp_path / "in0").write_bytes(csv_rows(7, ROWS))
     (tmp_path / "in1").write_bytes(b'n,"a\nname",other\n1,2,3\n')
     case = Case("csv", ("n:number",), (b"", b""))

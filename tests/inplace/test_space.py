@@ -34,7 +34,7 @@ def test_exactly_the_space_of_the_plan_is_enough(
         need = plan_of(run, path, *words)["needed_bytes"]
         block = os.statvfs(drive.root).f_frsize
         drive.fill_until(need)
-        # What the file system holds back changes with what is written, so the size of the last step is its own affair.
+        # The file system holds back more or less with what is written, so the size of the last step is its own affair.
         free = drive.settled_free_bytes()
         assert need <= free < need + 4 * block
         for _ in range(8):
@@ -52,7 +52,7 @@ def test_exactly_the_space_of_the_plan_is_enough(
 
 
 def test_blocks_larger_than_a_page_count_as_what_they_are(ecosort: Path, run: Run, tmp_path: Path) -> None:
-    """What is cut off in the middle of a block gives nothing back."""
+    """A cut in the middle of a block gives nothing back."""
     data = make_records(ecosort, "binary", 100_000)
     block = 16 * KIB
     try:

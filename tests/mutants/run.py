@@ -49,7 +49,7 @@ def read_mutant(patch: Path) -> Mutant:
 
 
 def choose_mutants(names: Sequence[str]) -> list[Mutant]:
-    """Where all are tried, those of Python come first: one build serves them."""
+    """Chooses all or those named; those of Python come first: one build serves them."""
     known = {patch.stem: read_mutant(patch) for patch in sorted(HERE.glob("*.patch"))}
     if unknown := set(names) - set(known):
         raise BrokenError(f"no such mutant: {', '.join(sorted(unknown))}")

@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
 
 @pytest.fixture(scope="module", autouse=True)
 def measurements(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Measurements]:
-    """Those of a file begin with its first test; deselected tests have no measurement."""
+    """Begins the measurements of a file with its first test; deselected tests have none."""
     items = [item for item in request.session.stash[_ITEMS] if item.path == request.path]
     found = Measurements(items, tmp_path_factory)
     yield found
@@ -41,7 +41,7 @@ def measurements(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
 
 @pytest.fixture(autouse=True)
 def rederived(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What the meters read in their own tests can be derived again from what was sent."""
+    """Derives again from what was sent what the meters read in their own tests."""
     if not request.path.name.startswith("test_meters_"):
         yield
         return

@@ -34,7 +34,7 @@ ATTEMPTS = 6
 
 @dataclass(frozen=True)
 class Measured:
-    """What `ecosort-power run` said, and the directory that it ran in; its result is in `result`."""
+    """Holds what `ecosort-power run` said, and the directory that it ran in; its result is in `result`."""
 
     path: Path
     done: subprocess.CompletedProcess[str]

@@ -44,7 +44,7 @@ REPORT = f"Records: {RECORDS}\nChecksum: 2faf0ab746e89a8\nDuplicate keys: 0\nSUC
 
 
 def _reading(t: float, watts: float, cycle: int) -> Reading:
-    """As the LMG95 sends it."""
+    """Makes a reading as the LMG95 sends it."""
     return Reading(t, t, watts=watts, interval_s=0.5, stamp=str(cycle), raw=f"{cycle},0.5,{watts!r}")
 
 
@@ -125,7 +125,7 @@ def write_result(directory: Path, factor: float = 1.0, runs: int = 5) -> Path:
 
 
 def reseal(directory: Path, *names: str) -> None:
-    """What a test has written into a result is part of it: as if the harness had measured so."""
+    """Seals again what a test has written into a result, as if the harness had measured so."""
     seal = Seal(directory)
     for name in names:
         seal.file(directory / name)

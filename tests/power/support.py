@@ -1,4 +1,4 @@
-"""What the tests of the power harness share: toy meters, toy sorts, waiting."""
+"""The tests of the power harness share toy meters, toy sorts, waiting."""
 
 from __future__ import annotations
 

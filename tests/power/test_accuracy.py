@@ -154,7 +154,7 @@ def test_each_interval_that_is_too_wide_has_a_reason_that_the_readme_counts() ->
 
 
 def test_a_mean_error_above_the_limit_stands_only_beside_wide_intervals() -> None:
-    """Whatever of it is chance: a meter that can know the energy is not wrong by more than 0.1 % on average."""
+    """Only chance may exceed it: a meter that can know the energy is not wrong by more than 0.1 % on average."""
     known = [o for o in table.load(RESULTS).cells if o.bias is not None and o.interval is not None]
     assert [o.cell for o in known if abs(o.bias or 0.0) > table.MAX_BIAS and (o.interval or 0.0) < 0.02] == []
 

@@ -156,7 +156,7 @@ def within(stated: dict[str, Any], error: float) -> bool:
 
 
 def moments(path: Path) -> list[float]:
-    """When the meter was read."""
+    """Returns when the meter was read."""
     readings = [json.loads(line) for line in path.read_text().splitlines()]
     return [(r["before_s"] + r["after_s"]) / 2 for r in readings if "watts" in r]
 

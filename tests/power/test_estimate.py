@@ -162,7 +162,7 @@ def test_a_load_that_repeats_with_the_clock_of_the_meter_is_warned_of() -> None:
     ("update_s", "spread_s", "own"), [(None, 0.0, True), (1.0, 0.0, True), (0.01, 1.0, False), (5.0, 1.0, True)]
 )
 def test_what_sends_its_values_keeps_its_own_clock(update_s: float | None, spread_s: float, own: bool) -> None:
-    """A program, a log, a plug that is told to be new every second: none of them is read at random moments."""
+    """A program, a log, a plug that is declared to be new every second: none of them is read at random moments."""
     power, _ = step(IDLE, BUSY, 100, 260)
     readings = flickering(instants(power, ticks(60, 300, 1.0, 0.3)))
     meter = replace(WALL, update_s=update_s, spread_s=spread_s)
@@ -243,7 +243,7 @@ def test_a_meter_that_does_not_follow_the_load_is_told(true_s: float) -> None:
 
 
 def test_a_run_of_a_minute_whose_last_readings_are_missing_is_not_called_short() -> None:
-    """That would end the measurement: the next run may well have them."""
+    """Such a defect would end the measurement: the next run may well have them."""
     power, _ = step(IDLE, BUSY, 100, 160)
     for end, codes in ((159.5, {"coverage"}), (200, set())):
         readings = flickering(instants(power, ticks(60, end, 0.5, 0.1)))
@@ -267,7 +267,7 @@ def test_a_log_whose_clock_is_three_seconds_slow_is_refused(lag_s: float | None)
 
 @pytest.mark.parametrize("share", [0.6, 0.9])
 def test_drives_that_go_on_working_after_a_run_are_no_wrong_lag(share: float) -> None:
-    """What a drive does when the output is on it is not of the run, and is no reason to refuse it."""
+    """The drive's work after the output is on it is not of the run, and is no reason to refuse it."""
     power, _ = step(IDLE, BUSY, 100, 160)
     after = lambda t: share * (BUSY - IDLE) if 160 <= t < 190 else 0.0  # noqa: E731
     readings = flickering(instants(lambda t: power(t) + after(t), ticks(60, 200, 0.5, 0.1)))

@@ -1,4 +1,4 @@
-"""How people get there: `ecosort power`, and the demonstration with a meter that can be read."""
+"""People get there by `ecosort power`, and by the demonstration with a meter that can be read."""
 
 from __future__ import annotations
 

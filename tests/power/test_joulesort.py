@@ -92,7 +92,7 @@ def test_a_class_that_does_not_fit_is_refused_before_anything_is_generated(cli: 
         assert re.search(r"the class 10\^1[02] does not fit: .* GB free; nothing was generated\. .*--data", done.stderr)
         assert data in done.stderr
         assert done.stderr.count("\n") == 1
-        assert list(tmp_path.iterdir()) == []  # nothing is left that would stand in the way of the same command
+        assert list(tmp_path.iterdir()) == []  # nothing is left that would prevent the same command
 
 
 def test_after_a_refusal_for_lack_of_space_the_same_command_goes_on(ecosort: Path, cli: Cli, tmp_path: Path) -> None:

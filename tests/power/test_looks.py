@@ -1,4 +1,4 @@
-"""When a counter looked: from moves that were read some time after it, against the true moments."""
+"""Finds when a counter looked: from moves that were read some time after it, against the true moments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GAP = 1.0
 
 
 def moves(looks: Floats, offset: float) -> Floats:
-    """When each look was read, by readings every GAP."""
+    """Returns when each look was read, by readings every GAP."""
     found: Floats = np.ceil((looks - offset) / GAP) * GAP + offset
     return found
 
@@ -33,7 +33,7 @@ def test_the_looks_of_an_even_clock_are_known_better_than_the_readings_tell() ->
 
 
 def test_looks_of_one_clock_are_wrong_together() -> None:
-    """What lies between two of them is known better than where each is."""
+    """The time between two of them is known better than where each is."""
     found = []
     for seed in range(200):
         rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Which column of a log is power, in which unit, and what is said where that is not clear."""
+"""Finds which column of a log is power, in which unit, and what is said where that is not clear."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_a_coarse_counter_says_its_step_and_what_would_help(tmp_path: Path) -> N
     readings = meter.collect(0.0, 119.0, BEGIN, None)
     found = evaluate("csv", readings, capabilities, window(30, 60), [])
     (reason,) = [d.text for d in found.defects if d.code == "too-short"]
-    assert "one step of its counter is 36000 J: have the meter tell its power (W) as well" in reason
+    assert "one step of its counter is 36000 J: have the meter report its power (W) as well" in reason
 
 
 @pytest.mark.parametrize(

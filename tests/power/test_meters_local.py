@@ -177,7 +177,7 @@ def test_the_steps_of_an_ina3221_are_those_of_its_shunt(jetson: Path, micro_ohms
 
 
 def test_an_input_that_is_labelled_as_not_connected_is_no_meter(jetson: Path) -> None:
-    """As the second chip of a Jetson AGX Orin labels two of its inputs (rbonghi/jetson_stats, report 381, JetPack 5, 2023)."""
+    """The second chip of a Jetson AGX Orin labels two of its inputs so (rbonghi/jetson_stats, report 381, JetPack 5, 2023)."""
     write(jetson / "sys/class/hwmon/hwmon5/in1_label", "NC")
     first, second, _ = HwmonMeter.discover(Machine(jetson))
     assert (first.usable, first.why, second.usable) == (False, "nothing is connected to it", True)
@@ -195,7 +195,7 @@ def test_an_input_of_an_ina3221_that_nothing_is_connected_to_is_not_called_usabl
 
 
 # A GeForce RTX 2080 Ti with driver 442.19, `--query-gpu=... --format=csv,nounits`: Quake4/MindMiner, thread 627, February 2020.
-# It draws 228.82 W of 210.00 W, and a field that the driver cannot tell is `[Unknown Error]`. The UUID, the second card and the
+# It draws 228.82 W of 210.00 W, and a field that the driver does not know is `[Unknown Error]`. The UUID, the second card and the
 # other values are not of that capture.
 NVIDIA = """case "$*" in
 *power.draw.instant*) echo 'Field "power.draw.instant" is not a valid field to query.'; exit 2 ;;
@@ -220,7 +220,7 @@ def test_a_graphics_card_gives_a_line_per_period(programs: Path) -> None:
     assert (first.usable, second.usable, second.spec) == (True, False, "nvidia:1")
 
 
-# An RTX 4000 SFF Ada, of which the driver tells 8.81 W as the mean and 8.44 W of the moment, limit 70 W: an XML report in
+# An RTX 4000 SFF Ada, of which the driver reports 8.81 W as the mean and 8.44 W of the moment, limit 70 W: an XML report in
 # influxdata/telegraf, plugins/inputs/nvidia_smi/testdata/rtx-4000-sff-ada-v13.xml. The number of the driver and the UUID are not
 # of that capture. power.draw is the mean there, by NVIDIA's documentation of nvmlDeviceGetPowerUsage.
 ADA = """case "$*" in

@@ -79,7 +79,7 @@ def test_a_load_that_changes_in_the_last_third_is_told_from_one_that_stays() -> 
     assert load_swing(still, 6.0, 11.0) == pytest.approx(0.0, abs=0.01)
     changes = [P(i / 5, min(i, 45) / 10) for i in range(60)]
     assert load_swing(changes, 6.0, 11.0) == pytest.approx(0.5, abs=0.01)
-    assert load_swing(still, 6.0, 7.5) is None  # too short to tell
+    assert load_swing(still, 6.0, 7.5) is None  # too short
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Whatever is written as an address, a setting or a number, the answer is one line and no traceback."""
+"""An address, a setting or a number may be anything: the answer is one line and no traceback."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ CLASHES = """(() => { const found = [];
     ("runs", "factor", "spread"), [(5, 1.0, 0.0), (1, 1.0, 0.0), (20, 1.0, 0.0), (5, 1234.0, 0.0), (5, 1.0, 0.4)]
 )
 def test_no_words_of_a_figure_overlap(browser: Browser, tmp_path: Path, runs: int, factor: float, spread: float) -> None:
-    """Also with many runs, with energies of seven digits, and with runs that differ much. The mean stands beside its bar."""
+    """Also with many runs, with energies of seven digits, and with runs that differ much. The mean is beside its bar."""
     result = gather(ResultDirectory(write_result(tmp_path / "r", runs=runs)), None)
     many = [replace(r, energy=[larger(e, factor * (1 + i * spread)) for e in r.energy or []]) for i, r in enumerate(result.runs)]
     result = replace(result, runs=many, summary=summarize(result.session, many))
@@ -94,7 +94,7 @@ BESIDE = """(() => {
 })()"""
 
 
-# Numbers of the phases that stand on the dot of a run.
+# Numbers of the phases that cover the dot of a run.
 ON_DOTS = """(() => {
   const svg = [...document.querySelectorAll('#phases svg')].find(s => s.getBoundingClientRect().width > 0);
   const words = [...svg.querySelectorAll('text')].filter(t => / J$/.test(t.textContent)).map(t => t.getBoundingClientRect());
@@ -120,12 +120,12 @@ def test_the_page_in_a_browser(browser: Browser, page: Path, width: int, mobile:
         assert wanted in text
 
 
-# What is cut off: boxes that are wider inside than outside, and cells that end outside the window.
+# Finds what is cut off: boxes that are wider inside than outside, and cells that end outside the window.
 CUT = """[...document.querySelectorAll('.scroll, td, .card, header')]
   .filter(e => e.getBoundingClientRect().width > 0)
   .filter(e => e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().right > innerWidth)
   .map(e => [e.tagName, e.textContent.slice(0, 30)])"""
-# The cells of the first table, each with the name that stands before it.
+# The cells of the first table, each with the name in front of it.
 NAMED = """[...document.querySelector('table.numbers tbody tr').cells].map(td => getComputedStyle(td, '::before').content)"""
 
 

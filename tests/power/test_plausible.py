@@ -81,8 +81,9 @@ def test_a_counter_that_runs_too_fast_is_refused() -> None:
 
 @pytest.mark.parametrize("moment", [95, 130, 165])
 def test_a_counter_that_begins_anew_near_its_end_is_no_wrap_around(moment: int) -> None:
-    """A counter of 4.3 MJ that stood at 4 MJ when its meter was restarted: as a wrap-around that is 0.3 MJ in a second. Beside
-    the run, too, because what is there is taken away."""
+    """A counter of 4.3 MJ that was at 4 MJ when its meter was restarted: as a wrap-around that is 0.3 MJ in a second. Beside the
+    run, too, because what is there is taken away.
+    """
     counter, steady = replace(COUNTING, wrap_j=2.0**32 / 1000), counts(lambda t: 4e6 + 40 * t, ticks(80, 180, 1.0))
     restarted = [r if r.mid_s < moment else replace(r, joules=40 * (r.mid_s - moment)) for r in steady]
     assert "counter-jump" in codes(restarted, window(100, 160), counter)

@@ -44,7 +44,7 @@ def children_of(pid: int) -> list[int]:
     return found
 
 
-# A shell whose child leaves its session and its parent: only the mark in its environment still tells where it is from.
+# A shell whose child leaves its session and its parent: only the mark in its environment still shows where it is from.
 ESCAPING = "(setsid sleep 600 &) ; sleep 600"
 
 

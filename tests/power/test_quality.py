@@ -1,4 +1,4 @@
-"""What is wrong with readings is named; what is right passes."""
+"""Wrong readings are named; right ones pass."""
 
 from __future__ import annotations
 

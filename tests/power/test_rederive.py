@@ -25,7 +25,7 @@ def readings(*pairs: tuple[str, dict[str, Any]]) -> list[Reading]:
 
 
 DCMI = " dc 2f 01 00 00 00 00 00 00 80 43 6d 69 e8 03 00 00 \n 40"
-# What each kind of meter sends, with the values that are in it.
+# Each kind of meter sends this, with the values that are in it.
 ANSWERS: dict[str, tuple[str, Capabilities, list[Reading]]] = {
     "exec": ("exec:m", PLAIN, readings(('{"watts": 41.7, "interval_s": 0.5}', {"watts": 41.7, "interval_s": 0.5}))),
     "ipmi dcmi": ("ipmi:local", PLAIN, readings((DCMI, {"watts": 303.0, "stamp": "1768768384"}))),

@@ -1,4 +1,6 @@
-"""Which power of a Redfish service is that of the machine: services that fail in places, list in pages, and have many chassis."""
+"""Finds which power of a Redfish service is that of the machine: services that fail in places, list in pages, and have many
+chassis.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,7 @@ def read(tree: Tree, words: str = "", settings: str = "") -> Iterator[tuple[Mete
 
 
 def watts(tree: Tree, words: str = "", settings: str = "") -> float | None:
-    """What is read; the stored answer gives the same."""
+    """Returns what is read; the stored answer gives the same."""
     with read(tree, words, settings) as (meter, _):
         reading = meter.read()
     assert watts_of(json.loads(reading.raw or "")) == reading.watts

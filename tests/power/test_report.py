@@ -141,7 +141,7 @@ UNRANKED: dict[str, tuple[str, Callable[[dict[str, Any]], None], Callable[[dict[
 
 
 def forms(result: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """What people read, each on one line."""
+    """Returns what people read, each on one line."""
     found = gather(ResultDirectory(result), None)
     terminal.show(found)
     return [" ".join(text.split()) for text in (capsys.readouterr().out, markdown.render(found), html.render(found))]
@@ -396,7 +396,7 @@ def test_the_live_line_shows_phase_watts_and_joules() -> None:
 
 
 def test_a_run_of_a_meter_with_its_own_clock_is_known_no_better_than_the_runs_agree(tmp_path: Path) -> None:
-    """What repeats with the clock makes single runs wrong; every run says so, and one run alone has no limits."""
+    """A disturbance that repeats with the clock makes single runs wrong; every run says so, and one run alone has no limits."""
     directory = ResultDirectory(write_result(tmp_path / "r"))
     session, runs = directory.session(), directory.runs()
     own = replace(session.meters[0].capabilities, power=PowerKind.INSTANT, window_s=0.0, update_s=1.0)

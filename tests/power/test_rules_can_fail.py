@@ -1,4 +1,4 @@
-"""Which test stands for which claim of the ten rules, and that each of them fails when its claim is broken.
+"""Lists which test covers which claim of the ten rules; each of them fails when its claim is broken.
 
 A break is one small mistake made on purpose, in the harness or, for whole runs, in what the harness left behind: the test must
 pass without it and fail with it.
@@ -94,7 +94,7 @@ def in_quadrature(found: Any) -> float | None:
     return float((found.instrument_j**2 + found.quantum_j**2) ** 0.5)
 
 
-# What the mistakes are made of.
+# The mistakes are made of these.
 power_samples, power_estimate, flank = evaluate.power_samples, evaluate.power_estimate, estimate._flank
 describe, analyse = statistics.describe, rules.analyse
 

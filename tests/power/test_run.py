@@ -186,7 +186,7 @@ def test_the_lag_is_probed_before_the_runs(measured: Measured) -> None:
 
 
 def watch_live_line(directory: Path, mark: pytest.Mark) -> Measured:
-    """What a terminal of 100 columns was sent, as if it were standard output; without its control sequences."""
+    """Returns what a terminal of 100 columns was sent, as if it were standard output; without its control sequences."""
     return until_sound(directory, watch_once)
 
 
@@ -327,7 +327,7 @@ def test_a_command_that_fails_is_reported_with_its_last_words(measured: Measured
     assert not (measured.result / "runs/02").exists()
 
 
-# What a continued measurement must leave as it is: the first run, and the idle power from before it.
+# A continued measurement must leave these as they are: the first run, and the idle power from before it.
 FINISHED = ("runs/01/run.json", "runs/01/readings.exec.jsonl", "idle-before.exec.jsonl")
 
 

@@ -1,4 +1,4 @@
-"""When a meter is read: at a random moment of each period where a value stands for a moment, else at equal distances."""
+"""A meter is read at a random moment of each period where a value stands for a moment, else at equal distances."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Instant(Meter):
 
 
 def moments(spread: float, period: float = 0.02, count: int = 60) -> list[float]:
-    """Where in its period each reading lies, in periods since the first."""
+    """Returns where in its period each reading lies, in periods since the first."""
     sampler = Sampler("m", Instant(parse_spec("instant:")), replace(WALL, period_s=period, spread_s=spread))
     sampler.begin_segment(None)
     sampler.start()

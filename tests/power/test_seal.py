@@ -107,7 +107,7 @@ def test_what_an_entry_says_beyond_its_runs_is_sealed(result: Path) -> None:
 
 
 def reseal(result: Path, session: Any, forge: Callable[[Path, Seal], None]) -> None:
-    """What someone does who knows the format: edit, and make the whole chain anew."""
+    """Does what someone does who knows the format: edit, and make the whole chain anew."""
     (result / FILE_NAME).unlink()
     seal = Seal(result)
     forge(result, seal)

@@ -150,7 +150,7 @@ def test_a_configured_name_that_is_no_name_of_a_file_is_refused(tmp_path: Path, 
 
 
 class OtherMeter(Meter):
-    """What another package would bring."""
+    """Another package would bring this."""
 
     def open(self):  # type: ignore[no-untyped-def]
         raise NotImplementedError

@@ -123,7 +123,7 @@ def test_a_power_that_stays_within_a_level_that_it_passes_is_anywhere_in_it() ->
 
 
 def test_a_jump_before_and_after_a_row_of_steps_is_its_beginning_and_its_end() -> None:
-    """As that of the idle machine to the run and back, where values that are late may hold some of both."""
+    """The jump is as that of the idle machine to the run and back, where values that are late may hold some of both."""
     ramp, idle = np.rint(np.linspace(20, 60, 4000)), np.full(10, 8.0)
     alone, between = (rounding(v, np.full(len(v), 0.1), 1.0).error.sd for v in (ramp, np.concatenate((idle, ramp, idle))))
     assert between == pytest.approx(np.hypot(alone, 2.0 / 2 / 3**0.5), rel=0.05)

@@ -32,7 +32,7 @@ def temp(tmp_path: Path) -> Iterator[Path]:
 
 
 def open_files_below(directory: Path) -> list[str]:
-    """What this process holds open there."""
+    """Lists what this process holds open there."""
     links = []
     for entry in Path("/proc/self/fd").iterdir():
         try:

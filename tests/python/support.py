@@ -1,4 +1,4 @@
-"""What tests of several modules share."""
+"""Tests of several modules share these."""
 
 import contextlib
 import os
@@ -31,7 +31,7 @@ def read_records(path: Path, size: int) -> list[bytes]:
 
 
 def child_pids() -> list[int]:
-    """Of this process: sorts that still run. Other tests' helpers may run beside them."""
+    """Lists the children of this process: sorts that still run. Other tests' helpers may run beside them."""
     children: list[str] = []
     for task in Path("/proc/self/task").iterdir():
         with contextlib.suppress(FileNotFoundError):  # a thread that has ended meanwhile

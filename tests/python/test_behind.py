@@ -10,7 +10,7 @@ from ecosort.behind import Behind
 
 
 class Item:
-    """Of which someone knows whether it is still there."""
+    """A test knows whether it is still there."""
 
     def __init__(self, number: int) -> None:
         self.number = number

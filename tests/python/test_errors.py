@@ -1,4 +1,4 @@
-"""What is raised, with which numbers, and that nothing is left behind."""
+"""Errors are raised, with their numbers, and nothing is left behind."""
 
 import os
 import shutil

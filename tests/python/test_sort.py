@@ -164,7 +164,7 @@ def test_tables_go_to_readers_and_files(here: Path) -> None:
         ("in.txt", "out", {"terminator": ";"}, "terminator is "),
         ("in.csv", "out", {"by": "a", "input_order": "believed"}, "of lines also 'believed'"),
         ("in.txt", "out", {"space": "1GiB"}, "space is for in_place=True"),
-        ("in.txt", "out", {"in_place": True}, "in_place=True goes without dst"),
+        ("in.txt", "out", {"in_place": True}, "in_place=True cannot be combined with dst"),
         (["in.txt", "in.txt"], None, {"in_place": True}, "a sort in place is of one file"),
         ("in.csv", None, {"by": "a", "in_place": True}, "in_place is for records and lines, not for csv"),
         (["b", "a"], None, {}, r"items of a list are sorted as iter\(items\)"),
@@ -252,7 +252,7 @@ def test_a_reader_that_is_closed_stops_its_sort_and_one_that_fails_says_so(here:
 
 
 def test_blanks_that_a_key_skips_are_those_at_its_beginning(here: Path) -> None:
-    """As `sort -k2b,2` does; b behind the end of a key does nothing."""
+    """`sort -k2b,2` does so; b behind the end of a key does nothing."""
     Path("in.txt").write_text("x   b\ny a\n")
     sort("in.txt", "out", by=LineKey(2, ignore_leading_blanks=True))
     assert Path("out").read_text() == "y a\nx   b\n"

@@ -1,4 +1,4 @@
-"""What sort_table takes: files, directories, datasets, streams, batches; and columns that are encoded by dictionaries."""
+"""sort_table takes files, directories, datasets, streams, batches; and columns that are encoded by dictionaries."""
 
 import random
 import uuid
@@ -21,7 +21,7 @@ FEW_BYTES = 128 << 10  # that sort a table, if pyarrow may take what it takes
 
 @pytest.fixture(autouse=True)
 def many_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of small tables, which takes less memory than may be given."""
+    """Makes many runs of small tables, which takes less memory than may be given."""
     monkeypatch.setattr(ecosort.arrow_merge, "LEAST_MEMORY", FEW_BYTES)
 
 
@@ -81,7 +81,7 @@ def test_batches_of_any_kind_one_behind_the_other() -> None:
 
 
 class Lazy:
-    """As a LazyFrame of Polars: it gives no stream itself."""
+    """Behaves as a LazyFrame of Polars: it gives no stream itself."""
 
     def __init__(self, table: Any) -> None:
         self._table = table
@@ -178,7 +178,7 @@ def test_a_dictionary_is_sorted_by_its_values_and_stays(value: Any, index: Any, 
 
 
 def test_batches_with_dictionaries_of_their_own() -> None:
-    """As row groups of Parquet and DataFrames have them; with more values in all than the places of one batch can have."""
+    """Row groups of Parquet and DataFrames have such; with more values in all than the places of one batch can have."""
     kind = pa.dictionary(pa.int8(), pa.string())
     generator = random.Random(7)
     batches, values = [], []
@@ -247,7 +247,7 @@ def test_uuids_are_keys() -> None:
 
 
 def test_an_extension_whose_order_no_one_knows_is_no_key() -> None:
-    """That of its storage may be another one."""
+    """The order of its storage may be another one."""
     column = pa.ExtensionArray.from_storage(pa.bool8(), pa.array([2, 1], pa.int8()))
     with pytest.raises(BadInput, match=r"column 'x' of type extension<arrow\.bool8> cannot be a key; cast it"):
         sort_table(pa.table({"x": column}), "x")

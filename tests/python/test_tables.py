@@ -30,7 +30,7 @@ FEW_BYTES = 128 << 10  # that sort a table, if pyarrow may take what it takes
 
 @pytest.fixture(autouse=True)
 def many_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of small tables, which takes less memory than may be given."""
+    """Makes many runs of small tables, which takes less memory than may be given."""
     monkeypatch.setattr(ecosort.arrow_merge, "LEAST_MEMORY", FEW_BYTES)
 
 
@@ -291,7 +291,7 @@ print(rows, peak >> 10)
 
 
 def rows_and_peak_mib(memory: str) -> list[int]:
-    """Of a sort of one_group.parquet in a process of its own."""
+    """Sorts one_group.parquet in a process of its own, and returns its rows and its peak."""
     done = subprocess.run(
         [sys.executable, "-c", PEAK, memory],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""What is of the wrong type is refused in one line that says what is wanted and what was given, before anything is started."""
+"""A wrong argument is refused in one line that says what is wanted and what was given, before anything is started."""
 
 from collections.abc import Callable
 from pathlib import Path

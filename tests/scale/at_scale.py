@@ -61,7 +61,7 @@ def used_by_file_system(place: Path) -> int:
 
 
 def used_by_files(place: Path) -> int:
-    """All with a name: XFS tells late that blocks are free again."""
+    """Adds up all files with a name: XFS frees blocks late."""
     used = 0
     for entry in os.scandir(place):
         with contextlib.suppress(FileNotFoundError):
@@ -130,7 +130,7 @@ class Program:
         return Attempt(process.returncode, progress, "".join(told))
 
     def kill_when_merging(self, events: Path, *words: str | Path) -> None:
-        """As soon as all runs are there, however short that takes."""
+        """Kills as soon as all runs are there, however short that takes."""
         events.touch()
         command = [str(self._path), *map(str, words), "--quiet", "--events", str(events)]
         process = subprocess.Popen(command, text=True)
@@ -163,7 +163,7 @@ def at(phase: str, percent: float) -> Callable[[dict[str, object]], bool]:
 
 
 def note_restart(row: Row, attempt: Attempt) -> None:
-    """How long it rechecked, and how long it took besides until something was moved."""
+    """Notes how long it rechecked, and how long it took besides until something was moved."""
     rechecks = [seconds for seconds, told in attempt.progress if told["phase"] == "recheck"]
     recheck = rechecks[-1] - rechecks[0] if rechecks else 0.0
     moves = [s for s, told in attempt.progress if told["phase"] in ("run formation", "merge") and told["bytes"]]

@@ -63,7 +63,7 @@ std::optional<std::uint64_t> place_in_stream(const std::byte* bytes) {
   return std::nullopt;
 }
 
-// What a unit consists of.
+// A unit consists of these.
 struct Contents {
   std::vector<Part> parts;
   std::vector<std::byte> bytes;

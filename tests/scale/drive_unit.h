@@ -31,7 +31,7 @@ struct Unit {
 
 // `slot` is filled where the unit is packed.
 [[nodiscard]] Unit pack(const std::byte* bytes, Slot& slot) noexcept;
-// Of a unit that is not plain.
+// Unpacks a unit that is not plain.
 void unpack(const Unit& unit, const Slot& slot, std::byte* bytes) noexcept;
 
 }  // namespace ecosort::scale

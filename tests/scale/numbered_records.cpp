@@ -55,7 +55,7 @@ GensortRecords records_from(std::uint64_t number) noexcept {
 
 constexpr std::size_t number_at = 12, number_digits = 32;
 
-// What follows the key of a record below 2^44: two spaces, and zeros in front of eleven digits.
+// The key of a record below 2^44 is followed by two spaces, and zeros in front of eleven digits.
 constexpr char mark[] = "  000000000000000000000";
 constexpr std::size_t mark_at = 10, mark_bytes = sizeof mark - 1;
 

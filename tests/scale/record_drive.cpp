@@ -38,7 +38,7 @@ bool is_disk(std::string_view path) { return path == "/disk"; }
 bool is_records(std::string_view path) { return path == "/records"; }
 bool is_stats(std::string_view path) { return path == "/stats"; }
 
-// What the calls return: a count, or a negative errno.
+// Returns what the calls return: a count, or a negative errno.
 template <class Work>
 int answer(const Work& work) noexcept {
   try {

@@ -31,7 +31,7 @@ def side(bytes_per_s: float, seconds: float, block_bytes: int, latency_us: float
 def report(
     read: float, write: float, seconds: float = 1.5, block_bytes: int = 1 << 20, latency_us: float = 500.0
 ) -> dict[str, Any]:
-    """As of `fio --output-format=json` with one job."""
+    """Writes it as `fio --output-format=json` does with one job."""
     job = {
         "jobname": "probe",
         "groupid": 0,

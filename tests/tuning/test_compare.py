@@ -68,7 +68,7 @@ def test_the_sign_test_counts_like_coins() -> None:
 
 
 def test_the_rank_test_counts_all_divisions() -> None:
-    # Of the 70 ways to take 4 of 8, two are as extreme as complete separation; 3 of 6 can never show anything.
+    # Two of the 70 ways to take 4 of 8 are as extreme as complete separation; 3 of 6 can never show anything.
     assert rank_test([1, 2, 3, 4], [5, 6, 7, 8]) == pytest.approx(2 / 70)
     assert rank_test([1, 2, 3], [4, 5, 6]) == pytest.approx(2 / 20)
     assert rank_test([1, 1, 1, 1], [1, 1, 1, 1]) == 1.0

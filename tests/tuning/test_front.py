@@ -1,4 +1,4 @@
-"""How people get there: `ecosort tune`, and what the documents say of it."""
+"""People get there by `ecosort tune`, and the documents say so."""
 
 from __future__ import annotations
 

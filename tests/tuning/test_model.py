@@ -117,7 +117,7 @@ def test_runs_of_one_size_give_a_model_of_their_own_size() -> None:
 
 
 def test_memory_that_the_system_has_to_clear_is_told_from_work_on_records() -> None:
-    """As on a virtual machine whose host takes free memory back: 2 s for a GB of it, more than to sort a GB."""
+    """A virtual machine whose host takes free memory back is like this: 2 s for a GB of it, more than to sort a GB."""
 
     def sorted_with(records: int, memory: float) -> MeasuredRun:
         run = run_of(records, 40, 2, 3.0, 90e-9 * records + 2e-9 * memory)
@@ -145,7 +145,7 @@ def test_results_of_earlier_versions_are_still_evidence() -> None:
     """Their plans name neither the bytes of the runs nor those that are merged again."""
     named = plan_of(10_000_000, 47)
     earlier = {name: value for name, value in named.items() if name not in ("run_bytes", "remerged_bytes")}
-    assert requests(earlier) == pytest.approx(requests(named), rel=0.01), "runs are whole granules there"
+    assert requests(earlier) == pytest.approx(requests(named), rel=0.01), "runs are whole run blocks there"
     assert fit_cpu(read_evidence([ROOT / "tuning" / "bench" / "results" / "headline.json"]).runs).runs > 0
 
 
@@ -228,13 +228,13 @@ def test_records_that_are_merged_twice_are_compared_twice() -> None:
     plan = plan_of(6_550_000, 16)
     assert comparisons(plan, 6_550_000) == pytest.approx(4 * 6_550_000)
     assert comparisons({**plan, "merge_steps": []}, 6_550_000) == 0.0
-    # Half of the stored granules once more, in a step of 8 runs: as many bytes more are written.
+    # Half of the stored run blocks once more, in a step of 8 runs: as many bytes more are written.
     steps = [{"first_run": 0, "fan_in": 8}, {"first_run": 0, "fan_in": 16}]
     stored = 6_550_000 / 655 * 65536
     twice = {**plan, "merge_steps": steps, "merge_passes": 2, "remerged_bytes": stored / 2}
     expected = pytest.approx(4 * 6_550_000 + 3 * 3_275_000, rel=1e-3)
     assert comparisons(twice, 6_550_000) == expected
-    # Plans of earlier versions tell it by what is written beyond output and runs.
+    # Plans of earlier versions show it by what is written beyond output and runs.
     earlier = {**twice, "bytes_written": 655_000_000 + 1.5 * stored}
     del earlier["remerged_bytes"]
     assert comparisons(earlier, 6_550_000) == expected

@@ -1,4 +1,4 @@
-"""The probe: fio's reports are understood, doubts are told, nothing is left behind, and foreign profiles are refused."""
+"""The probe: fio's reports are understood, doubts are reported, nothing is left behind, and foreign profiles are refused."""
 
 from __future__ import annotations
 

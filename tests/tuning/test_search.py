@@ -46,7 +46,7 @@ def never() -> bool:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_known_optimum_is_found_within_the_budget(tmp_path: Path, seed: int) -> None:
-    """Of 1152 combinations some seventy fit the budget; the default takes 2.4 times the optimum."""
+    """Some seventy of 1152 combinations fit the budget; the default takes 2.4 times the optimum."""
     sorter = SimulatedSorter(seed=seed)
     found = search(tmp_path, sorter)
     assert sorter.now_s < BUDGET_S * 1.1

@@ -94,7 +94,7 @@ def test_a_real_call_keeps_its_runs_and_has_a_place_on_the_page(tmp_path: Path, 
 
 
 def test_the_committed_results_are_of_sources_as_committed() -> None:
-    """That the page shows them is one look at all results, in test_bench.py."""
+    """The page shows them: that is one look at all results, in test_bench.py."""
     committed = [load(path) for path in sorted((ROOT / "tuning/bench/results").glob("*.json"))]
     slow = [found for found in committed if found.data["schema"] == SCHEMA]
     assert slow

@@ -400,7 +400,7 @@ def found_program(ecosort: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("found_program")
 @pytest.mark.parametrize("words", PLANS, ids=" ".join)
 def test_a_plan_that_was_kept_is_predicted_as_when_it_is_made(run: Run, place: Path, words: tuple[str, ...]) -> None:
-    """Whatever settings the profile has: those of the plan stay."""
+    """A profile may have any settings: those of the plan stay."""
     kept = plan_of(run, place, "--no-profile", *words)
     for name, profile in PROFILES.items():
         write_profile(place / "x.toml", replace(profile, setting=[]))
@@ -410,7 +410,7 @@ def test_a_plan_that_was_kept_is_predicted_as_when_it_is_made(run: Run, place: P
 @pytest.mark.usefixtures("found_program")
 @pytest.mark.parametrize("memory", ["64MiB", "200MiB", "8GiB"])
 def test_a_large_plan_that_was_kept_is_made_again_whoever_chose_its_runs(run: Run, place: Path, memory: str) -> None:
-    """As large as the planner's own, runs that somebody chose may have fewer buffers."""
+    """A user's runs may have fewer buffers, though they are as large as the planner's own."""
     words = ("plan", "sort", "--json", "--assume-size", "4GB", "--memory", memory)
     write_profile(place / "x.toml", replace(FULL, setting=[]))
     for more in ((), ("--run-records", "100000")):

@@ -68,7 +68,7 @@ def test_times_are_held_against_the_floor_of_their_round() -> None:
     assert cell.raw_ratio == pytest.approx(10 / 6)
     assert cell.over_floor == pytest.approx(1.25)
     assert cell.cpu_ratio == pytest.approx(1.05)
-    # Floors that are always 1.25 times what the rates of the profile say tell nothing about the drive of the moment.
+    # Floors that are always 1.25 times what the rates of the profile say say nothing about the drive of the moment.
     (cell,) = cells(document([run_of(6.0, 5.0)], floor_ratio=1.25))
     assert cell.time_ratio == pytest.approx(1.0)
 
@@ -182,7 +182,7 @@ def test_a_real_validation_of_compressed_runs(tmp_path: Path, ecosort: Path, mon
 def test_a_real_validation_keeps_its_numbers_and_goes_on(
     tmp_path: Path, ecosort: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of all but the drive, which test_probe.py measures."""
+    """Tests all but the drive, which test_probe.py measures."""
     place = BUILD / f"validate-{os.getpid()}"
     place.mkdir()
     monkeypatch.chdir(tmp_path)

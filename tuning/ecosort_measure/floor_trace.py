@@ -15,7 +15,7 @@ DEPTHS = (4, 16, 32)
 
 @dataclass(frozen=True)
 class Shape:
-    """What is moved: the whole input once in, its stored part out and in again, the output once out. A part may be nothing."""
+    """The work to move: the whole input once in, its stored part out and in again, the output once out. A part may be nothing."""
 
     input_bytes: int
     stored_bytes: int

@@ -35,7 +35,7 @@ def median_interval(values: Sequence[float], seed: int = 1) -> Interval:
     return _bootstrap(tuple(values), seed)
 
 
-@functools.cache  # a page tells some of them several times
+@functools.cache  # a page shows some of them several times
 def _bootstrap(values: tuple[float, ...], seed: int) -> Interval:
     if len(set(values)) == 1:
         return Interval(values[0], values[0], values[0], len(values))

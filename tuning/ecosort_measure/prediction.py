@@ -17,12 +17,12 @@ from ecosort_measure.tables import markdown
 SCHEMA = "ecosort.prediction/1"
 PROCESSOR = "processor"  # among the resources of a phase; all others are uses of the drive
 CPU_LIMIT, TIME_LIMIT = 0.10, 0.15
-# Of the bytes moved by sorts that compress their runs, which a sample of the input predicts; of others they are exact.
+# The bytes moved by sorts that compress their runs are predicted from a sample of the input; those of others are exact.
 PACKED_LIMIT = 0.02
 
 
 def floor_s(prediction: Document) -> float:
-    """What the drive alone would take, by the rates of the profile."""
+    """Returns what the drive alone would take, by the rates of the profile."""
     return float(sum(max(s for name, s in p["times"].items() if name != PROCESSOR) for p in prediction["phases"]))
 
 
@@ -82,12 +82,12 @@ def _cell(runs: Sequence[Document], prediction: Document, floor_ratio: float, by
 
 
 def codec_of(data: Document) -> str:
-    """What the runs of the sorts are compressed with."""
+    """Returns what the runs of the sorts are compressed with."""
     return str(data["settings"].get("compress", "none"))
 
 
 def cells(data: Document) -> list[CellResult]:
-    """Of each size and memory that was measured, in that order."""
+    """Returns one of each size and memory that was measured, in that order."""
     found = []
     bytes_limit = 0.0 if codec_of(data) == "none" else PACKED_LIMIT
     for wanted in data["predictions"]:
@@ -110,7 +110,7 @@ def _bytes_verdicts(found: Sequence[CellResult]) -> list[tuple[str, str, str, bo
 
 
 def verdicts(found: Sequence[CellResult]) -> list[tuple[str, str, str, bool]]:
-    """What was asked, the limit, what came out, and whether it holds."""
+    """Returns what was asked, the limit, what came out, and whether it holds."""
     if not found:
         return []
     cpu = [abs(c.cpu_ratio - 1) for c in found]

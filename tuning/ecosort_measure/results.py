@@ -30,7 +30,7 @@ def _commit() -> dict[str, Any]:
 
 
 def memory_state(settings: dict[str, Any]) -> str:
-    """How runs of these settings found their memory, for the line of circumstances; results of earlier versions say nothing."""
+    """Says how runs of these settings found their memory, for the line of circumstances; results of earlier versions do not."""
     return ", memory touched once before each run" if settings.get("settles_memory") else ""
 
 
@@ -43,7 +43,7 @@ def measured_on(data: dict[str, Any]) -> str:
 
 
 def machine_facts(directory: Path) -> dict[str, Any]:
-    """What the numbers depend on: processor, memory, kernel, file system."""
+    """Returns what the numbers depend on: processor, memory, kernel, file system."""
     mount = mount_of(directory)
     return {
         "processor": processor_of() or platform.machine(),

@@ -1,10 +1,10 @@
 """Two result files of `make bench` side by side. Pure, but for reading them.
 
 Drives drift by a factor of two within minutes, so what is compared is chosen by what belongs together:
-1. `pairs`: the two files were measured in alternation (their clocks tell): round by round.
+1. `pairs`: the two files were measured in alternation (their clocks show it): round by round.
 2. `of NAME`: else the time divided by that of a contender of the same round that does not depend on the sorter (a floor, GNU
    sort), so that drift cancels within each file.
-3. `apart`: else the bare times, in which drift is not told from change.
+3. `apart`: else the bare times, which do not separate drift from change.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class Row:
 
     @property
     def is_ours(self) -> bool:
-        """Whether the row is about the sorter, and not about the machine."""
+        """Returns whether the row is about the sorter, and not about the machine."""
         return self.contender not in REFERENCES and not self.contender.startswith("floor_")
 
     @property
     def verdict(self) -> str:
         if self.judgement is None:
-            return f"too few runs to tell ({LEAST_RUNS} of each are needed)"
+            return f"too few runs ({LEAST_RUNS} of each are needed)"
         if not self.judgement.seen:
             return "no difference seen"
         percent = 100 * (self.judgement.interval.median - 1)
@@ -68,14 +68,14 @@ class Comparison:
         seen = [r for r in self.rows if r.is_ours and r.judgement is not None and r.judgement.seen]
         judged = [r for r in self.rows if r.is_ours and r.judgement is not None]
         if not judged:
-            return "too few runs to tell: measure more rounds"
+            return "too few runs: measure more rounds"
         if not seen:
             return "no difference seen"
         return f"{len(seen)} of {len(judged)} rows differ; by chance alone one in twenty does"
 
 
 def _differences(first: Results, second: Results, part: str) -> list[tuple[str, object, object]]:
-    """Of the settings or the machine: what is not the same, in the first and in the second."""
+    """Returns what of the settings or the machine is not the same, in the first and in the second."""
     a, b = first.data[part], second.data[part]
     return [(key, a.get(key), b.get(key)) for key in sorted(a.keys() | b.keys()) if a.get(key) != b.get(key)]
 
@@ -95,13 +95,13 @@ def compare(first: Results, second: Results) -> Comparison:
 
 
 def _begin_s(run: Run) -> float | None:
-    """Of the machine's clock since its start; only the sorter's own report has it."""
+    """Returns when it began by the machine's clock since its start; only the sorter's own report has it."""
     phases = (run.get("stats") or {}).get("phases") or []
     return float(phases[0]["begin_s"]) if phases else None
 
 
 def in_alternation(a: Runs, b: Runs) -> bool:
-    """Whether each round of both was measured before the next round of either, on one clock."""
+    """Returns whether each round of both was measured before the next round of either, on one clock."""
     rounds = sorted(a.keys() & b.keys())
     if len(rounds) < 2 or a.keys() != b.keys():
         return False

@@ -24,7 +24,7 @@ from ecosort_tuning.figure import MARK_POINTS, add_legend, draw_medians, save, s
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Of one cold, validated run."""
+    """Times one cold, validated run."""
 
     seconds: float
     cpu_s: float
@@ -82,7 +82,7 @@ def measure(experiment: Experiment, sorter: Timed, rounds: int, say: Callable[[s
 
 
 def _per_gigabyte(rows: Sequence[Row]) -> str:
-    """What one more gigabyte costs at each size."""
+    """Says what one more gigabyte costs at each size."""
     found = []
     for row in rows:
         gigabytes = int(row.value.removesuffix("B")) / 1e9
@@ -101,7 +101,7 @@ def is_simulated(rows: Sequence[Row]) -> bool:
 
 
 def paragraph(experiment: Experiment, rows: Sequence[Row]) -> str:
-    """What the figure shows, in a sentence or two."""
+    """Says what the figure shows, in a sentence or two."""
     if not rows:
         raise UsageError("nothing was measured")
     warning = "SIMULATED: the joules are computed, no meter was read. " if is_simulated(rows) else ""
@@ -139,7 +139,7 @@ def write_csv(path: Path, experiment: Experiment, rows: Sequence[Row]) -> None:
                 out.writerow([row.value, i + 1, t.seconds, t.cpu_s, t.formation_s, t.merge_s, *energy])
 
 
-# What is drawn, in the colours of the reports: name, value, stroke, colour.
+# A figure draws these in the colours of the reports: name, value, stroke, colour.
 _LINES: tuple[tuple[str, Callable[[Timing], float], str, str], ...] = (
     ("time", lambda t: t.seconds, "o-", BLACK),
     ("run formation", lambda t: t.formation_s, "s--", phase_color("run_formation", ())),

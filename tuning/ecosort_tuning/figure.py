@@ -1,4 +1,4 @@
-"""What the figures share: colours and letters of the reports of ecosort-power, medians with their ranges, files, and a page."""
+"""The figures share colours and letters of the reports of ecosort-power, medians with their ranges, files, and a page."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from ecosort_tuning.errors import UsageError
 from ecosort_tuning.experiment import Timing
 from ecosort_tuning.figure import add_legend, draw_medians, save, styled, subplots, write_page
 
-# Of a file system for four times the data; the normal sort needs as much again. 97.6 % was the paper's terabyte.
+# A file system for four times the data is filled so far; the normal sort needs as much again. 97.6 % was the paper's terabyte.
 DEGREES = (0.40, 0.60, 0.70, 0.80, 0.90, 0.95, 0.976)
 CAPACITY = 4
 IN_PLACE, NORMAL = "in place", "normal"

@@ -29,7 +29,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What one measurement found. Latency: mean from submission to completion; CPU: of fio itself, user and system."""
+    """Holds what one measurement found. Latency: mean from submission to completion; CPU: of fio itself, user and system."""
 
     read_bytes_per_s: float
     write_bytes_per_s: float
@@ -44,7 +44,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """How fio talks to the drive."""
+    """Says how fio talks to the drive."""
 
     name: str  # io_uring, libaio or psync (one request at a time)
     direct: bool
@@ -80,7 +80,7 @@ def words(cell: Cell, engine: Engine, file: Path, file_bytes: int, seconds: floa
 
 def parse(text: str) -> Sample:
     """RunError for what is no report of one job, or of one that failed or did nothing."""
-    begin = text.find("{")  # notes of fio may stand before it
+    begin = text.find("{")  # notes of fio may be in front of it
     try:
         document = json.loads(text[max(begin, 0) :])
         job = document["jobs"][0]

@@ -71,7 +71,7 @@ def _compression_words(compression: Mapping[str, Any] | None) -> list[str]:
 
 
 def _words(plan: Mapping[str, Any]) -> list[str]:
-    """What `ecosort plan sort` is told to make the same plan again."""
+    """Returns the options with which `ecosort plan sort` makes the same plan again."""
     try:
         size = int(plan["records"]) * int(plan["record_size_bytes"])
         words = ["--record-size", str(plan["record_size_bytes"]), *(w for key in plan["keys"] for w in ("--key", str(key)))]
@@ -89,12 +89,12 @@ def _words(plan: Mapping[str, Any]) -> list[str]:
 
 
 def _difference(plan: Mapping[str, Any], again: Mapping[str, Any]) -> str | None:
-    """What is not the same in two plans of the same sort; None if they are equal."""
+    """Returns what is not the same in two plans of the same sort; None if they are equal."""
     return next((name for name, value in again.items() if name != "here" and plan.get(name) != value), None)
 
 
 def _plan_again(plan: Mapping[str, Any], profile: Path) -> dict[str, Any]:
-    """The same plan with what the profile predicts. No plan tells whether somebody chose the size of its runs: both are tried."""
+    """The same plan with what the profile predicts. No plan says whether somebody chose the size of its runs: both are tried."""
     words = [*_words(plan), "--profile", str(profile), "-o", str(profile.with_name("sorted"))]
     again = ask(words)
     if _difference(plan, again) and plan.get("run_records"):
@@ -105,8 +105,9 @@ def _plan_again(plan: Mapping[str, Any], profile: Path) -> dict[str, Any]:
 
 
 def predict(plan: Mapping[str, Any], profile: Profile) -> dict[str, Any]:
-    """What the sorter predicts for a plan that was kept, by the models of the profile. UsageError where it predicts nothing, and
-    where it would plan the same sort in another way by now."""
+    """Returns what the sorter predicts for a plan that was kept, by the models of the profile. UsageError where it predicts
+    nothing, and where it would plan the same sort in another way by now.
+    """
     if plan.get("schema") != PLAN_SCHEMA:
         raise UsageError(
             f"this is no plan of the sorter (schema {plan.get('schema')!r}, not {PLAN_SCHEMA!r}): ecosort plan sort --json"

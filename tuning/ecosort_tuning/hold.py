@@ -30,11 +30,11 @@ _PAUSE_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class RestoreFile:
-    """Who changed what. `root` is where the paths of the changes begin."""
+    """Records who changed what. `root` is where the paths of the changes begin."""
 
     schema: str
     pid: int
-    started: str  # start time of that process in clock ticks after the machine's, as /proc tells it
+    started: str  # start time of that process in clock ticks after the machine's, as /proc shows it
     root: str
     changes: list[Change]
 

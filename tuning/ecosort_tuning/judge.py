@@ -1,4 +1,4 @@
-"""Whether the measurements of a drive are to be believed. Pure."""
+"""Judges whether the measurements of a drive are to be believed. Pure."""
 
 from __future__ import annotations
 

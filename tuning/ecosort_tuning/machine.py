@@ -1,4 +1,4 @@
-"""Which machine this is, so that a profile of another one is not believed."""
+"""Identifies this machine, so that a profile of another one is not believed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class MachineIdentity:
     memory_bytes: int
 
     def difference(self, other: MachineIdentity) -> str | None:
-        """What tells the other from this one, None if nothing does. An unknown installation fits every one."""
+        """Returns in what the other differs from this one, None if in nothing. An unknown installation fits every one."""
         for field in fields(self):
             own, theirs = getattr(self, field.name), getattr(other, field.name)
             if field.name == "machine_id" and not (own and theirs):

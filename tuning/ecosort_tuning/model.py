@@ -3,8 +3,8 @@
 What they say of a plan is what `ecosort plan --profile` predicts (ecosort/plan/predict.cpp); a test holds the terms together.
 
 Coefficients are physical and therefore never negative: one that comes out below zero is set to zero and the rest fitted again. A
-coefficient that the runs cannot tell from the others, or that explains little, is left at zero (CPU) or refused (energy, where
-each one is asked for).
+coefficient that the runs cannot separate from the others, or that explains little, is left at zero (CPU) or refused (energy,
+where each one is asked for).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _EXACT = 1e-9  # squared relative errors that are none
 LEAST_PHASE_S = 0.05
 PHASES = ("run_formation", "merge")
 _FORMATION_KERNELS = ("extract", "index_sort", "gather", "input_hash", "input_checksum", "granule_seal")
-# What these are called where all runs stay in memory: other work, with a factor of its own.
+# These have other names where all runs stay in memory: other work, with a factor of its own.
 _IN_MEMORY = {PHASES[0]: "read_and_sort", PHASES[1]: "merge_resident"}
 
 
@@ -48,7 +48,7 @@ def _scaled(rows: Matrix, values: Vector) -> tuple[Matrix, Vector]:
 
 
 def condition(rows: Matrix, values: Vector) -> float:
-    """How badly the columns are told apart: 1 is best."""
+    """Returns how badly the columns can be separated: 1 is best."""
     return float(np.linalg.cond(_scaled(rows, values)[0]))
 
 
@@ -75,9 +75,10 @@ def _misfit(rows: Matrix, values: Vector, coefficients: Vector) -> float:
 
 
 def _worth_having(columns: Sequence[Vector], values: Vector) -> list[int]:
-    """Of all sets of columns that the runs can tell apart and that leave every coefficient positive, the one with the least
+    """Chooses of all sets of columns that the runs can separate and that leave every coefficient positive, the one with the least
     squared errors, where a further column must explain a good part of them: noise alone would share itself among all that are
-    offered. Of equals the first."""
+    offered. Of equals the first.
+    """
     chosen, least = [0], float("inf")
     for size in range(1, min(len(columns), max(len(values) - 1, 1)) + 1):
         for candidate in map(list, combinations(range(len(columns)), size)):
@@ -171,7 +172,7 @@ def factor_name(phase: str, plan: Mapping[str, Any]) -> str:
 
 
 def formation_share(kernels: Kernels | None) -> float:
-    """Of run formation in the CPU time: from the kernels' costs, else one half."""
+    """Returns the share of run formation in the CPU time: from the kernels' costs, else one half."""
     if kernels is None:
         return 0.5
     total = sum(kernels.ns_per_record.values())
@@ -180,8 +181,9 @@ def formation_share(kernels: Kernels | None) -> float:
 
 
 def processor_s(run: MeasuredRun, phase: str, cpu_share: float) -> float:
-    """Of a phase on all threads; `cpu_share` is that of run formation in the CPU time without coders. Runs are compressed when
-    they are formed, and those that are merged again once more."""
+    """Returns that of a phase on all threads; `cpu_share` is that of run formation in the CPU time without coders. Runs are
+    compressed when they are formed, and those that are merged again once more.
+    """
     plan, coders = run.plan, run.coders
     stored, again = float(plan.get("run_bytes") or 0), float(plan.get("remerged_bytes") or 0)
     packed_first = coders.pack_s * (stored / (stored + again) if stored > 0 else 1.0)
@@ -192,7 +194,7 @@ def processor_s(run: MeasuredRun, phase: str, cpu_share: float) -> float:
 
 
 def fit_time(runs: Sequence[MeasuredRun], drive: Drive, cpu_share: float) -> TimeModel:
-    """How much longer each phase takes than its slowest resource; `cpu_share` is that of run formation in the CPU time."""
+    """Fits how much longer each phase takes than its slowest resource; `cpu_share` is that of run formation in the CPU time."""
     ratios: dict[str, list[float]] = {}
     for run in runs:
         for name, phase in grouped(run.phases).items():

@@ -1,4 +1,4 @@
-"""What can be said about two sets of measurements on a machine that drifts. Pure.
+"""Judges what can be said about two sets of measurements on a machine that drifts. Pure.
 
 Two questions are asked of every difference, and both must say yes: does the bootstrap interval of the ratio leave out 1, and
 would chance alone have done this less than once in twenty (exact sign test of pairs, rank test of sets)? The interval alone is
@@ -34,18 +34,18 @@ class Judgement:
 
 
 def judge_pairs(over: Sequence[float], under: Sequence[float]) -> Judgement:
-    """Of values that belong together pair by pair: the ratios over/under."""
+    """Judges values that belong together pair by pair: the ratios over/under."""
     found = ratios(over, under)
     return Judgement(median_interval(found), sign_test(found))
 
 
 def judge_sets(over: Sequence[float], under: Sequence[float]) -> Judgement:
-    """Of two sets whose values do not belong together: the ratio of their medians, over/under."""
+    """Judges two sets whose values do not belong together: the ratio of their medians, over/under."""
     return Judgement(ratio_of_medians(over, under), rank_test(over, under))
 
 
 def sign_test(values: Sequence[float]) -> float:
-    """Two-sided probability that ratios fall so unevenly around 1; those that are 1 tell nothing."""
+    """Two-sided probability that ratios fall so unevenly around 1; those that are 1 say nothing."""
     above, below = sum(v > 1 for v in values), sum(v < 1 for v in values)
     n = above + below
     if n == 0:

@@ -1,4 +1,4 @@
-"""Where is measured, and what: a directory on a drive with room, and the sorter."""
+"""Says where is measured, and what: a directory on a drive with room, and the sorter."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class ProbeOptions:
 
     @property
     def steps(self) -> int:
-        """Of the progress bar: measurements of all drives, the file of each, the kernels."""
+        """Counts the steps of the progress bar: measurements of all drives, the file of each, the kernels."""
         return len(self.places) * (1 + len(self.cells) * self.repetitions) + int(self.kernels)
 
 

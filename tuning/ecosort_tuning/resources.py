@@ -1,4 +1,4 @@
-"""What the drive of a profile needs for the work of a phase. Pure."""
+"""Computes what the drive of a profile needs for the work of a phase. Pure."""
 
 from __future__ import annotations
 

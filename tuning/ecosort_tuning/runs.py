@@ -18,7 +18,7 @@ from ecosort_tuning.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a sort, or a phase of one, has to do."""
+    """A sort, or a phase of one, has this to do."""
 
     bytes_read: float
     bytes_written: float
@@ -60,7 +60,7 @@ class MeasuredRun:
 
     @property
     def sort_cpu_s(self) -> float:
-        """Of all but the coders, whose work depends on the data."""
+        """Returns that of all but the coders, whose work depends on the data."""
         return self.cpu_s - self.coders.pack_s - self.coders.unpack_s
 
 
@@ -79,7 +79,9 @@ class Evidence:
 
 
 def comparisons(plan: Mapping[str, Any], records: int) -> float:
-    """Of the merge: records * log2(runs merged). The last step merges all records, the ones before it some of them again."""
+    """Counts the work of the merge: records * log2(runs merged). The last step merges all records, the ones before it some of
+    them again.
+    """
     fan_ins = [max(int(step["fan_in"]), 1) for step in plan.get("merge_steps", [])]
     if not fan_ins:
         return 0.0
@@ -93,7 +95,8 @@ def comparisons(plan: Mapping[str, Any], records: int) -> float:
 
 def _stored_and_remerged(plan: Mapping[str, Any], records: int) -> tuple[float, float]:
     """Bytes of the runs, and of what is merged again before the last step. Plans of earlier versions name neither: there the runs
-    are whole granules, and what is written beyond them and the output was merged again."""
+    are whole run blocks, and what is written beyond them and the output was merged again.
+    """
     if "remerged_bytes" in plan:
         return float(plan["run_bytes"]), float(plan["remerged_bytes"])
     stored = float(plan["stored_records"]) * float(plan["granule_bytes"]) / float(plan["granule_records"])
@@ -101,8 +104,9 @@ def _stored_and_remerged(plan: Mapping[str, Any], records: int) -> tuple[float, 
 
 
 def memory_bytes(plan: Mapping[str, Any]) -> float:
-    """What the buffers of a plan take. The system clears their pages before the sort gets them, and a virtual machine may have to
-    get them from its host first."""
+    """Returns what the buffers of a plan take. The system clears their pages before the sort gets them, and a virtual machine may
+    have to get them from its host first.
+    """
     return float(plan["peak_memory_bytes"])
 
 

@@ -114,7 +114,8 @@ def _power_cap(root: Path, wanted_w: float) -> Iterator[Change]:
 
 
 def plan_changes(root: Path, wanted: WantedSettings, drives: Sequence[str]) -> list[Change]:
-    """What would be written, in this order; what is as wanted already is left out. UsageError for what this machine lacks.
+    """Returns what would be written, in this order; what is as wanted already is left out. UsageError for what this machine
+    lacks.
 
     The governor comes before the energy preference: with some, intel_pstate refuses to change the latter.
     """

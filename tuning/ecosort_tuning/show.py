@@ -1,4 +1,4 @@
-"""What the program prints, for people."""
+"""Prints for people."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def model_lines(cpu: CpuModel | None, time: TimeModel | None, power: PowerModel 
 
 
 def show_prediction(found: Mapping[str, Any]) -> None:
-    """As `ecosort plan --json` has it."""
+    """Shows the prediction of `ecosort plan --json`."""
     out = console()
     rows = []
     for phase in found["phases"]:

@@ -25,7 +25,7 @@ from ecosort_tuning.profile import Profile
 from ecosort_tuning.runs import Evidence, from_stats
 
 _FLOOR_BLOCK, _FLOOR_DEPTH = 1 << 20, 16
-# Of the next pair, until one of the same size was measured; generous, so that a budget is kept.
+# The next pair is guessed to take this, until one of the same size was measured; generous, so that a budget is kept.
 _GUESS_S_PER_GB = 6.0
 
 
@@ -54,7 +54,8 @@ class Turn:
 
 
 def turns(grids: Sequence[Grid], rounds: int, document: Mapping[str, Any]) -> list[Turn]:
-    """What the document's lists lack: every cell of every grid in each round, so that a machine that drifts does so for all.
+    """Returns what the document's lists lack: every cell of every grid in each round, so that a machine that drifts does so for
+    all.
 
     Within a round size by size, because each has its input.
     """
@@ -90,11 +91,11 @@ class Bench:
         return [*models, *packs, "--memory", f"{cell.memory_bytes}B", "--temp", str(self._directory)]
 
     def plan(self, cell: Cell, profile: Path | None = None) -> Document:
-        """What `ecosort plan` says, with its prediction if there is a profile."""
+        """Returns what `ecosort plan` says, with its prediction if there is a profile."""
         options = self._options(cell, profile)
         if self._codec == "none":
             return plan_of(cell.records, self._output, options, self._programs.ecosort)
-        self._make_input(cell.records)  # a sample of it tells how far runs shrink
+        self._make_input(cell.records)  # a sample of it shows how far runs shrink
         return ask([*options, str(self._input), "-o", str(self._output)], self._programs.ecosort)
 
     def _floor(self, cell: Cell, plan: Mapping[str, Any]) -> float:
@@ -126,8 +127,9 @@ class Bench:
         }
 
     def measure(self, cell: Cell, turn: int) -> Document:
-        """A sort and its floor, cold, one after the other; who begins changes, but for a first sort that compresses, which tells
-        what its floor moves."""
+        """A sort and its floor, cold, one after the other; who begins changes, but for a first sort that compresses, which shows
+        what its floor moves.
+        """
         self._make_input(cell.records)
         plan = self.plan(cell)
         is_known = self._codec == "none" or cell in self._stored
@@ -156,7 +158,7 @@ def floor_ratios(bench: Bench, profile: Path, training: Sequence[Mapping[str, An
 
 
 def predict(bench: Bench, profile: Path, cells: Sequence[Cell], ratios: dict[str, float]) -> list[Document]:
-    """What `ecosort plan` predicts for each cell. A shape that no training run had takes the ratio of the others."""
+    """Returns what `ecosort plan` predicts for each cell. A shape that no training run had takes the ratio of the others."""
     found = []
     for cell in cells:
         plan = bench.plan(cell, profile)
@@ -174,7 +176,7 @@ class Clock:
         self._pair_s: dict[int, float] = {}
 
     def allows(self, records: int) -> bool:
-        """Whether one more pair of this size will most probably end in time."""
+        """Returns whether one more pair of this size will most probably end in time."""
         guess = self._pair_s.get(records, _GUESS_S_PER_GB * records * RECORD_BYTES / 1e9)
         return self._now() + guess <= self._end
 

@@ -52,7 +52,7 @@ def is_checked(source: Path) -> bool:
 
 
 def findings(source: Path, build: Path) -> str:
-    """What clang-tidy says about one source; empty when it passes."""
+    """Returns what clang-tidy says about one source; empty when it passes."""
     command = [clang_tidy(), "--quiet", "-p", str(build), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     if done.returncode == 0:

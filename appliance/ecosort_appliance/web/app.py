@@ -210,7 +210,7 @@ def _number(request: Request) -> int:
 
 
 async def _form(request: Request) -> dict[str, str]:
-    """Of a small form; empty for anything else."""
+    """Reads a small form; empty for anything else."""
     body = b""
     async for piece in request.stream():
         body += piece

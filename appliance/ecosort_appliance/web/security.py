@@ -1,6 +1,6 @@
 """Who may see and change the queue by the page.
 
-Host       must be a name that the service was told to listen at (DNS rebinding)
+Host       must be a name that the service listens at (DNS rebinding)
 Origin     of a change must be this page: the host and port that was asked, or, behind a proxy, a name given with --host
 token      wherever there is one: as `Authorization: Bearer`, or in the cookie that the login sets
 changes    POST only, with such an Origin (or Sec-Fetch-Site: same-origin) and the form's own token
@@ -162,7 +162,7 @@ def same(given: str, wanted: str) -> bool:
 
 
 def session_of(token: str) -> str:
-    """What the cookie holds: not the token, and of no use once that has changed."""
+    """Returns what the cookie holds: not the token, and of no use once that has changed."""
     return hashlib.sha256(b"ecosort page session\0" + token.encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""The server of the page, which ends soon after it was asked to, whoever still reads from it."""
+"""The server of the page, which ends soon after it was asked to, even if a client still reads from it."""
 
 from __future__ import annotations
 

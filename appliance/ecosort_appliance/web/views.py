@@ -1,4 +1,4 @@
-"""What the page shows, read from the queue for each request."""
+"""Prepares what the page shows, read from the queue for each request."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _ACTIONS = {
 
 
 class Views:
-    """Of the queue in that directory. Thread-safe: each call has a connection of its own."""
+    """Shows the queue in that directory. Thread-safe: each call has a connection of its own."""
 
     def __init__(self, queue: Path, meter: WattSource | None) -> None:
         self._queue = queue

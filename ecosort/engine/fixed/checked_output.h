@@ -33,8 +33,8 @@ class CheckedOutput {
     last_record_ = std::move(last_record);
   }
 
-  // Where a batch may go; waits for a free block. `before` counts the records put here that are
-  // expected to lie before the batch.
+  // Returns where a batch may go; waits for a free block. `before` counts the records put here that are expected to lie before
+  // the batch.
   [[nodiscard]] Task<std::byte*> take(std::uint64_t before) {
     return writer_.take((records_before_ + before) * encoder_.record_size());
   }

@@ -55,7 +55,7 @@ void FormRuns::create_runs() {
   formed_.in_inputs.resize(formed_.stored.size());
 }
 
-// What the runs that are read first will lie in.
+// Fills the memory that the runs that are read first will lie in.
 void FormRuns::populate_buffers(std::uint64_t runs, std::uint64_t most_records) {
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(runs, slots_.size()); ++i) {
     const std::span<std::byte> bytes = slots_[i].run.bytes.as<std::byte>();
@@ -197,7 +197,7 @@ void FormRuns::check_may_store() const {
                           plan_.wanted.memory_bytes, 8 * plan_.wanted.memory_bytes);
 }
 
-// Of the sorted runs that are not stored yet.
+// Stores the oldest of the sorted runs that are not stored yet.
 Task<void> FormRuns::store_oldest() {
   const std::size_t slot = resident_slots_.front();
   resident_slots_.erase(resident_slots_.begin());

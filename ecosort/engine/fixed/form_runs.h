@@ -54,7 +54,7 @@ class RunKeeper {
 // Coordinator only; must outlive the task.
 class FormRuns {
  public:
-  // `packer`: is told the pace before each run; null: none.
+  // `packer`: learns the pace before each run; null: none.
   FormRuns(const RecordTools& tools, const planner::Plan& plan, ReadAhead& reader, run::RunPacker* packer = nullptr);
 
   // Creates all run files of inputs of known size and reserves their space, before hours of work (promise P10).

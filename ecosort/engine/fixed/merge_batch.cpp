@@ -84,7 +84,7 @@ void for_each_piece(std::size_t count, const Fill& fill) {
   records::for_each_part(static_cast<unsigned>(count), count, fill);
 }
 
-// Where the pieces begin in the output, and what each takes from the runs; where the last one ends its tree finds out.
+// Says where the pieces begin in the output, and what each takes from the runs; where the last one ends its tree finds out.
 struct Cuts {
   std::vector<std::uint64_t> ranks;  // one more than pieces: the last is the count
   std::vector<std::vector<RunRange>> ranges;

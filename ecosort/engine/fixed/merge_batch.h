@@ -12,7 +12,7 @@
 
 namespace ecosort::engine {
 
-// Where the records of a batch go.
+// Says where the records of a batch go.
 //   output: contiguous at `data`; hashed and checked for order while they are in the cache
 //   run   : run blocks at `data`, the first `filled` records of which are there already; a run block that becomes full is sealed
 //           as run block `first_run_block` + i of run `run` in `store`, unless somebody else does that (run_writer.h)

@@ -70,7 +70,7 @@ class OneMerge {
   }
 
   [[nodiscard]] const Tally& tally(std::size_t file) const { return files_[file]->tally(); }
-  // Of all files, as far as they have arrived.
+  // Returns that of all files, as far as they have arrived.
   [[nodiscard]] records::MultisetHash read() const {
     records::MultisetHash sum;
     for (const auto& file : files_) sum += file->tally().hash;
@@ -78,7 +78,7 @@ class OneMerge {
   }
 
  private:
-  // What may be merged now.
+  // Holds what may be merged now.
   struct Round {
     std::vector<RunView> views;
     std::vector<RunRange> ranges;
@@ -119,7 +119,7 @@ class OneMerge {
     co_return batch;
   }
 
-  // As much as fills a batch, unless a file ends the round whose next block has no room yet.
+  // Returns as much as fills a batch, unless a file ends the round whose next block has no room yet.
   Task<Round> next_round(std::uint64_t batch_records) {
     const std::uint64_t wanted = std::min(batch_records, left_);
     while (true) {

@@ -1,4 +1,4 @@
-// The merge of files that are sorted already, whoever sorted them, and of the runs of jobs: `ecosort merge`.
+// The merge of files that are sorted already, by any program, and of the runs of jobs: `ecosort merge`.
 //
 // A round merges what is certain: no file may have a record, not yet in memory, that comes earlier. So it ends behind the record
 // that is the smallest among the last ones in memory of the files that continue; the block that follows it is the one that will
@@ -35,7 +35,7 @@ struct MergeFilesJob {
   bool unique = false;                  // of records with equal keys only the first one stays
   bool reread = false;                  // also read the output back from the device
   bool checksum = false;                // valsort's, of the records read
-  // What all of them are, as somebody knows who has hashed them; then they are hashed when they are written only.
+  // The caller has hashed them all and knows this; then they are hashed when they are written only.
   std::optional<records::MultisetHash> expected = std::nullopt;
 
   [[nodiscard]] bool is_of_runs() const noexcept { return !inputs.empty() && inputs.front().run; }

@@ -18,7 +18,7 @@
 
 namespace ecosort::engine {
 
-// What a batch that has been put into the output took from the runs.
+// A batch that has been put into the output took this from the runs.
 struct MergedBatch {
   const std::vector<MergeInput>& sources;  // `consumed` of each holds already
   records::MultisetHash appended;          // of the records in the output block
@@ -37,7 +37,7 @@ class ReleaseHook {
   virtual void after_batch(const MergedBatch& batch) = 0;
 };
 
-// Whether an output is complete when a merge into it is.
+// Says whether an output is complete when a merge into it is.
 enum class Ending : std::uint8_t { complete, more_to_come };
 
 // Coordinator only; must outlive its task. One object per step of the plan.
@@ -49,7 +49,7 @@ class MergeRuns {
   // VerificationError if the output would not be in order (promise P1).
   [[nodiscard]] Task<void> merge_to_output(CheckedOutput& output);
 
-  // The same for runs whose space is `hook`'s: none of it is given back here. Without --unique.
+  // Merges runs whose space is `hook`'s: none of it is given back here. Without --unique.
   [[nodiscard]] Task<void> merge_to_output(CheckedOutput& output, ReleaseHook& hook, Ending ending);
 
   // With a hook: all records that batches have taken from the runs, as they were when their run blocks were verified

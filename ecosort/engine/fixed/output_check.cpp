@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t check_bytes = std::uint64_t{16} * 1024;
 
-// Of records whose first eight key bytes are equal; the next eight settle most of it.
+// Compares records whose first eight key bytes are equal; the next eight settle most of it.
 template <class Reader>
 class RestOfKey {
  public:

@@ -1,5 +1,5 @@
-// What the output is checked for while it lies in the cache: the hash of its records, and their order (promise P1). How many
-// neighbours have equal keys falls out of that.
+// Checks the output while it lies in the cache: the hash of its records, and their order (promise P1). That also counts
+// neighbours with equal keys.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +22,10 @@ struct Checked {
   }
 };
 
-// How many records to merge before they are checked, so that they are still in the first-level cache.
+// Returns how many records to merge before they are checked, so that they are still in the first-level cache.
 [[nodiscard]] std::uint64_t records_per_check(const records::Encoder& encoder) noexcept;
 
-// How `a` compares with `b`: less than, equal to or greater than 0. And whether `b` may follow `a`.
+// Compares `a` with `b`: less than, equal to or greater than 0. The second function returns whether `b` may follow `a`.
 [[nodiscard]] int compare_pair(const std::byte* a, const std::byte* b, const records::Encoder& encoder) noexcept;
 [[nodiscard]] bool pair_in_order(const std::byte* a, const std::byte* b, const records::Encoder& encoder) noexcept;
 

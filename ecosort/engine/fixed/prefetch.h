@@ -57,7 +57,7 @@ class Prefetch {
   // change in memory that comes later makes what is merged differ from what was verified. Before the first advance(); stored runs
   // only.
   void keep_sums() noexcept { keeps_sums_ = true; }
-  // Of all run blocks that were consumed to their end.
+  // Sums all run blocks that were consumed to their end.
   [[nodiscard]] const records::MultisetHash& consumed_run_blocks() const noexcept { return consumed_run_blocks_; }
   // A run block that is consumed in part: its sum, and the records that are not consumed.
   struct OpenRunBlock {
@@ -86,7 +86,7 @@ class Prefetch {
   [[nodiscard]] std::uint64_t demand_reads() const noexcept { return demand_reads_; }
   [[nodiscard]] std::uint64_t records_per_block() const noexcept { return run_blocks_per_block_ * run_block_.records; }
 
-  // Of the first record that `source` has not in memory; only while it has such a record.
+  // Returns the key of the first record that `source` has not in memory; only while it has such a record.
   [[nodiscard]] ForecastKey next_key(const MergeInput& source) const;
 
   // The blocks of `source` that are in memory, for the kernels.
@@ -134,7 +134,7 @@ class Prefetch {
   records::MultisetHash consumed_run_blocks_;
 };
 
-// What was consumed of these run blocks: their sums less what is left of them.
+// Returns what was consumed of these run blocks: their sums less what is left of them.
 [[nodiscard]] records::MultisetHash sum_of_consumed(const std::vector<Prefetch::OpenRunBlock>& open, std::uint32_t record_size);
 
 }  // namespace ecosort::engine

@@ -28,10 +28,10 @@ struct Input {
   io::FileState opened;                                // as it was when the sort began
   std::uint64_t skipped = 0;                           // bytes of the file in front of the first of these records
   std::optional<run::Description> run = std::nullopt;  // only of a merge: the file is this run of a job
-  // Of a stream: looks at the first bytes that arrive, before anything is written; what it throws ends the sort. May be empty.
+  // Looks at the first bytes of a stream that arrive, before anything is written; what it throws ends the sort. May be empty.
   std::function<void(std::span<const std::byte>)> look = nullptr;
 
-  // Where the records begin in the file.
+  // Returns where the records begin in the file.
   [[nodiscard]] std::uint64_t begin() const noexcept { return file->facts().start_offset + skipped; }
 };
 
@@ -44,11 +44,11 @@ class ReadAhead {
   ReadAhead(Bench& bench, const planner::Plan& plan, const records::Encoder& encoder, std::vector<Input>& inputs);
 
   // Reads records [first, first + count) of all inputs, in order, into `run` and fills its index (unsorted). Where there is a
-  // `progress`, it is told of each block.
+  // `progress`, it learns of each block.
   [[nodiscard]] Task<void> fill(RunBuffer& run, std::uint64_t first, std::uint64_t count, Progress* progress = nullptr) {
     return read_run(run, first, count, true, progress);
   }
-  // The same, but leaves index and tally to whoever uses the run.
+  // Reads, but leaves index and tally to the user of the run.
   [[nodiscard]] Task<void> read(RunBuffer& run, std::uint64_t first, std::uint64_t count) {
     return read_run(run, first, count, false, nullptr);
   }

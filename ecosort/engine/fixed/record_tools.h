@@ -1,4 +1,4 @@
-// What the stages of a sort of records work with.
+// The stages of a sort of records work with these.
 #pragma once
 
 #include "engine/bench.h"

@@ -21,7 +21,7 @@ struct RecordsInInput {
   std::uint64_t piece_records = 0;            // some times as many
   std::vector<std::uint64_t> checksums = {};  // of the pieces
 
-  // As many records as a run block of so many bytes has room for, and a unit of the file around them.
+  // Returns as many records as a run block of so many bytes has room for, and a unit of the file around them.
   [[nodiscard]] static std::uint32_t records_in(std::uint64_t run_block_bytes, std::size_t alignment, std::uint32_t record_size) {
     const std::uint64_t edges = alignment <= 1 ? 0 : 2 * alignment;
     return run_block_bytes <= edges ? 0 : static_cast<std::uint32_t>((run_block_bytes - edges) / record_size);

@@ -24,7 +24,7 @@ class Reread {
   // there is memory for, but at least two.
   Reread(Bench& bench, const records::Encoder& encoder, const io::File& file, RecordRange range, std::uint64_t block_bytes);
 
-  // Where a signal number may be found: run() then throws Interrupted. Outlives the task.
+  // Sets where a signal number may be found: run() then throws Interrupted. Outlives the task.
   void stop_for(const std::atomic<int>& interrupted) noexcept { interrupted_ = &interrupted; }
 
   [[nodiscard]] Task<void> run();

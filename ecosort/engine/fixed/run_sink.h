@@ -21,7 +21,7 @@ class RunSink {
   [[nodiscard]] std::uint64_t block_records() const noexcept { return block_records_; }
   [[nodiscard]] std::uint64_t room() const noexcept { return block_records_ - target_.filled; }
 
-  // Where the next batch goes, of at most room() records. Waits for a free write block.
+  // Returns where the next batch goes, of at most room() records. Waits for a free write block.
   [[nodiscard]] Task<BatchTarget> take();
   // So many records were put there. The last ones of the run: what was begun is written, too.
   void put(std::uint64_t count, bool is_last);

@@ -12,7 +12,7 @@ RunWriter::RunWriter(const RecordTools& tools, std::size_t run)
       packer_(store_.packer_of(run)),
       turn_(tools.bench.reactor.scope()) {}
 
-// What the first run block decided is known when the first write block has had its turn.
+// Waits until the first write block has had its turn, which shows what the first run block decided.
 Task<void> RunWriter::may_complete(std::uint64_t first) {
   while (packs() && first > 0 && next_ == 0) co_await turn_.changed();
 }

@@ -37,9 +37,9 @@ class RunWriter {
   // Before run blocks from `first` on are completed.
   [[nodiscard]] Task<void> may_complete(std::uint64_t first);
 
-  // Where the next run block goes.
+  // Returns where the next run block goes.
   [[nodiscard]] std::byte* place_of_next(const RunBlocks& blocks) const noexcept;
-  // Its records stand at `records`, which is there or behind it. Any thread.
+  // Its records are at `records`, which is there or behind it. Any thread.
   void complete_next(RunBlocks& blocks, std::byte* records, std::uint32_t count);
 
   // All of them are complete.

@@ -182,8 +182,8 @@ class RecordKernel final : public Kernel {
     if (bench_.storage.reserve_patiently(*output_, 0, bytes)) output_reserved_ = bytes;
   }
 
-  // Of the space for runs, what they did not take because they are compressed or lie in the inputs: the output needs it, and no
-  // one else is to have it. If somebody has it already, it may yet come with what the merge gives back.
+  // Reserves for the output what runs did not take of their space because they are compressed or lie in the inputs: no one else
+  // is to have it. If somebody has it already, it may yet come with what the merge gives back.
   void reserve_what_runs_left() {
     const std::uint64_t all = round_up(output_bytes(), page_bytes), taken = store_.allocated_bytes();
     if ((!packer_ && report.runs_in_inputs == 0) || output_reserved_ == 0 || taken >= all || all - taken <= output_reserved_)
@@ -225,7 +225,7 @@ class RecordKernel final : public Kernel {
 
   [[nodiscard]] std::uint64_t reread_bytes() const { return job_.reread && !output_->facts().is_stream ? output_bytes() : 0; }
 
-  // Where nothing is dropped.
+  // Returns that of an output from which nothing is dropped.
   [[nodiscard]] std::uint64_t output_bytes() const { return plan_.wanted.input_records * encoder_.record_size(); }
 
   [[nodiscard]] std::uint64_t formation_bytes() const { return plan_.wanted.size_unknown ? 0 : output_bytes() + plan_.run_bytes; }

@@ -49,7 +49,7 @@ std::uint64_t SortedFile::run_blocks_of(std::uint64_t block) const noexcept {
   return div_up(records_of(block), run_block_records_);
 }
 
-// Where a run lies backwards, its first run block stands last.
+// The first run block comes last where a run lies backwards.
 std::byte* SortedFile::begin_of(std::uint64_t block) const noexcept {
   std::byte* const data = slots_[block % slots_.size()].data;
   return run_block_stride_ >= 0 ? data : data - static_cast<std::int64_t>(run_blocks_of(block) - 1) * run_block_stride_;
@@ -75,7 +75,7 @@ Task<void> SortedFile::read(std::uint64_t block, std::byte* data) {
   (void)co_await reactor_.read(*input_.file, at, data, round_up(bytes, unit), bytes);
 }
 
-// That its run blocks take in the file.
+// Returns what its run blocks take in the file.
 std::uint64_t SortedFile::bytes_of(std::uint64_t block) const noexcept {
   return input_.run->bytes_of(block * run_blocks_, run_blocks_of(block));
 }

@@ -21,7 +21,7 @@
 
 namespace ecosort::engine {
 
-// What a merge of sorted files works with. All of it outlives the merge.
+// A merge of sorted files works with these. All of it outlives the merge.
 struct FilesTools {
   Bench& bench;
   const records::Encoder& encoder;
@@ -49,7 +49,7 @@ class SortedFile {
   // Records up to this one are merged: their blocks may be filled again.
   void consume(std::uint64_t end) noexcept { consumed_ = end; }
 
-  // Of the records that arrived.
+  // Returns that of the records that arrived.
   [[nodiscard]] const Tally& tally() const noexcept { return tally_; }
 
  private:

@@ -17,7 +17,7 @@ namespace ecosort::engine {
 
 namespace {
 
-// What the selection compares: a record with the eight key bytes behind those that all have in common.
+// The selection compares these: a record with the eight key bytes behind those that all have in common.
 struct Sample {
   std::uint64_t word = 0;
   const std::byte* record = nullptr;
@@ -68,7 +68,7 @@ class RecordIterator {
   difference_type number_ = 0;
 };
 
-// How many elements of each sorted sequence belong to the `rank` smallest; ties go to the earlier sequence.
+// Returns how many elements of each sorted sequence belong to the `rank` smallest; ties go to the earlier sequence.
 template <class Iterator, class Less>
 std::vector<std::uint64_t> select(const std::vector<std::pair<Iterator, Iterator>>& sequences, std::uint64_t rank, Less less) {
   std::vector<std::uint64_t> taken(sequences.size());

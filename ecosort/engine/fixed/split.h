@@ -26,12 +26,12 @@ struct KeyBounds {
 [[nodiscard]] KeyBounds key_bounds(const std::vector<RunView>& views, const std::vector<RunRange>& ranges,
                                    const records::Encoder& encoder);
 
-// Where to cut each range so that the parts before the cuts hold exactly the `rank` smallest records, ordered by (key, run,
-// position). 0 <= rank <= total length. Pure; thread-safe on views no one changes.
+// Returns where to cut each range so that the parts before the cuts hold exactly the `rank` smallest records, ordered by (key,
+// run, position). 0 <= rank <= total length. Pure; thread-safe on views no one changes.
 [[nodiscard]] std::vector<std::uint64_t> split_at_rank(const std::vector<RunView>& views, const std::vector<RunRange>& ranges,
                                                        std::uint64_t rank, const records::Encoder& encoder);
 
-// The same for runs in memory, through their sorted indexes: how many entries of each belong to the `rank` smallest.
+// Does so for runs in memory, through their sorted indexes: returns how many entries of each belong to the `rank` smallest.
 using SortedIndex = std::span<records::Entry>;  // only read: the selection knows no iterators to constants
 [[nodiscard]] std::vector<std::uint64_t> split_at_rank(const std::vector<SortedIndex>& runs, std::uint64_t rank,
                                                        const records::Encoder& encoder, const records::RecordTable& table);
@@ -43,7 +43,7 @@ struct Bound {
   std::uint32_t run = 0;              // ... which belongs to this run; ties of later runs come after it
 };
 
-// Whether a record of that run comes after the inclusive bound, which is one.
+// Returns whether a record of that run comes after the inclusive bound, which is one.
 [[nodiscard]] bool is_after(const std::byte* record, std::uint32_t run, const Bound& bound, const records::Encoder& encoder);
 
 // The number of the first record in `range` that comes after the inclusive bound.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t first_step = 16;  // of a search around a guess, in records
 
-// Of the records that stand `share` records behind the beginning of each range, or at its end, the median.
+// Returns the median of the records that are `share` records behind the beginning of each range, or at its end.
 Bound median_of(const std::vector<RunView>& views, const std::vector<RunRange>& ranges, std::uint64_t share,
                 const records::Encoder& encoder) {
   std::vector<Bound> bounds;

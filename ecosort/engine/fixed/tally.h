@@ -1,4 +1,4 @@
-// What the sort knows about its records on either side, to prove that nothing was lost (promise P1).
+// Sums up what the sort knows about its records on either side, to prove that nothing was lost (promise P1).
 #pragma once
 
 #include <cstddef>

@@ -77,7 +77,7 @@ Task<void> WriteBehind::put(std::byte* data, std::uint64_t bytes) {
   }
 }
 
-// The first `size` bytes of the block are to go where durable bytes stand already.
+// The first `size` bytes of the block are to go where durable bytes are already.
 void WriteBehind::check_durable_unit(const std::byte* block, std::uint64_t size) const {
   if (std::memcmp(block, durable_unit_.data(), size) != 0)
     throw IoError(
@@ -109,7 +109,7 @@ Task<void> WriteBehind::reserve_until(std::uint64_t end) {
   const std::uint64_t until = std::min(std::max(end, reserved_ + reserve_bytes_), std::max(end, round_up(total_bytes_, unit_)));
   const std::uint64_t from = std::exchange(reserved_, until);
   if (co_await fits(from, until - from)) co_return;
-  // What the merge has consumed may still be on its way back.
+  // Space that the merge has consumed may still be on its way back.
   if (runs_ != nullptr) co_await runs_->released();
   can_reserve_ = co_await reactor_.reserve(file_, from, until - from);
 }

@@ -17,7 +17,7 @@
 
 namespace ecosort::engine {
 
-// What holds for an output besides its file.
+// Says what holds for an output besides its file.
 struct OutputTerms {
   std::uint64_t total_bytes = 0;
   std::uint64_t reserve_bytes = 0;   // space is reserved in steps of this
@@ -35,14 +35,15 @@ class WriteBehind {
   // Before the first batch: `bytes` of the output are there already, and so is the rest of the unit they end in, which is read
   // back and compared with what comes, but never written again.
   [[nodiscard]] Task<void> resume(std::uint64_t bytes);
-  // The same where `tail` holds what there is of the unit that `bytes` end in: it is written as a whole.
+  // Does so where `tail` holds what there is of the unit that `bytes` end in: it is written as a whole.
   void resume_with_tail(std::uint64_t bytes, const std::vector<std::byte>& tail);
 
   // Most bytes that fit one batch.
   [[nodiscard]] std::uint64_t capacity_bytes() const noexcept { return block_bytes_ - unit_; }
 
-  // Where a batch goes whose bytes are expected to begin at `offset` of the file; waits for a free block. Several batches may be
-  // taken at a time, but are put in their order. A batch that turns out to begin elsewhere (--unique) is moved within its block.
+  // Returns where a batch goes whose bytes are expected to begin at `offset` of the file; waits for a free block. Several batches
+  // may be taken at a time, but are put in their order. A batch that turns out to begin elsewhere (--unique) is moved within its
+  // block.
   [[nodiscard]] Task<std::byte*> take(std::uint64_t offset);
   [[nodiscard]] Task<void> put(std::byte* data, std::uint64_t bytes);  // returns once the write is under way
 

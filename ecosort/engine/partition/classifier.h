@@ -16,7 +16,7 @@ namespace ecosort::engine {
 
 using PartNumber = std::uint16_t;
 
-// What decides where the first bytes of a key do not:
+// Decides where the first bytes of a key do not:
 //
 //   int compare(const records::Entry& row, std::size_t splitter) const   keys whose windows are equal, row before splitter: < 0
 //   std::uint64_t offset(const records::Entry& row) const                of the row in its source
@@ -39,7 +39,7 @@ class Classifier {
         parts[i] = static_cast<PartNumber>(hint = part_among(part, rows[i], ties, hint));
   }
 
-  // Whether the row belongs behind this splitter: it is that row itself, or comes later.
+  // Returns whether the row belongs behind this splitter: it is that row itself, or comes later.
   template <class Ties>
   [[nodiscard]] bool is_behind(const records::Entry& row, std::size_t splitter, const Ties& ties) const {
     const records::KeyWindow& window = windows_[splitter];

@@ -17,7 +17,7 @@
 
 namespace ecosort::engine {
 
-// How the range is cut, and where its slices go.
+// Says how the range is cut, and where its slices go.
 struct PartitionTerms {
   std::vector<Splitter> splitters;  // in order
   std::uint64_t source = 0;         // number of the file that the range is of
@@ -25,7 +25,7 @@ struct PartitionTerms {
   std::vector<std::string> paths;  // of the slices, one more than there are splitters; of their first files where they are sorted
 };
 
-// Where these are more than may be open.
+// Advises where these are more than may be open.
 inline constexpr const char* fewer_runs_advice = "more memory or a shorter range makes fewer runs";
 
 struct PartitionReport {
@@ -38,7 +38,7 @@ struct PartitionReport {
   std::string notice;  // something the user should know although all went well; usually empty
 };
 
-// What is cut, for its kind of rows. Coordinator only.
+// Cuts one kind of rows. Coordinator only.
 class Cutter {
  public:
   Cutter() = default;
@@ -46,13 +46,13 @@ class Cutter {
   Cutter& operator=(const Cutter&) = delete;
   virtual ~Cutter() = default;
 
-  // Of rows that are read.
+  // Returns those of the rows that are read.
   [[nodiscard]] virtual std::uint64_t bytes() const noexcept = 0;
   // Begins to read and to fill the files, as tasks of `work`.
   virtual void begin(TaskGroup& work) = 0;
-  // All was read: IoError where the input is not what it was, and what to tell the user, or nothing.
+  // All was read: IoError where the input is not what it was, and a notice for the user, or nothing.
   [[nodiscard]] virtual std::string check_input() = 0;
-  // What was read, and of every slice its hash and its first and last row. Slices are there, one for each part.
+  // Reports what was read, and of every slice its hash and its first and last row. Slices are there, one for each part.
   virtual void sum_up(PartitionReport& report) = 0;
 };
 

@@ -34,7 +34,7 @@ std::vector<records::KeyWindow> windows_of(const Encoder& encoder, const std::ve
   return windows;
 }
 
-// Of the classifier, for the records of a run.
+// Decides ties of the classifier for the records of a run.
 struct RecordTies {
   const Encoder& encoder;
   const std::vector<Splitter>& splitters;
@@ -215,8 +215,8 @@ class RecordCutter final : public Cutter {
     order_.distribute(run.entries(), run.count, ties, slices(), threads);
   }
 
-  // What there is room for of a slice, from `next` on. It is put together and hashed in the first-level cache, and goes past the
-  // others to where the drive takes it from.
+  // Gathers what there is room for of a slice, from `next` on. It is put together and hashed in the first-level cache, and goes
+  // past the others to where the drive takes it from.
   bool gather(std::size_t part, const Entry* rows, std::size_t& next, const records::RecordTable& table) {
     const std::uint64_t size = encoder_.record_size();
     const std::size_t end = order_.end(part), step = std::max<std::uint64_t>(step_bytes / size, 1);

@@ -32,13 +32,13 @@ std::vector<records::KeyWindow> windows_of(const RowFormat& format, const std::v
   return windows;
 }
 
-// Of rows with equal windows.
+// Compares rows with equal windows.
 int compare_tied(const RowFormat& format, const Entry& entry, rows::Text a, rows::Text b) {
   unsigned level = 0;
   return lines::tie_is_decided(format, {entry.prefix, entry.extension}, level) ? 0 : format.compare(a, b, level);
 }
 
-// Of the classifier, for the rows of a run.
+// Decides ties of the classifier for the rows of a run.
 struct RowTies {
   const RowFormat& format;
   const std::vector<Splitter>& splitters;

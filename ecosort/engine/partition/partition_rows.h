@@ -26,8 +26,8 @@ struct PartitionRowsJob {
   std::string first_row;  // of the file, if the format wants it
 };
 
-// As partition_records(); NotEnoughMemory, too: for a row that is longer than the memory has room for. UsageError for a row that
-// cannot be one, and where sorted files are more than may be open.
+// Does as partition_records(); NotEnoughMemory, too: for a row that is longer than the memory has room for. UsageError for a row
+// that cannot be one, and where sorted files are more than may be open.
 [[nodiscard]] PartitionReport partition_rows(PartitionRowsJob& job, const Environment& environment);
 
 }  // namespace ecosort::engine

@@ -11,7 +11,7 @@
 namespace ecosort::engine {
 namespace {
 
-// Where all bytes are looked at, requests are large; else a row or two are wanted.
+// Requests are large where all bytes are looked at; else a row or two are wanted.
 constexpr std::size_t scan_bytes = std::size_t{1} << 20U, look_bytes = std::size_t{16} << 10U;
 
 }  // namespace

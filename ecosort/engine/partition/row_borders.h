@@ -1,7 +1,8 @@
-// Finds in a file where rows begin: what a range of bytes comes to.
+// Finds in a file where rows begin: that is what a range of bytes comes to.
 //
-// Of rows without quotes the byte in front of a place tells. Where quotes may hold the ends of rows, whether one is open depends
-// on all bytes from a place on where none is: then they are counted, so that everything in front of the last place is read.
+// Of rows without quotes the byte in front of a place shows it. Where quotes may hold the ends of rows, whether one is open
+// depends on all bytes from a place on where none is: then they are counted, so that everything in front of the last place is
+// read.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ class RowBorders {
   // Rows begin at `first`. The file ends at `end`.
   RowBorders(const io::File& file, const rows::RowFormat& format, std::uint64_t first, std::uint64_t end);
 
-  // Where the first row begins that does so at `place` or behind it; the end where none does. Places ascend. IoError.
+  // Returns where the first row begins that does so at `place` or behind it; the end where none does. Places ascend. IoError.
   [[nodiscard]] std::uint64_t at_or_behind(std::uint64_t place);
 
  private:

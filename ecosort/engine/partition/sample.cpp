@@ -14,8 +14,8 @@ namespace ecosort::engine {
 namespace {
 
 constexpr std::uint64_t together_bytes = std::uint64_t{64} << 10U;  // of records that come with one request, at most
-// What lies between two records is read along where that is less than this. 36,000 records of 1 GB, 28 KB apart: with 64 KiB two
-// thirds of the file were read.
+// The bytes between two records are read along where they are fewer than this. 36,000 records of 1 GB, 28 KB apart: with 64 KiB
+// two thirds of the file were read.
 constexpr std::uint64_t gap_bytes = std::uint64_t{8} << 10U;
 
 std::uint64_t block_bytes(std::uint32_t record_size) noexcept {
@@ -49,7 +49,7 @@ class Sampler {
   }
 
  private:
-  // Those that lie near each other in one block are read together.
+  // Reads those together that lie near each other in one block.
   Task<void> read_all() {
     std::vector<Splitter>& rows = sample_.rows;
     const std::uint64_t unit = job_.input.file->alignment();

@@ -47,7 +47,7 @@ class RowSampler {
     return row;
   }
 
-  // Whether it is one that is sorted.
+  // Returns whether it is one that is sorted.
   [[nodiscard]] bool counts(const Splitter& row) const {
     const RowVerdict verdict = judge_row(*job_.format, row.row);
     if (verdict.fault)

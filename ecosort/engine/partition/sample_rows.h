@@ -21,8 +21,8 @@ struct SampleRowsJob {
   SampleTerms terms;
 };
 
-// Reads what tells where rows begin (engine/partition/row_borders.h), synchronously. UsageError for a row that cannot be one,
-// NotEnoughMemory for one that is longer than most_row_bytes, IoError, Interrupted.
+// Reads the bytes that show where rows begin (engine/partition/row_borders.h), synchronously. UsageError for a row that cannot be
+// one, NotEnoughMemory for one that is longer than most_row_bytes, IoError, Interrupted.
 [[nodiscard]] Sample sample_rows(const SampleRowsJob& job, Progress& progress, const std::atomic<int>& interrupted);
 
 // Why such a row cannot be one of a file, or nothing; whether it is one that is left out.

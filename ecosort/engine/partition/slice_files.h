@@ -5,7 +5,7 @@
 //   whole
 //                   ^ a whole unit of the file                         units are written and the rest becomes the next carry
 //
-// There is a block for every part and some more, which are being written: whoever waits for one gets it.
+// There is a block for every part and some more, which are being written: a task that waits for one gets it.
 // The files have no names until publish(), so that whatever ends the work before leaves none of them.
 #pragma once
 
@@ -34,19 +34,19 @@ struct SliceFile {
   std::uint64_t bytes = 0;
 };
 
-// What a part got.
+// Says what a part got.
 struct Slice {
   std::vector<SliceFile> files;  // one at least
   records::MultisetHash hash;    // and number of its rows
   std::string first, last;       // the smallest and the largest row; of equal ones the first and the last one
 };
 
-// Coordinator only, but for end(), room() and add(), which whoever fills a part calls. Must outlive its tasks.
+// Coordinator only, but for end(), room() and add(), which the thread that fills a part calls. Must outlive its tasks.
 class SliceFiles {
  public:
   SliceFiles(Bench& bench, std::vector<std::string> paths, const SliceBlocks& blocks);
 
-  // What each file begins with, less than a block. Before the first make_room().
+  // Sets what each file begins with, less than a block. Before the first make_room().
   void begin_with(std::string top) { top_ = std::move(top); }
 
   // A file for every part, in the directory of its path. IoError, NameError.
@@ -54,7 +54,7 @@ class SliceFiles {
 
   [[nodiscard]] std::size_t parts() const noexcept { return paths_.size(); }
 
-  // What may be put behind end() of the part.
+  // Returns what may be put behind end() of the part.
   [[nodiscard]] std::uint64_t room(std::size_t part) const noexcept {
     return now_[part]->block == nullptr ? 0 : block_bytes_ - now_[part]->used;
   }
@@ -66,7 +66,7 @@ class SliceFiles {
 
   // Room for nearly a block.
   [[nodiscard]] Task<void> make_room(std::size_t part);
-  // How often that waited for a block that was being written.
+  // Returns how often that waited for a block that was being written.
   [[nodiscard]] std::uint64_t waits() const noexcept { return waits_; }
 
   // Nothing more comes into the files so far; those of the first call stay, those without rows are none. What follows goes into

@@ -47,7 +47,7 @@ class SliceOrder {
     });
   }
 
-  // Of rows that are sorted already: where the parts lie.
+  // Finds in rows that are sorted already where the parts lie.
   template <class Ties>
   void cut(const records::Entry* rows, std::size_t n, const Ties& ties) {
     for (std::size_t splitter = 0; splitter + 1 < ends_.size(); ++splitter) {
@@ -70,7 +70,7 @@ class SliceOrder {
     return round_up(pieces_of(threads) * parts * sizeof(std::uint32_t), page_bytes);
   }
 
-  // What each piece has of each part becomes where it begins.
+  // Makes of what each piece has of each part the place where it begins.
   void make_places(std::uint32_t* counts, std::size_t pieces) {
     std::uint32_t at = 0;
     for (std::size_t part = 0; part < ends_.size(); ++part) {

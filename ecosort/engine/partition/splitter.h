@@ -12,7 +12,7 @@ namespace ecosort::engine {
 
 struct Splitter {
   std::string row;           // of lines, csv and jsonl: without its end
-  std::uint64_t source = 0;  // number of the file that it stands in
+  std::uint64_t source = 0;  // number of the file that it is in
   std::uint64_t offset = 0;  // in it, in bytes
 };
 

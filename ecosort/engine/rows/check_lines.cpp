@@ -63,7 +63,7 @@ class LineReader {
 
   [[nodiscard]] Text line() const noexcept { return {data_.data() + begin_, end_ - begin_}; }
   [[nodiscard]] Text before() const noexcept { return {data_.data() + before_, begin_ - 1 - before_}; }
-  // Of the lines of the file, from 1 on, the one with which the present row begins.
+  // Returns the number, from 1 on, of the line of the file with which the present row begins.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
   [[noreturn]] void refuse(const rows::Fault& fault) {
@@ -76,7 +76,7 @@ class LineReader {
   }
 
  private:
-  // What is wrong with it may be due to damage.
+  // A fault in it may be due to damage.
   rows::FirstRow take_first_row() {
     try {
       return format_.take_first_row(rows::shown_name(name_), line());

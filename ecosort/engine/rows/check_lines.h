@@ -1,4 +1,4 @@
-// Whether lines are in order already (-c, -C). Streams: memory for two lines and a block.
+// Checks whether lines are in order already (-c, -C). Streams: memory for two lines and a block.
 #pragma once
 
 #include <cstdint>

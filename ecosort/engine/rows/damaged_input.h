@@ -1,4 +1,4 @@
-// What a user is told of a compressed input that cannot be decompressed.
+// A user reads this of a compressed input that cannot be decompressed.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ void refuse_contents(const std::string& name, std::string_view first);
 // as many plain bytes behind it are looked at before the row is blamed.
 struct RefusedRow : InputRefused {
   explicit RefusedRow(const std::string& line) : InputRefused(line) {}
-  // Of what is being handled, which is what the user is to see.
+  // Keeps what is being handled, which is what the user is to see.
   explicit RefusedRow(const UsageError& error) : InputRefused(error.what()), cause(std::current_exception()) {}
-  // To be called by whoever found no damage behind it.
+  // To be called by a caller that found no damage behind it.
   [[noreturn]] void blame() const {
     if (cause) std::rethrow_exception(cause);
     throw *this;

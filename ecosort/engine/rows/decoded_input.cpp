@@ -23,7 +23,7 @@ DecodedInput::DecodedInput(const DecodeTools& tools, LineInput& input)
   chunks_[1].data = memory_.data() + tools.chunk_bytes;
 }
 
-// Of a file that grows, what it had when it was opened.
+// Reads of a file that grows what it had when it was opened.
 Task<void> DecodedInput::load(Chunk& chunk) {
   const io::File& file = *input_.file;
   const auto& facts = file.facts();

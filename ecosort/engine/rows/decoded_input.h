@@ -19,7 +19,7 @@
 
 namespace ecosort::lines {
 
-// What decoded inputs work with. All of it outlives them.
+// Decoded inputs work with these. All of it outlives them.
 struct DecodeTools {
   io::Reactor& reactor;
   engine::Compute& compute;
@@ -29,7 +29,7 @@ struct DecodeTools {
   std::size_t chunk_bytes;     // whole pages
 };
 
-// What `input` takes for its chunks.
+// Returns what `input` takes for its chunks.
 [[nodiscard]] constexpr std::uint64_t decode_chunks_bytes(std::size_t chunk_bytes) noexcept { return 2 * chunk_bytes; }
 
 // Coordinator only; one read at a time. Outlives the tasks of the group that it was given, and `input` outlives it.

@@ -1,5 +1,5 @@
-// Whoever wants to see how an input begins: called once for each input, with the bytes of its first block, when they have arrived
-// and before a line of them is written.
+// Looks at how an input begins: called once for each input, with the bytes of its first block, when they have arrived and before
+// a line of them is written.
 #pragma once
 
 #include <functional>

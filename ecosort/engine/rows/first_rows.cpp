@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* same_header = "the headers of all files must be alike";
 
-// What is wrong with it may be due to damage, as with any other row.
+// A fault in it may be due to damage, as with any other row.
 rows::FirstRow take_or_refuse(rows::RowFormat& format, const std::string& input, rows::Text row) {
   try {
     return format.take_first_row(input, row);

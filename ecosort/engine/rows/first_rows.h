@@ -1,4 +1,4 @@
-// What inputs begin with before their first row that is sorted: marks and lines on top, kept apart as the format wants it.
+// Takes what inputs begin with before their first row that is sorted: marks and lines on top, kept apart as the format wants it.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace ecosort::lines {
 // The inputs come one after the other, in their order. Coordinator only.
 class FirstRows {
  public:
-  // What is kept has at most `most_bytes`; `memory_bytes` is told where that does not suffice.
+  // Keeps at most `most_bytes`; the error names `memory_bytes` where that does not suffice.
   FirstRows(rows::RowFormat& format, std::uint64_t most_bytes, std::uint64_t memory_bytes)
       : format_(format), most_bytes_(most_bytes), memory_bytes_(memory_bytes) {}
 
@@ -25,19 +25,19 @@ class FirstRows {
 
   // Bytes at the beginning of an input that are no row. `first`: RowFormat::most_mark_bytes of them, or all there are.
   [[nodiscard]] std::size_t take_mark(rows::Text first);
-  // Whether the next row of the input is to be given to take().
+  // Returns whether the next row of the input is to be given to take().
   [[nodiscard]] bool wants_row() const { return format_.wants_first_row(); }
   // NotEnoughMemory for rows on top that are too long, InputRefused for one that must be like that of the first input and is not.
   rows::FirstRow take(const std::string& input, rows::Text row);
   // The input ends, and wants_row() is true.
   void miss(const std::string& input);
 
-  // What stays on top, as it was kept before: there are no inputs that begin with anything.
+  // Sets what stays on top, as it was kept before: there are no inputs that begin with anything.
   void put_on_top(const std::string& text);
   // The inputs that follow must begin with what `input` began with; it is not in top().
   void compare_with(const std::string& input, const std::string& text);
 
-  // What goes out first, and its rows.
+  // Return what goes out first, and its rows.
   [[nodiscard]] const std::string& top() const noexcept { return top_; }
   [[nodiscard]] const records::MultisetHash& hash() const noexcept { return hash_; }
 

@@ -58,8 +58,7 @@ Task<void> FormLineRuns::read_runs() {
   }
 }
 
-// What came in order is left in its input, and the run keeps the rest. Returns its number among the runs; nothing: no row is
-// left.
+// Leaves what came in order in its input, and the run keeps the rest. Returns its number among the runs; nothing: no row is left.
 Task<std::optional<std::size_t>> FormLineRuns::leave_ordered(LineRun& run) {
   std::optional<OrderedRows> beginning, ending;
   if (leaves_in_inputs_) beginning = order_.beginning(run);
@@ -93,7 +92,7 @@ bool FormLineRuns::is_worth_a_run(const LineRun& run, const OrderedRows& rows) c
   return rows.size >= run.line_bytes / least_share && runs_->size() < most / share_of_merge;
 }
 
-// Whether the rows go on where the last run ends.
+// Returns whether the rows go on where the last run ends.
 bool FormLineRuns::goes_on(const LineRun& run, const OrderedRows& rows) const {
   if (runs_->empty() || !last_row_ || last_input_ != rows.input) return false;
   const std::optional<RowsInInput>& last = runs_->back().run.in_input;

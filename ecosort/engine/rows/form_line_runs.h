@@ -61,7 +61,7 @@ class FormLineRuns {
   // stored, by its rules, and its lines are hashed and compared with their neighbours as they are written.
   [[nodiscard]] Task<void> form(std::vector<MergeInput>& runs, LineRunKeeper* keeper = nullptr);
   // Before form(): the packer learns before each run how fast drives and processors are. Of streams no one knows what they wait
-  // for: then what was written tells.
+  // for: then what was written shows it.
   void tell_pace(run::RunPacker& packer, bool inputs_are_files) noexcept {
     packer_ = &packer;
     inputs_are_files_ = inputs_are_files;
@@ -71,7 +71,7 @@ class FormLineRuns {
   void leave_in_inputs() noexcept { leaves_in_inputs_ = true; }
 
   [[nodiscard]] LineRun* resident() const noexcept { return resident_; }
-  // Of lines that were dropped after they were sorted.
+  // Returns those of lines that were dropped after they were sorted.
   [[nodiscard]] const records::MultisetHash& dropped() const noexcept { return dropped_; }
 
   // Orders a run, and drops lines that are equal to others of it, which are returned.

@@ -26,7 +26,7 @@ struct Rows {
     return {run.bytes() + entry.index, end - 1 - entry.index};
   }
 
-  // Whether the row does not come before the one in front of it.
+  // Returns whether the row does not come before the one in front of it.
   [[nodiscard]] bool ascends(std::size_t row) const {
     const Entry &before = row_entry(run, row - 1), &present = row_entry(run, row);
     if (!records::key_equal(before, present)) return records::key_less(before, present);

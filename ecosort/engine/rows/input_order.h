@@ -33,10 +33,10 @@ struct OrderedRows {
 // Keeps these rows alone, of so many bytes.
 void keep_rows(LineRun& run, std::size_t first, std::size_t end, std::uint64_t line_bytes) noexcept;
 
-// Of one run buffer. No two threads at the same time.
+// Finds the order of one run buffer. No two threads at the same time.
 class InputOrder {
  public:
-  // Where the rows of a batch come from; nothing: from where they cannot be read again.
+  // Says where the rows of a batch come from; nothing: from where they cannot be read again.
   struct Origin {
     std::uint64_t input = 0, offset = 0;
   };
@@ -54,7 +54,7 @@ class InputOrder {
   // The rows from row `from` on to the last one, as many as ascend in one piece.
   [[nodiscard]] std::optional<OrderedRows> ending(const LineRun& run, const rows::RowFormat& format, std::size_t from) const;
 
-  // Of all rows: bytes of the longest one, with its end.
+  // Returns the bytes of the longest of all rows, with its end.
   [[nodiscard]] std::size_t longest() const noexcept { return longest_; }
 
  private:

@@ -10,7 +10,7 @@
 
 namespace ecosort::lines {
 
-// Where merged or sorted lines go as one sequence of bytes. Coordinator only; settle() before it dies.
+// Merged or sorted lines go there as one sequence of bytes. Coordinator only; settle() before it dies.
 class LineSink {
  public:
   explicit LineSink(const RowTools& tools);

@@ -22,34 +22,35 @@ struct LineInput {
   std::optional<run::Description> run;  // only of a merge: the file is this run of a job
   bool decompresses = false;            // what is compressed is decompressed; otherwise it is sorted as it is
 
-  // The beginning says it, of a stream its first bytes; the name, too, tells the codec of an input that is decompressed.
+  // The beginning says it, of a stream its first bytes; the name, too, shows the codec of an input that is decompressed.
   const codec::Contents* contents = nullptr;
   std::optional<codec::Codec> codec;
   std::uint64_t decoder_bytes = 0;  // memory; 0: not known
-  // What was read of a stream to look at it, so that its bytes begin with this; less than codec::beginning_bytes is all of it.
+  // Keeps what was read of a stream to look at it, so that its bytes begin with this; less than codec::beginning_bytes is all of
+  // it.
   std::optional<std::string> beginning;
-  // Of one that is decompressed, so far.
+  // Counts those of one that is decompressed, so far.
   std::uint64_t compressed_bytes = 0, plain_bytes = 0;
 
   void open(io::Storage& storage);
   // Finds `contents` and `codec`. Of files of the system; does nothing for a stream, whose bytes can be read once. IoError;
   // InputRefused where it is to be decompressed and holds what cannot be read.
   void look_at_beginning();
-  // The same for a stream that begins so.
+  // Looks at a stream that begins so.
   void look_at_beginning(std::string first);
   // Does so with bytes that stay elsewhere.
   void take_beginning(std::string_view first);
-  // Whether its bytes come through a decoder, which may find a stream to be plain.
+  // Returns whether its bytes come through a decoder, which may find a stream to be plain.
   [[nodiscard]] bool is_decoded() const noexcept { return decompresses && (codec || (file && file->facts().is_stream)); }
-  // Whether it is a stream that may be compressed and was not looked at.
+  // Returns whether it is a stream that may be compressed and was not looked at.
   [[nodiscard]] bool may_be_compressed() const noexcept { return decompresses && file && file->facts().is_stream && !beginning; }
-  // Whether its first bytes said that it comes as it is, although it is read as if it were compressed.
+  // Returns whether its first bytes said that it comes as it is, although it is read as if it were compressed.
   [[nodiscard]] bool is_plain_stream() const noexcept { return beginning && !codec; }
-  // Where reading ends, of a file that is open.
+  // Returns where reading ends, of a file that is open.
   [[nodiscard]] std::uint64_t end_offset() const noexcept { return std::min(end, file->facts().size_bytes); }
-  // Whether its bytes come in order only, as many as there will be.
+  // Returns whether its bytes come in order only, as many as there will be.
   [[nodiscard]] bool is_stream() const noexcept { return is_decoded() || (file && file->facts().is_stream); }
-  // Whether the file only grew since it was opened, as logs do; IoError if it is not what it was then in another way.
+  // Returns whether the file only grew since it was opened, as logs do; IoError if it is not what it was then in another way.
   [[nodiscard]] bool has_grown(io::Storage& storage) const;
 };
 

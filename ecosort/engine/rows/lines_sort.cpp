@@ -198,7 +198,7 @@ class RowKernel final : public engine::Kernel {
     out_ = packed_ ? static_cast<LineSink*>(&*packed_) : &*sink_;
   }
 
-  // What the chunks of the inputs that are decoded at a time leave.
+  // Returns what the chunks of the inputs that are decoded at a time leave.
   static std::uint64_t decoder_allowance(const LinesJob& job) {
     std::uint64_t at_a_time = 0;
     for (const LineInput& input : job.inputs) at_a_time += input.is_decoded() ? 1 : 0;
@@ -283,7 +283,7 @@ class RowKernel final : public engine::Kernel {
     report.longest_line = std::max(report.longest_line, merged.longest);
   }
 
-  // What goes out, and what was dropped.
+  // Returns what goes out, and what was dropped.
   [[nodiscard]] records::MultisetHash lines_out() const { return last_out_ + dropped_ + first_rows_.hash(); }
 
   // 0: unknown.
@@ -307,7 +307,7 @@ class RowKernel final : public engine::Kernel {
     return bytes;
   }
 
-  // What the job moves if the lines are short; how many runs they make shows when they are read.
+  // Plans what the job moves if the lines are short; how many runs they make shows when they are read.
   void plan_job() {
     const std::uint64_t bytes = input_size();
     if (bytes == 0) return;

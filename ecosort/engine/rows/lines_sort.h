@@ -19,7 +19,7 @@
 
 namespace ecosort::lines {
 
-// What is decompressed and compressed on the way, with memory besides the plan's.
+// Says what is decompressed and compressed on the way, with memory besides the plan's.
 struct Codecs {
   std::uint64_t memory_bytes = 0;  // of all, of which these are parts
   std::size_t chunk_bytes = 0;     // of compressed inputs, read at a time
@@ -30,7 +30,7 @@ struct Codecs {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return input_bytes + output_bytes + runs.bytes(); }
 };
 
-// What runs of jobs hold together.
+// Runs of jobs hold this together.
 struct RunContents {
   std::string top;                  // what stays on top
   records::MultisetHash hash = {};  // by their descriptions: of all rows, with those on top

@@ -1,4 +1,4 @@
-// The first bytes of streams that may be compressed are read before the memory is divided: they tell, as those of files do, what
+// The first bytes of streams that may be compressed are read before the memory is divided: they show, as those of files do, what
 // their decoders take. The reader of the input gets them from it (LineInput::beginning).
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace ecosort::lines {
 
-// Plans the job again where there is such a stream. Of a sort only the first one is looked at: whoever writes the others may wait
+// Plans the job again where there is such a stream. Of a sort only the first one is looked at: the writers of the others may wait
 // until it is read. Waits for the bytes, or for the end of the stream. IoError, NotEnoughMemory, Interrupted, io::QueueBroken.
 [[nodiscard]] io::Traffic look_at_streams(LinesJob& job, const engine::Environment& environment);
 

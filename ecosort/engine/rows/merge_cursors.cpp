@@ -30,7 +30,7 @@ std::uint64_t slot_bytes(const LinePlan& plan, const MergeInput& input) {
 
 std::uint64_t largest_room(const LinePlan& plan) { return round_up(plan.memory_bytes / longest_line_share, page_bytes); }
 
-// Of plain files: the largest room, and the one before it while the line moves.
+// Returns for plain files the largest room, and the one before it while the line moves.
 std::uint64_t kept_for_longer_lines(const LinePlan& plan) {
   const std::uint64_t most = largest_room(plan);
   return most + most / room_growth + 2 * (plan.block_bytes + page_bytes);

@@ -22,14 +22,14 @@
 
 namespace ecosort::lines {
 
-// How many of `inputs`, from `first` on, can be merged at once, and with how many slots each (0: not even two).
+// Says how many of `inputs`, from `first` on, can be merged at once, and with how many slots each (0: not even two).
 struct MergeFit {
   std::size_t inputs = 0;
   unsigned slots = 2;
 };
 [[nodiscard]] MergeFit fit_merge(const LinePlan& plan, const std::vector<MergeInput>& inputs, std::size_t first);
 
-// What a merge of all of these inputs takes, each with so many slots.
+// Returns what a merge of all of these inputs takes, each with so many slots.
 [[nodiscard]] std::uint64_t merge_memory_bytes(const LinePlan& plan, const std::vector<MergeInput>& inputs, unsigned slots);
 
 // Bytes [begin, end) of the lines of a run, as it counts them: whole lines.
@@ -73,7 +73,7 @@ class MergeCursors {
   void refill();
   // Behind a row that was refused: see DecodedInput. The cursor has no rows any more.
   [[nodiscard]] Task<void> check_rest(MergeCursor& cursor);
-  // Of a stored run: where in its lines the one begins that the cursor stands at.
+  // Returns where in the lines of a stored run the one begins that the cursor is at.
   [[nodiscard]] std::uint64_t position(const MergeCursor& cursor) const;
   // In how many bytes some rows agree with the ones before them: those that each cursor begins with.
   [[nodiscard]] std::vector<std::size_t> common_of_some() const;

@@ -59,7 +59,7 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
   last_row_ = last_.text.size() + 1;
 }
 
-// Whether the row that begins at `at` is complete. An input's last row may lack its end.
+// Finds the end of the row that begins at `at`, and returns whether it is complete. An input's last row may lack its end.
 template <class Format>
 bool MergeLines::find_end(const Format& format, MergeCursor& cursor) {
   if (cursor.at == nullptr) return false;
@@ -116,7 +116,7 @@ void MergeLines::check_row(const Format& format, MergeCursor& cursor) {
   }
 }
 
-// As find_row(), of a row of a run, where a format sees at once where it ends and what its window is.
+// Does as find_row() for a row of a run, where a format sees at once where it ends and what its window is.
 template <class Format>
 bool MergeLines::find_plain_row(const Format& format, MergeCursor& cursor) {
   if (cursor.is_plain || cursor.at == nullptr || cursor.searched != cursor.at) return false;
@@ -124,7 +124,7 @@ bool MergeLines::find_plain_row(const Format& format, MergeCursor& cursor) {
   return cursor.line_end != nullptr;
 }
 
-// The same as find_end(), and takes its window. Also true where there is no row any more.
+// Does as find_end(), and takes the row's window. Also true where there is no row any more.
 template <class Format>
 bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
   if constexpr (requires { &Format::plain_row_end; }) {
@@ -188,7 +188,7 @@ Task<void> MergeLines::find_end(MergeCursor& cursor) {
   while (!cursor.exhausted && !with_format(format_, find)) co_await cursors_.next_block(cursor);
 }
 
-// What a plain file begins with stays on top, or is left out.
+// Takes what a plain file begins with: it stays on top, or is left out.
 Task<void> MergeLines::take_first_rows(MergeCursor& cursor) {
   FirstRows& first_rows = *cursor.input->first_rows;
   first_rows.begin_input();
@@ -283,7 +283,8 @@ bool MergeLines::go_on_emitting(char* block, std::size_t capacity) {
   return true;
 }
 
-// Whether the cursor continues with the line that it gave last, which then is next again: no other cursor has a smaller one.
+// Returns whether the cursor continues with the line that it gave last, which then is next again: no other cursor has a smaller
+// one.
 bool MergeLines::repeats_last(const MergeCursor& cursor) const noexcept {
   if (codes_) return repeats_last_ && !cursor.exhausted;
   return cursor.window.prefix == last_.window.prefix && cursor.window.extension == last_.window.extension && !cursor.exhausted &&
@@ -320,7 +321,7 @@ MergeLines::Reason MergeLines::merge_some(const Format& format, char* block, std
   return Reason::finished;
 }
 
-// Rows get their first codes, unless they agree in so little that their windows cost less and tell as much.
+// Rows get their first codes, unless they agree in so little that their windows cost less and show as much.
 void MergeLines::begin_codes() {
   constexpr std::size_t least = 4;
   const std::vector<std::size_t> common = cursors_.common_of_some();
@@ -423,7 +424,7 @@ Task<void> MergeLines::merge_into(LineSink& sink, const std::string& beginning) 
   for (std::size_t i = 1; i < blocks.size(); ++i) sink.give_back(blocks[i]);
 }
 
-// A row is refused, unless the input turns out to be damaged, which is told then.
+// A row is refused, unless the input turns out to be damaged, which is reported then.
 Task<void> MergeLines::merge_or_refuse(LineSink& sink, const std::string& beginning) {
   std::optional<RefusedRow> refused;
   try {

@@ -47,7 +47,7 @@ class MergeWatcher {
   MergeWatcher& operator=(const MergeWatcher&) = delete;
   virtual ~MergeWatcher() = default;
 
-  // Whether a place is wanted before more than a block is merged.
+  // Returns whether a place is wanted before more than a block is merged.
   [[nodiscard]] virtual bool wants_place(std::uint64_t bytes) = 0;
   // All blocks up to `place`, and no more than a line behind it, were put.
   [[nodiscard]] virtual Task<void> at(MergePlace place) = 0;

@@ -22,7 +22,7 @@
 
 namespace ecosort::lines {
 
-// What is merged: a run, stored or in an input, or a file that somebody sorted. Whoever starts a merge owns it and lets go of it
+// What is merged: a run, stored or in an input, or a file that somebody sorted. The starter of a merge owns it and lets go of it
 // afterwards, because several parts of it may be merged at the same time.
 struct MergeInput {
   RowRun run;
@@ -75,7 +75,8 @@ struct alignas(64) MergeCursor {
   unsigned present = 0;  // the slot that is merged
   Buffer own_memory;     // of the one slot of a file with long lines
   bool has_block = false;
-  // Of a plain file: lines and bytes before the present row, and the byte in front of the end of the row before it, or 0.
+  // Count for a plain file lines and bytes before the present row, and hold the byte in front of the end of the row before it, or
+  // 0.
   std::uint64_t lines_before = 0, bytes_before = 0;
   char before_end = 0;
 
@@ -182,8 +183,8 @@ class MergeTree {
     return is_live(cursor) ? node(cursors_[cursor]->window, cursor) : Node{~std::uint64_t{0}, ~std::uint64_t{0} << 32U | cursor};
   }
 
-  // Of nodes with equal prefixes, which come by value so that they stay in registers. One of them may even be that of an
-  // exhausted cursor.
+  // Decides between nodes with equal prefixes, which come by value so that they stay in registers. One of them may even be that
+  // of an exhausted cursor.
   [[nodiscard]] Match tie(Node a, Node b) const {
     if (a.rest >> 32U != b.rest >> 32U) return a.rest < b.rest ? Match{a, b} : Match{b, a};
     if (!is_live(a.cursor())) return {b, a};

@@ -24,13 +24,13 @@ class BorderPages {
   // `borders`: where the parts but the first begin, in ascending order; the output ends at `end`.
   BorderPages(MemoryBudget& memory, const io::File& file, const std::vector<std::uint64_t>& borders, std::uint64_t end);
 
-  // What it is given on the way; the unit is the file's unit of writes.
+  // Returns what it is given on the way; the unit is the file's unit of writes.
   [[nodiscard]] static std::uint64_t bytes_for(const io::File& file, unsigned parts) noexcept;
   [[nodiscard]] std::size_t unit() const noexcept { return unit_; }
 
   // Bytes of the output that lie within one of these pages, each once.
   void keep(std::uint64_t offset, const std::byte* data, std::size_t size);
-  // When all parts are complete.
+  // Writes when all parts are complete.
   [[nodiscard]] Task<void> write(io::Reactor& reactor);
 
  private:

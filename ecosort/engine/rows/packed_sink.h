@@ -16,13 +16,13 @@
 
 namespace ecosort::lines {
 
-// How an output is compressed, within how much memory.
+// Says how an output is compressed, within how much memory.
 struct Packing {
   codec::OutputCodec output;
   unsigned encoders = 1;  // at a time
 };
 
-// What packing takes, with blocks of so many bytes.
+// Returns what packing takes, with blocks of so many bytes.
 [[nodiscard]] std::uint64_t packing_bytes(const Packing& packing, std::size_t block_bytes) noexcept;
 
 class PackedSink : public LineSink {

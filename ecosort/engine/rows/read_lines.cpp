@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t index_batch_bytes = std::size_t{4} << 20U;  // to wake the threads for a block costs as much as its work
 
-// Of `size` bytes at `offset`, those that the file had when it was opened; of a stream none are known.
+// Returns those of `size` bytes at `offset` that the file had when it was opened; of a stream none are known.
 std::size_t known_to_come(const LineInput& input, std::uint64_t offset, std::size_t size) {
   if (input.is_stream() || input.end_offset() <= offset) return 0;
   return std::min<std::uint64_t>(size, input.end_offset() - offset);
@@ -75,7 +75,7 @@ ReadPlace ReadLines::place() const {
   return is_read ? ReadPlace{input_ + 1} : ReadPlace{input_, file_indexed_, file_lines_, file_indexed_ == 0 ? '\0' : before_end_};
 }
 
-// Where a block of the present input may begin.
+// Returns where a block of the present input may begin.
 std::size_t ReadLines::aligned(std::size_t at) const {
   const std::size_t unit = input_ < inputs_.size() && !inputs_[input_].is_decoded() ? inputs_[input_].file->alignment() : 1;
   return unit <= 1 ? at : round_up(at, std::max(unit, page_bytes));
@@ -91,7 +91,8 @@ void ReadLines::place_tail(LineRun& run) {
   indexed_ += std::exchange(skipped_, 0);
 }
 
-// Whether `size` more bytes may be requested: they, and the index of the lines that may be in all that is not indexed yet, fit.
+// Returns whether `size` more bytes may be requested: they, and the index of the lines that may be in all that is not indexed
+// yet, fit.
 bool ReadLines::has_room(const LineRun& run, std::size_t size) const {
   const std::size_t unindexed = requested_ + size - indexed_;
   const std::size_t usual = lines_ == 0 ? 32 : std::max<std::size_t>(bytes_ / lines_, 1);
@@ -180,7 +181,7 @@ Task<void> ReadLines::accept_block(LineRun& run) {
   co_await index(run);
 }
 
-// Whether what the input begins with is here and taken, so that rows follow that are sorted.
+// Returns whether what the input begins with is here and taken, so that rows follow that are sorted.
 bool ReadLines::take_first_rows(LineRun& run) {
   const auto advance = [this](std::size_t bytes) {
     indexed_ += bytes;
@@ -239,7 +240,7 @@ void ReadLines::take(const LineRun& run, const Indexed& indexed) {
   indexed_ = indexed.end;
 }
 
-// Of the next row, where it can be read again.
+// Returns that of the next row, where it can be read again.
 std::optional<InputOrder::Origin> ReadLines::origin() const {
   if (input_ == inputs_.size()) return std::nullopt;
   const LineInput& input = inputs_[input_];
@@ -291,7 +292,7 @@ void ReadLines::end_input(LineRun& run) {
   indexed_ = present_ = requested_ = aligned(present_);
 }
 
-// What has been read and has no place in this run becomes the tail for the next one.
+// Makes what has been read and has no place in this run the tail for the next one.
 Task<void> ReadLines::cut_off(LineRun& run) {
   for (; !blocks_.empty(); blocks_.pop_front()) {
     while (!blocks_.front().arrived) co_await arrived_.changed();
@@ -340,7 +341,7 @@ Task<void> ReadLines::read_until_full(LineRun& run) {
   refused->blame();
 }
 
-// Of the present input, whose bytes no one wants any more: IoError where it is damaged.
+// Checks the rest of the present input, whose bytes no one wants any more: IoError where it is damaged.
 Task<void> ReadLines::check_rest(LineRun& run) {
   for (; !blocks_.empty(); blocks_.pop_front())
     while (!blocks_.front().arrived) co_await arrived_.changed();
@@ -373,7 +374,7 @@ std::string ReadLines::line_told(std::uint64_t before) const {
   return counts_lines_ ? fmt::format("line {}, ", file_lines_ + before + 1) : "";
 }
 
-// Of the row that is not whole.
+// Checks the beginning of the row that is not whole.
 void ReadLines::check_beginning(Text row, bool is_all) const {
   if (input_ == inputs_.size()) return;
   if (const auto fault = format_.fault_in(row, is_all)) refuse(row.data(), *fault);

@@ -44,11 +44,11 @@ class ReadLines {
 
   // Reads the lines from there on. Before the first fill().
   void begin_at(const ReadPlace& place);
-  // Of the first line that no run has got yet.
+  // Returns that of the first line that no run has got yet.
   [[nodiscard]] ReadPlace place() const;
 
   void set_look(FirstLook look) { look_ = std::move(look); }
-  // Where inputs are decompressed. Before the first fill().
+  // Is called where inputs are decompressed. Before the first fill().
   void set_decoding(const DecodeTools& tools) { decoding_.emplace(tools); }
 
   // Fills `run`, whose buffer no one uses; no lines at all only at the end of the input. UsageError for a line that does not fit.
@@ -59,7 +59,7 @@ class ReadLines {
   [[nodiscard]] const records::MultisetHash& hash() const noexcept {
     return hash_;
   }  // of all lines read, those of the header too
-  // Of the lines that `seen` knew, so that no run has them.
+  // Returns those of the lines that `seen` knew, so that no run has them.
   [[nodiscard]] const records::MultisetHash& dropped() const noexcept { return dropped_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint64_t blank_lines() const noexcept { return blank_lines_; }  // of those dropped
@@ -67,8 +67,8 @@ class ReadLines {
   [[nodiscard]] const std::vector<rows::KeyCounts>& key_counts() const noexcept { return key_counts_; }
   [[nodiscard]] const rows::RepeatedHeader& repeated_header() const noexcept { return repeated_header_; }
 
-  // At the end: IoError where an input is not what it was, and what to tell about those that grew, or nothing. Of a file that
-  // grew the lines were read that it had when it was opened.
+  // At the end: IoError where an input is not what it was, and a notice about those that grew, or nothing. Of a file that grew
+  // the lines were read that it had when it was opened.
   [[nodiscard]] std::string check_unchanged();
 
  private:

@@ -53,7 +53,7 @@ Task<void> RereadLines::read(unsigned slot, std::uint64_t offset) {
   progress_.add_bytes(size);
 }
 
-// What there is of a line lies in front of the block.
+// The beginning of a line lies in front of the block.
 void RereadLines::check(unsigned slot, std::uint64_t offset) {
   const std::uint64_t size = std::min<std::uint64_t>(block_bytes_, lines_.bytes - offset);
   char* const block = reinterpret_cast<char*>(blocks_[slot]);

@@ -26,10 +26,10 @@ class RereadLines {
   // Uses two of the plan's blocks, which are a multiple of the file's alignment, and room for two lines.
   RereadLines(const ReadTools& tools, const WrittenLines& lines);
 
-  // What it takes of the budget.
+  // Returns what it takes of the budget.
   [[nodiscard]] static std::uint64_t memory_bytes(std::size_t longest, std::size_t block_bytes) noexcept;
 
-  // Where a signal number may be found: run() then throws Interrupted. Outlives the task.
+  // Sets where a signal number may be found: run() then throws Interrupted. Outlives the task.
   void stop_for(const std::atomic<int>& interrupted) noexcept { interrupted_ = &interrupted; }
 
   [[nodiscard]] Task<void> run();

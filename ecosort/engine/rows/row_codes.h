@@ -25,7 +25,7 @@ class RowCodes {
       : format_(format), is_ascending_(!format.descends(0)), bytes_(format.terminator(), is_ascending_ ? 0 : ~std::uint64_t{0}) {}
 
   // Lets pieces begin where rows that agree in so many bytes most often differ, for all codes to come: what a code has of a piece
-  // in front of that tells nothing. The first piece is shorter then.
+  // in front of that says nothing. The first piece is shorter then.
   void align(std::span<const std::size_t> common) noexcept;
 
   // The code of a row that shares `common` bytes with its base. Where so many pieces cannot be counted it is that of fewer, in
@@ -50,7 +50,7 @@ class RowCodes {
   }
   // In how many bytes two rows agree.
   [[nodiscard]] static std::size_t common(Text a, Text b) noexcept;
-  // Of rows with equal codes: the bytes in which they agree, of which these are known.
+  // Returns the bytes in which rows with equal codes agree, of which these are known.
   [[nodiscard]] std::size_t common(const char* a, const char* b, std::uint64_t prefix) const noexcept {
     const std::size_t known = begin_of(most_pieces - (prefix >> bytes_shift));
     return known + bytes_.common(a + known, b + known, SIZE_MAX);

@@ -1,4 +1,4 @@
-// What the stages of a sort of rows work with.
+// The stages of a sort of rows work with these.
 #pragma once
 
 #include "base/block_pool.h"

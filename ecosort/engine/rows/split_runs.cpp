@@ -78,12 +78,12 @@ Task<void> SplitRuns::read(Probe& probe, std::uint64_t block) {
   probe.first_line = contents.carried_bytes;
 }
 
-// Of a byte of the block that is there, in the lines of the run.
+// Returns the place of a byte of the block in the lines of the run.
 std::uint64_t SplitRuns::position(const Probe& probe, std::size_t offset) const noexcept {
   return probe.number * probe.payload + offset;
 }
 
-// Where the row ends that begins there; npos if that is behind the text.
+// Returns where the row ends that begins there; npos if that is behind the text.
 std::size_t SplitRuns::row_end(Text text, std::size_t begin) const {
   bool is_inside = false;
   const char* const end = tools_.format.find_end(text.data() + begin, text.data() + text.size(), is_inside);
@@ -179,7 +179,7 @@ std::size_t SplitRuns::search(const Probe& probe, const Place& splitter, bool& i
   return low;
 }
 
-// The same of rows with quotes, among which no one can begin in the middle: first a look at some of them.
+// Searches rows with quotes, among which no one can begin in the middle: first a look at some of them.
 std::size_t SplitRuns::walk(const Probe& probe, const Place& splitter, bool& is_complete) const {
   constexpr std::size_t passed_over = 32;
   std::size_t low = probe.first_line, row = 1;

@@ -1,5 +1,5 @@
-// Where stored runs are cut, so that their parts can be merged at the same time: splitter lines near the quantiles of all lines,
-// and in each run the first line that does not come before a splitter.
+// Finds where stored runs are cut, so that their parts can be merged at the same time: splitter lines near the quantiles of all
+// lines, and in each run the first line that does not come before a splitter.
 //
 // The merge of records splits each batch at exact ranks by multisequence selection (Varman et al. 1991;
 // engine/fixed/merge_batch.h), on data that is in memory. Here the runs are on the drive and lines have no position that a number
@@ -23,8 +23,8 @@ class SplitRuns {
   // At least 2 parts of runs for which can_split() says yes. The runs outlive this.
   SplitRuns(const RowTools& tools, std::vector<MergeInput>& runs, unsigned parts);
 
-  // Whether the runs can be read from anywhere, so that a row's begin is found there, and no line takes more than half of a
-  // block's bytes.
+  // Returns whether the runs can be read from anywhere, so that a row's begin is found there, and no line takes more than half of
+  // a block's bytes.
   [[nodiscard]] static bool can_split(const LinePlan& plan, const std::vector<MergeInput>& runs) noexcept;
   // Memory that split() takes, and what it keeps of that afterwards for the splitters.
   [[nodiscard]] static std::uint64_t search_bytes(const LinePlan& plan, const std::vector<MergeInput>& runs, unsigned parts);

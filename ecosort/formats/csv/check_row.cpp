@@ -9,7 +9,7 @@ namespace {
 
 constexpr Text not_closed = "a quote is opened and not closed";
 constexpr Text behind_close = "something follows the quote that closes a value; a quote within a value is doubled";
-constexpr Text within_value = "a quote stands within a value that does not begin with one";
+constexpr Text within_value = "a quote is within a value that does not begin with one";
 
 rows::Fault quote_fault(std::size_t at, Text why) { return {at, std::string(why), true}; }
 
@@ -25,7 +25,7 @@ std::size_t behind_quoted(Text row, std::size_t at, char quote) {
 
 bool ends_row(Text row, std::size_t at) { return at == row.size() || (at + 1 == row.size() && row[at] == '\r'); }
 
-// Where the field at `at` ends. Sets the fault, if there is one.
+// Finds where the field at `at` ends. Sets the fault, if there is one.
 std::size_t field_end(Text row, std::size_t at, Dialect dialect, bool is_all, std::optional<rows::Fault>& fault) {
   if (dialect.quote && at < row.size() && row[at] == *dialect.quote) {
     const std::size_t end = behind_quoted(row, at, *dialect.quote);

@@ -17,7 +17,7 @@ inline constexpr std::string_view is_header_again =
 using Text = std::string_view;
 
 struct SplitRow {
-  std::vector<Text> fields;  // as they stand there; up to the fault
+  std::vector<Text> fields;  // as they are there; up to the fault
   std::optional<rows::Fault> fault;
 };
 

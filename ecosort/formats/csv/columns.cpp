@@ -73,7 +73,7 @@ std::size_t Columns::find_number(const std::string& text) const {
   return number - 1;
 }
 
-// Of a header that is one name only.
+// Serves a header that is one name only.
 std::string Columns::other_delimiter() const {
   if (names_.size() != 1) return "";
   for (const char delimiter : {';', '\t', '|', ','})

@@ -25,7 +25,7 @@ class Columns {
   // read, or does not agree with that of the first one.
   void take(const std::string& input, Text row, std::size_t bytes_before = 0);
 
-  // Whether take() was called, and how many columns there are then.
+  // Return whether take() was called, and how many columns there are then.
   [[nodiscard]] bool are_known() const noexcept { return count_ > 0; }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   // Returns the names in the header; without one there are none.

@@ -46,8 +46,8 @@ class CsvFormat final : public rows::RowFormat {
   [[nodiscard]] Dialect dialect() const noexcept { return dialect_; }
   [[nodiscard]] std::size_t column_count() const noexcept { return columns_.count(); }
 
-  // Of a row that `borders` describe, column_count() offsets from `bytes` on of which the last one is its end: the window of
-  // level 0. Counts the values of all keys; a fault's place counts from `bytes` on.
+  // Describes a row by its `borders`, column_count() offsets from `bytes` on of which the last one is its end, and gives the
+  // window of level 0. Counts the values of all keys; a fault's place counts from `bytes` on.
   struct Fields {
     const char* bytes = nullptr;
     std::size_t begin = 0;
@@ -64,7 +64,7 @@ class CsvFormat final : public rows::RowFormat {
   [[nodiscard]] records::KeyWindow window(Text row) const { return window(row, 0, 0); }
   // Both of the row at `at`, which was checked, in one look at its bytes; null where it has quotes or does not end before `end`.
   [[nodiscard]] const char* plain_row_end(const char* at, const char* end, records::KeyWindow& window) const;
-  // Tells whether the row, whose window of level 0 this is, has the values of the header.
+  // Returns whether the row, whose window of level 0 this is, has the values of the header.
   [[nodiscard]] bool repeats_header(Text row, records::KeyWindow window) const {
     return has_top_ && window.prefix == header_window_.prefix && window.extension == header_window_.extension && is_header(row);
   }

@@ -13,7 +13,7 @@
 
 namespace ecosort::csv {
 
-// What scan() finds in some bytes that begin with a row.
+// scan() finds this in some bytes that begin with a row.
 struct Scan {
   // Delimiters and ends of rows outside of quotes, in ascending order.
   std::uint32_t offsets[lines::split_room];
@@ -21,7 +21,7 @@ struct Scan {
   std::size_t rows = 0;      // of them, ends of rows
   bool has_quotes = false;   // anywhere
   bool ends_inside = false;  // a newline is inside of quotes
-  bool is_wrong = false;     // a quote stands where none may
+  bool is_wrong = false;     // a quote is where none may be
 };
 
 // Thread-safe.
@@ -32,7 +32,7 @@ struct CsvKernels {
   // The first newline outside of quotes in [at, end), or null; is_inside as RowFormat::find_end() has it.
   const char* (*find)(const char* at, const char* end, char quote, bool& is_inside) noexcept;
 
-  // Where field `column` of a whole row, without its end, lies; end - begin is 0 where the row has none.
+  // Says where field `column` of a whole row, without its end, lies; end - begin is 0 where the row has none.
   struct Span {
     std::size_t begin = 0, end = 0;
   };
@@ -50,14 +50,14 @@ struct CsvKernels {
   };
   PlainRow (*plain_row)(const char* row, std::size_t room, Dialect dialect, std::size_t column) noexcept;
 
-  // As LineKernels has it, of rows with quotes.
+  // Does as the one of LineKernels, for rows with quotes.
   std::size_t (*gather)(const lines::GatherTask& task, std::uint32_t* sizes) noexcept;
 };
 
-// Those of records::cpu_level().
+// Returns those of records::cpu_level().
 [[nodiscard]] const CsvKernels& csv_kernels();
 
-// Those of one level, for tests; it must not exceed records::detected_cpu_level().
+// Returns those of one level, for tests; it must not exceed records::detected_cpu_level().
 [[nodiscard]] const CsvKernels& csv_kernels_of(records::CpuLevel level) noexcept;
 
 extern const CsvKernels csv_kernels_baseline, csv_kernels_avx2, csv_kernels_avx512;

@@ -18,7 +18,7 @@ using ecosort::csv::CsvKernels;
 using ecosort::csv::Dialect;
 using ecosort::csv::Scan;
 
-// What every processor does.
+// Every processor has these operations.
 struct PlainBits {
   static std::uint64_t prefix_xor(std::uint64_t bits) noexcept {
     for (unsigned shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
@@ -30,7 +30,7 @@ struct PlainBits {
   }
 };
 
-// What the bytes before a block leave open.
+// Carries over what the bytes before a block leave open.
 struct Before {
   std::uint64_t inside = 0;    // all ones: a quote is open
   std::uint64_t border = 1;    // the last byte was a delimiter or an end, or there was none
@@ -42,7 +42,7 @@ struct Masks {
   std::uint64_t delimiters, newlines, quotes, returns;
 };
 
-// The delimiters and newlines outside of quotes. Sets `wrong` where a quote stands within a value or is followed by one.
+// Finds the delimiters and newlines outside of quotes. Sets `wrong` where a quote is within a value or is followed by one.
 template <class B>
 std::uint64_t borders_among_quotes(const Masks& masks, Before& before, std::uint64_t counted, std::uint64_t& wrong,
                                    std::uint64_t& inside) noexcept {
@@ -147,7 +147,8 @@ CsvKernels::Span find_field(const char* row, std::size_t size, Dialect dialect, 
 // The bits up to the first newline, or all.
 constexpr std::uint64_t up_to_end(std::uint64_t newlines) noexcept { return newlines ^ (newlines - 1); }
 
-// As find_plain_row(), of one that ends within 128 bytes and whose field ends within 64, without a branch that depends on where.
+// Does as find_plain_row() does, for a row that ends within 128 bytes and whose field ends within 64, without a branch that
+// depends on where.
 template <class V, class B>
 inline CsvKernels::PlainRow find_short_row(const char* row, Dialect dialect, std::size_t column) noexcept {
   const std::uint64_t near = V::matches(row, '\n'), far = V::matches(row + 64, '\n');
@@ -202,7 +203,7 @@ CsvKernels::PlainRow find_plain_row(const char* row, std::size_t room, Dialect d
   return find_long_row<V, B>(row, room, dialect, column);
 }
 
-// As copy_rest() of lines, from the beginning of a row with quotes.
+// Does as copy_rest() of lines, from the beginning of a row with quotes.
 template <class V, class B>
 [[gnu::noinline]] std::size_t copy_quoted_row(char* to, std::size_t room, const char* row, char quote) noexcept {
   std::uint64_t open = 0;

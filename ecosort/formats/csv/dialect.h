@@ -1,4 +1,4 @@
-// How values stand in a row of CSV (RFC 4180).
+// A dialect says how values are written in a row of CSV (RFC 4180).
 #pragma once
 
 #include <optional>

@@ -14,7 +14,7 @@ namespace {
 //   are
 //             0   1   2           3   4   5                                   i * columns ... i * columns + columns - 1
 //
-// Where a border of a row is not its newline, or a quote stands wrongly, and for rows longer than a stretch, rows are looked at
+// Where a border of a row is not its newline, or a quote is misplaced, and for rows longer than a stretch, rows are looked at
 // one by one, until it shows which one is wrong.
 class CsvFramer {
  public:
@@ -62,7 +62,7 @@ class CsvFramer {
     rows_ = std::max<std::size_t>(scan_.rows, 1);
   }
 
-  // Whether every row has as many fields as there are columns.
+  // Returns whether every row has as many fields as there are columns.
   [[nodiscard]] bool are_regular() const noexcept {
     if (scan_.rows * columns_ > scan_.count) return false;
     for (std::size_t i = 1; i <= scan_.rows; ++i)

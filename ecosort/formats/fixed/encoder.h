@@ -35,7 +35,7 @@ class Encoder {
 
   // Throws UsageError for a format that check_record_format refuses.
   explicit Encoder(const RecordFormat& format);
-  // Of records without a key, all of which are alike: they stay in the order in which they are.
+  // Makes one for records without a key, all of which are alike: they stay in the order in which they are.
   [[nodiscard]] static Encoder without_key(std::uint32_t record_size) { return Encoder(record_size); }
 
   [[nodiscard]] std::uint32_t record_size() const noexcept { return record_size_; }
@@ -65,13 +65,14 @@ class Encoder {
   // Three-way comparison of the whole keys: negative, 0 or positive. Records with equal keys give 0 whatever else they hold.
   [[nodiscard]] int compare(const std::byte* a, const std::byte* b) const noexcept;
 
-  // Where the field of key byte `skip` lies in the record, or near it (the last key byte for a larger skip); for prefetching.
+  // Returns where the field of key byte `skip` lies in the record, or near it (the last key byte for a larger skip); for
+  // prefetching.
   [[nodiscard]] const std::byte* key_byte(const std::byte* record, std::uint64_t skip) const noexcept;
 
   // Number of leading key bytes in which a and b agree, counted from 0; `skip` of them are known to agree and are not read.
   [[nodiscard]] std::uint64_t common_key_bytes(const std::byte* a, const std::byte* b, std::uint64_t skip) const noexcept;
 
-  // How key bytes skip ... skip+7 are read in loops over many records: the cheapest of the readers below.
+  // Calls `use` with the reader of key bytes skip ... skip+7 for loops over many records: the cheapest of the readers below.
   //
   //   encoder.with_reader([&]<class Reader>() { const Reader read(encoder, skip); ... read(record) ... }, skip)
   //
@@ -106,7 +107,8 @@ class Encoder {
  private:
   explicit Encoder(std::uint32_t record_size) noexcept : record_size_(record_size) {}
 
-  // What a key is read with: one plain word in either byte order, one word of any kind, or several fields or a decimal number.
+  // Says what a key is read with: one plain word in either byte order, one word of any kind, or several fields or a decimal
+  // number.
   enum class Shape : std::uint8_t { big_endian, little_endian, word, fields };
 
   // A field that has been brought into the fewest kinds: big-endian unsigned integers are bytes.

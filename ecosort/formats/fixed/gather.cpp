@@ -9,8 +9,8 @@
 namespace ecosort::records {
 namespace {
 
-// How many cache lines ahead of the copy are asked for. Records of 16 bytes, 210 MB of them: 7.1 ns each with 16 lines, 5.3 ns
-// with 64 and with 128 (2.6 GHz EPYC).
+// The copy asks for so many cache lines ahead. Records of 16 bytes, 210 MB of them: 7.1 ns each with 16 lines, 5.3 ns with 64 and
+// with 128 (2.6 GHz EPYC).
 constexpr std::size_t lines_ahead = 64;
 constexpr std::size_t cache_line = 64;
 

@@ -29,7 +29,7 @@ std::uint64_t fold_letters(std::uint64_t text) {
   const std::uint64_t from_a = low_bits + each_byte * (0x80 - 'a');
   const std::uint64_t above_z = low_bits + each_byte * (0x7f - 'z');
   const std::uint64_t small_letters = (from_a ^ above_z) & ~text & (each_byte * 0x80);
-  return text ^ small_letters >> 2U;  // 0x80 >> 2: the bit that tells 'a' from 'A'
+  return text ^ small_letters >> 2U;  // 0x80 >> 2: the bit in which 'a' and 'A' differ
 }
 
 std::uint64_t fold_floating(std::uint64_t number, std::uint64_t infinity, std::uint64_t field_mask) {

@@ -42,7 +42,7 @@ struct KeyWord {
   bool little_endian = false;
   Fold fold = Fold::none;
 
-  // Whether load_big_endian or load_little_endian does all that load does.
+  // Returns whether load_big_endian or load_little_endian does all that load does.
   [[nodiscard]] bool is_plain() const noexcept { return loaded == 8 && fold == Fold::none && lift == 0; }
 
   [[nodiscard]] std::uint64_t load_big_endian(const std::byte* record) const noexcept {

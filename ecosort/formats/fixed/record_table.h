@@ -1,4 +1,4 @@
-// Where the records are that an index speaks of: up to eight arrays of records, one per run buffer.
+// Knows where the records of an index are: up to eight arrays of records, one per run buffer.
 #pragma once
 
 #include <array>

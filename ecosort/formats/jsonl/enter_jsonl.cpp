@@ -43,7 +43,7 @@ class JsonlFramer {
   [[nodiscard]] std::size_t end() const noexcept { return begin_; }
 
  private:
-  // Whether the end of another row is known.
+  // Finds the end of another row, and returns whether there is one.
   bool find() noexcept {
     for (; taken_ == found_; taken_ = 0) {
       at_ = next_;

@@ -21,7 +21,7 @@ class Finder {
     return step.is_place ? enter_array(step.place) : enter_object(step.name);
   }
 
-  // The value here, as it stands there.
+  // Returns the value here, as it is there.
   [[nodiscard]] Text value() noexcept {
     const char* const begin = at_;
     skip_value();
@@ -58,7 +58,7 @@ class Finder {
     while (at_ != end_ && !is_white(*at_) && *at_ != ',' && *at_ != '}' && *at_ != ']') ++at_;
   }
 
-  // Whether another member or element follows the value here.
+  // Skips the value here, and returns whether another member or element follows it.
   bool skip_to_next() noexcept {
     skip_value();
     skip_white();

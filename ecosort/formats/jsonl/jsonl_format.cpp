@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_sample_bytes = std::size_t{64} << 10U;
 
-// What the whole file may be.
+// Says what the whole file may be.
 void explain(Text row, rows::Fault& fault) {
   constexpr Text blanks = " \t\r";
   if (const auto kind = rows::foreign_kind(row)) {

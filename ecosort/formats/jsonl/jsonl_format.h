@@ -42,8 +42,8 @@ class JsonlFormat final : public rows::RowFormat {
 
   [[nodiscard]] const JsonlTerms& terms() const noexcept { return terms_; }
 
-  // Of a row that is no blank one: the window of level 0. Counts the values of all keys; a fault's place counts from the
-  // beginning of the row.
+  // Takes a row that is no blank one, and returns the window of level 0. Counts the values of all keys; a fault's place counts
+  // from the beginning of the row.
   [[nodiscard]] records::KeyWindow take_values(Text row, std::vector<rows::KeyCounts>& counts,
                                                std::optional<rows::Fault>& fault) const;
   // Nothing where the row is as it should be; then its values are counted.

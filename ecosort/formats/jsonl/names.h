@@ -7,7 +7,7 @@
 
 namespace ecosort::jsonl {
 
-// Whether the text between the quotes of a valid string, in which there may be escapes, is the name.
+// Returns whether the text between the quotes of a valid string, in which there may be escapes, is the name.
 [[nodiscard]] inline bool is_name(Text raw, Text name) {
   if (raw.size() == name.size() && std::memcmp(raw.data(), name.data(), raw.size()) == 0)
     return raw.find('\\') == Text::npos;  // else it is longer than what it means

@@ -47,7 +47,7 @@ class PathParser {
     }
     const std::size_t end = std::min(left_.find_first_of(".[]\""), left_.size());
     if (end == 0) refuse("a name is empty");
-    if (end < left_.size() && (left_[end] == ']' || left_[end] == '"')) refuse("a bracket or a quote stands within a name");
+    if (end < left_.size() && (left_[end] == ']' || left_[end] == '"')) refuse("a bracket or a quote is within a name");
     step.name = left_.substr(0, end);
     left_.remove_prefix(end);
     return step;

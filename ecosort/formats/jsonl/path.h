@@ -22,7 +22,7 @@ struct Path {
   std::vector<Step> steps;
 };
 
-// Names with dots between them; [N] behind a name or at the beginning. A name in double quotes may hold any bytes: \" and
+// Parses names with dots between them; [N] behind a name or at the beginning. A name in double quotes may hold any bytes: \" and
 // \\ stand for a quote and a backslash. UsageError for what is no path.
 [[nodiscard]] Path parse_path(Text text);
 

@@ -150,7 +150,7 @@ class RowReader {
     return static_cast<std::size_t>(std::countr_zero(paths));
   }
 
-  // Of the paths those whose next step leads to the member, or to the element.
+  // Returns those of the paths whose next step leads to the member, or to the element.
   [[nodiscard]] std::uint64_t that_lead_to(std::uint64_t paths, unsigned depth, Text raw_name) const {
     std::uint64_t leading = 0;
     for (std::uint64_t left = paths; left != 0; left &= left - 1) {
@@ -201,7 +201,7 @@ class RowReader {
 
   // A control character, or one that is not ASCII.
   bool take_other() {
-    if (static_cast<unsigned char>(*at_) < 0x80) return fail("a control character stands within a string; it is written \\u00..");
+    if (static_cast<unsigned char>(*at_) < 0x80) return fail("a control character is within a string; it is written \\u00..");
     const std::size_t size = utf8_character(at_, end_);
     if (size == 0) return fail("this is not UTF-8");
     at_ += size;

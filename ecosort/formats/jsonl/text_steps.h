@@ -25,7 +25,7 @@ inline constexpr std::uint64_t each_byte = 0x0101010101010101, upper_bits = 0x80
   return zero_bytes(word ^ '"' * each_byte) | zero_bytes(word ^ '\\' * each_byte);
 }
 
-// The same, of control characters, and of bytes that are not ASCII.
+// Finds control characters too, and bytes that are not ASCII.
 [[nodiscard]] constexpr std::uint64_t special_in(std::uint64_t word) noexcept {
   return quotes_in(word) | ((word - ' ' * each_byte) & ~word & upper_bits) | (word & upper_bits);
 }

@@ -1,4 +1,4 @@
-// The text of a value that stands in a line of JSON.
+// Reads the text of a value in a line of JSON.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ using Text = std::string_view;
 // Holds the text where it has escapes; else it lies in the line, which must stay there.
 class Value {
  public:
-  // As find_value() and read_row() give it.
+  // Takes what find_value() and read_row() return.
   explicit Value(Text raw) : text_(raw.empty() ? Text() : raw) {
     if (!raw.empty() && raw.front() == '"') take_string();
   }
@@ -31,8 +31,8 @@ class Value {
   std::string changed_;
 };
 
-// What stands between the quotes of a valid string, with characters in place of escapes. A surrogate without its other half has
-// the three bytes that it would have in UTF-8.
+// Returns what is between the quotes of a valid string, with characters in place of escapes. A surrogate without its other half
+// has the three bytes that it would have in UTF-8.
 [[nodiscard]] std::string without_escapes(Text text);
 
 }  // namespace ecosort::jsonl

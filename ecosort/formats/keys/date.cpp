@@ -32,7 +32,7 @@ constexpr std::int64_t days_since_1970(int year, int day_of_year) {
 }
 static_assert(days_since_1970(1970, 1) == 0 && days_since_1970(2000, 61) == 11'017 && days_since_1970(0, 1) == -719'528);
 
-// What was read so far.
+// Collects what was read so far.
 struct Parts {
   int year = 1970, month = 1, day = 1, day_of_year = 0;  // 0: month and day say it
   int hour = 0, minute = 0, second = 0, offset_minutes = 0;
@@ -242,7 +242,7 @@ constexpr Text letters = "YymdebBjHIpMSfzs%";
 constexpr std::size_t seconds_bytes = 5;
 constexpr std::int64_t seconds_bias = std::int64_t{1} << 39U;
 
-// Of the fraction of a second behind `seconds`.
+// Returns a digit of the fraction of a second behind `seconds`.
 int fraction_digit(const Time& time, std::size_t at) noexcept {
   const int digit = time.fraction[at] - '0';
   if (!time.counts_back) return digit;

@@ -18,7 +18,8 @@ namespace ecosort::keys {
 
 using Text = std::string_view;
 
-// What a value is to a key: `empty` is one that is not there. Those that are empty or unparsable have no order among each other.
+// Says what a value is to a key: `empty` is one that is not there. Those that are empty or unparsable have no order among each
+// other.
 enum class ValueKind : std::uint8_t { usual, empty, unparsable };
 
 // A value without text, whose data() is null, is not there; with `empty_is_null` one whose text is empty is not there either, but
@@ -49,7 +50,7 @@ class Key {
     return any_window(value, depth, kind);
   }
   [[nodiscard]] ValueKind kind_of(Text value) const;
-  // How a window of several keys takes the values, if it does; and adds one to it.
+  // Says how a window of several keys takes the values, if it does; and adds one to it.
   [[nodiscard]] std::optional<lines::JointWindow::Level> joint_level() const noexcept;
   void add_to(lines::JointWindow& window, Text value, ValueKind& kind) const;
   [[nodiscard]] int compare(Text a, Text b) const;
@@ -78,7 +79,7 @@ class Key {
   [[nodiscard]] records::KeyWindow counted(records::KeyWindow window) const noexcept {
     return {window.prefix, descending_ ? window.extension - counts_from_ : window.extension + counts_from_};
   }
-  // Of any value, at any depth.
+  // Makes the window of any value, at any depth.
   [[nodiscard]] records::KeyWindow any_window(Text value, std::size_t depth, ValueKind& kind) const;
   [[nodiscard]] records::KeyWindow number_window(Text value, std::size_t depth, ValueKind& kind) const;
   [[nodiscard]] records::KeyWindow date_window(Text value, std::size_t depth, ValueKind& kind) const;

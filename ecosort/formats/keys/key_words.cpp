@@ -85,7 +85,7 @@ std::string no_type_text(std::string_view name) {
 
 namespace ecosort {
 
-// The type stands there where the name might end with one.
+// The type is written where the name might end with one.
 std::string to_string(const ValueKey& key) {
   const ValueKey plain(key.name);
   const bool is_needed = key.type != ValueType::text || plain.name != key.name || plain.descends;

@@ -11,13 +11,13 @@ namespace ecosort::keys {
 
 // A name that may have been meant as NAME:TYPE: what is in front of its last colon. Empty where there is none.
 [[nodiscard]] std::string_view name_before_type(std::string_view name) noexcept;
-// What is told then: that the word behind the colon is no type, and which there are.
+// Says that the word behind the colon is no type, and which there are.
 [[nodiscard]] std::string no_type_text(std::string_view name);
 
 // A value as a message shows it.
 [[nodiscard]] std::string shown(std::string_view value);
 
-// What is no value of this type is no ... ("number").
+// Names the type for "is no ..." ("number").
 [[nodiscard]] std::string_view to_string(ValueType type) noexcept;
 
 }  // namespace ecosort::keys

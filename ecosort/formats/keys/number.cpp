@@ -34,7 +34,7 @@ Text without_zeros_in_front(Text digits) noexcept {
   return first == Text::npos ? Text() : digits.substr(first);
 }
 
-// What follows `e`: all of the text.
+// Reads all of the text, which follows `e`.
 std::optional<std::int64_t> read_exponent(Text text) noexcept {
   const bool is_negative = take_sign(text);
   const Text all = take_digits(text), digits = without_zeros_in_front(all);

@@ -10,7 +10,7 @@ namespace ecosort::keys {
 
 using Text = std::string_view;
 
-// What formats/lines/number_bytes.h asks of a number. Points into the text.
+// formats/lines/number_bytes.h reads a number through these. Points into the text.
 struct Number {
   bool negative = false;
   std::size_t whole = 0;

@@ -40,7 +40,7 @@ bool DuplicateFilter::has_or_note(std::uint64_t hash, Text line, const char* run
       free = &slot;
       break;
     }
-    // Behind `line` stands its end, so that a longer line with the same beginning differs in the last byte.
+    // Behind `line` is its end, so that a longer line with the same beginning differs in the last byte.
     if (slot.tag == tag && std::memcmp(run + slot.position, line.data(), line.size() + 1) == 0) {
       ++found_;
       return true;

@@ -16,7 +16,7 @@ class DuplicateFilter {
   // `memory` outlives this, is aligned to 64 bytes and holds `bytes`, 64 or more.
   DuplicateFilter(std::byte* memory, std::size_t bytes);
 
-  // What has_or_note() of a line with this hash will look at first: a cache line, to be asked for in time.
+  // Returns what has_or_note() of a line with this hash will look at first: a cache line, to be asked for in time.
   [[nodiscard]] const void* place_of(std::uint64_t hash) const noexcept { return &set_of(hash); }
   // And then, when that is here: the line in `run` that it will most probably be compared with; `run` if none.
   [[nodiscard]] const char* alike(std::uint64_t hash, const char* run) const noexcept;
@@ -24,11 +24,11 @@ class DuplicateFilter {
   // Another run begins.
   void forget() noexcept;
 
-  // Whether enough was found in this run to continue asking.
+  // Returns whether enough was found in this run to continue asking.
   [[nodiscard]] bool is_worth_it() const noexcept;
 
-  // Whether a line equal to `line` was noted since forget(); if not, `line` is noted. It lies in `run` with its end behind it, as
-  // all lines do that were noted.
+  // Returns whether a line equal to `line` was noted since forget(); if not, `line` is noted. It lies in `run` with its end
+  // behind it, as all lines do that were noted.
   [[nodiscard]] bool has_or_note(std::uint64_t hash, Text line, const char* run) noexcept;
 
  private:

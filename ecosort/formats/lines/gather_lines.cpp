@@ -69,7 +69,7 @@ std::size_t GatherLines::copy_lines(char* to, std::size_t room) {
   return copied;
 }
 
-// What there is room for of the next line.
+// Copies as much of the next line as there is room for.
 std::size_t GatherLines::copy_part(char* to, std::size_t room) {
   const Text line = run_.line(run_.entries()[next_]);
   take(line);

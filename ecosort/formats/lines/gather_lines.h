@@ -17,7 +17,7 @@ class GatherLines {
   enum class Checks : std::uint8_t { none, hashed, ordered, ascending };  // all but the first one hash what goes out
 
   GatherLines(const LineRun& run, const rows::RowFormat& order, Checks checks) : GatherLines(run, order, checks, 0, run.count) {}
-  // Of the lines [first, end) in their order.
+  // Gathers the lines [first, end) in their order.
   GatherLines(const LineRun& run, const rows::RowFormat& order, Checks checks, std::size_t first, std::size_t end);
 
   // These bytes go first.

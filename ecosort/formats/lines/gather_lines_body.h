@@ -70,7 +70,7 @@ inline std::size_t copy_to(char* to, std::size_t room, const char* line, char c)
   return copy_line_to<V>(to, room, line, c);
 }
 
-// What copy_to() reads.
+// Fetches ahead what copy_to() reads.
 template <Length length>
 inline void prefetch_line(const char* line) noexcept {
   ecosort::prefetch(line);

@@ -37,7 +37,7 @@ class Digits {
   }
   // Appends digits to `value`, which means nothing if they are too many. Returns how many there are.
   std::size_t read(std::uint64_t& value) noexcept;
-  // What follows the e of an exponent; exponent_too_large if it has many digits, 0 if none.
+  // Reads what follows the e of an exponent; exponent_too_large if it has many digits, 0 if none.
   [[nodiscard]] int exponent() noexcept;
 
  private:
@@ -64,7 +64,7 @@ std::uint64_t Digits::load() const noexcept {
   return bytes;
 }
 
-// Of values 0 to 9, the first one lowest.
+// Reads the number from eight values 0 to 9, the first one lowest.
 std::uint64_t number_of(std::uint64_t digits) noexcept {
   digits = digits * 10 + (digits >> 8U);  // pairs in every second byte
   constexpr std::uint64_t pair = 0x000000ff000000ff;
@@ -112,7 +112,7 @@ General from_value(long double value) noexcept {
   return {General::Kind::number, ordered(magnitude, magnitude != 0 && std::signbit(value))};
 }
 
-// Where strtold stops.
+// Stops where strtold stops.
 std::size_t scan_general(Text text, General& number) {
   char near[64];
   std::string far;

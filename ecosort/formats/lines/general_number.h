@@ -23,8 +23,8 @@ struct General {
 [[nodiscard]] General read_general(Text text);
 [[nodiscard]] int compare(const General& a, const General& b) noexcept;
 
-// The same of a text that begins with white space, a sign, at most 19 digits in all, a point among them, and an exponent; nothing
-// for what is not plain enough to be read at once. Looks at no byte behind the number but the next one.
+// Reads a text that begins with white space, a sign, at most 19 digits in all, a point among them, and an exponent; nothing for
+// what is not plain enough to be read at once. Looks at no byte behind the number but the next one.
 [[nodiscard]] std::optional<General> plain_general(Text text) noexcept;
 
 [[nodiscard]] std::size_t general_length(Text text);  // of what read_general takes for the number, white space in front included
@@ -36,7 +36,8 @@ constexpr std::size_t general_bytes = 1 + LongDouble::value_bytes;
 // The window of these bytes, where plain_general() reads the text and they fit.
 [[nodiscard]] std::optional<records::KeyWindow> general_window(Text text) noexcept;
 
-// Whether a number ends at this byte whatever follows, so that a field that it ends need not be cut out for plain_general().
+// Returns whether a number ends at this byte whatever follows, so that a field that it ends need not be cut out for
+// plain_general().
 [[nodiscard]] constexpr bool ends_general(char c) noexcept {
   return c > 0 && !is_digit(c) && !is_letter(c) && !is_space(c) && c != '.' && c != '-' && c != '+';
 }

@@ -60,7 +60,7 @@ inline LineHash hash_line(const char* line, std::size_t size) noexcept {
   return hash;
 }
 
-// In registers: whoever adds the hashes of calls stores two words and loads them as one, which has to wait for both stores.
+// Stays in registers: who adds the hashes of calls stores two words and loads them as one, which has to wait for both stores.
 template <class V>
 LineHash sum_one_by_one(const ecosort::lines::LinePlace* lines, std::size_t count) noexcept {
   LineHash sum;

@@ -16,13 +16,13 @@ using rows::RowFormat;
 
 constexpr std::size_t least_part_bytes = std::size_t{32} * 1024;
 
-// Where a row ends in [from, end), from a place where quotes are open or not; `end` where none does.
+// Returns where a row ends in [from, end), from a place where quotes are open or not; `end` where none does.
 std::size_t row_end(const LineRun& run, const RowFormat& format, std::size_t from, std::size_t end, bool is_inside) {
   const char* const found = format.find_end(run.bytes() + from, run.bytes() + end, is_inside);
   return found == nullptr ? end : static_cast<std::size_t>(found - run.bytes()) + 1;
 }
 
-// Whether quotes are open at each of the places, which ascend from a row's beginning on.
+// Returns whether quotes are open at each of the places, which ascend from a row's beginning on.
 std::vector<bool> open_quotes(const LineRun& run, char quote, const std::vector<std::size_t>& places, unsigned threads) {
   std::vector<std::size_t> counts(places.size() - 1);
   records::for_each_part(threads, counts.size(), [&](std::size_t i) {

@@ -39,8 +39,8 @@ void sort_index(LineRun& run, const rows::RowFormat& order, unsigned threads);
 // After sort_index: keeps the first of each group of equal lines, adds the others to `dropped`.
 void drop_equal(LineRun& run, const rows::RowFormat& order, records::MultisetHash& dropped);
 
-// Whether lines with these equal windows are known to be equal without a look at them; otherwise `level` is the first one to
-// compare.
+// Returns whether lines with these equal windows are known to be equal without a look at them; otherwise `level` is the first one
+// to compare.
 [[nodiscard]] bool tie_is_decided(const rows::RowFormat& order, records::KeyWindow window, unsigned& level) noexcept;
 
 }  // namespace ecosort::lines

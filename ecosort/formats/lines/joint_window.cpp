@@ -64,7 +64,7 @@ class CodeReader {
   unsigned at_ = 0;
 };
 
-// Whether the window has all of the key; `depth`: else in how many bytes the keys agree.
+// Returns whether the window has all of the key; `depth`: else in how many bytes the keys agree.
 bool passes_number(CodeReader& code, unsigned char mask, std::size_t& depth) noexcept {
   depth = 1;
   const unsigned char first = code.take();

@@ -50,8 +50,8 @@ class JointWindow {
     const std::uint64_t word = head << 56U | codes >> 8U;
     add_code(word, count - 1, descends);
   }
-  // The same of the digits that the text has from `at` on, if they are 1 to 7 that begin with no zero; how many they are, else 0
-  // and none is added. The text has 8 bytes or more.
+  // Adds the digits that the text has from `at` on, if they are 1 to 7 that begin with no zero; returns how many they are, else 0
+  // and adds none. The text has 8 bytes or more.
   std::size_t add_digits(Text text, std::size_t at, bool descends) noexcept;
   void add_text(Text text, bool descends) noexcept;
   // The date with this window, as keys/date.h encodes it: of a key that ascends.
@@ -62,8 +62,8 @@ class JointWindow {
     return {high_half(code_), static_cast<std::uint32_t>(low_half(code_) >> 32U)};
   }
 
-  // Where rows with this window may differ: in the first level that it does not hold all of, from a depth on that is above 0 in
-  // level 0; level levels.size() if it holds all.
+  // Returns where rows with this window may differ: in the first level that it does not hold all of, from a depth on that is
+  // above 0 in level 0; level levels.size() if it holds all.
   [[nodiscard]] static rows::Place behind(records::KeyWindow window, std::span<const Level> levels) noexcept;
 
  private:

@@ -19,7 +19,7 @@ inline constexpr std::size_t window_room = window_bytes + 1;  // one more shows 
   return {~window.prefix, ~window.extension};
 }
 
-// Of the key's bytes from the window's depth on: `count` of them, or window_room and more.
+// Makes a window of the key's bytes from the window's depth on: `count` of them, or window_room and more.
 [[nodiscard]] records::KeyWindow make_window(const unsigned char* bytes, std::size_t count, bool reverse) noexcept;
 
 // Bytes depth ... of the text, at most window_room; returns how many.

@@ -58,7 +58,7 @@ void warn_of_numbers(const KeysInUse& use, Warnings& warnings) {
   warnings.push_back(fmt::format("{}numbers use '.' as a decimal point in this locale", note));
 }
 
-// Of -d and -i the first wins, so that only it is in effect.
+// The first of -d and -i wins, so that only it is in effect.
 bool has_effect(const KeyWords& key, char letter) { return key.has(letter) && (letter != 'i' || !key.has('d')); }
 
 bool is_unused(const KeysInUse& use, char letter) {

@@ -1,4 +1,4 @@
-// What --debug says about keys which may not mean what whoever wrote them thinks.
+// --debug warns of keys which may not mean what their author thinks.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace ecosort::lines {
 
-// As they were resolved: the keys in their order, with what they inherited.
+// Holds the resolved keys in their order, with what they inherited.
 struct KeysInUse {
   const std::vector<KeyWords>& keys;
   const KeyWords& global;

@@ -1,4 +1,4 @@
-// What a user may write about one sort key: positions and the letters of its options.
+// Holds what a user may write about one sort key: positions and the letters of its options.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace ecosort::lines {
 
 enum class BlankSide : std::uint8_t { begin, end, both };  // where 'b' applies: at the position that it follows
 
-// A key as it was written, or the options that stand outside of keys.
+// A key as it was written, or the options outside of keys.
 class KeyWords {
  public:
   KeyWords() = default;
@@ -42,23 +42,23 @@ class KeyWords {
   bool begin_blanks_ = false, end_blanks_ = false;
 };
 
-// What the keys and the options outside of them (`global`) mean together: a key without options of its own has theirs, and where
+// Resolves the keys together with the options outside of them (`global`): a key without options of its own has theirs, and where
 // there is no key they make one of the whole line. Completes `keys`. UsageError where options exclude each other.
 void resolve_keys(std::vector<KeyWords>& keys, const KeyWords& global);
 
 // The order of the lines. UsageError for keys that cannot be.
 [[nodiscard]] LineOrderTerms order_terms(const Lines& lines, bool is_unique);
 
-// Whether the order of lines is by chance: that of -R.
+// Returns whether the order of lines is random: that of -R.
 [[nodiscard]] bool uses_chance(const LineOrderTerms& order) noexcept;
 
-// As Lines::random_salt.
+// Returns it in the form of Lines::random_salt.
 [[nodiscard]] std::string salt_text(const Digest& salt);
 
 // "POS1[,POS2]" as after -k; UsageError in the words of sort.
 [[nodiscard]] KeyWords parse_key_words(std::string_view text);
 
-// "N[.M][letters]" behind '+'; nothing if it is no key. Then what stands behind '-'.
+// "N[.M][letters]" behind '+'; nothing if it is no key. The second function reads what is behind '-'.
 [[nodiscard]] std::optional<KeyWords> parse_obsolescent_begin(std::string_view text);
 void parse_obsolescent_end(std::string_view text, KeyWords& key);
 

@@ -29,7 +29,7 @@ class LateHash {
     count_ = 0;
   }
 
-  // Of all lines that are settled.
+  // Returns the sum of all lines that are settled.
   [[nodiscard]] const records::MultisetHash& sum() const noexcept { return sum_; }
 
  private:

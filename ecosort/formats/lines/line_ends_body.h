@@ -1,4 +1,4 @@
-// Where lines end in a text: bodies over the vectors V of line_kernels_body.h.
+// Finds where lines end in a text: bodies over the vectors V of line_kernels_body.h.
 #pragma once
 
 #include <cstddef>
@@ -109,7 +109,7 @@ class FoundEnds {
         third_(V::matches(line + to_second_ + cache_line, c)) {}
 
   [[nodiscard]] bool any() const noexcept { return (first_ | second_ | third_) != 0; }
-  // Where in the line the first one is, if there is any; else what is still to be looked at begins at end().
+  // Returns where in the line the first one is, if there is any; else what is still to be looked at begins at end().
   [[nodiscard]] std::size_t place() const noexcept {
     const std::uint64_t not_first = -static_cast<std::uint64_t>(first_ == 0), near = first_ | (second_ & not_first);
     const std::uint64_t not_near = -static_cast<std::uint64_t>(near == 0);

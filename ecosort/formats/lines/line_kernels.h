@@ -43,11 +43,11 @@ inline constexpr std::size_t gathered_lines = 32;  // at most, at a time
 
 // Thread-safe.
 struct LineKernels {
-  // How often `terminator` stands in the text.
+  // Counts `terminator` in the text.
   std::size_t (*count)(const char* text, std::size_t size, char terminator) noexcept;
 
-  // Where it stands there, as offsets in ascending order; returns how many. size <= split_bytes; `offsets` has room for
-  // split_room of them, more than there are.
+  // Finds it there, as offsets in ascending order; returns how many. size <= split_bytes; `offsets` has room for split_room of
+  // them, more than there are.
   std::size_t (*split)(const char* text, std::size_t size, char terminator, std::uint32_t* offsets) noexcept;
 
   // Its first place in [at, end); null if it is not there.
@@ -61,17 +61,17 @@ struct LineKernels {
   std::size_t (*gather_middle)(const GatherTask& task, std::uint32_t* sizes) noexcept;
   std::size_t (*gather_short)(const GatherTask& task, std::uint32_t* sizes) noexcept;
 
-  // Of a line without its end.
+  // Hashes a line without its end.
   LineHash (*hash)(const char* line, std::size_t size) noexcept;
 
   // The sum of the hashes of some lines.
   LineHash (*sum)(const LinePlace* lines, std::size_t count) noexcept;
 };
 
-// Those of records::cpu_level().
+// Returns those of records::cpu_level().
 [[nodiscard]] const LineKernels& line_kernels();
 
-// Those of one level, for tests; it must not exceed records::detected_cpu_level().
+// Returns those of one level, for tests; it must not exceed records::detected_cpu_level().
 [[nodiscard]] const LineKernels& line_kernels_of(records::CpuLevel level) noexcept;
 
 extern const LineKernels line_kernels_baseline, line_kernels_avx2, line_kernels_avx512;

@@ -10,7 +10,7 @@
 //                         the hashes of four lines of 2 to 128 words added up, where a vector has room for them; may be absent
 //
 // Everything here and in the files of the bodies has internal linkage, so that no function compiled for a newer processor can
-// stand in for the plain one.
+// replace the plain one.
 #pragma once
 
 #include "formats/lines/gather_lines_body.h"

@@ -105,7 +105,7 @@ Difference first_difference(Text a, Text b, const SortKey& key, std::size_t skip
   }
 }
 
-// As transformed texts compare, without making them.
+// Compares as the transformed texts would, without making them.
 int compare_transformed(Text a, Text b, const SortKey& key) noexcept {
   const Difference at = first_difference(a, b, key, 0);
   if (at.a == a.size() || at.b == b.size()) return (at.a < a.size() ? 1 : 0) - (at.b < b.size() ? 1 : 0);

@@ -65,7 +65,7 @@ class LineOrder final : public rows::RowFormat {
   [[nodiscard]] const SortKey& key(unsigned level) const noexcept { return keys_[level]; }
   [[nodiscard]] std::optional<char> separator() const noexcept { return separator_; }
   [[nodiscard]] const Digest& salt() const noexcept { return salt_; }
-  // Where the level's key begins and ends in the line; it is empty where it ends before it begins.
+  // Return where the level's key begins and ends in the line; it is empty where it ends before it begins.
   [[nodiscard]] std::size_t key_begin(Text line, unsigned level) const noexcept { return key_begin(line, keys_[level]); }
   [[nodiscard]] std::size_t key_end(Text line, unsigned level) const noexcept { return key_end(line, keys_[level]); }
 

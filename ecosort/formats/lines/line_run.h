@@ -35,7 +35,7 @@ struct LineRun {
   [[nodiscard]] char* bytes() const noexcept { return reinterpret_cast<char*>(memory.data()); }
   [[nodiscard]] std::size_t size() const noexcept { return memory.size() < most_run_bytes ? memory.size() : most_run_bytes; }
 
-  // Where the bytes of lines must end if there are `lines` of them.
+  // Returns where the bytes of lines must end if there are `lines` of them.
   [[nodiscard]] std::size_t room_for(std::size_t lines) const noexcept {
     const std::size_t index = lines * index_bytes_per_line + line_slack_bytes;
     return index < size() ? size() - index : 0;

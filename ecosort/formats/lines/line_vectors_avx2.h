@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::size_t branchless_words = 16;  // most lines have no more
 
-// Of a line of w words: minus what words [w, branchless_words) add to the two sums where they are zeros, which their keys do.
+// Sums for a line of w words: minus what words [w, branchless_words) add to the two sums where they are zeros, which their keys
+// do.
 struct MissingWords {
   constexpr MissingWords() {
     for (std::size_t words = branchless_words; words > 0; --words) {
@@ -50,7 +51,7 @@ struct Avx2Vectors {
     __m256i a = _mm256_setzero_si256(), b = _mm256_setzero_si256();
   };
 
-  // Which of four words, of which the first has number `first`, are among `words`.
+  // Marks which of four words, of which the first has number `first`, are among `words`.
   static __m256i are_among(std::size_t words, std::size_t first) noexcept {
     const auto at = static_cast<long long>(first);
     return _mm256_cmpgt_epi64(_mm256_set1_epi64x(static_cast<long long>(words)), _mm256_set_epi64x(at + 3, at + 2, at + 1, at));
@@ -71,7 +72,7 @@ struct Avx2Vectors {
     return {static_cast<std::uint64_t>(_mm_cvtsi128_si64(both)), static_cast<std::uint64_t>(_mm_extract_epi64(both, 1))};
   }
 
-  // Without a branch, because one that is mispredicted takes as long as the rest: zeros stand in for words that are missing.
+  // Without a branch, because one that is mispredicted takes as long as the rest: zeros replace words that are missing.
   static LineSums sums_without_branch(const char* line, std::size_t words) noexcept {
     Sums sums;
 #pragma GCC unroll 4

@@ -10,7 +10,7 @@ namespace ecosort::lines {
 
 using Digest = std::array<unsigned char, 16>;
 
-// Of `salt` followed by `text`.
+// Hashes `salt` followed by `text`.
 [[nodiscard]] Digest md5(const Digest& salt, Text text) noexcept;
 
 }  // namespace ecosort::lines

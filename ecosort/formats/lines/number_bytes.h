@@ -12,7 +12,7 @@
 namespace ecosort::lines {
 
 inline constexpr unsigned char negative_byte = 0x7f, zero_byte = 0x80, positive_byte = 0x81;
-inline constexpr std::size_t long_number = 0xff;  // digits; from here on eight more bytes tell the length
+inline constexpr std::size_t long_number = 0xff;  // digits; from here on eight more bytes have the length
 
 // Byte `at` of the magnitude: its length, then two digits in each byte. False behind the end.
 template <class Number>

@@ -1,4 +1,4 @@
-// What number_window_body.h does with the bytes of a number, for AVX2 and what has more: compiled by each for itself.
+// Does what number_window_body.h needs with the bytes of a number, for AVX2 and what has more: compiled by each for itself.
 #pragma once
 
 #include <immintrin.h>

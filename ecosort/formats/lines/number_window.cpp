@@ -31,7 +31,7 @@ std::uint32_t pairs_of(std::uint64_t digits) noexcept {
   return static_cast<std::uint32_t>(pairs | pairs >> 16U);
 }
 
-// What every processor does.
+// Every processor can do this.
 class PlainDigits {
  public:
   PlainDigits(const char* at, std::size_t size) noexcept {

@@ -30,15 +30,15 @@ struct NumberWindow {
 // with its sign and its leading zeros has 16 bytes at most.
 using NumberReader = NumberWindow (*)(const char* text, std::size_t size) noexcept;
 
-// That of records::cpu_level().
+// Returns that of records::cpu_level().
 [[nodiscard]] NumberReader number_reader();
 
-// That of a level, which must not exceed records::detected_cpu_level(); all give the same values.
+// Returns that of a level, which must not exceed records::detected_cpu_level(); all give the same values.
 [[nodiscard]] NumberReader number_reader_of(records::CpuLevel level) noexcept;
 [[nodiscard]] NumberWindow read_number_avx2(const char* text, std::size_t size) noexcept;
 [[nodiscard]] NumberWindow read_number_avx512(const char* text, std::size_t size) noexcept;
 
-// Whether a number ends at this byte whatever follows, so that a field that it ends need not be cut out.
+// Returns whether a number ends at this byte whatever follows, so that a field that it ends need not be cut out.
 [[nodiscard]] constexpr bool ends_number(char c) noexcept {
   return c > 0 && !is_digit(c) && !is_blank(c) && c != '.' && c != '-';
 }

@@ -1,12 +1,12 @@
 // The window of a number, compiled once per instruction set over a type D of what is done with the first 16 bytes of a text:
 //
-//   D(at, size)          zeros stand behind a shorter text
+//   D(at, size)          zeros follow a shorter text
 //   digits(), zeros()    bit i: byte i is a digit, or '0'
 //   minus()              1 if the first byte is '-', else 0: a number, not a bool, which would become a branch
 //   points(), high()     bit i: byte i is '.', or 0x80 and above
 //   take(places)         numbers of two digits, 0 to 99, of the digits there, at most 14; the first one in the highest byte
 //
-// Everything here has internal linkage, so that no function compiled for a newer processor can stand in for the plain one.
+// Everything here has internal linkage, so that no function compiled for a newer processor can replace the plain one.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +46,7 @@ constexpr std::uint64_t each_byte = 0x0101010101010101;
 constexpr unsigned most_bytes = 16;
 constexpr unsigned most_digits = 14;  // so that their pairs, and what ends a negative number, fit in eight bytes
 
-// Where the digits of a number lie: from `begin` to `end`, but for a point at `whole_end` if that comes before.
+// Says where the digits of a number lie: from `begin` to `end`, but for a point at `whole_end` if that comes before.
 struct DigitPlaces {
   unsigned begin, whole_end, end;
 };
@@ -71,7 +71,7 @@ inline void set_window(ecosort::lines::NumberWindow& number, std::uint64_t pairs
 
 inline unsigned first_bit(std::uint32_t bits) noexcept { return static_cast<unsigned>(__builtin_ctz(bits)); }
 
-// Of a text without blanks in front. Where the number's parts lie is found by arithmetic on masks, as its length, its sign and
+// Reads a text without blanks in front. Where the number's parts lie is found by arithmetic on masks, as its length, its sign and
 // its point follow no pattern that branches could be predicted by.
 template <class D>
 [[gnu::always_inline]] inline ecosort::lines::NumberWindow read_digits(const char* at, std::size_t size) noexcept {

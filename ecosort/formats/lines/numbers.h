@@ -1,5 +1,5 @@
-// What keys that are not plain text mean: decimal numbers (-n, -h) and months (-M), as sort(1) and its manual define them for the
-// C locale.
+// Defines what keys that are not plain text mean: decimal numbers (-n, -h) and months (-M), as sort(1) and its manual define them
+// for the C locale.
 #pragma once
 
 #include <cstddef>

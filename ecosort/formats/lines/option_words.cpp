@@ -13,7 +13,7 @@
 namespace ecosort::lines {
 namespace {
 
-// Words that mean the same stand side by side.
+// Words that mean the same are neighbours.
 struct WordChoice {
   std::string_view word;
   char meaning;

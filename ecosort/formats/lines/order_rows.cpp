@@ -91,7 +91,7 @@ void RowOrder::insertion_sort(const Range& group) noexcept {
   }
 }
 
-// How far the rows agree is guessed from some of them, so that mostly each is looked at once.
+// RowOrder guesses from some of the rows how far all agree, so that mostly each is looked at once.
 void RowOrder::make_windows(Range& group, unsigned threads) {
   const std::size_t guess = common_of_some(group), common = enter_parts(group, guess, threads);
   if (common < guess) (void)enter_parts(group, common, threads);

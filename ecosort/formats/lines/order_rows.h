@@ -31,7 +31,8 @@ class RowOrder {
   // Gives a group windows, which are to be sorted, from where its rows may differ. That is its depth afterwards.
   void make_windows(Range& group, unsigned threads);
 
-  // Where the rows of a group with these equal windows, which are from `depth` on, agree up to; an empty group if they are equal.
+  // Returns where the rows of a group with these equal windows, which are from `depth` on, agree up to; an empty group if they
+  // are equal.
   [[nodiscard]] Range behind_windows(const Range& group) const noexcept;
 
  private:

@@ -175,8 +175,8 @@ class TieOrder {
 
 constexpr std::size_t looked_at_once = 64;
 
-// Which of the next entries have the window of the one before, and asks for the rows of both, so that they are there when their
-// order is decided. Always a part of its caller: GCC drops prefetches of functions that it takes for pure.
+// Returns which of the next entries have the window of the one before, and asks for the rows of both, so that they are there when
+// their order is decided. Always a part of its caller: GCC drops prefetches of functions that it takes for pure.
 [[gnu::always_inline]] inline std::uint64_t fetch_ties(const LineRun& run, std::size_t at, std::size_t end, std::size_t depth) {
   const Entry* const before = run.entries() + at - 1;
   const std::size_t count = std::min(end - at, looked_at_once);

@@ -1,4 +1,4 @@
-// Orders the rows of a run that the first windows of their keys do not tell apart. Pure computation, inside the thread pool.
+// Orders the rows of a run that the first windows of their keys leave equal. Pure computation, inside the thread pool.
 //
 // A group of equal windows gets new windows from where its keys may differ, is sorted by them, and so on for the groups that are
 // left. What the keys of a group have in common is passed over in one look. The groups that wait are a list, not calls within

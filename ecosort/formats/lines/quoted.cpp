@@ -59,7 +59,7 @@ bool needs_quotes(std::string_view name) {
          std::ranges::any_of(name, is_special) || !is_plain(name);
 }
 
-// Where an apostrophe is all that is special, but for what double quotes make harmless.
+// Returns whether an apostrophe is all that is special, but for what double quotes make harmless.
 bool fits_double_quotes(std::string_view name) {
   return name.find('\'') != std::string_view::npos && name.find_first_of("!\"$\\`") == std::string_view::npos && is_plain(name);
 }

@@ -10,7 +10,7 @@ namespace ecosort::lines {
 // In single quotes, with backslashes before what would mislead.
 [[nodiscard]] std::string quoted_word(std::string_view word);
 
-// As it could be given to a shell; without quotes where it needs none.
+// Quotes a name as it could be given to a shell; without quotes where it needs none.
 [[nodiscard]] std::string quoted_name(std::string_view name);
 
 }  // namespace ecosort::lines

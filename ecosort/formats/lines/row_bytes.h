@@ -42,7 +42,7 @@ class RowBytes {
     const std::uint32_t rest = load_big_endian<std::uint32_t>(at + 8) & window_masks.extension[count];
     return {prefix ^ flip_, (rest | static_cast<std::uint32_t>(count)) ^ static_cast<std::uint32_t>(flip_)};
   }
-  // Whether a row may have bytes behind this window.
+  // Returns whether a row may have bytes behind this window.
   [[nodiscard]] bool is_cut(std::uint32_t extension) const noexcept {
     return static_cast<unsigned char>(extension ^ static_cast<std::uint32_t>(flip_)) > window_bytes;
   }
@@ -58,12 +58,12 @@ class RowBytes {
     return most;
   }
 
-  // As the rest of the rows from these places on compares: negative where a goes first.
+  // Compares the rest of the rows from these places on: negative where a goes first.
   [[nodiscard]] int compare(const char* a, const char* b) const noexcept {
     const std::size_t at = common(a, b, SIZE_MAX);
     return order_at(a + at, b + at);
   }
-  // The same where the first bytes there differ, or both rows end.
+  // Does so where the first bytes there differ, or both rows end.
   [[nodiscard]] int order_at(const char* a, const char* b) const noexcept {
     if (*a == *b) return 0;
     const bool is_less =

@@ -55,7 +55,7 @@ class IndexSort {
     return groups;
   }
 
-  // Those of the first windows whose rows are ordered by themselves next.
+  // Takes those of the first windows whose rows are ordered by themselves next.
   [[nodiscard]] std::vector<Range> take_wide_ties(const Range& range) {
     std::vector<Range> groups;
     for (Range group : wide_groups(range)) {

@@ -10,7 +10,7 @@ namespace ecosort::lines {
 // Bytes of a line or of a part of it, without the byte that ends lines. They compare as unsigned bytes.
 using Text = std::string_view;
 
-// What separates fields where no -t is given, and what -b skips. A newline counts where lines end with NUL (-z).
+// Blanks separate fields where no -t is given, and -b skips them. A newline counts where lines end with NUL (-z).
 [[nodiscard]] constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\n'; }
 [[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 [[nodiscard]] constexpr bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }

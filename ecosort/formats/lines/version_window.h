@@ -22,7 +22,7 @@
 
 namespace ecosort::lines {
 
-// What the last byte of a window says of what follows; windows that are equal else have its order.
+// The last byte of a window says this of what follows; windows that are equal else have its order.
 enum class VersionRest : std::uint8_t {
   below = 1,   // something that comes before an end
   nothing,     // names with this window are equal

@@ -26,7 +26,7 @@ std::size_t digits_at(Text text, std::size_t at) noexcept {
   return end - at;
 }
 
-// How much of both is equal; a number in which they differ is left whole.
+// Returns how much of both is equal; a number in which they differ is left whole.
 std::size_t common_beginning(Text a, Text b) noexcept {
   const std::size_t end = std::min(a.size(), b.size());
   std::size_t at = 0;

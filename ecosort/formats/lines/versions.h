@@ -7,7 +7,7 @@ namespace ecosort::lines {
 
 [[nodiscard]] int compare_versions(Text a, Text b) noexcept;
 
-// What compare_versions looks at, one after the other, until something differs: the class, the name without its endings, the
+// compare_versions looks at these, one after the other, until something differs: the class, the name without its endings, the
 // name.
 
 // Names that come before all others, in their order: the empty one, ".", "..", those that begin with a dot.

@@ -1,4 +1,4 @@
-"""Runs the commands of the documents and compares what they print with what stands there; `--write` puts the new output there.
+"""Runs the commands of the documents and compares what they print with what is there; `--write` puts the new output there.
 
     ```console            what comes out looks like this: numbers and spaces may differ
     ```shell-session      what comes out is this, byte for byte
@@ -37,7 +37,7 @@ class Step:
 
 
 def steps_of(text: str) -> list[Step]:
-    """Of all blocks of a page, in order. ValueError for a block that does not begin with a command."""
+    """Returns those of all blocks of a page, in order. ValueError for a block that does not begin with a command."""
     return [step for block in _BLOCK.finditer(text) for step in _steps(block[2].splitlines(), block[1] == "shell-session")]
 
 
@@ -73,7 +73,7 @@ def run(step: Step, directory: Path, path: str) -> tuple[str, ...]:
 
 
 def _end(lines: Sequence[str]) -> tuple[list[str], str]:
-    """The lines before the one that tells the exit code, and that one."""
+    """The lines before the one with the exit code, and that one."""
     return (list(lines[:-1]), lines[-1]) if lines and lines[-1].startswith("[exit ") else (list(lines), "[exit 0]")
 
 
@@ -82,7 +82,7 @@ def _looks(line: str) -> str:
 
 
 def matches(step: Step, lines: Sequence[str]) -> bool:
-    """Whether this is what stands there. The exit code is never one of `any lines`."""
+    """Returns whether this is what is there. The exit code is never one of `any lines`."""
     (want, want_end), (have, have_end) = _end(step.said), _end(lines)
     if want_end != have_end:
         return False
@@ -94,7 +94,7 @@ def matches(step: Step, lines: Sequence[str]) -> bool:
 
 
 def differences(text: str, directory: Path, path: str) -> list[str]:
-    """Of each command whose output is not what the page says: both."""
+    """Returns both for each command whose output is not what the page says."""
     found = []
     for step in steps_of(text):
         lines = run(step, directory, path)

@@ -1,5 +1,7 @@
-"""What `ecosort joulesort --predict` says of the machine of docs/benchmarks.md, by the models of a committed result; `--write`
-puts it into docs/research.md. The profile is given the identity of the machine that it runs on, or it would be refused."""
+"""Writes what `ecosort joulesort --predict` says of the machine of docs/benchmarks.md, by the models of a committed result;
+`--write` puts it into docs/research.md. The profile is given the identity of the machine that it runs on, or it would be
+refused.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ def profile() -> Profile:
 
 
 def said() -> str:
-    """What the command prints."""
+    """Returns what the command prints."""
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "p.toml"
         write_profile(path, profile())

@@ -1,1 +1,3 @@
-"""How right the energies and their intervals are: simulated meters on loads of known energy, evaluated as measurements are."""
+"""Measures how right the energies and their intervals are: simulated meters on loads of known energy, evaluated as measurements
+are.
+"""

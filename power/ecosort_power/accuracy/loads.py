@@ -126,7 +126,7 @@ def tasks(count: int, rng: Rng) -> Floats:
     return found
 
 
-# How idle power wanders: the first as in the table of all meters, the others as the estimator was not made on.
+# Idle power wanders in these ways: the first as in the table of all meters, the others as the estimator was not made on.
 IDLES: Mapping[str, Callable[[int, Rng], Floats]] = {
     WHITE: white(IDLE_NOISE_W),
     "hardly": white(IDLE_NOISE_W / 10),

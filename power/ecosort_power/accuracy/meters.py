@@ -56,7 +56,7 @@ def capabilities_of(kind: Kind, period_s: float, lag_s: float | None) -> Capabil
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """What was read when."""
+    """Records what was read when."""
 
     times_s: Floats
     watts: Floats | None
@@ -64,7 +64,7 @@ class Series:
     capabilities: Capabilities
 
     def curves(self) -> Curves:
-        """As the harness makes them from readings."""
+        """Makes the curves as the harness does from readings."""
         power, moves = None, None
         if self.watts is not None:
             power = power_curve(self.times_s - lateness_s(self.capabilities), self.watts, None, self.capabilities)

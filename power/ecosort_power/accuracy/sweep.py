@@ -132,8 +132,9 @@ def is_open(coverage: float, runs: int) -> bool:
 
 
 def settled(cell: Cell, runs: int, seed: int, idle: str = WHITE) -> Outcome:
-    """One that is open after so many runs is what many more other runs say, whatever that is. With other kinds of idle power
-    it is told as it is."""
+    """Repeats a cell that is open after so many runs with many more other runs, and takes what they say. With other kinds of idle
+    power it is reported as it is.
+    """
     outcome = run_cell(cell, runs, seed, idle)
     if idle == WHITE and outcome.coverage is not None and is_open(outcome.coverage, runs):
         return run_cell(cell, AGAIN * runs, seed + 1)

@@ -27,7 +27,7 @@ class Results:
     runs: int  # per cell
     named_runs: int
     seed: int
-    named: dict[str, Outcome]  # the shapes that the bias is told for
+    named: dict[str, Outcome]  # the shapes that the bias is reported for
     cells: list[Outcome]
     idle: dict[str, list[Outcome]] = field(default_factory=dict)  # other kinds of idle power, on some of the cells
 
@@ -93,7 +93,7 @@ def why_wide(cell: Cell) -> str:
 
 
 def _reasons(outcomes: Iterable[Outcome]) -> str:
-    """How many wide cells there are of each reason, and the largest share of runs in them."""
+    """Says how many wide cells there are of each reason, and the largest share of runs in them."""
     found: dict[str, list[float]] = {}
     for o in outcomes:
         if verdict(o) == "wide":
@@ -167,7 +167,7 @@ def render(results: Results) -> str:
 
 
 def _other_idle(results: Results) -> list[str]:
-    """How often the interval holds the truth where the idle power wanders in another way."""
+    """Says how often the interval holds the truth where the idle power wanders in another way."""
     if not results.idle:
         return []
     kinds = list(dict.fromkeys((o.cell.meter, o.cell.period_s) for found in results.idle.values() for o in found))
@@ -185,7 +185,7 @@ def _other_idle(results: Results) -> list[str]:
 
 
 def _limits_of_idle(results: Results) -> str:
-    """Where an interval is too narrow with an idle power that a few values beside the run do not show."""
+    """Says where an interval is too narrow with an idle power that a few values beside the run do not show."""
     known = [(kind, o) for kind, found in results.idle.items() for o in found if o.coverage is not None]
     narrow = sorted((o.coverage or 0.0, kind, str(o.cell)) for kind, o in known if verdict(o) == "narrow")
     text = (
@@ -201,19 +201,19 @@ def _limits_of_idle(results: Results) -> str:
 
 
 def _again(results: Results) -> str:
-    """Which cells chance may have taken beyond the limits, and what they are."""
+    """Says which cells chance may have taken beyond the limits, and what they are."""
     found = [o.coverage or 0.0 for o in results.cells if o.coverage is not None and o.runs > results.runs]
     if not found:
         return ""
     more, shares = AGAIN * results.runs, f"{min(found):.1%} to {max(found):.1%}"
     return (
         f" {len(found)} cells that so many runs showed below 93 %, or above 98 % by no more than chance may, were simulated "
-        f"again with {more} other runs, and stand here with what these found: {shares}."
+        f"again with {more} other runs, and appear here with what these found: {shares}."
     )
 
 
 def _of_the_bias(biased: int, unresolved: int, answered: int) -> list[str]:
-    """What counts as a bias, in how many cells there is one, and in how many one could not be seen."""
+    """Says what counts as a bias, in how many cells there is one, and in how many one could not be seen."""
     limit, errors = f"{MAX_BIAS * 100:g} %", f"{NOT_SHOWN:g} of its standard errors"
     return [
         f"A bias counts as shown where the mean error exceeds {limit} by more than {errors}: in {biased} of the {answered} cells "

@@ -1,7 +1,7 @@
 """Does the sort take long enough for the meter? Before the input is made: what meters need, and how long sorts take here.
 
-A meter that has a new value every half second cannot tell the energy of a run of two seconds. How long a sort takes is found by
-doing it: cold, from process start to sync, as in a run, with inputs that grow until that is clear. A sort that is long enough
+A meter that has a new value every half second cannot measure the energy of a run of two seconds. How long a sort takes is found
+by doing it: cold, from process start to sync, as in a run, with inputs that grow until that is clear. A sort that is long enough
 is stopped as soon as it is, so that all this takes a few times as long as the shortest run that the meter needs.
 """
 
@@ -37,13 +37,14 @@ CLEAR_S = 0.5  # a shorter sort is mostly its own beginning and end and says lit
 _GROWTH = (2.0, 10.0)
 _SPACE_SHARE = 4 * RECORD_BYTES  # bytes of the drive per record: input, runs, output, and as much again left free
 
-# How long a sort of so many records takes, in seconds; looked at no longer than the given limit. None: there is no room for it.
+# Returns how long a sort of so many records takes, in seconds; looked at no longer than the given limit. None: there is no room
+# for it.
 Stopwatch = Callable[[int, float], float | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Shortest:
-    """The shortest run that a meter can tell the energy of."""
+    """The shortest run whose energy a meter can measure."""
 
     meter: str
     seconds: float
@@ -59,7 +60,9 @@ class Enough:
 
 
 def shortest_run(specs: Iterable[MeterSpec]) -> Shortest | None:
-    """Of the slowest meter; each is opened once. None if no meter is read during the runs. MeterError if one cannot be opened."""
+    """Returns that of the slowest meter; each is opened once. None if no meter is read during the runs. MeterError if one cannot
+    be opened.
+    """
     found = []
     for spec in specs:
         if meter_class(spec.scheme).deferred:
@@ -103,8 +106,9 @@ def margin_of(seconds: Sequence[float]) -> float:
 
 
 def with_spread(wanted_s: float, found: Enough, stopwatch: Stopwatch) -> Enough:
-    """As many records as keep a run long enough however much the lengths of the sorts differ here: the number that was found is
-    sorted some more times. RunError if there is no room for that many."""
+    """Finds as many records as keep a run long enough however much the lengths of the sorts differ here: the number that was
+    found is sorted some more times. RunError if there is no room for that many.
+    """
     times = [stopwatch(found.records, _PATIENCE * MARGIN * wanted_s) for _ in range(TRIALS)]
     seconds = [t for t in times if t is not None]
     if len(seconds) < TRIALS:

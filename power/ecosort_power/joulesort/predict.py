@@ -27,7 +27,7 @@ _LIMITS = (
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Of one class. `joules` is None where no power is known."""
+    """Predicts one class. `joules` is None where no power is known."""
 
     records: int
     seconds: float

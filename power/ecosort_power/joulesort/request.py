@@ -17,7 +17,7 @@ from ecosort_power.records import MIN_RUNS
 
 
 def _records(size: str | None, records: int | None) -> tuple[int, bool]:
-    """How many (0: as many as the meter needs), and whether it is a rehearsal."""
+    """Returns how many (0: as many as the meter needs), and whether it is a rehearsal."""
     if size is not None:
         parse_class(size)
     if records is not None:

@@ -16,7 +16,7 @@ from ecosort_power.planned import plan_of
 from ecosort_power.transports.process import run_to_end
 from ecosort_power.validate import generated_checksum, parse_report, require_program, run_check
 
-# What joulesort says itself in a command of `ecosort sort`.
+# joulesort itself gives these in a command of `ecosort sort`.
 _OWN = ("-o", "--output", "--events", "--stats", "--record-size", "--key", "--reverse", "--unique")
 _COMPRESSION = ("--compress", "--assume-ratio", "--goal")
 
@@ -36,14 +36,16 @@ def check_words(words: Sequence[str]) -> None:
 
 
 def check_names(words: Sequence[str], data: str) -> None:
-    """UsageError for names that the plan cannot tell in JSON: the drives that it names must be found."""
+    """Raises UsageError for names that the plan cannot write in JSON: the drives that it names must be found."""
     for word in words:
         require_utf8(word, f"the option {word} of the sort")
     require_utf8(data, f"the name of the directory {data} (--data)")
 
 
 def entry_words(words: Sequence[str]) -> list[str]:
-    """Of every sort of an entry, and of its plans: it moves the bytes of the benchmark as they are, whatever a profile says."""
+    """Completes the words of every sort of an entry, and of its plans: it moves the bytes of the benchmark as they are, whatever
+    a profile says.
+    """
     return [*words, "--compress=none"]
 
 
@@ -52,7 +54,7 @@ def sort_command(words: Sequence[str], source: Path, target: Path) -> list[str]:
 
 
 def plan_text(words: Sequence[str], source: Path, target: Path) -> list[str]:
-    """What the sort is going to do, in its own words. RunError if it cannot."""
+    """Returns what the sort is going to do, in its own words. RunError if it cannot."""
     code, out, err = run_to_end([program(), "plan", "sort", *entry_words(words), str(source), "-o", str(target)])
     if code != 0:
         raise RunError(f"the sort cannot be planned: {err.strip() or out.strip()}")

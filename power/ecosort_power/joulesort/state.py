@@ -1,4 +1,4 @@
-"""What one `joulesort` has been asked for and how far it is: DIR/state.json, replaced as a whole after every step."""
+"""Keeps what one `joulesort` has been asked for and how far it is: DIR/state.json, replaced as a whole after every step."""
 
 from __future__ import annotations
 

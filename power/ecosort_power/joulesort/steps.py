@@ -251,7 +251,7 @@ class Joulesort:
         return EXIT_OK if sound and result.summary.ok and result.energy is not None else EXIT_INVALID
 
     def _add_ambient(self, result: Result) -> None:
-        """What was said with the first run is sealed, and stays."""
+        """Adds what was not said with the first run, which is sealed and stays."""
         if self._ambient_c is None:
             return
         said = f"{self._ambient_c:g}"
@@ -289,7 +289,9 @@ class Joulesort:
 
 
 def set_invalid_aside(directory: ResultDirectory) -> None:
-    """Runs without a result that holds are measured again; what is left of them stays, sealed, and the submission tells."""
+    """Sets runs without a result that holds aside and measures them again; what is left of them stays, sealed, and the submission
+    says so.
+    """
     if not directory.session_path.exists():
         return
     seal = Seal(directory.path)

@@ -1,4 +1,4 @@
-"""What a meter is: opened once, read again and again, closed. One class per kind of meter.
+"""Defines a meter: opened once, read again and again, closed. One class per kind of meter.
 
 A specification is one word: SCHEME:ADDRESS[#SETTING=VALUE[,SETTING=VALUE...]], optionally with NAME= before it, e.g.
 `wall=scpi:/dev/ttyUSB0#profile=lmg95,accuracy=0.03%+0.02W`. It never contains a password.
@@ -49,7 +49,7 @@ _LIMITS = {
     "range": (1e-3, 1e12),
 }
 
-# The same for what a meter says of itself.
+# A meter may not say these of itself.
 _IMPOSSIBLE = {
     "period_s": (1e-9, _DAY_S),  # a log may be fine
     "update_s": _LIMITS["update"],
@@ -198,7 +198,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where to look for meters. `root` is `/` but in tests and containers."""
+    """Says where to look for meters. `root` is `/` but in tests and containers."""
 
     root: Path = Path("/")
 
@@ -218,7 +218,7 @@ class Meter(ABC):
     paced: ClassVar[bool] = True
     # True: there is nothing to read during the run, `collect` is asked afterwards.
     deferred: ClassVar[bool] = False
-    # What meters of this kind usually see; said where one cannot be opened.
+    # Meters of this kind usually see it; said where one cannot be opened.
     usual_scope: ClassVar[Scope] = Scope.UNKNOWN
 
     def __init__(self, spec: MeterSpec) -> None:
@@ -247,7 +247,7 @@ class Meter(ABC):
 
     @classmethod
     def discover(cls, machine: Machine) -> list[Finding]:
-        """What of this kind is on this machine; nothing for meters that must be configured."""
+        """Finds what of this kind is on this machine; nothing for meters that must be configured."""
         return []
 
 
@@ -273,7 +273,7 @@ def check_common(spec: MeterSpec) -> None:
 
 
 def with_settings(capabilities: Capabilities, spec: MeterSpec) -> Capabilities:
-    """What the user says of the meter wins over what the meter says of itself."""
+    """Lets what the user says of the meter win over what the meter says of itself."""
     check_common(spec)
     given = spec.settings
     changes: dict[str, object] = {}
@@ -300,7 +300,7 @@ def with_settings(capabilities: Capabilities, spec: MeterSpec) -> Capabilities:
         changes["update_given"] = True
     if (
         spec.flag("simulated") or capabilities.simulated or capabilities.scope is Scope.SIMULATED
-    ):  # a simulation cannot be told to be none
+    ):  # a simulation cannot be declared to be none
         changes |= {"simulated": True, "scope": Scope.SIMULATED}
     changes |= {"title": _printable(capabilities.title), "notes": tuple(map(_printable, capabilities.notes))}
     changes["identity"] = {_printable(k): _printable(v) for k, v in capabilities.identity.items()}
@@ -310,7 +310,9 @@ def with_settings(capabilities: Capabilities, spec: MeterSpec) -> Capabilities:
 
 
 def _printable(text: str) -> str:
-    """What a device or a program calls itself, on one line and without signs that steer a terminal or that no file can hold."""
+    """Writes what a device or a program calls itself on one line and without signs that steer a terminal or that no file can
+    hold.
+    """
     return "".join(c if c.isprintable() else " " for c in text)
 
 

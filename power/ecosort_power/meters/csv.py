@@ -73,7 +73,7 @@ class MeterLog:
 
     @property
     def quantum_j(self) -> float | None:
-        """What one in the last place of the counter is worth."""
+        """Returns what one in the last place of the counter is worth."""
         return max((_quantum(parse_json(r.raw)[1]) for r in self.rows if r.joules is not None), default=None)
 
     @property

@@ -70,7 +70,7 @@ def _identity(header: dict[str, Any]) -> dict[str, str]:
 
 
 def _simulated(header: dict[str, Any]) -> bool:
-    """What is neither true nor false must not pass for a measurement."""
+    """Says whether it is simulated: what is neither true nor false must not pass for a measurement."""
     said = header.get("simulated", False)
     if not isinstance(said, bool):
         raise MeterGlitchError(f"printed simulated = {str(said)[:40]!r}, neither true nor false")

@@ -65,7 +65,7 @@ class FritzMeter(WebMeter):
         super().__init__(spec)
         self._ain = unquote(self.address.path).replace(" ", "")
         if not self._ain or self.user is None:
-            raise UsageError(f"meter {spec.text[:200]}: write {self.form}; the AIN stands on the plug, and in the box's list")
+            raise UsageError(f"meter {spec.text[:200]}: write {self.form}; the AIN is printed on the plug, and in the box's list")
         source = spec.settings.get("source", "switch")
         if source not in ("switch", "stats"):
             raise UsageError("fritz: source must be switch or stats")
@@ -139,8 +139,9 @@ class FritzMeter(WebMeter):
         return f"{values[0]} {taken}".strip()
 
     def _update_s(self) -> float:
-        """How often there is a new value. The statistics have one for every ten seconds, but often the same twelve times: then
-        the box asks the plug every two minutes only."""
+        """Returns how often there is a new value. The statistics have one for every ten seconds, but often the same twelve times:
+        then the box asks the plug every two minutes only.
+        """
         if not self._stats:
             return UPDATE_S
         lengths = [len(list(same)) for _, same in groupby(self._statistics()[0])][1:-1]  # the first and the last continue

@@ -1,7 +1,7 @@
 """An entity of Home Assistant: `homeassistant://HOST[:8123]/sensor.plug_power`.
 
 The unit that the entity states decides: W, kW and mW are power; Wh, kWh and J a counter; all else is refused. The long-lived
-token comes from HOME_ASSISTANT_TOKEN or `#password-file=`. Home Assistant passes on what its integrations tell it, when
+token comes from HOME_ASSISTANT_TOKEN or `#password-file=`. Home Assistant passes on what its integrations report, when
 it changes: say how often that is (`#update=SECONDS`) or find out with `ecosort-power probe`.
 Protocol: developers.home-assistant.io/docs/api/rest, GET /api/states/ENTITY.
 """
@@ -72,7 +72,7 @@ def _values(document: Any, where: str) -> Reading:
     said = look_up(document, "attributes", where)
     measure = said.get("unit_of_measurement") if isinstance(said, dict) else None
     if not isinstance(measure, str):
-        raise MeterError(f"{where} does not state its unit (unit_of_measurement): it cannot be told what it measures")
+        raise MeterError(f"{where} does not state its unit (unit_of_measurement): what it measures is not known")
     value = pick(document, "state", where)
     stamp = document.get("last_updated")
     stamp = stamp if isinstance(stamp, str) else None

@@ -91,7 +91,7 @@ class WebMeter(Meter):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the user accepted."""
+        """Says what the user accepted."""
         insecure = self.spec.settings.get("tls") == "insecure"
         return ("the server's certificate was not verified",) if insecure else ()
 

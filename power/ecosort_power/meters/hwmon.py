@@ -29,7 +29,7 @@ STORES = ("Battery", "UPS")  # types of the power supply class that store energy
 SHUNT_STEP_V, BUS_STEP_V = 40e-6, 8e-3
 OTHER = "another input, or the wall"
 NOT_CONNECTED = "NC"  # how device trees label an input without a rail
-# What the drivers measure; all others are one component.
+# These drivers measure more; all others are one component.
 _SCOPES = {"power_meter": Scope.BMC, "corsairpsu": Scope.PSU, "acpi_power_meter": Scope.BMC, "pmbus": Scope.PSU}
 
 
@@ -57,7 +57,7 @@ class Channel:
         if ohms <= 0:
             return None
         amperes, volts = (abs(int(v)) / 1000 for v in raw.split())
-        return max(max(SHUNT_STEP_V / ohms, 1e-3) * volts, BUS_STEP_V * amperes) or None  # the driver tells whole milliamperes
+        return max(max(SHUNT_STEP_V / ohms, 1e-3) * volts, BUS_STEP_V * amperes) or None  # the driver reports whole milliamperes
 
     @property
     def scope(self) -> Scope:

@@ -250,7 +250,7 @@ class IpmiMeter(Meter):
         )
 
     def _device(self) -> dict[str, str]:
-        """Who the BMC is; also shows that the session works."""
+        """Asks who the BMC is, which also shows that the session works."""
         wanted = ("Firmware Revision", "Manufacturer Name", "Product Name", "IPMI Version")
         lines = self._ask("mc info")
         pairs = [(k.strip(), v.strip()) for k, _, v in (line.partition(":") for line in lines)]

@@ -1,6 +1,6 @@
-"""Which column of a meter's log holds time, power and energy, and in which unit.
+"""Finds which column of a meter's log holds time, power and energy, and in which unit.
 
-Nothing is guessed: a unit stands in the header, below it, or in every cell (`19.9 W`); else it is given by `#unit=` or
+Nothing is guessed: a unit is in the header, below it, or in every cell (`19.9 W`); else it is given by `#unit=` or
 `#energy-unit=`, which is enough where one column alone has numbers without a unit. `#watts=U*I` multiplies a voltage and a
 current, each in the unit that its column says; `#watts=I*5V` a current and a voltage that stays.
 """
@@ -43,7 +43,7 @@ _NOT_WATTS = {
 }
 _FACTOR = re.compile(r"(?i)power[\s_-]*factor|\bcos[\s_]*(phi|φ)|leistungsfaktor|\bλ")
 _APPARENT = re.compile(r"(?i)apparent|reactive|schein|blind")
-# Units of energy stand in these too, after what they are divided into.
+# Units of energy are in these too, after what they are divided into.
 _RATE = re.compile(r"(?i)price|preis|cost|kosten|[€$£¥]|\b(eur|usd|gbp|chf|ct|cents?)\b|co2|\b(per|pro|k?g)[\s/]+[kM]?Wh\b")
 # Watts, but not those that are drawn: a setting, or an extreme. Such a column is taken only if it is named.
 _NOT_DRAWN = re.compile(r"(?i)(^|[^a-z])(limit|max|maximum|min|minimum|peak|nominal|rated|setpoint|target)([^a-z]|$)")
@@ -82,7 +82,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Which columns hold what."""
+    """Says which columns hold what."""
 
     times: tuple[int, ...]  # indexes: one, or date and time of day
     time_scale: float | None  # seconds per count where the header says so
@@ -100,7 +100,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class _Quantity:
-    """What a column may hold, and the settings that say it."""
+    """Says what a column may hold, and the settings that say it."""
 
     name: str
     setting: str
@@ -114,7 +114,7 @@ _ENERGY = _Quantity("energy", "energy", "energy-unit", "Wh", ENERGY_UNITS)
 
 
 def _tokens(header: str) -> list[str]:
-    """What may be a unit in a header: what stands in brackets, else its last word."""
+    """Returns what may be a unit in a header: what is in brackets, else its last word."""
     inside = _BRACKETS.findall(header)
     return inside or re.split(r"[\s_/:.-]+", header.strip())[-1:]
 
@@ -133,7 +133,7 @@ def unit_of(header: str) -> str | None:
 
 
 def no_watts(header: str) -> str | None:
-    """What a column is that is neither watts nor energy, although some meters call it power."""
+    """Names what a column is that is neither watts nor energy, although some meters call it power."""
     for token in _tokens(header):
         found = _NOT_WATTS.get(token.strip().lower())
         if found is not None:

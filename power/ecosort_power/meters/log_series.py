@@ -27,7 +27,7 @@ _NUMBERED = re.compile(
     r"address|id|idx|index|number|nr|no)s?" + _ID + r"$",
     re.IGNORECASE,
 )
-# What may as well be how busy they are: there each value must come about as often as the others.
+# These may as well be how busy they are: there each value must come about as often as the others.
 _OR_A_LOAD = re.compile(r"^[cg]pus?$", re.IGNORECASE)
 # Names of what one meter says of itself from time to time.
 _OF_ONE = re.compile(

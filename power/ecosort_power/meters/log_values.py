@@ -1,4 +1,4 @@
-"""Numbers and times as they stand in the logs of meters: decimal commas, local times, time zones."""
+"""Numbers and times as logs of meters have them: decimal commas, local times, time zones."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def decimal_sign(texts: Iterable[str], given: str | None) -> str:
 
 
 def refuse_thousands(texts: Iterable[str]) -> None:
-    """UsageError for a column like `987`, `1.234`: its points may be decimal, or stand between thousands."""
+    """Raises UsageError for a column like `987`, `1.234`: its points may be decimal, or separate thousands."""
     found = [t.strip().lstrip("+-") for t in texts]
     dotted = [t for t in found if "." in t]
     whole = [t for t in found if t.isdigit() and len(t) >= 3]
@@ -85,8 +85,7 @@ def _two_ways(text: str) -> str:
 
 
 def plain_number(text: str, decimal: str) -> str:
-    """The same number with a decimal point and without separators of thousands. CellError where they do not stand between
-    thousands."""
+    """The number with a decimal point, without separators of thousands. CellError where they do not separate thousands."""
     plain = text.strip().replace("\u00a0", "").replace(" ", "")
     group = "." if decimal == "," else ","
     whole, sign, rest = plain.partition(decimal)
@@ -122,7 +121,7 @@ def time_zone(given: str | None) -> tzinfo | None:
 
 @dataclass(frozen=True)
 class TimeForm:
-    """How the times of a log are written: units of a number, `#time-format=`, `#timezone=`, and the decimal sign of the log."""
+    """Says how a log writes times: units of a number, `#time-format=`, `#timezone=`, and the decimal sign of the log."""
 
     scale: float | None = None
     given: str | None = None

@@ -21,7 +21,7 @@ from ecosort_power.transports.credentials import require_secret
 from ecosort_power.transports.lines import LineSocket
 
 PORT = 3493
-# What a UPS gives to all that hangs on it, what a PDU gives, what either takes.
+# Power is what a UPS gives to all that hangs on it, what a PDU gives, what either takes.
 _POWER = ("ups.realpower", "outlet.realpower", "input.realpower")
 _ERRORS = {
     "UNKNOWN-UPS": "it has no such UPS; `upsc -l HOST` lists them",
@@ -149,7 +149,9 @@ class NutMeter(Meter):
         return Reading(before, after, watts=_watts(value, self._where), raw=value)
 
     def _refuse_charging(self) -> None:
-        """What goes into the battery is not what the machine draws; the power of outlets does not show it."""
+        """Refuses a UPS that charges: what goes into the battery is not what the machine draws; the power of outlets does not
+        show it.
+        """
         if not self._may_charge:
             return
         _, status = _split(self._ask(f"GET VAR {self._ups} ups.status"), self._where)
@@ -191,7 +193,7 @@ def _step(text: str) -> float:
 
 
 def _polls_s(variables: Mapping[str, str]) -> float | None:
-    """How often the driver asks the UPS for its values, as the driver says."""
+    """Returns how often the driver asks the UPS for its values, as the driver says."""
     for name in ("driver.parameter.pollfreq", "driver.parameter.pollinterval"):
         text = variables.get(name, "")
         if text.isdigit() and int(text) > 0:

@@ -65,7 +65,7 @@ class NvidiaMeter(Meter):
         )
 
     def _field(self) -> str:
-        """What to ask for: the power of the moment where the driver and the card have it."""
+        """Returns what to ask for: the power of the moment where the driver and the card have it."""
         try:
             _watts(run_text([PROGRAM, f"--id={self._card}", f"--query-gpu={_INSTANT}", _FORM], self._timeout_s), self._card)
         except MeterError:

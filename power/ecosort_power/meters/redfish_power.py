@@ -31,7 +31,7 @@ _OF_A_SUPPLY = re.compile(r"\bps(u)?[\s._-]*(slot)?[\s._-]*\d|power[\s._-]*suppl
 _NOT_THERE = ("Absent", "Disabled", "UnavailableOffline")
 _WATTS = ("W", "Watt", "Watts")
 _MOST_SILENT = 2  # resources in turn that may give no answer before the service counts as gone
-# Where makers put it in the resource Power apart from its schema.
+# Makers put it here in the resource Power apart from its schema.
 _OEM_OF_POWER = (
     "PowerConsumedWatts",  # HPE iLO 4, #Power.1.0.1.Power
     "Oem.ts_fujitsu.ChassisPowerConsumption.CurrentPowerConsumptionW",  # Fujitsu iRMC, #FTSPower.v1_2_0

@@ -25,7 +25,7 @@ from ecosort_power.transports.visa import Instrument, socket_break
 
 
 class Profile(ABC):
-    """How one family of instruments is set up and read."""
+    """Sets up and reads one family of instruments."""
 
     termination = "\n"
     baud = 115200
@@ -77,7 +77,7 @@ def _identity(identity: list[str]) -> dict[str, str]:
 
 
 class _Lmg(Profile):
-    """What the LMG families share: the SHORT command language and its continuous mode (`ACTN;..` then `CONT ON`)."""
+    """The LMG families share the SHORT command language and its continuous mode (`ACTN;..` then `CONT ON`)."""
 
     pushes = True
     language = ""

@@ -27,7 +27,7 @@ from ecosort_power.transports.http import HttpClient, pick
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Where the values of one channel are."""
+    """Says where the values of one channel are."""
 
     request: str
     watts: str

@@ -107,6 +107,6 @@ def _step_w(text: str) -> float:
 
 
 def _step_kwh(text: str) -> float:
-    """Three decimals as delivered, where there are not all counters to tell."""
+    """Returns the step of the counters: three decimals as delivered, where not all counters are there to show it."""
     found = _places(text, "Total|Yesterday|Today")
     return float(10.0 ** -max(found if len(found) >= 3 else [*found, 3]))

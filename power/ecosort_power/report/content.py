@@ -1,4 +1,6 @@
-"""What a report says, without its form: the source of the Markdown submission and of the HTML page, so that both say the same."""
+"""Gathers what a report says, without its form: the source of the Markdown submission and of the HTML page, so that both say the
+same.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what stands below it, in this order; empty parts are left out."""
+    """A heading and what is below it, in this order; empty parts are left out."""
 
     title: str
     lead: str = ""
@@ -75,7 +77,7 @@ class Result:
         return self.facts.get(key, MISSING)
 
     def power_factor(self) -> str:
-        """As a person says it, else as the meters that know it said when they were opened."""
+        """Returns what a person says, else what the meters that know it said when they were opened."""
         meters = headline_meters(self.session, self.summary.energy.meter) if self.summary.energy is not None else []
         said = [v for m in meters if (v := m.capabilities.identity.get("power_factor")) is not None]
         if "power_factor" in self.facts or not said:
@@ -108,7 +110,7 @@ def gather(directory: ResultDirectory, facts_path: Path | None) -> Result:
 
 
 def _facts(session: Session, entry: Entry | None, said: dict[str, str]) -> dict[str, str]:
-    """What a person says wins over what was asked for when the measurement began."""
+    """Lets what a person says win over what was asked for when the measurement began."""
     known: dict[str, str] = {}
     if session.options.ambient_c is not None:
         known["ambient_c"] = f"{session.options.ambient_c:g}"

@@ -1,4 +1,4 @@
-"""What only a person can know for a submission, from a small TOML file; what is not there is printed as MISSING."""
+"""Reads what only a person can know for a submission, from a small TOML file; what is not there is printed as MISSING."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def _phases(runs: Sequence[Run], meter: str, names: Sequence[str]) -> Figure:
             values = [v for r in runs if (v := phase_joules(r, meter, name)) is not None]
             mean = sum(values) / len(values)
             axes.barh(i, mean, color=phase_color(name, names), alpha=0.85, height=BAR)
-            # The runs have a line of their own below the bar, so that the number stands beside the bar, wherever they are.
+            # The runs have a line of their own below the bar, so that the number is beside the bar, wherever they are.
             axes.plot(values, [i + 0.5 * BAR + 0.12] * len(values), "o", color=INK, markersize=3.2, alpha=0.75)
             place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center", "fontsize": SMALL}
             texts.append(axes.annotate(f"{number(mean)} J", (mean, i), color=INK, **place))
@@ -197,7 +197,7 @@ def _runs(runs: Sequence[Run], meter: str, names: Sequence[str], limits: Mapping
 def _draw_run(
     axes: Any, i: int, run: Run, meter: str, names: Sequence[str], total: float, mean: float, error: float | None
 ) -> Any:
-    """The bar of a run; its number stands above the bar and above the line of the mean."""
+    """The bar of a run; its number is above the bar and above the line of the mean."""
     bottom = 0.0
     shown = names or ["total"]
     for name in shown:

@@ -10,7 +10,7 @@ _GAP_PX = 3.0
 
 
 def _boxes(axes: Any, texts: Sequence[Any]) -> list[Any]:
-    """Where the texts are, in pixels, in the layout as it stands now."""
+    """Returns where the texts are, in pixels, in the present layout."""
     axes.figure.draw_without_rendering()
     return [t.get_window_extent() for t in texts]
 

@@ -45,7 +45,7 @@ def sections(result: Result) -> list[Section]:
 
 
 def started(run: Run) -> str:
-    """When the process of a run was started, by the real-time clock."""
+    """Returns when the process of a run was started, by the real-time clock."""
     moment = datetime.fromtimestamp(run.marks.start_s + run.marks.realtime_offset_s).astimezone()
     return moment.isoformat(sep=" ", timespec="seconds")
 
@@ -170,7 +170,7 @@ def _machine(result: Result) -> Section:
 
 
 def algorithm(result: Result) -> str:
-    """As a person says it, else as the sort's own statistics do."""
+    """Returns what a person says, else what the sort's own statistics do."""
     stats = next((r.stats for r in result.runs if r.stats), None) or {}
     plan = stats.get("plan")
     if "algorithm" in result.facts or not isinstance(plan, dict) or "shape" not in plan:
@@ -226,10 +226,10 @@ def _aside(result: Result) -> list[Path]:
     return sorted(p for p in (result.directory.path / "runs").glob("*.*-*") if p.is_dir())
 
 
-# Equal keys stand side by side in a sorted file only; what a validator finds in an unsorted one is no count of them.
+# Equal keys are neighbours in a sorted file only; what a validator finds in an unsorted one is no count of them.
 OF_THE_OUTPUT = "see output"
 _DUPLICATES = (
-    "Duplicate keys are counted in the output: in an unsorted input equal keys do not stand side by side, so that no validator "
+    "Duplicate keys are counted in the output: in an unsorted input equal keys are not neighbours, so that no validator "
     "counts them, and equal records and checksums show that input and output hold the same keys."
 )
 
@@ -290,7 +290,7 @@ def _notes(result: Result) -> Section:
 
 
 def headline_words(result: Result) -> Sequence[str]:
-    """What must stand beside the headline number in every form."""
+    """Returns what every form must show beside the headline number."""
     words = ["SIMULATED: no real meter"] if result.simulated else []
     if not result.summary.validated:
         words.append("NOT VALIDATED: not every output was checked")

@@ -1,4 +1,4 @@
-"""What the plots show, as plain numbers: pure."""
+"""Prepares what the plots show, as plain numbers: pure."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def _runs_table(session: Session, runs: list[Run]) -> Table:
 
 
 def _meter_lines(meter: MeterSummary) -> Table:
-    """The deviation of the runs and the instrument's uncertainty stand in columns of their own."""
+    """The deviation of the runs and the instrument's uncertainty have columns of their own."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("", "mean ± deviation of the runs", "instrument", ""):
         table.add_column(name, style="bold" if not table.columns else "")

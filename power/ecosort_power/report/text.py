@@ -47,7 +47,7 @@ def _zero(sample: Sample) -> str:
 
 
 def relative(meter: MeterSummary) -> str:
-    """The same for what is derived from the energy."""
+    """Writes the uncertainty of what is derived from the energy."""
     return "unknown" if meter.uncertainty_j is None else f"±{meter.uncertainty_j / meter.joules.mean:.1%}"
 
 

@@ -1,1 +1,1 @@
-"""How bytes travel to a meter and back: child processes, HTTP, sysfs, VISA. No transport knows what a watt is."""
+"""Carries bytes to a meter and back: child processes, HTTP, sysfs, VISA. No transport knows what a watt is."""

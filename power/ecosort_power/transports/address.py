@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from ecosort_power.encoding import require_utf8
 from ecosort_power.errors import UsageError
 
-# What to do about a meter that does not answer at its address.
+# A message says it of a meter that does not answer at its address.
 NOT_THERE = "look whether it is switched on and in this network, and whether its address is right"
 
 _HOST = re.compile(r"^[\w.-]+$|^[0-9A-Fa-f:.]+(%[\w.-]+)?$")
@@ -25,7 +25,7 @@ class Address:
     written: str = ""  # the path as it was written, with its slashes
 
     def at(self, port: int | None = None) -> str:
-        """HOST or HOST:PORT as it stands in a URL; `port` where the address has none."""
+        """Writes HOST or HOST:PORT as a URL has it; `port` where the address has none."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         chosen = self.port if self.port is not None else port
         return host if chosen is None else f"{host}:{chosen}"

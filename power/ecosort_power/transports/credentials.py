@@ -62,7 +62,7 @@ def _expanded(text: str) -> Path:
 
 
 def secret_variable(name: str) -> str | None:
-    """What the environment holds under this name. UsageError for a secret that no protocol could send."""
+    """Returns what the environment holds under this name. UsageError for a secret that no protocol could send."""
     secret = os.environ.get(name)
     return None if secret is None else require_utf8(secret, f"the secret in the environment variable {name}")
 

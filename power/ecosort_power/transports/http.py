@@ -30,7 +30,7 @@ TLS_MODES = ("verify", "insecure")
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """How to log in; the secret lives here and nowhere else."""
+    """Says how to log in; the secret lives here and nowhere else."""
 
     kind: str  # one of AUTHENTICATIONS; for Redfish also session, or either: basic, and a session where that is refused
     user: str

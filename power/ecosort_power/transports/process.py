@@ -150,14 +150,14 @@ def cpu_seconds(pid: int) -> float:
 
 
 def which(program: str) -> str | None:
-    """Where a program is: in PATH, or beside this Python (a virtual environment that is not activated)."""
+    """Finds a program: in PATH, or beside this Python (a virtual environment that is not activated)."""
     beside = Path(sys.executable).parent / program
     found = shutil.which(program)
     return found or (str(beside) if beside.is_file() and os.access(beside, os.X_OK) else None)
 
 
 def run_text(words: Sequence[str], timeout_s: float, env: Mapping[str, str] | None = None) -> str:
-    """What a short program prints. MeterError if it is not there or fails, MeterGlitchError if it takes too long."""
+    """Returns what a short program prints. MeterError if it is not there or fails, MeterGlitchError if it takes too long."""
     path = which(words[0])
     if path is None:
         raise MeterError(f"{words[0]} is not installed or not in PATH")
@@ -182,7 +182,7 @@ def run_text(words: Sequence[str], timeout_s: float, env: Mapping[str, str] | No
 
 
 def _outputs(child: subprocess.Popen[bytes], timeout_s: float) -> tuple[bytes, bytes]:
-    """What a child writes until it ends; its CPU time is counted. TimeoutError if it does not end."""
+    """Reads what a child writes until it ends; its CPU time is counted. TimeoutError if it does not end."""
     found = {child.stdout: b"", child.stderr: b""}
     deadline = time.monotonic() + timeout_s
     with selectors.DefaultSelector() as selector:

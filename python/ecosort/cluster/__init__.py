@@ -58,7 +58,7 @@ def sort(src: Any, dst: Any, options: ClusterOptions) -> ClusterReport:
     `dst` may be "s3://BUCKET/PREFIX", of which nothing must exist; with `single` it is one file, which must not exist.
 
     Raises the errors of ecosort.errors. After any of them, and after a crash, resume(dst) continues; of a
-    bucket it is told the directory of the job, "BUCKET,PREFIX.ecosort" in the first of `nodes_temp`.
+    bucket it takes the directory of the job, "BUCKET,PREFIX.ecosort" in the first of `nodes_temp`.
 
     >>> from pathlib import Path
     >>> _ = Path("in.csv").write_text("n\\n10\\n9\\n")
@@ -100,7 +100,7 @@ def _format_words(form: str, told: dict[str, Any]) -> list[str]:
 
 
 def _temps(nodes_temp: Any) -> list[str]:
-    """A single directory is refused: whoever names it may think that every node gets one below it."""
+    """A single directory is refused: a user who names it may think that every node gets one below it."""
     if checks.is_left_out(nodes_temp):
         return []
     if isinstance(nodes_temp, str | bytes | os.PathLike) or not isinstance(nodes_temp, Iterable):

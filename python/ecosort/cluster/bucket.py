@@ -139,7 +139,7 @@ def _sorted_chunks(words: Sequence[str], chunk: int, take: Callable[[Report], No
 
 
 def _upload(url: str, chunks: Iterator[bytes], chunk: int) -> None:
-    """What `chunks` raises comes out of here as it was, and there is no object then."""
+    """Raises what `chunks` raises as it was, and there is no object then."""
     failed: list[BaseException] = []
 
     def watched() -> Iterator[bytes]:
@@ -162,7 +162,7 @@ def _upload(url: str, chunks: Iterator[bytes], chunk: int) -> None:
 
 
 class BucketOutput:
-    """Of a job (see outputs.py)."""
+    """Serves a job (see outputs.py)."""
 
     def __init__(self, url: str, job: str, *, is_conditional: bool) -> None:
         _demand_key(url)

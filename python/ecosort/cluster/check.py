@@ -17,11 +17,11 @@ from ecosort.cluster.summaries import demand_summary, has_summaries
 from ecosort.errors import BadInput, VerificationFailed
 
 _PART = re.compile(r"part-\d{5,}")
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # in front of a header; what tells headers leaves it out
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # in front of a header; the reports of headers leave it out
 
 
 def check_manifest(named: str, scratch: Path, workers: int = 1) -> Manifest:
-    """Of a manifest, or of the directory, bucket or file that has one. Parts of a bucket are fetched into `scratch` one by one.
+    """Checks a manifest, or the directory, bucket or file that has one. Parts of a bucket are fetched into `scratch` one by one.
 
     Raises VerificationFailed with the first thing that is wrong, BadInput where there is no manifest, IoFailed.
     """
@@ -62,7 +62,7 @@ def _places_of(parts: Sequence[Part], where: str) -> list[str]:
 
 
 def _demand_no_others(manifest: Manifest, where: str) -> None:
-    """Whoever reads all parts that are there has no row twice."""
+    """Demands that all parts that are there have no row twice."""
     directory, _, name = where.rpartition("/")
     if name != MANIFEST or is_bucket(where):
         return
@@ -134,7 +134,7 @@ def _demand_ends(manifest: Manifest, name: str, file: Path, part: Part) -> None:
 
 
 def _has(data: IO[bytes], at: int, wanted: Sequence[bytes]) -> bool:
-    """One of the texts stands there."""
+    """Returns whether one of the texts is there."""
     data.seek(max(0, at))
     found = data.read(max(map(len, wanted)))
     return at >= 0 and any(found.startswith(text) for text in wanted)

@@ -56,7 +56,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser(command: str | None) -> argparse.ArgumentParser:
-    """The options of the formats, which the program tells, are there for `sort` alone."""
+    """The options of the formats, which the program lists, are there for `sort` alone."""
     parser = _Parser(prog="ecosort cluster", description="Sorts files on several nodes.", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_sort(commands, without_formats=command != "sort")
@@ -69,7 +69,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
     check.add_argument(
         "--scratch", default="/tmp", metavar="DIR", help="for a small file, and a part of a bucket at a time (default: /tmp)"
     )
-    check.add_argument("-q", "--quiet", action="store_true", help="the exit code tells, and one line where something is wrong")
+    check.add_argument("-q", "--quiet", action="store_true", help="the exit code says it, and one line where something is wrong")
     return parser
 
 
@@ -106,7 +106,7 @@ def _add_sort(commands: Any, *, without_formats: bool) -> None:
     add("--single", action="store_true", help="OUTPUT becomes one file, which is not there yet, instead of a directory of parts")
     add("--no-conditional-put", action="store_true", help="for a server of s3:// that knows no If-None-Match")
     add("--seed", type=int, default=1, metavar="N", help="of the sample (default: 1)")
-    add("--plan", choices=_PLAN_FORMS, nargs="?", const=_PLAN_FORMS[0], help="tell what would be done, and do nothing")
+    add("--plan", choices=_PLAN_FORMS, nargs="?", const=_PLAN_FORMS[0], help="print what would be done, and do nothing")
     add("--rates", metavar="NAME=MB/s,...", help="of a node, for the time in --plan: read, write, network, sort...")
     add("--profile", metavar="FILE", help="of a node, for the same (default: that of this user, if ecosort tune made one)")
     add("--no-profile", action="store_true", help="as if there were none")
@@ -187,7 +187,7 @@ def _sort(words: argparse.Namespace) -> None:
 
 
 def _rates(words: argparse.Namespace) -> tuple[Rates | None, str]:
-    """Of a node, and where they come from: the profile of this user, and what --rates says instead."""
+    """Returns those of a node, and where they come from: the profile of this user, and what --rates says instead."""
     if words.profile and words.no_profile:
         raise BadInput("--profile and --no-profile contradict each other; leave one of them out")
     profile = Path(words.profile) if words.profile else None if words.no_profile else default_profile()
@@ -197,7 +197,7 @@ def _rates(words: argparse.Namespace) -> tuple[Rates | None, str]:
 
 
 def _demand_place_of_timeline(words: argparse.Namespace) -> None:
-    """It replaces nothing, and stands in nothing that the sort makes."""
+    """It replaces nothing, and is in nothing that the sort makes."""
     if not words.timeline:
         return
     path = Path(words.timeline)
@@ -254,7 +254,7 @@ def _check(words: argparse.Namespace) -> None:
 
 
 def completions(words: Sequence[str]) -> list[str]:
-    """What may follow the words of `ecosort-cluster WORDS...`: commands, or options of the command."""
+    """Lists what may follow the words of `ecosort-cluster WORDS...`: commands, or options of the command."""
     actions = [
         action for action in _parser(words[0] if words else None)._actions if isinstance(action, argparse._SubParsersAction)
     ]
@@ -326,7 +326,7 @@ def _interruptible() -> Iterator[None]:
 
 
 def _tell_interruption(words: argparse.Namespace, error: KeyboardInterrupt) -> int:
-    """Where a job is left, how it continues."""
+    """Says how it continues, where a job is left."""
     is_left = "again" in words and ("job" not in words or (words.job / "journal").exists())
     how = f"; `ecosort cluster resume {words.again}` continues" if is_left else ""
     begin = "\n" if sys.stderr.isatty() else ""  # behind the line of the progress

@@ -45,7 +45,7 @@ _DAMAGES = 20  # times that slices are made again
 
 
 def _row_bytes(one: Json) -> int:
-    """Of a slice: each of its files has what stands on top."""
+    """Counts those of a slice: each of its files has the top rows."""
     bytes_of_rows: int = one["bytes"] - len(one["files"]) * one["top_bytes"]
     return bytes_of_rows
 
@@ -152,7 +152,7 @@ class Driver:
         return {"name": self.spec.format.name, "words": list(self.spec.format.words)}
 
     def _run(self, phase: str, tasks: Sequence[Task]) -> None:
-        """Those that are not done yet."""
+        """Runs those that are not done yet."""
 
         def accept(task: Task, done: Done) -> None:
             self._done[task.name] = done
@@ -164,7 +164,7 @@ class Driver:
             self._scheduler.run(phase, left, accept)
 
     def _sample(self) -> None:
-        """One row of a range at least, because a sample tells the header of a table, too."""
+        """One row of a range at least, because a sample reports the header of a table, too."""
         weights = [(one.end - one.begin) * (RATIO if self._codecs.get(one.path) else 1) for one in self._ranges]
         counts = rows_by_range(self._sampled_rows, weights)
         self._run_on_inputs("sample", range(len(counts)), lambda number: self._sample_task(number, max(1, counts[number])))
@@ -251,7 +251,7 @@ class Driver:
         return Task(f"fetch-{number:05}", make, self._only_node(number))
 
     def _only_node(self, number: int) -> str | None:
-        """That which has the input of a range; None: all have."""
+        """Returns that which has the input of a range; None: all have."""
         node = node_of(self._ranges[number].path, self._executor.nodes)
         return node.name if node else None
 

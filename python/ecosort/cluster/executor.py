@@ -1,4 +1,4 @@
-"""Who runs tasks. An executor knows nodes, starts tasks on them and tells how they ended; it decides nothing.
+"""Who runs tasks. An executor knows nodes, starts tasks on them and reports how they ended; it decides nothing.
 
 The one here runs them in processes of this machine; ray_executor.py has the other.
 """
@@ -55,11 +55,11 @@ class Executor(Protocol):
         ...
 
     def wait(self, timeout_s: float) -> list[Ended]:
-        """Those that ended since the last call; waits until there is one, but not longer than `timeout_s`."""
+        """Returns those that ended since the last call; waits until there is one, but not longer than `timeout_s`."""
         ...
 
     def stop(self, number: int) -> None:
-        """Ends a task, which is not told by wait() any more. What it wrote may stay."""
+        """Ends a task, which wait() does not report any more. What it wrote may stay."""
         ...
 
     def close(self) -> None:
@@ -68,7 +68,7 @@ class Executor(Protocol):
 
 
 class _Worker:
-    """A process that does one task after the other, in a process group of its own: it is told a line and answers with one."""
+    """A process that does one task after the other, in a process group of its own: it gets a line and answers with one."""
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(

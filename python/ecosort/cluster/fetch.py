@@ -16,7 +16,7 @@ from typing import IO
 from ecosort.cluster.formats import Format
 from ecosort.cluster.remote import PIECE, Version, read_range
 
-_LEAD = 2  # bytes in front of a range: the end of the row before, and what stands in front of that
+_LEAD = 2  # bytes in front of a range: the end of the row before, and what is in front of that
 
 
 def is_cut_whole(form: Format) -> bool:
@@ -60,7 +60,7 @@ class _RowCut:
         self.is_done = begin >= end
 
     def rows_in(self, piece: bytes, at: int) -> bytes:
-        """Of the piece that begins at the byte `at`."""
+        """Returns those of the piece that begins at the byte `at`."""
         if self.is_done:
             return b""
         begin = 0
@@ -76,7 +76,9 @@ class _RowCut:
         return rows
 
     def _first_row(self, piece: bytes, at: int) -> int:
-        """Where in the piece the range has its first row. None begins in it where the end of the one before is too far away."""
+        """Finds where in the piece the range has its first row. None begins in it where the end of the one before is too far
+        away.
+        """
         found = piece.find(self._row_end, max(0, self._begin - 1 - at))
         if found < 0:
             self._row = piece[-1:]
@@ -88,6 +90,6 @@ class _RowCut:
         return found + 1
 
     def end_like_the_row_before(self) -> bytes:
-        """For a last row that lacks its end and stands alone, so that no one else can look at the row before; else nothing."""
+        """For a last row that lacks its end and is alone, so that no one else can look at the row before; else nothing."""
         is_wanted = self._row == b"\r" and self._last not in (b"", b"\r") and not self._has_ends
         return b"\r\n" if is_wanted else b""

@@ -35,13 +35,13 @@ class Format:
 
     @property
     def record_size(self) -> int:
-        """Of records, in bytes; 1 for the others, whose ranges may begin at any byte."""
+        """Returns the size of records, in bytes; 1 for the others, whose ranges may begin at any byte."""
         sizes = [word.partition("=")[2] for word in self.words if word.startswith("--record-size=")]
         return int(sizes[-1]) if sizes else 1
 
     @property
     def row_end(self) -> bytes:
-        """What stands behind a row that `sample` or `partition` told; records have nothing there."""
+        """Returns what is behind a row that `sample` or `partition` reported; records have nothing there."""
         if self.name == "records":
             return b""
         return b"\0" if "--zero-terminated" in self.words else b"\n"
@@ -50,7 +50,7 @@ class Format:
         return [*_SORT[self.name], *self.words]
 
     def to_standard_output(self) -> list[str]:
-        """`lines` writes there when it is not told where to, and to a file of that name else."""
+        """`lines` writes there when no output is given, and to a file of that name else."""
         return [] if self.name == "lines" else ["--output=-"]
 
     def merge_command(self) -> list[str]:
@@ -62,7 +62,7 @@ class Format:
         return f"{'--parallel' if self.name == 'lines' else '--threads'}={count}"
 
     def node_command(self, command: str) -> list[str]:
-        """Of `sample` or `partition`."""
+        """Returns that of `sample` or `partition`."""
         return [command, self.name, *self.words]
 
 

@@ -27,7 +27,7 @@ class HashSum:
 
 
 def sum_of(parts: Iterable[Mapping[str, Any]]) -> HashSum:
-    """Of objects with `rows` and `hash`."""
+    """Adds up objects with `rows` and `hash`."""
     total = HashSum()
     for part in parts:
         total += HashSum(part["rows"], part["hash"])

@@ -19,7 +19,7 @@ _CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)$")
 
 
 def version(url: str) -> Version:
-    """By asking for the first byte: HEAD is not told what a range would be."""
+    """Asks for the first byte: HEAD does not say what a range would be."""
     with _opened(url, {"Range": "bytes=0-0"}) as answer:
         if answer.status == 206:
             return Version(_told_range(url, answer)[2], _tag(answer))
@@ -48,7 +48,7 @@ def pieces(url: str, wanted: Version, begin: int, end: int) -> Iterator[bytes]:
 
 
 def _opened(url: str, headers: dict[str, str]) -> Any:
-    """As it is stored: without compression on the way."""
+    """Opens it as it is stored: without compression on the way."""
     request = _request(url, "GET", {"Accept-Encoding": "identity", **headers})
     try:
         return urllib.request.urlopen(request, timeout=TIMEOUT_S)  # is_remote() knows the schemes

@@ -68,7 +68,7 @@ def _look_at(spec: JobSpec, executor: Executor) -> _Inputs:
 
 
 def _shape(inputs: _Inputs, nodes: int) -> Shape:
-    """Raises BadInput, and NotEnoughMemory, which tells the least that would do."""
+    """Raises BadInput, and NotEnoughMemory, which has the least that would do."""
     spec, sizes = inputs.spec, inputs.sizes_of_rows
     if spec.parts is not None and spec.parts > _MOST_PARTS:
         raise BadInput(f"parts are 1 to {_MOST_PARTS}, not {spec.parts}")
@@ -97,7 +97,7 @@ def _shape(inputs: _Inputs, nodes: int) -> Shape:
 
 
 def open_executor(spec: JobSpec) -> Executor:
-    """That of spec.on. Raises BadInput where Ray is wanted and not installed."""
+    """Opens that of spec.on. Raises BadInput where Ray is wanted and not installed."""
     if spec.on != "local":
         from ecosort.cluster.ray_executor import RayExecutor
 
@@ -119,7 +119,7 @@ def start_job(spec: JobSpec, observe: Observe = lambda state: None) -> ClusterRe
 
 
 def _give_up_what_made_no_part(spec: JobSpec, executor: Executor) -> None:
-    with contextlib.suppress(EcoSortError, OSError):  # what was wrong is told
+    with contextlib.suppress(EcoSortError, OSError):  # what was wrong is reported
         journal = Journal(spec.job_directory / "journal")
         is_reduced = any(event["event"] == "done" and event["task"].startswith("reduce-") for event in journal.events)
         if is_reduced:
@@ -193,7 +193,9 @@ def create_journal(spec: JobSpec, executor: Executor) -> Journal:
 
 
 def _ranges(inputs: _Inputs, range_bytes: int) -> list[Range]:
-    """Where something is fetched, each range becomes a file; then equal keys are cut by the numbers of ranges, not of inputs."""
+    """Makes the ranges: where something is fetched, each becomes a file; then equal keys are cut by the numbers of ranges, not of
+    inputs.
+    """
     spec = inputs.spec
     whole = [
         path

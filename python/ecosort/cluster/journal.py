@@ -99,7 +99,7 @@ def is_own(path: Path) -> bool:
 
 
 def foreign_job(directory: Path) -> str:
-    """What is said where OUTPUT.ecosort is of `ecosort inplace` or --resumable, which name their directories alike."""
+    """Says that OUTPUT.ecosort is of `ecosort inplace` or --resumable, which name their directories alike."""
     output = str(directory).removesuffix(".ecosort")
     again = f"a job of ecosort inplace, or with --resumable, continues with: ecosort resume {output}"
     return f"'{directory}' is no job of a cluster: {again}"

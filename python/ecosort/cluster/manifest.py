@@ -64,7 +64,7 @@ class Manifest:
 
 
 def manifest_of(job: str, form: Format, split: Mapping[str, str], answers: Sequence[Mapping[str, Any]]) -> Manifest:
-    """Of what the tasks that made the splitters and wrote the parts answered."""
+    """Makes it of what the tasks that made the splitters and wrote the parts answered."""
     total = sum_of(answers)
     parts = tuple(
         Part(f"part-{number:05}", one["rows"], one["bytes"], one["hash"], one["first"], one["last"])
@@ -91,7 +91,7 @@ def manifest_of_one(manifest: Manifest, file: str) -> Manifest:
 
 
 def manifest_from(data: bytes, where: str) -> Manifest:
-    """Raises BadInput where the data, which stand in `where`, are none."""
+    """Raises BadInput where the data, which are from `where`, are none."""
     try:
         told = json.loads(data)
         if not isinstance(told, dict) or told.pop("schema", None) != SCHEMA:
@@ -139,7 +139,7 @@ def _is_such(value: Any, kind: str) -> bool:
 
 
 def own_manifest(data: bytes | None, where: str, job: str) -> Manifest | None:
-    """That of this job, where it has been committed; `data`: None where there is none. Raises BadInput for that of another."""
+    """Reads that of this job, if it was committed; `data`: None where there is none. Raises BadInput for that of another."""
     found = manifest_from(data, where) if data is not None else None
     if found and found.job != job:
         raise BadInput(f"'{where}' is of another job; move it away")
@@ -147,7 +147,7 @@ def own_manifest(data: bytes | None, where: str, job: str) -> Manifest | None:
 
 
 def read_manifest(path: Path, job: str) -> Manifest | None:
-    """The same of a file, which may be missing."""
+    """Reads it from a file, which may be missing."""
     return own_manifest(path.read_bytes() if path.exists() else None, str(path), job)
 
 

@@ -33,7 +33,7 @@ def node_of(path: str, nodes: Sequence[Node]) -> Node | None:
 
 
 def stamps_of(paths: Sequence[str], executor: Executor) -> list[Stamp]:
-    """As stamp_of(), which a node is asked for what only it has. Nothing else may run meanwhile."""
+    """Stamps as stamp_of() does, and asks a node for what only it has. Nothing else may run meanwhile."""
 
     def from_node(node: Node, path: str) -> Stamp:
         size, changed = _told_by(node, path, executor, "stamp")
@@ -54,7 +54,7 @@ def begins_of(paths: Sequence[str], executor: Executor) -> list[bytes]:
 def _asked(
     paths: Sequence[str], executor: Executor, here: Callable[[str], Told], from_node: Callable[[Node, str], Told]
 ) -> list[Told]:
-    """Tells it of all paths. Servers are asked at the same time."""
+    """Returns what `here` or `from_node` says of each path. Servers are asked at the same time."""
     from concurrent.futures import ThreadPoolExecutor
 
     nodes = [node_of(path, executor.nodes) for path in paths]

@@ -1,4 +1,6 @@
-"""Where the parts of a job go, and what makes them its result: a directory, one file (single.py), or a bucket (bucket.py)."""
+"""Decides where the parts of a job go, and what makes them its result: a directory, one file (single.py), or a bucket
+(bucket.py).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ Json = dict[str, Any]
 
 
 class Output(Protocol):
-    """Of a job, for its driver. Methods are called in the order in which they stand here; a job that is resumed begins again."""
+    """Serves a job, for its driver. Methods are called in the order of this list; a job that is resumed begins again."""
 
     def is_committed(self, events: Sequence[Event]) -> bool: ...
 
@@ -30,11 +32,11 @@ class Output(Protocol):
         ...
 
     def prepare(self, sizes: Sequence[int], top_bytes: int) -> bool:
-        """For parts whose rows have these sizes; `top_bytes` stand in front of the first. True: what was written is lost."""
+        """For parts whose rows have these sizes; `top_bytes` are in front of the first. True: what was written is lost."""
         ...
 
     def attempt(self, part: int, attempt: int, temp: Path) -> Json:
-        """What a task is told: `output`, a path for what it writes; `place` in one file and `upload`, an address, or None."""
+        """Returns what a task gets: `output`, a path for its output; `place` in one file and `upload`, an address, or None."""
         ...
 
     def suspects(self, attempts: Sequence[int]) -> list[int]:
@@ -60,7 +62,7 @@ class Output(Protocol):
     def commit(self, manifest: Manifest) -> None: ...
 
     def complete(self, manifest: Manifest) -> None:
-        """What comes after the commit; also where a crash came in between."""
+        """Does what comes after the commit; also where a crash came in between."""
         ...
 
     def clean_up(self) -> None: ...

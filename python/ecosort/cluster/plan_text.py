@@ -19,7 +19,7 @@ def size_text(size: int) -> str:
 
 
 def plan_text(shape: Shape, rates: Rates | None, source: str = "--rates") -> str:
-    """What the job will do; with rates, which come from `source`, also how long it takes and what limits it."""
+    """Says what the job will do; with rates, which come from `source`, also how long it takes and what limits it."""
     lines = [
         f"input            {size_text(shape.input_bytes)}",
         f"nodes            {shape.nodes}, {shape.workers} tasks at a time, {size_text(shape.memory_bytes)} of memory each",
@@ -38,7 +38,7 @@ def plan_text(shape: Shape, rates: Rates | None, source: str = "--rates") -> str
     if rates:
         lines += [_stage_text(prediction) for prediction in predict(shape, rates).stages]
         lines += [
-            f"time             {predict(shape, rates).seconds:.1f} s by {source}; what these do not tell is taken for no limit"
+            f"time             {predict(shape, rates).seconds:.1f} s by {source}; what these do not say is taken for no limit"
         ]
     else:
         lines += ["time             not known: no profile (ecosort tune probe), and no --rates"]

@@ -1,4 +1,4 @@
-"""What a sort on several nodes will do, as integers: ranges, parts, slices, and the bytes that move where.
+"""Plans a sort on several nodes in integers: ranges, parts, slices, and the bytes that move where.
 
 `plan_shape` knows sizes only, so that the simulator plans clusters that no one has; `cut_ranges` makes the tasks of real files.
 """
@@ -188,7 +188,7 @@ class _Job:
         return max(turns, -(-least // self.workers)) * self.workers
 
     def _turns(self, least_bytes: int) -> int:
-        """Of each worker, with so many bytes at least."""
+        """Returns the turns of each worker, with so many bytes at least."""
         return min(_TURNS, max(1, self.input_bytes // (self.workers * least_bytes)))
 
     def _range_bytes(self, turns: int) -> int:
@@ -198,7 +198,7 @@ class _Job:
 
 
 def plan_that_fits(planned: Callable[[int], Shape], memory_bytes: int, threads: int, record_bytes: int | None) -> Shape:
-    """What is `planned` for a task with so much memory, and `threads`. `record_bytes`: None for rows of any length.
+    """Plans for a task with so much memory, and `threads`. `record_bytes`: None for rows of any length.
 
     Raises NotEnoughMemory with the fewest whole MiB that would do.
     """
@@ -232,7 +232,7 @@ def _least_for(shape: Shape, threads: int, record_bytes: int | None) -> int:
 
 
 def _sorted_at_once(memory_bytes: int, row_bytes: int) -> int:
-    """What `ecosort partition --sort` sorts in half of three quarters of its memory, while it reads into the other half."""
+    """`ecosort partition --sort` sorts this in half of three quarters of its memory, while it reads into the other half."""
     return memory_bytes * 3 // 8 * row_bytes // (row_bytes + _RUN_INDEX_BYTES)
 
 

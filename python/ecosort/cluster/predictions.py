@@ -44,7 +44,7 @@ def markdown() -> str:
     """The whole page."""
     return f"""# What the simulator predicts
 
-Written by `make cluster-tables`; the numbers and where they stand are in `python/ecosort/cluster/published.py`. The planner is
+Written by `make cluster-tables`; the numbers and their sources are in `python/ecosort/cluster/published.py`. The planner is
 the one of `ecosort cluster sort`; the simulator (`simulator.py`) runs its tasks on nodes with the rates given.
 
 ## Published sorts

@@ -20,7 +20,9 @@ KILLED = [code for number in (signal.SIGKILL, signal.SIGTERM) for code in (-numb
 
 @dataclass
 class Usage:
-    """Of the processes that a task waited for. Times are of the clock of the day, because tasks of several nodes are compared."""
+    """Adds up the processes that a task waited for. Times are of the clock of the day, because tasks of several nodes are
+    compared.
+    """
 
     begin_s: float
     cpu_begin_s: float
@@ -65,12 +67,12 @@ def run_command(words: Sequence[str], *, wants_stats: bool = False) -> dict[str,
 
 
 def demand_available(memory_bytes: int) -> None:
-    """Raises NotEnoughMemory where this machine has less for a process; the program tells what limits it."""
+    """Raises NotEnoughMemory where this machine has less for a process; the program says what limits it."""
     run_command(["lines", f"--memory={memory_bytes}B", os.devnull])
 
 
 def _behind_kind(words: Sequence[str], options: Sequence[str]) -> list[str]:
-    """`merge --lines`, `sample csv`: what says the kind stands first."""
+    """`merge --lines`, `sample csv`: what says the kind comes first."""
     return [*words[:1], *options, *words[1:]]
 
 

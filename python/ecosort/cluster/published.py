@@ -24,7 +24,7 @@ GB = 10**9
 
 @dataclass(frozen=True)
 class Published:
-    """`seconds` as published; `source` says where each number stands."""
+    """`seconds` as published; `source` says where each number is from."""
 
     name: str
     input_bytes: int
@@ -74,7 +74,7 @@ def _cloudsort(size: int, nodes: int, seconds: float, rates: Rates, kind: str, s
 
 
 def fds_drive_mb_s(size: int, seconds: float) -> float:
-    """What each drive read and wrote on average, whatever it was doing: every byte is read once and written once."""
+    """Returns what each drive read and wrote on average, whatever it was doing: every byte is read once and written once."""
     return 2 * size / seconds / FDS_DRIVES / 1e6
 
 

@@ -1,4 +1,4 @@
-"""What a node can do per second, and what of a system differs from ours, for predictions."""
+"""Describes what a node can do per second, and what of a system differs from ours, for predictions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MODES = ("read", "write")
 
 @dataclass(frozen=True)
 class Rates:
-    """Of one node, in MB/s (10^6 bytes); `network` in each direction. None: is never the limit.
+    """Holds those of one node, in MB/s (10^6 bytes); `network` in each direction. None: is never the limit.
 
     `one_drive`: reads and writes of a phase share the time of the same drives. `pushed`: slices cross the network while they are
     written (TritonSort), not when they are read (ours). `remote`: input and output lie behind the network. `in_memory`: slices
@@ -51,15 +51,16 @@ class Rates:
 
 
 def default_profile() -> Path | None:
-    """What `ecosort-tune` wrote for this user, if it did."""
+    """Returns what `ecosort-tune` wrote for this user, if it did."""
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111  # no home: no such file
     path = Path(home) / "ecosort" / "profile.toml"
     return path if path.exists() else None
 
 
 def rates_from_profile(path: Path) -> Rates:
-    """Those of the drives that `ecosort-tune probe` measured, as if every node had them. The network and the processors are no
-    limit: a profile does not know them. Raises BadInput for what is no profile, or has no drives."""
+    """Returns those of the drives that `ecosort-tune probe` measured, as if every node had them. The network and the processors
+    are no limit: a profile does not know them. Raises BadInput for what is no profile, or has no drives.
+    """
     try:
         if not path.is_file():
             raise BadInput(f"--profile '{path}' is no file")

@@ -99,8 +99,9 @@ def _loaded() -> Any:
 
 
 def _use_token() -> None:
-    """A head that finds a token asks everybody for it, also its own clients, which only send it when they are told to. A first
-    `--on ray` makes one."""
+    """A head that finds a token asks everybody for it, also its own clients, which only send it when they are asked to. A first
+    `--on ray` makes one.
+    """
     if "RAY_AUTH_MODE" in os.environ:
         return
     token = Path(os.path.expanduser("~/.ray/auth_token"))  # noqa: PTH111  # a user without a home has none

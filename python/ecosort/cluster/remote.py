@@ -1,7 +1,7 @@
-"""Inputs behind http(s) and s3: how large they are, whether they are still the same, and ranges of their bytes.
+"""Reads inputs behind http(s) and s3: how large they are, whether they are still the same, and ranges of their bytes.
 
 What is read is of one version of the object: its tag (ETag, else the time of its last change) is sent with each request, and a
-server that has another version by now answers otherwise. Where a server tells no tag, the size must be the same.
+server that has another version by now answers otherwise. Where a server sends no tag, the size must be the same.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Version:
-    """Of a remote input. `tag` is empty where the server tells none."""
+    """Identifies a remote input. `tag` is empty where the server sends none."""
 
     size: int
     tag: str

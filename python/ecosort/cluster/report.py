@@ -1,4 +1,4 @@
-"""What a job did: one row for each stage, as TritonSort prints them, from what its tasks answered."""
+"""Reports what a job did: one row for each stage, as TritonSort prints them, from what its tasks answered."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TaskSpan:
 
 @dataclass(frozen=True)
 class Step:
-    """What the program called a phase, in all tasks of a stage; `wait_s` of `worker_s` it waited for I/O."""
+    """Sums up what the program called a phase, in all tasks of a stage; `wait_s` of `worker_s` it waited for I/O."""
 
     name: str
     worker_s: float
@@ -71,7 +71,7 @@ class ClusterReport:
 
 
 def report_from_events(events: Sequence[Mapping[str, Any]]) -> ClusterReport:
-    """Of a journal whose job is complete. Tasks that were done and lost again count in stages, not in rows and parts."""
+    """Makes it of a journal whose job is complete. Tasks that were done and lost again count in stages, not in rows and parts."""
     plan = events[0]
     done = [event for event in events if event["event"] == "done"]
     spans = tuple(_span(event, done) for event in done)
@@ -112,7 +112,7 @@ def _span(event: Mapping[str, Any], done: Iterable[Mapping[str, Any]]) -> TaskSp
 
 
 def _from_elsewhere(event: Mapping[str, Any], done: Iterable[Mapping[str, Any]]) -> int:
-    """What a part took from slices that other nodes had written, a node from remote inputs, and what went into a bucket."""
+    """Counts what a part took from slices of other nodes, a node from remote inputs, and what went into a bucket."""
     if event["task"].startswith("fetch-"):
         return int(event["answer"]["bytes_read"])
     if not event["task"].startswith("reduce-"):

@@ -1,4 +1,4 @@
-"""How many rows must be sampled so that no part gets too large.
+"""Computes how many rows must be sampled so that no part gets too large.
 
 The input is cut into m pieces of equal size; of each, one byte is drawn uniformly and independently, which stands for the row
 that owns it. Rows with equal keys are ordered by (source, offset), so that no two places of the input are equal. The sample is
@@ -11,7 +11,7 @@ is missing); that it is below s has a probability of at most
 
 by Hoeffding's theorem 1 (Probability Inequalities for Sums of Bounded Random Variables, 1963), which is Chernoff's bound for
 variables that need not be distributed alike. A part begins with one of m samples or at the beginning: m + 1 times that is the
-bound of all. No distribution of the keys is assumed, nor where in the input they stand; duplicates change nothing, because ties
+bound of all. No distribution of the keys is assumed, nor their places in the input; duplicates change nothing, because ties
 are cut. A part can exceed the bound by one row, because rows are not cut.
 
 Ranges get as many rows as their share of the bytes, rounded up; `ranges` more samples than m, all of which may be where they do
@@ -54,6 +54,6 @@ def sampled_rows(parts: int, ranges: int = 1, excess: float = EXCESS, failure: f
 
 
 def rows_by_range(rows: int, range_bytes: Sequence[int]) -> list[int]:
-    """How many of `rows` each range gives, rounded up."""
+    """Returns how many of `rows` each range gives, rounded up."""
     total = sum(range_bytes)
     return [-(-rows * size // total) if total else 0 for size in range_bytes]

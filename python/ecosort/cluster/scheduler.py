@@ -30,7 +30,7 @@ _LATE_LEAST_S = 1.0
 
 @dataclass(frozen=True)
 class PhaseState:
-    """How far a phase is: tasks, and bytes that those which are done have read and written on each node, in `seconds`."""
+    """Says how far a phase is: tasks, and bytes that those which are done have read and written on each node, in `seconds`."""
 
     phase: str
     done: int
@@ -64,7 +64,7 @@ class _Attempt:
 
 @dataclass
 class Done:
-    """Who did a task, and what it answered."""
+    """Says who did a task, and what it answered."""
 
     attempt: int
     node: str
@@ -73,7 +73,7 @@ class Done:
 
 @dataclass
 class Scheduler:
-    """Tells the journal what begins and ends. `observe` is called some times a second."""
+    """Reports to the journal what begins and ends. `observe` is called some times a second."""
 
     executor: Executor
     journal: Journal
@@ -125,7 +125,7 @@ class Scheduler:
         self._running[handle] = _Attempt(task, number, node, time.monotonic())
 
     def _double_late(self, state: _Phase) -> None:
-        """When nothing waits, a task that takes twice the usual time gets a second attempt, on another node if there is one."""
+        """Gives a task that takes twice the usual time a second attempt when nothing waits, on another node if there is one."""
         if state.waiting or len(state.seconds) < 2:
             return
         limit = max(_LATE_LEAST_S, _LATE_FACTOR * _median(state.seconds))
@@ -165,7 +165,7 @@ def _median(values: Sequence[float]) -> float:
 
 
 class _Phase:
-    """What is known about the tasks of a phase while it runs."""
+    """Holds what is known about the tasks of a phase while it runs."""
 
     def __init__(self, name: str, waiting: deque[Task]) -> None:
         self.name = name
@@ -208,7 +208,7 @@ class _Phase:
 
 
 def as_raised(error: Json) -> EcoSortError:
-    """What a task said went wrong, that would go wrong everywhere."""
+    """Makes an error of what a task said went wrong, that would go wrong everywhere."""
     kind = VerificationFailed if error["exit_code"] == 1 else BadInput
     raised = kind(error["line"])
     raised.exit_code = error["exit_code"]

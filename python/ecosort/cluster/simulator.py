@@ -1,4 +1,5 @@
-"""How long a planned job takes on nodes with given rates: the plan's tasks on the plan's workers, one event after the other.
+"""Simulates how long a planned job takes on nodes with given rates: the plan's tasks on the plan's workers, one event after the
+other.
 
 A worker takes the next task as soon as it is free, as scheduler.py does. With all workers of a node busy each has its share of
 every resource; the slowest resource is how long a task takes, because the program overlaps reading, computing and writing. Tasks
@@ -19,7 +20,7 @@ from ecosort.cluster.rates import Rates
 
 @dataclass(frozen=True)
 class Prediction:
-    """Of a stage; `limit` is the resource that decides."""
+    """Predicts a stage; `limit` is the resource that decides."""
 
     name: str
     seconds: float
@@ -28,7 +29,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class JobPrediction:
-    """Of a job, with the time until it has started."""
+    """Predicts a job, with the time until it has started."""
 
     stages: tuple[Prediction, ...]
     seconds: float
@@ -44,7 +45,7 @@ def predict(shape: Shape, rates: Rates) -> JobPrediction:
 
 
 def _partition_seconds_per_mb(shape: Shape, rates: Rates) -> dict[str, float]:
-    """What a MB of input takes of each resource of a node."""
+    """Returns what a MB of input takes of each resource of a node."""
     elsewhere = 1 - 1 / shape.nodes
     stored = None if rates.in_memory else rates.temp_write
     received = (elsewhere if rates.pushed else 0) + (1 if rates.remote else 0)
@@ -80,7 +81,7 @@ def _stage(name: str, shape: Shape, tasks: int, seconds_per_mb: Mapping[str, flo
 
 
 def _last_end(tasks: int, workers: int, task_s: float, spread: float) -> float:
-    """When the last of equal tasks ends, each of which goes to the worker that is free first. Times are log-normal."""
+    """Returns when the last of equal tasks ends, each of which goes to the worker that is free first. Times are log-normal."""
     if spread == 0:
         return -(-tasks // workers) * task_s * min(1.0, tasks / workers)  # fewer tasks share a node's resources
     drawn = random.Random(tasks)

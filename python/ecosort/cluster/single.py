@@ -4,7 +4,7 @@
     OUTPUT.MANIFEST.json    is written after that; a job that is resumed in between writes it
 
 An attempt that no one waits for any more (its node was lost, its twin won) may still write. It writes the same bytes as the one
-that won, but others if it read a damaged slice. So whoever writes holds a shared lock on the file, the driver waits until no one
+that won, but others if it read a damaged slice. So a writer holds a shared lock on the file, the driver waits until no one
 does, and what more than one attempt wrote at is read back before the commit.
 """
 
@@ -38,7 +38,7 @@ _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 
 
 class SingleFile:
-    """The file of a job, for its driver. `sizes` are those of the rows of each part; `top_bytes` stand in front of all rows."""
+    """The file of a job, for its driver. `sizes` are those of the rows of each part; `top_bytes` are in front of all rows."""
 
     def __init__(self, path: Path, sizes: Sequence[int], top_bytes: int) -> None:
         self.path = path
@@ -52,7 +52,7 @@ class SingleFile:
         return self._ends[-1]
 
     def place(self, part: int) -> Json:
-        """Where a part goes. The first one writes what stands on top, the others leave `skip` bytes of theirs out."""
+        """Returns where a part goes. The first one writes what is on top, the others leave `skip` bytes of theirs out."""
         if part == 0:
             return {"file": str(self.path), "offset": 0, "bytes": self._ends[1], "skip": 0}
         return {"file": str(self.path), "offset": self._ends[part], "bytes": self._sizes[part], "skip": self._top_bytes}
@@ -105,7 +105,7 @@ class SingleFile:
 
 
 class SingleOutput:
-    """Of a job (see outputs.py). `directory` is that of the job."""
+    """Serves a job (see outputs.py). `directory` is that of the job."""
 
     def __init__(self, path: Path, directory: Path) -> None:
         self._path = path
@@ -175,7 +175,7 @@ def _demand_absent(path: Path) -> None:
 
 
 def _reserve(file: IO[bytes], size: int) -> None:
-    """Where the file system cannot, the file is that long without having the space."""
+    """Makes the file that long without the space where the file system cannot reserve it."""
     call = ctypes.CDLL(None, use_errno=True).fallocate
     call.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
     failed = size > 0 and call(file.fileno(), 0, 0, size) != 0
@@ -188,7 +188,7 @@ def _reserve(file: IO[bytes], size: int) -> None:
 
 
 def _lock(descriptor: int, kind: int, path: Path | str) -> bool:
-    """Of an open file, so that a program which inherited it holds the lock, too. False: another one holds it."""
+    """Locks an open file, so that a program which inherited it holds the lock, too. False: another one holds it."""
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -203,7 +203,7 @@ def _lock(descriptor: int, kind: int, path: Path | str) -> bool:
 @contextmanager
 def _opened(place: Mapping[str, Any]) -> Iterator[IO[bytes]]:
     """The file at the place of a part, with the lock of a writer. What was written is durable afterwards."""
-    with open(place["file"], "r+b", buffering=0) as file:  # noqa: PTH123  # a name as the task was told it
+    with open(place["file"], "r+b", buffering=0) as file:  # noqa: PTH123  # a name as the task got it
         if not _lock(file.fileno(), fcntl.LOCK_SH, place["file"]):
             raise IoFailed(f"'{place['file']}' takes no more writers: its parts are complete")
         os.lseek(file.fileno(), place["offset"], os.SEEK_SET)
@@ -221,7 +221,7 @@ def sort_into(place: Mapping[str, Any], words: Sequence[str]) -> Report:
 
 
 def _sort_behind_top(place: Mapping[str, Any], words: Sequence[str], file: IO[bytes]) -> Report:
-    """All but what stands on top, through a pipe."""
+    """Sorts all but what is on top, through a pipe."""
     sort = Sort(words, stdout=subprocess.PIPE)
     assert sort.process.stdout is not None
     try:
@@ -243,7 +243,7 @@ def _sort_behind_top(place: Mapping[str, Any], words: Sequence[str], file: IO[by
 
 
 def copy_of(place: Mapping[str, Any], copy: Path) -> int:
-    """What stands at the place, behind what stands on top, as a file of its own. Its size in bytes."""
+    """Copies what is at the place, behind what is on top, to a file of its own. Returns its size in bytes."""
     with open(place["file"], "rb", buffering=0) as file, copy.open("wb", buffering=0) as target:  # noqa: PTH123
         for offset, size in ((0, place["skip"]), (place["offset"], place["bytes"])):
             while size and (moved := os.sendfile(target.fileno(), file.fileno(), offset, min(size, 1 << 30))):

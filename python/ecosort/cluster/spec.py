@@ -1,4 +1,4 @@
-"""What is to be sorted, how, and where: checked once, kept in the journal as it was said."""
+"""Says what is to be sorted, how, and where: checked once, kept in the journal as it was said."""
 
 from __future__ import annotations
 
@@ -42,14 +42,16 @@ class JobSpec:
 
     @property
     def job_directory(self) -> Path:
-        """Of the journal, samples and splitters; as of `ecosort sort --resumable`. Of a bucket: in the first of `temps`."""
+        """Returns that of the journal, samples and splitters; as of `ecosort sort --resumable`. Of a bucket: in the first of
+        `temps`.
+        """
         if is_bucket(self.output):
             return Path(self.temps[0]) / (self.output.removeprefix("s3://").replace("/", ",") + ".ecosort")
         return Path(f"{self.output}.ecosort")
 
     @property
     def resume_name(self) -> str:
-        """What resume_job() is told."""
+        """Returns what resume_job() takes."""
         return str(self.job_directory) if is_bucket(self.output) else self.output
 
     @property
@@ -231,7 +233,9 @@ Stamp = tuple[int, int | str]  # size in bytes, and what changes when the input 
 
 
 def stamp_of(path: str) -> Stamp:
-    """Of an input as it is now. Raises BadInput for what is no regular file and no object, IoFailed where no server answers."""
+    """Identifies an input as it is now. Raises BadInput for what is no regular file and no object, IoFailed where no server
+    answers.
+    """
     if is_remote(path):
         version = version_of(path)
         return version.size, version.tag

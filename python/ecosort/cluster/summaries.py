@@ -1,4 +1,4 @@
-"""Summaries of parts, as valsort keeps them: 280 bytes from which `ecosort check -s part-*.sum` tells about all parts as one.
+"""Summaries of parts, as valsort keeps them: 280 bytes from which `ecosort check -s part-*.sum` judges all parts as one.
 
     | first unordered | unordered | records | duplicate keys | checksum |    128 bits each: two words, the high one first
     | first record | last record |                                           100 bytes each
@@ -25,7 +25,7 @@ def has_summaries(form: Format) -> bool:
 
 
 def summary_of(rows: int, duplicates: int, checksum: str, first: bytes, last: bytes) -> bytes:
-    """Of a part in order; `checksum` in hexadecimal digits."""
+    """Summarizes a part in order; `checksum` in hexadecimal digits."""
     counts = [word for number in (0, 0, rows, duplicates, int(checksum, 16)) for word in divmod(number, _WORD)]
     return _FORM.pack(*counts, first, last)
 

@@ -1,4 +1,4 @@
-"""The tasks of a job, which run on the nodes. A task is told everything in a JSON object and answers with one.
+"""The tasks of a job, which run on the nodes. A task gets everything in a JSON object and answers with one.
 
 A task writes only below names with the number of its attempt in them, and these appear complete: it can run twice at a time, be
 killed at any moment, and run again. It deletes nothing but what it wrote itself in vain.
@@ -73,7 +73,7 @@ def _range_words(task: Json) -> list[str]:
 
 
 def _is_gone(task: Json) -> bool:
-    """What was fetched of a remote input is not there any more."""
+    """Returns whether what was fetched of a remote input is not there any more."""
     taken = task["range"]
     return bool(taken["is_fetched"]) and _size(taken["path"]) != taken["end"]
 
@@ -135,7 +135,7 @@ def _split(task: Json) -> Json:
 
 
 def _of_inputs(line: str, task: Json) -> str:
-    """What is said of samples is so of the inputs that they are of."""
+    """Says of the inputs what is said of samples of them."""
     for sample, path in zip(task["samples"], task["inputs"], strict=True):
         line = line.replace(sample, path)
     return line
@@ -153,7 +153,7 @@ def _header_told(form: Format, splitters: Path) -> dict[str, str]:
 
 
 def _header_of(splitters: Path) -> str:
-    """The header row of a table with its end of line, in base64: the first line of its splitters tells it."""
+    """The header row of a table with its end of line, in base64: the first line of its splitters has it."""
     with splitters.open("rb") as file:
         first = file.readline()
     header = base64.b64decode(json.loads(first).get("header", "") if first else "")
@@ -225,7 +225,7 @@ def _reduce(task: Json) -> Json:
 
 
 def _filled(slices: Sequence[Json]) -> list[str]:
-    """Files with rows, and the first one if it says what stands on top of the output."""
+    """Files with rows, and the first one if it has the top of the output."""
     top_bytes = slices[0]["top_bytes"]
     first, *others = (file for one in slices for file in one["files"])
     filled = [file["path"] for file in others if file["bytes"] > top_bytes]
@@ -314,7 +314,7 @@ def _part(task: Json, form: Format, report: Report) -> Json:
 
 
 def _written(task: Json) -> tuple[str, int]:
-    """Where the part is, and its size in bytes."""
+    """Returns where the part is, and its size in bytes."""
     if task["place"]:
         return task["place"]["file"], task["place"]["bytes"]
     if task["upload"]:
@@ -343,11 +343,11 @@ def _ends(task: Json, form: Format) -> tuple[str | None, str | None]:
 
 
 def _ends_of_records(task: Json, record_size: int, slices: Sequence[Json]) -> tuple[str, str]:
-    """As they stand in the part. Raises IoFailed where they are not among those of the slices."""
+    """Returns them as the part has them. Raises IoFailed where they are not among those of the slices."""
     ends = []
     file, size = _written(task)
     offset = task["place"]["offset"] if task["place"] else 0
-    with open(file, "rb", buffering=0) as part:  # noqa: PTH123  # a name as the task was told it
+    with open(file, "rb", buffering=0) as part:  # noqa: PTH123  # a name as the task got it
         for name, at in (("first", offset), ("last", offset + size - record_size)):
             row = base64.b64encode(os.pread(part.fileno(), record_size, at)).decode()
             if row not in [one[name] for one in slices]:
@@ -387,7 +387,7 @@ def rows_in_order(form: Format, data: bytes, rows: Sequence[bytes]) -> list[byte
 
 def _size(path: str) -> int:
     try:
-        return os.stat(path).st_size  # noqa: PTH116  # a name as the task was told it
+        return os.stat(path).st_size  # noqa: PTH116  # a name as the task got it
     except FileNotFoundError:
         return -1
 
@@ -415,7 +415,7 @@ def _is_sound(task: Json, form: Format, one: Json) -> bool:
 
 
 def _reread(task: Json) -> Json:
-    """Whether a part that stands in a file of all parts is what was written there."""
+    """Rereads a part in a file of all parts, which must be what was written there."""
     copy = Path(task["output"])
     copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:

@@ -32,7 +32,7 @@ def lanes_of(spans: Sequence[TaskSpan]) -> list[tuple[str, list[TaskSpan]]]:
 
 
 def timeline_svg(report: ClusterReport) -> str:
-    """Self-contained; a title on each bar tells its task, seconds and bytes."""
+    """Self-contained; a title on each bar names its task, seconds and bytes."""
     lanes = lanes_of(report.spans)
     begin = min(span.begin_s for span in report.spans)
     scale = (_WIDTH - _LEFT - 10) / max(report.wall_s, 1e-9)

@@ -1,4 +1,4 @@
-// Which places are trusted: owners, modes, sticky directories and symbolic links on the way.
+// Trusts places by owners, modes, sticky directories and symbolic links on the way.
 #include "base/trusted_place.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What people are told of a job's progress: never backwards, never wider than the terminal.
+// People read of a job's progress: never backwards, never wider than the terminal.
 #include "cli/progress_text.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(JobPace, PercentNeverGoesBackwards) {
   EXPECT_EQ(pace.percent(), 100);
 }
 
-// Reading is faster than merging: what a merge takes shows in the merge. One estimate is told, so that in the last phase the job
+// Reading is faster than merging: what a merge takes shows in the merge. One estimate is shown, so that in the last phase the job
 // and the phase end at the same time.
 TEST(JobPace, TimeLeftFollowsThePaceOfThePhase) {
   JobPace pace;

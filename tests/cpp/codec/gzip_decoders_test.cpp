@@ -72,7 +72,7 @@ Bytes gzip(Bytes text, int level = 6, int strategy = Z_DEFAULT_STRATEGY, Header 
   return packed;
 }
 
-// The plain bytes, or nothing where the decoder refuses: then `why` tells what it threw.
+// The plain bytes, or nothing where the decoder refuses: then `why` says what it threw.
 struct Outcome {
   std::optional<Bytes> plain;
   bool is_truncated = false;

@@ -33,7 +33,7 @@ using io::StoreEvent;
 
 const std::string job_directory = job_file + ".ecosort";
 
-// What may stand under the name in the end, besides the untouched original.
+// The final name may have this, besides the untouched original.
 struct Wanted {
   const SmallJob* job;
   std::string input, sorted;
@@ -90,7 +90,7 @@ Outcome cut_within(const Recorded& recorded, const Wanted& wanted, const std::ve
                         judge_for(recorded, wanted));
 }
 
-// Whether anybody notices that only these events reached the disk.
+// Returns whether anybody notices that only these events reached the disk.
 bool is_noticed(const Recorded& recorded, const Wanted& wanted, const std::function<bool(std::size_t)>& keeps) {
   return is_found_out({.initial = recorded.initial, .log = recorded.log, .keeps = keeps, .from = recorded.resumed_at},
                       judge_for(recorded, wanted));
@@ -203,7 +203,7 @@ TEST(InPlaceCrashTwice, NorWhenTheJobIsAbandoned) {
   EXPECT_GE(all.images, 300U);
 }
 
-// What a crash left of a resumption can be given up, too.
+// A resumption that a crash ended can be abandoned, too.
 TEST(InPlaceCrashTwice, NorWhenAResumptionThatFailedIsAbandoned) {
   std::uint64_t abandoned = 0;
   for (const SmallJob& job : small_jobs()) {
@@ -259,7 +259,7 @@ TEST(InPlaceCrash, EveryCallThatMakesAnAbandonedJobDurableIsNeeded) {
   Wanted wanted(job);
   wanted.may_be_unsorted = true;
   const Recorded whole = record(job, 9);
-  // What a cut leaves is durable, so that there is nothing in these for the first syncs: EveryCallOfAResumptionIsNeededToo.
+  // A cut leaves only what is durable, so that there is nothing in these for the first syncs: EveryCallOfAResumptionIsNeededToo.
   const std::set<std::string> needless{"", "journal 1", "journal 2", job_directory + " 1", "/disk 1"};
   std::size_t mutants = 0;
   for (const std::size_t share : {4U, 7U}) {  // tenths: one of the first phase, one of the second
@@ -326,7 +326,7 @@ TEST(InPlaceCrash, EveryCallThatMakesSomethingDurableIsNeeded) {
   std::printf("%zu of %zu mutants looked for\n", sites.size() - 1, known.size() - 1);
 }
 
-// The same for what a resumption syncs before it continues.
+// A resumption syncs before it continues, and needs each of these calls.
 TEST(InPlaceCrash, EveryCallOfAResumptionIsNeededToo) {
   const io::Effect failed{.kind = io::Effect::Kind::error, .number = EIO};
   const SmallJob& job = small_jobs().front();

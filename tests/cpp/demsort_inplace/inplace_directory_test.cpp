@@ -45,7 +45,7 @@ TEST(JobDirectory, OneThatIsGoneIsNotLocked) {
   EXPECT_FALSE(lock_directory(place.storage, place.paths));
 }
 
-// Whoever moves it away while a job has it must find nothing changed in what stands there now.
+// A user who moves it away while a job has it must find nothing changed in what is there now.
 TEST(JobDirectory, AnotherOneUnderItsNameIsLeftAlone) {
   Place place;
   const io::FilePtr held = lock_directory(place.storage, place.paths);

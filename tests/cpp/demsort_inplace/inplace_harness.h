@@ -1,4 +1,4 @@
-// What the tests of the in-place sort share: small jobs on a disk in memory, and what must come of them.
+// The tests of the in-place sort share small jobs on a disk in memory, and what must come of them.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ struct SmallJob {
   bool describes_runs = true;
 
   [[nodiscard]] JobHeader header() const;
-  // What the job may take on the disk: a store with no more suffices.
+  // Returns what the job may take on the disk: a store with no more suffices.
   [[nodiscard]] std::uint64_t bound_bytes() const { return header().layout.total_bytes() + Journal::size_bytes(header()); }
   [[nodiscard]] std::string input() const { return engine::make_records(format, keys, records); }
   [[nodiscard]] std::string sorted() const { return engine::sorted_copy(format, input()); }
@@ -74,10 +74,10 @@ struct MemoryMachine {
   Machine machine;
 };
 
-// Whether the disk holds FILE with these contents and nothing else.
+// Returns whether the disk holds FILE with these contents and nothing else.
 [[nodiscard]] bool holds_only(const io::DiskImage& image, const std::string& contents);
-// Of the runs that the journal of the file's job has, one whose file is there and does not say what the journal says; else empty.
-// What follows a cut may be relied on: a run is described as long as there is anything of it.
+// Returns one of the runs that the journal of the file's job has, whose file is there and does not say what the journal says;
+// else empty. That may be relied on after a cut: a run is described as long as there is anything of it.
 [[nodiscard]] std::string undescribed_run(const io::DiskImage& image, const std::string& file, const JournalContents& contents);
 
 [[nodiscard]] std::string text_of(const io::PagedBytes& contents);

@@ -150,7 +150,7 @@ TEST(InPlaceJournal, WhoOpensItGoesOnWhereItEnded) {
   expect_same(*reopen(third.bytes())->state, state_at(4, 2, State::Kind::merged));
 }
 
-// Whatever a crash makes of the block that was being written last, the records before it hold.
+// The records before the block that was being written last hold, whatever a crash makes of it.
 TEST(InPlaceJournal, ATornLastRecordCountsAsNeverWritten) {
   const JobHeader header = header_of(3);
   Bench bench;
@@ -195,7 +195,7 @@ TEST(InPlaceJournal, WithoutAValidHeaderThereIsNoJob) {
   }
 }
 
-// Whoever made such a job can end it, this version cannot: its states stand elsewhere.
+// The program that began such a job can end it, this version cannot: its states are elsewhere.
 TEST(InPlaceJournal, AnOlderFormatIsRefusedWithWhatToDo) {
   Bench bench;
   bench.create(header_of(2));
@@ -289,7 +289,7 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
   EXPECT_EQ(contents->state->lines->dropped, last.lines->dropped);
 }
 
-// As a program of format 9 wrote it: words where the request is now, and their rules and salt behind the first row.
+// A program of format 9 wrote it so: words where the request is now, and their rules and salt behind the first row.
 TEST(InPlaceJournal, AJobThatAnOlderProgramBeganHasItsWords) {
   JobHeader header{.job = 79, .kind = JobHeader::Kind::resumable_lines};
   header.layout.unit = page_bytes;

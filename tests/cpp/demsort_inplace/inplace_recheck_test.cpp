@@ -1,4 +1,4 @@
-// What a crash left, and what happens to it before somebody resumes: bytes that change, space that comes free late.
+// Bytes change and space comes free late after a crash, before somebody resumes.
 #include <gmock/gmock.h>
 
 #include <cerrno>
@@ -36,7 +36,7 @@ std::uint64_t merged_bytes(const io::DiskImage& image, const SmallJob& job) {
 
 }  // namespace
 
-// A byte that changes in what the output holds already is in no run any more: the journal's sums tell before more is given up.
+// A byte that changes in what the output holds already is in no run any more: the journal's sums show it before more is given up.
 TEST(InPlaceRecheck, AChangedByteInTheOutputEndsItBeforeAnythingIsCutOff) {
   const SmallJob& job = small_jobs().front();
   const io::DiskImage interrupted = interrupted_in_merge(job);

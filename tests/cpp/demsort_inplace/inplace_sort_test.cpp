@@ -138,7 +138,7 @@ TEST(InPlaceSort, EveryFailureLeavesAJobThatCanBeResumed) {
   }
 }
 
-// Of a job and of its resumption.
+// Sweeps a job and its resumption.
 TEST(InPlaceSort, ASyncThatFailedOnceIsNeverTakenForDurable) {
   Watchdog watchdog("an in-place job under a failing sync");
   const SmallJob& job = small_jobs().front();
@@ -293,7 +293,7 @@ TEST(InPlaceSort, ADamagedJournalDestroysNothing) {
   EXPECT_GE(refused, 4U);
 }
 
-// Whoever appends a record while the job is planned, or to the file that is being sorted, must not find it gone.
+// A record that somebody appends while the job is planned, or to the file that is being sorted, must not be gone.
 TEST(InPlaceSort, AnAppendedRecordIsNeverCutOff) {
   const SmallJob& job = small_jobs().front();
   const std::string more(job.format.record_size, 'x');

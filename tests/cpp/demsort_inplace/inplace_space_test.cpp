@@ -151,7 +151,7 @@ TEST(InPlaceSpace, TheRecommendedSpaceIsEnoughAndCheckpointsAreRare) {
   }
 }
 
-// What does not give up its space has to be there besides.
+// Space that is not given up has to be there besides.
 TEST(InPlaceSpace, AnInputThatStaysAndRunsThatDoNotGiveWayNeedTheirSpace) {
   const planner::Wanted asked = wanted(1'000 * MB, 64 * MiB);
   const SpacePlan least = *choose_space(asked, 0, {Mode::in_place}).least;

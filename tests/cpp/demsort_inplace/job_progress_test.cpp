@@ -1,4 +1,4 @@
-// How far a job says it is: within 5 points of the bytes that are done, at every moment, whatever its kind is and wherever it was
+// A job says how far it is: within 5 points of the bytes that are done, at every moment, whatever its kind is and wherever it was
 // interrupted before.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using io::Effect;
 using io::FaultPoint;
 using io::Role;
 
-// What a job said, and what had been moved by then.
+// Compares what a job said with what had been moved by then.
 struct Moment {
   engine::Progress::Reading said;
   std::uint64_t moved = 0;
@@ -55,8 +55,8 @@ class WatchingQueue : public io::Queue {
   std::vector<Moment> moments;
 
  private:
-  // What is read and written; where that was read from runs, twice what is written: what else is read of runs (the keys of a
-  // forecast), and of the unit that the output ends in, is none of the job's bytes.
+  // Weighs what is read and written; where that was read from runs, twice what is written: what else is read of runs (the keys of
+  // a forecast), and of the unit that the output ends in, is none of the job's bytes.
   std::uint64_t weight_of(const io::Request& request) const {
     const Role role = request.file->role();
     const Phase phase = read_().phase;
@@ -220,7 +220,7 @@ bool has_phase(const std::vector<Moment>& moments, Phase phase) {
   return std::ranges::any_of(moments, [&](const Moment& moment) { return moment.said.phase == phase; });
 }
 
-// What was left is taken on in one way or the other.
+// Resumes or abandons what was left.
 template <class Kind>
 void take_on(const io::DiskImage& left, bool abandons, const std::string& what) {
   typename Kind::Disk disk(left, {.records_events = false});

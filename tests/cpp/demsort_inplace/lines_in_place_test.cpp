@@ -332,7 +332,7 @@ std::uint64_t runs_of(const std::string& text) {
 
 }  // namespace
 
-// Whatever the lines are like, and however their kinds follow each other.
+// The bound holds for all lines, however their kinds follow each other.
 TEST(LinesInPlace, ThereAreNeverMoreRunsThanAreCounted) {
   const std::string empty = "\n", word = "seven77\n", longer = std::string(7'000, 'l') + '\n',
                     longest = std::string(31'000, 'L') + '\n';

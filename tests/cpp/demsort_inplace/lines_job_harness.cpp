@@ -66,7 +66,7 @@ std::string text_of_csv(std::uint64_t seed, std::size_t rows, std::uint64_t most
   return text;
 }
 
-// As a spreadsheet writes it, with a first line that names the delimiter.
+// Writes it as a spreadsheet does, with a first line that names the delimiter.
 std::string with_semicolons(std::string text) {
   std::ranges::replace(text, ',', ';');
   return "sep=;\n" + text;
@@ -90,7 +90,7 @@ std::string text_of_jsonl(std::uint64_t seed, std::size_t rows, std::uint64_t mo
   return text;
 }
 
-// What the journal keeps in the place of a request: the words of a command, then the size of the run buffers.
+// Returns what the journal keeps in the place of a request: the words of a command, then the size of the run buffers.
 std::string settings_of(const SmallLines& sort) {
   std::string settings;
   for (const std::string& word : sort.words) settings += word + '\0';
@@ -164,7 +164,7 @@ std::string SmallLines::top() const {
   return first + take_top(*terms.format, rows);
 }
 
-// Of rows that are equal the first one stays first; with -u it stays alone.
+// Keeps the first one of equal rows first; with -u it is the only one.
 std::string SmallLines::sorted() const {
   const lines::LinesJob terms = job();
   rows::RowFormat& order = *terms.format;

@@ -1,4 +1,4 @@
-// What the tests of resumable sorts of lines share: small sorts of a few files on a disk in memory, and what must come of them.
+// The tests of resumable sorts of lines share small sorts of a few files on a disk in memory, and what must come of them.
 #pragma once
 
 #include <atomic>
@@ -23,9 +23,9 @@ struct SmallLines {
   std::uint64_t interval_bytes = std::uint64_t{12} * 1024;
   std::uint64_t most_merged = 100;
   std::uint64_t run_places = 2;  // the journal grows by so many
-  bool has_previous = false;     // something stands under the output's name before
+  bool has_previous = false;     // the output's name is taken before
   bool reread = false;
-  bool in_place = false;  // the only input stands under the output's name
+  bool in_place = false;  // the only input has the output's name
   std::uint64_t block_bytes = 4096;
   std::string compress = "none";
 
@@ -33,7 +33,7 @@ struct SmallLines {
   [[nodiscard]] std::string sorted() const;
   [[nodiscard]] std::string previous() const { return in_place ? inputs.front() : has_previous ? "what was there before" : ""; }
   [[nodiscard]] io::DiskImage disk() const;
-  // The disk holds the inputs as they were, under the output's name this text (empty: nothing stands there), and nothing else.
+  // The disk holds the inputs as they were, under the output's name this text (empty: nothing), and nothing else.
   [[nodiscard]] bool holds_only(const io::DiskImage& image, const std::string& output) const;
   // Likewise when the job was given up: in place all lines in any order, in as many bytes.
   [[nodiscard]] bool holds_given_up(const io::DiskImage& image) const;
@@ -48,7 +48,7 @@ struct SmallLines {
 // CSV whose quotes hold newlines, with headers and marks; JSON lines with a mark and blank lines; runs that are packed.
 [[nodiscard]] const std::vector<SmallLines>& small_lines();
 
-// Of lines in place: plain ones without a last end; keys; lines longer than a block; one run; one line; very short ones.
+// Returns lines in place: plain ones without a last end; keys; lines longer than a block; one run; one line; very short ones.
 // `most_merged` is the number of their runs.
 [[nodiscard]] const std::vector<SmallLines>& small_lines_in_place();
 

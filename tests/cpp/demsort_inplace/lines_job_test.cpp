@@ -67,7 +67,7 @@ TEST(LinesJob, ASyncThatFailedOnceIsNeverTakenForDurable) {
   for (const SmallLines& sort : {small_lines().front(), named("csv")}) fail_syncs_in_turn<LinesDisk>(sort, 6);
 }
 
-// Where all runs were durable, none is formed again; where some were, only the others, from where the last one ends.
+// No run is formed again where all were durable; where some were, only the others, from where the last one ends.
 
 TEST(LinesJob, WhatTheJournalHasIsNotDoneAgain) {
   const SmallLines& sort = small_lines().front();
@@ -135,7 +135,7 @@ TEST(LinesJob, AResumptionTellsTheHeaderThatEarlierRunsHold) {
   EXPECT_NE(told, report.notices.end());
 }
 
-// A byte that changes in what the output holds already: the journal's sums tell, and nothing is changed.
+// A byte that changes in what the output holds already: the journal's sums show it, and nothing is changed.
 TEST(LinesJob, AChangedByteInTheOutputEndsTheResumption) {
   for (const SmallLines& sort : {small_lines()[0], small_lines()[1]}) {
     Broken broken(sort, Role::journal, FaultPoint::sync, 4 + run_records(sort));
@@ -241,7 +241,7 @@ TEST(LinesJob, AnInputThatIsGoneIsMissedOnlyWhileRunsAreFormed) {
     remove_input<LinesDisk>(sort, lines_input(0), run_records(sort) + 4);
 }
 
-// When it begins, or when it is resumed: with runs or without.
+// The input is refused when it begins, or when it is resumed: with runs or without.
 TEST(LinesJob, ARefusedInputLeavesWhatWasThereBefore) {
   struct Case {
     const char *sort, *wrong_rows;
@@ -261,7 +261,7 @@ TEST(LinesJob, ARefusedInputLeavesWhatWasThereBefore) {
   }
 }
 
-// Where it cannot be removed either, whoever abandons it later does that.
+// A later abandon removes it where it cannot be removed now.
 TEST(LinesJob, ARefusedInputIsToldAlsoWhereTheJobCannotBeRemoved) {
   SmallLines sort = named("csv_unique");
   sort.inputs.back() += "1,2,3,4,5\n";

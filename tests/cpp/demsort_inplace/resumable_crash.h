@@ -33,7 +33,7 @@ using io::FaultPoint;
 using io::Role;
 using io::StoreEvent;
 
-// What is done for good.
+// Says what is done for good.
 struct Progress {
   bool is_complete = false;
   std::uint64_t runs = 0, merged = 0;
@@ -120,7 +120,7 @@ std::function<std::uint64_t(std::size_t)> epochs_of(const Recorded<Sort>& record
   };
 }
 
-// What is durable for certain after each event: what a cut leaves that loses everything it may.
+// Notes what is durable for certain after each event: what a cut leaves that loses everything it may.
 template <class Disk, class Sort>
 void note_promises(Recorded<Sort>& recorded) {
   io::CrashModel model(recorded.initial);

@@ -1,5 +1,6 @@
-// What must hold of resumable sorts of any kind when something fails on the way, for the tests of each kind (resumable_crash.h
-// has the power cuts). A Sort says what is on the disk before and after; a Disk has a machine that works on it.
+// Resumable sorts of any kind must keep these promises when something fails on the way, for the tests of each kind
+// (resumable_crash.h has the power cuts). A Sort says what is on the disk before and after; a Disk has a machine that works on
+// it.
 #pragma once
 
 #include <fmt/format.h>
@@ -104,7 +105,7 @@ void fail_everywhere(const std::vector<Sort>& sorts) {
   }
 }
 
-// Of a sort and of its resumption; the latter has at least so many.
+// Sweeps a sort and its resumption; the latter has at least so many.
 template <class Disk, class Sort>
 void fail_syncs_in_turn(const Sort& sort, std::size_t least_of_resumption) {
   Watchdog watchdog("a resumable sort under a failing sync");
@@ -116,7 +117,7 @@ void fail_syncs_in_turn(const Sort& sort, std::size_t least_of_resumption) {
   fail_each_sync<Disk>(watchdog, "resume", broken.disk.store.snapshot(), least_of_resumption, resume, end);
 }
 
-// What the drive lost or changed of the output shows when it is read back, and the output does not get its name.
+// The drive lost or changed something of the output: that shows when it is read back, and the output does not get its name.
 template <class Disk, class Sort>
 void lose_writes_of_output(const Sort& sort) {
   ASSERT_TRUE(sort.reread);

@@ -1,4 +1,4 @@
-// What the tests of the resumable sort share: small sorts of two files on a disk in memory, and what must come of them.
+// The tests of the resumable sort share small sorts of two files on a disk in memory, and what must come of them.
 #pragma once
 
 #include <memory>
@@ -16,13 +16,13 @@ inline const std::string sort_directory = sort_output + ".ecosort";
 struct SmallSort {
   SmallJob job;
   bool keeps_runs = false;
-  bool has_previous = false;  // something stands under the output's name before
+  bool has_previous = false;  // the output's name is taken before
   bool reread = false;
   const char* compress = "none";
 
   [[nodiscard]] io::DiskImage disk() const;
   [[nodiscard]] JobHeader header() const;  // without inputs
-  // The disk holds the inputs as they were, under the output's name this text (empty: nothing stands there), and nothing else.
+  // The disk holds the inputs as they were, under the output's name this text (empty: nothing), and nothing else.
   [[nodiscard]] bool holds_only(const io::DiskImage& image, const std::string& output) const;
   // Likewise when the job was given up.
   [[nodiscard]] bool holds_given_up(const io::DiskImage& image) const { return holds_only(image, previous()); }

@@ -79,7 +79,7 @@ TEST(ResumableSort, EveryFailureLeavesAJobThatCanBeResumedOrNothing) {
 
 TEST(ResumableSort, ASyncThatFailedOnceIsNeverTakenForDurable) { fail_syncs_in_turn<SortDisk>(small_sorts().front(), 8); }
 
-// Where all runs were durable, none is formed again; where some were, only the others.
+// No run is formed again where all were durable; where some were, only the others.
 
 TEST(ResumableSort, WhatTheJournalHasIsNotDoneAgain) {
   const SmallSort sort = small_sorts().front();
@@ -115,7 +115,7 @@ TEST(ResumableSort, CanBeInterruptedAgainAndAgainAndResumedWithMoreMemory) {
   EXPECT_TRUE(sort.holds_only(disk.store.snapshot(), sort.job.sorted()));
 }
 
-// A byte that changes in what the output holds already: the journal's sums tell, and nothing is cut off.
+// A byte that changes in what the output holds already: the journal's sums show it, and nothing is cut off.
 TEST(ResumableSort, AChangedByteInTheOutputEndsItBeforeAnythingIsCutOff) {
   for (const bool keeps_runs : {false, true}) {
     SmallSort sort = small_sorts().front();
@@ -164,7 +164,7 @@ TEST(ResumableSort, ADamagedRunEndsItAndTheOutputIsNotTouched) {
   }
 }
 
-// Of its head, of its blocks, of their table.
+// Damages its head, its blocks, their table.
 TEST(ResumableSort, ADamagedRunThatIsPackedEndsItAndTheOutputIsNotTouched) {
   const SmallSort sort = small_sorts().back();
   ASSERT_TRUE(sort.header().layout.packs);
@@ -237,7 +237,7 @@ TEST(ResumableSort, LeavesNothingWhereRemovedFilesStayWhileTheyAreOpen) {
   }
 }
 
-// What somebody else has open stays for the moment. That is told, and `resume` removes it later.
+// A file that somebody else has open stays for the moment. A notice says so, and `resume` removes it later.
 TEST(ResumableSort, TellsOfARemovedFileThatSomebodyElseHasOpen) {
   const SmallSort sort = small_sorts().front();
   SortDisk disk(sort.disk(), {.hides_removed = true, .records_events = false});

@@ -25,7 +25,7 @@ using ::testing::IsEmpty;
 
 constexpr std::size_t block = 4096;
 
-// As in a container: from here on this process gets `error_number` instead of an io_uring.
+// The sandbox acts like a container: from here on this process gets `error_number` instead of an io_uring.
 void refuse_io_uring(int error_number) {
   const unsigned refuse = SECCOMP_RET_ERRNO | static_cast<unsigned>(error_number);
   sock_filter program[] = {
@@ -38,7 +38,7 @@ void refuse_io_uring(int error_number) {
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) ::_exit(99);
 }
 
-// Writes and reads a block; the process ends with 0 if that worked and `text` is told on stderr.
+// Writes and reads a block; the process ends with 0 if that worked and `text` is printed on stderr.
 [[noreturn]] void move_a_block_and_exit(Queue& queue, const std::string& text) {
   PosixStorage storage;
   const TempDirectory directory;

@@ -1,4 +1,4 @@
-// A program beside us: how its end is told, and that nothing of it is left.
+// A program runs beside us: its end is reported, and nothing of it is left.
 #include "io/child_process.h"
 
 #include <fcntl.h>
@@ -91,7 +91,7 @@ TEST(ChildProcess, HasTheUsualSignalsWhateverIsIgnoredHere) {
 }
 
 TEST(ChildProcess, TellsWhyAProgramCannotBeRun) {
-  if (std::getenv("ECOSORT_EMULATOR") != nullptr) GTEST_SKIP() << "qemu-user has no vfork that tells";
+  if (std::getenv("ECOSORT_EMULATOR") != nullptr) GTEST_SKIP() << "qemu-user has no vfork that reports failures";
   const Pipe pipe;
   const std::vector<std::pair<std::string, int>> wrong = {
       {"no-such-program-anywhere", ENOENT}, {"/etc/passwd", EACCES}, {"", ENOENT}};

@@ -263,7 +263,7 @@ TEST(Reactor, ARequestThatIsInterruptedForEverEndsWithAnError) {
   EXPECT_THAT(writing.line, ::testing::HasSubstr("/disk/file"));
 }
 
-// Whatever a queue makes of it: the rest of a write, sent once more, would come after what was written behind it.
+// The rest of a write, sent once more, would come after what was written behind it, whatever a queue makes of it.
 TEST(Reactor, AWriteOnAStreamIsNeverTriedAgain) {
   for (const char* faults :
        {"output:write:1:short=100", "output:write:1:zero", "output:write:1:EINTR", "output:write:1:EAGAIN"}) {

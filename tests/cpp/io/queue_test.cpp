@@ -121,7 +121,7 @@ class QueueTest : public ::testing::TestWithParam<Backing> {
   Bench bench;
 };
 
-// What only real backends have: streams and devices.
+// Only real backends have streams and devices.
 class StreamQueueTest : public QueueTest {
  protected:
   void SetUp() override {

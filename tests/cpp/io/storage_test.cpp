@@ -399,7 +399,7 @@ TEST(TemporaryName, WhatADeadRunLeftIsFoundAndWhatALivingOneHoldsIsNot) {
   EXPECT_THAT(abandoned_temporaries(directory.path()), ElementsAre(left));
 }
 
-// Where few files may be open, an input is opened again by its name: the file that has it by then need not be the same.
+// An input is opened again by its name where few files may be open: the file that has it by then need not be the same.
 TEST(ReopenedFilesTest, AnInputThatWasReplacedIsNotTakenForTheOneThatWasOpened) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);

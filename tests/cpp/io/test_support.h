@@ -1,4 +1,4 @@
-// What the tests of ecosort/io share: directories that vanish, small files, memory with a given alignment.
+// The tests of ecosort/io share directories that vanish, small files, memory with a given alignment.
 #pragma once
 
 #include <fcntl.h>

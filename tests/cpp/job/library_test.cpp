@@ -60,7 +60,7 @@ class LibraryTest : public testing::Test {
     request.means.threads = 2;
     return request;
   }
-  // The same for C.
+  // Makes the same for C.
   [[nodiscard]] ecosort_request* request_in_c(const char* members) const {
     ecosort_error* error = nullptr;
     const std::string json = std::string(R"({"schema": "ecosort.request/1", "records": {"record_size": 8}, )") + members + "}";

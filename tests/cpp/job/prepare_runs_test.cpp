@@ -1,5 +1,5 @@
-// Runs that somebody made on purpose: whatever stands in their blocks, behind checksums that are right, is no more believed than
-// the contents of any file.
+// Runs that somebody made on purpose: whatever is in their blocks, behind checksums that are right, is no more believed than the
+// contents of any file.
 #include "job/prepare_runs.h"
 
 #include <gmock/gmock.h>
@@ -74,7 +74,7 @@ class PrepareRuns : public testing::Test {
     return path;
   }
 
-  // What the merge of these runs gives; or the line of its error.
+  // Returns what the merge of these runs gives; or the line of its error.
   [[nodiscard]] std::string merged(const std::vector<std::string>& paths) const {
     const std::string out = place_ / "out";
     try {
@@ -134,7 +134,7 @@ TEST_F(PrepareRuns, RowsThatAreOthersThanDescribedAreRefused) {
   EXPECT_THAT(merged({write(d, text)}), HasSubstr("verification failed"));
 }
 
-// What is said of the longest row is a hint to no one who only reads.
+// The stated length of the longest row is a hint that a mere reader does not need.
 TEST_F(PrepareRuns, ALengthThatIsWrongDoesNoHarm) {
   std::string text;
   for (const char c : std::string("abcdefghij")) text += std::string(20'000, c) + '\n';

@@ -1,4 +1,4 @@
-// What the machine allows, read from trees that look like the kernel's.
+// Reads what the machine allows from trees that look like the kernel's.
 #include "plan/machine.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// How large runs are whose blocks are packed: by doublings of the records, in whole pages.
+// Computes how large runs are whose blocks are packed: by doublings of the records, in whole pages.
 #include "plan/packed_size.h"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ TEST(PackedSizeTest, BeyondTheLastLengthTheLastThreeCount) {
   EXPECT_EQ(size.run_bytes(block, 4800), 8U * 16'384);
 }
 
-// What is to be made whole pages are the blocks of the longer run, not those of the sample.
+// The blocks of the longer run become whole pages, not those of the sample.
 TEST(PackedSizeTest, PagesAreCountedAtTheEnd) {
   PackedSize size = of_run(300, {19'700});
   size.add(600, {20'000});

@@ -1,4 +1,4 @@
-// How a partition divides its memory.
+// Checks how a partition divides its memory.
 #include "plan/partition_plan.h"
 
 #include <gtest/gtest.h>

@@ -206,7 +206,7 @@ TEST(PredictTest, ASortInMemoryHasFactorsOfItsOwn) {
   EXPECT_DOUBLE_EQ(predict(small_plan(), profile).prediction.value().seconds, as_stored);
 }
 
-// Of 800 records in two runs, of which half of the bytes are left in blocks of one page.
+// Plans 800 records in two runs, of which half of the bytes are left in blocks of one page.
 Plan packed_plan() {
   Plan plan = small_plan();
   plan.run_block = {.bytes = 8192, .records = 80};

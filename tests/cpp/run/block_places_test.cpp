@@ -1,4 +1,4 @@
-// Where the blocks of a packed run lie: the table comes back, and nothing that was changed, foreign or impossible is taken for
+// The table of the places of a packed run's blocks comes back, and nothing that was changed, foreign or impossible is taken for
 // it.
 #include "run/block_places.h"
 
@@ -19,7 +19,7 @@ std::optional<std::vector<std::uint32_t>> decoded(const std::vector<std::byte>& 
   return decode_places(bytes, ends.size(), block_bytes, ends.back() * page_bytes, of_seed);
 }
 
-// With a checksum that is right for what stands there.
+// With a checksum that is right for what is there.
 std::vector<std::byte> table_of(const std::vector<std::uint32_t>& any) { return encode_places(any, seed); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which codec pays: by drives, processors, and what it makes of the first block.
+// A codec pays or not: by drives, processors, and what it makes of the first block.
 #include "run/codec_choice.h"
 
 #include <gtest/gtest.h>

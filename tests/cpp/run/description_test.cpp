@@ -1,4 +1,4 @@
-// What a run says of itself: it comes back, and nothing that was changed, foreign or cut off is taken for it.
+// The description of a run comes back, and nothing that was changed, foreign or cut off is taken for it.
 #include "run/description.h"
 
 #include <gmock/gmock.h>
@@ -59,7 +59,7 @@ void put(std::vector<std::byte>& bytes, std::size_t at, std::uint64_t value) {
   std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
-// With a checksum that is right for what stands there.
+// With a checksum that is right for what is there.
 void seal(std::vector<std::byte>& bytes) {
   const std::size_t checked = number_at(bytes, size_at) - checksum_bytes;
   put(bytes, checked, records::block_checksum(bytes.data(), checked, number_at(bytes, 0)));
@@ -188,7 +188,7 @@ TEST(Description, SaysWherePackedBlocksLie) {
   Description told = back(d).value();
   EXPECT_EQ(told.codec, codec::BlockCodec::lz4);
   EXPECT_EQ(told.stored_bytes, d.stored_bytes);
-  EXPECT_TRUE(told.ends.empty()) << "they stand behind the blocks";
+  EXPECT_TRUE(told.ends.empty()) << "they are behind the blocks";
   const std::vector<std::byte> table = encode_places(d.ends, run_seed(d.job, d.run));
   take_places(told, "run", table);
   EXPECT_EQ(told.ends, d.ends);

@@ -1,4 +1,4 @@
-// What decides an order comes back from the description of a run as it was.
+// An order comes back from the description of a run as it was.
 #include "run/order_bytes.h"
 
 #include <gtest/gtest.h>

@@ -65,7 +65,7 @@ TEST_P(PackedBlock, ComesBackWithWhatItHeld) {
   }
 }
 
-// As the blocks of one read lie: packed ones at the end, each of which goes to its place in front, or to where others of them
+// The blocks of one read lie so: packed ones at the end, each of which goes to its place in front, or to where others of them
 // were.
 TEST_P(PackedBlock, IsPackedAndUnpackedFromOnePlaceToAnotherThatOverlaps) {
   const BlockContents contents{used(30000), 0};
@@ -104,7 +104,7 @@ TEST_P(PackedBlock, NoticesEveryByteThatChanged) {
   }
 }
 
-// The checksum is right, as whoever made the block would make it: every field of the head takes hostile values.
+// The checksum is right, as a forger of the block would make it: every field of the head takes hostile values.
 TEST_P(PackedBlock, HostileHeadsStayWithinTheBlock) {
   std::vector<std::byte> good = text();
   const std::size_t stored = pack(good, {30000, 10});
@@ -123,7 +123,7 @@ TEST_P(PackedBlock, HostileHeadsStayWithinTheBlock) {
       std::memcpy(block.data() + field, &value, sizeof value);
       const auto contents = coder_.unpack(block.data(), stored, block.data());
       EXPECT_TRUE(is_untouched_behind(block));
-      // Bytes of columns that are taken for records as they are: of the right size, and nonsense, which the order would tell.
+      // Bytes of columns that are taken for records as they are: of the right size, and nonsense, which the order would show.
       const bool may_differ = field == 12 ? value <= 30000 : value == before || (field == 20 && value == 0);
       EXPECT_EQ(contents.has_value(), may_differ) << "field " << field << " value " << value;
     }

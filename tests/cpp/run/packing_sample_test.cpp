@@ -49,7 +49,7 @@ planner::Plan plan_of(const records::RecordFormat& format, const std::string& co
   return plan;
 }
 
-// What a sorted run of these records takes on the drive.
+// Returns what a sorted run of these records takes on the drive.
 std::uint64_t stored_bytes(const planner::Plan& plan, const PackTerms& terms, const std::vector<std::byte>& data) {
   const records::Encoder encoder(plan.wanted.format);
   const std::uint64_t size = encoder.record_size(), count = data.size() / size;
@@ -71,7 +71,7 @@ std::uint64_t stored_bytes(const planner::Plan& plan, const PackTerms& terms, co
   return stored;
 }
 
-// Of what is chosen where it was asked for. Stretches are so many times shorter than the run that they are to tell of.
+// Checks what is chosen where it was asked for. Stretches are so many times shorter than the run that they predict.
 void expect_close(planner::Plan plan, const Generate& generate, std::uint64_t run_records, std::uint64_t shorter,
                   double tolerance) {
   plan.formation.run_records = run_records;
@@ -102,7 +102,7 @@ TEST(PackingSampleTest, ShorterStretchesTellOfLongerRuns) {
   }
 }
 
-// As where runs are merged again: the stretches are as long as what they become.
+// The stretches are as long as what they become where runs are merged again.
 TEST(PackingSampleTest, LongerStretchesTellOfShorterRuns) {
   planner::Plan plan = plan_of(benchmark, "lz4");
   plan.formation.run_records = 20'000;

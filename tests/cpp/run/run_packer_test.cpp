@@ -1,4 +1,4 @@
-// What codec a run gets, by the block that it begins with, and how often codecs are tried to know it.
+// A run gets its codec by the block that it begins with; codecs are tried only so often to know it.
 #include "run/run_packer.h"
 
 #include <gtest/gtest.h>

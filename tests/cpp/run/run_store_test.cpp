@@ -1,4 +1,4 @@
-// Where runs and the output go: the run store and write behind, on a disk in memory.
+// Tests where runs and the output go: the run store and write behind, on a disk in memory.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -166,7 +166,7 @@ TEST(RunStore, AReleaseIsOneHoleInEachDirectory) {
     bench.run(store.read(run, until, rest.data(), rest.size()));
     for (std::uint64_t g = until; g < 400; ++g) EXPECT_NO_THROW(store.check(store.run(run), g, rest.data() + (g - until) * 4096));
   }
-  // Where the file system's blocks are larger than a run block, each is freed by the hole that reaches its end.
+  // Each run block is freed by the hole that reaches its end where the file system's blocks are larger.
   for (const io::TraceEvent& request : bench.requests) {
     if (request.operation != io::Operation::release) continue;
     EXPECT_EQ(request.offset % (64 * KiB), 0U);

@@ -19,7 +19,7 @@ Bytes made_by_the_generator(std::uint64_t first, std::size_t count) {
   return bytes;
 }
 
-// What a sort writes: records of any order, in order, zeros, other bytes; from any place on.
+// Writes what a sort writes: records of any order, in order, zeros, other bytes; from any place on.
 void fill(Random& random, std::span<std::byte> bytes) {
   for (std::size_t at = 0; at < bytes.size();) {
     const std::size_t part = std::min<std::size_t>(1 + random.below(random.below(3) == 0 ? 200'000 : 700), bytes.size() - at);

@@ -1,4 +1,5 @@
-// What can fail in a job that was run once without a fault, one thing after the other: every (role, operation) that was seen.
+// Makes everything fail in a job that was run once without a fault, one thing after the other: every (role, operation) that was
+// seen.
 //
 // In a soak each n-th of them with each effect, once and for good. Else the first and the last with each effect, and some between
 // with one effect after the other.
@@ -26,7 +27,7 @@ struct Failing {
   Machine machine;
 };
 
-// What stands under the name of the result in the end.
+// The name of the result has one of these in the end.
 enum class Left : std::uint8_t { sorted, untouched, something_else };
 
 [[nodiscard]] std::vector<io::Fault> faults_to_try(const io::FaultPlan& counted);

@@ -29,7 +29,8 @@ struct Sweep {
   std::function<bool(std::size_t)> keeps = {};  // whether event number i reached the disk; empty: all did
   std::size_t from = 0;                         // the first event to cut after
   bool stops_at_loss = false;
-  // Where the judgement depends on when the cut was: moments with the same number are judged alike. Empty: all are.
+  // Numbers the moments where the judgement depends on when the cut was: those with the same number are judged alike. Empty: all
+  // are.
   std::function<std::uint64_t(std::size_t event)> epoch = {};
 };
 
@@ -47,7 +48,7 @@ using Judge = std::function<std::string(const io::DiskImage& image, std::size_t 
 // unless calls were ignored and a loss is looked for.
 [[nodiscard]] Outcome cut_everywhere(const Sweep& sweep, const Judge& judge);
 
-// Tells whether a disk that ignored some calls loses something. Cuts that lose all they may come first: these mostly tell.
+// Returns whether a disk that ignored some calls loses something. Cuts that lose all they may come first: these mostly show it.
 [[nodiscard]] bool is_found_out(Sweep sweep, const Judge& judge);
 
 // One line of how much was covered.

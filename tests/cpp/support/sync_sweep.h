@@ -1,4 +1,4 @@
-// Whatever a drive says later: what it could not make durable once must not be taken for durable.
+// A drive could not make something durable once: that must not be taken for durable, whatever it says later.
 #pragma once
 
 #include <gmock/gmock.h>

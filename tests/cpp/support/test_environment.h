@@ -1,4 +1,4 @@
-// What the environment tells the C++ unit tests.
+// The environment configures the C++ unit tests.
 #pragma once
 
 #include <cstdlib>
@@ -16,13 +16,13 @@ namespace ecosort {
   return value != nullptr && *value != '\0' && std::string_view(value) != "0";
 }
 
-// What the machine lacks is a failure, not a skip.
+// A machine that lacks something is a failure then, not a skip.
 [[nodiscard]] inline bool is_strict() { return is_set("ECOSORT_STRICT"); }
 
 // Larger sweeps, which may take hours.
 [[nodiscard]] inline bool is_soak() { return is_set("ECOSORT_SOAK"); }
 
-// How many times as long everything may take, because of a sanitizer.
+// Everything may take so many times as long, because of a sanitizer.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr unsigned slowness = 30;
 #elif defined(__SANITIZE_ADDRESS__)

@@ -1,11 +1,12 @@
-"""What real devices answered, as people recorded it; each with its source, model and firmware. Only facts of the protocols:
-keys that no meter looks at are left out, serial numbers and names of networks are not there."""
+"""Real devices answered this, as people recorded it; each with its source, model and firmware. Only facts of the protocols: keys
+that no meter looks at are left out, serial numbers and names of networks are not there.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-# Shelly Plug US (SHPLG-U1), Gen1: geerlingguy/shelly-plug-prometheus, README, April 2021; the firmware is not told.
+# Shelly Plug US (SHPLG-U1), Gen1: geerlingguy/shelly-plug-prometheus, README, April 2021; the firmware is not known.
 GEN1_PLUG_METER = {
     "power": 85.05,
     "overpower": 0.00,
@@ -65,7 +66,7 @@ GEN1_3EM_METERS = [
 ]
 
 # Shelly Plus 1PM, Switch.GetStatus; Shelly Pro EM, EM1.GetStatus: evcc-io/evcc, meter/shelly, tests of the Gen2 responses, 2023;
-# the firmware is not told (that of the Pro 3EM below is).
+# the firmware is not known (that of the Pro 3EM below is).
 GEN2_SWITCH = {
     "id": 0,
     "source": "HTTP",
@@ -109,8 +110,8 @@ PRO_3EM = {
     "total_current": 11.116,
 }
 
-# Tasmota, Status 8 of a Sonoff Pow: evcc-io/evcc, charger/tasmota.go (November 2018). Sensor message with a power factor
-# far from 1: a Rust client's test (January 2025), 1 W of real power in 4 VA. Their firmware is not told.
+# Tasmota, Status 8 of a Sonoff Pow: evcc-io/evcc, charger/tasmota.go (November 2018). Sensor message with a power factor far from
+# 1: a Rust client's test (January 2025), 1 W of real power in 4 VA. Their firmware is not known.
 TASMOTA_POW = {
     "StatusSNS": {
         "Time": "2018-11-15T08:54:18",
@@ -197,7 +198,7 @@ REDFISH_RACKMOUNT: dict[str, Any] = {
 # AVM FRITZ!Box: login_sid.lua?version=2 before the login (hthiery/python-fritzhome, tests/responses, from a box with PBKDF2).
 FRITZ_CHALLENGE = "2$10000$a64b986b521fcbc44d7a9f0adad34b14$1000$b9c232dea345233f5a893b2284931ac8"
 # Statistics of a FRITZ!DECT 200, every 10 s, the newest first: wolpl/FritzAhaClient, TestFritzboxConnector.kt, September 2018 or
-# before; the firmware is not told. The newest 48 values, each twelve times, and some older ones, while the box asked every 10 s.
+# before; the firmware is not known. The newest 48 values, each twelve times, and some older ones, while the box asked every 10 s.
 FRITZ_STATS = '<devicestats><power><stats count="360" grid="10">{}</stats></power></devicestats>'
 FRITZ_SLOW = ",".join([",".join([value] * 12) for value in ("1067", "1066", "1082", "1086")])
 FRITZ_QUICK = "1097,1096,1093,1095,1096,1099,1100,1100,1098,1100,1102"

@@ -186,7 +186,7 @@ def _accept_break(listener: socket.socket, instrument: Instrument) -> None:
 
 @contextmanager
 def on_terminal(instrument: Instrument) -> Iterator[str]:
-    """Serves a pseudo terminal, which is a serial line to whoever opens it; yields its path."""
+    """Serves a pseudo terminal, which is a serial line to its opener; yields its path."""
     master, slave = pty.openpty()
     tty.setraw(master)
     tty.setraw(slave)

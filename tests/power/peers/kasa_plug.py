@@ -33,7 +33,7 @@ def show(data: bytes) -> bytes:
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
-    """What the plug says to each method; it has counted nothing this month."""
+    """Answers each method as the plug does; it has counted nothing this month."""
     known: dict[str, dict[str, Any]] = {
         **KASA_HS110,
         "emeter": {

@@ -36,7 +36,7 @@ def account_hash(name: str, password: str) -> bytes:
 
 
 class Session:
-    """What both handshakes leave."""
+    """Holds what both handshakes leave."""
 
     def __init__(self, local: bytes, remote: bytes, account: bytes) -> None:
         self.proof = sha256(local, remote, account)
@@ -65,7 +65,7 @@ class Session:
 
 
 def answer(question: dict[str, Any], answers: Mapping[str, Any]) -> dict[str, Any]:
-    """What the plug says to one method, or to several at once."""
+    """Answers one method as the plug does, or several at once."""
     method = question["method"]
     if method == "multipleRequest":
         each = [{"method": q["method"], **answer(q, answers)} for q in question["params"]["requests"]]

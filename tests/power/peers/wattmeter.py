@@ -13,7 +13,7 @@ WATTS = 41.7
 
 
 class Transport(Protocol):
-    """What the server hands over: lines in, bytes out."""
+    """The server hands over lines, and takes bytes."""
 
     def ireadlines(self, channel: Any) -> Iterable[bytes]: ...
 

@@ -1,4 +1,4 @@
-"""What tests of clusters share."""
+"""Tests of clusters share these."""
 
 from pathlib import Path
 

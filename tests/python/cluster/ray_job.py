@@ -19,7 +19,7 @@ from ray.cluster_utils import Cluster
 
 
 class Counting(ray_executor.RayExecutor):
-    """Counts what goes through Ray: what tasks are told, and what they answer."""
+    """Counts what goes through Ray: what tasks get, and what they answer."""
 
     through_ray_bytes = 0
 

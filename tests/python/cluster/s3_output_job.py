@@ -34,7 +34,7 @@ def request(method: str, path: str) -> str:
 
 
 def begin_upload(key: str) -> None:
-    """As a worker does that is killed then."""
+    """Begins an upload as a worker does that is killed then."""
     assert "<UploadId>" in request("POST", f"/bucket/{key}?uploads")
 
 
@@ -105,7 +105,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def sort_with_kills() -> dict[str, Any]:
-    """Of drivers and workers, at random moments, in one job after the other; a driver that was killed is followed by another."""
+    """Kills drivers and workers at random moments, in one job after the other; another driver follows one that was killed."""
     generator = random.Random(SEED)
     killed, prefixes = 0, []
     while killed < KILLS:
@@ -118,7 +118,7 @@ def sort_with_kills() -> dict[str, Any]:
 
 
 def sort_through_kills(prefix: str, most: int, generator: random.Random) -> int:
-    """How many there were."""
+    """Sorts, and returns how many kills there were."""
     words = ["sort", "--format=records", "--record-size=100", "--key=0:10", "--memory=4MiB", "--parts=4", "--quiet", "in"]
     words += ["--nodes-temp=n0", "--nodes-temp=n1", "-o", f"s3://bucket/{prefix}"]
     job = Path(f"n0/bucket,{prefix}.ecosort")
@@ -142,7 +142,7 @@ def sort_through_kills(prefix: str, most: int, generator: random.Random) -> int:
 
 
 def sort_interrupted() -> dict[str, Any]:
-    """Between parts; the address alone does not tell where the job is."""
+    """Between parts; the address alone does not say where the job is."""
 
     def stop(state: PhaseState) -> None:
         if state.phase == "reduce" and state.done >= 2:

@@ -1,4 +1,4 @@
-"""What tests of whole jobs share: data of every kind of skew, and the order that Python gives it."""
+"""Tests of whole jobs share data of every kind of skew, and the order that Python gives it."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ CODECS: dict[str, Callable[[bytes], bytes]] = {
 def test_compressed_inputs_are_those_that_they_decode_to(
     bucket: Bucket, nodes: list[Path], codec: str, require: Callable[[str], None]
 ) -> None:
-    """Of a bucket and in files, beside one that is not compressed, of two members; a table has its header in each."""
+    """Inputs are in a bucket and in files, beside one that is not compressed, of two members; a table has its header in each."""
     if codec in ("zstd", "lz4"):
         require(codec)
     compress = CODECS[codec]
@@ -89,7 +89,7 @@ def test_a_program_that_decodes_and_is_missing_is_named(bucket: Bucket, monkeypa
 
 
 def test_a_job_with_compressed_inputs_continues(here: Path, nodes: list[Path]) -> None:
-    """What was decoded is gone with a node, and is decoded again."""
+    """Decoded data is gone with a node, and is decoded again."""
     rows = [b"%d\n" % (k * 7919 % 10_007) for k in range(10_007)]
     Path("in").write_bytes(gzip.compress(b"".join(rows)))
 
@@ -112,7 +112,7 @@ CSV: dict[str, Any] = {"format": "csv", "by": "n:integer", "memory": "4MiB", "op
 
 
 def test_inputs_are_named_as_the_user_named_them(bucket: Bucket) -> None:
-    """Whatever a task made of them: a path of its own, or a file that was fetched."""
+    """A task may have made anything of them: a path of its own, or a file that was fetched."""
     Path("deep").mkdir()
     for name in ("in.csv", "in.csv.more", "deep/in"):
         Path(name).write_bytes(b"n\n1\nx\n")

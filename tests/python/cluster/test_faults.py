@@ -1,4 +1,4 @@
-"""Whatever is killed, full, lost or damaged in the middle of a job: it continues, and the output is the same bytes."""
+"""Anything may be killed, full, lost or damaged in the middle of a job: it continues, and the output is the same bytes."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_a_signal_leaves_a_job_and_says_how_it_continues(data: bytes, here: Path
 
 
 def output_of(path: Path) -> bytes:
-    """Of a file, or of all parts, whose manifest is checked."""
+    """Reads a file, or all parts, whose manifest is checked."""
     if path.is_file():
         assert check(path).rows == path.stat().st_size // 100
         return path.read_bytes()

@@ -33,7 +33,7 @@ def merges(request: pytest.FixtureRequest) -> bool | None:
     return wanted
 
 
-# Whatever the keys are, slices are cut the same way; what is done with them meets half of the kinds outside soak.
+# Slices are cut the same way whatever the keys are; what is done with them meets half of the kinds outside soak.
 @pytest.mark.parametrize(
     ("keys", "merges"),
     [
@@ -91,7 +91,7 @@ def test_lines_of_any_length(nodes: list[Path], merges: bool | None) -> None:
 
 
 def long_lines(digits: int, count: int) -> list[bytes]:
-    """Of two bytes more than a number says in hexadecimal digits, most of which are the same."""
+    """Makes lines of two bytes more than a number takes in hexadecimal digits, most of which are the same."""
     generator = random.Random(11)
     return [b"%08x" % generator.getrandbits(32) + b"x" * digits for _ in range(count)]
 

@@ -1,4 +1,4 @@
-"""What a job shows of itself: the table of stages and the timeline."""
+"""A job shows of itself the table of stages and the timeline."""
 
 from __future__ import annotations
 

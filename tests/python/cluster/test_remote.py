@@ -162,7 +162,7 @@ def test_what_is_not_there_and_what_cannot_be_written_is_told(site: str, monkeyp
 
 @dataclass
 class Whims:
-    """What a server does that is not the best of all servers."""
+    """A server that is not the best of all servers does this."""
 
     data: bytes = b""
     ranges: bool = True
@@ -170,7 +170,7 @@ class Whims:
     breaks_after: int = 1 << 40  # bytes of an answer
     busy: int = 0  # so many requests get 503
     shifts: int = 0  # sends a range that is further behind
-    grows: int = 0  # tells a size that is larger
+    grows: int = 0  # reports a size that is larger
     asked: list[str] = field(default_factory=list)
 
 

@@ -58,7 +58,7 @@ def _wait_for(port: int, server: subprocess.Popen[bytes]) -> None:
 
 
 def run_job(script: str, directory: Path, environment: dict[str, str]) -> dict[str, Any]:
-    """What it prints."""
+    """Runs the job, and returns what it prints."""
     words = [BIN / "python", Path(__file__).with_name(script), directory]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=280)
     assert done.returncode == 0, done.stderr
@@ -112,7 +112,7 @@ def test_a_bucket_gets_parts_and_at_the_end_the_manifest(tmp_path: Path, environ
 
 
 def test_requests_are_signed_like_the_example_of_aws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That of its documentation for the lifecycle of a bucket."""
+    """The example of its documentation is for the lifecycle of a bucket."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
     monkeypatch.setenv("AWS_REGION", "us-east-1")

@@ -1,4 +1,4 @@
-"""What a server of S3 may be like: keys, permissions, public buckets, conditions that it does not know. Needs no obstore."""
+"""A server of S3 may be like this: keys, permissions, public buckets, conditions that it does not know. Needs no obstore."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def largest_parts(parts: int, rows: int, trials: int, width: float) -> list[floa
 
 
 def share_below(keys: np.ndarray, width: float) -> np.ndarray:
-    """Of all rows: place + uniform(0, width), where the place is uniform between 0 and 1 - width."""
+    """Returns the share of all rows: place + uniform(0, width), where the place is uniform between 0 and 1 - width."""
     if width == 1:
         return keys
     low, high = min(width, 1 - width), max(width, 1 - width)

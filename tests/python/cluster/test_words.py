@@ -1,4 +1,4 @@
-"""What `ecosort cluster` says of words that cannot be, and how it reads those that can."""
+"""`ecosort cluster` answers options that cannot be, and reads those that can."""
 
 from __future__ import annotations
 
@@ -282,7 +282,7 @@ def test_a_plan_tells_the_time_by_the_profile(
     profile.write_text(PROFILE)
     for words, said in (
         # 1 GB is read with 500 MB/s and written with 250 MB/s, twice.
-        ([], f"12.0 s by the drives of '{profile}'; what these do not tell is taken for no limit"),
+        ([], f"12.0 s by the drives of '{profile}'; what these do not say is taken for no limit"),
         (["--profile", str(profile)], "12.0 s"),
         (["--rates=write=1000"], f"9.0 s by the drives of '{profile}' and --rates"),
         (["--no-profile"], "not known"),

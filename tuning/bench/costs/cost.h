@@ -1,4 +1,4 @@
-// What is measured: named amounts of CPU seconds per 10^9 bytes of records or rows.
+// Measures named amounts of CPU seconds per 10^9 bytes of records or rows.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@ namespace ecosort::bench {
 
 using Costs = std::vector<std::pair<std::string, double>>;
 
-// Of records of 100 bytes.
+// The records have 100 bytes.
 [[nodiscard]] Costs verification_costs();
 [[nodiscard]] Costs kernel_costs(unsigned runs);
-// Of blocks of this size, out of memory.
+// Measures blocks of this size, out of memory.
 [[nodiscard]] double verify_cost(std::size_t block_bytes);
-// Of rows. To hash them is a part of the kernels, which have them at hand.
+// Measures rows. To hash them is a part of the kernels, which have them at hand.
 [[nodiscard]] Costs row_verification_costs();
 [[nodiscard]] Costs text_kernel_costs(unsigned runs);
 [[nodiscard]] Costs number_kernel_costs(unsigned runs);

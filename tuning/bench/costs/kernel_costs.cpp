@@ -26,7 +26,7 @@ struct Data {
     extract();
   }
   void extract() { records::extract(encoder, records.data(), total_records, 0, entries()); }
-  // As often, from the first records: hashing has brought them into the first-level cache.
+  // Extracts as often, from the first records: hashing has brought them into the first-level cache.
   void extract_cached() {
     for (std::size_t at = 0; at + cached_records <= total_records; at += cached_records)
       records::extract(encoder, records.data(), cached_records, 0, entries() + at);

@@ -51,7 +51,7 @@ class Bar:
 
 
 def bars_of(subject: Subject, results: Results) -> list[Bar]:
-    """Of each contender that was measured."""
+    """Draws a bar for each contender that was measured."""
     found = []
     for contender, name in subject.shown.items():
         runs: list[Run] = list(results.of(subject.stage, contender).values())

@@ -39,8 +39,8 @@ STAGES = (
     "tables",
     "cpu",
 )
-# Those that `make bench` measures by itself: the peers of tables are installed by whoever wants to compare with them, people's
-# data take long, and the processor is looked at by whoever works on the kernels.
+# Those that `make bench` measures by itself: the peers of tables are installed by a user who wants to compare with them, people's
+# data take long, and the processor is looked at by a developer of the kernels.
 DEFAULT_STAGES = tuple(stage for stage in STAGES if stage not in ("data", "tables", "cpu"))
 ROUNDS, FLOOR_ROUNDS = 5, 30
 LINES_BYTES = 200_000_000
@@ -79,7 +79,7 @@ def _check_space(directory: Path, given: Mapping[str, Any], stages: tuple[str, .
 
 
 def _command(given: Mapping[str, Any]) -> str:
-    """What to type for the same measurement."""
+    """Returns what to type for the same measurement."""
     words = [] if given["rounds"] == ROUNDS else [f"--rounds {given['rounds']}"]
     words += [] if given["floor_rounds"] == FLOOR_ROUNDS else [f"--floor-rounds {given['floor_rounds']}"]
     words += [f"--{name} {value}" for name in ("contender", "stage", "case") for value in given[f"{name}s"]]
@@ -111,7 +111,7 @@ def _page(write: bool) -> None:
 
 
 def _parts(bench: Bench, given: Mapping[str, Any], out: Console) -> dict[str, Callable[[], None]]:
-    """What each stage does."""
+    """Says what each stage does."""
     rounds = given["rounds"]
     return {
         "main": lambda: bench.main(_quotas(bench.programs, given, out)),

@@ -1,4 +1,4 @@
-"""A cluster of two nodes on this machine against one sort: `make bench-cluster` measures, ecosort_bench.clusters_page tells.
+"""A cluster of two nodes on this machine against one sort: `make bench-cluster` measures, ecosort_bench.clusters_page reports.
 
 Both have the same two processors, and a task of the cluster has as much memory as the one sort. A cluster that is no faster here
 can only cost more; how much more is what this measures.
@@ -82,7 +82,7 @@ def make_input(build: Path, kind: str, size: int, directory: Path) -> Input:
 
 @dataclass(frozen=True)
 class Bench:
-    """Where everything is. All processes that a way starts are in its processor time."""
+    """Knows where everything is. All processes that a way starts are in its processor time."""
 
     build: Path
     directory: Path
@@ -97,7 +97,7 @@ class Bench:
     def _taken(
         self, group: ProcessorGroup, command: Sequence[str | Path | int], environment: Mapping[str, str]
     ) -> tuple[dict[str, Any], str]:
-        """What it took, and what it printed."""
+        """Returns what it took, and what it printed."""
         words = group.joined([str(word) for word in command])
         taken = run_cold(words, self.directory, {"LC_ALL": "C", **environment}, NODES * self.memory_bytes)
         group.wait_until_empty()

@@ -1,4 +1,4 @@
-"""What `make bench-cluster` measured, as a table and verdicts. Pure."""
+"""Writes what `make bench-cluster` measured, as a table and verdicts. Pure."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def _median(runs: Runs, value: str) -> float:
 
 
 def ray_start_cpu_s(data: Document) -> float:
-    """What Ray took to start and to stop, besides each sort."""
+    """Returns what Ray took to start and to stop, besides each sort."""
     return _median([run for run in data["runs"] if run["way"] == "ray"], "start_cpu_s")
 
 
 def _cpu_ratio(data: Document, kind: str, way: str) -> Interval:
-    """Of each round."""
+    """Compares each round."""
     taken = [run["cpu_s"] for run in _of(data, kind, way)]
     return median_interval(ratios(taken, [run["cpu_s"] for run in _of(data, kind, "one")]))
 
@@ -70,7 +70,7 @@ def _row(data: Document, kind: str, way: str) -> tuple[str, ...]:
 
 
 def verdicts(data: Document) -> list[Verdict]:
-    """Of whatever was measured."""
+    """Judges whatever was measured."""
     found = list[Verdict]()
     clusters = [(kind, way) for kind, way in _measured(data) if way != "one"]
     for kind, way in clusters:

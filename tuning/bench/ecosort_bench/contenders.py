@@ -20,7 +20,7 @@ _LARGE_BLOCKS_FROM_BYTES = 256 << 20
 
 @dataclass(frozen=True)
 class Work:
-    """What a contender gets: files, memory and threads."""
+    """A contender gets files, memory and threads."""
 
     input: Path
     output: Path

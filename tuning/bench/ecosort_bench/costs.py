@@ -19,7 +19,7 @@ def medians(calls: Sequence[Costs]) -> Costs:
 
 
 def found(alone: Costs, busy: Costs, stored_share: float) -> dict[str, Any]:
-    """What is kept of them in a result."""
+    """Returns what is kept of them in a result."""
     return {
         "verification": {
             "s_per_gb": alone["verification"],
@@ -40,7 +40,7 @@ def verification_of(costs: Costs, stored_share: float) -> float:
 
 
 def beside_io(tool: Sequence[str], replay: Sequence[str], threads: int, calls: int) -> Costs:
-    """Of `threads` copies of the tool at a time, while the requests of a sort are replayed again and again."""
+    """Measures `threads` copies of the tool at a time, while the requests of a sort are replayed again and again."""
     told = []
     with _repeated(replay):
         for _ in range(calls):

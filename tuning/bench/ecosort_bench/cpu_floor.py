@@ -28,7 +28,7 @@ class CpuCase:
 
     @property
     def title(self) -> str:
-        """How its verdict begins."""
+        """Returns how its verdict begins."""
         return f"CPU in all of {self.what}"
 
 
@@ -57,8 +57,9 @@ def command(case: CpuCase, programs: Contenders, work: Work) -> tuple[list[str],
 
 
 def merged_runs(stats: dict[str, Any]) -> int:
-    """How many runs the widest merge of the sort had: with rows all of them, if one pass was enough. RunError if none was
-    stored."""
+    """Counts the runs that the widest merge of the sort had: with rows all of them, if one pass was enough. RunError if none was
+    stored.
+    """
     runs = (step["fan_in"] for step in stats["plan"]["merge_steps"]) if "plan" in stats else (stats["runs"],)
     if (most := max(runs, default=0)) == 0:
         raise RunError("the input fits in the memory, and this stage is about sorts of two passes: take more, or less memory")
@@ -70,5 +71,5 @@ def stored_share(stats: dict[str, Any]) -> float:
 
 
 def cpu_s_per_gb(results: Results, stage: str, contender: str) -> list[float]:
-    """Of each run, of a stage whose runs tell the size of their input."""
+    """Returns that of each run, of a stage whose runs report the size of their input."""
     return [cpu_s(run) / (run["input_bytes"] / 1e9) for run in results.of(stage, contender).values()]

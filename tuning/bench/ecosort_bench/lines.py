@@ -64,8 +64,9 @@ CASES = (
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of a kind of people's data: CPU of GNU sort / EcoSort, CPU of the program before / EcoSort, and the bytes
-    moved per byte of input at most."""
+    """A kind of people's data has these targets: CPU of GNU sort / EcoSort, CPU of the program before / EcoSort, and the bytes
+    moved per byte of input at most.
+    """
 
     gnu: float | None
     before: float

@@ -33,5 +33,5 @@ LONG_KEYS = (
 
 
 def command(key: LongKey, programs: Contenders, work: Work) -> list[str]:
-    """The same for both contenders, which differ in their input."""
+    """Makes the command for both contenders, which differ in their input."""
     return programs.sort_command(work, "--key", f"0:{key.bytes}", "--stats", str(work.stats))

@@ -1,4 +1,4 @@
-"""What stands in the way of a target that was missed, out of the measurements of the same minutes."""
+"""Says what prevented a target that was missed, out of the measurements of the same minutes."""
 
 import statistics
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ def _median_busy(runs: dict[int, Run], threads: int) -> str:
 
 
 def _through_memory(paired: Paired, contender: str, floor: str) -> str:
-    """What the drive gains in the floor from a few buffers that stay in a cache, which a sort cannot do with."""
+    """Says what the drive gains in the floor from a few buffers that stay in a cache, which a sort cannot do with."""
     slower, above = paired(f"{floor}_memory", floor), paired(contender, f"{floor}_memory")
     if slower is None or above is None:
         return ""
@@ -47,9 +47,14 @@ def of_floor(results: Results, paired: Paired) -> str:
 
 
 def of_peer(paired: Paired, peer: str) -> str:
-    """How much faster than a peer, say "GNU sort", a sort can be that computes nothing."""
+    """Says how much faster than a peer, say "GNU sort", a sort can be that computes nothing."""
     ratio = paired(peer.lower().replace(" ", "_"), "floor_b")
     return "" if ratio is None else f"floor (b), which computes nothing, is {ratio.median:.1f} times as fast as {peer}"
+
+
+def _said(kernel: str) -> str:
+    """Names a kernel for people; its key in the results says granule for a run block."""
+    return kernel.replace("granule", "run block").replace("_", " ")
 
 
 def of_cpu(costs: Mapping[str, Any], threads: int) -> str:
@@ -59,7 +64,7 @@ def of_cpu(costs: Mapping[str, Any], threads: int) -> str:
     parts = {**kernels, **verification.get("s_per_gb", {})}
     if not parts:
         return ""
-    text = ", ".join(f"{name.replace('_', ' ')} {seconds:.3f}" for name, seconds in parts.items()) + " s/GB"
+    text = ", ".join(f"{_said(name)} {seconds:.3f}" for name, seconds in parts.items()) + " s/GB"
     if busy := costs.get("beside_io"):
         alone = sum(kernels.values()) + verification["total_s_per_gb"]
         text += (
@@ -110,7 +115,7 @@ def of_tool(results: Results, paired: Paired, tool: str, floor: str) -> str:
 
 
 def of_in_place(results: Results, contender: str) -> str:
-    """What in-place sorting adds: bytes, and CPU."""
+    """Says what in-place sorting adds: bytes, and CPU."""
     sorts, runs = results.of("inplace", "ecosort"), results.of("inplace", contender)
     if not sorts or not runs:
         return ""

@@ -1,4 +1,4 @@
-"""How `ecosort partition` is called to be measured, and the replay of its requests."""
+"""Calls `ecosort partition` to be measured, and replays its requests."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Cut:
         self.work.output.unlink(missing_ok=True)
 
     def report(self) -> dict[str, Any]:
-        """Of a partition that was done. RunError where a file that it names is missing."""
+        """Reads the report of a partition that was done. RunError where a file that it names is missing."""
         told: dict[str, Any] = json.loads(self.work.stats.read_text())
         files = [file for one in told["slices"] for file in one["files"]]
         if any(Path(file["file"]).stat().st_size != file["bytes"] for file in files):

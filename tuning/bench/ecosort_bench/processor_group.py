@@ -13,7 +13,7 @@ from ecosort_power.errors import RunError
 
 _JOIN = 'echo $$ > "$0" && exec "$@"'
 _MOST_WAIT_S = 20
-# Version 1 and version 2 of control groups; each tells the time in a file of its own.
+# Version 1 and version 2 of control groups; each shows the time in a file of its own.
 _ROOTS = (Path("/sys/fs/cgroup/cpuacct"), Path("/sys/fs/cgroup"))
 
 
@@ -25,7 +25,7 @@ class ProcessorGroup:
 
     @property
     def directory(self) -> Path:
-        """What a member makes its own object of."""
+        """Returns the directory, of which a member makes its own object."""
         return self._directory
 
     def joined(self, command: Sequence[str]) -> list[str]:
@@ -33,7 +33,7 @@ class ProcessorGroup:
         return ["sh", "-c", _JOIN, str(self._directory / "cgroup.procs"), *command]
 
     def cpu_s(self) -> float:
-        """Of all members, also of those that have ended."""
+        """Returns the time of all members, also of those that have ended."""
         if (usage := self._directory / "cpuacct.usage").exists():
             return int(usage.read_text()) / 1e9
         stat = dict(line.split() for line in (self._directory / "cpu.stat").read_text().splitlines())

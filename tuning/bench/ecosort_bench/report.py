@@ -22,7 +22,7 @@ from ecosort_bench.targets import paired, verdicts
 
 _FLOOR_B = "floor (b): best replay, minimal bytes"
 
-# Of each stage whose runs have a table: its contenders.
+# Names each stage whose runs have a table, and its contenders.
 TITLES = {
     "main": {
         "ecosort": "EcoSort",
@@ -73,11 +73,11 @@ TITLES = {
     },
 }
 
-# Whose time is 1 in a contender's row, where it is not that of the sort.
+# A contender's row takes the time of this one for 1, where it is not that of the sort.
 _BESIDE = {"write_floor": "gen", "read_floor": "check", "read_floor_memory": "check"}
 
 
-# Results of other measurements, which have a place on the page as well, by schema: what tells their part of it.
+# Results of other measurements, which have a place on the page as well, by schema: the function that writes their part of it.
 _OTHERS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     prediction.SCHEMA: prediction.page_lines,
     slow_drives_page.SCHEMA: slow_drives_page.lines_of,
@@ -190,7 +190,7 @@ def what_stands_in_the_way(results: Results) -> list[str]:
 
 
 def phases(results: Results) -> list[str]:
-    """Where the time of the sort goes: its phases, each with the time in which no request was in flight."""
+    """Shows where the time of the sort goes: its phases, each with the time in which no request was in flight."""
     runs = list(results.of("main", "ecosort").values())
     if not runs:
         return []
@@ -214,7 +214,7 @@ def page_text(results: Results | OtherResult) -> str:
     lines += markdown(("target", "asked", "measured", ""), ((v.name, v.target, v.measured, v.word) for v in verdicts(results)))
     in_the_way = what_stands_in_the_way(results)
     if in_the_way:
-        lines += ["What stands in the way of those missed, as measured in the same minutes:", ""]
+        lines += ["What prevented those missed, as measured in the same minutes:", ""]
         lines += [f"- {line}" for line in in_the_way] + [""]
     lines.append(end_of(results))
     return "\n".join(lines)

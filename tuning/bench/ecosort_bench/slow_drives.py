@@ -1,4 +1,4 @@
-"""Compressed runs on drives of a given speed: `make bench-slow-drives` measures, ecosort_bench.slow_drives_page tells.
+"""Compressed runs on drives of a given speed: `make bench-slow-drives` measures, ecosort_bench.slow_drives_page reports.
 
 The drives are simulated: a queue lets through so many bytes a second and moves them for real below that. The drive `here` is
 that of the data, as it is.
@@ -103,7 +103,7 @@ class Bench:
 
 
 def _command(size: int, memory: int, rounds: int, kinds: tuple[str, ...], drives: tuple[str, ...]) -> str:
-    """What to type for the same measurement."""
+    """Returns what to type for the same measurement."""
     words = [f"--bytes {size}", f"--memory {size_text(memory)}", f"--rounds {rounds}"]
     words += [] if kinds == KINDS else [f"--kind {kind}" for kind in kinds]
     words += [] if drives == DRIVES else [f'--drive "{drive}"' for drive in drives]

@@ -1,4 +1,4 @@
-"""What `make bench-slow-drives` measured, as tables and verdicts. Pure."""
+"""Writes what `make bench-slow-drives` measured, as tables and verdicts. Pure."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ class _Sorts:
         return float(statistics.median(run[value] / (run[per] if per else 1) for run in self.of(kind, drive, codec)))
 
     def ratio(self, kind: str, drive: str, over: str, under: str, value: str = "wall_s") -> Interval:
-        """Of the rounds, each by itself."""
+        """Compares the rounds, each by itself."""
         sides = ([run[value] for run in self.of(kind, drive, codec)] for codec in (over, under))
         return median_interval(ratios(*sides))
 
     def better(self, kind: str, drive: str) -> str:
-        """Of no compression and each codec, what took the least time."""
+        """Returns what took the least time of no compression and each codec."""
         return min(("none", "lz4", "zstd"), key=lambda codec: self.median(kind, drive, codec, "wall_s"))
 
 
 def _chose(runs: Sequence[Run]) -> str:
-    """What the last runs of most sorts were compressed with."""
+    """Returns what the last runs of most sorts were compressed with."""
     return str(statistics.mode(run["chose"] for run in runs))
 
 
@@ -83,7 +83,7 @@ def _row(sorts: _Sorts, kind: str, drive: str) -> tuple[str, ...]:
 
 
 def verdicts(data: Document) -> list[Verdict]:
-    """Of whatever was measured."""
+    """Judges whatever was measured."""
     sorts, found = _Sorts(data), list[Verdict]()
     for kind, limit in ASKED.items():
         if sorts.has(kind, ASKED_ON):

@@ -337,12 +337,12 @@ class Bench:
             work.input.unlink()
 
     def _checksums(self, stage: str) -> set[str]:
-        """Of the outputs so far, also of those before --continue."""
+        """Returns those of the outputs so far, also of those before --continue."""
         return {run["checksum"] for run in self.results.runs if run["stage"] == stage and run["checksum"]}
 
     @staticmethod
     def _same_checksum(stage: str, slot: Slot, work: Work, seen: set[str]) -> str:
-        """Of the output. RunError if one before was another."""
+        """Returns the checksum of the output. RunError if one before was another."""
         seen.add(checksum := lines.digest(work.output))
         if len(seen) > 1:
             raise RunError(f"{stage}: the output of {slot.contender} differs from that of the runs before")

@@ -139,7 +139,7 @@ def make_gzip(programs: Contenders, table: Path, work: Work) -> None:
 
 
 def rows_digest(case: TableCase, programs: Contenders, work: Work) -> str:
-    """Which rows the output holds, in any order. RunError if they are not in order."""
+    """Hashes the rows that the output holds, in any order. RunError if they are not in order."""
     if case.name == "array":
         return digest(work.output)
     if case.name == "stream":

@@ -1,4 +1,4 @@
-"""What is asked of the sort, and what the runs say about it. GB is 10^9 bytes of input."""
+"""Defines the targets of the sort, and says what the runs say about them. GB is 10^9 bytes of input."""
 
 import statistics
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from ecosort_bench.lines import BEFORE, DATA, case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
 from ecosort_bench.verdict import SHOWN_BY_PAIRS, SHOWN_BY_ROUNDS, Verdict, at_least, at_most, bound
 
-# How the verdicts about lines begin, and their stages.
+# The verdicts about lines begin so; their stages.
 _OF_LINES = {
     "lines, whole line:": "lines_text",
     "lines, -t, -k2,2n:": "lines_csv",
@@ -59,7 +59,7 @@ def _cpu(results: Results, gigabytes: float) -> list[Verdict]:
 
 
 def verdicts(results: Results) -> list[Verdict]:
-    """Of whatever was measured."""
+    """Judges whatever was measured."""
     of_keys = results.stages & {key.stage for key in LONG_KEYS}
     found = _sorting(results) if results.stages & {"main", "one_pass"} else []
     found += _kinds(results)

@@ -17,7 +17,7 @@ class Verdict:
     target: str
     measured: str
     passed: bool | None
-    obstacle: str = ""  # what stands in the way of a missed one
+    obstacle: str = ""  # what prevented a missed one
 
     @property
     def word(self) -> str:

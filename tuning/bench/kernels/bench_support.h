@@ -1,4 +1,4 @@
-// What the kernel benchmarks share: records and entries of several distributions, and the unit of the results.
+// The kernel benchmarks share records and entries of several distributions, and the unit of the results.
 //
 // Every benchmark reports `per_record`, the CPU time of one record over all threads (smaller is better).
 #pragma once

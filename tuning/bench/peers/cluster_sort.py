@@ -44,7 +44,7 @@ def _in_ray(nodes: int, group: ProcessorGroup, memory_bytes: int, sort: Any) -> 
 
 
 def _ask_nodes() -> None:
-    """As many tasks as nodes that import what a task imports."""
+    """Starts as many tasks as nodes that import what a task imports."""
     import ray
 
     @ray.remote(num_cpus=1, scheduling_strategy="SPREAD")

@@ -7,7 +7,7 @@
 namespace {
 
 // Ten printable characters are 65.7 bits: as digits of base 95, the last one divided by 4, they fit in 64 bits. Keys that agree
-// in all but that may come out in either order; the validation of the output would tell (1 in 3000 for 10^8 random records).
+// in all but that may come out in either order; the validation of the output would show it (1 in 3000 for 10^8 random records).
 struct Key {
   using key_type = std::uint64_t;
   key_type operator()(const peers::Record& record) const {

@@ -1,7 +1,7 @@
-// What the STXXL peers share: records in files, of 100 bytes with a 10-byte key unless PEER_RECORD_BYTES says otherwise, and a
-// private disk that leaves nothing behind.
+// The STXXL peers share records in files, of 100 bytes with a 10-byte key unless PEER_RECORD_BYTES says otherwise, and a private
+// disk that leaves nothing behind.
 //
-// STXXL sorts what stands in its vectors; a vector may be laid over a file when the block size is a multiple of both the
+// STXXL sorts what is in its vectors; a vector may be laid over a file when the block size is a multiple of both the
 // record and the page. System-call I/O: its asynchronous one has hung at depth 32.
 #pragma once
 

@@ -19,7 +19,7 @@ _LINES = "FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '\x02', ESCAPE '\x02
 
 @dataclass(frozen=True)
 class Work:
-    """What a sorter gets."""
+    """A sorter gets this."""
 
     input: str
     output: str
@@ -68,7 +68,7 @@ def duckdb_make_parquet(work: Work) -> None:
 
 
 def duckdb_parquet_digest(work: Work) -> None:
-    """Which rows there are, in any order; and whether they are in order."""
+    """Hashes the rows that there are, in any order; and checks that they are in order."""
     file = f"read_parquet('{work.input}', file_row_number=true)"
     rows = f"SELECT id, number, text, lag(number) OVER (ORDER BY file_row_number) AS before FROM {file}"
     count, sum_, disorder = (

@@ -16,7 +16,7 @@
 
 namespace ecosort::bench {
 
-// When a request may be submitted, its predecessors in the trace having been:
+// Says when a request may be submitted, its predecessors in the trace having been:
 //   recorded  as soon as as many requests have completed as had when the sort submitted it. Neither more serial nor more
 //             parallel than the sort was; waits that its computing caused turn into waits for requests.
 //   depth     as soon as fewer than `read_depth` reads or `write_depth` writes are in flight. As parallel as the sort could

@@ -18,7 +18,7 @@ struct TracedRequest {
   std::uint32_t others;  // requests in flight when it was submitted
 };
 
-// What the trace tells about a file.
+// The trace describes a file.
 struct TracedFile {
   io::Role role;
   std::uint64_t number;                             // as the sort numbered it

@@ -132,7 +132,7 @@ void find_rows(const Format& format, const std::string& text, const Use& use) {
   }
 }
 
-// As a cursor of a merge continues.
+// Continues as a cursor of a merge does.
 template <class Format>
 void go_on(const Format& format, lines::MergeCursor& cursor) {
   cursor.exhausted = cursor.at == cursor.end;

@@ -1,4 +1,4 @@
-"""What may be turned: options of the sorter with the values that are tried. Pure."""
+"""The search may turn these: options of the sorter with the values that are tried. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REQUEST_SIZES = ("256KiB", "512KiB", "1MiB", DEFAULT, "2MiB", "4MiB", "8MiB")
 _REQUEST_DEPTHS = ("2", "4", "8", DEFAULT, "32", "64")  # the default is 16
 
 
-# What is good with much memory is not with little.
+# These settings depend on the memory: good ones with much are not with little.
 FOR_ONE_MEMORY = ("--run-records",)
 
 
@@ -51,7 +51,7 @@ def all_settings(knobs: Sequence[Knob]) -> list[dict[str, str]]:
 
 
 def given(settings: Settings) -> dict[str, str]:
-    """What the sorter is told."""
+    """Returns the options that the sorter gets."""
     return {option: value for option, value in settings.items() if value != DEFAULT}
 
 

@@ -30,7 +30,7 @@ CONFIRM_ROUNDS = 10
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the fresh runs said of the winner. `settings` are kept only if they really win."""
+    """The fresh runs said this of the winner. `settings` are kept only if they really win."""
 
     settings: dict[str, str]
     ratio: float

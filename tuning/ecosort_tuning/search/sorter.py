@@ -1,4 +1,4 @@
-"""What the search measures: one cold, validated sort of the real program."""
+"""The search measures one cold, validated sort of the real program."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class RealSorter:
 
 
 def usable_backends(program: Path, place: Path) -> list[str]:
-    """Those that sort a few records here."""
+    """Returns those that sort a few records here."""
     found, programs = [], Programs(program)
     small, out = place / "few", place / "few.sorted"
     programs.generate(100, small)

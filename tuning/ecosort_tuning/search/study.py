@@ -58,7 +58,7 @@ def _pair(data: Any) -> Pair:
 
 
 class Search:
-    """One study in a directory. `clock` tells seconds."""
+    """One study in a directory. `clock` returns seconds."""
 
     def __init__(
         self, directory: Path, knobs: Sequence[Knob], options: SearchOptions, clock: Callable[[], float] = time.monotonic
@@ -88,12 +88,12 @@ class Search:
         return sum(t.spent_s for t in self.tried)
 
     def best(self) -> Tried | None:
-        """Of one goal: the lowest median ratio of those that were not given up, or of all if each one was."""
+        """Returns the best of one goal: the lowest median ratio of those that were not given up, or of all if each one was."""
         tried = self.tried
         return min([t for t in tried if not t.given_up] or tried, key=lambda t: t.scores[0], default=None)
 
     def front(self) -> list[Tried]:
-        """Those that no other beats in both time and energy, by time."""
+        """Returns those that no other beats in both time and energy, by time."""
         kept = self.tried
         best = [
             t
@@ -165,8 +165,9 @@ class Search:
         return {k.option: k.values.index(settings[k.option]) if k.ordered else settings[k.option] for k in self.knobs}
 
     def _next(self) -> optuna.trial.Trial | None:
-        """A trial of settings that were not measured yet; None if there are none. What the sampler proposes again is told
-        what it was, so that it continues; after several such proposals any other settings are taken."""
+        """A trial of settings that were not measured yet; None if there are none. The sampler learns what a repeated proposal
+        was, so that it continues; after several such proposals any other settings are taken.
+        """
         known: dict[Key, Tried | None] = {tuple(sorted(t.settings.items())): t for t in self.tried}
         failed = [t.user_attrs["failed"] for t in self.study.get_trials(deepcopy=False) if "failed" in t.user_attrs]
         known |= {tuple(sorted(settings.items())): None for settings in failed}

@@ -1,4 +1,4 @@
-"""What a search is about, and what it refuses before anything is measured."""
+"""A search is about this, and refuses it before anything is measured."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SEARCH_SCHEMA = "ecosort.search/1"
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a search is about; --continue continues with the same."""
+    """A search is about this; --continue continues with the same."""
 
     schema: str
     machine: MachineIdentity

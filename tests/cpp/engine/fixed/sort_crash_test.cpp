@@ -1,4 +1,4 @@
-// A power cut at every step of a sort: under the output's name stands what was there before or the complete result, never a part.
+// A power cut at every step of a sort: under the output's name is what was there before or the complete result, never a part.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

@@ -387,7 +387,7 @@ TEST_P(SortFaultsOnDisks, EndTheSortCleanly) {
   }
 }
 
-// What is in flight then still has its buffers, its files and its tasks: it can end in its own time.
+// Requests in flight then still have their buffers, files and tasks: they can end in their own time.
 TEST(SortWithABrokenQueue, TouchesNothingThatRequestsInFlightUse) {
   const Watchdog watchdog("a sort with a broken queue");
   const Case wanted = two_passes();

@@ -61,7 +61,7 @@ std::vector<std::uint64_t> sorted_numbers(const records::RecordFormat& format, c
   return numbers;
 }
 
-// Which bytes of a record belong to its key, most significant first.
+// Returns which bytes of a record belong to its key, most significant first.
 std::vector<std::uint32_t> key_bytes(const records::RecordFormat& format) {
   std::vector<std::uint32_t> places;
   for (const RecordKey& field : format.keys)

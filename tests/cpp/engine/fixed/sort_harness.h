@@ -1,4 +1,4 @@
-// What the tests of the engine share: small inputs with interesting keys, one sort in this process, and an independent oracle.
+// The tests of the engine share small inputs with interesting keys, one sort in this process, and an independent oracle.
 //
 // The least memory on a few MB reaches the external path: many runs, and several passes where the input is some ten times that.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace ecosort::engine {
 
-// What the keys of an input look like; the other bytes number the records, so that the order of equal keys shows.
+// Says what the keys of an input look like; the other bytes number the records, so that the order of equal keys shows.
 enum class Keys : std::uint8_t { uniform, all_equal, two_values, sorted, reverse, common_prefix, two_letters, highest };
 inline constexpr std::array all_keys{Keys::uniform, Keys::all_equal,     Keys::two_values,  Keys::sorted,
                                      Keys::reverse, Keys::common_prefix, Keys::two_letters, Keys::highest};
@@ -41,7 +41,7 @@ struct SortSetup {
   bool unique = false;
   io::Caching caching = io::Caching::direct_if_possible;  // of the inputs
   bool reread = false;
-  std::optional<std::string> previous_output = std::nullopt;  // what stands under the output's name
+  std::optional<std::string> previous_output = std::nullopt;  // what has the output's name
   bool records_events = false;                                // of the disk in memory
   codec::RunCompression compression = {};                     // of runs
 };
@@ -50,7 +50,7 @@ struct SortSetup {
 enum class Disk : std::uint8_t { memory, pool, uring, stxxl };
 [[nodiscard]] const char* to_string(Disk disk);
 
-// Those that work here. Refused ones fail the test where everything is required (ECOSORT_STRICT).
+// Returns those that work here. Refused ones fail the test where everything is required (ECOSORT_STRICT).
 [[nodiscard]] std::vector<Disk> usable_disks();
 
 // A storage and its queue, with the input files of a setup, the directories for its runs and room for its output.
@@ -89,7 +89,7 @@ struct SortResult {
 // The first record in which two texts differ, for a message that can be read.
 [[nodiscard]] std::string difference(const std::string& actual, const std::string& expected, std::uint32_t record_size);
 
-// The setup as a line, to tell which case of a matrix failed.
+// The setup as a line, to show which case of a matrix failed.
 [[nodiscard]] std::string describe(const SortSetup& setup);
 
 }  // namespace ecosort::engine

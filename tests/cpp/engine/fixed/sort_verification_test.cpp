@@ -115,7 +115,7 @@ TEST(SortVerification, KeysThatChangeInMemoryAreNoticed) {
                  HasSubstr("1 the merged records are not in order"));
 }
 
-// A drive that says it has written what it has not. Only reading the output back tells.
+// A drive that says it has written what it has not. Only reading the output back shows it.
 TEST(SortVerification, AnOutputThatWasNotWrittenAsItWasIsNoticedWhenItIsReadBack) {
   expect_endings({with_reread(one_pass(first_bytes)), with_reread(two_passes(first_bytes))},
                  {"output:write:1:flip", "output:write:3:lost", "output:write:2:repeat=128", "output:write:2:swap=128"},
@@ -128,7 +128,7 @@ TEST(SortVerification, AnOutputThatIsReadBackWronglyIsNoticed) {
                  HasSubstr("1 what was read back from the output is not what was written to it"));
 }
 
-// Before anything is merged: the checksums of the run blocks tell.
+// Before anything is merged: the checksums of the run blocks show it.
 TEST(SortVerification, RunsThatComeBackOtherThanTheyWereAreNoticed) {
   expect_endings({two_passes(first_bytes)},
                  {"run:write:2:flip", "run:write:3:lost", "run:write:1:repeat=128", "run:write:4:swap=128", "run:read:1:flip",

@@ -92,8 +92,8 @@ TEST(FirstAfter, IsWhereTheBoundEnds) {
   }
 }
 
-// What is called safe must really come before every record of the later run with this forecast key. Returns how many records of
-// all runs were called safe.
+// Records that are called safe must really come before every record of the later run with this forecast key. Returns how many
+// records of all runs were called safe.
 std::uint64_t count_safe(const RunSet& set, const records::Encoder& encoder, const SharedKey& shared) {
   std::uint64_t safe = 0;
   for (std::uint32_t later = 0; later < set.runs.size(); ++later) {

@@ -1,4 +1,4 @@
-// Where rows belong among splitters, and the order that a run's index gets from that.
+// Classifies rows among splitters, and orders a run's index by that.
 #include "engine/partition/classifier.h"
 
 #include <gtest/gtest.h>

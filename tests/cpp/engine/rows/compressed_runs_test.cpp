@@ -1,4 +1,4 @@
-// What `auto` makes of runs on a drive of a given speed: it sees the pace of the drive and the first rows of each run, and may
+// `auto` chooses for runs on a drive of a given speed: it sees the pace of the drive and the first rows of each run, and may
 // change its mind from run to run.
 #include <gtest/gtest.h>
 

@@ -64,7 +64,7 @@ class Bench {
     return inputs;
   }
 
-  // As far as both go, the blocks of a run become those of another one.
+  // Overwrites the blocks of a run with those of another one, as far as both go.
   void overwrite(const RowRun& to, const RowRun& from) {
     const Buffer block = memory.allocate(plan.block_bytes, "a block");
     for (std::uint64_t i = 0; i < std::min(to.blocks(plan.block_bytes), from.blocks(plan.block_bytes)); ++i) {
@@ -331,7 +331,7 @@ class WholeSort {
   [[nodiscard]] const std::string& output() const { return output_; }
   [[nodiscard]] bool is_packed() const { return packing_.codec != codec::BlockCodec::none; }
 
-  // What the sort did; throws what it throws, after a look at what it left.
+  // Runs the sort; throws what it throws, after a look at what it left.
   LinesReport run(const std::string& faults, std::uint64_t seed, std::string& written, bool rereads = false) const {
     io::MemoryStore store(io::make_image({{"/disk/in", input_}}), {.seed = seed, .records_events = false});
     const std::unique_ptr<io::Queue> below = store.make_queue(depth);
@@ -412,7 +412,7 @@ INSTANTIATE_TEST_SUITE_P(Formats, RowsInParts,
                                   (one.param.packing.codec == codec::BlockCodec::none ? "" : "_packed");
                          });
 
-// As of records: the output and its name were synced by then.
+// The output and its name were synced by then, as those of records.
 TEST_P(RowsInParts, AreThereThoughTheOutputCannotBeClosed) {
   const WholeSort sort(GetParam());
   std::string written;

@@ -39,7 +39,7 @@ class MemoryRows {
   std::size_t next_ = 0;
 };
 
-// What goes out, each row behind the number of its run. `codes`: null where windows decide.
+// Returns what goes out, each row behind the number of its run. `codes`: null where windows decide.
 std::vector<std::string> merged(const rows::RowFormat& format, const std::vector<Rows>& runs, const RowCodes* codes) {
   std::deque<MemoryRows> sources;
   std::vector<std::unique_ptr<MergeCursor>> cursors;

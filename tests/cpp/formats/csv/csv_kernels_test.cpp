@@ -49,8 +49,8 @@ struct Plain {
   }
 };
 
-// Whether a row of the text, each of which begins outside of quotes, has a quote that may not stand there. The rest that ends
-// within quotes may have one as well: it is not said.
+// Returns whether a row of the text, each of which begins outside of quotes, has a quote that may not be there. The rest that
+// ends within quotes may have one as well: it is not said.
 bool is_wrong(Text text, Dialect dialect, bool& is_rest_wrong) {
   std::size_t begin = 0;
   bool is_inside = false;

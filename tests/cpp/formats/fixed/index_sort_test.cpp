@@ -121,7 +121,7 @@ TEST(IndexSort, StaysInsideItsArraysWhereverTheyStart) {
   }
 }
 
-// Each bit of the key tells one entry from all that are left: the ranges lie within each other as deeply as they can.
+// Each bit of the key separates one entry from all that are left: the ranges lie within each other as deeply as they can.
 TEST(IndexSort, TakesNoMoreStackThanAKeyHasBits) {
   Entries input(20'000);
   for (std::uint32_t i = 0; i < input.size(); ++i) input[i].index = i;

@@ -1,4 +1,4 @@
-// What the tests of the record kernels share: reproducible random bytes in heap blocks of exactly their size, so that the address
+// The tests of the record kernels share reproducible random bytes in heap blocks of exactly their size, so that the address
 // sanitizer sees any access beyond them.
 #pragma once
 

@@ -347,7 +347,7 @@ TEST(RecordFormat, ReverseTurnsEveryFieldRound) {
   EXPECT_EQ(make_record_format(100, {}, true).keys, (std::vector{RecordKey{0, 10, true}}));
 }
 
-// What the grammar says, as one expression; lengths of numbers apart.
+// Checks the grammar as one expression; lengths of numbers apart.
 bool is_key(const std::string& text) {
   static const std::regex form(
       "[0-9]+:([0-9]+(:(bytes|nocase|dec|([uif](8|16|32|64)(le|be)?)))?|([uif](8|16|32|64)(le|be)?))(:desc)?");

@@ -1,4 +1,4 @@
-// Lines of JSON: what is valid, where values stand in them, and what their texts are.
+// Reads lines of JSON: what is valid, where values are in them, and what their texts are.
 #include "formats/jsonl/read_row.h"
 
 #include <gtest/gtest.h>

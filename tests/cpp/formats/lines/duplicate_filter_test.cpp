@@ -90,7 +90,7 @@ TEST_P(SeenBefore, EveryLineIsEnteredOrDroppedAndOneOfEachKindIsEntered) {
     ASSERT_GE(found[line], 1U) << line;
     ASSERT_LE(found[line], times) << line;
   }
-  // What a set forgets when it is full, and what several threads meet for the first time before they hear of each other.
+  // A set forgets lines when it is full, and several threads meet some for the first time before they hear of each other.
   EXPECT_LE(run.count, 4000 + 4 * kinds.size() * GetParam());
 }
 

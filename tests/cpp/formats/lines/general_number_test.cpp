@@ -91,7 +91,7 @@ TEST(GeneralNumbers, ThatRoundToTheSameValueAreEqual) {
     EXPECT_LT(compare(read_general(ordered[i]), read_general(ordered[i + 1])), 0) << ordered[i];
 }
 
-// A value between two long doubles, nearly half way: whoever says what it rounds to must know.
+// A value between two long doubles, nearly half way: a reader that says what it rounds to must know.
 TEST(GeneralNumbers, BetweenTwoValuesRoundAsStrtoldDoes) {
   Random random(9);
   for (int i = 0; i < 100'000; ++i) {

@@ -183,7 +183,7 @@ TEST_P(LineKernelsOf, HashNothingBehindALine) {
   }
 }
 
-// Of any number of lines, of every length beside every other kind of length.
+// Tries any number of lines, of every length beside every other kind of length.
 TEST_P(LineKernelsOf, SumTheHashesOfLines) {
   Random random(5);
   const std::string text = random_text(random, 5000, 100);
@@ -295,7 +295,7 @@ TEST(NumberWindow, IsThatOfTheEncodedNumberAtEveryLevel) {
   }
 }
 
-// What is plain at one level is plain at all.
+// Every level reads the same numbers as plain.
 TEST(NumberWindow, EveryLevelReadsTheSame) {
   Random random(4);
   for (int i = 0; i < 100'000; ++i) {

@@ -137,7 +137,7 @@ TEST_P(LineWindows, SortAnIndexAsAStableSortByComparing) {
   expect_sorted_as_by_comparing(order, lines, text);
 }
 
-// As above, deeper windows too, with versions that have long beginnings in common.
+// Versions have long beginnings in common here, so that deeper windows decide, too.
 class VersionWindows : public testing::TestWithParam<std::vector<std::string>> {};
 
 TEST_P(VersionWindows, NeverContradictTheComparison) {
@@ -229,7 +229,7 @@ TEST(Numbers, PassOverSeparatorsOfThousandsBeforeThePoint) {
                   "12",
                   "-12"),
             0);
-  EXPECT_EQ(order("\x80-12", "0"), 0);  // the sign stands in front
+  EXPECT_EQ(order("\x80-12", "0"), 0);  // the sign is in front
   EXPECT_EQ(order("1.\x80"
                   "5",
                   "1"),

@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
-#include "codec/decoder.h"
+#include "codec/facts.h"
 
 namespace ecosort::codec {
 namespace {
@@ -61,15 +62,47 @@ class ZstdDecoder final : public Decoder {
   std::size_t header_size_ = 0;
 };
 
-}  // namespace
-
-std::unique_ptr<Decoder> make_zstd_decoder(Allowance& allowance) { return std::make_unique<ZstdDecoder>(allowance); }
-
 std::uint64_t zstd_decoder_bytes(std::string_view first) noexcept {
   constexpr std::uint64_t usual_window = std::uint64_t{8} << 20U, margin = std::uint64_t{64} << 10U;
   ZSTD_frameHeader header{};
   const bool is_known = ZSTD_getFrameHeader(&header, first.data(), first.size()) == 0 && header.frameType == ZSTD_frame;
   return ZSTD_estimateDStreamSize(static_cast<std::size_t>(is_known ? header.windowSize : usual_window)) + margin;
 }
+
+class ZstdEncoder final : public Encoder {
+ public:
+  explicit ZstdEncoder(int level) : context_(ZSTD_createCCtx()) {
+    if (!context_) throw std::bad_alloc();
+    ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, level);
+    ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, 1);
+  }
+  std::size_t encode(std::span<const std::byte> in, std::span<std::byte> out) override {
+    const std::size_t size = ZSTD_compress2(context_.get(), out.data(), out.size(), in.data(), in.size());
+    return ZSTD_isError(size) == 0 ? size : (cannot(Codec::zstd), 0);
+  }
+
+ private:
+  struct Free {
+    void operator()(ZSTD_CCtx* context) const noexcept { ZSTD_freeCCtx(context); }
+  };
+  std::unique_ptr<ZSTD_CCtx, Free> context_;
+};
+
+}  // namespace
+
+const CodecFacts zstd_facts{
+    .name = "zstd",
+    .ending = ".zst",
+    .library = [] { return std::string(ZSTD_versionString()); },
+    .levels = {1, 3, 19},
+    .has_skippable_frames = true,
+    .decoder_bytes = zstd_decoder_bytes,
+    .make_decoder = [](Allowance& allowance) -> std::unique_ptr<Decoder> { return std::make_unique<ZstdDecoder>(allowance); },
+    .encoder_bytes = [](int level, std::size_t most_bytes) noexcept -> std::uint64_t {
+      return ZSTD_estimateCCtxSize_usingCParams(ZSTD_getCParams(level, most_bytes, 0));
+    },
+    .encoded_bound = [](std::size_t bytes) noexcept { return ZSTD_compressBound(bytes); },
+    .make_encoder = [](int level, std::size_t) -> std::unique_ptr<Encoder> { return std::make_unique<ZstdEncoder>(level); },
+};
 
 }  // namespace ecosort::codec

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 
 #include "codec/contents.h"
-#include "codec/decoder.h"
+#include "codec/facts.h"
 
 namespace ecosort::codec {
 namespace {
@@ -56,7 +57,7 @@ class XzDecoder final : public Decoder {
   lzma_stream stream_ = LZMA_STREAM_INIT;
 };
 
-// What the filters of the first block take; 0: no one knows.
+// Returns what the filters of the first block take; 0: no one knows.
 std::uint64_t first_block_bytes(std::string_view first) noexcept {
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(first.data());
   lzma_stream_flags flags{};
@@ -87,14 +88,58 @@ std::uint64_t lzma_bytes(std::string_view first) noexcept {
   return need == UINT64_MAX ? 0 : need;
 }
 
-}  // namespace
-
-std::unique_ptr<Decoder> make_xz_decoder(Allowance& allowance) { return std::make_unique<XzDecoder>(allowance); }
-
 std::uint64_t xz_decoder_bytes(std::string_view first) noexcept {
   constexpr std::uint64_t usual = std::uint64_t{9} << 20U, margin = std::uint64_t{64} << 10U;
   const std::uint64_t known = first.starts_with(magic_of(Codec::xz)) ? first_block_bytes(first) : lzma_bytes(first);
   return (known > 0 ? known : usual) + margin;
 }
+
+lzma_options_lzma xz_options(int level, std::size_t most_bytes) {
+  lzma_options_lzma options{};
+  (void)lzma_lzma_preset(&options, static_cast<std::uint32_t>(level));
+  const std::size_t enough = std::max<std::size_t>(most_bytes, LZMA_DICT_SIZE_MIN);
+  options.dict_size = static_cast<std::uint32_t>(std::min<std::size_t>(options.dict_size, enough));
+  return options;
+}
+
+class XzEncoder final : public Encoder {
+ public:
+  XzEncoder(int level, std::size_t most_bytes) : options_(xz_options(level, most_bytes)) {}
+  std::size_t encode(std::span<const std::byte> in, std::span<std::byte> out) override {
+    std::array<lzma_filter, 2> filters{{{LZMA_FILTER_LZMA2, &options_}, {LZMA_VLI_UNKNOWN, nullptr}}};
+    std::size_t size = 0;
+    const lzma_ret result =
+        lzma_stream_buffer_encode(filters.data(), LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(in.data()),
+                                  in.size(), reinterpret_cast<std::uint8_t*>(out.data()), &size, out.size());
+    if (result == LZMA_MEM_ERROR) throw std::bad_alloc();
+    return result == LZMA_OK ? size : (cannot(Codec::xz), 0);
+  }
+
+ private:
+  lzma_options_lzma options_;
+};
+
+std::uint64_t xz_encoder_bytes(int level, std::size_t most_bytes) noexcept {
+  lzma_options_lzma options = xz_options(level, most_bytes);
+  const std::array<lzma_filter, 2> filters{{{LZMA_FILTER_LZMA2, &options}, {LZMA_VLI_UNKNOWN, nullptr}}};
+  return lzma_raw_encoder_memusage(filters.data());
+}
+
+}  // namespace
+
+const CodecFacts xz_facts{
+    .name = "xz",
+    .ending = ".xz",
+    .library = [] { return std::string(lzma_version_string()); },
+    .levels = {0, 6, 9},
+    .has_skippable_frames = false,
+    .decoder_bytes = xz_decoder_bytes,
+    .make_decoder = [](Allowance& allowance) -> std::unique_ptr<Decoder> { return std::make_unique<XzDecoder>(allowance); },
+    .encoder_bytes = xz_encoder_bytes,
+    .encoded_bound = [](std::size_t bytes) noexcept { return lzma_stream_buffer_bound(bytes); },
+    .make_encoder = [](int level, std::size_t most_bytes) -> std::unique_ptr<Encoder> {
+      return std::make_unique<XzEncoder>(level, most_bytes);
+    },
+};
 
 }  // namespace ecosort::codec

@@ -2,8 +2,9 @@
 #include <bzlib.h>
 
 #include <algorithm>
+#include <new>
 
-#include "codec/decoder.h"
+#include "codec/facts.h"
 
 namespace ecosort::codec {
 namespace {
@@ -54,10 +55,6 @@ class Bzip2Decoder final : public Decoder {
   bool is_open_ = false;
 };
 
-}  // namespace
-
-std::unique_ptr<Decoder> make_bzip2_decoder(Allowance& allowance) { return std::make_unique<Bzip2Decoder>(allowance); }
-
 // bzip2(1), MEMORY MANAGEMENT: 100 kB and four times the block.
 std::uint64_t bzip2_decoder_bytes(std::string_view first) noexcept {
   constexpr std::size_t digit_at = 3;
@@ -65,5 +62,52 @@ std::uint64_t bzip2_decoder_bytes(std::string_view first) noexcept {
   const bool is_known = first.size() > digit_at && first[digit_at] >= '1' && first[digit_at] <= '9';
   return own + each * (is_known ? static_cast<std::uint64_t>(first[digit_at] - '0') : most_digit);
 }
+
+// The level is the size of a block; one larger than what it gets would only cost memory.
+int bzip2_level(int level, std::size_t most_bytes) {
+  constexpr std::size_t unit = 100'000;
+  return static_cast<int>(std::clamp<std::size_t>(most_bytes / unit + 1, 1, static_cast<std::size_t>(level)));
+}
+
+class Bzip2Encoder final : public Encoder {
+ public:
+  Bzip2Encoder(int level, std::size_t most_bytes) : level_(bzip2_level(level, most_bytes)) {}
+  std::size_t encode(std::span<const std::byte> in, std::span<std::byte> out) override {
+    auto size = static_cast<unsigned>(out.size());
+    char nothing = 0;  // it wants an address also for no bytes
+    char* const from = in.empty() ? &nothing : const_cast<char*>(reinterpret_cast<const char*>(in.data()));
+    const int result = BZ2_bzBuffToBuffCompress(reinterpret_cast<char*>(out.data()), &size, from,
+                                                static_cast<unsigned>(in.size()), level_, 0, 0);
+    if (result == BZ_MEM_ERROR) throw std::bad_alloc();
+    return result == BZ_OK ? size : (cannot(Codec::bzip2), 0);
+  }
+
+ private:
+  int level_;
+};
+
+}  // namespace
+
+const CodecFacts bzip2_facts{
+    .name = "bzip2",
+    .ending = ".bz2",
+    .library =
+        [] {
+          const std::string version = BZ2_bzlibVersion();
+          return version.substr(0, version.find(','));
+        },
+    .levels = {1, 9, 9},
+    .has_skippable_frames = false,
+    .decoder_bytes = bzip2_decoder_bytes,
+    .make_decoder = [](Allowance& allowance) -> std::unique_ptr<Decoder> { return std::make_unique<Bzip2Decoder>(allowance); },
+    .encoder_bytes =
+        [](int level, std::size_t most_bytes) noexcept {  // bzip2(1), MEMORY MANAGEMENT
+          return 400'000 + 800'000 * static_cast<std::uint64_t>(bzip2_level(level, most_bytes));
+        },
+    .encoded_bound = [](std::size_t bytes) noexcept { return bytes + bytes / 100 + 601; },  // the manual: 1 % and 600 bytes
+    .make_encoder = [](int level, std::size_t most_bytes) -> std::unique_ptr<Encoder> {
+      return std::make_unique<Bzip2Encoder>(level, most_bytes);
+    },
+};
 
 }  // namespace ecosort::codec
