@@ -40,18 +40,11 @@ class Splitter {
   GivenWords split() {
     for (; at_ < words_.size() && !found_.asks_for_help; ++at_) {
       const std::string& word = words_[at_];
-      const bool is_letter = word.size() > 1 && word[0] == '-' && word[1] != '-' && (word[1] < '0' || word[1] > '9');
-      if (word == "--help" || word == "-h")
-        found_.asks_for_help = true;
-      else if (word == "--")
+      if (word == "--") {
         found_.operands.insert(found_.operands.end(), words_.begin() + static_cast<std::ptrdiff_t>(at_) + 1, words_.end());
-      else if (word.starts_with("--"))
-        take_long(word);
-      else if (is_letter)
-        take_letters(word);
-      else
-        found_.operands.push_back(word);
-      if (word == "--") break;
+        break;
+      }
+      take_word(word);
     }
     if (!found_.asks_for_help && !complaint_.empty())
       throw UsageError(fmt::format("{}: {} (see ecosort {} --help)", table_.name, complaint_, table_.name));
@@ -59,12 +52,24 @@ class Splitter {
   }
 
  private:
+  void take_word(const std::string& word) {
+    const bool is_letter = word.size() > 1 && word[0] == '-' && (word[1] < '0' || word[1] > '9');  // "-5" is a file
+    if (word == "--help" || word == "-h")
+      found_.asks_for_help = true;
+    else if (word.starts_with("--"))
+      take_long(word);
+    else if (is_letter)
+      take_letters(word);
+    else
+      found_.operands.push_back(word);
+  }
+
   [[nodiscard]] const OptionRow* row_of(std::string_view spelling) const {
     const auto row = std::ranges::find_if(table_.options, [&](const OptionRow& option) { return is_spelling(option, spelling); });
     return row == table_.options.end() ? nullptr : &*row;
   }
 
-  // Whether --help follows decides between the first one and the help.
+  // Only the first complaint is said, and none where --help follows.
   void complain(std::string text) {
     if (complaint_.empty()) complaint_ = std::move(text);
   }

@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/closest_word.h"
 #include "base/errors.h"
 #include "cli/option_table.h"
-#include "cli/progress_line.h"
-#include "cli/rows_command.h"
 #include "formats/lines/key_words.h"
 #include "formats/lines/line_order.h"
 #include "job/format_names.h"
@@ -90,34 +87,16 @@ CommandLine parse_record_words(std::string_view command, const Words& words) {
 namespace {
 
 // Options of the commands that sort rows, by their first spellings; a range of a file is no sort.
-constexpr std::array<std::string_view, 22> meaningless{"-u",
-                                                       "--unique",
-                                                       "-m",
-                                                       "--merge",
-                                                       "-c",
-                                                       "-C",
-                                                       "--check",
-                                                       "--debug",
-                                                       "--resumable",
-                                                       "--inplace",
-                                                       "--as-is",
-                                                       "-T",
-                                                       "--temp",
-                                                       "--header",
-                                                       "--stats",
-                                                       "--verify",
-                                                       "--trace",
-                                                       "--files0-from",
-                                                       "--compress-program",
-                                                       "--compress-output",
-                                                       "--batch-size",
-                                                       "--assume-ratio"};
+constexpr std::string_view meaningless =
+    "-u,--unique,-m,--merge,-c,-C,--check,--debug,--resumable,--inplace,--as-is,-T,--temp,--header,--stats,--verify,--trace,--"
+    "files0-from,--compress-program,--compress-output,--batch-size,--assume-ratio";
 
 void refuse_meaningless(std::string_view command, const CommandLine& line) {
+  const std::vector<std::string_view> names = split(meaningless, ',');
   for (const GivenOption& given : line.given.options) {
     const std::string_view name = spellings(*given.row).front();
     const bool is_known = find_row(command_table(command), last_spelling(name)) != nullptr;
-    if (std::ranges::find(meaningless, name) != meaningless.end() && !is_known)
+    if (std::ranges::find(names, name) != names.end() && !is_known)
       throw UsageError(
           fmt::format("{}: {} means nothing here: one range of one file is read, and no row is left out", command, name));
   }
@@ -175,7 +154,6 @@ RowWordsOptions parse_row_words(std::string_view command, const NodeWords& words
   RowWordsOptions rows = words.format == ecosort::Format::lines ? parse_line_words(command, words.others)
                                                                 : parse_table_words(command, words.format, words.others);
   if (rows.output.empty()) throw UsageError(fmt::format("{}: no output; name it with -o", command));
-  (void)progress_mode(rows.reports.progress);
   if (rows.threads == 0) rows.threads = planner::read_machine().cpus;
   return rows;
 }

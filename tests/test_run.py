@@ -25,7 +25,7 @@ ALIKE = [
     ({"lines": {"separator": ",", "keys": ["2,2n"], "header_lines": 1}}, ["lines", "-t,", "-k2,2n", "--header"]),
     ({"lines": {}, "unique": True, "place": {"kind": "resumable"}}, ["lines", "-u", "--resumable"]),
     ({"csv": {"keys": ["price:number:desc"], "nulls_first": True}}, ["csv", "--by", "price:number:desc", "--nulls", "first"]),
-    ({"csv": {"keys": ["#1"], "header": False, "quote": None}}, ["csv", "--by", "1", "--no-header", "--quote", "none"]),
+    ({"csv": {"keys": ["1"], "header": False, "quote": None}}, ["csv", "--by", "1", "--no-header", "--quote", "none"]),
 ]  # fmt: skip
 
 
