@@ -1,12 +1,11 @@
 // `ecosort inplace` and `ecosort plan inplace`.
-#include "cli/inplace.h"
-
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "base/errors.h"
 #include "base/threads.h"
+#include "cli/jobs.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/sorts.h"

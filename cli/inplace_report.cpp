@@ -7,10 +7,9 @@
 #include "base/json.h"
 #include "base/size_text.h"
 #include "cli/compression_options.h"
-#include "cli/inplace.h"
+#include "cli/jobs.h"
 #include "cli/plan_values.h"
 #include "cli/report.h"
-#include "cli/resumable.h"
 #include "job/plan_json.h"
 #include "job/predict.h"
 

@@ -1,5 +1,3 @@
-#include "cli/lines_in_place.h"
-
 #include <fmt/format.h>
 
 #include <optional>
@@ -9,6 +7,7 @@
 #include "base/json.h"
 #include "base/size_text.h"
 #include "base/threads.h"
+#include "cli/jobs.h"
 #include "cli/report_files.h"
 #include "cli/run_job.h"
 #include "cli/say.h"

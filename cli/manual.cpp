@@ -1,4 +1,6 @@
 // ecosort manual: the man pages, the shell completions and the options as data, made from the same tables as the help.
+#include "cli/manual.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,8 +9,6 @@
 #include "base/closest_word.h"
 #include "base/errors.h"
 #include "cli/commands.h"
-#include "cli/completion.h"
-#include "cli/manual_json.h"
 #include "cli/option_table.h"
 #include "cli/say.h"
 #include "cli/text_layout.h"

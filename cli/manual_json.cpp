@@ -1,8 +1,7 @@
-#include "cli/manual_json.h"
-
 #include <algorithm>
 
 #include "base/json.h"
+#include "cli/manual.h"
 #include "cli/option_table.h"
 
 namespace ecosort::cli {

@@ -6,7 +6,6 @@
 #include "base/threads.h"
 #include "cli/commands.h"
 #include "cli/compression_options.h"
-#include "cli/merge_runs.h"
 #include "cli/report.h"
 #include "cli/report_files.h"
 #include "cli/run_job.h"

@@ -1,5 +1,3 @@
-#include "cli/merge_runs.h"
-
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include "base/open_files.h"
 #include "cli/rows_command.h"
 #include "cli/run_job.h"
+#include "cli/sorts.h"
 #include "cli/write_signals.h"
 #include "demsort_inplace/prepare/job_runs.h"
 #include "job/prepare_runs.h"

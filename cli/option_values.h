@@ -43,46 +43,18 @@ Json letter(const GivenOption& /*given*/, const Json* before) {
   return with_letter(before, one);
 }
 
-// ---- Words of every command.
+// ---- Words.
 
-[[nodiscard]] Json as_text(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_bytes(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_memory(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_threads(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_output(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_choice(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_reread(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_runs(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_ratio(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_decompress(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_level(const GivenOption& given, const Json* before);
+using Value = Json(const GivenOption& given, const Json* before);
 
-// ---- Of records.
-
-[[nodiscard]] Json as_record_size(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_request_size(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_request_depth(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_run_records(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_hash(const GivenOption& given, const Json* before);
-
-// ---- Of CSV and JSON lines.
-
-[[nodiscard]] Json as_delimiter(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_quote(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_nulls_first(const GivenOption& given, const Json* before);
-
-// ---- Of lines, with the messages of GNU sort.
-
-[[nodiscard]] Json as_line_key(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_separator(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_lines_output(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_wished_memory(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_parallel(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_batch_size(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_header_lines(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_sort_word(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_file_name(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_random_source(const GivenOption& given, const Json* before);
-[[nodiscard]] Json as_compress_program(const GivenOption& given, const Json* before);
+// Words of every command.
+Value as_text, as_bytes, as_memory, as_threads, as_output, as_choice, as_reread, as_runs, as_ratio, as_decompress, as_level;
+// Of records.
+Value as_record_size, as_request_size, as_request_depth, as_run_records, as_hash;
+// Of CSV and JSON lines.
+Value as_delimiter, as_quote, as_nulls_first;
+// Of lines, with the messages of GNU sort.
+Value as_line_key, as_separator, as_lines_output, as_wished_memory, as_parallel, as_batch_size, as_header_lines, as_sort_word,
+    as_file_name, as_random_source, as_compress_program;
 
 }  // namespace ecosort::cli

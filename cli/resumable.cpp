@@ -1,9 +1,8 @@
-#include "cli/resumable.h"
-
 #include <utility>
 
 #include "base/errors.h"
 #include "base/threads.h"
+#include "cli/jobs.h"
 #include "cli/report_files.h"
 #include "cli/rows_command.h"
 #include "cli/run_job.h"

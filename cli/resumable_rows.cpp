@@ -1,5 +1,3 @@
-#include "cli/resumable_rows.h"
-
 #include <fmt/format.h>
 
 #include <utility>
@@ -9,6 +7,7 @@
 #include "base/size_text.h"
 #include "base/threads.h"
 #include "cli/compression_options.h"
+#include "cli/jobs.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "demsort_inplace/prepare/rows.h"

@@ -39,6 +39,10 @@ struct RowsRun {
 // Opens the queue, sorts, and writes the reports; returns the exit code.
 int run_rows(const RowsRun& run, job::PreparedLines& prepared, job::Session& session);
 
+// What a plan says of a sort of rows: bounds, because their lengths show only when they are read. `input_bytes`: what the inputs
+// hold; 0: no one knows yet, and only what does not depend on it is said.
+[[nodiscard]] std::string lines_bounds_text(const lines::LinesJob& job, std::uint64_t input_bytes);
+
 // What the command sorts: "lines" or "rows".
 [[nodiscard]] const char* rows_noun(const std::string& command);
 

@@ -5,7 +5,9 @@
 #include <string_view>
 
 #include "cli/command_line.h"
+#include "job/prepare_merge.h"
 #include "job/prepare_records.h"
+#include "job/session.h"
 
 namespace ecosort::cli {
 
@@ -22,6 +24,9 @@ namespace ecosort::cli {
 // Of records: to an output, also one that can be resumed.
 int sort_records(const CommandLine& line, double started_s);
 int merge_sorted_records(const CommandLine& line, double started_s);
+int merge_records(const CommandLine& line, job::PreparedMerge prepared, job::Session& session, double started_s);
+// The runs that jobs left, into one output. `words` begin with --runs.
+int merge_runs(const Words& words, double started_s);
 // In the space of the file.
 int sort_in_place(const CommandLine& line, double started_s);
 // Of lines, in all places; with the notices of `ecosort lines`.

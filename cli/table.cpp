@@ -3,8 +3,7 @@
 
 #include "base/errors.h"
 #include "base/open_files.h"
-#include "cli/lines_bounds.h"
-#include "cli/resumable_rows.h"
+#include "cli/jobs.h"
 #include "cli/rows_command.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
