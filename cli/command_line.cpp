@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/errors.h"
@@ -57,8 +58,8 @@ std::uint64_t CommandLine::assumed_bytes() const {
   constexpr std::string_view option = "--assume-size";
   if (!has(option)) return 0;
   const std::uint64_t bytes = parse_assumed_bytes(word(option), option);
-  if (bytes == 0) throw UsageError("--assume-size: give at least one byte");
-  return bytes;
+  if (bytes == 0 && request.format() != Format::records) throw UsageError("--assume-size: give at least one byte");
+  return std::max<std::uint64_t>(bytes, 1);  // of records: there is none
 }
 
 CommandLine read_command_line(std::string_view command, const Words& words, const lines::PosixRules& rules) {

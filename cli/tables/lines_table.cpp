@@ -119,6 +119,11 @@ std::vector<OptionRow> other_options() {
            sets("unique", flag<true>)}),
       gnu({"-z,--zero-terminated", "", "", "lines end with NUL, not newline", Concern::rows,
            sets("rows.terminator", word<"\0">)}),
+  };
+}
+
+std::vector<OptionRow> own_options() {
+  return {
       {"--header", "[=N]", "1 line",
        "the first N lines of each FILE are its header: all headers must be alike, and one goes out, on top; also with -c and -m",
        Concern::how, sets("rows.header_lines", as_header_lines)},
@@ -142,6 +147,7 @@ std::vector<OptionRow> other_options() {
 std::vector<OptionRow> lines_options() {
   std::vector<OptionRow> options = ordering_options();
   std::ranges::copy(other_options(), std::back_inserter(options));
+  std::ranges::copy(own_options(), std::back_inserter(options));
   std::ranges::copy(chosen({"--io", "--verify", "--stats", "--events", "--progress"}), std::back_inserter(options));
   options.push_back({"--quiet", "", "", "no notices, no progress line", Concern::report});
   std::ranges::copy(chosen({"--profile", "--no-profile", "--trace"}), std::back_inserter(options));

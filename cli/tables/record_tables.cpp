@@ -78,21 +78,10 @@ OptionRow progress_option() {
           checked(as_choice)};
 }
 
-std::vector<OptionRow> sort_options() {
-  std::vector<OptionRow> options{
-      {"-o,--output", "FILE", "",
-       "where the sorted records go; `-` is standard output. An existing file is replaced only when all went well",
-       Concern::output, sets("place.output", as_output)},
-      {"--record-size", "BYTES", "100", "length of every record, 1 byte to 1 MiB", Concern::rows,
-       sets("rows.record_size", as_record_size)},
-      {"--key", "OFFSET:LENGTH[:TYPE][:desc]", "0:10",
-       "sort key: its first byte, how many, of what type (see below); repeatable, the first one decides first", Concern::rows,
-       adds_to("rows.keys", as_text)},
-      {"--reverse", "", "", "turn the order round; records with equal keys stay in input order", Concern::rows,
-       sets("rows.reverse", flag<true>)},
-      {"--unique", "", "", "keep only the first record, in input order, of those with equal keys", Concern::how,
-       sets("unique", flag<true>)},
-      {"--stable", "", "", "accepted and changes nothing: the order is always stable"},
+namespace {
+
+std::vector<OptionRow> means_options() {
+  return {
       {"--memory", "SIZE", "half of the available RAM, or the limit of the control group", "bound on all buffers, such as 512MiB",
        Concern::memory, sets("means.memory_bytes", as_memory)},
       {"--threads", "N", "the CPUs this process may use", "compute threads", Concern::means, sets("means.threads", as_threads)},
@@ -112,6 +101,12 @@ std::vector<OptionRow> sort_options() {
       {"--run-records", "N", "as many as the memory holds",
        "most records of a run, at least 3; an input that fits the memory is sorted there all the same", Concern::how,
        sets("means.run_records", as_run_records)},
+  };
+}
+
+// How the run is chosen, checked and reported.
+std::vector<OptionRow> run_options() {
+  return {
       {"--profile", "FILE", "~/.config/ecosort/profile.toml, if it is of this machine",
        "a profile of `ecosort tune`, for what no option says", Concern::input},
       {"--no-profile", "", "", "do without any profile"},
@@ -127,6 +122,28 @@ std::vector<OptionRow> sort_options() {
       progress_option(),
       {"-q,--quiet", "", "", "no notices, no progress line", Concern::report},
   };
+}
+
+}  // namespace
+
+std::vector<OptionRow> sort_options() {
+  std::vector<OptionRow> options{
+      {"-o,--output", "FILE", "",
+       "where the sorted records go; `-` is standard output. An existing file is replaced only when all went well",
+       Concern::output, sets("place.output", as_output)},
+      {"--record-size", "BYTES", "100", "length of every record, 1 byte to 1 MiB", Concern::rows,
+       sets("rows.record_size", as_record_size)},
+      {"--key", "OFFSET:LENGTH[:TYPE][:desc]", "0:10",
+       "sort key: its first byte, how many, of what type (see below); repeatable, the first one decides first", Concern::rows,
+       adds_to("rows.keys", as_text)},
+      {"--reverse", "", "", "turn the order round; records with equal keys stay in input order", Concern::rows,
+       sets("rows.reverse", flag<true>)},
+      {"--unique", "", "", "keep only the first record, in input order, of those with equal keys", Concern::how,
+       sets("unique", flag<true>)},
+      {"--stable", "", "", "accepted and changes nothing: the order is always stable"},
+  };
+  std::ranges::copy(means_options(), std::back_inserter(options));
+  std::ranges::copy(run_options(), std::back_inserter(options));
   std::ranges::copy(run_compression_rows("none", "records"), std::back_inserter(options));
   return options;
 }
