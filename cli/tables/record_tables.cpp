@@ -49,6 +49,8 @@ std::vector<ConflictRow> sort_conflicts() {
            "from the sorted file"},
           {"--checksum", "--resumable", "--checksum goes without --resumable; `ecosort check` tells the checksum of the output"},
           {"--trace", "--resumable"},
+          {"--keep-free", "--resumable",
+           "--keep-free goes without --resumable: `ecosort plan sort --resumable` tells what stays free"},
           {"--request-size,--request-depth", "--resumable", "--request-size and --request-depth go without --resumable"},
           {"--merge-threads,--run-records", "--resumable", "--merge-threads and --run-records go without --resumable"},
           goal_conflict()};
@@ -89,6 +91,9 @@ std::vector<OptionRow> means_options() {
        sets("means.merge_threads", as_threads)},
       {"--temp", "DIR", "beside the output", "directory for sorted runs; repeatable, runs are striped over all drives named",
        Concern::temp, adds_to("means.temp_directories", as_text)},
+      {"--keep-free", "SIZE", "0 bytes",
+       "begin only where so much stays free beside the runs and the output, such as 10GB; inputs are files then, not pipes",
+       Concern::means, sets("means.keep_free_bytes", as_bytes)},
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that after a crash `ecosort resume OUTPUT` continues from there; its plan "
        "leaves no choice of --run-records, --merge-threads and requests",

@@ -109,6 +109,7 @@ void each_member(Structure& of, Each&& each) {
     each("io", of.io);
     each("request_bytes", of.request_bytes);
     each("request_depth", of.request_depth);
+    each("keep_free_bytes", of.keep_free_bytes);
     each("run_records", of.run_records);
     each("batch_size", of.batch_size);
   } else if constexpr (std::is_same_v<Type, Verification>) {
