@@ -22,7 +22,7 @@ SUITE ?= bookworm
 ARCH ?=
 CONTAINER ?= podman
 BENCH ?=
-# What makes programs smaller when they are installed, and what runs those of another architecture: packaging/ says.
+# packaging/ says what makes programs smaller when they are installed, and what runs those of another architecture.
 STRIP ?= -s
 EMULATOR ?=
 # Extra words for pytest, e.g. make test PYTEST='-k gen -x'; -n 0 runs the tests one after the other, as a debugger wants it.
@@ -50,7 +50,7 @@ FUZZ := build-fuzz
 VENV := .venv/bin
 DEPS := tuning/setup/deps
 
-# What the tests are told: which build they test, and with which sanitizers it was made.
+# The tests learn which build they test, and with which sanitizers it was made.
 export ECOSORT_BUILD := $(abspath $(BUILD))
 export ECOSORT_FUZZ_BUILD := $(abspath $(FUZZ))
 export ECOSORT_SAN := $(SAN)
@@ -168,7 +168,7 @@ bench-tables: ## write the tables and the charts of tuning/bench/results into do
 .PHONY: cluster-tables
 cluster-tables: ## write what the simulator of clusters predicts into docs
 	@$(DEPS) python
-	@$(VENV)/python -m ecosort.cluster.predictions docs
+	@PYTHONPATH=python:tuning/bench $(VENV)/python -m ecosort_bench.cluster_predictions docs
 
 .PHONY: power-accuracy
 power-accuracy: ## simulate meters and loads of known energy and write the table of intervals into power/README.md (some minutes)

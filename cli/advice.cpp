@@ -7,6 +7,7 @@
 #include "base/size_text.h"
 #include "demsort_inplace/prepare/contents.h"
 #include "demsort_inplace/prepare/ground.h"
+#include "demsort_inplace/prepare/job_runs.h"
 #include "formats/lines/quoted.h"
 #include "job/benchmark_records.h"
 #include "job/places.h"
@@ -36,6 +37,15 @@ std::string ways_in_place(const inplace::NoSpaceInPlace& space, const AdviceWord
                      words.command == "lines" ? "lines" : "sort", words.temp);
 }
 
+// "--record-size 16 --key 8:u64 "; nothing for the usual format.
+std::string words_of(const std::optional<records::RecordFormat>& format) {
+  const records::RecordFormat usual;
+  if (!format || (format->record_size == usual.record_size && format->keys == usual.keys)) return "";
+  std::string text = fmt::format("--record-size {} ", format->record_size);
+  for (const RecordKey& key : format->keys) text += fmt::format("--key {} ", to_string(key));
+  return text;
+}
+
 }  // namespace
 
 std::string advice_on(const Error& error, const AdviceWords& words) {
@@ -53,9 +63,11 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
     if (room == nullptr || room->alone.empty()) return fmt::format("; name another drive with {}", other);
     const bool are_lines = words.command == "lines";
     return fmt::format("; name another drive with {}, or sort it in its own space: ecosort {}{}", other,
-                       are_lines ? "lines --inplace " : "inplace ",
+                       are_lines ? "lines --inplace " : "inplace " + words_of(room->format),
                        are_lines ? lines::quoted_name(room->alone) : "'" + room->alone + "'");
   }
+  if (dynamic_cast<const inplace::NotAllInRuns*>(&error) != nullptr)
+    return "; or give --append-rest, which puts the rest behind the runs, unsorted";
   if (dynamic_cast<const job::RunsInMemory*>(&error) != nullptr)
     return fmt::format("; name a directory on a drive with {}, or this one if you mean it", words.temp);
   if (dynamic_cast<const HeaderUnusable*>(&error) != nullptr) return "; with --no-header columns have numbers, as in --by 3";
@@ -77,7 +89,7 @@ std::string advice_on_failure(int error_number, const AdviceWords& words) {
     return fmt::format("; raise how many files may be open (ulimit -n), or give more with {}: that makes fewer runs",
                        words.memory);
   if (error_number == EFBIG) return "; files there may not be that large (see ulimit -f)";
-  // How io_uring ends a request for which the kernel may start no worker.
+  // io_uring ends a request so for which the kernel may start no worker.
   if (error_number == ECANCELED) return "; too few processes may be allowed (see ulimit -u); try --io pool";
   return "";
 }

@@ -1,4 +1,4 @@
-// What to do about an error, in the words of the command line: the library knows none of them.
+// Says what to do about an error, in the words of the command line: the library knows none of them.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct AdviceWords {
 // "; try --memory 4096KiB" and the like, to follow the error's own line; empty where it says enough.
 [[nodiscard]] std::string advice_on(const Error& error, const AdviceWords& words);
 
-// The same for a failure of the system.
+// Says it for a failure of the system.
 [[nodiscard]] std::string advice_on_failure(int error_number, const AdviceWords& words);
 
 }  // namespace ecosort::cli

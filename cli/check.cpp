@@ -92,7 +92,7 @@ class BlockOrder {
   Findings& findings_;
 };
 
-// What regular files hold; 0: one of them is a stream, and no one knows.
+// Returns what regular files hold; 0: one of them is a stream, and no one knows.
 std::uint64_t bytes_to_check(const std::vector<FileWord>& files) {
   std::uint64_t bytes = 0;
   for (const FileWord& file : files) {
@@ -163,7 +163,7 @@ int check(const CheckOptions& options) {
   return total.unordered == 0 ? 0 : 1;
 }
 
-// What a cluster writes beside its parts or its file: another program knows it.
+// Returns whether it is what a cluster writes beside its parts or its file: another program knows it.
 bool is_manifest(const ReferenceWords& words) {
   const std::string name = words.positionals.size() == 1 ? std::filesystem::path(words.positionals.front()).filename() : "";
   return name == "MANIFEST.json" || name.ends_with(".MANIFEST.json");

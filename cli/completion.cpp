@@ -19,7 +19,7 @@ std::string command_names() {
   return names;
 }
 
-// The words that may stand right after the command, where they are a fixed few: `plan sort`, `manual man`.
+// The words that may follow the command at once, where they are a fixed few: `plan sort`, `manual man`.
 std::vector<std::string_view> first_words(const CommandTable& table) {
   std::vector<std::string_view> words;
   if (table.name == "plan" || table.name == "manual")
@@ -27,7 +27,7 @@ std::vector<std::string_view> first_words(const CommandTable& table) {
   return words;
 }
 
-// What bash's compgen is asked for after the option; empty: nothing is proposed.
+// Returns the argument of bash's compgen after the option; empty: nothing is proposed.
 std::string compgen_of(const OptionRow& option) {
   if (is_choice(option)) return fmt::format("-W '{}'", fmt::join(split(option.argument, '|'), " "));
   if (option.argument == "FILE") return "-f";

@@ -30,6 +30,7 @@ Json run_compression_json(const planner::PackingPlan& plan, const std::optional<
           {"goal", plan.power ? "energy" : "time"},
           {"codec", codec::text_of(report->last.codec)},
           {"transposed", report->last.transposes},
+          {"truncated", report->last.truncates},
           {"because", report->why},
           {"plain_bytes", report->plain_bytes},
           {"stored_bytes", report->stored_bytes},

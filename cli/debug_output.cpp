@@ -48,7 +48,7 @@ void DebugOutput::close_pipe() noexcept {
   thread_.join();
 }
 
-// After an error what comes is thrown away: the sort ends as it would, and finish() tells what was wrong.
+// After an error what comes is thrown away: the sort ends as it would, and finish() says what was wrong.
 void DebugOutput::pass_on() {
   std::string line, marked;
   char buffer[65536];

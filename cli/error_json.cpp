@@ -18,7 +18,8 @@ bool wants_json(const Words& words) {
   return *option == "--progress=json" || (*option == "--progress" && option + 1 != words.end() && option[1] == "json");
 }
 
-// Who asks for a plan as JSON reads from standard output why there is none. Where only the space is too short, there is one.
+// Returns whether standard output lacks a plan as JSON: a caller that asks for one reads there why there is none. Where only the
+// space is too short, there is one.
 bool lacks_plan(const Words& words, const std::exception& error) {
   const bool wants_plan = !words.empty() && words.front() == "plan" && std::ranges::find(words, "--json") != words.end();
   return wants_plan && dynamic_cast<const NotEnoughSpace*>(&error) == nullptr;

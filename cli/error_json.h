@@ -1,5 +1,5 @@
-// What ended the run as a line of JSON on standard error, for programs that asked for --progress=json; of `plan ... --json`
-// as a document on standard output, in place of the plan. The line for people follows.
+// Writes what ended the run as a line of JSON on standard error, for programs that asked for --progress=json; of `plan ...
+// --json` as a document on standard output, in place of the plan. The line for people follows.
 #pragma once
 
 #include <exception>

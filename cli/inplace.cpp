@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "base/threads.h"
 #include "cli/jobs.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
@@ -33,16 +32,10 @@ int sort_in_place(const CommandLine& line, double started_s) {
   const JobRun run{request.inputs.front(), line.reports};
   job::Session session;
   tell_waits(session, line.reports.quiet);
-  inplace::PreparedInPlace prepared = inplace::prepare_in_place(request, 0, session.storage());
+  inplace::PreparedRecords prepared = inplace::prepare_records(request, 0, session.storage());
   check_job_reports(run);
-  if (prepared.wanted.input_records == 0) return 0;
-  const inplace::SpacePlan& plan = inplace::require_space(request, prepared);
-  open_queue(session, request.means.io, job_queue_depth, line.reports.quiet);
-  check_threads_can_start(plan.engine.wanted.threads + 1, "--threads");
-  print_notice(line.reports.quiet, inplace::give_back_beyond_end(*prepared.input));
-  return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
-    return result_of(inplace::run_in_place(request, std::move(prepared), environment));
-  });
+  if (prepared.is_empty()) return 0;
+  return run_records_job(run, request, std::move(prepared), session, started_s);
 }
 
 int run_inplace(const Words& words) {
@@ -58,10 +51,10 @@ int plan_inplace(const Words& words) {
   if (line.asks_for_help()) return print_help(line);
   print_notice(line.reports.quiet, notice_of(line.profile));
   job::Session session;
-  const inplace::PreparedInPlace prepared = inplace::prepare_in_place(line.request, line.assumed_bytes(), session.storage());
+  const inplace::PreparedRecords prepared = inplace::prepare_records(line.request, line.assumed_bytes(), session.storage());
   const bool is_json = line.has("--json");
   if (is_json) print_out(inplace_plan_json(line, prepared));  // where it does not fit, too
-  if (prepared.wanted.input_records > 0) (void)inplace::require_space(line.request, prepared);
+  if (!prepared.is_empty()) inplace::require_space(line.request, prepared);
   if (!is_json) print_out(inplace_plan_text(line, prepared));
   return 0;
 }

@@ -72,7 +72,7 @@ planner::Forecast forecast_of(const planner::Plan& engine, const std::vector<eng
 
 }  // namespace
 
-std::string inplace_plan_text(const CommandLine& line, const inplace::PreparedInPlace& prepared) {
+std::string inplace_plan_text(const CommandLine& line, const inplace::PreparedRecords& prepared) {
   const planner::Wanted& wanted = prepared.wanted;
   if (wanted.input_records == 0) return "Plan: in place\n  nothing to sort\n";
   std::string text = fmt::format("Plan: in place\n  input               {} records of {} bytes, {}\n", wanted.input_records,
@@ -80,8 +80,7 @@ std::string inplace_plan_text(const CommandLine& line, const inplace::PreparedIn
   text += keys_text(wanted.format);
   text += fmt::format("  memory              {} (+ at most {} of fixed overhead)\n", format_bytes(wanted.memory_bytes),
                       format_bytes(planner::fixed_overhead_bytes));
-  const inplace::SpacePlan recommended =
-      inplace::recommended_space(wanted, {inplace::Mode::in_place, prepared.held_bytes}).value();
+  const inplace::SpacePlan recommended = inplace::recommended_space(wanted, prepared.ground).value();
   text += values_text(values_of(line, prepared), line.profile);
   if (line.profile.profile) text += forecast_text(forecast_of(prepared.choice.best->engine, {}, line.profile));
   text += space_text(*prepared.choice.least, recommended);
@@ -94,14 +93,14 @@ std::string inplace_plan_text(const CommandLine& line, const inplace::PreparedIn
          "With the least space\n" + layout_text(*prepared.choice.least);
 }
 
-std::string resumable_plan_text(const CommandLine& line, const inplace::PreparedResumable& prepared) {
+std::string resumable_plan_text(const CommandLine& line, const inplace::PreparedRecords& prepared) {
   const planner::Wanted& wanted = prepared.wanted;
   std::string text = fmt::format("Plan: resumable sort\n  input               {} records of {} bytes, {}\n", wanted.input_records,
                                  wanted.format.record_size, format_bytes(wanted.input_records * wanted.format.record_size));
   text += keys_text(wanted.format);
   text += fmt::format("  memory              {} (+ at most {} of fixed overhead)\n", format_bytes(wanted.memory_bytes),
                       format_bytes(planner::fixed_overhead_bytes));
-  text += fmt::format("  job directory       {}; runs {}\n", inplace::JobPaths(prepared.output).directory,
+  text += fmt::format("  job directory       {}; runs {}\n", inplace::JobPaths(prepared.file).directory,
                       prepared.ground.mode == inplace::Mode::keeping_runs
                           ? "keep their space to the end, because a crash could mix up blocks on this file system"
                           : "give their space to the output");
@@ -112,7 +111,7 @@ std::string resumable_plan_text(const CommandLine& line, const inplace::Prepared
          (line.profile.profile ? forecast_text(forecast_of(prepared.choice.best->engine, prepared.inputs, line.profile)) : "");
 }
 
-std::string resumable_plan_json(const CommandLine& line, const inplace::PreparedResumable& prepared) {
+std::string resumable_plan_json(const CommandLine& line, const inplace::PreparedRecords& prepared) {
   const planner::Wanted& wanted = prepared.wanted;
   Json json{{"schema", "ecosort.resumable-plan/1"},
             {"records", wanted.input_records},
@@ -121,7 +120,7 @@ std::string resumable_plan_json(const CommandLine& line, const inplace::Prepared
             {"memory_limit_bytes", wanted.memory_bytes},
             {"fixed_overhead_bytes", planner::fixed_overhead_bytes},
             {"compute_threads", wanted.threads},
-            {"job_directory", inplace::JobPaths(prepared.output).directory},
+            {"job_directory", inplace::JobPaths(prepared.file).directory},
             {"keeps_runs", prepared.ground.mode == inplace::Mode::keeping_runs},
             {"compression", job::compression_json(prepared.choice.any().engine.packing)},
             {"needed_bytes", prepared.choice.least->need_bytes()},
@@ -135,7 +134,7 @@ std::string resumable_plan_json(const CommandLine& line, const inplace::Prepared
   return json.text(2) + "\n";
 }
 
-std::string inplace_plan_json(const CommandLine& line, const inplace::PreparedInPlace& prepared) {
+std::string inplace_plan_json(const CommandLine& line, const inplace::PreparedRecords& prepared) {
   const planner::Wanted& wanted = prepared.wanted;
   Json json{{"schema", "ecosort.inplace-plan/1"},
             {"records", wanted.input_records},
@@ -147,8 +146,7 @@ std::string inplace_plan_json(const CommandLine& line, const inplace::PreparedIn
             {"compute_threads", wanted.threads}};
   if (prepared.free_bytes != inplace::no_space_limit) json["free_bytes"] = prepared.free_bytes;
   if (wanted.input_records > 0) {
-    const inplace::SpacePlan recommended =
-        inplace::recommended_space(wanted, {inplace::Mode::in_place, prepared.held_bytes}).value();
+    const inplace::SpacePlan recommended = inplace::recommended_space(wanted, prepared.ground).value();
     json["needed_bytes"] = prepared.choice.least->need_bytes();
     json["fits"] = prepared.choice.best.has_value();
     json["recommended_bytes"] = recommended.need_bytes();

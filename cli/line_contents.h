@@ -1,5 +1,5 @@
-// What the first bytes of an input of `ecosort lines` tell that a user should know: sorted as they are, they may not give what
-// was meant.
+// The first bytes of an input of `ecosort lines` show what a user should know: sorted as they are, they may not give what was
+// meant.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct CompressedInput {
   std::string_view codec;
 };
 
-// Each kind of contents is told once, of the first input that has it. Not thread-safe.
+// Each kind of contents is reported once, of the first input that has it. Not thread-safe.
 class LineContents {
  public:
   // `separator`: of -t, where there are keys that it cuts. `tells_compressed`: of compressed data and of what is
@@ -25,7 +25,7 @@ class LineContents {
   LineContents(std::optional<char> separator, bool tells_compressed)
       : separator_(separator), told_compressed_(!tells_compressed), told_foreign_(!tells_compressed) {}
 
-  // One notice that names all of these, which then are told of: nothing for none.
+  // One notice that names all of these, which then count as reported: nothing for none.
   [[nodiscard]] std::string compressed_notice(const std::vector<CompressedInput>& inputs);
 
   // Notices about an input of this name that begins with `first`: compressed data, what is no text, a byte order mark,

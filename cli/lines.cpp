@@ -64,7 +64,7 @@ std::string plain_output_notice(const CommandLine& line) {
 // Tells once each what the contents of the inputs suggest.
 lines::FirstLook contents_look(const CommandLine& line, LineContents contents) {
   if (line.reports.quiet) return {};
-  return [contents](const std::string& name, lines::Text first) mutable {
+  return [contents](const std::string& name, Text first) mutable {
     for (const std::string& notice : contents.look(name, first)) print_lines_notice(false, notice);
   };
 }
@@ -105,8 +105,9 @@ void check_as_is(const CommandLine& line) {
     throw UsageError("--as-is goes with --inplace; otherwise lines are sorted as they are, unless --decompress says otherwise");
 }
 
-void check_in_place(const CommandLine& line) {
+void check_lines_job(const CommandLine& line) {
   const Request& request = line.request;
+  if (line.is_resumable()) return check_resumable(line);
   if (line.has("--files0-from") || request.inputs.size() != 1 || request.inputs.front() == "-")
     throw UsageError("--inplace: name one file");
   const Compression& compression = request.compression;
@@ -185,14 +186,10 @@ int sort_lines(CommandLine line, double started_s) {
   std::signal(SIGCHLD, SIG_DFL);  // how each program ended is ours to learn
   if (line.has("--debug"))
     for (const std::string& warning : warnings_of(line)) print_lines_notice(quiet, warning);
-  const RowsCommand command{line.request, line.reports, contents_look(line, contents_of(line))};
-  if (line.is_resumable()) {
-    check_resumable(line);
-    if (const std::optional<int> code = run_resumable_rows(command, started_s)) return *code;
-  }
-  if (line.request.place.kind == PlaceKind::in_place) {
-    check_in_place(line);
-    return run_lines_in_place(command, started_s);
+  if (line.request.place.kind != PlaceKind::file) {
+    check_lines_job(line);
+    const RowsCommand command{line.request, line.reports, contents_look(line, contents_of(line))};
+    if (const std::optional<int> code = run_rows_job(command, started_s)) return *code;
   }
   if (checks_only(line)) return check_order(line);
   if (!line.has("--debug")) return sort_files(line, started_s);
@@ -218,14 +215,9 @@ int plan_lines(const Words& words) {
   if (checks_only(line)) throw UsageError("plan lines: -c and -C sort nothing, so there is nothing to plan");
   raise_open_files();
   job::Session session;
-  if (kind == PlaceKind::in_place) {
-    check_in_place(line);
-    plan_lines_in_place(line.request, is_json, session.storage());
-    return 0;
-  }
-  if (kind == PlaceKind::resumable) {
-    check_resumable(line);
-    if (plan_resumable_rows(line.request, is_json, session.storage())) return 0;
+  if (is_job) {
+    check_lines_job(line);
+    if (plan_rows_job(line.request, is_json, session.storage())) return 0;
   }
   const lines::LinesJob job = job::make_rows_job(line.request, session.storage(), job::SpecialOutput::redirected, assumed_bytes);
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;

@@ -61,7 +61,7 @@ std::string paragraphs(std::string_view text) {
   return page;
 }
 
-// What commands read and write besides what their words name.
+// Lists what commands read and write besides what their words name.
 struct Fact {
   std::string_view commands;  // separated by blanks
   std::string_view name, text;
@@ -103,7 +103,7 @@ constexpr Fact file_facts[] = {
 
 constexpr Fact environment_facts[] = {
     {"sort merge inplace resume lines csv jsonl sample partition plan run gen check manual", "COLUMNS",
-     "the width that help is laid out for, and the progress line where the terminal does not tell its own"},
+     "the width that help is laid out for, and the progress line where the terminal does not report its own"},
     {"sort merge inplace plan tune", "XDG_CONFIG_HOME, HOME", "where the profile is looked for"},
     {"lines", "TMPDIR", "directory for sorted runs where there is no -T"},
     {"csv jsonl run", "TMPDIR", "directory for sorted runs where there is no --temp"},
@@ -147,8 +147,7 @@ std::string options_of(const CommandTable& table) {
 }
 
 std::string exit_section(const CommandTable& table) {
-  if (table.exit_status.empty())
-    return fmt::format(".SH EXIT STATUS\n.PP\nAs \\fBecosort {} \\-\\-help\\fR tells.\n", table.name);
+  if (table.exit_status.empty()) return fmt::format(".SH EXIT STATUS\n.PP\nAs \\fBecosort {} \\-\\-help\\fR says.\n", table.name);
   std::string text = ".SH EXIT STATUS\n";
   for (const OperandRow& row : table.exit_status) text += table_item(row.name, row.text);
   return text;
@@ -189,7 +188,7 @@ std::string overview_page() {
     examples.push_back(table.examples.front());
   }
   text += facts_section("FILES", file_facts, "") + facts_section("ENVIRONMENT", environment_facts, "");
-  text += exit_section(command_table("sort")) + ".PP\ngen, check and lines have codes of their own, which their pages tell.\n";
+  text += exit_section(command_table("sort")) + ".PP\ngen, check and lines have codes of their own, which their pages list.\n";
   text += examples_section(examples) + ".SH SEE ALSO\n";
   for (const CommandTable& table : command_tables()) text += fmt::format(".BR ecosort\\-{} (1),\n", table.name);
   return text + ".BR sort (1)\n";

@@ -8,6 +8,7 @@
 #include "cli/compression_options.h"
 #include "cli/report.h"
 #include "cli/report_files.h"
+#include "cli/rows_report.h"
 #include "cli/run_job.h"
 #include "cli/sorts.h"
 #include "cli/telling_phase.h"
@@ -35,6 +36,7 @@ Json stats(const engine::WorkReport& report, const engine::MergeFilesJob& job, c
   Json json{{"schema", "ecosort.merge-stats/1"},
             {"records", report.records},
             {"records_dropped", report.dropped},
+            {"records_appended", report.appended},
             {"record_size_bytes", job.format.record_size},
             {"compression", {{"runs", run_compression_json(job.plan.packing, report.run_packing)}}},
             {"duplicate_keys", *report.equal_pairs},
@@ -54,7 +56,8 @@ int merge_records(const CommandLine& line, job::PreparedMerge prepared, job::Ses
   check_threads_can_start(job.threads + 1, "--threads");
   WatchedRun run(line.reports);
   const auto sum_up = [&](const engine::WorkReport& report) {
-    const std::string dropped = report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped);
+    const std::string dropped =
+        (report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped)) + appended_text(report);
     return JobSummary{"merged", report.records * job.format.record_size,
                       records_text(report.records) + dropped + packed_text(report.run_packing)};
   };
@@ -72,6 +75,7 @@ int run_merge(const Words& words) {
   if (!words.empty() && words.front() == "--runs") return merge_runs(words, started_s);
   const CommandLine line = read_sort_words("merge", words);
   if (line.asks_for_help()) return print_help(line);
+  if (line.has("--append-rest")) throw UsageError("merge: --append-rest goes with --runs, which stands first");
   if (line.has("--runs")) throw UsageError("merge: --runs stands first, and the runs behind it");
   ignore_write_signals();
   return merge_sorted_records(line, started_s);

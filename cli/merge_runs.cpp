@@ -38,23 +38,29 @@ void check_output_is_not_of_job(const std::string& output, const std::string& fi
 // Directories of jobs become the runs in them.
 struct NamedRuns {
   std::vector<std::string> paths;
+  std::vector<job::RestOfJob> rests;  // of their inputs
   std::vector<io::FilePtr> locks;
 };
 
 NamedRuns named_runs(const CommandLine& line, job::Session& session) {
   NamedRuns named;
+  const bool appends_rest = line.has("--append-rest");
   std::error_code none;
   for (const std::string& input : line.request.inputs) {
     if (!std::filesystem::is_directory(input, none)) {
+      if (appends_rest)
+        throw UsageError(fmt::format("--append-rest takes the rest from the job: name its directory (OUTPUT{}) in place of '{}'",
+                                     job_ending, input));
       named.paths.push_back(input);
       continue;
     }
     const std::string file = file_of_job(input);
     check_output_is_not_of_job(line.request.place.output, file);
     session.open_queue(line.request.means.io, job_queue_depth);
-    inplace::JobRuns runs = inplace::runs_of_job(file, session.storage(), session.queue());
+    inplace::JobRuns runs = inplace::runs_of_job(file, appends_rest, session.storage(), session.queue());
     session.close_queue();
     named.paths.insert(named.paths.end(), runs.paths.begin(), runs.paths.end());
+    if (runs.rest) named.rests.push_back(std::move(*runs.rest));
     named.locks.push_back(std::move(runs.directory));
   }
   return named;
@@ -81,10 +87,10 @@ int merge_runs(const Words& words, double started_s) {
   job::Session session;
   tell_waits(session, line.reports.quiet);
   raise_open_files();
-  const NamedRuns named = named_runs(line, session);
+  NamedRuns named = named_runs(line, session);
   Request request = line.request;
   request.inputs = named.paths;
-  job::PreparedRuns prepared = job::prepare_runs(request, session.storage());
+  job::PreparedRuns prepared = job::prepare_runs(request, std::move(named.rests), session.storage());
   if (prepared.rows) return merge_rows(line, std::move(*prepared.rows), session, started_s);
   return merge_records(line, std::move(*prepared.records), session, started_s);
 }

@@ -7,7 +7,8 @@
 
 namespace ecosort::cli {
 
-// Of its own, so that a script knows that the sort is to be started. The library, which has no jobs, knows only the others.
+// It is a code of its own, so that a script knows that the sort is to be started. The library, which has no jobs, knows only the
+// others.
 inline constexpr ExitCode not_begun_code{5};
 
 // None was begun, or nothing of it was done yet. Nothing is lost.

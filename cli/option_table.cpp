@@ -10,14 +10,6 @@
 
 namespace ecosort::cli {
 
-const CommandTable& command_table(std::string_view name) {
-  for (const CommandTable& table : command_tables())
-    if (table.name == name) return table;
-  for (const CommandTable& table : plan_tables())
-    if (table.name == name) return table;
-  throw InternalError(fmt::format("no option table for '{}'", name));
-}
-
 std::string_view word_of(Concern concern) noexcept {
   static constexpr std::array<std::string_view, 11> words{"how",    "rows",  "compression", "output", "temp",   "input",
                                                           "memory", "means", "job",         "report", "nothing"};

@@ -94,11 +94,7 @@ std::vector<PlanValue> values_of_job(const CommandLine& line, const planner::Wan
 
 }  // namespace
 
-std::vector<PlanValue> values_of(const CommandLine& line, const inplace::PreparedResumable& prepared) {
-  return values_of_job(line, prepared.wanted);
-}
-
-std::vector<PlanValue> values_of(const CommandLine& line, const inplace::PreparedInPlace& prepared) {
+std::vector<PlanValue> values_of(const CommandLine& line, const inplace::PreparedRecords& prepared) {
   return values_of_job(line, prepared.wanted);
 }
 

@@ -8,8 +8,7 @@
 #include "base/json.h"
 #include "cli/command_line.h"
 #include "cli/profile_choice.h"
-#include "demsort_inplace/prepare/in_place.h"
-#include "demsort_inplace/prepare/resumable.h"
+#include "demsort_inplace/prepare/records.h"
 #include "job/predict.h"
 
 namespace ecosort::cli {
@@ -22,8 +21,7 @@ struct PlanValue {
 
 [[nodiscard]] std::vector<PlanValue> values_of(const CommandLine& line, const job::PreparedRecords& resolved,
                                                const std::string& backend);
-[[nodiscard]] std::vector<PlanValue> values_of(const CommandLine& line, const inplace::PreparedResumable& prepared);
-[[nodiscard]] std::vector<PlanValue> values_of(const CommandLine& line, const inplace::PreparedInPlace& prepared);
+[[nodiscard]] std::vector<PlanValue> values_of(const CommandLine& line, const inplace::PreparedRecords& prepared);
 
 [[nodiscard]] std::string values_text(const std::vector<PlanValue>& values, const ProfileChoice& profile);
 // Adds "values" and "profile" to an object.

@@ -1,4 +1,4 @@
-// What the progress line and the line at the end say, in as many columns as there are.
+// Writes the progress line and the line at the end, in as many columns as there are.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace ecosort::cli {
 
-// How much of the whole job is done, and how long the rest will take at the pace of the present phase. A percentage only grows;
-// a time left grows where the drive becomes slower.
+// Computes how much of the whole job is done, and how long the rest will take at the pace of the present phase. A percentage only
+// grows; a time left grows where the drive becomes slower.
 class JobPace {
  public:
   // `elapsed_s` since the job began, never less than before.
@@ -38,7 +38,7 @@ struct ProgressWords {
 // "phase 1 of 2: reading and sorting, 41 %, 512 MB/s, 1 min 20 s left", or less of it: shorter than `columns`.
 [[nodiscard]] std::string progress_text(const ProgressWords& words, std::size_t columns);
 
-// What was done: "sorted", and how many bytes; `more` such as "100 records".
+// Says what was done: "sorted", and how many bytes; `more` such as "100 records".
 struct JobSummary {
   std::string verb;
   std::uint64_t bytes = 0;

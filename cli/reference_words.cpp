@@ -61,7 +61,7 @@ std::string flag_value(const OptionRow& flag, const Words& words, std::size_t& i
   return words[++i];
 }
 
-// What a number with a unit or an exponent was meant to be: "1e6" and "1M" -> "1000000", "1,000" -> "1000".
+// Returns what a number with a unit or an exponent was meant to be: "1e6" and "1M" -> "1000000", "1,000" -> "1000".
 std::optional<std::string> digits_meant(std::string_view text) {
   std::string digits(text);
   std::erase_if(digits, [](char c) { return c == ',' || c == '_' || c == '\''; });
@@ -78,7 +78,7 @@ std::optional<std::string> digits_meant(std::string_view text) {
   return digits.append(3 * (thousands + 1), '0');
 }
 
-// What the reference tool would take for the number.
+// Returns what the reference tool would take for the number.
 std::string digits_read(std::string_view text) {
   const std::string_view digits = text.substr(0, text.find_first_not_of("0123456789"));
   return digits.empty() ? "0" : std::string(digits);

@@ -45,7 +45,7 @@ std::string runs_text(const planner::Plan& plan) {
   return text;
 }
 
-// ru_maxrss survives exec and then tells the size of whoever started this program.
+// ru_maxrss survives exec and then has the size of the process that started this program.
 std::optional<std::uint64_t> own_peak_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)

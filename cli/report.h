@@ -21,14 +21,14 @@ struct ProcessUsage {
 // The key fields as they were understood, as lines of a plan.
 [[nodiscard]] std::string keys_text(const records::RecordFormat& format);
 
-// How runs are compressed, or why they are not although that was asked for, as a line of a plan; empty: no one asked.
+// Says how runs are compressed, or why they are not although that was asked for, as a line of a plan; empty: no one asked.
 [[nodiscard]] std::string packing_line(const planner::Plan& plan);
 
 // The plan with what this machine has for it ("here"): memory, directories, free space, I/O backend.
 [[nodiscard]] Json resolved_plan_json(const job::PreparedRecords& resolved, const std::string& backend);
 [[nodiscard]] std::string plan_text(const job::PreparedRecords& resolved, const std::string& backend);
 
-// What every command tells of its phases.
+// Reports the phases of every command.
 [[nodiscard]] Json phases_json(const engine::PhaseLog& log);
 
 // Null: the job began in this run.

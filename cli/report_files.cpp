@@ -21,14 +21,14 @@ struct ReportFile {
   const std::string& path;
 };
 
-// What a name leads to, whether or not it exists yet.
+// Returns what a name leads to, whether or not it exists yet.
 std::string canonical(const std::string& path) {
   std::error_code ignored;
   const std::filesystem::path found = std::filesystem::weakly_canonical(path, ignored);
   return found.empty() ? path : std::filesystem::absolute(found, ignored).string();
 }
 
-// Those of the inputs that are files.
+// Returns the states of those of the inputs that are files.
 template <class Inputs>
 std::vector<io::FileState> states_of(const Inputs& inputs) {
   std::vector<io::FileState> states;
@@ -41,8 +41,11 @@ void check_report_file(const ReportFile& report, const std::vector<io::FileState
   const std::string parent = std::filesystem::path(report.path).parent_path().string();
   struct stat info{};
   if (::stat(report.path.c_str(), &info) != 0) {
-    if (errno != ENOENT) throw UsageError(fmt::format("{} '{}': {}", report.option, report.path, std::strerror(errno)));
-    return job::check_writable_directory(fmt::format("{}: directory", report.option), parent.empty() ? "." : parent);
+    const int error = errno;
+    if (error == ENOENT || error == EACCES)
+      job::check_writable_directory(fmt::format("{}: directory", report.option), parent.empty() ? "." : parent);
+    if (error == ENOENT) return;
+    throw UsageError(fmt::format("{} '{}': {}", report.option, report.path, std::strerror(error)));
   }
   if (S_ISDIR(info.st_mode)) throw UsageError(fmt::format("{} '{}' is a directory", report.option, report.path));
   if (std::ranges::any_of(inputs, [&](const auto& input) { return input.device == info.st_dev && input.inode == info.st_ino; }))

@@ -12,38 +12,49 @@ namespace ecosort::cli {
 
 namespace {
 
-inplace::PreparedResumable prepare_resumable(const CommandLine& line, io::PosixStorage& storage) {
+inplace::PreparedRecords prepare_job(const CommandLine& line, io::PosixStorage& storage) {
   check_resumable(line);
-  const std::uint64_t assumed_records = line.assumed_bytes() / records::size_of(line.records());
-  inplace::PreparedResumable prepared = inplace::prepare_resumable(line.request, storage, assumed_records);
+  inplace::PreparedRecords prepared = inplace::prepare_records(line.request, line.assumed_bytes(), storage);
   check_report_files(line.reports.files(), prepared.inputs, line.request.place.output);
   return prepared;
 }
 
+// Before it begins: where the records are after an interruption, and what will not be as it was asked for.
+void tell_place(const Request& request, const inplace::PreparedRecords& prepared, bool quiet) {
+  if (request.place.kind == PlaceKind::in_place)
+    return print_notice(quiet, inplace::give_back_beyond_end(*prepared.inputs.front().file));
+  tell_job_place(prepared.file, quiet);
+  if (prepared.wanted.assumed_ratio > 0 && prepared.choice.best->layout.assumed_ratio == 0)
+    print_notice(quiet, "--assume-ratio saves no space here: runs give theirs to the output, which needs all of it");
+}
+
 }  // namespace
 
-std::optional<int> run_resumable(const CommandLine& line, job::Session& session, double started_s) {
-  inplace::PreparedResumable prepared = prepare_resumable(line, session.storage());
-  if (prepared.wanted.input_records == 0) return std::nullopt;
-  const inplace::SpacePlan& plan = inplace::require_space(prepared);
-  open_queue(session, line.request.means.io, job_queue_depth, line.reports.quiet);
+int run_records_job(const JobRun& run, const Request& request, inplace::PreparedRecords prepared, job::Session& session,
+                    double started_s) {
+  const inplace::SpacePlan& plan = inplace::require_space(request, prepared);
+  open_queue(session, request.means.io, job_queue_depth, run.reports.quiet);
   check_threads_can_start(plan.engine.wanted.threads + 1, "--threads");
-  const std::string output = prepared.output;
-  tell_job_place(output, line.reports.quiet);
-  if (prepared.wanted.assumed_ratio > 0 && plan.layout.assumed_ratio == 0)
-    print_notice(line.reports.quiet, "--assume-ratio saves no space here: runs give theirs to the output, which needs all of it");
-  const JobRun run{output, line.reports};
+  tell_place(request, prepared, run.reports.quiet);
   return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
-    return result_of(inplace::run_resumable(line.request, std::move(prepared), environment));
+    return result_of(inplace::run_prepared(request, std::move(prepared), environment));
   });
 }
 
+std::optional<int> run_resumable(const CommandLine& line, job::Session& session, double started_s) {
+  inplace::PreparedRecords prepared = prepare_job(line, session.storage());
+  if (prepared.is_empty()) return std::nullopt;
+  const JobRun run{prepared.file, line.reports};
+  return run_records_job(run, line.request, std::move(prepared), session, started_s);
+}
+
 bool plan_resumable(const CommandLine& line, io::PosixStorage& storage) {
-  const inplace::PreparedResumable prepared = prepare_resumable(line, storage);
-  if (prepared.wanted.input_records == 0) return false;
-  if (line.has("--json")) print_out(resumable_plan_json(line, prepared));  // where it does not fit, too
-  (void)inplace::require_space(prepared);
-  if (!line.has("--json")) print_out(resumable_plan_text(line, prepared));
+  const inplace::PreparedRecords prepared = prepare_job(line, storage);
+  if (prepared.is_empty()) return false;
+  const bool is_json = line.has("--json");
+  if (is_json) print_out(resumable_plan_json(line, prepared));  // where it does not fit, too
+  inplace::require_space(line.request, prepared);
+  if (!is_json) print_out(resumable_plan_text(line, prepared));
   return true;
 }
 

@@ -8,30 +8,42 @@
 #include "base/threads.h"
 #include "cli/compression_options.h"
 #include "cli/jobs.h"
+#include "cli/report_files.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
-#include "demsort_inplace/prepare/rows.h"
 #include "job/format_names.h"
 #include "job/plan_json.h"
-#include "job/prepare_rows.h"
 
 namespace ecosort::cli {
 
-std::optional<int> run_resumable_rows(const RowsCommand& command, double started_s) {
-  const bool quiet = command.reports.quiet;
+namespace {
+
+// Before it begins: where the rows are after an interruption, and what of the file goes back already.
+void tell_place(const inplace::PreparedRows& prepared, bool quiet) {
+  if (!prepared.header.is_in_place()) return tell_job_place(prepared.file, quiet);
+  print_notice(quiet, fmt::format("the lines are in '{}' until they are sorted; after an interruption: ecosort resume {}",
+                                  inplace::JobPaths(prepared.file).directory, prepared.file));
+  print_notice(quiet, inplace::give_back_beyond_end(*prepared.job.inputs.front().file));
+}
+
+}  // namespace
+
+std::optional<int> run_rows_job(const RowsCommand& command, double started_s) {
+  const bool quiet = command.reports.quiet, is_in_place = command.sort.place.kind == PlaceKind::in_place;
   job::Session session;
   tell_waits(session, quiet);
-  std::optional<inplace::PreparedRows> prepared = inplace::prepare_resumable_rows(command.sort, session.storage());
-  if (!prepared) return std::nullopt;
-  inplace::require_space(*prepared);
-  prepared->job.look = command.look;
+  inplace::PreparedRows prepared = inplace::prepare_rows(command.sort, session.storage());
+  inplace::require_space(prepared);
+  if (is_in_place) check_report_files({command.reports.stats, command.reports.events, ""}, prepared.job.inputs, prepared.file);
+  if (prepared.is_empty()) return is_in_place ? std::make_optional(0) : std::nullopt;
+  prepared.job.look = command.look;
   open_queue(session, command.sort.means.io, job_queue_depth, quiet);
-  check_threads_can_start(prepared->job.plan.threads + 1, command.sort.format() == Format::lines ? "--parallel" : "--threads");
-  tell_job_place(prepared->output, quiet);
-  const JobRun run{prepared->output, command.reports, rows_noun(std::string(job::name_of(command.sort.format())))};
-  const lines::LinesJob figures = inplace::figures_of(prepared->job);
+  check_threads_can_start(prepared.job.plan.threads + 1, command.sort.format() == Format::lines ? "--parallel" : "--threads");
+  tell_place(prepared, quiet);
+  const JobRun run{prepared.file, command.reports, rows_noun(std::string(job::name_of(command.sort.format())))};
+  const lines::LinesJob figures = inplace::figures_of(prepared.job);
   return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
-    return result_of(command.sort, inplace::run_rows(std::move(*prepared), environment), figures);
+    return result_of(command.sort, inplace::run_prepared(std::move(prepared), environment), figures);
   });
 }
 
@@ -49,7 +61,7 @@ int resume_rows_job(const CommandLine& line, const JobRun& run, inplace::JobStat
   return run_job(run, session, started_s, [&](inplace::Environment environment) {
     environment.trusts_drive = trusts_drive;
     lines::LinesReport report = abandons ? inplace::abandon_rows(run.file, std::move(status), environment)
-                                         : inplace::run_resumed_rows(run.file, std::move(status), job(), environment);
+                                         : inplace::resume_rows(run.file, std::move(status), job(), environment);
     return result_of(request, std::move(report), figures);
   });
 }
@@ -79,11 +91,11 @@ Json plan_json(const inplace::PreparedRows& prepared) {
   const inplace::LinesSpace& space = prepared.space;
   const lines::LinePlan& plan = prepared.job.plan;
   return {{"schema", fmt::format("ecosort.resumable-{}-plan/1", prepared.header.lines->command)},
-          {"input_bytes", job::known_bytes(prepared.job.inputs)},
+          {"input_bytes", prepared.input_bytes},
           {"memory_limit_bytes", prepared.header.memory_bytes},
           {"fixed_overhead_bytes", planner::fixed_overhead_bytes},
           {"compute_threads", plan.threads},
-          {"job_directory", inplace::JobPaths(prepared.output).directory},
+          {"job_directory", inplace::JobPaths(prepared.file).directory},
           {"counted_line_bytes", inplace::counted_line_bytes},
           {"runs", space.runs},
           {"runs_merged_at_once", prepared.header.lines->most_merged},
@@ -106,10 +118,10 @@ std::string plan_text(const inplace::PreparedRows& prepared) {
   const auto row = [](const char* name, const std::string& value) { return fmt::format("  {:<22}{}\n", name, value); };
   const char* const noun = rows_noun(prepared.header.lines->command);
   const planner::PackingPlan& packing = prepared.job.codecs.runs;
-  return fmt::format("Plan: resumable sort of {}\n", noun) + row("input", exact_bytes(job::known_bytes(prepared.job.inputs))) +
+  return fmt::format("Plan: resumable sort of {}\n", noun) + row("input", exact_bytes(prepared.input_bytes)) +
          row("memory", exact_bytes(prepared.header.memory_bytes)) +
-         row("job directory", fmt::format("{}; runs keep their space until the output is complete",
-                                          inplace::JobPaths(prepared.output).directory)) +
+         row("job directory",
+             fmt::format("{}; runs keep their space until the output is complete", inplace::JobPaths(prepared.file).directory)) +
          row("runs", fmt::format("at most {} where {} have {} bytes or more on average, in blocks of {}", space.runs, noun,
                                  inplace::counted_line_bytes, format_bytes(prepared.job.plan.block_bytes))) +
          (packing.coders > 0 ? row("compressed runs", packing_text(packing)) : "") +
@@ -126,12 +138,14 @@ std::string plan_text(const inplace::PreparedRows& prepared) {
 
 }  // namespace
 
-bool plan_resumable_rows(const Request& request, bool is_json, io::PosixStorage& storage) {
-  const std::optional<inplace::PreparedRows> prepared = inplace::prepare_resumable_rows(request, storage);
-  if (!prepared) return false;
-  if (is_json) print_out(plan_json(*prepared).text(2) + "\n");  // where it does not fit, too
-  inplace::require_space(*prepared);
-  if (!is_json) print_out(plan_text(*prepared));
+bool plan_rows_job(const Request& request, bool is_json, io::PosixStorage& storage) {
+  const inplace::PreparedRows prepared = inplace::prepare_rows(request, storage);
+  const bool is_in_place = request.place.kind == PlaceKind::in_place;
+  if (prepared.is_empty() && !is_in_place) return false;
+  const auto json = [&] { return is_in_place ? in_place_plan_json(prepared) : plan_json(prepared); };
+  if (is_json) print_out(json().text(2) + "\n");  // where it does not fit, too
+  inplace::require_space(prepared);
+  if (!is_json) print_out(is_in_place ? in_place_plan_text(prepared) : plan_text(prepared));
   return true;
 }
 

@@ -44,16 +44,21 @@ Json rows_stats_json(const Request& request, const lines::LinesReport& report, c
                {"compression", compression_json(job, report)},
                {"threads", job.plan.threads},
                {"memory_limit_bytes", job.plan.memory_bytes + job.header_bytes + job.codecs.bytes()}});
+  if (!have_values) json["lines_appended"] = report.appended;
   if (request.format() == Format::jsonl) json["blank_lines"] = report.blank_lines;
   if (have_values) json["keys"] = keys_json(request, report);
   return json;
 }
 
+std::string appended_text(const engine::WorkReport& report) {
+  return report.appended == 0 ? "" : fmt::format(", {} of them behind the others, unsorted", report.appended);
+}
+
 JobSummary rows_summary(const Request& request, const lines::LinesReport& report) {
   const std::uint64_t rows = rows_of(request, report);
   return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
-          fmt::format("{} {}{}{}{}", rows, has_values(request) ? "row" : "line", rows == 1 ? "" : "s",
-                      report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped),
+          fmt::format("{} {}{}{}{}{}", rows, has_values(request) ? "row" : "line", rows == 1 ? "" : "s",
+                      report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped), appended_text(report),
                       packed_text(report.run_packing))};
 }
 
@@ -64,8 +69,8 @@ std::vector<std::string> null_notices(const Request& request, const lines::Lines
   for (std::size_t i = 0; i < report.key_counts.size(); ++i) {
     const rows::KeyCounts& counts = report.key_counts[i];
     if (counts.empty + counts.unparsable == 0) continue;
-    notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values stand {}{}",
-                                  to_string(job::values_of(request).keys[i]), counts.empty, empty, counts.unparsable,
+    notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values come {}{}", to_string(job::values_of(request).keys[i]),
+                                  counts.empty, empty, counts.unparsable,
                                   job::values_of(request).nulls_first ? "in front of all others" : "behind all others",
                                   request.unique ? "; they count as equal for --unique" : ""));
   }

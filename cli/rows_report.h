@@ -18,6 +18,9 @@ namespace ecosort::cli {
 [[nodiscard]] Json rows_stats_json(const Request& request, const lines::LinesReport& report, const engine::PhaseLog& log,
                                    const ProcessUsage& usage, const lines::LinesJob& job, const std::string& backend);
 
+// For a summary: ", 12 of them behind the others, unsorted". Empty: all are merged.
+[[nodiscard]] std::string appended_text(const engine::WorkReport& report);
+
 // "sorted ... lines", "sorted ... rows".
 [[nodiscard]] JobSummary rows_summary(const Request& request, const lines::LinesReport& report);
 

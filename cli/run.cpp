@@ -9,7 +9,7 @@
 #include "base/errors.h"
 #include "cli/commands.h"
 #include "cli/sorts.h"
-#include "library/check_request.h"
+#include "library/jobs.h"
 
 namespace ecosort::cli {
 

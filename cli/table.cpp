@@ -67,7 +67,7 @@ CommandLine read_table_words(std::string_view command, const Words& words) {
 int sort_table(const CommandLine& line, double started_s) {
   if (line.is_resumable()) {
     check_resumable(line);
-    if (const std::optional<int> code = run_resumable_rows({line.request, line.reports}, started_s)) return *code;
+    if (const std::optional<int> code = run_rows_job({line.request, line.reports}, started_s)) return *code;
   }
   raise_open_files();
   job::Session session;
@@ -103,7 +103,7 @@ int plan(std::string_view command, const Words& words) {
   job::check_first_row(job.inputs, *job.format);  // which the plan does not need any more
   if (line.is_resumable()) {
     check_resumable(line);
-    if (plan_resumable_rows(line.request, line.has("--json"), session.storage())) return 0;
+    if (plan_rows_job(line.request, line.has("--json"), session.storage())) return 0;
   }
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
   print_out(lines_bounds_text(job, assumed_bytes != 0 ? assumed_bytes : known));

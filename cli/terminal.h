@@ -1,4 +1,4 @@
-// How wide the terminal is, for what is laid out for people.
+// Finds how wide the terminal is, for what is laid out for people.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,10 @@
 namespace ecosort::cli {
 
 // Columns of the terminal that `descriptor` is: asked anew at each call, because a window changes. Where it is none, or does not
-// tell, those of $COLUMNS, and else 80.
+// say, those of $COLUMNS, and else 80.
 [[nodiscard]] std::size_t terminal_columns(int descriptor);
 
-// The same, but $COLUMNS comes first: whoever sets it wants it. At least 20.
+// Takes $COLUMNS first: a user who sets it wants it. At least 20.
 [[nodiscard]] std::size_t text_columns(int descriptor);
 
 }  // namespace ecosort::cli

@@ -30,7 +30,7 @@ std::string wrapped_line(std::string_view line, std::size_t at, std::size_t inde
   return text;
 }
 
-// Of "  WORD   TEXT", where TEXT begins, or a little inside where that is far away; of any other line `indent`.
+// Returns where TEXT begins in "  WORD   TEXT", or a little inside where that is far away; of any other line `indent`.
 std::size_t hanging_indent(std::string_view line, std::size_t indent) {
   constexpr std::size_t most = 14;
   if (!line.starts_with("  ")) return indent;

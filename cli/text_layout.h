@@ -12,8 +12,8 @@ namespace ecosort::cli {
 // Words and what they mean.
 using TextRows = std::vector<std::pair<std::string, std::string>>;
 
-// What help is laid out for: the columns of standard output ($COLUMNS if it is set, 80 where no one knows), but no more than are
-// easy to read.
+// Help is laid out for so many columns: those of standard output ($COLUMNS if it is set, 80 where no one knows), but no more than
+// are easy to read.
 [[nodiscard]] std::size_t help_columns();
 
 // Breaks `text` where words end, so that no line is longer than `columns`, unless a word is. The first line begins at column

@@ -1,4 +1,4 @@
-// What surrounds the work of every command that sorts: signals, progress, events, and the reports when it is done.
+// Surrounds the work of every command that sorts: signals, progress, events, and the reports when it is done.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace ecosort::cli {
 
-// What a user wants to see of a run: the options of these names.
+// A user wants to see this of a run: the options of these names.
 struct RunReports {
   std::string stats, events, progress = "auto";
   bool quiet = false;

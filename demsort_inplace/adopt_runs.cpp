@@ -3,26 +3,82 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
-#include "demsort_inplace/checkpoints.h"
+#include "demsort_inplace/kept_keys.h"
 
 namespace ecosort::inplace {
 
 namespace {
 
-constexpr std::uint64_t most_forecast_readers = 64;
+// The first run block, as the store counts, of which something is left.
+std::uint64_t first_block_left(const Workbench& bench, std::uint64_t run) {
+  return (bench.consumed(run) - bench.first_adopted(run)) / bench.layout.run_block.records;
+}
 
-// What was given up of a run may be there once more after a crash.
-Task<void> punch_again(Workbench& bench, std::size_t number) {
+// Punches again what was given back of a run: it may be there once more after a crash.
+Task<void> punch_again(Workbench& bench, std::uint64_t run) {
+  const std::size_t number = bench.numbers[run];
   const std::uint64_t head = bench.layout.head_bytes;
-  const std::uint64_t begin = round_down(bench.store->begin_in_file(number, 0), bench.layout.unit);
+  const std::uint64_t begin = round_down(bench.store->begin_in_file(number, first_block_left(bench, run)), bench.layout.unit);
   if (begin > head) (void)co_await bench.reactor.release(bench.store->run(number).file(), head, begin - head);
 }
 
-// To read the run blocks one after the other takes an hour on a hard disk. The buffers of the merge are not there yet.
-std::uint64_t forecast_readers(const Workbench& bench) {
-  return std::clamp<std::uint64_t>(bench.plan.wanted.memory_bytes / 4 / bench.store->block_bytes(), 1, most_forecast_readers);
-}
+// The forecasts of runs that the journal knows. Several are read at a time: one after the other takes long on a hard disk.
+class Forecasts {
+ public:
+  Forecasts(Workbench& bench, std::vector<std::uint64_t> runs) : bench_(bench), layout_(bench.layout), runs_(std::move(runs)) {}
+
+  Task<void> read() {
+    bench_.store->forecast().take_in_unknown(bench_.encoder);
+    if (bench_.encoder.key_length() == 0) co_return;  // all keys are equal
+    TaskGroup readers(bench_.reactor.scope());
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(most_readers, runs_.size()); ++i) readers.spawn(take_kept());
+    co_await readers.join();
+    if (!without_.empty()) co_await read_from_blocks();
+  }
+
+ private:
+  static constexpr std::uint64_t most_readers = 64;
+
+  // One of those that take turns until there are no more runs.
+  Task<void> take_kept() {
+    while (next_ < runs_.size()) {
+      const std::uint64_t run = runs_[next_++];
+      if (!co_await has_taken_kept(run)) without_.push_back(run);
+    }
+  }
+
+  Task<bool> has_taken_kept(std::uint64_t run) {
+    const std::uint64_t stride = layout_.key_stride;
+    if (stride == 0 || stride != bench_.plan.forecast_stride) co_return false;
+    const run::StoredRun& stored = bench_.store->run(bench_.numbers[run]);
+    const std::uint64_t size = kept_keys_bytes(layout_.run_run_blocks(run), stride), end = layout_.head_bytes;
+    const std::vector<std::byte> bytes = co_await read_bytes(bench_, stored.file(), end - size, end);
+    const auto keys = decode_keys(bench_.header, run, bytes);
+    if (!keys) co_return false;
+    const std::uint64_t first = bench_.first_adopted(run) / layout_.run_block.records;
+    for (std::uint64_t block = 0; block < stored.blocks; block += stride)
+      bench_.store->forecast().set(bench_.numbers[run], block, (*keys)[(first + block) / stride]);
+    co_return true;
+  }
+
+  // The buffers of the merge are not there yet.
+  Task<void> read_from_blocks() {
+    const std::uint64_t block = bench_.store->block_bytes(), room = bench_.plan.wanted.memory_bytes / 4 / block;
+    const Buffer memory =
+        bench_.memory.allocate(std::clamp<std::uint64_t>(room, 1, most_readers) * block, "run blocks of the forecast");
+    for (const std::uint64_t run : without_)
+      co_await bench_.store->read_forecast(bench_.numbers[run], layout_.run_records(run) - bench_.first_adopted(run),
+                                           first_block_left(bench_, run), bench_.encoder, {memory.data(), memory.size()});
+  }
+
+  Workbench& bench_;
+  const Layout& layout_;
+  const std::vector<std::uint64_t> runs_;
+  std::size_t next_ = 0;
+  std::vector<std::uint64_t> without_;  // no table of theirs suits
+};
 
 }  // namespace
 
@@ -36,21 +92,24 @@ Task<void> adopt_runs(Workbench& bench) {
                       run::KeptRuns{direction_of(layout), bench.header.job, layout.head_bytes, layout.unit}, bench.packer.get());
   if (bench.trusts_drive && bench.state && bench.state->kind == State::Kind::abandoning) bench.store->take_as_it_is();
   bench.numbers.assign(layout.runs(), 0);
-  const Buffer memory = bench.memory.allocate(forecast_readers(bench) * bench.store->block_bytes(), "run blocks of the forecast");
+  std::vector<std::uint64_t> known;
   for (std::uint64_t run = 0; run < layout.runs(); ++run) {
     if (bench.consumed(run) == layout.run_records(run)) continue;
-    const std::uint64_t first = first_record_left(layout, bench.consumed(run)), first_block = first / layout.run_block.records;
-    const std::uint64_t records = layout.run_records(run) - first;
-    const std::size_t number = bench.store->adopt(std::move(bench.files.runs[run]), run, records, first_block);
+    const std::uint64_t first = bench.first_adopted(run), first_block = first / layout.run_block.records;
+    const std::size_t number =
+        bench.store->adopt(std::move(bench.files.runs[run]), run, layout.run_records(run) - first, first_block);
     bench.numbers[run] = number;
     if (run >= bench.done.size()) {
       bench.store->pack_where_possible(number);
       continue;
     }
     if (bench.done[run].packed_bytes > 0) co_await bench.store->find_packed(number, first_block, bench.done[run].packed_bytes);
-    if (layout.packs && !layout.keeps_runs) co_await punch_again(bench, number);
-    co_await bench.store->read_forecast(number, records, bench.encoder, {memory.data(), memory.size()});
+    if (layout.packs && !layout.keeps_runs) co_await punch_again(bench, run);
+    known.push_back(run);
   }
+  if (known.empty()) co_return;
+  Forecasts forecasts(bench, std::move(known));
+  co_await forecasts.read();
 }
 
 }  // namespace ecosort::inplace

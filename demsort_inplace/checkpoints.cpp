@@ -13,14 +13,16 @@ Checkpoints::Checkpoints(Workbench& bench, io::File& output)
       layout_(bench.layout),
       store_(*bench.store),
       numbers_(bench.numbers),
-      taken_(bench.state->consumed),
       output_(output),
       interrupted_(bench.interrupted),
       saved_(*bench.state),
       now_(saved_),
       room_(saved_.tail.empty() ? end_of(saved_.records) : round_down(saved_.records * layout_.record_size, layout_.unit)) {
   now_.tail.clear();
-  for (std::uint64_t run = 0; run < layout_.runs(); ++run) file_bytes_.push_back(bench.durable_run_bytes(run));
+  for (std::uint64_t run = 0; run < layout_.runs(); ++run) {
+    adopted_.push_back(bench.first_adopted(run));
+    file_bytes_.push_back(bench.durable_run_bytes(run));
+  }
 }
 
 Task<void> Checkpoints::reserve() {
@@ -35,7 +37,7 @@ void Checkpoints::begin(engine::WriteBehind& writer, engine::MergeRuns& merge, s
   merge_ = &merge;
   runs_ = std::move(runs);
   begin_.clear();
-  for (const std::uint64_t run : runs_) begin_.push_back(first_record_left(layout_, now_.consumed[run]));
+  for (const std::uint64_t run : runs_) begin_.push_back(adopted_[run]);
 }
 
 Task<void> Checkpoints::before_batch(std::uint64_t bytes) {
@@ -85,7 +87,7 @@ Task<void> Checkpoints::checkpoint() {
   co_await reserve();
 }
 
-// What was cut off need not be durable: it is not needed any more, and whoever resumes cuts it off again.
+// What was cut off need not be durable: it is not needed any more, and a resumption cuts it off again.
 Task<void> Checkpoints::give_back(const State& before, const State& after) {
   for (std::uint64_t run = 0; run < layout_.runs(); ++run) {
     const std::uint64_t size = layout_.run_file_bytes(run, after.consumed[run]);
@@ -103,7 +105,7 @@ std::uint64_t Checkpoints::run_bytes(const State& state) const noexcept {
   return bytes;
 }
 
-// Of a packed run from its first block on that is needed, as it is; no more than the layout says.
+// Returns the bytes of a packed run from its first block on that is needed, as it is; no more than the layout says.
 std::uint64_t Checkpoints::run_bytes(std::uint64_t run, std::uint64_t consumed) const noexcept {
   const std::uint64_t most = layout_.run_file_bytes(run, consumed);
   if (!layout_.packs || layout_.keeps_runs || most == 0) return most;

@@ -7,10 +7,10 @@
 //   output   | ..................... u | u | u |        a checkpoint at record K, which ends inside unit D-1:
 //                              K ^     ^ D              records < K have left the runs; bytes < D are never written again
 //
-// The sums: of what left the runs, as it was when the run blocks' checksums were verified, and of what stands in the output
-// blocks. A record that changed in memory in between stops the job before a run is cut off.
+// The sums: of what left the runs, as it was when the run blocks' checksums were verified, and of what is in the output blocks. A
+// record that changed in memory in between stops the job before a run is cut off.
 //
-// Whoever resumes merges from record K on, finds the first bytes in place already and compares them.
+// A resumption merges from record K on, finds the first bytes in place already and compares them.
 #pragma once
 
 #include <algorithm>
@@ -25,11 +25,6 @@
 #include "run/record_runs.h"
 
 namespace ecosort::inplace {
-
-// The run blocks that are left of a run begin with this record.
-[[nodiscard]] inline std::uint64_t first_record_left(const Layout& layout, std::uint64_t consumed) noexcept {
-  return round_down(consumed, layout.run_block.records);
-}
 
 // Coordinator only. Everything it is given outlives it.
 class Checkpoints : public engine::ReleaseHook {
@@ -62,7 +57,7 @@ class Checkpoints : public engine::ReleaseHook {
   Task<void> give_back(const State& before, const State& after);
   [[nodiscard]] std::uint64_t run_bytes(std::uint64_t run, std::uint64_t consumed) const noexcept;
   [[nodiscard]] std::uint64_t block_in_store(std::uint64_t run, std::uint64_t consumed) const noexcept {
-    return (consumed - first_record_left(layout_, taken_[run])) / layout_.run_block.records;
+    return (consumed - adopted_[run]) / layout_.run_block.records;
   }
   [[nodiscard]] std::uint64_t run_bytes(const State& state) const noexcept;
 
@@ -72,8 +67,8 @@ class Checkpoints : public engine::ReleaseHook {
   const Layout& layout_;
   engine::RecordRuns& store_;
   const std::vector<std::size_t>& numbers_;
-  const std::vector<std::uint64_t> taken_;  // records of each run that were gone when the store took it in
-  std::vector<std::uint64_t> file_bytes_;   // of each then: the length
+  std::vector<std::uint64_t> adopted_;     // the first record of each run that the store took in
+  std::vector<std::uint64_t> file_bytes_;  // of each then: the length
   io::File& output_;
   const std::atomic<int>& interrupted_;
   State saved_;                     // what the journal says

@@ -1,11 +1,13 @@
 #include "demsort_inplace/describe_run.h"
 
+#include "demsort_inplace/kept_keys.h"
 #include "run/order_bytes.h"
 
 namespace ecosort::inplace {
 
-std::uint64_t head_bytes(const records::RecordFormat& format, std::uint64_t unit) {
-  return run::head_bytes_for(run::order_bytes(format).size(), 0, unit);
+std::uint64_t head_bytes(const records::RecordFormat& format, const Layout& layout) {
+  const std::uint64_t kept = kept_keys_bytes(layout.run_run_blocks(0), layout.key_stride);
+  return run::head_bytes_for(run::order_bytes(format).size(), 0, layout.unit, kept);
 }
 
 std::uint64_t head_bytes(const LineTerms& terms, const rows::RowFormat& format, std::uint64_t unit) {

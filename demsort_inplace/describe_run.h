@@ -1,4 +1,4 @@
-// What the run files of a job say of themselves (run/description.h), from what the job knows of them.
+// The run files of a job describe themselves so (run/description.h), from what the job knows of them.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,15 @@
 
 namespace ecosort::inplace {
 
-// Room in front of the blocks of each run, in whole units. UsageError for keys that are too long for any.
-[[nodiscard]] std::uint64_t head_bytes(const records::RecordFormat& format, std::uint64_t unit);
+// Room in front of the blocks of each run, in whole units, of records with the keys that the layout keeps there. UsageError for
+// keys that are too long for any.
+[[nodiscard]] std::uint64_t head_bytes(const records::RecordFormat& format, const Layout& layout);
 [[nodiscard]] std::uint64_t head_bytes(const LineTerms& terms, const rows::RowFormat& format, std::uint64_t unit);
 
 // A run that is complete, of fixed records.
 [[nodiscard]] run::Description describe(const JobHeader& header, std::uint64_t run, const records::MultisetHash& hash);
 
-// Of rows.
+// Describes a job of rows.
 struct RowJob {
   const JobHeader& header;
   const rows::RowFormat& format;

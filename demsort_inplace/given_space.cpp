@@ -7,7 +7,7 @@
 #include "base/errors.h"
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/lines_in_place.h"
-#include "demsort_inplace/resumable_lines.h"
+#include "demsort_inplace/row_files.h"
 
 namespace ecosort::inplace {
 
@@ -31,12 +31,7 @@ void GivenInput::make_room(std::uint64_t bytes) {
   if (bench_.storage.state(spare_).size_bytes > spare) bench_.storage.set_size(spare_, spare);
 }
 
-void GivenInput::check_unchanged() const {
-  const io::FileState now = bench_.storage.state(input_);
-  if (now.inode == state_.inode && now.size_bytes == state_.size_bytes && now.modified_ns == state_.modified_ns) return;
-  throw IoError(
-      fmt::format("'{}' was changed by someone else while it is being sorted; nothing more of it was given up", input_.path()));
-}
+void GivenInput::check_unchanged() const { check_same_file(bench_.storage, input_, state_); }
 
 Task<void> GivenInput::give() {
   const std::uint64_t end = std::min(round_down(in_runs(), bench_.unit()), state_.size_bytes);

@@ -6,7 +6,7 @@
 //   checkpoint             -> holes in the runs, up to the first line that the output does not have for good -> space for more
 //   output
 //
-// A hole need not be durable: whoever resumes makes it again. Nothing changes its length.
+// A hole need not be durable: a resumption makes it again. Nothing changes its length.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class GivenInput {
  public:
   explicit GivenInput(LinesBench& bench);
 
-  // What the journal says that is in runs already.
+  // Gives what the journal says that is in runs already.
   [[nodiscard]] Task<void> begin() { return give(); }
   // The next run has so many bytes of lines, and is about to get its space.
   void make_room(std::uint64_t bytes);

@@ -10,8 +10,8 @@ namespace ecosort::inplace {
 // Bytes that it takes of the budget.
 [[nodiscard]] std::uint64_t hash_of_lines_memory_bytes(std::uint64_t longest) noexcept;
 
-// Of bytes [0, end), the last one of which ends a line, and so says what ends all of them. A line longer than all lines of the
-// job's runs counts as several: it is none of theirs.
+// Hashes bytes [0, end), the last one of which ends a line, and so says what ends all of them. A line longer than all lines of
+// the job's runs counts as several: it is none of theirs.
 [[nodiscard]] Task<records::MultisetHash> hash_of_lines(JobBench& bench, const io::File& file, std::uint64_t end);
 
 }  // namespace ecosort::inplace

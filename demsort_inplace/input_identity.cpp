@@ -20,6 +20,16 @@ std::uint64_t bytes_before(const std::vector<InputIdentity>& inputs, const lines
   return bytes + place.offset;
 }
 
+bool is_same_file(const io::FileState& a, const io::FileState& b) noexcept {
+  return a.inode == b.inode && a.size_bytes == b.size_bytes && a.modified_ns == b.modified_ns;
+}
+
+void check_same_file(io::Storage& storage, const io::File& file, const io::FileState& then) {
+  if (is_same_file(storage.state(file), then)) return;
+  throw IoError(
+      fmt::format("'{}' was changed by someone else while it is being sorted; nothing more of it was given up", file.path()));
+}
+
 void check_same_input(const io::FileState& now, const InputIdentity& then, const JobPaths& paths) {
   if (now.inode == then.inode && now.size_bytes == then.size_bytes && now.modified_ns == then.modified_ns) return;
   throw InputChanged(

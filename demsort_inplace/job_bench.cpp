@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/errors.h"
@@ -97,6 +98,14 @@ void cut(JobBench& bench, io::File& file, std::uint64_t size) {
   if (bench.storage.state(file).size_bytes > size) bench.storage.set_size(file, size);
 }
 
+void remove_other_runs(JobBench& bench, const std::vector<std::uint64_t>& known) {
+  for (const std::string& name : bench.storage.list(bench.paths.directory)) {
+    const auto is_its = [&](std::uint64_t run) { return bench.paths.run(run).ends_with('/' + name); };
+    if (name.starts_with("run-") && is_name_of_job(name) && std::ranges::none_of(known, is_its))
+      bench.storage.remove(bench.paths.directory + "/" + name);
+  }
+}
+
 Task<std::vector<std::byte>> read_bytes(JobBench& bench, const io::File& file, std::uint64_t begin, std::uint64_t end) {
   const std::uint64_t from = round_down(begin, bench.header.layout.unit), size = round_up(end, bench.header.layout.unit) - from;
   const Buffer memory = bench.memory.allocate(size, "a few bytes of a file");
@@ -105,25 +114,10 @@ Task<std::vector<std::byte>> read_bytes(JobBench& bench, const io::File& file, s
   co_return std::vector<std::byte>(bytes + (begin - from), bytes + (end - from));
 }
 
-namespace {
-
-Task<void> give_up(JobBench& bench) {
-  co_await open_journal(bench);
-  State state{.kind = State::Kind::abandoned};
-  if (!bench.header.lines) state.consumed.assign(bench.header.layout.runs(), 0);
-  co_await bench.journal->append(state);
-}
-
-}  // namespace
-
-void remove_job(JobBench& bench) {
-  bench.log.begin("remove", bench.reactor.traffic());
-  bench.progress.begin(engine::Phase::sync, 0);
-  if (!bench.state || bench.state->kind != State::Kind::abandoned) bench.run(give_up(bench));
-  close_files(bench);
-  bench.notices.push_back(clean_up(bench.storage, bench.paths, *bench.files.directory, {}));
-  bench.end();
-  bench.progress.begin(engine::Phase::done, 0);
+void tell_unreadable(JobBench& bench, const run::RunStore& store) {
+  if (store.unreadable_bytes() > 0)
+    bench.notices.push_back(fmt::format("{} bytes of the runs could not be read: zeros are in their place in '{}'",
+                                        store.unreadable_bytes(), bench.paths.file));
 }
 
 }  // namespace ecosort::inplace

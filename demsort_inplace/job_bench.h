@@ -13,17 +13,18 @@
 
 #include "demsort_inplace/job_status.h"
 #include "engine/bench.h"
+#include "run/run_store.h"
 
 namespace ecosort::inplace {
 
-// What a job runs on. All of it outlives the calls.
+// A job runs on these. All of it outlives the calls.
 struct Environment {
   io::NamedStorage& storage;
   io::Queue& queue;
   engine::Progress& progress;
   engine::PhaseLog& log;
   const std::atomic<int>& interrupted;  // a signal number: stop at the next checkpoint, and throw Interrupted
-  bool trusts_drive = false;            // what stands of an output is not read again (recheck.h)
+  bool trusts_drive = false;            // what is there of an output is not read again (recheck.h)
 };
 
 // Coordinator only. Members are declared in the order in which they may be used.
@@ -69,7 +70,7 @@ void begin_recheck(JobBench& bench, std::uint64_t bytes);
 // Nothing is done with them any more, and they are about to be removed: FUSE and NFS keep what is removed while it is open.
 void close_files(JobBench& bench) noexcept;
 
-// After a failure before the job began: removes what was created. Best effort: the error that led here is the one to tell.
+// After a failure before the job began: removes what was created. Best effort: the error that led here is the one to report.
 void discard_preparation(JobBench& bench) noexcept;
 
 // IoError where a file is shorter than the journal says: somebody or the drive took a part of it, or the journal itself has lost
@@ -79,12 +80,14 @@ void check_length(JobBench& bench, const io::File& file, std::uint64_t size);
 // Cuts a file to the length that the journal gives it; what a crash left beyond that is not needed. IoError if it is shorter.
 void cut(JobBench& bench, io::File& file, std::uint64_t size);
 
+// Removes files of runs that are none of these, and that a crash left: no record of the journal needs them.
+void remove_other_runs(JobBench& bench, const std::vector<std::uint64_t>& known);
+
 // Bytes [begin, end) of a file.
 [[nodiscard]] Task<std::vector<std::byte>> read_bytes(JobBench& bench, const io::File& file, std::uint64_t begin,
                                                       std::uint64_t end);
 
-// Removes a job whose input is another file, and all that it made. The journal says so first: from then on no one looks for the
-// runs.
-void remove_job(JobBench& bench);
+// A notice of what of the runs could not be read, once the job was given up as the drive has it.
+void tell_unreadable(JobBench& bench, const run::RunStore& store);
 
 }  // namespace ecosort::inplace

@@ -132,7 +132,7 @@ bool holds_records(io::NamedStorage& storage, const JobPaths& paths) {
 
 namespace {
 
-// That nothing stands there is decided by the system: a look beforehand might be too early.
+// The system decides that nothing is there: a look beforehand might be too early.
 void give_name(io::NamedStorage& storage, const JobPaths& paths, const std::string& from, Previous previous) {
   if (previous == Previous::replaced) return storage.rename(from, paths.file);
   try {

@@ -1,14 +1,14 @@
-// Where the files of a job stand, and what a crash may have left of their names.
+// Says where the files of a job are, and what a crash may have left of their names.
 //
 //   FILE                 in place: the complete original, the complete result, or absent; never half a file
-//                        resumable sort: the output; what stood there before, until the complete result replaces it
+//                        resumable sort: the output; what was there before, until the complete result replaces it
 //   FILE.ecosort/        mode 0700
 //     journal            written before anything is changed, removed last
 //     input              in place: FILE itself, under way
 //     run-000000 ...     run 0 is the tail of the input
 //     output             becomes FILE
 //     spare              in place: holds free space that is needed later
-//   FILE.ecosort-done    for a moment, at the very end: the journal, so that a kill then is told from one at the beginning
+//   FILE.ecosort-done    for a moment, at the very end: the journal, so that a kill then differs from one at the beginning
 #pragma once
 
 #include <cstdint>
@@ -45,14 +45,14 @@ struct JobFiles {
 // The name that FUSE or NFS gives a file that was removed while somebody had it open; it goes when no one has.
 [[nodiscard]] bool is_rest_of_removed(const std::string& name);
 
-// Which names exist. `has_job`: the directory does.
+// Says which names exist. `has_job`: the directory does.
 struct Names {
   bool has_file = false, has_job = false, has_journal = false, has_input = false, has_trace = false;
   bool is_empty = true;  // the directory, but for rests of removed files
 };
 [[nodiscard]] Names look(io::NamedStorage& storage, const JobPaths& paths);
 
-// What a job cannot continue with, but the user can help: the line says how.
+// A job cannot continue with this, but the user can help: the line says how.
 struct JobRefused : UsageError {
   using UsageError::UsageError;
 };
@@ -69,24 +69,24 @@ struct ExplainedIoError : IoError {
 // without descriptors have no other processes. Null: there is no directory. JobRefused if another process works on the job.
 [[nodiscard]] io::FilePtr lock_directory(io::NamedStorage& storage, const JobPaths& paths);
 
-// Whether another process has it at this moment.
+// Returns whether another process has it at this moment.
 [[nodiscard]] bool is_locked_by_another(const io::File& directory);
 
-// What a killed process had in flight keeps the file open that it was for, and so this lock, until it is done.
+// Waits for requests of a killed process: each keeps the file open that it was for, and so this lock, until it is done.
 void lock_journal(const io::File& journal, const JobPaths& paths);
 
 // Someone may have moved the directory away all the same: IoError unless it is still under its name. Ahead of whatever works on
 // names in it.
 void check_directory(io::NamedStorage& storage, const JobPaths& paths, const io::File& directory);
 
-// Whether a run or the output of the job has any bytes.
+// Returns whether a run or the output of the job has any bytes.
 [[nodiscard]] bool holds_records(io::NamedStorage& storage, const JobPaths& paths);
 
-// What may stand under the name of the result when that gets it.
+// The name of the result may be taken by this when that gets it.
 enum class Previous : std::uint8_t { none, replaced };
 
 // Gives the result its name, unless an earlier attempt has: `from` is complete and durable, and missing only then. JobRefused if
-// something else stands under the name and is not to be replaced.
+// something else has the name and is not to be replaced.
 void publish(io::NamedStorage& storage, const JobPaths& paths, const std::string& from, Previous previous);
 
 // A file that somebody else may remove as well.

@@ -6,6 +6,7 @@
 #include "base/byte_stream.h"
 #include "base/errors.h"
 #include "base/uint128.h"
+#include "demsort_inplace/kept_keys.h"
 #include "run/description.h"
 
 namespace ecosort::inplace {
@@ -37,8 +38,10 @@ class Reader : public ByteReader {
   }
 };
 
-constexpr std::uint64_t format_version = 10;
-constexpr std::uint64_t version_of_words = 9;  // jobs of rows keep the words of a command line, and no request
+constexpr std::uint64_t format_version = 11;
+// Runs of records keep no keys of their forecast, and no run has blocks of truncated rows.
+constexpr std::uint64_t version_before_keys = 10;
+constexpr std::uint64_t version_of_words = 9;  // likewise, and jobs of rows keep the words of a command line, and no request
 
 // The direction of a key, its type and its byte order in one word.
 std::uint64_t kind_of(const RecordKey& key) {
@@ -53,13 +56,13 @@ void set_kind(RecordKey& key, std::uint64_t kind) {
   if (kind >> 24U != 0) Reader::fail();
 }
 
-// Of runs of records and of rows.
+// Checks runs of records and of rows.
 void check_head(const Layout& layout) {
   if (!std::has_single_bit(layout.unit) || layout.unit < page_bytes) Reader::fail();
   if (layout.head_bytes > run::most_head_bytes || layout.head_bytes % layout.unit != 0) Reader::fail();
 }
 
-// What the arithmetic of a Layout takes for granted.
+// Checks what the arithmetic of a Layout takes for granted.
 void check(const Layout& layout) {
   const bool has_sizes = layout.records > 0 && layout.record_size > 0 && layout.piece_records > 0 && layout.run_block.records > 0;
   const bool fits =
@@ -81,7 +84,7 @@ void take_packing(Reader& in, JobHeader& header) {
   header.layout.packs = in.next_flag();
   header.layout.assumed_ratio = in.next_below(most_ratio);
   header.compression.is_auto = in.next_flag();
-  header.compression.terms.codec = static_cast<codec::BlockCodec>(in.next_below(3));
+  header.compression.terms.codec = static_cast<codec::BlockCodec>(in.next_below(4));
   header.compression.terms.level = static_cast<int>(in.next_below(most_level));
   if (header.layout.packs && (header.compression.is_none() || header.is_in_place())) Reader::fail();
 }
@@ -194,13 +197,14 @@ std::vector<std::byte> encode(const JobHeader& header) {
   out.add(std::uint64_t{header.lines.has_value()});
   if (header.lines) add_terms(out, *header.lines);
   if (header.kind == JobHeader::Kind::lines_in_place) out.add(header.lines->total_bytes);
+  if (!header.lines) out.add(layout.key_stride);
   return out.take();
 }
 
 JobHeader decode_header(std::span<const std::byte> bytes) {
   Reader in(bytes);
   const std::uint64_t version = in.next();
-  if (version != format_version && version != version_of_words) Reader::fail();
+  if (version < version_of_words || version > format_version) Reader::fail();
   JobHeader header;
   header.job = in.next();
   Layout& layout = header.layout;
@@ -227,10 +231,12 @@ JobHeader decode_header(std::span<const std::byte> bytes) {
     header.lines->total_bytes = in.next();
     if (header.inputs.size() != 1) Reader::fail();
   }
+  if (version > version_before_keys && !header.lines) layout.key_stride = in.next();
   in.end();
   check_head(layout);
   if (header.lines) return header;
   check(layout);
+  if (kept_keys_bytes(layout.run_run_blocks(0), layout.key_stride) > layout.head_bytes) Reader::fail();
   records::check_record_format(header.format);
   return header;
 }

@@ -56,7 +56,7 @@ std::optional<JournalContents> read_journal(const io::File& file, io::Queue& que
   }
 }
 
-// Of a job of lines.
+// Checks a job of lines.
 void check_line_runs(const JobPaths& paths, const JournalContents& contents) {
   constexpr const char* contradicts = "its journal contradicts itself";
   for (const RunDone& done : contents.runs)
@@ -117,7 +117,7 @@ std::uint64_t JobStatus::records_merged() const noexcept { return contents && co
 
 namespace {
 
-// What the names and the journal say together; FILE beside an in-place job is left to the caller.
+// Judges what the names and the journal say together; FILE beside an in-place job is left to the caller.
 void judge(JobStatus& status, const Names& names, const JobPaths& paths, io::NamedStorage& storage) {
   if (status.contents) check_state(paths, *status.contents);
   if (status.contents && is_complete(*status.contents)) {
@@ -177,7 +177,7 @@ JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue&
   return status;
 }
 
-// What another process writes meanwhile may look like anything, for a moment.
+// Looks again for a moment: what another process writes meanwhile may look like anything.
 JobStatus look_at_job(const std::string& path, io::NamedStorage& storage, io::Queue& queue, const Trust& trust) {
   constexpr int attempts = 10;
   const JobPaths paths(path);
@@ -202,6 +202,20 @@ bool can_read(const planner::PackingPlan& packing, const codec::RunCompression& 
   return packing.coders > 0 && packing.wanted.terms == compression.terms;
 }
 
+namespace {
+
+// Reads the blocks of which the runs keep the keys, although with more memory they could be larger. The forecast is larger then,
+// by less than these are smaller.
+planner::Plan with_kept_keys(planner::Plan plan, const Layout& layout) {
+  if (layout.key_stride == 0 || plan.forecast_stride <= layout.key_stride) return plan;
+  plan.forecast_bytes = plan.forecast_bytes / layout.key_stride * plan.forecast_stride;
+  plan.forecast_stride = static_cast<std::uint32_t>(layout.key_stride);
+  plan.merge.final.block_bytes = layout.key_stride * layout.run_block.bytes;
+  return plan;
+}
+
+}  // namespace
+
 planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads) {
   const Layout& layout = header.layout;
   planner::Wanted wanted{.format = header.format,
@@ -218,7 +232,7 @@ planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, u
     const bool reads_runs = plan && (!layout.packs || can_read(plan->packing, header.compression));
     return reads_runs ? plan : std::nullopt;
   };
-  if (const auto plan = try_plan()) return *plan;
+  if (const auto plan = try_plan()) return with_kept_keys(*plan, layout);
   std::uint64_t enough = memory_bytes;
   do {
     enough += enough / 4;

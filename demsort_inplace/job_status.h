@@ -1,4 +1,5 @@
-// What there is of a job under a name, whoever began it: looked at before it is resumed, abandoned or told about.
+// Says what there is of a job under a name, by whatever process it was begun: looked at before it is resumed, abandoned or
+// reported.
 #pragma once
 
 #include <optional>
@@ -24,7 +25,7 @@ struct JobStatus {
   std::optional<JournalContents> contents;  // of a job under way or complete
   io::FilePtr directory, journal;           // open, and on a real file system locked
   bool is_busy = false;                     // told about only: another process works on it
-  bool has_other_file = false;              // likewise: a new FILE stands beside an in-place job that is under way
+  bool has_other_file = false;              // also: a new FILE is beside an in-place job that is under way
 
   [[nodiscard]] bool is_of(JobHeader::Kind kind) const noexcept;
   [[nodiscard]] bool is_abandoned() const noexcept;             // its records are being, or have been, put back unsorted
@@ -33,14 +34,14 @@ struct JobStatus {
 };
 
 // Locks the job, then looks; changes nothing. JobRefused if it is not to be trusted (job_trust.h), if another process works on
-// it, or if a new FILE stands beside an in-place job that is under way; IoError if what is there cannot come from a crash.
+// it, or if a new FILE is beside an in-place job that is under way; IoError if what is there cannot come from a crash.
 [[nodiscard]] JobStatus examine(const std::string& path, io::NamedStorage& storage, io::Queue& queue, const Trust& trust = {});
 
-// The same only to tell about it: also while another process works on the job, and where nothing can be written.
+// Looks only to report it: also while another process works on the job, and where nothing can be written.
 [[nodiscard]] JobStatus look_at_job(const std::string& path, io::NamedStorage& storage, io::Queue& queue,
                                     const Trust& trust = {});
 
-// Whether coders that are planned so read the runs of a job whose header says so.
+// Returns whether coders that are planned so read the runs of a job whose header says so.
 [[nodiscard]] bool can_read(const planner::PackingPlan& packing, const codec::RunCompression& compression) noexcept;
 
 // The engine's plan for a job with so much memory. UsageError if it is too little.

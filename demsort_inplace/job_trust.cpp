@@ -53,7 +53,7 @@ void refuse_writable(const JobPaths& paths, const std::string& path, uid_t owner
 // `is_closed`: only the owner of the directory gets to the file, which has the mode that the user gave it.
 void check(const JobPaths& paths, const std::string& path, const struct stat& status, const Owners& owners, const Trust& trust,
            bool is_closed) {
-  constexpr const char* stranger = "remove the directory, or ask whoever made it";
+  constexpr const char* stranger = "remove the directory, or ask its owner";
   if (S_ISLNK(status.st_mode)) refuse(paths, fmt::format("'{}' is a symbolic link", path), stranger);
   if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) refuse(paths, fmt::format("'{}' is no file", path), stranger);
   struct stat looked_at = status;
@@ -78,7 +78,7 @@ void check_trust(io::NamedStorage& storage, const JobPaths& paths, const io::Fil
   of_files.push_back(0);  // FILE may be one of root's, whom everybody trusts
   const bool is_closed = (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
   for (const std::string& name : storage.list(paths.directory)) {
-    if (!is_name_of_job(name)) continue;  // whoever cleans up stops there
+    if (!is_name_of_job(name)) continue;  // a cleaner stops there
     const std::string path = paths.directory + "/" + name;
     if (::fstatat(directory.fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
       throw IoError::from_call("examine", path, errno);

@@ -1,4 +1,5 @@
-// Whether a job directory is what this user made: its journal says which files are read and written, with this user's rights.
+// Decides whether a job directory is what this user made: its journal says which files are read and written, with this user's
+// rights.
 #pragma once
 
 #include <sys/types.h>
@@ -9,7 +10,7 @@
 
 namespace ecosort::inplace {
 
-// Whose jobs are continued with besides one's own (root's, too, are only root's).
+// Says whose jobs are continued with besides one's own (root's, too, are only root's).
 struct Trust {
   std::optional<uid_t> also = std::nullopt;
 };
@@ -21,14 +22,14 @@ struct Trust {
 // Stores without descriptors have no other users.
 void check_trust(io::NamedStorage& storage, const JobPaths& paths, const io::File& directory, const Trust& trust);
 
-// Of a directory that this process has just made. Where the mount decides about owner and mode of all files (vfat, exFAT, NTFS),
-// that is what there can be of trust.
+// Checks a directory that this process has just made. Where the mount decides about owner and mode of all files (vfat, exFAT,
+// NTFS), that is what there can be of trust.
 void check_own_directory(io::NamedStorage& storage, const JobPaths& paths, const io::File& directory);
 
 // The owner of a job's directory that others can write, who has to be trusted by name; else nothing.
 [[nodiscard]] std::string owner_to_trust(const JobPaths& paths);
 
-// The same of what a finished job leaves beside FILE, where there is no directory any more.
+// Checks what a finished job leaves beside FILE, where there is no directory any more.
 void check_trust_in_trace(const JobPaths& paths, const Trust& trust);
 
 }  // namespace ecosort::inplace

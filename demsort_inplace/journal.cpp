@@ -69,7 +69,7 @@ std::uint64_t Journal::state_block(std::uint64_t sequence) const noexcept {
 
 std::uint64_t Journal::run_block(std::uint64_t run) const noexcept { return header_blocks_ + state_places * state_blocks_ + run; }
 
-// As it was opened; a crash may have left the last places half made.
+// Counts as it was opened; a crash may have left the last places half made.
 std::uint64_t Journal::places_in_file() const noexcept {
   const std::uint64_t blocks = file_.facts().size_bytes / journal_block_bytes;
   return blocks - std::min(blocks, run_block(0));
@@ -119,9 +119,12 @@ Task<void> Journal::append(const State& state) {
   co_await write(state_block(sequence), sequence, Kind::state, payload);
 }
 
-// Nothing where no valid record of this kind begins.
+// Nothing where no valid record of this kind begins. Bytes that the file has, but that the drive does not give, may be a record:
+// IoError.
 Task<std::optional<Journal::Found>> Journal::read(std::uint64_t block, Kind kind) {
-  const std::size_t got = co_await reactor_.read(file_, block * journal_block_bytes, buffer_.data(), buffer_.size(), 0);
+  const std::uint64_t from = block * journal_block_bytes, size = file_.facts().size_bytes;
+  const std::uint64_t there = std::min<std::uint64_t>(size - std::min(size, from), buffer_.size());
+  const std::size_t got = co_await reactor_.read(file_, from, buffer_.data(), buffer_.size(), there);
   Frame frame{};
   if (got < sizeof frame) co_return std::nullopt;
   std::memcpy(&frame, buffer_.data(), sizeof frame);
@@ -150,7 +153,7 @@ bool begins_as_of_cluster(const char* bytes) {
 }  // namespace
 
 Task<std::optional<JobHeader>> Journal::read_header() {
-  // The length of the header stands in its first block; that it is nonsense is found out by the checksum.
+  // The length of the header is in its first block; that it is nonsense is found out by the checksum.
   constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20U;
   job_ = 0;
   buffer_ = budget_.allocate(journal_block_bytes, "the header of the journal");

@@ -43,7 +43,7 @@ class Journal {
   // Reads what is there, to continue from it: makes it durable first, because after a crash of the program alone it need not be
   // yet. Nothing: no job was begun. IoError for what a crash cannot leave.
   [[nodiscard]] Task<std::optional<JournalContents>> open();
-  // The same only to tell about it: changes nothing, and keeps no error of the drive from whoever continues.
+  // Looks only to report it: changes nothing, and keeps no error of the drive from the process that continues.
   [[nodiscard]] Task<std::optional<JournalContents>> look();
 
   // Durable when they return.

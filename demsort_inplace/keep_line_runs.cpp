@@ -27,7 +27,7 @@ std::vector<rows::KeyCounts> difference(std::vector<rows::KeyCounts> all, const 
   return all;
 }
 
-// Of text from `at` on, what belongs to a row that began before.
+// Returns how much of the text from `at` on belongs to a row that began before.
 std::size_t carried_bytes(const std::string& text, std::size_t at, std::size_t size, const rows::RowFormat& format) {
   const char* const end = text.data() + text.size();
   const char* begin = text.data() + format.mark_bytes(text);
@@ -82,7 +82,7 @@ void KeepLineRuns::check_longest(const lines::RowRun& run) const {
       bench_.memory.limit_bytes());
 }
 
-// Of a file that is durable; with its name.
+// Appends the run of a file that is durable, with its name.
 Task<void> KeepLineRuns::append_run(RunDone run) {
   bench_.storage.sync_directory(bench_.paths.directory);
   check_inputs();
@@ -135,7 +135,7 @@ Task<void> KeepLineRuns::after_store(std::size_t number, const lines::RowRun& ru
   if (const int signal_number = bench_.interrupted.load(); signal_number != 0) throw Interrupted(signal_number);
 }
 
-// Once: whoever resumes before a run followed it finds it there.
+// Once: a resumption before a run followed it finds it there.
 Task<void> KeepLineRuns::keep_header() {
   const RunDone* const there = bench_.header_run();
   if (there != nullptr) {

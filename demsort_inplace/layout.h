@@ -1,7 +1,7 @@
 // The numbers of an in-place job: which records make which run, how long every file is at every moment, how much space that
 // takes.
 //
-// Pure integer arithmetic; a job keeps them in its journal, so that whoever resumes it computes the same. DESIGN.md derives the
+// Pure integer arithmetic; a job keeps them in its journal, so that a resumption computes the same. DESIGN.md derives the
 // bound.
 #pragma once
 
@@ -25,6 +25,7 @@ struct Layout {
   std::uint64_t piece_records = 0;
   std::uint64_t unit = page_bytes;   // files are cut at multiples of this: a file system block, and a unit of direct I/O
   std::uint64_t head_bytes = 0;      // of each run file, for its description: whole units; 0: it has none
+  std::uint64_t key_stride = 0;      // at the end of these, the keys of every so many run blocks (kept_keys.h); 0: none
   std::uint64_t interval_bytes = 0;  // so much output at least has room between checkpoints
   // Consumed run space is not given back before the end: where a file system could mix up blocks after a crash, or would not let
   // the output have them. Only for a job whose input is another file.
@@ -47,7 +48,8 @@ struct Layout {
   [[nodiscard]] std::uint64_t run_run_blocks(std::uint64_t run) const noexcept {
     return div_up(run_records(run), run_block.records);
   }
-  // Of a run file of which `consumed` records are not needed any more; of one that may be packed the most that it takes.
+  // Returns the size of a run file of which `consumed` records are not needed any more; of one that may be packed the most that
+  // it takes.
   [[nodiscard]] std::uint64_t run_file_bytes(std::uint64_t run, std::uint64_t consumed) const noexcept {
     if (packs && keeps_runs) return head_bytes + promised_bytes(run_run_blocks(run)) + table_bytes(run);
     if (keeps_runs) return head_bytes + run_run_blocks(run) * run_block.bytes;
@@ -55,15 +57,15 @@ struct Layout {
     return head_bytes + (run_run_blocks(run) - consumed / run_block.records) * run_block.bytes + table_bytes(run);
   }
   [[nodiscard]] std::uint64_t all_run_bytes() const noexcept;
-  // The same of runs that are not packed.
+  // Returns the bytes of a run that is not packed.
   [[nodiscard]] std::uint64_t plain_run_bytes(std::uint64_t run) const noexcept {
     return head_bytes + run_run_blocks(run) * run_block.bytes;
   }
-  // Of so many blocks that may be packed.
+  // Returns the most bytes of so many blocks that may be packed.
   [[nodiscard]] std::uint64_t promised_bytes(std::uint64_t blocks) const noexcept;
-  // Of the table of a run's blocks, where they may be packed.
+  // Returns the size of the table of a run's blocks, where they may be packed.
   [[nodiscard]] std::uint64_t table_bytes(std::uint64_t run) const noexcept;
-  // What is packed, and its table, begin and end within units.
+  // Packed blocks, and their table, begin and end within units.
   [[nodiscard]] std::uint64_t cut_units_bytes() const noexcept { return packs && unit > page_bytes ? 3 * runs() * unit : 0; }
 
   // A file is never cut inside a unit that still holds a record that is needed.
@@ -78,17 +80,17 @@ struct Layout {
 
   // The output may run ahead of the space that the runs have given back by this much.
   [[nodiscard]] std::uint64_t slack_bytes() const noexcept;
-  // Of all files but the journal, from the beginning to the end of the job.
+  // Returns the bytes of all files but the journal, from the beginning to the end of the job.
   [[nodiscard]] std::uint64_t total_bytes() const noexcept;
-  // Of these, what the input does not hold already.
+  // Returns what of these the input does not hold already.
   [[nodiscard]] std::uint64_t extra_bytes() const noexcept { return total_bytes() - input_file_bytes(records); }
-  // What no one uses while run number `run` is being written.
+  // Returns what no one uses while run number `run` is being written.
   [[nodiscard]] std::uint64_t spare_bytes(std::uint64_t run) const noexcept;
-  // How much of the output may be allocated while the runs take `run_bytes`.
+  // Returns how much of the output may be allocated while the runs take `run_bytes`.
   [[nodiscard]] std::uint64_t output_room(std::uint64_t run_bytes) const noexcept;
 };
 
-// Of its runs: where nothing is cut off, there is no need to begin at their end.
+// Returns the direction of its runs: where nothing is cut off, there is no need to begin at their end.
 [[nodiscard]] inline run::Direction direction_of(const Layout& layout) noexcept {
   return layout.packs ? run::Direction::forward : run::Direction::backward;
 }

@@ -26,7 +26,7 @@ class LineCheckpoints : public lines::MergeWatcher {
   [[nodiscard]] bool wants_place(std::uint64_t bytes) override;
   [[nodiscard]] Task<void> at(lines::MergePlace place) override;
 
-  // Where the merge ended, which wrote `bytes` in all.
+  // Returns the state where the merge ended, which wrote `bytes` in all.
   [[nodiscard]] State end(const lines::MergedLines& merged, std::uint64_t bytes) const;
 
  private:

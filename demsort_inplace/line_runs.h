@@ -1,4 +1,4 @@
-// What the runs of lines that a journal names are together.
+// Sums up the runs of lines that a journal names.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace ecosort::inplace {
 
-// The runs that there are, by their numbers, in the order of their lines in the inputs: a merged run stands where its sources
-// stood. The header is none of them. IoError where runs were merged that there are not.
+// The runs that there are, by their numbers, in the order of their lines in the inputs: a merged run is where its sources were.
+// The header is none of them. IoError where runs were merged that there are not.
 [[nodiscard]] std::vector<std::uint64_t> live_runs(const std::vector<RunDone>& done);
 
 // The header's, or null.
@@ -18,11 +18,12 @@ namespace ecosort::inplace {
 // Returns those of all rows that are in runs.
 [[nodiscard]] rows::RepeatedHeader repeated_header(const std::vector<RunDone>& done);
 
-// Which of the runs that the inputs make it is: a merged one takes the places of its sources.
+// Says which of the runs that the inputs make it is: a merged one takes the places of its sources.
 struct RunPlace {
   std::uint64_t position = 0, span = 1;
 };
-// Of a run that was merged, after those of `before`; of one that the inputs made by its number, where the header has one or not.
+// Returns the place of a run that was merged, after those of `before`; of one that the inputs made by its number, where the
+// header has one or not.
 [[nodiscard]] RunPlace place_of_merged(const RunDone& run, const std::vector<RunDone>& before);
 [[nodiscard]] inline RunPlace place_of_formed(std::uint64_t run, bool has_header) noexcept {
   return {run - (has_header ? 1 : 0)};
@@ -31,7 +32,7 @@ struct RunPlace {
 // Returns where in the inputs reading continues.
 [[nodiscard]] lines::ReadPlace next_place(const std::vector<RunDone>& done) noexcept;
 
-// Of a run's file, with what it begins with and, where its blocks are packed, their table.
+// Return the blocks and bytes of a run's file, with its head and, where its blocks are packed, their table.
 [[nodiscard]] std::uint64_t blocks_of(const RunDone& run, std::uint64_t block_bytes) noexcept;
 [[nodiscard]] std::uint64_t run_file_bytes(const RunDone& run, std::uint64_t block_bytes, std::uint64_t head_bytes) noexcept;
 

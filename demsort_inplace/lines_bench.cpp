@@ -27,7 +27,7 @@ LinesBench::LinesBench(const std::string& path, const JobHeader& job_header, lin
 
 run::RunPacker* LinesBench::make_packer() {
   if (job.codecs.runs.coders == 0) return nullptr;
-  return &packer.emplace(job.codecs.runs, run::BlockShape{job.plan.block_bytes}, codec_memory);
+  return &packer.emplace(job.codecs.runs, run::BlockShape{job.plan.block_bytes, 0, format.terminator()}, codec_memory);
 }
 
 bool LinesBench::has_run() const { return !done.empty() && !done.back().lines->is_header; }

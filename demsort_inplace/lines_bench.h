@@ -2,7 +2,7 @@
 //
 //   keep_line_runs.h    lines of the inputs become durable runs
 //   merge_line_runs.h   runs become fewer runs, and then the output, checkpoint by checkpoint
-//   resumable_lines.h   start, resume, abandon
+//   rows_job.h          start, resume, abandon
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace ecosort::inplace {
 struct LinesBench : JobBench {
   LinesBench(const std::string& path, const JobHeader& job_header, lines::LinesJob what, const Environment& environment);
 
-  // What the journal says (line_runs.h).
+  // Returns what the journal says (line_runs.h).
   [[nodiscard]] std::vector<std::uint64_t> live_runs() const { return inplace::live_runs(done); }
   [[nodiscard]] const RunDone* header_run() const noexcept { return inplace::header_run(done); }
   [[nodiscard]] lines::ReadPlace next_place() const noexcept { return inplace::next_place(done); }
@@ -35,9 +35,9 @@ struct LinesBench : JobBench {
   [[nodiscard]] std::size_t longest_line() const;  // bytes, with its end, of the runs
   [[nodiscard]] std::uint64_t unit() const noexcept { return header.layout.unit; }
 
-  // What the stages of a sort of lines work with. The plan outlives them.
+  // The stages of a sort of lines work with these. The plan outlives them.
   [[nodiscard]] lines::RowTools tools(const lines::LinePlan& plan) { return {{*this, plan, format}, run_files, pool}; }
-  // Tells the format what the rows that are in runs already told it.
+  // Shows the format the rows that are in runs already, from which it learned.
   void learn_first_row();
 
   // A run that the journal knows, to be opened when it is read.
@@ -69,8 +69,8 @@ struct LinesBench : JobBench {
   void note_run_bytes(const std::vector<std::uint64_t>& open_runs);
 };
 
-// What remains of the memory for a merge, where the line that went out last before an interruption and a unit of the output are
-// kept beside it.
+// Returns what remains of the memory for a merge, where the line that went out last before an interruption and a unit of the
+// output are kept beside it.
 [[nodiscard]] lines::LinePlan plan_beside_last_line(const LinesBench& bench);
 
 }  // namespace ecosort::inplace

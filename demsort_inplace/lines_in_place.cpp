@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "demsort_inplace/journal.h"
-#include "demsort_inplace/resumable_lines.h"
+#include "demsort_inplace/row_files.h"
 #include "demsort_inplace/space_plan.h"
 #include "formats/lines/line_run.h"
 #include "run/run_block.h"
@@ -15,8 +15,8 @@ namespace {
 constexpr std::uint64_t least_block = 8 * KiB;
 constexpr std::uint64_t line_share = 8;  // of a run buffer: what a line may take
 
-// What a run buffer may hold that has no place in its index when that is full: what waits for being indexed, what is in flight,
-// and whole pages.
+// Returns what a run buffer may hold that has no place in its index when that is full: what waits for being indexed, what is in
+// flight, and whole pages.
 std::uint64_t most_unindexed(const lines::LinePlan& plan) {
   return plan.run_buffer_bytes / 8 + 2 * std::uint64_t{plan.read_depth} * plan.block_bytes + 4 * page_bytes;
 }
@@ -126,7 +126,7 @@ std::uint64_t lines_total_bytes(const JobHeader& job, const lines::LinePlan& pla
   const std::uint64_t bytes = most_output_bytes(job), block = job.lines->block_bytes, unit = job.layout.unit;
   const std::uint64_t trailers = div_up(bytes, payload(job)) * run::trailer_bytes;
   const std::uint64_t being_written = std::min<std::uint64_t>(plan.run_buffer_bytes, bytes);
-  // How far the output may be ahead of what the runs gave back.
+  // The output may be so far ahead of what the runs gave back.
   const std::uint64_t ahead = (runs + 4) * block + job.layout.interval_bytes + longest_line_in_place(plan);
   const std::uint64_t slack = std::max(being_written, std::min(ahead, round_up(bytes, unit)));
   return round_up(bytes, unit) + round_up(trailers + runs * (job.layout.head_bytes + block) + slack, unit) + 4 * unit;

@@ -1,4 +1,4 @@
-// How a sort of lines in place divides memory and space (DESIGN.md, "Lines in place", derives the bounds).
+// Divides memory and space of a sort of lines in place (DESIGN.md, "Lines in place", derives the bounds).
 //
 // Pure integer arithmetic. Runs are counted for the worst lines there can be, so that what is planned holds for all: of what the
 // lines are like nothing is known before they are read. Of all plans that memory and space allow it takes the one with the most
@@ -23,7 +23,7 @@ struct LinesInPlace {
   std::uint64_t held_bytes = 0;      // counted as free by the file system, but not always given out
   std::uint64_t checkpoints = 0;     // at most about so many
 
-  // Of all files but the journal, what FILE does not hold already.
+  // Returns what FILE does not hold already of all files but the journal.
   [[nodiscard]] std::uint64_t extra_bytes() const noexcept;
   [[nodiscard]] std::uint64_t need_bytes() const noexcept { return extra_bytes() + journal_bytes + metadata_bytes + held_bytes; }
 };
@@ -46,15 +46,16 @@ struct LinesInPlaceChoice {
 // Bytes, with its end, of the longest line that is sorted with this memory.
 [[nodiscard]] std::uint64_t longest_line_in_place(const lines::LinePlan& plan) noexcept;
 
-// Of lines of so many bytes, whatever they are like, the most runs that run formation makes.
+// Returns the most runs that run formation makes of lines of so many bytes, whatever they are like.
 [[nodiscard]] std::uint64_t most_runs_in_place(const lines::LinePlan& plan, std::uint64_t bytes) noexcept;
 
-// Of all files of the job but the journal, at any time. `job` has its input, unit, descriptions, blocks and interval.
+// Returns the most bytes of all files of the job but the journal. `job` has its input, unit, descriptions, blocks and
+// interval.
 [[nodiscard]] std::uint64_t lines_total_bytes(const JobHeader& job, const lines::LinePlan& plan, std::uint64_t runs) noexcept;
 
 // Run blocks of a run with so many bytes of lines that are not needed any more when the first `consumed` are not.
 [[nodiscard]] std::uint64_t consumed_blocks(const JobHeader& header, std::uint64_t bytes, std::uint64_t consumed) noexcept;
-// What the file of the run takes by then.
+// Returns what the file of the run takes by then.
 [[nodiscard]] std::uint64_t run_file_bytes(const JobHeader& header, std::uint64_t bytes, std::uint64_t consumed) noexcept;
 
 }  // namespace ecosort::inplace

@@ -32,13 +32,14 @@ RunsSoFar count_runs(const LinesBench& bench) {
   return so_far;
 }
 
-// Of runs that are not formed yet: as many bytes for each that is read as those before have.
+// Estimates runs that are not formed yet: as many bytes for each that is read as those before have.
 std::uint64_t bytes_to_form(const LinesBench& bench, const RunsSoFar& so_far) {
   const std::uint64_t left = bench.input_bytes() - so_far.read;
   return so_far.read == 0 ? left : static_cast<std::uint64_t>(uint128{left} * so_far.formed / so_far.read);
 }
 
-// Those that are there, and those to be expected: of the size of the others, else of as much as half a buffer of short lines.
+// Returns those that are there, and those to be expected: of the size of the others, else of as much as half a buffer of short
+// lines.
 std::vector<lines::MergeInput> runs_to_merge(const LinesBench& bench, const RunsSoFar& so_far) {
   const std::uint64_t to_form = bytes_to_form(bench, so_far);
   const std::uint64_t each =
@@ -93,7 +94,7 @@ std::uint64_t formation_bytes_left(const LinesBench& bench) {
 
 void plan_progress(LinesBench& bench) { (void)plan(bench, 0); }
 
-void plan_resumed_progress(LinesBench& bench, std::uint64_t recheck) {
+void plan_job_progress(LinesBench& bench, std::uint64_t recheck) {
   const auto [before_last_merge, all] = plan(bench, recheck);
   bench.progress.skip_phases(bench.is_complete ? all : bench.state ? before_last_merge : bench.is_formed() ? 1 : 0);
 }

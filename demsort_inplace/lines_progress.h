@@ -1,4 +1,4 @@
-// How far a job of lines is: what all its phases move, and what of that was done, here or before an interruption.
+// Computes how far a job of lines is: what all its phases move, and what of that was done, here or before an interruption.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace ecosort::inplace {
 
-// Before the first phase, and again when a phase has shown how much the next ones move.
+// Before the first phase; a job that continues reads so many bytes again first.
+void plan_job_progress(LinesBench& bench, std::uint64_t recheck);
+// Again when a phase has shown how much the next ones move.
 void plan_progress(LinesBench& bench);
-// Of a job that continues: it reads so many bytes again first.
-void plan_resumed_progress(LinesBench& bench, std::uint64_t recheck);
 
 // Within run formation, when one more run is in the journal: how many there will be shows by their sizes. Does so each time that
 // there are twice as many.

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "demsort_inplace/journal.h"
-#include "demsort_inplace/resumable_lines.h"
+#include "demsort_inplace/row_files.h"
 #include "demsort_inplace/space_plan.h"
 #include "formats/lines/line_run.h"
 #include "plan/packing_plan.h"

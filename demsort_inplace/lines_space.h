@@ -1,4 +1,4 @@
-// How much space a resumable sort of lines takes, and how it divides its work. A pure integer function.
+// Plans the space of a resumable sort of lines, and how it divides its work. A pure integer function.
 //
 // Runs stay whole until the output is complete, so that both are there at the same time. How many runs there are depends on the
 // lengths of the lines, which show when they are read: each line takes 32 bytes of a run buffer besides its own. Counted are the

@@ -102,7 +102,8 @@ Task<void> merge_until_one_can(LinesBench& bench) {
   }
 }
 
-// What the runs hold is nowhere else, so some cannot be merged before: that would take their space once more.
+// Requires one merge: what the runs hold is nowhere else, so some cannot be merged before, which would take their space once
+// more.
 void require_one_merge(const LinesBench& bench) {
   const lines::LinePlan plan = plan_beside_last_line(bench);
   const std::vector<MergeInput> inputs = inputs_of(bench, bench.live_runs());
@@ -130,12 +131,12 @@ Task<std::string> read_header(LinesBench& bench) {
 
 namespace {
 
-// What the output holds just before a place in it.
+// Holds what the output holds just before a place in it.
 struct Before {
   Buffer memory;
-  std::optional<lines::Text> last_line;  // none: there is only the header
-  DurableUnit unit;                      // that the place lies in
-  std::string lead;                      // the beginning of that unit
+  std::optional<Text> last_line;  // none: there is only the header
+  DurableUnit unit;               // that the place lies in
+  std::string lead;               // the beginning of that unit
 };
 
 Task<Before> look_before(LinesBench& bench, std::uint64_t place) {
@@ -154,7 +155,7 @@ Task<Before> look_before(LinesBench& bench, std::uint64_t place) {
     before.unit.bytes.assign(unit, unit + (end - before.unit.begin));
     before.lead.assign(text + (before.unit.begin - from), place - before.unit.begin);
   }
-  if (last_row > 0) before.last_line = lines::Text(text + (place - last_row - from), last_row - 1);
+  if (last_row > 0) before.last_line = Text(text + (place - last_row - from), last_row - 1);
   co_return before;
 }
 

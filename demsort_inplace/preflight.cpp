@@ -46,7 +46,7 @@ void check_kind(const std::string& path, const struct stat& info, const std::str
   if (info.st_nlink > 1)
     refuse(path, fmt::format("it has {} hard links, and the others would still be the unsorted file; copy it, or remove them",
                              info.st_nlink));
-  // Whatever writes to a file loses these, and so would the sort.
+  // A process that writes to a file loses these, and so would the sort.
   if ((info.st_mode & (S_ISUID | S_ISGID)) != 0 || ::lgetxattr(path.c_str(), "security.capability", nullptr, 0) > 0)
     refuse(path, "it has set-id bits or capabilities, which cannot be kept; remove them (chmod ug-s, setcap -r)");
   struct statx facts{};
@@ -79,7 +79,7 @@ void check_file_system(const std::string& path, const struct stat& info, const s
   refuse(path, fmt::format("its ext4 file system has no journal, so that a crash could mix up blocks; {}", way_out));
 }
 
-// What is synced and read back must be what the drive has, not what the kernel remembers of it.
+// A sync and a read must concern what the drive has, not what the kernel remembers of it.
 constexpr const char* no_direct_io = "its file system does no direct I/O (is it mounted with data=journal?)";
 
 // A read lease is granted only while no one has the file open for writing. It is given back at once: the rename hides the file.
@@ -111,7 +111,7 @@ std::vector<fiemap_extent> extents_of(const std::string& path, int fd) {
   }
 }
 
-// What is cut off must become free space, and all of it must be there already.
+// Checks that what is cut off becomes free space, and that all of it is there already.
 void check_blocks(const std::string& path, int fd, std::uint64_t size_bytes, const std::string& instead) {
   std::uint64_t reached = 0;
   for (const fiemap_extent& extent : extents_of(path, fd)) {
@@ -212,7 +212,7 @@ std::uint64_t block_bytes(const std::string& directory) {
 
 namespace {
 
-// The beginning of what XFS_IOC_FSGEOMETRY_V1 tells (xfs_fs.h is of a package of its own).
+// The beginning of what XFS_IOC_FSGEOMETRY_V1 returns (xfs_fs.h is of a package of its own).
 struct XfsGeometry {
   std::uint32_t block_bytes, realtime_extent, group_blocks, groups;
   std::array<std::uint32_t, 24> rest;

@@ -1,4 +1,4 @@
-// Whether a file can be sorted in its own space without risk: checked before anything is changed (promise P6).
+// Checks before anything is changed whether a file can be sorted in its own space without risk (promise P6).
 //
 // Every refusal is a UsageError: one line with the reason and a way out.
 #pragma once
@@ -20,7 +20,7 @@ namespace ecosort::inplace {
 [[nodiscard]] io::FilePtr open_fit_file(const std::string& path, io::PosixStorage& storage,
                                         const std::string& instead = "ecosort sort");
 
-// Whether a job may continue where it is now: its directory may have been copied to another file system. JobRefused.
+// Checks whether a job may continue where it is now: its directory may have been copied to another file system. JobRefused.
 void check_place(const io::File& journal, const JobHeader& header, const std::string& path);
 
 // The unit in which the file system gives out space; 1 where it cannot be asked.

@@ -1,15 +1,13 @@
 #include "demsort_inplace/put_back.h"
 
-#include <exception>
 #include <utility>
 #include <vector>
 
 #include "base/errors.h"
 #include "demsort_inplace/adopt_runs.h"
-#include "demsort_inplace/finish.h"
-#include "demsort_inplace/inplace_files.h"
-#include "demsort_inplace/job_end.h"
+#include "demsort_inplace/durable_job.h"
 #include "demsort_inplace/recheck.h"
+#include "demsort_inplace/record_files.h"
 #include "demsort_inplace/second_phase.h"
 #include "engine/fixed/checked_output.h"
 
@@ -17,50 +15,38 @@ namespace ecosort::inplace {
 
 namespace {
 
-class PutBack {
+// Where the first phase was not complete, the rest of the input is the beginning of what is given back.
+bool goes_into_input(const Workbench& bench) { return bench.done.size() < bench.layout.runs(); }
+
+class PutBackKernel : public JobKernel {
  public:
-  // Where the first phase was not complete, the rest of the input is the beginning of what is given back.
-  explicit PutBack(Workbench& bench)
-      : bench_(bench), layout_(bench.layout), into_input_(bench.done.size() < bench.layout.runs()) {
+  explicit PutBackKernel(Workbench& bench)
+      : JobKernel(bench, goes_into_input(bench) ? bench.paths.input : bench.paths.output, State::Kind::abandoned),
+        bench_(bench),
+        layout_(bench.layout),
+        into_input_(goes_into_input(bench)) {
     bench.encoder = records::Encoder::without_key(layout_.record_size);  // no record has to follow another
   }
 
-  engine::SortReport run() {
-    const std::string& result = into_input_ ? bench_.paths.input : bench_.paths.output;
-    bench_.plan_put_back(recheck_bytes(bench_, into_input_), records_there());
-    bench_.run(bench_.is_complete                   ? recheck_complete(bench_, result, into_input_)
-               : into_input_ && bench_.done.empty() ? give_back_untouched()
-                                                    : append_runs());
-    return publish_result(bench_, result);
-  }
-
- private:
-  // Nothing was taken from the input yet: it is what it was.
-  Task<void> give_back_untouched() {
-    begin_recheck(bench_, 0);
-    co_await open_files(bench_, into_input_);
-    bench_.end();
-    State state{.kind = State::Kind::abandoned, .records = layout_.records};
-    state.consumed.assign(layout_.runs(), 0);
-    co_await bench_.journal->append(state);
-  }
-
-  // Run after run, as they are. From the first step on the job can only be abandoned.
-  Task<void> append_runs() {
-    begin_recheck(bench_, recheck_bytes(bench_, into_input_));
+  void plan_progress(std::uint64_t recheck) override { bench_.plan_put_back(recheck, records_there()); }
+  Task<void> open() override {
     co_await open_files(bench_, into_input_);
     bench_.storage.set_size(*bench_.files.spare, 0);
-    bench_.end();
+  }
+  Task<void> recheck(const io::File& file) override { return inplace::recheck(bench_, file, into_input_); }
+  [[nodiscard]] std::uint64_t recheck_bytes() const override { return inplace::recheck_bytes(bench_, into_input_); }
+
+  // Run after run, as they are. From the first step on the job can only be abandoned.
+  Task<State> merge() override {
     const std::uint64_t left = (layout_.records - records_there()) * layout_.record_size;
     bench_.begin("put_back", engine::Phase::put_back, left, 2 * left);
     if (!is_abandoning()) co_await begin_to_abandon();
     co_await adopt_runs(bench_);
-    io::File& result = into_input_ ? *bench_.files.input : *bench_.files.output;
-    Checkpoints checkpoints(bench_, result);
+    Checkpoints checkpoints(bench_, file());
     co_await checkpoints.reserve();
     {
       const std::uint64_t bytes = bench_.state->records * layout_.record_size;
-      engine::WriteBehind writer = make_writer(bench_, result);
+      engine::WriteBehind writer = make_writer(bench_, file());
       if (bench_.state->tail.size() == bytes % layout_.unit)
         writer.resume_with_tail(bytes, bench_.state->tail);
       else
@@ -78,10 +64,15 @@ class PutBack {
       co_await finish(writer);
     }
     tell_unreadable(bench_, *bench_.store);
+    bench_.store.reset();
     bench_.end();
-    co_await complete(bench_, result, checkpoints.position(), State::Kind::abandoned);
+    verify(bench_, checkpoints.position());
+    co_return checkpoints.position();
   }
 
+  [[nodiscard]] std::uint64_t result_bytes(const State& /*state*/) const override { return layout_.bytes(); }
+
+ private:
   // Also on the error path nothing may use the writer's blocks when it goes.
   Task<void> finish(engine::WriteBehind& writer) {
     TaskGroup ending(bench_.reactor.scope());
@@ -101,8 +92,7 @@ class PutBack {
       for (std::uint64_t run = bench_.done.size(); run < layout_.runs(); ++run) state.consumed[run] = layout_.run_records(run);
     }
     const std::uint64_t end = state.records * layout_.record_size;
-    const io::File& result = into_input_ ? *bench_.files.input : *bench_.files.output;
-    if (end % layout_.unit != 0) state.tail = co_await read_bytes(bench_, result, round_down(end, layout_.unit), end);
+    if (end % layout_.unit != 0) state.tail = co_await read_bytes(bench_, file(), round_down(end, layout_.unit), end);
     co_await bench_.journal->append(state);
     bench_.state = std::move(state);
   }
@@ -124,6 +114,11 @@ class PutBack {
 
 }  // namespace
 
-engine::SortReport put_back(Workbench& bench) { return PutBack(bench).run(); }
+void put_back(Workbench& bench) {
+  PutBackKernel kernel(bench);
+  if (bench.is_complete || !bench.done.empty()) return continue_job(kernel);
+  bench.run(give_up(bench));  // nothing was taken from the input: it is what it was
+  publish_and_clean_up(bench, kernel.result, false);
+}
 
 }  // namespace ecosort::inplace

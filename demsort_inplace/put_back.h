@@ -5,7 +5,7 @@
 
 namespace ecosort::inplace {
 
-// Of a job on the bench that is under way, or complete as an abandoned one.
-[[nodiscard]] engine::SortReport put_back(Workbench& bench);
+// Brings a job on the bench that is under way, or complete, to its end.
+void put_back(Workbench& bench);
 
 }  // namespace ecosort::inplace

@@ -10,10 +10,10 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "demsort_inplace/durable_job.h"
 #include "demsort_inplace/given_space.h"
 #include "demsort_inplace/hash_of_lines.h"
 #include "demsort_inplace/input_identity.h"
-#include "demsort_inplace/job_end.h"
 #include "demsort_inplace/line_runs.h"
 #include "demsort_inplace/lines_in_place.h"
 #include "demsort_inplace/recheck.h"
@@ -36,35 +36,75 @@ std::uint64_t bytes_in_runs(const JobBench& bench) { return bytes_before(bench.h
 
 bool is_put_into_input(const JobBench& bench) { return bytes_in_runs(bench) < input_bytes(bench); }
 
-class PutBackLines {
+class PutBackLinesKernel : public JobKernel {
  public:
-  explicit PutBackLines(JobBench& bench)
-      : bench_(bench),
-        header_(bench.header),
-        unit_(bench.header.layout.unit),
-        live_(live_runs(bench.done)),
-        into_input_(is_put_into_input(bench)),
-        end_(into_input_ ? bytes_in_runs(bench) : bytes_of_runs()),
-        file_end_(std::min(round_up(end_, unit_), input_bytes(bench))) {}
+  explicit PutBackLinesKernel(JobBench& job)
+      : JobKernel(job, is_put_into_input(job) ? job.paths.input : job.paths.output, State::Kind::abandoned),
+        bench_(job),
+        header_(job.header),
+        unit_(job.header.layout.unit),
+        live_(live_runs(job.done)),
+        into_input_(is_put_into_input(job)),
+        end_(into_input_ ? bytes_in_runs(job) : bytes_of_runs()),
+        file_end_(std::min(round_up(end_, unit_), input_bytes(job))) {}
 
-  Task<void> run() {
-    plan_progress();
-    begin_recheck(bench_, recheck_bytes());
+  // Plans to read again what the output holds before runs are put behind it, and all that was put back at the end.
+  void plan_progress(std::uint64_t recheck) override {
+    const std::uint64_t written = 2 * merged_bytes();
+    if (bench_.is_complete) return bench_.progress.plan_job(1, std::max<std::uint64_t>(written + recheck, 1), written);
+    const std::uint64_t reread = reread_bytes({});
+    bench_.progress.plan_job(1 + (recheck > 0 ? 1 : 0) + (reread > 0 ? 1 : 0), 2 * end_ + recheck + reread, written);
+  }
+
+  Task<void> open() override {
     co_await open_journal(bench_);
     open_files();
     check_lengths();
-    co_await check_merged();
+    co_await recheck(file());
     cut_files();
-    bench_.end();
+  }
+
+  // No run holds any more what the output holds.
+  Task<void> recheck(const io::File& file) override {
+    if (recheck_bytes() == 0) co_return;
+    const records::MultisetHash found = co_await hash_of_lines(bench_, file, merged_bytes());
+    if (found != bench_.state->hash) refuse_output(bench_, file, {found, bench_.state->hash, "lines", ""});
+  }
+  [[nodiscard]] std::uint64_t recheck_bytes() const override { return is_sorted() && !bench_.trusts_drive ? merged_bytes() : 0; }
+
+  Task<State> merge() override {
     const std::uint64_t left = end_ - merged_bytes();
     bench_.begin("put_back", engine::Phase::put_back, left, 2 * left);
     if (!is_abandoning()) co_await begin_to_abandon();
     co_await put_runs();
     bench_.end();
-    co_await end();
+    co_return *bench_.state;
+  }
+
+  // Verifies that what is given back, as the drive has it, is what the runs were made of; the rest of the input was not touched.
+  [[nodiscard]] std::uint64_t reread_bytes(const State& /*state*/) const override { return bench_.trusts_drive ? 0 : end_; }
+  Task<void> reread(const State& /*state*/) override {
+    records::MultisetHash expected;
+    for (const std::uint64_t run : live_) expected += bench_.done[run].tally.hash;
+    const records::MultisetHash found = co_await hash_of_lines(bench_, file(), end_);
+    if (found == expected) co_return;
+    throw ExplainedIoError(
+        fmt::format("'{}' is not what was written to it ({} lines have hash {}, {} with hash {} were read); check the drive, "
+                    "then take it as it "
+                    "is: ecosort resume --trust-drive {}",
+                    file().path(), found.count, found.to_hex(), expected.count, expected.to_hex(), bench_.paths.file));
+  }
+
+  // The last line may have got an end.
+  [[nodiscard]] std::uint64_t result_bytes(const State& state) const override {
+    return state.kind == State::Kind::merged ? state.lines->bytes : input_bytes(bench_);
   }
 
  private:
+  // Returns whether the output has lines, in a job that is not given up yet.
+  [[nodiscard]] bool is_sorted() const {
+    return bench_.state && (bench_.state->kind == State::Kind::merging || bench_.state->kind == State::Kind::merged);
+  }
   [[nodiscard]] bool is_abandoning() const { return bench_.state && bench_.state->kind == State::Kind::abandoning; }
   [[nodiscard]] const LineState& now() const { return *bench_.state->lines; }
   [[nodiscard]] std::uint64_t bytes_of_runs() const {
@@ -72,19 +112,9 @@ class PutBackLines {
     for (const std::uint64_t run : live_) bytes += bench_.done[run].lines->bytes;
     return bytes;
   }
-  [[nodiscard]] io::File& result() const { return into_input_ ? *bench_.files.input : *bench_.files.output; }
-  [[nodiscard]] std::uint64_t merged_bytes() const { return bench_.state ? now().bytes : 0; }
+  [[nodiscard]] std::uint64_t merged_bytes() const { return bench_.state && bench_.state->lines ? now().bytes : 0; }
 
-  // What the output holds is read again before runs are put behind it, and all that was put back at the end.
-  void plan_progress() {
-    const std::uint64_t recheck = recheck_bytes(), reread = bench_.trusts_drive ? 0 : end_;
-    bench_.progress.plan_job(1 + (recheck > 0 ? 1 : 0) + (reread > 0 ? 1 : 0), 2 * end_ + recheck + reread, 2 * merged_bytes());
-  }
-  [[nodiscard]] std::uint64_t recheck_bytes() const {
-    return !bench_.state || bench_.state->kind != State::Kind::merging || bench_.trusts_drive ? 0 : merged_bytes();
-  }
-
-  // Of the output. What of its last unit is needed is in the spare file once the job is being abandoned.
+  // Returns those of the output. What of its last unit is needed is in the spare file once the job is being abandoned.
   [[nodiscard]] std::uint64_t durable_bytes() const {
     return is_abandoning() ? round_down(now().bytes, unit_) : round_up(merged_bytes(), unit_);
   }
@@ -102,27 +132,16 @@ class PutBackLines {
   void check_lengths() {
     for (std::size_t i = 0; i < live_.size(); ++i)
       check_length(bench_, *bench_.files.runs[i], run_file_bytes(header_, bench_.done[live_[i]].lines->bytes, 0));
-    check_length(bench_, result(), into_input_ ? input_bytes(bench_) : durable_bytes());
-  }
-
-  // No run holds any more what the output holds.
-  Task<void> check_merged() {
-    if (recheck_bytes() == 0) co_return;
-    const records::MultisetHash found = co_await hash_of_lines(bench_, result(), merged_bytes());
-    if (found != bench_.state->hash) refuse_output(bench_, result(), {found, bench_.state->hash, "lines", ""});
+    check_length(bench_, file(), into_input_ ? input_bytes(bench_) : durable_bytes());
   }
 
   // From here on lines are only in the runs that the journal knows, in the output, and in what is left of the input.
   void cut_files() {
-    for (const std::string& name : bench_.storage.list(bench_.paths.directory)) {
-      const auto is_known = [&](std::uint64_t run) { return bench_.paths.run(run).ends_with('/' + name); };
-      if (name.starts_with("run-") && is_name_of_job(name) && std::ranges::none_of(live_, is_known))
-        bench_.storage.remove(bench_.paths.directory + "/" + name);
-    }
+    remove_other_runs(bench_, live_);
     if (!is_abandoning()) cut(bench_, *bench_.files.spare, 0);
     if (into_input_) return cut(bench_, *bench_.files.output, 0);
     cut(bench_, *bench_.files.input, 0);
-    cut(bench_, result(), durable_bytes());
+    cut(bench_, file(), durable_bytes());
   }
 
   // From this step on the job can only be abandoned.
@@ -140,7 +159,7 @@ class PutBackLines {
   // Less than a unit of the result, which is going to be written once more.
   Task<void> keep_in_spare(std::uint64_t begin, std::uint64_t end) {
     if (begin == end) co_return;
-    const std::vector<std::byte> bytes = co_await read_bytes(bench_, result(), begin, end);
+    const std::vector<std::byte> bytes = co_await read_bytes(bench_, file(), begin, end);
     const Buffer memory = bench_.memory.allocate(unit_, "a unit of the file", Pages::small);
     std::memset(memory.data(), 0, unit_);
     std::ranges::copy(bytes, memory.data());
@@ -178,13 +197,13 @@ class PutBackLines {
       co_await source.take(memory + have, size - have);
       const std::size_t taken = size - have;
       if (at + size == end_) size += co_await append_last_unit(memory + size);
-      co_await bench_.reactor.write(result(), at, memory, round_up(size, unit_));
+      co_await bench_.reactor.write(file(), at, memory, round_up(size, unit_));
       bench_.progress.add_bytes(taken);
       at += size;
     }
   }
 
-  // What follows the lines of the runs within a unit: the beginning of the rest of the input, and zeros beyond its end.
+  // Appends what follows the lines of the runs within a unit: the beginning of the rest of the input, and zeros beyond its end.
   Task<std::size_t> append_last_unit(std::byte* to) {
     std::memset(to, 0, round_up(end_, unit_) - end_);
     if (!into_input_) co_return 0;
@@ -194,7 +213,7 @@ class PutBackLines {
   }
 
   Task<void> checkpoint(RunBytes& source, std::uint64_t bytes) {
-    co_await bench_.reactor.sync(result());
+    co_await bench_.reactor.sync(file());
     State state = *bench_.state;
     state.lines->bytes = bytes;
     state.consumed = source.taken();
@@ -233,7 +252,7 @@ class PutBackLines {
   Task<bool> has_room(std::uint64_t begin, std::uint64_t bytes, bool is_least) {
     const std::uint64_t end = std::min(begin + bytes, into_input_ ? round_down(end_, unit_) : round_up(end_, unit_));
     try {
-      if (begin < end) (void)co_await bench_.reactor.reserve(result(), begin, end - begin);
+      if (begin < end) (void)co_await bench_.reactor.reserve(file(), begin, end - begin);
       co_return true;
     } catch (const IoError& error) {
       if (!io::is_full(error.error_number())) throw;
@@ -243,30 +262,6 @@ class PutBackLines {
                       error.error_number());
     }
     co_return false;
-  }
-
-  Task<void> end() {
-    co_await bench_.reactor.sync(result());
-    if (!bench_.trusts_drive) co_await verify();
-    bench_.begin("sync", engine::Phase::sync, 0);
-    bench_.storage.set_size(result(), input_bytes(bench_));  // the last line may have got an end
-    co_await complete_result(bench_, result(), *bench_.state, State::Kind::abandoned);
-    bench_.end();
-  }
-
-  // What is given back, as the drive has it, is what the runs were made of; the rest of the input was not touched.
-  Task<void> verify() {
-    records::MultisetHash expected;
-    for (const std::uint64_t run : live_) expected += bench_.done[run].tally.hash;
-    bench_.begin("reread", engine::Phase::reread, end_, end_);
-    const records::MultisetHash found = co_await hash_of_lines(bench_, result(), end_);
-    bench_.end();
-    if (found == expected) co_return;
-    throw ExplainedIoError(
-        fmt::format("'{}' is not what was written to it ({} lines have hash {}, {} with hash {} were read); check the drive, "
-                    "then take it as it "
-                    "is: ecosort resume --trust-drive {}",
-                    result().path(), found.count, found.to_hex(), expected.count, expected.to_hex(), bench_.paths.file));
   }
 
   JobBench& bench_;
@@ -287,13 +282,11 @@ std::uint64_t put_back_memory_bytes(const JournalContents& contents) noexcept {
          16 * page_bytes;
 }
 
-const std::string& put_back_into(const JobBench& bench) {
-  return is_put_into_input(bench) ? bench.paths.input : bench.paths.output;
-}
-
-Task<void> put_back_lines(JobBench& bench) {
-  PutBackLines work(bench);
-  co_await work.run();
+void put_back_lines(JobBench& bench) {
+  PutBackLinesKernel kernel(bench);
+  if (bench.is_complete || !bench.done.empty()) return continue_job(kernel);
+  bench.run(give_up(bench));  // no line has left the input
+  publish_and_clean_up(bench, kernel.result, false);
 }
 
 }  // namespace ecosort::inplace

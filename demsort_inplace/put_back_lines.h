@@ -13,8 +13,6 @@
 // unit in which the result ends at the beginning, or in which the rest of the input begins: it is kept in the spare file.
 #pragma once
 
-#include <string>
-
 #include "demsort_inplace/job_bench.h"
 
 namespace ecosort::inplace {
@@ -22,10 +20,7 @@ namespace ecosort::inplace {
 // Bytes of memory that it works with.
 [[nodiscard]] std::uint64_t put_back_memory_bytes(const JournalContents& contents) noexcept;
 
-// Says what the result is until it has its name: the input or the output of the job.
-[[nodiscard]] const std::string& put_back_into(const JobBench& bench);
-
-// From any state of the journal on. Durable, and the journal says so, when it returns.
-[[nodiscard]] Task<void> put_back_lines(JobBench& bench);
+// Brings a job on the bench that is under way, or complete, to its end.
+void put_back_lines(JobBench& bench);
 
 }  // namespace ecosort::inplace

@@ -26,13 +26,13 @@ Task<records::MultisetHash> hash_of_tail(Workbench& bench, const io::File& resul
   co_return hash;
 }
 
-// What the hash of the last state is of.
+// Returns what the hash of the last state is of.
 engine::RecordRange hashed_records(const Workbench& bench, bool into_input) {
   if (!bench.state) return {};
   return {into_input ? bench.layout.records_left(bench.done.size()) : 0, bench.state->records};
 }
 
-// Of these the records that the file has as a whole.
+// Returns those of these records that the file has as a whole.
 engine::RecordRange records_in_file(const Workbench& bench, bool into_input) {
   engine::RecordRange range = hashed_records(bench, into_input);
   const std::uint64_t size = bench.layout.record_size;
@@ -71,15 +71,6 @@ Task<void> recheck(Workbench& bench, const io::File& result, bool into_input) {
   if (range.end < all.end) found += co_await hash_of_tail(bench, result, range.end);
   if (found != bench.state->hash || (is_sorted(bench.state->kind) && !rereader.in_order()))
     refuse_output(bench, result, {found, bench.state->hash, "records", "its records are not in order"});
-}
-
-Task<void> recheck_complete(Workbench& bench, const std::string& path, bool into_input) {
-  if (!bench.storage.exists(path)) co_return;
-  const io::FilePtr result = bench.storage.open_named(path, io::Role::output, io::Caching::direct_if_possible);
-  check_length(bench, *result, bench.layout.bytes());
-  begin_recheck(bench, recheck_bytes(bench, into_input));
-  co_await recheck(bench, *result, into_input);
-  bench.end();
 }
 
 }  // namespace ecosort::inplace

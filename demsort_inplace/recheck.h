@@ -1,12 +1,10 @@
-// What a crash left of the result is read again, before anything more is given up for it.
+// Reads again what a crash left of the result, before anything more is given up for it.
 //
 // What the journal declared durable is in the output and nowhere else. A byte of it that changes while no one looks would end as
-// a wrong result: the sums of the merge continue from the journal's, not from the file. So whoever resumes reads these records
-// once more, and compares count, hash and order with the last state of the journal. (What is left of the input has no sum yet,
-// and the runs carry checksums.)
+// a wrong result: the sums of the merge continue from the journal's, not from the file. So a resumption reads these records once
+// more, and compares count, hash and order with the last state of the journal. (What is left of the input has no sum yet, and the
+// runs carry checksums.)
 #pragma once
-
-#include <string>
 
 #include "demsort_inplace/workbench.h"
 
@@ -17,7 +15,7 @@ struct OutputChanged : ExplainedIoError {
   using ExplainedIoError::ExplainedIoError;
 };
 
-// How what was read differs from what was written: the hashes, what they are of, and what is wrong where they agree.
+// Says how what was read differs from what was written: the hashes, what they are of, and what is wrong where they agree.
 struct OutputDifference {
   const records::MultisetHash &found, &expected;
   const char *items, *disorder;
@@ -27,11 +25,8 @@ struct OutputDifference {
 // Bytes that a job which continues reads again: none where there is no state yet, or the drive is trusted.
 [[nodiscard]] std::uint64_t recheck_bytes(const Workbench& bench, bool into_input);
 
-// Of an open result with a state in the journal; `into_input`: it is what is left of the input, to which runs are put back.
+// Reads an open result with a state in the journal; `into_input`: it is what is left of the input, to which runs are put back.
 // OutputChanged, with nothing changed. Says in the report what was read, or that the drive was trusted.
 [[nodiscard]] Task<void> recheck(Workbench& bench, const io::File& result, bool into_input);
-
-// Of a job that is complete: the file `path`, unless that has its final name already. A phase of its own.
-[[nodiscard]] Task<void> recheck_complete(Workbench& bench, const std::string& path, bool into_input);
 
 }  // namespace ecosort::inplace

@@ -1,4 +1,4 @@
-// What is left of the runs of a job of lines, as one sequence of bytes: run after run, each from the first line on that is
+// Reads what is left of the runs of a job of lines, as one sequence of bytes: run after run, each from the first line on that is
 // needed.
 //
 // Blocks are checked when they are read. With `--trust-drive` they are taken as they are.
@@ -15,7 +15,8 @@ namespace ecosort::inplace {
 // Coordinator only. The bench outlives it.
 class RunBytes {
  public:
-  // Of each run `taken` bytes are not needed any more. Reads up to `chunk_bytes` at a time, which hold a block at least.
+  // Leaves out `taken` bytes of each run, which are not needed any more. Reads up to `chunk_bytes` at a time, which hold a block
+  // at least.
   RunBytes(JobBench& bench, std::vector<std::uint64_t> taken, std::size_t chunk_bytes);
 
   // The next run, which has this number in the job. All of them before the first byte is taken.

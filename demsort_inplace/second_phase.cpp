@@ -1,8 +1,11 @@
 #include "demsort_inplace/second_phase.h"
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <utility>
 
+#include "base/errors.h"
 #include "demsort_inplace/adopt_runs.h"
 #include "engine/fixed/checked_output.h"
 
@@ -33,7 +36,7 @@ engine::MergeRuns make_merge(Workbench& bench, const std::vector<std::uint64_t>&
   std::vector<engine::MergeInput> sources;
   for (const std::uint64_t run : runs) {
     engine::MergeInput source;
-    const std::uint64_t first = first_record_left(layout, bench.consumed(run));
+    const std::uint64_t first = bench.first_adopted(run);
     source.stored = bench.numbers[run];
     source.records = layout.run_records(run) - first;
     source.consumed = bench.consumed(run) - first;
@@ -68,6 +71,17 @@ Task<State> merge(Workbench& bench) {
   }
   bench.end();
   co_return checkpoints.position();
+}
+
+void verify(const Workbench& bench, const State& end) {
+  records::MultisetHash expected;
+  for (const RunDone& done : bench.done) expected += done.tally.hash;
+  const bool is_given_back = end.kind == State::Kind::abandoning && bench.trusts_drive;  // as the drive has it
+  if ((end.hash == expected || is_given_back) && end.records == bench.layout.records) return;
+  throw VerificationError(
+      fmt::format("verification failed: {} records with hash {} were read, {} with hash {} were written; "
+                  "the runs still hold what the last checkpoint does not",
+                  bench.layout.records, expected.to_hex(), end.records, end.hash.to_hex()));
 }
 
 }  // namespace ecosort::inplace

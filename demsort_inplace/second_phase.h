@@ -21,4 +21,7 @@ namespace ecosort::inplace {
 // taken from the runs.
 [[nodiscard]] Task<State> merge(Workbench& bench);
 
+// VerificationError unless `end` stands for just the records that were read (promise P1), across all interruptions.
+void verify(const Workbench& bench, const State& end);
+
 }  // namespace ecosort::inplace

@@ -9,6 +9,7 @@
 #include "base/errors.h"
 #include "demsort_inplace/describe_run.h"
 #include "demsort_inplace/journal.h"
+#include "demsort_inplace/kept_keys.h"
 #include "formats/fixed/record_table.h"
 #include "plan/arithmetic.h"
 #include "plan/fit_formation.h"
@@ -52,6 +53,14 @@ std::uint64_t cost_us(const SpacePlan& plan) {
          layout.bytes() / std::max<std::uint64_t>(batch, 1) * (batch_us + layout.runs());
 }
 
+// Runs that say what they hold keep the keys of the blocks that the merge reads, unless these would be too many.
+void keep_keys(SpacePlan& plan, const records::RecordFormat& format) {
+  Layout& layout = plan.layout;
+  layout.key_stride = plan.engine.forecast_stride;
+  if (kept_keys_bytes(layout.run_run_blocks(0), layout.key_stride) > run::most_head_bytes / 2) layout.key_stride = 0;
+  layout.head_bytes = head_bytes(format, layout);
+}
+
 // Fills in what follows from layout and memory. False: the memory is too little.
 bool complete(SpacePlan& plan, const planner::Wanted& wanted) {
   plan.layout.interval_bytes = round_down(plan.layout.interval_bytes, plan.layout.unit);
@@ -59,6 +68,7 @@ bool complete(SpacePlan& plan, const planner::Wanted& wanted) {
   if (!engine) return false;
   if (plan.layout.packs && engine->packing.coders == 0) return false;
   plan.engine = std::move(*engine);
+  if (plan.layout.head_bytes > 0) keep_keys(plan, wanted.format);
   plan.engine.packing.assumed_ratio = plan.layout.assumed_ratio;
   plan.journal_bytes = round_up(Journal::size_bytes({.format = wanted.format, .layout = plan.layout}), plan.layout.unit);
   plan.metadata_bytes = metadata_of(plan.layout);
@@ -109,10 +119,10 @@ SpacePlan tightest(const planner::Wanted& wanted, const Ground& ground, const pl
                  .run_block = run_block,
                  .piece_records = div_up(wanted.input_records, runs),
                  .unit = wanted.input_alignment,
-                 .head_bytes = ground.describes_runs ? head_bytes(wanted.format, wanted.input_alignment) : 0,
                  .keeps_runs = ground.mode == Mode::keeping_runs,
                  .packs = !wanted.compression.is_none(),
                  .assumed_ratio = ground.mode == Mode::keeping_runs ? wanted.assumed_ratio : 0};
+  if (ground.describes_runs) plan.layout.head_bytes = head_bytes(wanted.format, plan.layout);
   plan.held_bytes = ground.held_bytes;
   plan.layout.interval_bytes = least_interval_bytes(plan.layout);
   if (ground.mode != Mode::in_place) plan.output_bytes = plan.layout.input_file_bytes(wanted.input_records);

@@ -1,4 +1,4 @@
-// How an in-place sort divides the space there is: the size of its pieces, run blocks and checkpoint intervals.
+// Divides the space that an in-place sort has: the size of its pieces, run blocks and checkpoint intervals.
 //
 // Pure integer arithmetic. Of all layouts that memory and space allow it takes the one that should be fastest; the least space
 // with which there is any is what `ecosort plan inplace` prints and what a file system must have free.
@@ -12,14 +12,14 @@
 
 namespace ecosort::inplace {
 
-// What gives up space to what.
+// Says what gives up space to what.
 enum class Mode : std::uint8_t {
   in_place,      // the input to the runs, the runs to the output
   beside_input,  // the runs to the output: the input stays
   keeping_runs,  // nothing: input, runs and output, each in full
 };
 
-// Where a job takes its space.
+// Says where a job takes its space.
 struct Ground {
   Mode mode = Mode::in_place;
   std::uint64_t held_bytes = 0;  // counted as free by the file system, but not always given out (preflight.h)
@@ -46,11 +46,11 @@ struct SpaceChoice {
   [[nodiscard]] const SpacePlan& any() const { return best ? *best : *least; }
 };
 
-// What the file system needs about so many files and extents of theirs: an allowance.
+// Returns what the file system needs about so many files and extents of theirs: an allowance.
 [[nodiscard]] std::uint64_t metadata_allowance(std::uint64_t files, std::uint64_t extents, std::uint64_t unit) noexcept;
 
-// `wanted.input_alignment` is the layout's unit. In place runs go without their descriptions where these would not fit, or
-// would make the job a tenth slower: the least there is has none.
+// `wanted.input_alignment` is the layout's unit. In place runs have no descriptions where these would not fit, or would make the
+// job a tenth slower: the least there is has none.
 [[nodiscard]] SpaceChoice choose_space(const planner::Wanted& wanted, std::uint64_t free_bytes, const Ground& ground = {});
 
 // The space with which more would gain little: the least one with which everything but moving the bytes takes at most a twentieth

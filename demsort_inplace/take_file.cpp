@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/errors.h"
+#include "demsort_inplace/input_identity.h"
 
 namespace ecosort::inplace {
 
@@ -39,10 +40,6 @@ Task<void> check_holes(JobBench& bench) {
                     bench.paths.file, other_way(bench)));
 }
 
-bool is_same(const io::FileState& a, const io::FileState& b) {
-  return a.inode == b.inode && a.size_bytes == b.size_bytes && a.modified_ns == b.modified_ns;
-}
-
 }  // namespace
 
 Task<void> take_space(JobBench& bench, std::uint64_t spare_bytes) {
@@ -57,16 +54,16 @@ Task<void> take_space(JobBench& bench, std::uint64_t spare_bytes) {
   sync_names(bench);
 }
 
-// What stood under the name by then must be the file that was found fit.
+// The file that had the name by then must be the one that was found fit.
 void take_file(JobBench& bench, const io::File& file, const io::FileState& before, std::uint64_t size_bytes) {
   io::NamedStorage& storage = bench.storage;
   const io::FileState found = storage.state(file);
-  if (!is_same(found, before) || found.size_bytes != size_bytes)
+  if (!is_same_file(found, before) || found.size_bytes != size_bytes)
     throw IoError(fmt::format("'{}' is being written to; sort it when no one does", bench.paths.file));
   check_directory(storage, bench.paths, *bench.files.directory);
   storage.rename_new(bench.paths.file, bench.paths.input);
   const io::FilePtr taken = storage.open_named(bench.paths.input, io::Role::input, io::Caching::buffered);
-  if (!is_same(storage.state(*taken), found)) {
+  if (!is_same_file(storage.state(*taken), found)) {
     storage.rename_new(bench.paths.input, bench.paths.file);
     throw IoError(fmt::format("'{}' was replaced or written to just now; start again when no one does", bench.paths.file));
   }

@@ -1,8 +1,7 @@
 // A job of fixed records in this process: what it works with besides what every job has (job_bench.h).
 //
-//   first_phase.h    pieces of the input become durable runs
+//   keep_runs.h      pieces of the input become durable runs
 //   second_phase.h   the runs become the output, checkpoint by checkpoint
-//   finish.h         the result is verified, durable, named; the rest is removed
 #pragma once
 
 #include <memory>
@@ -27,6 +26,10 @@ struct Workbench : JobBench {
   void plan_put_back(std::uint64_t recheck, std::uint64_t records_there);
 
   [[nodiscard]] std::uint64_t consumed(std::uint64_t run) const { return state ? state->consumed[run] : 0; }
+  // The first record of a run that the store takes in: blocks of the merge begin where they did at first, whatever was given up.
+  [[nodiscard]] std::uint64_t first_adopted(std::uint64_t run) const {
+    return round_down(consumed(run), std::uint64_t{layout.run_block.records} * plan.forecast_stride);
+  }
   // The length of the file of a run, by the journal: 0 where it does not know the run yet, or it holds nothing any more.
   [[nodiscard]] std::uint64_t durable_run_bytes(std::uint64_t run) const;
   // That forming the runs from this one on reads and writes.
@@ -42,12 +45,5 @@ struct Workbench : JobBench {
   std::optional<engine::RecordRuns> store;
   std::vector<std::size_t> numbers;  // of every run in the store; runs that hold nothing any more have none
 };
-
-// Does `work` on a bench of its own (job_bench.h).
-template <class Work>
-engine::SortReport on_bench(const std::string& path, const JobHeader& header, const planner::Plan& plan,
-                            const Environment& environment, const Work& work) {
-  return work_on_bench<Workbench>(path, header, plan, environment, work);
-}
 
 }  // namespace ecosort::inplace

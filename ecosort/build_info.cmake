@@ -1,4 +1,4 @@
-# What a program was built from, for `ecosort --version`: written anew by every build, and only if it changed.
+# Says what a program was built from, for `ecosort --version`: written anew by every build, and only if it changed.
 #   cmake -DSOURCE=... -DOUTPUT=... -DCOMPILER=... -DFLAGS=... -P build_info.cmake
 set(commit "unknown")
 find_program(GIT git)
@@ -11,7 +11,7 @@ elseif(GIT)
     set(commit "${found}")
   endif()
 endif()
-string(REGEX REPLACE "-f(file|debug)-prefix-map=[^ ]*|-idirafter [^ ]*" "" flags "${FLAGS}")  # where it was built tells nothing
+string(REGEX REPLACE "-f(file|debug)-prefix-map=[^ ]*|-idirafter [^ ]*" "" flags "${FLAGS}")  # where it was built says nothing
 string(REGEX REPLACE " +" " " flags "${flags}")
 string(STRIP "${flags}" flags)
 string(REPLACE "\"" "\\\"" flags "${flags}")

@@ -1,10 +1,9 @@
-# What makes a build quicker and changes nothing in it: a precompiled header, sources that are compiled together, a compiler cache.
-# -DECOSORT_FASTER_BUILDS=OFF compiles each source by itself, as a tool that reads the sources one by one wants it.
+# Makes a build quicker and changes nothing in it: a precompiled header, sources that are compiled together, a compiler cache.
 option(ECOSORT_FASTER_BUILDS "a precompiled header and several sources per object" ON)
 
 find_program(ECOSORT_CCACHE ccache)
 if(ECOSORT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # It must not expand the precompiled header again, and has to be told that its contents show every change.
+  # It must not expand the precompiled header again, and has to know that its contents show every change.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${ECOSORT_CCACHE})
   add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 endif()

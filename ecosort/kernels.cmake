@@ -14,7 +14,7 @@ function(ecosort_set_up_kernels list)
         COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vbmi2;-mvpclmulqdq;-mpclmul;-mbmi2;-mprefer-vector-width=512")
     endif()
   endforeach()
-  # What is precompiled and what is compiled together has one set of instructions.
+  # Precompiled headers and sources that are compiled together have one set of instructions.
   list(FILTER sources INCLUDE REGEX "_(avx2|avx512)\\.cpp$")
   set_source_files_properties(${sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

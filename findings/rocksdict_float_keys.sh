@@ -4,7 +4,7 @@
 #   negative ones too, do come so.
 # What happens: floats come with the positive ones first and then the negative ones, from the one next to zero downward: 0.5, 2.0, 10.0, -0.5, -2.0, -10.0.
 #   An iterator that starts at -2.0 never meets -0.5, nor any positive key. No error is reported.
-# Why it matters: a range of readings (temperatures, power that flows both ways, coordinates) is right as long as no value is negative; whoever takes
+# Why it matters: a range of readings (temperatures, power that flows both ways, coordinates) is right as long as no value is negative; a user who takes
 #   the store for a sorter of floats, or merges two of them, gets an order that is none.
 # Source: the keys as they are stored, printed below by raw mode: a mark of the type, then the big-endian bits of IEEE 754, which are in order for one sign only.
 set -u

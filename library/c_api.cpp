@@ -147,17 +147,8 @@ ecosort_status ecosort_resume(const char* file, uint64_t memory_bytes, unsigned 
 ecosort_sorter* ecosort_sorter_new(const ecosort_request* request, ecosort_error** error) {
   std::unique_ptr<ecosort_sorter> made;
   const ecosort_status status = guarded(error, [&] {
-    const ecosort::Request& from = open(request).request;
-    const auto* const records = std::get_if<ecosort::Records>(&from.rows);
-    if (records == nullptr) throw ecosort::UsageError("a sorter takes records");
-    ecosort::SorterTerms terms{.keys = records->keys, .reverse = records->reverse, .unique = from.unique};
-    if (records->record_size != 0) terms.record_size = records->record_size;
-    terms.memory_bytes = from.means.memory_bytes;
-    terms.threads = from.means.threads;
-    if (!from.means.temp_directories.empty()) terms.temp_directory = from.means.temp_directories.front();
-    terms.io = from.means.io;
     made = std::make_unique<ecosort_sorter>();
-    made->sorter.emplace(terms);
+    made->sorter.emplace(open(request).request);
   });
   return status == ECOSORT_OK ? made.release() : nullptr;
 }
@@ -165,19 +156,19 @@ void ecosort_sorter_free(ecosort_sorter* sorter) { delete sorter; }
 
 ecosort_status ecosort_sorter_push(ecosort_sorter* sorter, const void* bytes, size_t size, ecosort_error** error) {
   return guarded(error, [&] {
-    if (bytes == nullptr && size > 0) throw ecosort::UsageError("the records are NULL");
+    if (bytes == nullptr && size > 0) throw ecosort::UsageError("the rows are NULL");
     open(sorter).sorter.value().push({static_cast<const std::byte*>(bytes), size});
   });
 }
 ecosort_status ecosort_sorter_finish(ecosort_sorter* sorter, ecosort_error** error) {
   return guarded(error, [&] { open(sorter).reader.emplace(sorter->sorter.value().finish()); });
 }
-ecosort_status ecosort_sorter_next(ecosort_sorter* sorter, const void** records, size_t* size, ecosort_error** error) {
+ecosort_status ecosort_sorter_next(ecosort_sorter* sorter, const void** rows, size_t* size, ecosort_error** error) {
   return guarded(error, [&] {
-    if (!open(sorter).reader) throw ecosort::UsageError("ecosort_sorter_finish comes before the records");
-    if (records == nullptr || size == nullptr) throw ecosort::UsageError("there is no place for the records");
+    if (!open(sorter).reader) throw ecosort::UsageError("ecosort_sorter_finish comes before the rows");
+    if (rows == nullptr || size == nullptr) throw ecosort::UsageError("there is no place for the rows");
     const std::span<const std::byte> next = sorter->reader->next();
-    *records = next.data();
+    *rows = next.data();
     *size = next.size();
   });
 }

@@ -2,74 +2,90 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "base/errors.h"
 #include "demsort_inplace/preflight.h"
-#include "demsort_inplace/prepare/in_place.h"
-#include "demsort_inplace/prepare/resumable.h"
+#include "demsort_inplace/prepare/records.h"
 #include "demsort_inplace/prepare/resume.h"
 #include "demsort_inplace/prepare/rows.h"
 #include "job/format_names.h"
 #include "job/prepare_rows.h"
+#include "library/prepare.h"
 
 namespace ecosort::library {
 namespace {
 
 constexpr unsigned job_queue_depth = 40;  // a plan's reads and writes, and a few
 
+void refuse_if(bool is_given, const char* line) {
+  if (is_given) throw UsageError(line);
+}
+
+bool names_stream(const Request& request) { return std::ranges::find(request.inputs, "-") != request.inputs.end(); }
+
+void check_place(const Request& request) {
+  if (request.place.kind == PlaceKind::in_place) {
+    refuse_if(request.inputs.size() != 1 || names_stream(request), "in place one file is sorted: name it as the only input");
+    refuse_if(!request.place.output.empty(), "in place the result takes the place of the input: name no output");
+    refuse_if(request.format() == Format::csv || request.format() == Format::jsonl,
+              "rows of CSV and JSON lines are not sorted in place: sort them into another file");
+    return;
+  }
+  refuse_if(names_stream(request), "a resumable sort cannot read standard input again after a crash: name the input");
+  refuse_if(request.place.output == "-", "a resumable sort keeps its job beside the output: name an output");
+}
+
+// What a job cannot do, with the reason.
+void check_job(const Request& request) {
+  check_place(request);
+  const bool is_in_place = request.place.kind == PlaceKind::in_place;
+  refuse_if(request.input_order != InputOrder::any, "a merge is done in one step, and cannot be resumed");
+  refuse_if(request.unique && (is_in_place || request.format() == Format::records),
+            "after a crash no one could tell a dropped row from a lost one: drop duplicates from the sorted file");
+  refuse_if(!request.means.temp_directories.empty(), "a job keeps its runs beside the file: name no temporary directories");
+  refuse_if(request.verification.checksum, "a job computes no checksum: leave it out");
+  refuse_if(!request.compression.program.empty(), "a job compresses runs by itself: name no program");
+  refuse_if(request.compression.energy.has_value(), "who resumes a job may have other watts: choose runs by time");
+  if (const Lines* const lines = std::get_if<Lines>(&request.rows))
+    refuse_if(is_in_place && lines->header_lines > 0, "lines in place have no header: sort them into another file");
+}
+
 Report run_on_queue(Work work, const Request& request, std::unique_ptr<io::PosixStorage> storage, const Attendance& attendance) {
   io::Backend backend = io::make_queue(io::parse_backend(request.means.io), job_queue_depth);
   return run(std::move(work), std::move(backend), std::move(storage), attendance);
 }
 
-std::optional<Report> sort_resumable_records(const Request& request, const Attendance& attendance) {
-  auto storage = std::make_unique<io::PosixStorage>();
-  const auto prepared = std::make_shared<inplace::PreparedResumable>(inplace::prepare_resumable(request, *storage));
-  if (prepared->wanted.input_records == 0) return std::nullopt;
-  (void)inplace::require_space(*prepared);
-  const auto work = [request, prepared](const inplace::Environment& on) {
-    return report_of(inplace::run_resumable(request, std::move(*prepared), on));
-  };
-  return run_on_queue(work, request, std::move(storage), attendance);
+inplace::PreparedRecords prepare_records(const Request& request, io::PosixStorage& storage) {
+  return inplace::prepare_records(request, 0, storage);
 }
 
-std::optional<Report> sort_resumable_rows(const Request& request, const Attendance& attendance) {
-  auto storage = std::make_unique<io::PosixStorage>();
-  std::optional<inplace::PreparedRows> found = inplace::prepare_resumable_rows(request, *storage);
-  if (!found) return std::nullopt;
-  inplace::require_space(*found);
-  const auto prepared = std::make_shared<inplace::PreparedRows>(*std::move(found));
-  const auto work = [prepared, format = request.format()](const inplace::Environment& on) {
-    return report_of(inplace::run_rows(std::move(*prepared), on), format);
-  };
-  return run_on_queue(work, request, std::move(storage), attendance);
+void check_space(const Request& request, const inplace::PreparedRecords& prepared) { inplace::require_space(request, prepared); }
+void check_space(const Request& /*request*/, const inplace::PreparedRows& prepared) { inplace::require_space(prepared); }
+
+const io::File& first_input(const inplace::PreparedRecords& prepared) { return *prepared.inputs.front().file; }
+const io::File& first_input(const inplace::PreparedRows& prepared) { return *prepared.job.inputs.front().file; }
+
+Report sort_prepared(const Request& request, inplace::PreparedRecords prepared, const inplace::Environment& on) {
+  return report_of(inplace::run_prepared(request, std::move(prepared), on));
+}
+Report sort_prepared(const Request& request, inplace::PreparedRows prepared, const inplace::Environment& on) {
+  return report_of(inplace::run_prepared(std::move(prepared), on), request.format());
 }
 
-std::optional<Report> sort_records_in_place(const Request& request, const Attendance& attendance) {
+// Where there is nothing to sort, FILE stays as it is; a sort of another kind makes the output.
+template <class Prepare>
+std::optional<Report> sort_as_job(const Request& request, const Attendance& attendance, const Prepare& prepare) {
   auto storage = std::make_unique<io::PosixStorage>();
-  const auto prepared = std::make_shared<inplace::PreparedInPlace>(inplace::prepare_in_place(request, 0, *storage));
-  if (prepared->wanted.input_records == 0) return Report{};
-  (void)inplace::require_space(request, *prepared);
-  const std::string notice = inplace::give_back_beyond_end(*prepared->input);
+  const auto prepared = std::make_shared<decltype(prepare(request, *storage))>(prepare(request, *storage));
+  const bool is_in_place = request.place.kind == PlaceKind::in_place;
+  if (prepared->is_empty()) return is_in_place ? std::make_optional<Report>() : std::nullopt;
+  check_space(request, *prepared);
+  const std::string notice = is_in_place ? inplace::give_back_beyond_end(first_input(*prepared)) : "";
   const auto work = [request, prepared, notice](const inplace::Environment& on) {
-    Report report = report_of(inplace::run_in_place(request, std::move(*prepared), on));
-    if (!notice.empty()) report.notices.push_back(notice);
-    return report;
-  };
-  return run_on_queue(work, request, std::move(storage), attendance);
-}
-
-std::optional<Report> sort_lines_in_place(const Request& request, const Attendance& attendance) {
-  auto storage = std::make_unique<io::PosixStorage>();
-  const auto prepared = std::make_shared<inplace::PreparedLinesInPlace>(inplace::prepare_lines_in_place(request, *storage));
-  const std::string file = request.inputs.front();
-  inplace::require_space(*prepared, file);
-  if (prepared->input_bytes == 0) return Report{};
-  const std::string notice = inplace::give_back_beyond_end(*prepared->job.inputs.front().file);
-  const auto work = [prepared, file, notice](const inplace::Environment& on) {
-    Report report = report_of(inplace::run_lines_in_place(std::move(*prepared), file, on), Format::lines);
+    Report report = sort_prepared(request, std::move(*prepared), on);
     if (!notice.empty()) report.notices.push_back(notice);
     return report;
   };
@@ -102,7 +118,7 @@ Report continue_job(const std::string& file, const Means& means, bool abandons, 
   request.means.memory_bytes = means.memory_bytes != 0 ? means.memory_bytes : header.memory_bytes;
   request.means.threads = means.threads != 0 ? means.threads : header.threads;
   lines::LinesJob job = inplace::prepare_resumed_rows(request, header, storage);
-  return report_of(inplace::run_resumed_rows(file, std::move(status), std::move(job), on), format);
+  return report_of(inplace::resume_rows(file, std::move(status), std::move(job), on), format);
 }
 
 Report continue_job(const std::string& file, const Means& means, bool abandons, const Attendance& attendance) {
@@ -117,11 +133,15 @@ Report continue_job(const std::string& file, const Means& means, bool abandons, 
 
 }  // namespace
 
+void check_request(const Request& request) {
+  check_complete(request);
+  if (request.place.kind != PlaceKind::file) check_job(request);
+}
+
 std::optional<Report> run_job(const Request& request, const Attendance& attendance) {
-  const bool are_records = request.format() == Format::records;
-  if (request.place.kind == PlaceKind::in_place)
-    return are_records ? sort_records_in_place(request, attendance) : sort_lines_in_place(request, attendance);
-  return are_records ? sort_resumable_records(request, attendance) : sort_resumable_rows(request, attendance);
+  check_job(request);
+  if (request.format() == Format::records) return sort_as_job(request, attendance, prepare_records);
+  return sort_as_job(request, attendance, inplace::prepare_rows);
 }
 
 }  // namespace ecosort::library

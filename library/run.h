@@ -14,7 +14,7 @@
 
 namespace ecosort::library {
 
-// Who looks on at a sort, and may end it.
+// Says who looks on at a sort, and may end it.
 struct Attendance {
   Observer* observer = nullptr;
   std::stop_token stop;
@@ -26,7 +26,7 @@ using Work = std::function<Report(const inplace::Environment& on)>;
 // Throws what `work` throws, and IoError where the queue breaks.
 [[nodiscard]] Report run(Work work, io::Backend backend, std::unique_ptr<io::PosixStorage> storage, const Attendance& attendance);
 
-// Where a sort of one go works.
+// Returns where a sort of one go works.
 [[nodiscard]] engine::Environment sort_environment(const inplace::Environment& on);
 
 [[nodiscard]] Report report_of(const engine::SortReport& done);

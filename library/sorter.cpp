@@ -4,21 +4,27 @@
 //
 // The sort sees two streams, as `ecosort sort - -o -` does, so that whatever holds for a pipe holds here: memory, verification,
 // runs kept in memory where all fits. What ends it is kept and thrown by the next call.
+//
+// Rows that are pushed one by one gather in a buffer, because each send is a call of the system. Of what comes back, the buffer
+// holds whole rows and the beginning of the next one; the format of the request knows where a row ends.
+#include <fmt/format.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <thread>
+#include <utility>
 
 #include "base/blocked_signals.h"
 #include "base/descriptor.h"
 #include "base/errors.h"
 #include "ecosort/ecosort.hpp"
-#include "job/prepare_records.h"
-#include "job/session.h"
+#include "library/prepare.h"
 #include "library/run.h"
 
 namespace ecosort {
@@ -26,6 +32,7 @@ namespace ecosort {
 namespace {
 
 constexpr std::size_t block_bytes = std::size_t{1} << 20U;
+constexpr std::size_t gathered_bytes = std::size_t{64} << 10U;  // of rows that are pushed one by one
 
 struct Ends {
   Descriptor ours, theirs;
@@ -39,47 +46,95 @@ Ends connect() {
   return {Descriptor(fds[0]), Descriptor(fds[1])};
 }
 
-Request request_of(const SorterTerms& terms) {
-  Request request;
+void refuse_if(bool is_given, const char* line) {
+  if (is_given) throw UsageError(line);
+}
+
+// The same request from stream to stream.
+Request piped(Request request) {
+  refuse_if(!request.inputs.empty() || !request.place.output.empty(),
+            "a sorter takes rows by push() and gives them by its reader: name no inputs and no output");
+  refuse_if(request.place.kind != PlaceKind::file, "a sorter has no file beside which a job could be kept: leave the place out");
+  refuse_if(request.input_order != InputOrder::any, "pushed rows are in any order: leave the order of the inputs out");
+  refuse_if(request.compression.decompress || request.compression.output != "none",
+            "rows go in and come out of a sorter as they are: leave decompression and the output's compression out");
+  refuse_if(request.verification.reread, "a sorter writes no output that could be read again: leave that out");
   request.inputs.emplace_back(1, '-');
   request.place.output.assign(1, '-');  // gcc 12 warns of an assignment
-  request.rows = Records{.record_size = terms.record_size, .keys = terms.keys, .reverse = terms.reverse};
-  request.unique = terms.unique;
-  request.means.memory_bytes = terms.memory_bytes;
-  request.means.threads = terms.threads;
-  const char* const named = std::getenv("TMPDIR");
-  const std::string usual = named != nullptr && *named != '\0' ? named : "/tmp";
-  request.means.temp_directories = {terms.temp_directory.empty() ? usual : terms.temp_directory};
-  request.means.io = terms.io;
+  if (request.means.temp_directories.empty()) {
+    const char* const named = std::getenv("TMPDIR");
+    request.means.temp_directories.emplace_back(named != nullptr && *named != '\0' ? named : "/tmp");
+  }
+  library::check_complete(request);
   return request;
 }
+
+// Where the rows of a request end, in bytes that hold whole rows but for the last one.
+class Framing {
+ public:
+  explicit Framing(const Request& request) {
+    if (const Records* const records = std::get_if<Records>(&request.rows))
+      record_size_ = records->record_size == 0 ? benchmark_record_size : records->record_size;
+    else
+      format_ = job::row_format_of(request);
+  }
+
+  [[nodiscard]] bool is_of_records() const noexcept { return format_ == nullptr; }
+  [[nodiscard]] std::size_t record_size() const noexcept { return record_size_; }
+  [[nodiscard]] std::byte row_end() const { return static_cast<std::byte>(format_->terminator()); }
+
+  // Bytes of the whole rows that they begin with.
+  [[nodiscard]] std::size_t whole_bytes(std::span<const std::byte> bytes) const {
+    if (is_of_records()) return bytes.size() / record_size_ * record_size_;
+    std::size_t whole = 0;
+    while (const std::size_t row = next_bytes(bytes, whole)) whole += row;
+    return whole;
+  }
+  // The first row of whole ones.
+  [[nodiscard]] Row first(std::span<const std::byte> rows) const {
+    if (is_of_records()) return {rows.first(record_size_), 0};
+    const auto row = rows.first(next_bytes(rows, 0));
+    const bool is_two = format_->kind() != rows::Kind::lines && row.size() > 1 && row[row.size() - 2] == std::byte{'\r'};
+    return {row, is_two ? 2U : 1U};
+  }
+
+ private:
+  static constexpr std::size_t benchmark_record_size = 100;
+
+  // Measures the row that begins at `at`, with its end; 0: that is not there.
+  [[nodiscard]] std::size_t next_bytes(std::span<const std::byte> bytes, std::size_t at) const {
+    const char* const begin = reinterpret_cast<const char*>(bytes.data());
+    bool is_inside = false;
+    const char* const end = format_->find_end(begin + at, begin + bytes.size(), is_inside);
+    return end == nullptr ? 0 : static_cast<std::size_t>(end - begin) + 1 - at;
+  }
+
+  std::size_t record_size_ = 0;
+  std::unique_ptr<rows::RowFormat> format_;  // null: records
+};
 
 }  // namespace
 
 struct Reader::Impl {
-  explicit Impl(const SorterTerms& terms) : record_size(terms.record_size) {
-    const Request request = request_of(terms);
-    Ends in = connect(), out = connect();
+  explicit Impl(const Request& given) : Impl(piped(given), connect(), connect()) {}
+  Impl(const Request& request, Ends in, Ends out) : framing(request) {
     auto storage = std::make_unique<io::PosixStorage>(io::StandardStreams{in.theirs.get(), out.theirs.get()});
-    auto prepared = std::make_shared<job::PreparedRecords>(
-        job::prepare_records(request, *storage));  // has descriptors of its own for the input
+    library::Prepared prepared = library::prepare(request, *storage);  // has descriptors of its own for the input
     to_sort = std::move(in.ours);
     from_sort = std::move(out.ours);
     const BlockedSignals blocked;
-    const unsigned depth = job::queue_depth(prepared->job.plan);
-    worker = std::thread([this, io = request.means.io, depth, prepared = std::move(prepared), storage = std::move(storage),
-                          end = std::move(out.theirs)]() mutable {
-      try {
-        const auto work = [prepared](const inplace::Environment& on) {
-          return library::report_of(engine::sort(prepared->job, library::sort_environment(on)));
-        };
-        report =
-            library::run(work, io::make_queue(io::parse_backend(io), depth), std::move(storage), {nullptr, stop.get_token()});
-      } catch (...) {
-        error = std::current_exception();
-      }
-      end = Descriptor();  // the reader sees the end
-    });
+    worker =
+        std::thread([this, prepared = std::move(prepared), storage = std::move(storage), end = std::move(out.theirs)]() mutable {
+          try {
+            library::in_words_of_the_library([&] {
+              report =
+                  library::run(std::move(prepared.work), prepared.open_queue(), std::move(storage), {nullptr, stop.get_token()});
+            });
+          } catch (...) {
+            error = std::current_exception();
+          }
+          end = Descriptor();  // the reader sees the end
+        });
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -92,6 +147,24 @@ struct Reader::Impl {
   }
 
   void push(std::span<const std::byte> bytes) {
+    send(std::exchange(gathered, {}));
+    send(bytes);
+  }
+
+  void push_row(std::span<const std::byte> row) {
+    gathered.insert(gathered.end(), row.begin(), row.end());
+    if (!framing.is_of_records() && (row.empty() || row.back() != framing.row_end())) gathered.push_back(framing.row_end());
+    if (gathered.size() < gathered_bytes) return;
+    send(gathered);
+    gathered.clear();
+  }
+
+  void end_input() {
+    send(std::exchange(gathered, {}));
+    to_sort = Descriptor();
+  }
+
+  void send(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
       const ssize_t sent = ::send(to_sort.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (sent < 0 && errno == EINTR) continue;
@@ -105,7 +178,7 @@ struct Reader::Impl {
     if (error_number != EPIPE && error_number != ECONNRESET) {
       stop.request_stop();
       worker.join();
-      throw IoError::from_call("take", "(records for the sorter)", error_number);
+      throw IoError::from_call("take", "(rows for the sorter)", error_number);
     }
     end();
     throw IoError::from_call("write", "(sorter)", error_number);
@@ -118,10 +191,12 @@ struct Reader::Impl {
   }
 
   std::span<const std::byte> next() {
-    if (buffer.empty()) buffer.resize(std::max(block_bytes / record_size, std::size_t{1}) * record_size);
+    if (!rest.empty()) return std::exchange(rest, {});  // of a batch that was begun row by row
     std::memmove(buffer.data(), buffer.data() + given, have - given);
     have -= std::exchange(given, 0);
-    while (have < record_size) {
+    std::size_t whole = 0;
+    while (whole == 0) {
+      if (have == buffer.size()) buffer.resize(std::max({2 * buffer.size(), block_bytes, framing.record_size()}));
       const ssize_t got = ::read(from_sort.get(), buffer.data() + have, buffer.size() - have);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) throw IoError::from_call("read", "(sorter)", errno);
@@ -130,51 +205,94 @@ struct Reader::Impl {
         return {};
       }
       have += static_cast<std::size_t>(got);
+      whole = framing.whole_bytes(std::span<const std::byte>(buffer).first(have));
     }
-    given = have / record_size * record_size;
+    given = whole;
     return std::span<const std::byte>(buffer).first(given);
   }
 
-  std::size_t record_size;
+  bool take(Row& row) {
+    if (rest.empty()) rest = next();
+    if (rest.empty()) return false;
+    row = framing.first(rest);
+    rest = rest.subspan(row.bytes().size());
+    return true;
+  }
+
+  Framing framing;
   Descriptor to_sort, from_sort;
   std::stop_source stop;
   std::exception_ptr error;
   Report report;
+  std::vector<std::byte> gathered;  // rows that were pushed and not sent
   std::vector<std::byte> buffer;
   std::size_t have = 0, given = 0;  // bytes in the buffer; those that the caller has seen
+  std::span<const std::byte> rest;  // of a batch, that was not taken
   std::thread worker;
 };
 
+const std::byte* Row::at(std::size_t offset, std::size_t size) const {
+  if (offset > bytes_.size() || size > bytes_.size() - offset)
+    throw UsageError(fmt::format("a row of {} bytes has no value of {} bytes from byte {} on", bytes_.size(), size, offset));
+  return bytes_.data() + offset;
+}
+
+Reader::Reader() noexcept = default;
 Reader::Reader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;
 Reader::~Reader() = default;
 
 std::span<const std::byte> Reader::next() {
-  if (!impl_) throw UsageError("a reader that was moved from gives no records");
+  if (!impl_) throw UsageError("a reader that was moved from gives no rows");
   return impl_->next();
 }
 
+bool Reader::take(Row& row) {
+  if (!impl_) throw UsageError("a reader that was moved from gives no rows");
+  return impl_->take(row);
+}
+
 const Report& Reader::report() const {
-  if (!impl_) throw UsageError("a reader that was moved from has no report");
-  if (impl_->worker.joinable()) throw UsageError("the report of a sort is there when all of its records have been read");
+  if (!impl_ || impl_->worker.joinable())
+    throw UsageError("the report of a sort is there when all of its rows have been read, in the reader that read them");
   return impl_->report;
 }
 
-Sorter::Sorter(const SorterTerms& terms) : impl_(std::make_unique<Reader::Impl>(terms)) {}
+Sorter::Sorter(const Request& request) : impl_(std::make_unique<Reader::Impl>(request)) {}
 Sorter::Sorter(Sorter&&) noexcept = default;
 Sorter& Sorter::operator=(Sorter&&) noexcept = default;
 Sorter::~Sorter() = default;
 
-void Sorter::push(std::span<const std::byte> bytes) {
-  if (!impl_) throw UsageError("a sorter takes no records after finish()");
-  impl_->push(bytes);
+Reader::Impl& Sorter::open() const {
+  if (!impl_) throw UsageError("a sorter takes no rows after finish()");
+  return *impl_;
+}
+
+void Sorter::push(std::span<const std::byte> bytes) { open().push(bytes); }
+
+void Sorter::push(std::string_view row) {
+  if (open().framing.is_of_records()) throw UsageError("a text is no record: push its bytes");
+  impl_->push_row(std::as_bytes(std::span(row)));
+}
+
+void Sorter::push_record(std::span<const std::byte> record) {
+  const Framing& framing = open().framing;
+  if (!framing.is_of_records()) throw UsageError("a value is no line or row: push its text");
+  if (record.size() != framing.record_size())
+    throw UsageError(fmt::format("a value of {} bytes is no record of {} bytes", record.size(), framing.record_size()));
+  impl_->push_row(record);
 }
 
 Reader Sorter::finish() {
   if (!impl_) throw UsageError("a sorter is finished once");
-  impl_->to_sort = Descriptor();
+  impl_->end_input();
   return Reader(std::move(impl_));
+}
+
+Reader::Iterator Sorter::begin() {
+  if (impl_) sorted_ = finish();
+  return sorted_.begin();
 }
 
 }  // namespace ecosort

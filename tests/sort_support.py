@@ -173,7 +173,7 @@ class FileSystem:
         return status.f_bavail * status.f_frsize
 
     def settled_free_bytes(self) -> int:
-        """Returns it when it no longer changes: XFS gives back the space of a deleted file a moment later."""
+        """Returns the free bytes when they no longer change: XFS gives back the space of a deleted file a moment later."""
         free = self.free_bytes()
         for _ in range(100):
             time.sleep(0.005)

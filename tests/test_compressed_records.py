@@ -242,7 +242,7 @@ def test_auto_tells_what_it_chose_and_why(run: Run, tmp_path: Path, ecosort: Pat
     ("words", "message"),
     [
         (["--compress=zstd:20"], "zstd has levels 1 to 19"),
-        (["--compress=gzip"], "'gzip' is none of auto, none, lz4, zstd and zstd:LEVEL"),
+        (["--compress=gzip"], "'gzip' is none of auto, none, prefix, lz4, zstd and zstd:LEVEL"),
         (["--assume-ratio=2"], "a ratio can be assumed of runs that are compressed"),
         (["--compress=none", "--assume-ratio=2"], "a ratio can be assumed of runs that are compressed"),
         (["--compress=lz4", "--resumable", "--temp", "."], "leave --temp out"),

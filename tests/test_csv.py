@@ -343,7 +343,7 @@ def test_days_that_do_not_exist_are_no_dates(ecosort: Path, tmp_path: Path) -> N
     data = row(["when"]) + b"".join(row([value]) for value in [*wrong, *reversed(right)])
     code, output, error = run_csv(ecosort, ["--by", "when:date", "-", "-o", "-"], tmp_path, data)
     assert (code, output.decode().replace('"', "").splitlines()[1:]) == (0, [*right, *wrong]), error
-    assert f"--by when:date: 0 empty and {len(wrong)} unparsable values stand behind all others" in error
+    assert f"--by when:date: 0 empty and {len(wrong)} unparsable values come behind all others" in error
 
 
 def test_what_unique_drops_is_told(ecosort: Path, tmp_path: Path) -> None:
@@ -351,7 +351,7 @@ def test_what_unique_drops_is_told(ecosort: Path, tmp_path: Path) -> None:
     words = ["--unique", "--by", "a:number", "-", "-o", "-", "--stats", "stats"]
     code, output, error = run_csv(ecosort, words, tmp_path, data)
     assert (code, output) == (0, b"a,b\n1,1\nx,2\n")
-    assert error.endswith("1 empty and 2 unparsable values stand behind all others; they count as equal for --unique\n")
+    assert error.endswith("1 empty and 2 unparsable values come behind all others; they count as equal for --unique\n")
     assert json.loads((tmp_path / "stats").read_text())["rows_dropped"] == 3
 
 
@@ -365,7 +365,7 @@ def test_values_without_an_order_are_counted(ecosort: Path, tmp_path: Path) -> N
             data,
         )
         assert code == 0
-        assert "--by a:number: 2 empty and 1 unparsable values stand behind all others" in error
+        assert "--by a:number: 2 empty and 1 unparsable values come behind all others" in error
         assert "--by b:integer:desc: 2 empty and 1 unparsable values" in error
         stats = json.loads((tmp_path / "stats.json").read_text())
         assert stats["schema"] == "ecosort.csv-stats/1"

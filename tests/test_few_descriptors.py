@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from partition_support import write_splitters
 
 FEW = ["bash", "-c", 'ulimit -n 32; exec "$0" "$@"']
 RECORDS = ["--record-size", "8"]
@@ -71,3 +72,39 @@ def test_many_runs(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
     (tmp_path / "in").write_text("".join(data))
     succeeds(ecosort, tmp_path, *words, "in", "-o", "out")
     assert (tmp_path / "out").read_text() == "".join(sorted(data))
+
+
+def cut_into(ecosort: Path, directory: Path, parts: int, limit: str) -> subprocess.CompletedProcess[str]:
+    """`ecosort partition` of 60,000 records into slices, under a limit."""
+    generator = random.Random(3)
+    records = sorted(f"{generator.randrange(10**8):08}" for _ in range(60_000))
+    (directory / "in").write_text("".join(generator.sample(records, len(records))))
+    cuts = [(record.encode(), 0, 0) for record in records[:: len(records) // parts][1:parts]]
+    write_splitters(directory / "cuts", cuts)
+    (directory / "slices").mkdir()
+    words = ["partition", "records", *RECORDS, "in", "--splitters", "cuts", "--report", "report", "-o", "slices"]
+    command = ["bash", "-c", f'{limit}; exec "$0" "$@"', ecosort, *words]
+    return subprocess.run(command, capture_output=True, text=True, cwd=directory, check=False)
+
+
+@pytest.mark.parametrize(("parts", "limit"), [(8, "ulimit -n 32"), (60, "ulimit -Sn 32; ulimit -Hn 100")])
+def test_slices_within_the_limit(ecosort: Path, tmp_path: Path, parts: int, limit: str) -> None:
+    """A slice stays open until all of them get their names. The program raises its own limit as far as it may."""
+    done = cut_into(ecosort, tmp_path, parts, limit)
+    assert done.returncode == 0, done.stderr
+    made = sorted((tmp_path / "slices").iterdir())
+    assert len(made) == parts
+    slices, whole = "".join(path.read_text() for path in made), (tmp_path / "in").read_text()
+    assert sorted(slices[i : i + 8] for i in range(0, len(slices), 8)) == sorted(
+        whole[i : i + 8] for i in range(0, len(whole), 8)
+    )
+
+
+def test_more_slices_than_files_may_be_open(ecosort: Path, tmp_path: Path) -> None:
+    done = cut_into(ecosort, tmp_path, 60, "ulimit -n 32")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "ecosort: 60 parts need 84 open files, 32 are allowed: raise that with ulimit -n 84 as root; or choose fewer parts with "
+        "ecosort sample --merge\n"
+    )
+    assert list((tmp_path / "slices").iterdir()) == []

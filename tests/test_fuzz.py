@@ -12,7 +12,7 @@ from conftest import ROOT
 BUILD = Path(os.environ.get("ECOSORT_FUZZ_BUILD") or ROOT / "build-fuzz")
 SECONDS = 600
 UNITS = 500
-TARGETS = ["csv_rows", "decode", "jsonl_rows", "key_grammar", "packed_block", "run_description", "split_lines"]
+TARGETS = ["csv_rows", "decode", "jsonl_rows", "key_grammar", "packed_block", "run_description", "split_lines", "truncated_rows"]
 
 
 def words_of(target: str) -> list[str]:

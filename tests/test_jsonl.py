@@ -259,7 +259,7 @@ def test_values_without_an_order_are_counted(ecosort: Path, tmp_path: Path) -> N
         by = ["--by", "a:number", "--by", "b:integer:desc", "--stats", "stats.json", "-", "-o", "-"]
         code, data, error = run_jsonl(ecosort, [*words, *by], tmp_path, data)
         assert code == 0
-        assert "--by a:number: 2 missing or null and 3 unparsable values stand behind all others" in error
+        assert "--by a:number: 2 missing or null and 3 unparsable values come behind all others" in error
         assert "--by b:integer:desc: 3 missing or null and 2 unparsable values" in error
         stats = json.loads((tmp_path / "stats.json").read_text())
         assert stats["schema"] == "ecosort.jsonl-stats/1"

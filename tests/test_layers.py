@@ -1,7 +1,9 @@
 """The directories are layers: an include points downward or stays in its own directory, and files stay readable."""
 
+import ast
 import re
 import warnings
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from conftest import ROOT
@@ -45,7 +47,7 @@ CLI_ALSO_USES = {
     "formats/lines/posix_rules",
     "formats/lines/quoted",
     "formats/lines/text",
-    "library/check_request",  # of `ecosort run`
+    "library/jobs",  # of `ecosort run`
     "sortbenchmark/*",  # gen and check are these
 }
 # The Python packages, and which others each one may import.
@@ -131,6 +133,43 @@ def test_python_packages_import_downward() -> None:
         imported = {(name, path.name) for path in files for name in IMPORT.findall(path.read_text())}
         assert {(n, f) for n, f in imported if n not in allowed | {Path(directory).name}} == set(), directory
         assert allowed <= {name for name, _ in imported}, "what is allowed is needed"
+
+
+def imports_of(text: str, modules: set[str]) -> set[str]:
+    """The modules that a source imports anywhere, also within functions and for its types alone."""
+    found = set[str]()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = {f"{node.module}.{name.name}" for name in node.names}
+            found |= names & modules or {node.module}
+    return found & modules
+
+
+def circle_in(sources: dict[str, str]) -> list[str]:
+    """The modules of a circle of imports; empty where there is none."""
+    graph = {name: imports_of(text, {*sources}) - {name} for name, text in sources.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_a_circle_of_imports_is_noticed() -> None:
+    below = {"p.a": "from p import b\n", "p.b": "import json\nfrom p.c import name\n", "p.c": "", "p": "from p.a import it\n"}
+    assert circle_in(below) == []
+    assert {*circle_in(below | {"p.c": "def f():\n    from p import a\n"})} == {"p.a", "p.b", "p.c"}
+
+
+def test_python_modules_import_in_no_circle() -> None:
+    """A module can be understood, tested and loaded without those that use it."""
+    for directory in PACKAGES:
+        root = ROOT / directory
+        files = {".".join(path.relative_to(root.parent).with_suffix("").parts): path for path in root.rglob("*.py")}
+        sources = {name.removesuffix(".__init__"): path.read_text() for name, path in files.items()}
+        assert circle_in(sources) == [], directory
 
 
 # The words of GNU sort are a language of their own, whose errors name them.

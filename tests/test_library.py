@@ -34,7 +34,8 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def examples(prefix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     built = tmp_path_factory.mktemp("examples")
-    call("cmake", "-S", EXAMPLES, "-B", built, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
+    strict = ["-DCMAKE_C_FLAGS=-Wall -Werror", "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror"]
+    call("cmake", "-S", EXAMPLES, "-B", built, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}", *strict)
     call("ninja", "-C", built)
     return built
 
@@ -127,6 +128,20 @@ def test_the_example_of_push_and_pull(examples: Path, tmp_path: Path) -> None:
     assert re.fullmatch(r"5000000 numbers in order, [1-9]\d* runs\n", call(examples / "push_pull", "5000000", env=environment))
     assert call(examples / "push_pull", "1000", env=environment) == "1000 numbers in order, 0 runs\n"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("format_", "key", "text", "expected"),
+    [
+        ("csv", "price:number:desc", 'name,price\n"b\n1",10\na,9.5\nc,1e3\n', 'name,price\nc,1e3\n"b\n1",10\na,9.5\n'),
+        ("jsonl", "a:number", '{"a":10}\n{"a":9}', '{"a":9}\n{"a":10}\n'),
+    ],
+)
+def test_the_example_of_pushed_rows(examples: Path, format_: str, key: str, text: str, expected: str) -> None:
+    done = subprocess.run([examples / "push_rows", format_, key], input=text, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, expected), done.stderr
+    wrong = subprocess.run([examples / "push_rows", format_, "missing"], input=text, capture_output=True, text=True, check=False)
+    assert (wrong.returncode, wrong.stdout, "missing" in wrong.stderr) == (2, "", True)
 
 
 def test_pkg_config_finds_it_too(prefix: Path, tmp_path: Path) -> None:

@@ -76,6 +76,17 @@ def test_nasty_inputs(ecosort: Path, tmp_path: Path, parts: list[bytes], memory:
     assert_same(ecosort, tmp_path, memory, b"".join(parts))
 
 
+@pytest.mark.parametrize("words", [["-k1r"], ["-t.", "-k1r"], ["-i", "-k1r"], ["-k1", "-k1r"], ["-r", "-k1"]])
+def test_a_key_that_is_the_whole_line_in_another_direction_than_the_last_resort(
+    ecosort: Path, tmp_path: Path, words: list[str]
+) -> None:
+    """Equal lines that are short come before lines that agree for long, and after them."""
+    short, long = ["lib-0.9", "lib-0.9"], [f"common beginning of many bytes {rest}" for rest in ("  ", "a", "\t\t", "b")]
+    for lines in (short + long, long + short, [*(["zz"] * 3), *long, *short]):
+        (tmp_path / "in").write_text("".join(f"{line}\n" for line in lines))
+        assert_same(ecosort, tmp_path, [*words, "in"])
+
+
 def test_keys_with_long_common_beginnings(ecosort: Path, tmp_path: Path) -> None:
     rng = random.Random(7)
     lines = [

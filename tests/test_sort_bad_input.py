@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from capabilities import require
 from sort_support import (
     KIB,
     MIB,
@@ -374,6 +375,60 @@ def test_unwritable_directories(as_user: tuple[Path, Run]) -> None:
     refused(run("sort", "in", "-o", "out", "--temp", "locked"), 2, "temporary directory 'locked'", "Permission denied")
     refused(run("sort", "in", "-o", "out", "--stats", "locked/stats"), 2, "--stats", "'locked'", "Permission denied")
     assert listing(directory) == before
+
+
+WRITERS = [
+    ("sort", "in", "-o"),
+    ("sort", "--resumable", "in", "-o"),
+    ("lines", "in", "-o"),
+    ("lines", "--resumable", "in", "-o"),
+    ("csv", "--no-header", "--by", "1", "in", "-o"),
+    ("jsonl", "--allow-missing", "--by", "n", "in", "-o"),
+    ("merge", "--lines", "in", "-o"),
+    ("sample", "records", "in", "--count", "10", "-o"),
+    ("sort", "in", "-o", "out", "--stats"),
+    ("lines", "in", "-o", "out", "--events"),
+    ("gen", "-a", "10"),
+]
+
+
+@pytest.mark.parametrize("words", WRITERS, ids=" ".join)
+def test_every_command_names_the_directory_that_denies(as_user: tuple[Path, Run], words: tuple[str, ...]) -> None:
+    """One that may not be written, and one that may not even be entered."""
+    directory, run = as_user
+    (directory / "locked").mkdir(mode=0o755)
+    (directory / "closed").mkdir(mode=0o700)
+    for place in ("locked", "closed"):
+        done = run(*words, f"{place}/file")
+        assert done.returncode in (1, 2), done
+        assert len(done.stderr.splitlines()) == 1
+        assert f"'{place}'" in done.stderr
+        assert "Permission denied" in done.stderr
+
+
+@pytest.mark.parametrize("words", [("sort",), ("lines",), ("check",), ("resume",), ("inplace",)], ids=" ".join)
+def test_a_directory_that_hides_the_input_is_named(as_user: tuple[Path, Run], words: tuple[str, ...]) -> None:
+    directory, run = as_user
+    (directory / "closed").mkdir(mode=0o700)
+    (directory / "closed" / "in").write_bytes((directory / "in").read_bytes())
+    done = run(*words, "closed/in", *(("-o", "out") if words[0] in ("sort", "lines") else ()))
+    assert done.returncode in (1, 2), done
+    assert "(the directory 'closed' may not be entered)" in done.stderr
+
+
+@pytest.mark.parametrize("words", WRITERS, ids=" ".join)
+def test_a_mount_that_is_read_only_is_told(ecosort: Path, run: Run, tmp_path: Path, words: tuple[str, ...]) -> None:
+    require("loop_mount")
+    (tmp_path / "in").write_bytes(make_records(ecosort, "ascii", 100))
+    (tmp_path / "mount").mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "ro,size=1m", "tmpfs", tmp_path / "mount"], check=True)
+    try:
+        done = run(*words, "mount/file", cwd=tmp_path)
+    finally:
+        subprocess.run(["umount", tmp_path / "mount"], check=True)
+    assert done.returncode in (1, 2), done
+    assert "'mount'" in done.stderr
+    assert "Read-only file system" in done.stderr
 
 
 def test_an_output_directory_that_cannot_be_synced(as_user: tuple[Path, Run]) -> None:

@@ -313,7 +313,11 @@ def test_a_full_drive_names_the_sort_in_place_where_it_would_do(
                 file.truncate(100 * MIB)
         own = "sort it in its own space: ecosort"
         for words, way in (
-            (["sort", "--record-size", "8", "in"], f"{own} inplace 'in'"),
+            (["sort", "--record-size", "8", "in"], f"{own} inplace --record-size 8 --key 0:8 'in'"),
+            (
+                ["sort", "--record-size", "16", "--key", "8:u32be:desc", "--key", "0:4", "--reverse", "in"],
+                f"{own} inplace --record-size 16 --key 8:4:u32be --key 0:4:desc 'in'",
+            ),
             (["lines", "in"], f"{own} lines --inplace in"),
             (["sort", "--record-size", "8", "in", "second"], ""),
             (["lines", "in", "second"], ""),

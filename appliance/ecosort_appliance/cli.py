@@ -13,15 +13,16 @@ from types import FrameType
 from typing import Any
 
 import click
+from ecosort.text import shown
 
 from ecosort_appliance import __version__, desk, jobs, show
 from ecosort_appliance.database import open_database
 from ecosort_appliance.errors import EXIT_FAILED, EXIT_IO, EXIT_USAGE, QueueError
 from ecosort_appliance.facts import job_facts, list_facts
 from ecosort_appliance.jobdir import JobDirectory
+from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import make_queue_directory, queue_directory
 from ecosort_appliance.processes import is_served
-from ecosort_appliance.text import shown
 from ecosort_appliance.times import RULES
 from ecosort_appliance.usage import Group, Number, Whole, asks_for_help, usage_text
 from ecosort_appliance.users import find_user
@@ -57,7 +58,7 @@ def queue() -> None:
 @click.option("--at", help="Not before 02:00 or 2030-01-31T02:00.")
 @click.option("--every", type=click.Choice(RULES), help="Again and again; with --at at that time.")
 @click.option("--watch", metavar="DIR", help="Once for each file that comes there; {} stands for its path, {name} for its name.")
-@click.option("--match", multiple=True, metavar="PATTERN", help="--watch: only names such as '*.csv'; repeatable.")
+@click.option("--match", "patterns", multiple=True, metavar="PATTERN", help="--watch: only names such as '*.csv'; repeatable.")
 @click.option(
     "--settle",
     "settle_s",
@@ -72,14 +73,15 @@ def queue() -> None:
 @click.option("--not-resumable", is_flag=True, help="Begin anew after a crash, without a job directory.")
 @click.option("--user", help="Root only: whose job it is.")
 @click.argument("words", metavar="-- COMMAND ...", nargs=-1, type=click.UNPROCESSED)
-def add(words: tuple[str, ...], user: str | None, not_resumable: bool, **given: Any) -> int:
+def add(words: tuple[str, ...], patterns: tuple[str, ...], user: str | None, not_resumable: bool, **given: Any) -> int:
     """Queues a job and prints its number. COMMAND is sort, lines, csv, jsonl, merge or inplace, as for ecosort."""
     if user is not None and os.geteuid() != 0:
         raise QueueError("--user is for root; everyone else has a queue of his own")
     uid = os.geteuid() if user is None else find_user(user)
     directory, connection = opened()
-    wish = desk.Wish(words=words, directory=os.getcwd(), uid=uid, resumable=not not_resumable, **given)  # noqa: PTH109
-    added = desk.add(directory, connection, wish)
+    here = os.getcwd()  # noqa: PTH109
+    asked = Job(words=[*words], directory=here, uid=uid, patterns=[*patterns], resumable=not not_resumable, **given)
+    added = desk.add(directory, connection, asked)
     for warning in added.warnings:
         click.echo(f"ecosort: {shown(warning)}", err=True)
     click.echo(added.number)

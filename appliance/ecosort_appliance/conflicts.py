@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ecosort_appliance import jobs
 from ecosort_appliance.errors import QueueError
@@ -17,25 +16,12 @@ from ecosort_appliance.words import filled, read_words
 _STANDING = "(every IS NOT NULL OR watch IS NOT NULL) AND state IN ('standing', 'paused')"
 
 
-@dataclass(frozen=True)
-class Newcomer:
-    """A job that is to be queued, once more where it has a number. `watch` is a real path; `parent` the job that made it."""
-
-    words: Sequence[str]
-    directory: str
-    every: str | None
-    watch: str | None
-    number: int | None = None
-    parent: int | None = None
-    patterns: Sequence[str] = ()
-
-
-def check_others(connection: sqlite3.Connection, newcomer: Newcomer) -> None:
+def check_others(connection: sqlite3.Connection, newcomer: Job) -> None:
     """QueueError where it cannot be beside one of the others. Two queued jobs with one output the database refuses itself."""
     output = _output_of(newcomer)
     if output is None:
         return
-    own = {newcomer.number, newcomer.parent} - {None}
+    own = {newcomer.id, newcomer.parent} - {0, None}
     standing = [job for job in jobs.select(connection, _STANDING) if job.id not in own]
     _check_output(standing, newcomer, output)
     if newcomer.every is not None:
@@ -50,7 +36,7 @@ def check_others(connection: sqlite3.Connection, newcomer: Newcomer) -> None:
         )
 
 
-def _check_output(standing: Sequence[Job], newcomer: Newcomer, output: str) -> None:
+def _check_output(standing: Sequence[Job], newcomer: Job, output: str) -> None:
     """Refuses two jobs of which one is standing and that write one output: they make each other's jobs wait, or sort twice."""
     for job in standing:
         is_beside = job.watch == newcomer.watch and may_share_names(job.patterns, newcomer.patterns)
@@ -75,7 +61,7 @@ def _way(standing: Sequence[Job], start: str, end: str) -> list[Job]:
     return chains.get(end, [])
 
 
-def _output_of(job: Job | Newcomer) -> str | None:
+def _output_of(job: Job) -> str | None:
     """Returns the output of a job; of one that watches, for a file that could come."""
     try:
         named = read_words(job.words if job.watch is None else filled(job.words, f"{job.watch}/x", "x"))

@@ -22,7 +22,7 @@ class Drive:
 
 
 def drives_of(found: Iterable[Job]) -> list[Drive]:
-    """Returns those that hold the outputs of the jobs, each once."""
+    """Returns the drives that hold the outputs of the jobs, each once."""
     seen: dict[int, Drive] = {}
     for job in found:
         place = os.path.dirname(job.output) if job.output else job.directory  # noqa: PTH120

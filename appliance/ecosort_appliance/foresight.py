@@ -6,11 +6,11 @@ import json
 import os
 import sqlite3
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
 from ecosort_appliance import jobs
 from ecosort_appliance.errors import EXIT_USAGE, QueueError
+from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import lies_in, real_path
 from ecosort_appliance.program import job_directory_of, plan_of, trial_of
 from ecosort_appliance.space import ask, shortage_of
@@ -20,43 +20,31 @@ _SHORTAGE = "not enough space"  # the program's words; for space a job waits
 _UNENDED = "state IN ('queued', 'paused', 'running')"
 
 
-@dataclass(frozen=True)
-class Draft:
-    """A job that is not queued yet. `is_later`: it does not begin at once, and what it needs may come."""
-
-    words: list[str]
-    named: Named
-    directory: str
-    uid: int
-    environment: dict[str, str]
-    memory: str | None
-    resumable: bool
-    is_later: bool
-
-
-def look_ahead(connection: sqlite3.Connection, draft: Draft) -> list[str]:
-    """Warnings. QueueError for what can never work, with the program's own line where it has one."""
-    output = real_path(draft.named.output, draft.directory)
-    check_output(draft.named, draft.directory)
-    check_options(draft)
+def look_ahead(connection: sqlite3.Connection, job: Job, named: Named) -> list[str]:
+    """Warnings about a job that is to be queued, whose words are `named`. QueueError for what can never work, with the program's
+    own line where it has one."""
+    output = real_path(named.output, job.directory)
+    is_later = job.state == jobs.STANDING or job.not_before_s > job.queued_s  # what it needs may come
+    check_output(named, job.directory)
+    check_options(job, named)
     rows = connection.execute(f"SELECT output FROM jobs WHERE {_UNENDED} AND output IS NOT NULL")
     coming = {json.loads(row["output"]) for row in rows}
     if output in coming:
         return []  # refused, or by then there is another file
-    inputs = {path: real_path(path, draft.directory) for path in draft.named.inputs or (draft.named.output,)}
+    inputs = {path: real_path(path, job.directory) for path in named.inputs or (named.output,)}
     missing = [path for path, real in inputs.items() if _is_missing(real)]
     unknown = [path for path in missing if inputs[path] not in coming]
-    if unknown and not draft.is_later:
+    if unknown and not is_later:
         raise QueueError(f"cannot open {unknown[0]!r}: No such file or directory")
     if missing or not coming.isdisjoint(inputs.values()):
         return [f"there is no {path!r} yet; it must be there when the job begins" for path in unknown]
-    done = _ask(draft, has_files=True)
+    done = _ask(job, named, has_files=True)
     fault = _fault_in(done)
     if os.path.basename(job_directory_of(output)) in fault:  # noqa: PTH119
         fault = _left_by_another(connection, output) or fault
-    if fault and not draft.is_later:
+    if fault and not is_later:
         raise QueueError(fault)
-    shortage = shortage_of(done)
+    shortage = shortage_of(done, job.directory)
     return [f"as things are now, the job {what}" for what in (f"would fail: {fault}" if fault else "", shortage) if what]
 
 
@@ -84,9 +72,9 @@ def _left_by_another(connection: sqlite3.Connection, output: str) -> str:
     )
 
 
-def check_options(draft: Draft) -> None:
+def check_options(job: Job, named: Named) -> None:
     """QueueError for what no file and no hour makes right."""
-    if fault := _fault_in(_ask(draft, has_files=False)):
+    if fault := _fault_in(_ask(job, named, has_files=False)):
         raise QueueError(fault)
 
 
@@ -109,11 +97,11 @@ def check_queue_is_spared(named: Named, where: str, queue: Path) -> None:
             raise QueueError(f"{path!r} lies in '{queue}', where the queue keeps its own files; name another place")
 
 
-def _ask(draft: Draft, *, has_files: bool) -> subprocess.CompletedProcess[bytes] | None:
+def _ask(job: Job, named: Named, *, has_files: bool) -> subprocess.CompletedProcess[bytes] | None:
     """For the job's own plan, or, where it has none or its files are not asked for, for one like it."""
     try:
-        own = plan_of(draft) if has_files else None
-        return ask(draft, own or trial_of(draft.named, has_files=has_files))
+        own = plan_of(job) if has_files else None
+        return ask(job, own or trial_of(named, has_files=has_files))
     except QueueError:  # there is no program; by then there may be
         return None
 

@@ -13,7 +13,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ecosort_appliance.database import transaction
@@ -32,49 +32,50 @@ HAS_ENDED = "state IN ('done', 'failed', 'cancelled')"
 _JSON = ("words", "directory", "environment", "output", "output_before", "patterns")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Job:
-    """A row. Times are seconds since 1970; paths may hold lone surrogates for bytes that are no UTF-8."""
+    """A row, or one that is to be queued, whose `id` is 0. Times are seconds since 1970; paths may hold lone surrogates for bytes
+    that are no UTF-8."""
 
-    id: int
-    parent: int | None
+    id: int = 0
+    parent: int | None = None
     uid: int
-    name: str
+    name: str = ""
     words: list[str]
     directory: str
-    environment: dict[str, str]
-    output: str | None
-    priority: int
-    memory: str | None
-    on_end: str | None
-    resumable: bool
-    state: str
-    reason: str
-    wish: str
-    not_before_s: float
-    every: str | None
-    at: str | None
-    watch: str | None
-    settle_s: float | None
-    patterns: list[str]  # of names in the watched directory; none: all
-    attempt: int
-    has_begun: bool
-    output_before: list[int] | None
-    queued_s: float
-    started_s: float | None
-    ended_s: float | None
-    exit_code: int | None
-    work_s: float
-    joules: float | None
-    metered_s: float
-    records: int | None
-    bytes_moved: int | None
-    notified: bool
-    energy_source: str
-    meter_values: int | None
-    tell_tries: int
-    tell_again_s: float
-    tell_error: str
+    environment: dict[str, str] = field(default_factory=dict)
+    output: str | None = None
+    priority: int = 0
+    memory: str | None = None
+    on_end: str | None = None
+    resumable: bool = True
+    state: str = QUEUED
+    reason: str = ""
+    wish: str = ""
+    not_before_s: float = 0.0
+    every: str | None = None
+    at: str | None = None
+    watch: str | None = None
+    settle_s: float | None = None
+    patterns: list[str] = field(default_factory=list)  # of names in the watched directory; none: all
+    attempt: int = 0
+    has_begun: bool = False
+    output_before: list[int] | None = None
+    queued_s: float = 0.0
+    started_s: float | None = None
+    ended_s: float | None = None
+    exit_code: int | None = None
+    work_s: float = 0.0
+    joules: float | None = None
+    metered_s: float = 0.0
+    records: int | None = None
+    bytes_moved: int | None = None
+    notified: bool = False
+    energy_source: str = ""
+    meter_values: int | None = None
+    tell_tries: int = 0
+    tell_again_s: float = 0.0
+    tell_error: str = ""
 
     @property
     def resumes(self) -> bool:
@@ -106,17 +107,16 @@ def from_row(row: sqlite3.Row) -> Job:
     return Job(**values)
 
 
-def insert(connection: sqlite3.Connection, values: Mapping[str, Any]) -> int:
+def _stored(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: json.dumps(value) if name in _JSON and value is not None else value for name, value in values.items()}
+
+
+def insert(connection: sqlite3.Connection, job: Job) -> int:
     """The number of a new job, on stable storage. QueueError when another job writes the output."""
-    stored = {name: json.dumps(value) if name in _JSON and value is not None else value for name, value in values.items()}
-    columns = ", ".join(stored)
+    stored = _stored({name: value for name, value in vars(job).items() if name != "id"})
+    statement = f"INSERT INTO jobs ({', '.join(stored)}) VALUES ({', '.join('?' * len(stored))})"
     with transaction(connection):
-        return _unless_written(
-            connection,
-            values.get("output"),
-            f"INSERT INTO jobs ({columns}) VALUES ({', '.join('?' * len(stored))})",
-            tuple(stored.values()),
-        )
+        return _unless_written(connection, job.output, statement, tuple(stored.values()))
 
 
 def _unless_written(connection: sqlite3.Connection, output: str | None, statement: str, values: Sequence[Any]) -> int:
@@ -173,16 +173,8 @@ def ended(connection: sqlite3.Connection, limit: int) -> list[Job]:
 
 def update(connection: sqlite3.Connection, number: int, **changes: Any) -> None:
     """Sets columns of one job. QueueError when that would make two writers of one output."""
-    stored = {name: json.dumps(value) if name in _JSON and value is not None else value for name, value in changes.items()}
     with transaction(connection):
-        assignments = ", ".join(f"{name} = ?" for name in stored)
-        output = changes.get("output") or _output(connection, number)
-        _unless_written(connection, output, f"UPDATE jobs SET {assignments} WHERE id = ?", (*stored.values(), number))
-
-
-def _output(connection: sqlite3.Connection, number: int) -> str | None:
-    row = connection.execute("SELECT output FROM jobs WHERE id = ?", (number,)).fetchone()
-    return json.loads(row["output"]) if row and row["output"] is not None else None
+        _set(connection, number, changes)
 
 
 def change_state(connection: sqlite3.Connection, number: int, expected: Sequence[str], **changes: Any) -> bool:
@@ -190,14 +182,16 @@ def change_state(connection: sqlite3.Connection, number: int, expected: Sequence
     with transaction(connection):
         if get(connection, number).state not in expected:
             return False
-        assignments = ", ".join(f"{name} = ?" for name in changes)
-        _unless_written(
-            connection,
-            _output(connection, number),
-            f"UPDATE jobs SET {assignments} WHERE id = ?",
-            (*changes.values(), number),
-        )
+        _set(connection, number, changes)
     return True
+
+
+def _set(connection: sqlite3.Connection, number: int, changes: Mapping[str, Any]) -> None:
+    stored = _stored(changes)
+    assignments = ", ".join(f"{name} = ?" for name in stored)
+    row = connection.execute("SELECT output FROM jobs WHERE id = ?", (number,)).fetchone()
+    output = changes.get("output") or (json.loads(row["output"]) if row and row["output"] is not None else None)
+    _unless_written(connection, output, f"UPDATE jobs SET {assignments} WHERE id = ?", (*stored.values(), number))
 
 
 def begin_attempt(

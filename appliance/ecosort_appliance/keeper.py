@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 from typing import IO, Any
 
+from ecosort.durable import sync_directory
+
 from ecosort_appliance.jobdir import MOST_LOG_BYTES
 from ecosort_appliance.processes import start_ticks
 
@@ -118,9 +120,7 @@ class Keeper:
             file.write(text.ljust(_RESERVED_BYTES).encode())
             os.fsync(file.fileno())
         path.replace(path.with_suffix(".json"))
-        descriptor = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY)
-        os.fsync(descriptor)
-        os.close(descriptor)
+        sync_directory(self._directory)
 
 
 def main() -> None:

@@ -5,20 +5,19 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+from ecosort.errors import BadInput
+from ecosort.words import bytes_of
 
 from ecosort_appliance.cgroups import make_group
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.program import begin_command, gently, resume_command
 from ecosort_appliance.users import environment_of, popen_user
-
-_SIZE = re.compile(r"^(\d+)([KMGT]i?B?|B)?$", re.IGNORECASE)
-_SHIFTS = {"K": 10, "M": 20, "G": 30, "T": 40}
 
 
 @dataclass(frozen=True)
@@ -31,15 +30,11 @@ class Attempt:
 
 
 def size_bytes(text: str | None) -> int | None:
-    """Reads `512MiB`; None for what is no size (the program will say so)."""
-    match = _SIZE.match(text or "")
-    if not match:
+    """Bytes of `512MiB`, or of `512M` as `lines -S` takes it; None for what is no size (the program will say so)."""
+    try:
+        return bytes_of(f"{text}iB" if text and text[-1] in "KMGTPE" else text or "", "size")
+    except BadInput:
         return None
-    number, unit = int(match[1]), (match[2] or "B").upper()
-    if unit[0] not in _SHIFTS:
-        return number
-    is_decimal = unit.endswith("B") and "I" not in unit
-    return number * 1000 ** (_SHIFTS[unit[0]] // 10) if is_decimal else number << _SHIFTS[unit[0]]
 
 
 def group_name(directory: JobDirectory, number: int) -> str:

@@ -151,7 +151,7 @@ def _is_settled(work: Work, told_s: float, now_s: float) -> bool:
 
 
 def shares(stretches: Iterable[Stretch], spans: Mapping[int, tuple[float, float]]) -> dict[int, Share]:
-    """Returns that of each job that worked in one of the stretches."""
+    """Returns the share of each job that worked in one of the stretches."""
     found: dict[int, Share] = {}
     for stretch in stretches:
         edges = {edge for span in spans.values() for edge in span if stretch.begin_s < edge < stretch.end_s}

@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ecosort.text import shown
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST as CONTENT_TYPE
@@ -16,7 +17,6 @@ from ecosort_appliance import jobs
 from ecosort_appliance.database import open_database
 from ecosort_appliance.drives import drives_of, temperatures
 from ecosort_appliance.jobdir import JobDirectory
-from ecosort_appliance.text import shown
 
 if TYPE_CHECKING:
     import sqlite3

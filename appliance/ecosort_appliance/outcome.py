@@ -107,7 +107,7 @@ def _interrupted(job: Job, left: Left) -> Outcome:
 def _failed(job: Job, left: Left) -> Outcome:
     if job.attempt >= MOST_ATTEMPTS:
         return Outcome(FAILED, _told(left))
-    if shortage := shortage_told((left.end or {}).get("error")):
+    if shortage := shortage_told((left.end or {}).get("error"), job.directory):
         return Outcome(QUEUED, shortage, wait_s=WAIT_FOR_SPACE_S)
     was_resume = job.resumes and job.attempt > 1
     if left.code == _NOT_BEGUN and was_resume and not left.has_job_directory and left.output_now == job.output_before:

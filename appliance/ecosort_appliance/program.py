@@ -7,7 +7,6 @@ import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 from ecosort.errors import ProgramNotFound
 from ecosort.program import find_program
@@ -15,23 +14,6 @@ from ecosort.program import find_program
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.words import Named, head_of, sorts_in_place
-
-
-class Planned(Protocol):
-    """A job that is queued, or may be."""
-
-    @property
-    def words(self) -> list[str]: ...
-    @property
-    def directory(self) -> str: ...
-    @property
-    def uid(self) -> int: ...
-    @property
-    def environment(self) -> dict[str, str]: ...
-    @property
-    def memory(self) -> str | None: ...
-    @property
-    def resumable(self) -> bool: ...
 
 
 @functools.cache
@@ -62,7 +44,7 @@ def _reports(stats: Path) -> list[str]:
     return ["--progress=json", f"--stats={stats}"]
 
 
-def plan_of(job: Planned) -> list[str] | None:
+def plan_of(job: Job) -> list[str] | None:
     """The plan of the same job as JSON, where the program has one."""
     command = job.words[0]
     if command == "sort" or sorts_in_place(job.words) or (command in ("lines", "csv", "jsonl") and job.resumable):
@@ -88,7 +70,7 @@ def _with(words: Sequence[str], options: Sequence[str]) -> list[str]:
     return [*words[:head], *options, *words[head:]]
 
 
-def _added(job: Planned) -> list[str]:
+def _added(job: Job) -> list[str]:
     memory = ["--memory", job.memory] if job.memory and not _names_memory(job.words) else []
     resumable = ["--resumable"] if job.resumable and "--resumable" not in job.words else []
     return [*resumable, *memory]

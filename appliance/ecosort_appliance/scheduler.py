@@ -255,7 +255,7 @@ def refuse_second(queue: Path) -> None:
 
 
 def _drives(job: Job) -> set[int]:
-    """Returns those that its inputs, its directories of runs and its output are on."""
+    """Returns the drives of its inputs, its directories of runs and its output."""
     output = job.output or job.directory
     try:
         named = read_words(job.words)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ecosort.text import shown, size_text
+
 from ecosort_appliance.jobs import ENDED, FAILED, FEWEST_VALUES, PAUSED, QUEUED, RUNNING, SIMULATED, STANDING, Job
-from ecosort_appliance.text import bytes_text, command_text, shown, span_text, time_text
+from ecosort_appliance.text import command_text, span_text, time_text
 from ecosort_appliance.users import user_name
 
 
@@ -99,8 +101,9 @@ def moment_text(job: Job) -> str:
     return f"started {time_text(job.started_s)}" if job.started_s else f"queued {time_text(job.queued_s)}"
 
 
-def details(job: Job, progress: Mapping[str, Any] | None) -> Iterator[str]:
-    rows = {
+def facts_of(job: Job, progress: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """Everything about a job as text, by its name; empty where it does not apply."""
+    return {
         "job": str(job.id),
         "name": job.name,
         "state": state_text(job),
@@ -122,12 +125,16 @@ def details(job: Job, progress: Mapping[str, Any] | None) -> Iterator[str]:
         "worked": span_text(job.work_s) if job.work_s else "",
         "exit code": "" if job.exit_code is None else str(job.exit_code),
         "records": f"{job.records:,}" if job.records is not None else "",
-        "moved": bytes_text(job.bytes_moved) if job.bytes_moved else "",
+        "moved": size_text(job.bytes_moved) if job.bytes_moved else "",
         "energy": energy_text(job),
         "on end": job.on_end or "",
         "told": told_text(job),
     }
+
+
+def details(job: Job, progress: Mapping[str, Any] | None) -> Iterator[str]:
+    """The lines of `queue show`."""
     yield f"{'command':<10} {command_text(job.words)}"
-    for name, value in rows.items():
+    for name, value in facts_of(job, progress).items():
         if value:
             yield f"{name:<10} {shown(value)}"

@@ -7,13 +7,14 @@ import subprocess
 from typing import Any
 
 from ecosort_appliance.jobs import Job
-from ecosort_appliance.program import Planned, plan_of
+from ecosort_appliance.places import real_path
+from ecosort_appliance.program import plan_of
 from ecosort_appliance.users import environment_of, popen_user
 
 _PLAN_S = 60.0
 
 
-def ask(job: Planned, command: list[str] | None) -> subprocess.CompletedProcess[bytes] | None:
+def ask(job: Job, command: list[str] | None) -> subprocess.CompletedProcess[bytes] | None:
     """Returns what the program says, where the job would work; None where it has no plan of such a job, or does not answer."""
     if command is None:
         return None
@@ -35,21 +36,22 @@ def ask(job: Planned, command: list[str] | None) -> subprocess.CompletedProcess[
 def reason_to_wait(job: Job) -> str:
     """Empty when it fits, or when the plan says nothing: what is wrong then, the job itself says. QueueError where the program is
     not there."""
-    return shortage_of(ask(job, plan_of(job)))
+    return shortage_of(ask(job, plan_of(job)), job.directory)
 
 
-def shortage_of(done: subprocess.CompletedProcess[bytes] | None) -> str:
+def shortage_of(done: subprocess.CompletedProcess[bytes] | None, where: str) -> str:
     """From the plan as JSON, which is printed where it does not fit, too."""
     try:
-        return shortage_in(json.loads(done.stdout)) if done is not None else ""
+        return shortage_in(json.loads(done.stdout), where) if done is not None else ""
     except ValueError:
         return ""
 
 
-def shortage_in(plan: dict[str, Any]) -> str:
-    """From the plan's own numbers."""
-    needs = [(plan, plan.get("job_directory", "its drive"))]
-    needs += [(space, ", ".join(space["directories"])) for space in plan.get("here", {}).get("space", [])]
+def shortage_in(plan: dict[str, Any], where: str) -> str:
+    """Reads the plan's own numbers. Its reader may be in another directory: places have their whole names."""
+    named = plan.get("job_directory")
+    needs = [(plan, _whole_names([named], where) if named else "its drive")]
+    needs += [(space, _whole_names(space["directories"], where)) for space in plan.get("here", {}).get("space", [])]
     for need, place in needs:
         have_bytes, need_bytes = need.get("free_bytes"), need.get("needed_bytes")
         if have_bytes is not None and need_bytes is not None and have_bytes < need_bytes:
@@ -57,11 +59,15 @@ def shortage_in(plan: dict[str, Any]) -> str:
     return ""
 
 
-def shortage_told(error: dict[str, Any] | None) -> str:
+def _whole_names(places: list[str], where: str) -> str:
+    return ", ".join(real_path(str(place), where) for place in places)
+
+
+def shortage_told(error: dict[str, Any] | None, where: str) -> str:
     """From the error that ended the program; empty for any other error."""
     if not error or not (error.get("kind") == "not enough space" or error.get("errno") in (28, 122)):  # ENOSPC, EDQUOT
         return ""
     if error.get("need_bytes"):
-        places = ", ".join(map(str, error.get("places") or ["its drive"]))
+        places = _whole_names(error["places"], where) if error.get("places") else "its drive"
         return f"waits for space: {places}: {error['need_bytes']:,} bytes are needed, {error.get('have_bytes') or 0:,} are free"
     return f"waits for space: {error.get('message', '')}"

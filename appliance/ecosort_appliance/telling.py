@@ -8,12 +8,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from ecosort.text import shown
+
 from ecosort_appliance import jobs
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.on_end import Teller
-from ecosort_appliance.text import shown
 
 PAUSES_S = (30.0, 300.0, 1800.0)  # before each further try
 _PATIENCE_S = 60.0  # of `queue run` at its end

@@ -1,4 +1,4 @@
-"""Text of others for people: names of files may hold anything."""
+"""Commands and times as text for people."""
 
 from __future__ import annotations
 
@@ -6,24 +6,12 @@ import shlex
 import time
 from collections.abc import Sequence
 
-
-def shown(text: str) -> str:
-    r"""On one line, without control characters: \n, \x1b, \xff for a byte that is no UTF-8."""
-    plain = text.encode(errors="surrogateescape").decode(errors="backslashreplace")
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in plain)
+from ecosort.text import shown
 
 
 def command_text(words: Sequence[str]) -> str:
     """Writes a command as it could be typed, but for what cannot be shown."""
     return "ecosort " + " ".join(shown(shlex.quote(word)) for word in words)
-
-
-def bytes_text(count: float) -> str:
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.3g} {unit}"
-        count /= 1000
-    return f"{count:.4g} TB"
 
 
 def time_text(seconds: float | None) -> str:

@@ -115,7 +115,7 @@ def _is_open_for_writing(descriptor: int) -> bool:
 
 
 def look_as(uid: int, directory: str, patterns: Sequence[str]) -> list[Found]:
-    """The same with the rights of that user."""
+    """Does so with the rights of that user."""
     if os.geteuid() == uid:
         return look(directory, patterns)
     done = subprocess.run(

@@ -57,7 +57,7 @@ def read_words(words: Sequence[str]) -> Named:
     in_place = command == "inplace" or (command == "lines" and "--inplace" in given)
     named = _places(command, in_place, options, operands, table)
     if any(place == "-" for place in (*named[0], named[1])):
-        raise QueueError("a queued job works while no one is there: name files in place of `-`")
+        raise QueueError("a queued job cannot use standard input or output: give file names")
     without = sorted(given & table.conflicting("--resumable"))
     if without and "--resumable" in given:
         raise QueueError(f"{without[0]} cannot be combined with --resumable; leave one of them out")

@@ -1,15 +1,51 @@
 // All commands, in the order in which the help tells of them.
+#include <fmt/format.h>
+
+#include <array>
+#include <map>
+
+#include "base/errors.h"
 #include "cli/option_table.h"
 #include "cli/tables/tables.h"
 
 namespace ecosort::cli {
 
+namespace {
+
+struct Maker {
+  std::string_view name;
+  CommandTable (*make)();
+};
+
+constexpr std::array<Maker, 20> makers{
+    {{"sort", sort_table},           {"inplace", inplace_table}, {"resume", resume_table},
+     {"lines", lines_table},         {"csv", csv_table},         {"jsonl", jsonl_table},
+     {"merge", merge_table},         {"sample", sample_table},   {"partition", partition_table},
+     {"plan", plan_table},           {"run", run_table},         {"gen", gen_table},
+     {"check", check_table},         {"power", power_table},     {"tune", tune_table},
+     {"joulesort", joulesort_table}, {"cluster", cluster_table}, {"queue", queue_table},
+     {"serve", serve_table},         {"manual", manual_table}}};
+
+}  // namespace
+
 const std::vector<CommandTable>& command_tables() {
-  static const std::vector<CommandTable> tables{
-      sort_table(),   inplace_table(),   resume_table(),  lines_table(), csv_table(),   jsonl_table(), merge_table(),
-      sample_table(), partition_table(), plan_table(),    run_table(),   gen_table(),   check_table(), power_table(),
-      tune_table(),   joulesort_table(), cluster_table(), queue_table(), serve_table(), manual_table()};
+  static const std::vector<CommandTable> tables = [] {
+    std::vector<CommandTable> all;
+    for (const Maker& maker : makers) all.push_back(maker.make());
+    return all;
+  }();
   return tables;
+}
+
+// Makes the table of this command only: those of all commands take as long as the sort of a small file.
+const CommandTable& command_table(std::string_view name) {
+  static std::map<std::string_view, CommandTable> made;
+  for (const Maker& maker : makers)
+    if (maker.name == name)
+      return made.contains(maker.name) ? made[maker.name] : made.emplace(maker.name, maker.make()).first->second;
+  for (const CommandTable& table : plan_tables())
+    if (table.name == name) return table;
+  throw InternalError(fmt::format("no option table for '{}'", name));
 }
 
 }  // namespace ecosort::cli

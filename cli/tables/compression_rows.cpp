@@ -4,14 +4,17 @@
 namespace ecosort::cli {
 
 std::vector<OptionRow> run_compression_rows(std::string_view usual, std::string_view rows) {
+  const std::string_view codecs = rows == "records" ? "auto|none|lz4|zstd" : "auto|none|prefix|lz4|zstd";
   return {
-      {"--compress", "auto|none|lz4|zstd", usual,
+      {"--compress", codecs, usual,
        rows == "records"
            ? "what sorted runs are compressed with while they lie in temporary space, with a level as zstd:3 (1 to 19), their "
              "bytes put together column by column where that pays; `auto`: for each run what its first records, the drives and "
              "the processors show to pay"
-           : "what sorted runs are compressed with while they lie in temporary space, with a level as zstd:3 (1 to 19); `auto`: "
-             "for each run what its first rows, the drives and the processors show to pay; with --resumable `none` unless given",
+           : "what sorted runs are compressed with while they lie in temporary space, with a level as zstd:3 (1 to 19); "
+             "`prefix`: what a row shares with the row before it is not stored, which lz4 and zstd do first where that makes "
+             "less; `auto`: for each run what its first rows, the drives and the processors show to pay; with --resumable `none` "
+             "unless given",
        Concern::how, sets("compression.runs", as_runs)},
       {"--assume-ratio", "R", "1",
        "runs shrink to 1/R at least, so that no more temporary space is checked and reserved; where they do not, and the drive "

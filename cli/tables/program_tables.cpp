@@ -8,7 +8,7 @@ CommandTable power_table() {
           .summary = "measures the energy of a sort with a real meter (ecosort-power)",
           .description =
               "Runs the program ecosort-power with the words that follow; it explains itself with --help; `ecosort power COMMAND "
-              "--help` tells the options of a command.",
+              "--help` lists the options of a command.",
           .examples = {"ecosort power meters                            what can be read on this machine",
                        "ecosort power run --runs 5 --meter ipmi:local -- ecosort sort in.dat -o out.dat"},
           .options = {},
@@ -30,7 +30,7 @@ CommandTable tune_table() {
           .summary = "probes this machine, searches its best settings, predicts, compares measurements (ecosort-tune)",
           .description =
               "Runs the program ecosort-tune with the words that follow; it explains itself with --help; `ecosort tune COMMAND "
-              "--help` tells the options of a command.",
+              "--help` lists the options of a command.",
           .examples = {"ecosort tune probe --temp /ssd/tmp              what its drive and processor can do, as a profile",
                        "ecosort tune search --goal time --size 4GB --memory 512MiB --budget 20min --dir /ssd/tmp",
                        "ecosort tune compare before.json after.json    is the difference of two benchmarks more than noise?"},
@@ -83,7 +83,7 @@ CommandTable cluster_table() {
           .summary = "sorts files on several nodes, into parts with a manifest (ecosort-cluster)",
           .description =
               "Runs the program ecosort-cluster with the words that follow; it explains itself with --help; `ecosort cluster "
-              "COMMAND --help` tells the options of a command.",
+              "COMMAND --help` lists the options of a command.",
           .examples = {"ecosort cluster sort --format csv --by when:date --on ray --nodes-temp /lustre/tmp *.csv -o sorted",
                        "ecosort cluster sort --plan --format lines log*.txt -o sorted    what would be done",
                        "ecosort cluster resume sorted                   continues after a crash of a worker, a node, or itself",
@@ -101,7 +101,7 @@ CommandTable queue_table() {
           .summary = "keeps sorts that are to be done, tonight or every night (ecosort-appliance)",
           .description =
               "Runs `ecosort-appliance queue` with the words that follow; it explains itself with --help; `ecosort queue COMMAND "
-              "--help` tells the options of a command.",
+              "--help` lists the options of a command.",
           .examples = {"ecosort queue add --at 02:00 -- sort huge.dat -o sorted.dat",
                        "ecosort queue list                              what waits, works, and ended lately"},
           .options = {},

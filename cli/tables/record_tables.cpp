@@ -220,6 +220,9 @@ CommandTable merge_table() {
   options.push_back({"--runs", "", "",
                      "stands first: merges the runs of interrupted jobs, which say themselves what they hold. They are named as "
                      "files (all of a job), or by the job's directory (OUTPUT.ecosort), and are only read"});
+  options.push_back({"--append-rest", "", "",
+                     "with --runs, of a job that is named by its directory: puts what of its input is in no run yet behind the "
+                     "merged runs, unsorted"});
   return {.name = "merge",
           .synopsis = "[options] SORTED... -o OUTPUT",
           .summary = "merges sorted files into one",
@@ -230,7 +233,8 @@ CommandTable merge_table() {
           .examples = {"ecosort merge monday.dat tuesday.dat -o both.dat",
                        "ecosort merge --record-size 16 --key 8:u64 part-*.bin -o all.bin",
                        "ecosort merge --lines -t, -k2,2n a.csv b.csv -o all.csv",
-                       "ecosort merge --runs sorted.dat.ecosort -o elsewhere.dat"},
+                       "ecosort merge --runs sorted.dat.ecosort -o elsewhere.dat",
+                       "ecosort merge --runs --append-rest big.dat.ecosort -o elsewhere.dat"},
           .options = std::move(options),
           .operands = {{"SORTED", "a regular file of whole records, in order; with --runs a run, or the directory of a job"}},
           .ending = key_types,

@@ -15,7 +15,6 @@
 #include "demsort_inplace/job_directory.h"
 #include "io/durable_names.h"
 #include "io/file_system.h"
-#include "run/run_block.h"
 
 namespace ecosort::inplace {
 
@@ -82,15 +81,6 @@ void check_file_size_limit(std::uint64_t largest_bytes) {
 void check_limits(const Layout& layout, bool is_in_place) {
   check_file_size_limit(std::max(layout.input_file_bytes(layout.records), is_in_place ? layout.extra_bytes() : 0));
   raise_open_files();
-}
-
-JobHeader header_of(const planner::Wanted& wanted, const SpacePlan& plan, unsigned threads, bool reread) {
-  return {.job = run::random_job(),
-          .format = wanted.format,
-          .layout = plan.layout,
-          .memory_bytes = wanted.memory_bytes,
-          .threads = threads,
-          .reread = reread};
 }
 
 void refuse_space(const std::string& directory, std::uint64_t need_bytes, std::uint64_t free_bytes) {

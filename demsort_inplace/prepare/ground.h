@@ -1,5 +1,4 @@
-// Where a job that outlives a crash may work: its directory, its files, its limits. What cannot be is told before anything is
-// changed.
+// Checks where a job that outlives a crash may work: its directory, its files, its limits. It refuses before anything is changed.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +13,22 @@
 
 namespace ecosort::inplace {
 
-// UsageError unless the input is a regular file: only these tell by their times whether someone has written to them.
+// UsageError unless the input is a regular file: only these show by their times whether someone has written to them.
 void check_regular(const io::File& input);
 
-// UsageError where an interrupted job stands beside the output already.
+// UsageError where an interrupted job is beside the output already.
 void check_no_job(const std::string& output, io::PosixStorage& storage);
 
 // UsageError where journal, runs and their names might not outlive a crash.
 void check_outlives_crash(const std::string& directory);
 
-// Whether runs may give their space to the output there.
+// Returns whether runs may give their space to the output there.
 [[nodiscard]] Mode mode_in(const std::string& directory);
 
-// What e2fsck finds after a crash was not brought into order by a journal: a notice, or nothing.
+// Warns that no journal brought into order what e2fsck finds after a crash: a notice, or nothing.
 [[nodiscard]] std::string journal_notice(const std::string& output);
 
-// What files in the directory must be cut, read and written in.
+// Returns the unit in which files in the directory must be cut, read and written.
 [[nodiscard]] std::uint64_t direct_unit(const std::string& directory, io::PosixStorage& storage);
 
 // UsageError where files may not get as large as that (`ulimit -f`).
@@ -38,9 +37,6 @@ void check_file_size_limit(std::uint64_t largest_bytes);
 // Every run is an open file: raises the limit as far as it goes. UsageError if that is not far enough, or if files may not get as
 // large as they must.
 void check_limits(const Layout& layout, bool is_in_place);
-
-// Of a new job of fixed records. `threads`: as asked for, 0: as many as there are processors whenever it continues.
-[[nodiscard]] JobHeader header_of(const planner::Wanted& wanted, const SpacePlan& plan, unsigned threads, bool reread);
 
 // NotEnoughSpace for a job beside its output, with how much is needed there, and how much is free.
 [[noreturn]] void refuse_space(const std::string& directory, std::uint64_t need_bytes, std::uint64_t free_bytes);

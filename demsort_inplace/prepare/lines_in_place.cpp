@@ -6,7 +6,6 @@
 
 #include "base/errors.h"
 #include "base/memory.h"
-#include "base/open_files.h"
 #include "base/size_text.h"
 #include "demsort_inplace/describe_run.h"
 #include "demsort_inplace/input_identity.h"
@@ -15,7 +14,7 @@
 #include "demsort_inplace/prepare/contents.h"
 #include "demsort_inplace/prepare/ground.h"
 #include "demsort_inplace/prepare/rows.h"
-#include "demsort_inplace/resumable_lines.h"
+#include "demsort_inplace/row_files.h"
 #include "plan/machine.h"
 #include "run/run_block.h"
 
@@ -31,73 +30,73 @@ lines::LineInput open_file(const std::string& file, io::PosixStorage& storage) {
   return input;
 }
 
-JobHeader header_of(const Request& request, const PreparedLinesInPlace& prepared, std::uint64_t unit) {
-  const lines::LineInput& input = prepared.job.inputs.front();
+JobHeader header_of(const Request& request, const lines::LinesJob& job, std::uint64_t unit) {
+  const lines::LineInput& input = job.inputs.front();
   JobHeader header{.job = run::random_job(),
                    .threads = std::min(request.means.threads, planner::most_threads),
                    .kind = JobHeader::Kind::lines_in_place,
                    .inputs = {identity_of(*input.file, input.opened)},
-                   .reread = prepared.job.reread};
+                   .reread = job.reread};
   header.layout.unit = unit;
   header.lines = kept_terms(request);
-  header.layout.head_bytes = head_bytes(*header.lines, *prepared.job.format, unit);
+  header.layout.head_bytes = head_bytes(*header.lines, *job.format, unit);
   return header;
 }
 
-[[noreturn]] void refuse_memory(const PreparedLinesInPlace& prepared, const JobHeader& header) {
-  const std::uint64_t least = least_lines_memory_bytes(header, prepared.job.plan);
+[[noreturn]] void refuse_memory(const PreparedRows& prepared) {
+  const std::uint64_t least = least_lines_memory_bytes(prepared.header, prepared.job.plan);
   throw NotEnoughMemory(
       fmt::format("{} of memory are too little for this file, whose runs are merged at once: at least {} are needed",
                   format_bytes(prepared.job.plan.memory_bytes), format_bytes(least)),
       prepared.job.plan.memory_bytes, least);
 }
 
-}  // namespace
-
-PreparedLinesInPlace prepare_lines_in_place(const Request& request, io::PosixStorage& storage) {
-  raise_open_files();
-  const std::string& file = request.inputs.front();
-  lines::LineInput input = open_file(file, storage);
-  const std::uint64_t bytes = input.opened.size_bytes;
-  PreparedLinesInPlace prepared{make_kept_job(request, std::max<std::uint64_t>(bytes, 1), storage), {}, bytes};
-  if (bytes > 0 && !request.place.as_is) check_holds_lines(*input.file, prepared.job.format->terminator());
-  prepared.job.inputs.clear();
-  prepared.job.inputs.push_back(std::move(input));
-  if (bytes == 0) return prepared;
-  const std::string directory = JobPaths(file).parent;
-  const std::uint64_t unit =
-      std::max<std::uint64_t>({page_bytes, prepared.job.inputs.front().file->alignment(), block_bytes(directory)});
-  const JobHeader header = header_of(request, prepared, unit);
+void choose_layout(PreparedRows& prepared, io::PosixStorage& storage) {
+  const std::string directory = JobPaths(prepared.file).parent;
   const auto choose = [&](std::uint64_t wanted_bytes) {
     const std::uint64_t beyond = bytes_beyond_end(*prepared.job.inputs.front().file);
     prepared.free_bytes = storage.settled_free_bytes(directory, wanted_bytes - std::min(wanted_bytes, beyond)) + beyond;
-    prepared.choice = choose_lines_in_place(header, prepared.job.plan, prepared.free_bytes, held_bytes(directory));
+    prepared.choice = choose_lines_in_place(prepared.header, prepared.job.plan, prepared.free_bytes, held_bytes(directory));
   };
   choose(0);
   if (!prepared.choice.best && prepared.choice.least) choose(prepared.choice.least->need_bytes());
-  if (!prepared.choice.least) refuse_memory(prepared, header);
-  if (prepared.choice.best) prepared.job.plan = prepared.choice.best->plan;
+  if (!prepared.choice.least) refuse_memory(prepared);
+  if (!prepared.choice.best) return;
+  prepared.job.plan = prepared.choice.best->plan;
+  prepared.header = prepared.choice.best->header;
+}
+
+}  // namespace
+
+PreparedRows prepare_lines_in_place(const Request& request, io::PosixStorage& storage) {
+  const std::string& file = request.inputs.front();
+  lines::LineInput input = open_file(file, storage);
+  const std::uint64_t bytes = input.opened.size_bytes;
+  PreparedRows prepared{
+      .job = make_kept_job(request, std::max<std::uint64_t>(bytes, 1), storage), .file = file, .input_bytes = bytes};
+  if (bytes > 0 && !request.place.as_is) check_holds_lines(*input.file, prepared.job.format->terminator());
+  const std::uint64_t unit = std::max<std::uint64_t>({page_bytes, input.file->alignment(), block_bytes(JobPaths(file).parent)});
+  prepared.job.inputs.clear();
+  prepared.job.inputs.push_back(std::move(input));
+  if (prepared.is_empty()) return prepared;
+  prepared.header = header_of(request, prepared.job, unit);
+  choose_layout(prepared, storage);
   return prepared;
 }
 
-void require_space(const PreparedLinesInPlace& prepared, const std::string& file) {
-  if (prepared.input_bytes == 0) return;
-  const std::string directory = JobPaths(file).parent;
+void require_space_in_place(const PreparedRows& prepared) {
+  const std::string directory = JobPaths(prepared.file).parent;
   if (!prepared.choice.best) {
     const std::uint64_t need = prepared.choice.least->need_bytes();
     throw NoSpaceInPlace(
         fmt::format("not enough free space in '{}' to sort '{}' in place: {} ({} bytes) needed, {} ({} bytes) free", directory,
-                    file, format_bytes(need), need, format_bytes(prepared.free_bytes), prepared.free_bytes),
+                    prepared.file, format_bytes(need), need, format_bytes(prepared.free_bytes), prepared.free_bytes),
         prepared.free_bytes, need, directory);
   }
   const LinesInPlace& plan = *prepared.choice.best;
   const std::uint64_t in_runs = plan.header.lines->total_bytes;
-  check_quota(*prepared.job.inputs.front().file, file, plan.need_bytes(), in_runs);
+  check_quota(*prepared.job.inputs.front().file, prepared.file, plan.need_bytes(), in_runs);
   check_file_size_limit(std::max(prepared.input_bytes + 1, plan.extra_bytes()));
-}
-
-lines::LinesReport run_lines_in_place(PreparedLinesInPlace prepared, const std::string& file, const Environment& environment) {
-  return start_resumable_lines(file, std::move(prepared.job), prepared.choice.best->header, environment);
 }
 
 }  // namespace ecosort::inplace

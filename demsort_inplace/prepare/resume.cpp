@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "demsort_inplace/inplace_sort.h"
 #include "demsort_inplace/prepare/ground.h"
+#include "demsort_inplace/records_job.h"
 #include "demsort_inplace/space_plan.h"
 #include "plan/machine.h"
 

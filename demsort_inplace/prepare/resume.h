@@ -19,7 +19,7 @@ struct ResumeMeans {
   unsigned threads = 0;
 };
 
-// Of a job of fixed records. UsageError, NotEnoughMemory.
+// Plans a job of fixed records. UsageError, NotEnoughMemory.
 [[nodiscard]] planner::Plan plan_resumed(const JobHeader& header, const ResumeMeans& means);
 
 // Brings the job to its end, or with `abandons` back to where it began; what resume() and abandon() throw.

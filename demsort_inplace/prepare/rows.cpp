@@ -15,7 +15,7 @@
 #include "demsort_inplace/line_runs.h"
 #include "demsort_inplace/preflight.h"
 #include "demsort_inplace/prepare/ground.h"
-#include "demsort_inplace/resumable_lines.h"
+#include "demsort_inplace/row_files.h"
 #include "job/first_row.h"
 #include "job/format_names.h"
 #include "job/plan_codecs.h"
@@ -51,7 +51,7 @@ lines::LinePlan kept_plan(const lines::LinesJob& job, std::size_t block_bytes) {
                         given, enough + 1);
 }
 
-// How the runs of a job are compressed.
+// Says how the runs of a job are compressed.
 struct KeptCompression {
   codec::RunCompression wanted = {};
   std::uint64_t assumed_ratio = 0;  // thousandths; 0: none
@@ -68,7 +68,7 @@ KeptCompression kept_compression_of(const Compression& compression) {
 // Coders of runs with such blocks take their part of the memory of `job`, which has none yet.
 void set_packing(lines::LinesJob& job, const KeptCompression& compression, std::uint64_t input_bytes, std::size_t block_bytes) {
   if (compression.wanted.is_none()) return;
-  // Of runs and of what they are merged into; a run beyond that is stored as it is.
+  // Counts those of runs and of what they are merged into; a run beyond that is stored as it is.
   const std::uint64_t blocks = 2 * div_up(input_bytes, block_bytes - run::trailer_bytes);
   planner::PackingPlan& packing = job.codecs.runs;
   packing =
@@ -134,20 +134,22 @@ lines::LinesJob make_kept_job(Request request, std::uint64_t assumed_bytes, io::
   return job::make_rows_job(request, storage, job::SpecialOutput::refused, assumed_bytes);
 }
 
-std::optional<PreparedRows> prepare_resumable_rows(const Request& request, io::PosixStorage& storage) {
+PreparedRows prepare_rows(const Request& request, io::PosixStorage& storage) {
   raise_open_files();
+  if (request.place.kind == PlaceKind::in_place) return prepare_lines_in_place(request, storage);
   const KeptCompression compression = kept_compression_of(request.compression);
-  PreparedRows prepared{make_kept_job(request, 0, storage), {}, {}, {}};
+  PreparedRows prepared{.job = make_kept_job(request, 0, storage)};
   check_inputs(prepared.job);
-  prepared.output = prepared.job.output;
-  check_no_job(prepared.output, storage);
-  if (job::known_bytes(prepared.job.inputs) == 0) return std::nullopt;
-  const std::string directory = JobPaths(prepared.output).parent;
+  prepared.file = prepared.job.output;
+  check_no_job(prepared.file, storage);
+  prepared.input_bytes = job::known_bytes(prepared.job.inputs);
+  if (prepared.is_empty()) return prepared;
+  const std::string directory = JobPaths(prepared.file).parent;
   check_outlives_crash(directory);
   const std::uint64_t unit = std::max(direct_unit(directory, storage), block_bytes(directory));
   prepared.job.plan = kept_plan(prepared.job, 0);
   const std::size_t block_bytes = round_up(prepared.job.plan.block_bytes, unit);
-  set_packing(prepared.job, compression, job::known_bytes(prepared.job.inputs), block_bytes);
+  set_packing(prepared.job, compression, prepared.input_bytes, block_bytes);
   prepared.job.plan = kept_plan(prepared.job, block_bytes);
   prepared.header = header_of(request, compression, prepared.job, unit);
   prepared.space = lines_space(prepared.header, prepared.job.plan, held_bytes(directory));
@@ -156,12 +158,14 @@ std::optional<PreparedRows> prepare_resumable_rows(const Request& request, io::P
 }
 
 void require_space(const PreparedRows& prepared) {
-  if (!prepared.fits()) refuse_space(JobPaths(prepared.output).parent, prepared.space.need_bytes(), prepared.free_bytes);
+  if (prepared.is_empty()) return;
+  if (prepared.header.is_in_place()) return require_space_in_place(prepared);
+  if (!prepared.fits()) refuse_space(JobPaths(prepared.file).parent, prepared.space.need_bytes(), prepared.free_bytes);
   check_file_size_limit(most_output_bytes(prepared.header));
 }
 
-lines::LinesReport run_rows(PreparedRows prepared, const Environment& environment) {
-  return start_resumable_lines(prepared.output, std::move(prepared.job), prepared.header, environment);
+lines::LinesReport run_prepared(PreparedRows prepared, const Environment& environment) {
+  return start_rows(prepared.file, std::move(prepared.job), prepared.header, environment);
 }
 
 lines::LinesJob prepare_resumed_rows(const Request& request, const JobHeader& header, io::PosixStorage& storage) {
@@ -179,15 +183,6 @@ lines::LinesJob prepare_resumed_rows(const Request& request, const JobHeader& he
   else
     job.plan = kept_plan(job, header.lines->block_bytes);
   return job;
-}
-
-lines::LinesReport run_resumed_rows(const std::string& file, JobStatus status, lines::LinesJob job,
-                                    const Environment& environment) {
-  return resume_lines(file, std::move(status), std::move(job), environment);
-}
-
-lines::LinesReport abandon_rows(const std::string& file, JobStatus status, const Environment& environment) {
-  return abandon_lines(file, std::move(status), environment);
 }
 
 RowsProgress progress_of(const JournalContents& contents) {

@@ -18,11 +18,13 @@ std::uint64_t open_files_allowed() noexcept {
 std::size_t open_files_share() noexcept { return std::max<std::uint64_t>(open_files_allowed() / 4, 2); }
 
 void demand_open_files(const std::string& what, std::uint64_t files, const std::string& advice) {
-  constexpr std::uint64_t others = 64;
+  constexpr std::uint64_t others = 24;  // standard streams, inputs, reports, queue, directories
   const std::uint64_t most = open_files_allowed(), need = files + others;
   if (need <= most) return;
-  throw UsageError(fmt::format("{} need {} open files, {} are allowed: raise that with ulimit -n {}{}", what, need, most, need,
-                               advice.empty() ? "" : "; " + advice));
+  rlimit limit{};
+  const bool only_root_can = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max < need;
+  throw UsageError(fmt::format("{} need {} open files, {} are allowed: raise that with ulimit -n {}{}{}", what, need, most, need,
+                               only_root_can ? " as root" : "", advice.empty() ? "" : "; " + advice));
 }
 
 void raise_open_files() noexcept {

@@ -66,6 +66,8 @@ std::string text_of(const BlockTerms& terms) {
   switch (terms.codec) {
     case BlockCodec::none:
       return "none";
+    case BlockCodec::prefix:
+      return "prefix";
     case BlockCodec::lz4:
       return "lz4";
     case BlockCodec::zstd:
@@ -75,7 +77,7 @@ std::string text_of(const BlockTerms& terms) {
 }
 
 bool is_run_compression(std::string_view word) noexcept {
-  return word == "auto" || word == "none" || word == "lz4" || word == "zstd" || word.starts_with(with_level);
+  return word == "auto" || word == "none" || word == "prefix" || word == "lz4" || word == "zstd" || word.starts_with(with_level);
 }
 
 std::uint64_t ratio_of_word(const std::string& word, std::string_view option) {
@@ -89,10 +91,11 @@ std::uint64_t ratio_of_word(const std::string& word, std::string_view option) {
 
 RunCompression run_compression_of_word(const std::string& word, std::string_view option) {
   if (word == "none") return {};
+  if (word == "prefix") return {false, {BlockCodec::prefix, 0}};
   if (word == "lz4") return {false, {BlockCodec::lz4, 0}};
   if (word == "auto" || word == "zstd") return {word == "auto", {BlockCodec::zstd, usual_zstd_level}};
   if (word.starts_with(with_level)) return {false, {BlockCodec::zstd, zstd_level_of(word.substr(with_level.size()), option)}};
-  throw UsageError(fmt::format("{}'{}' is none of auto, none, lz4, zstd and zstd:LEVEL", in_front(option), word));
+  throw UsageError(fmt::format("{}'{}' is none of auto, none, prefix, lz4, zstd and zstd:LEVEL", in_front(option), word));
 }
 
 std::uint64_t BlockCoder::memory_bytes(const BlockTerms& terms, std::size_t most_bytes) noexcept {

@@ -3,6 +3,9 @@
 //
 //   lz4    the block format of liblz4 (no frame)         zstd    one frame without checksum and size
 //
+//   prefix rows without what they share with the rows before them (truncate.h): run/packed_block.h does that, also in front of
+//          another codec
+//
 // A block says what it is compressed with (run/packed_block.h); what checks its bytes is there, too.
 #pragma once
 
@@ -16,7 +19,13 @@
 namespace ecosort::codec {
 
 // The numbers are in stored blocks.
-enum class BlockCodec : std::uint8_t { none = 0, lz4 = 1, zstd = 2 };
+enum class BlockCodec : std::uint8_t { none = 0, lz4 = 1, zstd = 2, prefix = 3 };
+
+// Whether coders of `a` take more than those of `b`, which they can stand in for then.
+[[nodiscard]] constexpr bool takes_more(BlockCodec a, BlockCodec b) noexcept {
+  constexpr unsigned ranks[] = {0, 2, 3, 1};
+  return ranks[static_cast<unsigned>(a)] > ranks[static_cast<unsigned>(b)];
+}
 
 struct BlockTerms {
   BlockCodec codec = BlockCodec::none;
@@ -24,7 +33,7 @@ struct BlockTerms {
   friend bool operator==(const BlockTerms&, const BlockTerms&) = default;
 };
 
-// "none", "lz4", "zstd:1".
+// "none", "prefix", "lz4", "zstd:1".
 [[nodiscard]] std::string text_of(const BlockTerms& terms);
 
 // Says how temporary runs are compressed.
@@ -34,7 +43,8 @@ struct RunCompression {
   [[nodiscard]] bool is_none() const noexcept { return !is_auto && terms.codec == BlockCodec::none; }
 };
 
-// "auto", "none", "lz4", "zstd" or "zstd:LEVEL". UsageError, which begins with the name of the option, where there is one.
+// "auto", "none", "prefix", "lz4", "zstd" or "zstd:LEVEL". UsageError, which begins with the name of the option, where there is
+// one.
 [[nodiscard]] RunCompression run_compression_of_word(const std::string& word, std::string_view option = {});
 // Returns whether the word is meant as one of these.
 [[nodiscard]] bool is_run_compression(std::string_view word) noexcept;

@@ -24,7 +24,7 @@ inline constexpr std::size_t beginning_bytes = 64;
 [[nodiscard]] const char* name_of(Codec codec) noexcept;  // that of the usual program, which is a word of the options, too
 [[nodiscard]] std::optional<Codec> codec_of_word(std::string_view word) noexcept;       // a name, or the ending of file names
 [[nodiscard]] std::optional<Codec> codec_of_file_name(std::string_view name) noexcept;  // by its ending: .gz .zst .lz4 .xz .bz2
-// Does so for the name of an input: xz reads .lzma, too.
+// Returns it for the name of an input: xz reads .lzma, too.
 [[nodiscard]] std::optional<Codec> codec_of_input_name(std::string_view name) noexcept;
 
 // "gzip (zlib 1.2.13, libdeflate 1.14), zstd 1.5.4, ...": what this program has.

@@ -1,4 +1,4 @@
-// What tells one codec from another: a row of facts stands at the end of the file that has its encoder and its decoder, and the
+// Codecs differ in a row of facts only, which is at the end of the file that has its encoder and its decoder, and the
 // rest of codec/ asks no more. A new codec is such a file, its name in Codec, its place in facts_of(), and its magic number in
 // contents.cpp.
 //
@@ -21,7 +21,7 @@ namespace ecosort::codec {
 struct CodecFacts {
   const char* name;          // of the usual program, and a word of the options
   std::string_view ending;   // of file names
-  std::string (*library)();  // its version, as --version tells it
+  std::string (*library)();  // its version, as --version prints it
   Levels levels;
   bool has_skippable_frames;  // decoders pass over them between members; those of the others pass over zeros
   std::uint64_t (*decoder_bytes)(std::string_view first) noexcept;

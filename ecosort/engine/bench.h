@@ -1,4 +1,4 @@
-// What a sort works with in this process, whatever it sorts: the coordinator's reactor, the compute threads, the memory, and who
+// A sort works with these in this process, whatever it sorts: the coordinator's reactor, the compute threads, the memory, and who
 // sees how far it is.
 #pragma once
 

@@ -43,6 +43,8 @@ class Kernel {
 
   // "records".
   [[nodiscard]] virtual const char* items() const noexcept = 0;
+  // Before open(): the most that the output takes; UINT64_MAX: no one knows.
+  [[nodiscard]] virtual std::uint64_t most_output_bytes() const { return UINT64_MAX; }
   // Nothing is read yet. Nothing: the inputs are sorted, so that no runs are formed. `output` outlives this.
   [[nodiscard]] virtual std::optional<Step> open(io::File& output) = 0;
   [[nodiscard]] virtual Task<void> form_runs() = 0;
@@ -56,6 +58,9 @@ class Kernel {
   // Nothing: there are no records.
   [[nodiscard]] virtual std::optional<Step> last_merge() = 0;
   [[nodiscard]] virtual Task<void> merge_to_output() = 0;
+  // Says what goes out behind the merged records as it is. Nothing: there is none.
+  [[nodiscard]] virtual std::optional<Step> rest() { return std::nullopt; }
+  [[nodiscard]] virtual Task<void> append_rest() { co_return; }
   [[nodiscard]] virtual Proof proof() const = 0;
   // Writes what is left, and gives the output its exact size.
   [[nodiscard]] virtual Task<void> complete_output() = 0;

@@ -9,10 +9,14 @@
 
 namespace ecosort::engine {
 
-io::FilePtr open_output(io::Storage& storage, const std::string& output) {
+io::Caching caching_of_output(std::uint64_t most_bytes, bool reread) noexcept {
+  return reread || most_bytes > most_cached_output_bytes ? io::Caching::direct_if_possible : io::Caching::buffered;
+}
+
+io::FilePtr open_output(io::Storage& storage, const std::string& output, io::Caching caching) {
   if (output == "-") return storage.open_standard_output();
   const std::string parent = std::filesystem::path(output).parent_path().string();
-  return storage.create_unnamed(parent.empty() ? "." : parent, io::Role::output, io::Caching::direct_if_possible);
+  return storage.create_unnamed(parent.empty() ? "." : parent, io::Role::output, caching);
 }
 
 std::string publish_output(io::Storage& storage, io::FilePtr output, const std::string& path) {

@@ -92,7 +92,7 @@ class Progress {
 
   [[nodiscard]] Phase phase() const noexcept { return phase_; }
 
-  // Returns those of the job that are left when the present phase is over.
+  // Returns the bytes of the job that are left when the present phase is over.
   [[nodiscard]] std::uint64_t job_bytes_left() const {
     const std::lock_guard lock(mutex_);
     return job_bytes_ - std::min(job_bytes_, job_done_ + share_bytes_);
@@ -110,7 +110,7 @@ class Progress {
   }
 
  private:
-  // Returns that of the job, where that part of the phase is done.
+  // Returns the share of the job that is done, where that part of the phase is done.
   [[nodiscard]] double share_with(double of_phase) const {
     const double done = static_cast<double>(job_done_) + of_phase * static_cast<double>(share_bytes_);
     return std::min(done / static_cast<double>(job_bytes_), 1.0);

@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "formats/fixed/encoder.h"
 
 namespace ecosort::lines {
@@ -32,8 +33,6 @@ class DuplicateFilter;
 }  // namespace ecosort::lines
 
 namespace ecosort::rows {
-
-using Text = std::string_view;
 
 // Names the class of formats that an object is of (engine/rows/formats.h).
 enum class Kind : std::uint8_t { lines, csv, jsonl };

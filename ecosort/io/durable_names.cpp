@@ -22,24 +22,30 @@ namespace {
   return ::stat(path.c_str(), &status) == 0 ? file_system_of(path, status.st_dev) : FileSystem();
 }
 
-// Looked at after the sync: had that been a fast commit, it would count as one.
-[[nodiscard]] bool needs_full_sync(int directory, const std::string& path) {
-  struct statfs system{};
-  struct stat status{};
-  if (::fstatfs(directory, &system) != 0 || system.f_type != EXT4_SUPER_MAGIC || ::fstat(directory, &status) != 0) return false;
-  return fast_commits(file_system_of(path, status.st_dev)) > 0;
-}
-
 }  // namespace
 
-void sync_names(int directory, const std::string& path) {
-  if (::fsync(directory) != 0) throw IoError::from_call("sync the directory", path, errno);
-  if (needs_full_sync(directory, path) && ::syncfs(directory) != 0)
-    throw IoError::from_call("sync the file system of", path, errno);
+FileSystem system_for_names(int directory, const std::string& path) {
+  struct statfs system{};
+  struct stat status{};
+  if (::fstatfs(directory, &system) != 0 || ::fstat(directory, &status) != 0) throw IoError::from_call("examine", path, errno);
+  if (system.f_type == EXT4_SUPER_MAGIC) return {.type = "ext4", .device = device_name_of(status.st_dev)};
+  if (system.f_type == XFS_SUPER_MAGIC) return {.type = "xfs"};
+  return file_system_of(path, status.st_dev);
 }
 
-std::string doubt_about_names(const std::string& directory) {
-  const FileSystem system = system_of(directory);
+void sync_names(int directory, const std::string& path) { sync_names(directory, path, system_for_names(directory, path)); }
+
+// Fast commits are counted after the sync: had that been one, it would count.
+void sync_names(int directory, const std::string& path, const FileSystem& system) {
+  if (::fsync(directory) != 0) throw IoError::from_call("sync the directory", path, errno);
+  if (fast_commits(system) > 0 && ::syncfs(directory) != 0) throw IoError::from_call("sync the file system of", path, errno);
+}
+
+bool needs_sync_with_name(const FileSystem& system) { return system.type != "xfs" && !has_journal(system).value_or(false); }
+
+std::string doubt_about_names(const std::string& directory) { return doubt_about_names(directory, system_of(directory)); }
+
+std::string doubt_about_names(const std::string& directory, const FileSystem& system) {
   if (system.type == "overlay" && ("," + system.options + ",").find(",volatile,") != std::string::npos)
     return fmt::format("'{}' is on an overlay that is mounted volatile: nothing there outlives a power cut", directory);
   if (system.type == "tmpfs" || system.type == "ramfs")

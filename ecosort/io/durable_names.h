@@ -8,14 +8,27 @@
 
 #include <string>
 
+#include "io/file_system.h"
+
 namespace ecosort::io {
 
 // Makes the names in an open directory durable. `path` is for the message. IoError.
 void sync_names(int directory, const std::string& path);
+// Syncs them where the file system is known, by system_for_names().
+void sync_names(int directory, const std::string& path, const FileSystem& system);
 
 // Says as a notice why names in `directory` may not outlive a power cut all the same; empty: they do. Where only a program or
 // another machine could know (FUSE, 9p, NFS), its answer to the sync is believed.
 [[nodiscard]] std::string doubt_about_names(const std::string& directory);
+[[nodiscard]] std::string doubt_about_names(const std::string& directory, const FileSystem& system);
+
+// Returns what the functions here have to know of it. The list of all mounts is read only where the kernel does not say it
+// otherwise.
+[[nodiscard]] FileSystem system_for_names(int directory, const std::string& path);
+
+// Returns whether a file that got its name is synced once more: on ext4 without a journal e2fsck removes the name of a file that
+// had none when it was synced. True where no one knows.
+[[nodiscard]] bool needs_sync_with_name(const FileSystem& system);
 
 // A job that must outlive a crash is refused with this where makes_fast_commits().
 inline constexpr const char* fast_commits_reason =

@@ -8,11 +8,12 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/errors.h"
+#include "base/system_file.h"
 
 namespace ecosort::io {
 
@@ -95,9 +96,11 @@ void set_mode(int fd, const std::string& path, mode_t mode) {
 
 // umask() can only be read by changing it, which another thread would see.
 [[nodiscard]] mode_t current_umask() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.rfind("Umask:", 0) == 0) return static_cast<mode_t>(std::stoul(line.substr(6), nullptr, 8));
+  const std::string text = read_system_file("/proc/self/status");
+  for (std::string_view status = text; !status.empty();) {
+    std::string_view line = take_line(status);
+    if (take_word(line) == "Umask:") return static_cast<mode_t>(std::stoul(std::string(take_word(line)), nullptr, 8));
+  }
   const mode_t mask = ::umask(077);
   ::umask(mask);
   return mask;

@@ -6,9 +6,11 @@
 #include <sys/vfs.h>
 
 #include <array>
+#include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+#include <string_view>
+
+#include "base/system_file.h"
 
 namespace ecosort::io {
 
@@ -43,21 +45,29 @@ std::string type_by_number(const std::string& path) {
 FileSystem file_system_of(const std::string& path, std::uint64_t device_number) {
   FileSystem system;
   const std::string number = fmt::format("{}:{}", major(device_number), minor(device_number));
-  std::ifstream mounts("/proc/self/mountinfo");
-  for (std::string line; std::getline(mounts, line);) {
-    std::istringstream words(line);
-    std::string id, parent, device;
-    words >> id >> parent >> device;
+  const std::string text = read_system_file("/proc/self/mountinfo");
+  for (std::string_view mounts = text; !mounts.empty();) {
+    std::string_view line = take_line(mounts);
     const std::size_t separator = line.find(" - ");
-    if (device != number || separator == std::string::npos) continue;
-    std::istringstream rest(line.substr(separator + 3));
-    rest >> system.type >> system.source >> system.options;
+    std::string_view rest = line.substr(std::min(separator, line.size()));
+    (void)take_word(line);
+    (void)take_word(line);
+    if (take_word(line) != number || separator == std::string_view::npos) continue;
+    (void)take_word(rest);
+    system.type = take_word(rest);
+    system.source = take_word(rest);
+    system.options = take_word(rest);
   }
   if (system.type.empty()) system.type = type_by_number(path);
-  std::error_code error;
-  const std::filesystem::path link = std::filesystem::read_symlink("/sys/dev/block/" + number, error);
-  if (!error) system.device = link.filename().string();
+  system.device = device_name_of(device_number);
   return system;
+}
+
+std::string device_name_of(std::uint64_t device_number) {
+  std::error_code error;
+  const std::string name = fmt::format("/sys/dev/block/{}:{}", major(device_number), minor(device_number));
+  const std::filesystem::path link = std::filesystem::read_symlink(name, error);
+  return error ? "" : link.filename().string();
 }
 
 // Two places of the kernel show it: ext4's own attributes, and the list of journals in use.
@@ -65,8 +75,9 @@ std::optional<bool> has_journal(const FileSystem& system) {
   if (!system.type.starts_with("ext")) return std::nullopt;
   if (system.type == "ext2") return false;
   if (system.device.empty()) return std::nullopt;
-  std::ifstream task("/sys/fs/ext4/" + system.device + "/journal_task");
-  if (std::string word; task >> word) return word != "<none>";
+  const std::string task = read_system_file("/sys/fs/ext4/" + system.device + "/journal_task");
+  std::string_view rest = task;
+  if (const std::string_view word = take_word(rest); !word.empty()) return word != "<none>";
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/fs/jbd2", error))
     if (entry.path().filename().string().starts_with(system.device + "-")) return true;
@@ -76,10 +87,13 @@ std::optional<bool> has_journal(const FileSystem& system) {
 // "fc stats:", then "N commits" (ext4_fc_info_show).
 std::uint64_t fast_commits(const FileSystem& system) {
   if (system.type != "ext4" || system.device.empty()) return 0;
-  std::ifstream info("/proc/fs/ext4/" + system.device + "/fc_info");
-  std::string title;
+  const std::string info = read_system_file("/proc/fs/ext4/" + system.device + "/fc_info");
+  std::string_view rest = info;
+  (void)take_line(rest);
+  const std::string_view number = take_word(rest);
   std::uint64_t count = 0;
-  return std::getline(info, title) && info >> count ? count : 0;
+  (void)std::from_chars(number.data(), number.data() + number.size(), count);
+  return count;
 }
 
 bool frees_safely(const FileSystem& system) {

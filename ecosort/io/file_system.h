@@ -17,6 +17,9 @@ struct FileSystem {
 // `path` is a file or directory whose st_dev is `device_number`.
 [[nodiscard]] FileSystem file_system_of(const std::string& path, std::uint64_t device_number);
 
+// Its name in /sys, such as "sda1"; empty: it has none.
+[[nodiscard]] std::string device_name_of(std::uint64_t device_number);
+
 // Returns whether an ext2, ext3 or ext4 has a journal. Nothing: that is not known, or it is another file system.
 [[nodiscard]] std::optional<bool> has_journal(const FileSystem& system);
 

@@ -7,9 +7,11 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "base/errors.h"
+#include "io/open_error.h"
 
 namespace ecosort::engine {
 namespace {
@@ -33,10 +35,20 @@ auto uninterrupted(Call call) {
   }
 }
 
+// The directory of the name denied it, where there is no such file yet.
+[[noreturn]] void fail_to_open(const std::string& name, int error) {
+  std::string denier = io::denied_on_the_way(name, error);
+  const std::string parent = std::filesystem::path(name).parent_path().string();
+  const bool is_new = ::access(name.c_str(), F_OK) != 0 && errno == ENOENT;
+  if (denier.empty() && is_new && (error == EACCES || error == EROFS))
+    denier = fmt::format(" (in the directory '{}')", parent.empty() ? "." : parent);
+  throw IoError(fmt::format("{}: {}{}", name, std::strerror(error), denier), error);
+}
+
 int open_named(const std::string& name, const char* standard_name, int standard_fd, int flags) {
   const int fd = name == standard_name ? ::fcntl(standard_fd, F_DUPFD_CLOEXEC, 0)
                                        : uninterrupted([&] { return ::open(name.c_str(), flags | O_CLOEXEC | O_NOCTTY, 0666); });
-  if (fd < 0) fail(name, errno);
+  if (fd < 0) fail_to_open(name, errno);
   return fd;
 }
 

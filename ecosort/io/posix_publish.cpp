@@ -138,9 +138,9 @@ void give_name(const File& file, const PublishPlace& place, const BeforeStep& be
   }
 }
 
-// After give_name() of what had no name: without a journal e2fsck takes what was unnamed for removed.
-[[nodiscard]] bool wants_another_sync(const File& file) {
-  return std::dynamic_pointer_cast<TemporaryName>(file.facts().attachment) == nullptr;
+// After give_name() of what had no name.
+[[nodiscard]] bool needs_another_sync(const File& file, const FileSystem& system) {
+  return std::dynamic_pointer_cast<TemporaryName>(file.facts().attachment) == nullptr && needs_sync_with_name(system);
 }
 
 [[nodiscard]] bool take_name_away(const PublishPlace& place) {
@@ -149,13 +149,14 @@ void give_name(const File& file, const PublishPlace& place, const BeforeStep& be
 
 }  // namespace
 
-// fsync before the name appears: the attributes must be as durable as the data that was synced before them. A failed sync of
+// One sync before the name appears, of data and attributes alike, and one of the directory behind it. A failed sync of
 // the directory is undone where that loses nothing; where a file was replaced its old contents are gone, and the new ones,
 // complete and durable, stay.
 std::string PosixStorage::publish(File& file, const std::string& final_path, const BeforeStep& before_step) {
   const OutputPlace output = resolve_output(final_path);
   const Descriptor directory = open_to_publish(output.directory);
   const PublishPlace place{output, directory.get()};
+  const FileSystem system = system_for_names(directory.get(), output.directory);
 
   call(before_step, PublishStep::attributes);
   std::string notice = take_attributes(file, output);
@@ -163,14 +164,14 @@ std::string PosixStorage::publish(File& file, const std::string& final_path, con
   give_name(file, place, before_step);
   try {
     call(before_step, PublishStep::sync_directory);
-    sync_names(place.directory, output.directory);
-    if (wants_another_sync(file)) sync(file);
+    sync_names(place.directory, output.directory, system);
+    if (needs_another_sync(file, system)) sync(file);
   } catch (const IoError& error) {
     if (take_name_away(place)) throw;
     throw IoError(fmt::format("{}; '{}' is complete, but may not survive a power cut", error.what(), output.path),
                   error.error_number());
   }
-  const std::string doubt = doubt_about_names(output.directory);
+  const std::string doubt = doubt_about_names(output.directory, system);
   return notice.empty() || doubt.empty() ? notice + doubt : notice + "; " + doubt;
 }
 
@@ -179,6 +180,7 @@ std::string PosixStorage::publish_all(const std::vector<Named>& files) {
   std::vector<PublishPlace> places;
   if (files.empty()) return "";
   const Descriptor directory = open_to_publish(resolve_output(files.front().final_path).directory);
+  const FileSystem system = system_for_names(directory.get(), files.front().final_path);
   std::string notice;
   for (const Named& file : files) {
     places.push_back({resolve_output(file.final_path), directory.get()});
@@ -191,14 +193,14 @@ std::string PosixStorage::publish_all(const std::vector<Named>& files) {
   std::size_t named = 0;
   try {
     for (; named < files.size(); ++named) give_name(*files[named].file, places[named], {});
-    sync_names(directory.get(), places.front().output.directory);
+    sync_names(directory.get(), places.front().output.directory, system);
     for (const Named& file : files)
-      if (wants_another_sync(*file.file)) sync(*file.file);
+      if (needs_another_sync(*file.file, system)) sync(*file.file);
   } catch (const Error&) {
     while (named > 0) (void)take_name_away(places[--named]);
     throw;
   }
-  return notice.empty() ? doubt_about_names(places.front().output.directory) : notice;
+  return notice.empty() ? doubt_about_names(places.front().output.directory, system) : notice;
 }
 
 }  // namespace ecosort::io

@@ -60,7 +60,7 @@ class Storage {
   virtual void set_size(File& file, std::uint64_t size_bytes) = 0;  // ftruncate
   virtual void sync(File& file) = 0;                                // fsync
 
-  // Gives an unnamed, synced output its final name, replacing what is there (linkat to a fresh name, rename, fsync of the
+  // Gives an unnamed output its final name, replacing what is there (fsync, linkat to a fresh name, rename, fsync of the
   // directory); a replaced file's owner, mode, ACL and extended attributes are kept; a symbolic link stays and its target is
   // replaced. Returns a notice if something could not be kept, or if the file may not outlive a power cut, else an empty text. On
   // failure the final name is as before, with one exception that the message names: the last step, the directory's sync, failed
@@ -83,7 +83,7 @@ class Storage {
   // Bytes an unprivileged writer may still allocate in the file system of `directory`.
   [[nodiscard]] virtual std::uint64_t free_bytes(const std::string& directory) = 0;
 
-  // Returns the same, but waits for what the file system frees in the background where it is less than `wanted_bytes`.
+  // Returns the free bytes, but waits for what the file system frees in the background where it is less than `wanted_bytes`.
   [[nodiscard]] virtual std::uint64_t settled_free_bytes(const std::string& directory, std::uint64_t wanted_bytes) {
     (void)wanted_bytes;
     return free_bytes(directory);

@@ -20,7 +20,7 @@ using records::gensort_record_bytes;
 
 constexpr std::uint64_t looked_at_once = 4;  // records, at each place
 
-// Of `bytes`, the first of which begins a record.
+// The first one of `bytes` begins a record.
 bool all_look_generated(std::span<const std::byte> bytes) {
   for (; bytes.size() >= gensort_record_bytes; bytes = bytes.subspan(gensort_record_bytes))
     if (!records::looks_generated(bytes.data())) return false;
@@ -46,7 +46,7 @@ std::span<const std::byte> stretch(const io::File& file, std::uint64_t offset, s
   ssize_t got = -1;
   do got = ::pread(file.fd(), buffer.data(), to - from, static_cast<off_t>(from));
   while (got < 0 && errno == EINTR);
-  if (got < 0) return {};  // the sort will read it, and tell
+  if (got < 0) return {};  // the sort will read it, and report it
   const std::span<const std::byte> read(buffer.data(),
                                         std::min<std::uint64_t>(static_cast<std::uint64_t>(got), offset + size - from));
   return read.subspan(std::min<std::uint64_t>(offset - from, read.size()));

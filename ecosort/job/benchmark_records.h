@@ -1,5 +1,5 @@
-// Whether inputs look like what `ecosort gen` makes. Asked where nothing says what else the records are: text whose size happens
-// to be a multiple of 100 would be torn line by line.
+// Finds out whether inputs look like what `ecosort gen` makes. Asked where nothing says what else the records are: text whose
+// size happens to be a multiple of 100 would be torn line by line.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct UnlikelyRecords : UsageError {
 // to hold no records, such as an archive. A file without a whole record passes, and what cannot be read.
 void require_benchmark_records(const io::File& file);
 
-// The same for the first bytes of a stream of this name, when they are there.
+// Looks at the first bytes of a stream of this name, when they are there.
 [[nodiscard]] std::function<void(std::span<const std::byte>)> look_at_stream(std::string name);
 
 }  // namespace ecosort::job

@@ -105,22 +105,22 @@ void check_alike(const KeptRun& a, const KeptRun& b) {
                   place + 1, known.name));
 }
 
-// The runs of one job, in their order: each of its places once.
-void check_places(const std::vector<KeptRun>& runs, std::size_t begin, std::size_t end) {
+// The runs of one job, in their order: each of its places once, unless `may_miss` some.
+void check_places(const std::vector<KeptRun>& runs, std::size_t begin, std::size_t end, bool may_miss) {
   std::uint64_t place = 0;
   for (std::size_t i = begin; i < end; ++i) {
     const run::Description& description = runs[i].description();
     if (description.position < place)
       throw UsageError(fmt::format("'{}' and '{}' hold the same records: name only one of them", runs[i - 1].name, runs[i].name));
-    if (description.position > place) missing(runs[i], place);
-    place += description.span;
+    if (description.position > place && !may_miss) missing(runs[i], place);
+    place = description.position + description.span;
   }
   const run::Description& last = runs[end - 1].description();
-  if (last.of > place) missing(runs[end - 1], place);
+  if (last.of > place && !may_miss) missing(runs[end - 1], place);
 }
 
 // By their jobs, as these were named.
-void put_in_order(std::vector<KeptRun>& runs) {
+void put_in_order(std::vector<KeptRun>& runs, const UnfinishedJobs& unfinished) {
   std::vector<std::uint64_t> jobs;
   for (const KeptRun& run : runs)
     if (std::ranges::find(jobs, run.description().job) == jobs.end()) jobs.push_back(run.description().job);
@@ -135,7 +135,7 @@ void put_in_order(std::vector<KeptRun>& runs) {
   runs = std::move(ordered);
   for (std::size_t begin = 0, end = 0; begin < runs.size(); begin = end) {
     while (end < runs.size() && runs[end].description().job == runs[begin].description().job) ++end;
-    check_places(runs, begin, end);
+    check_places(runs, begin, end, std::ranges::find(unfinished, runs[begin].description().job) != unfinished.end());
   }
 }
 
@@ -155,7 +155,7 @@ void check_headers(const KeptRunSet& set) {
 
 }  // namespace
 
-KeptRunSet open_kept_runs(const std::vector<std::string>& names, io::Storage& storage) {
+KeptRunSet open_kept_runs(const std::vector<std::string>& names, const UnfinishedJobs& unfinished, io::Storage& storage) {
   KeptRunSet set;
   const KeptRun* first = nullptr;
   set.runs.reserve(names.size());
@@ -167,7 +167,7 @@ KeptRunSet open_kept_runs(const std::vector<std::string>& names, io::Storage& st
     kind.push_back(std::move(run));
     if (first == nullptr) first = &kind.back();
   }
-  if (!set.runs.empty()) put_in_order(set.runs);
+  if (!set.runs.empty()) put_in_order(set.runs, unfinished);
   check_headers(set);
   return set;
 }

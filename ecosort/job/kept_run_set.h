@@ -22,10 +22,14 @@ struct KeptRunSet {
   std::vector<KeptRun> headers;  // of what stays on top: no more than one for each job
 };
 
-// UsageError and DamagedRun as prepare_runs() has them.
-[[nodiscard]] KeptRunSet open_kept_runs(const std::vector<std::string>& names, io::Storage& storage);
+// Runs of these jobs, by their numbers, may be missing: what these would hold is in their inputs.
+using UnfinishedJobs = std::vector<std::uint64_t>;
 
-// What a header run holds, which has at most `most_bytes`. DamagedRun.
+// UsageError and DamagedRun as prepare_runs() has them.
+[[nodiscard]] KeptRunSet open_kept_runs(const std::vector<std::string>& names, const UnfinishedJobs& unfinished,
+                                        io::Storage& storage);
+
+// Reads what a header run holds, which has at most `most_bytes`. DamagedRun.
 [[nodiscard]] std::string read_header(const KeptRun& run, std::uint64_t most_bytes);
 
 }  // namespace ecosort::job

@@ -1,4 +1,4 @@
-// What a sort of lines takes: bounds, because lengths of lines show only when they are read.
+// Computes what a sort of lines takes: bounds, because lengths of lines show only when they are read.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace ecosort::job {
 
 struct LinesBounds {
   std::uint64_t memory_bytes = 0, longest_line_bytes = 0;
-  // Of what may have runs; no runs are certain where `most_runs` is 0.
+  // Counts of what may have runs; no runs are certain where `most_runs` is 0.
   std::uint64_t fewest_runs = 0, most_runs = 0;
   std::uint64_t usual_runs = 0;                 // with lines of 100 bytes
   std::uint64_t runs_at_a_time = 0;             // that are merged, where no line is longer than a page

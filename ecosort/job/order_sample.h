@@ -1,4 +1,4 @@
-// Whether inputs look as if they were in order already: by a few records of each.
+// Finds out by a few records of each whether inputs look as if they were in order already.
 #pragma once
 
 #include <vector>

@@ -46,7 +46,7 @@ void check_not_sticky(const io::OutputPlace& place, const struct stat& info) {
   throw UsageError(fmt::format("output '{}' cannot be replaced: it belongs to another user in a sticky directory", place.path));
 }
 
-// Whether this is the file of one of them.
+// Returns whether this is the file of one of them.
 bool is_input(std::uint64_t device, std::uint64_t inode, const std::vector<engine::Input>& inputs) {
   return std::ranges::any_of(inputs, [&](const engine::Input& input) {
     return !input.file->facts().is_stream && input.opened.device == device && input.opened.inode == inode;
@@ -79,7 +79,7 @@ void check_output(const std::string& output, const std::vector<engine::Input>& i
   const io::OutputPlace place = io::resolve_output(output);
   check_writable_directory("output directory", place.directory);
   if (::access(place.directory.c_str(), R_OK) != 0)
-    throw UsageError(fmt::format("output directory '{}' cannot be opened, which making a new name durable takes: {}",
+    throw UsageError(fmt::format("output directory '{}' cannot be opened, which is needed to make the new name durable: {}",
                                  place.directory, std::strerror(errno)));
   if (!place.exists || ::lstat(place.path.c_str(), &info) != 0) return;
   if (is_input(info.st_dev, info.st_ino, inputs))

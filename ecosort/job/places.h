@@ -1,4 +1,4 @@
-// Where a sort reads and writes: checked before hours of work (promise P9). Nothing here creates anything.
+// Checks where a sort reads and writes, before hours of work (promise P9). Nothing here creates anything.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct RunsInMemory : UsageError {
   using UsageError::UsageError;
 };
 
-// RunsInMemory: a tmpfs that no one named would take the memory that the sort was told not to use.
+// RunsInMemory: a tmpfs that no one named would take the memory that the sort may not use.
 void check_not_tmpfs(const std::string& directory);
 
 // `what` and `directory` for the message.

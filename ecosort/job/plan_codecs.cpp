@@ -83,7 +83,7 @@ void plan_output(const CodecTerms& terms, const codec::OutputCodec& output, line
 
 void check_assumed_ratio(std::uint64_t ratio, bool are_compressed) {
   if (ratio > 0 && !are_compressed)
-    throw UsageError("a ratio can be assumed of runs that are compressed; compress them with auto, lz4 or zstd");
+    throw UsageError("a ratio can be assumed of runs that are compressed; compress them with auto, prefix, lz4 or zstd");
 }
 
 std::optional<planner::PowerModel> power_of(const Compression& terms) {
@@ -92,7 +92,7 @@ std::optional<planner::PowerModel> power_of(const Compression& terms) {
 }
 
 planner::PackingPlan plan_run_packing(const CodecTerms& terms, const codec::RunCompression& wanted, std::uint64_t known_bytes) {
-  // Of runs and of what they are merged into, in blocks of at least the size that a smaller memory has.
+  // Plans the packing of runs and of what they are merged into, in blocks of at least the size that a smaller memory has.
   constexpr std::uint64_t least_block = std::uint64_t{8} << 10U;
   return plan_packing_of_blocks(terms, wanted, most_block_bytes(terms), 2 * div_up(known_bytes, least_block));
 }
@@ -102,7 +102,7 @@ planner::PackingPlan plan_packing_of_blocks(const CodecTerms& terms, const codec
   const planner::PackingTerms packing{
       .memory_bytes = terms.memory_bytes, .threads = terms.threads, .block_bytes = block_bytes, .blocks = blocks};
   if (auto plan = planner::plan_packing(packing, wanted)) return *plan;
-  const std::uint64_t each = planner::block_coder_bytes(wanted.terms, packing.block_bytes, false);
+  const std::uint64_t each = planner::block_coder_bytes(wanted.terms, packing.block_bytes);
   throw NotEnoughMemory(fmt::format("to compress runs with {} takes {} of memory, and {} are too little for that and the sort",
                                     codec::text_of(wanted.terms), format_bytes(each), format_bytes(terms.memory_bytes)),
                         terms.memory_bytes, planner::least_memory_for_packing(packing, wanted));
@@ -114,7 +114,7 @@ planner::PackingPlan plan_unpacking(const CodecTerms& terms, std::span<const run
   std::uint64_t places = 0;
   planner::PackingTerms packing{.memory_bytes = terms.memory_bytes, .threads = terms.threads, .block_bytes = most_block_bytes};
   for (const run::Description* const run : runs) {
-    if (run->codec > codec.codec) codec = {run->codec, run->codec == codec::BlockCodec::zstd ? 1 : 0};
+    if (codec::takes_more(run->codec, codec.codec)) codec = {run->codec, run->codec == codec::BlockCodec::zstd ? 1 : 0};
     places += run->ends.size() * planner::place_bytes;
     packing.of_records = run->record_size > 0;
   }
@@ -122,7 +122,7 @@ planner::PackingPlan plan_unpacking(const CodecTerms& terms, std::span<const run
   auto plan = planner::plan_packing(packing, {.is_auto = false, .terms = codec});
   if (plan) plan->index_bytes = round_up(places, page_bytes);
   if (plan && plan->bytes() <= terms.memory_bytes / 2) return *plan;
-  const std::uint64_t each = planner::block_coder_bytes(codec, most_block_bytes, packing.of_records);
+  const std::uint64_t each = planner::block_coder_bytes(codec, most_block_bytes);
   throw NotEnoughMemory(fmt::format("to decompress these runs takes {} of memory, and {} are too little for that and the merge",
                                     format_bytes(each + places), format_bytes(terms.memory_bytes)),
                         terms.memory_bytes,

@@ -1,4 +1,4 @@
-// How much of the memory decompression and compression get.
+// Plans how much of the memory decompression and compression get.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct CodecTerms {
   bool merge;  // all inputs are read at a time
 };
 
-// What the inputs take as far as their beginnings tell, and as many encoders as there are threads, or as fit in a quarter of the
-// memory. NotEnoughMemory where either is more than half of it.
+// Plans what the inputs take as far as their beginnings show, and as many encoders as there are threads, or as fit in a quarter
+// of the memory. NotEnoughMemory where either is more than half of it.
 [[nodiscard]] lines::Codecs plan_codecs(const CodecTerms& terms, const std::vector<lines::LineInput>& inputs,
                                         const std::optional<codec::OutputCodec>& output);
 
@@ -34,11 +34,11 @@ void check_assumed_ratio(std::uint64_t ratio, bool are_compressed);
 // gain nothing. `known_bytes`: of the inputs; 0: unknown. NotEnoughMemory where not even one coder fits a quarter of the memory.
 [[nodiscard]] planner::PackingPlan plan_run_packing(const CodecTerms& terms, const codec::RunCompression& wanted,
                                                     std::uint64_t known_bytes);
-// The same of runs whose blocks have a size, at most `blocks` of them at a time (0: unknown).
+// Plans the packing of runs whose blocks have a size, at most `blocks` of them at a time (0: unknown).
 [[nodiscard]] planner::PackingPlan plan_packing_of_blocks(const CodecTerms& terms, const codec::RunCompression& wanted,
                                                           std::size_t block_bytes, std::uint64_t blocks);
 
-// What decodes these runs of jobs, as far as they are packed, records of one size or rows; with the places of all of their
+// Plans what decodes these runs of jobs, as far as they are packed, records of one size or rows; with the places of all of their
 // blocks. None where none is. NotEnoughMemory.
 [[nodiscard]] planner::PackingPlan plan_unpacking(const CodecTerms& terms, std::span<const run::Description* const> runs,
                                                   std::size_t most_block_bytes);

@@ -8,7 +8,7 @@ namespace ecosort::job {
 
 [[nodiscard]] Json plan_json(const planner::Plan& plan);
 
-// How runs are compressed; null: not at all.
+// Says how runs are compressed; null: not at all.
 [[nodiscard]] Json compression_json(const planner::PackingPlan& packing);
 
 // The key fields as they were understood.

@@ -85,7 +85,7 @@ void take_sample(const planner::Plan& plan, const std::vector<engine::Input>& in
   }
 }
 
-// As a sort of this plan will find it, if its runs are not compressed.
+// Returns the pace that a sort of this plan will find, if its runs are not compressed.
 run::Pace pace_of(const planner::Plan& plan, const planner::Prediction& plain) {
   const planner::PhasePrediction& formation = plain.phases.front();
   double drive_s = 0, processor_s = 0;
@@ -105,7 +105,7 @@ planner::Forecast predict(const planner::Plan& plan, const std::vector<engine::I
   if (plan.packing.coders == 0 || !plain.prediction) return plain;
   if (inputs.empty())
     return {.prediction = {},
-            .absent = "runs are compressed, and there is no input to take a sample of that shows what that saves"};
+            .absent = "runs are compressed, and without an input there is no sample that shows what that saves"};
   try {
     const Stretches stretches = stretches_of(plan);
     run::PackingSample sample(plan, stretches.records);

@@ -1,5 +1,5 @@
-// What a planned sort of records will take on the machine of a profile, also where its runs are compressed: then by a sample of
-// its input.
+// Predicts what a planned sort of records will take on the machine of a profile, also where its runs are compressed: then by a
+// sample of its input.
 #pragma once
 
 #include <vector>

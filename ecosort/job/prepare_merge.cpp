@@ -97,7 +97,7 @@ std::vector<std::uint64_t> sizes_of(const std::vector<engine::Input>& inputs, st
   return sizes;
 }
 
-// What the output and the files between passes take, drive by drive.
+// Returns what the output and the files between passes take, drive by drive.
 std::vector<SpaceNeed> needs_of(const engine::MergeFilesJob& job, const planner::FilePasses& passes, std::uint64_t bytes,
                                 io::Storage& storage) {
   using For = NotEnoughSpace::For;
@@ -123,14 +123,16 @@ std::vector<SpaceNeed> needs_of(const engine::MergeFilesJob& job, const planner:
 PreparedMerge prepare_merge(const Request& request, io::PosixStorage& storage) {
   std::vector<engine::Input> inputs = open_records(request, storage, true);
   store_streams(request, inputs, storage);
-  return prepare_merge(request, std::move(inputs), storage);
+  return prepare_merge(request, std::move(inputs), {}, storage);
 }
 
-PreparedMerge prepare_merge(const Request& request, std::vector<engine::Input> inputs, io::PosixStorage& storage) {
+PreparedMerge prepare_merge(const Request& request, std::vector<engine::Input> inputs, std::vector<engine::Input> rest,
+                            io::PosixStorage& storage) {
   PreparedMerge prepared;
   engine::MergeFilesJob& job = prepared.job;
   const planner::Machine machine = planner::read_machine();
   job.inputs = std::move(inputs);
+  job.rest = std::move(rest);
   check_output(request.place.output, job.inputs, storage);
   const planner::Wanted wanted = wanted_of(request, job.inputs, machine);
   job.format = wanted.format;
@@ -161,7 +163,9 @@ PreparedMerge prepare_merge(const Request& request, std::vector<engine::Input> i
   const planner::FilePasses passes = planner::passes_of(sizes, {job.plan.fan_in, job.plan.most_between}, temp_bytes_of);
   if (passes.peak_temp_bytes > 0 || !request.means.temp_directories.empty())  // else nothing is stored between
     job.directory = run_directories(request.means.temp_directories, request.place.output).front();
-  check_space(needs_of(job, passes, wanted.input_records * wanted.format.record_size, storage));
+  std::uint64_t records = wanted.input_records;
+  for (const engine::Input& input : job.rest) records += input.records;
+  check_space(needs_of(job, passes, records * wanted.format.record_size, storage));
   return prepared;
 }
 

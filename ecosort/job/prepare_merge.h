@@ -17,7 +17,8 @@ struct PreparedMerge {
 // The inputs of `request` are sorted by its keys. UsageError and its kinds for what cannot be.
 [[nodiscard]] PreparedMerge prepare_merge(const Request& request, io::PosixStorage& storage);
 
-// The same of files that are open, or runs of jobs.
-[[nodiscard]] PreparedMerge prepare_merge(const Request& request, std::vector<engine::Input> inputs, io::PosixStorage& storage);
+// Prepares files that are open, or runs of jobs. `rest` goes out behind them as it is.
+[[nodiscard]] PreparedMerge prepare_merge(const Request& request, std::vector<engine::Input> inputs,
+                                          std::vector<engine::Input> rest, io::PosixStorage& storage);
 
 }  // namespace ecosort::job

@@ -75,7 +75,7 @@ void check_part_count(const SplitterFile& splitters, const std::string& path) {
   const std::uint64_t parts = splitters.rows.size() + 1;
   if (parts > engine::most_parts)
     throw UsageError(fmt::format("'{}' makes {} parts; {} are possible", path, parts, engine::most_parts));
-  demand_open_files(fmt::format("{} parts", parts), parts);
+  demand_open_files(fmt::format("{} parts", parts), parts, "or choose fewer parts with ecosort sample --merge");
 }
 
 }  // namespace

@@ -26,16 +26,16 @@ struct PartitionSpec {
   bool overwrites = false;
 };
 
-// Where the range ends in a file of so many bytes. UsageError for one that leaves it, or begins behind its end.
+// Returns where the range ends in a file of so many bytes. UsageError for one that leaves it, or begins behind its end.
 [[nodiscard]] std::uint64_t end_of_range(const ByteRange& range, std::uint64_t bytes, const std::string& name);
-// Of records: whole ones. UsageError.
+// Chooses whole records. UsageError.
 void choose_range(engine::Input& input, const ByteRange& range, std::uint64_t record_size);
 
 // Rows of records compare by the keys of the format. UsageError for a row of another size, with the file it is from.
 [[nodiscard]] CompareRows compare_records(const records::RecordFormat& format);
 void check_record_rows(const SplitterFile& file, std::uint64_t record_size, const std::string& path);
 
-// What a partition of any format checks and makes of its words. UsageError.
+// Checks what a partition of any format was asked for, and makes its terms. UsageError.
 [[nodiscard]] engine::PartitionTerms terms_of(const PartitionSpec& spec, SplitterFile splitters, const std::string& input);
 // With spec.overwrites: removes what an earlier partition left under names of slices and this one, whose slices are there, did
 // not replace.

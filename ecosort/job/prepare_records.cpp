@@ -9,6 +9,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "engine/open_output.h"
 #include "io/direct_io.h"
 #include "io/temporary_name.h"
 #include "job/benchmark_records.h"
@@ -34,7 +35,8 @@ void check_really_empty(const io::File& file) {
     throw UsageError(fmt::format("'{}' has contents but no size; pipe them into standard input instead", file.path()));
 }
 
-// What an interrupted run left in the output's directory (only where files cannot be unnamed), and how this one will write.
+// Looks at what an interrupted run left in the output's directory (only where files cannot be unnamed), and how this one will
+// write.
 void look_at_output_directory(PreparedRecords& resolved, io::PosixStorage& storage) {
   if (resolved.job.output == "-") return;
   const std::string directory = io::resolve_output(resolved.job.output).directory;
@@ -66,8 +68,11 @@ planner::Plan make_plan(planner::Wanted wanted, Leeway leeway, PreparedRecords& 
 }
 
 // Requests to the output are whole units of this. Nothing but an unnamed file is created, and it is gone at once.
-std::uint64_t output_unit(const PreparedRecords& resolved, io::Storage& storage) {
+std::uint64_t output_unit(const PreparedRecords& resolved, bool reread, io::Storage& storage) {
   if (resolved.job.output == "-" || !resolved.output_has_no_temporary_name) return 1;
+  const planner::Wanted& wanted = resolved.job.plan.wanted;
+  const std::uint64_t bytes = wanted.size_unknown ? UINT64_MAX : wanted.input_records * wanted.format.record_size;
+  if (engine::caching_of_output(bytes, reread) == io::Caching::buffered) return 1;
   const std::string directory = io::resolve_output(resolved.job.output).directory;
   return storage.create_unnamed(directory, io::Role::output, io::Caching::direct_if_possible)->write_unit();
 }
@@ -123,6 +128,8 @@ namespace {
 
 void set_compression(const Compression& terms, planner::Wanted& wanted) {
   wanted.compression = codec::run_compression_of_word(terms.runs.empty() ? "none" : terms.runs);
+  if (wanted.compression.terms.codec == codec::BlockCodec::prefix)
+    throw UsageError("prefix truncation is for runs of rows; compress runs of records with auto, lz4 or zstd");
   wanted.assumed_ratio = terms.assumed_ratio;
   wanted.power = power_of(terms);
   check_assumed_ratio(wanted.assumed_ratio, !wanted.compression.is_none());
@@ -152,8 +159,8 @@ planner::Wanted wanted_of(const Request& request, const std::vector<engine::Inpu
   return wanted;
 }
 
-// Better said now than killed in an hour. Whoever exceeds a control group is killed without a word, so that there the overhead
-// counts; an eighth is in use already.
+// Better said now than killed in an hour. A process that exceeds a control group is killed without a word, so that there the
+// overhead counts; an eighth is in use already.
 void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const planner::Machine& machine) {
   const std::uint64_t overhead = machine.limited_by.starts_with("cgroup") ? planner::fixed_overhead_bytes / 8 * 7 : 0;
   const std::uint64_t need = need_bytes + overhead;
@@ -185,7 +192,13 @@ void check_kept_free(const PreparedRecords& prepared, std::uint64_t kept_bytes) 
 void check_space(const Request& request, const PreparedRecords& prepared) {
   const std::vector<engine::Input>& inputs = prepared.job.inputs;
   const bool is_alone = inputs.size() == 1 && !request.unique;
-  check_space(prepared.space, is_alone ? if_fit_in_place(*inputs.front().file, inputs.front().opened.device) : "");
+  try {
+    check_space(prepared.space,
+                [&] { return is_alone ? if_fit_in_place(*inputs.front().file, inputs.front().opened.device) : std::string(); });
+  } catch (NoRoom& error) {
+    error.format = prepared.job.plan.wanted.format;
+    throw;
+  }
   check_kept_free(prepared, request.means.keep_free_bytes);
 }
 
@@ -210,7 +223,7 @@ PreparedRecords prepare_records(const Request& request, io::PosixStorage& storag
   if (!leeway.space_is_only_told) check_space(request, prepared);
   job.output = request.place.output == "-" ? "-" : io::resolve_output(request.place.output).path;
   look_at_output_directory(prepared, storage);
-  planner::account_edges(job.plan, extents_of(job.inputs), output_unit(prepared, storage));
+  planner::account_edges(job.plan, extents_of(job.inputs), output_unit(prepared, request.verification.reread, storage));
   job.unique = request.unique;
   job.reread = request.verification.reread;
   return prepared;
@@ -240,7 +253,8 @@ PreparedRecords prepare_assumed(const Request& request, std::uint64_t assumed_re
   job.plan = make_plan(wanted, leeway, prepared);
   for (const std::string& directory : job.directories) job.runs_give_back &= io::reuses_released_space(directory);
   prepared.space = space_needs(job.plan, job.directories, job.runs_give_back, job.output, storage);
-  planner::account_edges(job.plan, {{0, assumed_records, wanted.input_alignment}}, output_unit(prepared, storage));
+  planner::account_edges(job.plan, {{0, assumed_records, wanted.input_alignment}},
+                         output_unit(prepared, request.verification.reread, storage));
   return prepared;
 }
 

@@ -13,7 +13,7 @@
 
 namespace ecosort::job {
 
-// How far the request is meant.
+// Says how far the request is meant.
 struct Leeway {
   bool runs_are_a_hint = false;     // where means.run_records do not fit, the planner chooses, and a notice says so
   bool space_is_only_told = false;  // in PreparedRecords::space; whether it suffices is left to check_space()
@@ -34,10 +34,10 @@ struct PreparedRecords {
 
 // UsageError and its kinds for what cannot be.
 [[nodiscard]] PreparedRecords prepare_records(const Request& request, io::PosixStorage& storage, Leeway leeway = {});
-// Throws NoRoom where a drive has less free space than is needed. prepare_records() does this unless the space is only told.
+// Throws NoRoom where a drive has less free space than is needed. prepare_records() does this unless the space is only reported.
 void check_space(const Request& request, const PreparedRecords& prepared);
 
-// For `assumed_records` that are not there: what the machine would have for them is told and not judged.
+// For `assumed_records` that are not there: what the machine would have for them is reported and not judged.
 [[nodiscard]] PreparedRecords prepare_assumed(const Request& request, std::uint64_t assumed_records, io::PosixStorage& storage,
                                               Leeway leeway = {});
 
@@ -46,7 +46,7 @@ void check_space(const Request& request, const PreparedRecords& prepared);
                                                       bool mixes_streams = false);
 [[nodiscard]] planner::Wanted wanted_of(const Request& request, const std::vector<engine::Input>& inputs,
                                         const planner::Machine& machine);
-// That so much memory is there, before somebody is killed for it in an hour.
+// Checks that so much memory is there, before somebody is killed for it in an hour.
 void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const planner::Machine& machine);
 
 }  // namespace ecosort::job

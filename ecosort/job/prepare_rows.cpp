@@ -22,6 +22,7 @@
 #include "formats/lines/key_words.h"
 #include "formats/lines/line_order.h"
 #include "formats/lines/quoted.h"
+#include "io/open_error.h"
 #include "io/plain_file.h"
 #include "job/plan_codecs.h"
 #include "job/space.h"
@@ -30,7 +31,8 @@
 namespace ecosort::job {
 
 void cannot(const char* what, const std::string& name, int error) {
-  throw UsageError(fmt::format("{}: {}: {}", what, lines::quoted_name(name), std::strerror(error)));
+  throw UsageError(fmt::format("{}: {}: {}{}", what, lines::quoted_name(name), std::strerror(error),
+                               io::denied_on_the_way(name, error)));
 }
 
 namespace {
@@ -57,7 +59,7 @@ std::vector<lines::LineInput> open_inputs(const Request& request, io::Storage& s
   return inputs;
 }
 
-// Whether the inputs are worth a thread of computing besides the coordinator.
+// Returns whether the inputs are too small for a thread of computing besides the coordinator.
 bool are_small(const std::vector<lines::LineInput>& inputs) {
   std::uint64_t bytes = 0;
   for (const lines::LineInput& input : inputs) {
@@ -76,7 +78,7 @@ void check_directory_of(const std::string& output) {
                                lines::quoted_word(directory)));
 }
 
-// Where the output goes. What is no regular file, such as /dev/null or a FIFO, becomes standard output.
+// Returns where the output goes. Any output that is no regular file, such as /dev/null or a FIFO, becomes standard output.
 std::string resolve_output(const std::string& output, SpecialOutput special) {
   if (output.empty() || output == "-") return "-";
   struct stat info{};
@@ -112,7 +114,7 @@ void check_directories(const std::vector<std::string>& directories) {
 
 constexpr std::size_t most_merged = 100'000;  // at a time, where nothing else is said
 
-// As many as sort runs at a time. Each has two files open.
+// Returns as many as sort runs at a time. Each has two files open.
 std::size_t most_programs(std::uint64_t batch_size) {
   constexpr std::size_t usual = 16, files_each = 2;
   return std::clamp<std::uint64_t>(batch_size == 0 ? usual : batch_size, 2,
@@ -178,7 +180,8 @@ namespace {
 // merge gives back to the output where both are on one drive. What is known of the inputs before they are read is checked, so
 // that what cannot fit is refused at once.
 void check_lines_space(lines::LinesJob& job, io::Storage& storage) {
-  const std::uint64_t bytes = known_bytes(job.inputs);
+  std::uint64_t bytes = known_bytes(job.inputs);
+  for (const lines::RowsRest& rest : job.rest) bytes += rest.bytes();
   if (job.unique || bytes == 0) return;
   using For = NotEnoughSpace::For;
   std::vector<job::SpaceNeed> needs;
@@ -187,17 +190,19 @@ void check_lines_space(lines::LinesJob& job, io::Storage& storage) {
   std::vector<std::string> places;
   if (job.output != "-") {
     places.push_back(io::resolve_output(job.output).directory);
-    // What compression makes of the output shows when it is made.
+    // The compressed size of the output shows when it is made.
     if (!job.codecs.packing) needs.push_back({For::output, places, bytes, 0});
   }
-  // What a compress program makes of the runs shows when they are made.
+  // The size of the runs behind a compress program shows when they are made.
   if (has_runs && job.compress_program.empty() && !job.codecs.runs.reserves_nothing)
     needs.push_back({For::runs, job.directories, job.codecs.runs.space_of(bytes), 0});
   for (job::SpaceNeed& need : needs)
     for (const std::string& directory : need.directories) need.free_bytes += storage.settled_free_bytes(directory, need.bytes);
   const bool is_alone = job.inputs.size() == 1 && are_known(job.inputs) && !job.merge && job.header_bytes == 0 &&
                         job.format->kind() == rows::Kind::lines && !job.inputs.front().is_decoded();
-  job::check_space(needs, is_alone ? if_fit_in_place(*job.inputs.front().file, job.inputs.front().opened.device) : "");
+  job::check_space(needs, [&] {
+    return is_alone ? if_fit_in_place(*job.inputs.front().file, job.inputs.front().opened.device) : std::string();
+  });
   const bool shared = has_runs && !places.empty() && std::ranges::any_of(job.directories, [&](const std::string& directory) {
                         return job::drive_of(directory) == job::drive_of(places.front());
                       });
@@ -208,8 +213,8 @@ void check_lines_space(lines::LinesJob& job, io::Storage& storage) {
 
 namespace {
 
-// How temporary runs are compressed. --compress-program names programs whose work is done here, too: with less of it, and with no
-// process.
+// Plans how temporary runs are compressed. --compress-program names programs whose work is done here, too: with less of it, and
+// with no process.
 void plan_runs(const Request& request, const CodecTerms& terms, std::uint64_t known_bytes, lines::LinesJob& job) {
   const std::string& word = request.compression.runs;
   codec::RunCompression wanted = codec::run_compression_of_word(word.empty() ? "auto" : word);
@@ -220,11 +225,11 @@ void plan_runs(const Request& request, const CodecTerms& terms, std::uint64_t kn
     wanted = is_own ? codec::run_compression_of_word(request.compression.program) : codec::RunCompression{};
     if (!is_own) job.compress_program = request.compression.program;
   }
-  // Who asks for compressed runs may have little space, or a drive that is slow enough for them to move fewer bytes.
+  // A user who asks for compressed runs may have little space, or a drive that is slow enough for them to move fewer bytes.
   job.leaves_in_inputs = request.compression.program.empty() && (wanted.is_auto || wanted.is_none());
   check_assumed_ratio(ratio, !wanted.is_none() && !is_own);
-  // A merge says nothing of the pace of the drives before its first run; what fits a run buffer with its index makes no run; of
-  // runs that outlive a crash whoever makes these decides.
+  // A merge says nothing of the pace of the drives before its first run; what fits a run buffer with its index makes no run; the
+  // maker of runs that outlive a crash decides about these.
   const bool makes_no_runs = !job.merge && known_bytes > 0 && 2 * known_bytes <= job.plan.run_buffer_bytes;
   if (makes_no_runs || (job.merge && wanted.is_auto) || request.place.kind == PlaceKind::resumable) return;
   job.codecs.runs = plan_run_packing(terms, wanted, known_bytes);
@@ -254,7 +259,7 @@ void plan_memory(const Request& request, const Resources& means, lines::LinesJob
   if (job.codecs.runs.coders > 0) job.plan = plan_rest();
   if (!job.merge && bytes > job.plan.run_buffer_bytes) {
     job.plan = lines::plan_for_stored_runs(job.plan);
-    // What -u leaves of the lines is not known, nor how many runs a program takes.
+    // The share of lines that -u leaves is not known, nor how many runs a program takes.
     if (are_known(job.inputs) && !job.unique && request.compression.program.empty()) job.plan.spread_bytes = bytes;
   }
   job.plan.most_programs = most_programs(request.means.batch_size);
@@ -301,7 +306,7 @@ bool has_top(const Request& request) {
   return lines == nullptr || lines->header_lines > 0;
 }
 
-// Whatever it is compressed with.
+// Ignores what it is compressed with.
 bool is_named_tsv(std::string_view name) {
   if (codec::codec_of_file_name(name)) name.remove_suffix(name.size() - name.rfind('.'));
   return name.ends_with(".tsv") || name.ends_with(".TSV");
@@ -355,7 +360,7 @@ lines::LinesJob make_rows_job(const Request& request, io::Storage& storage, Spec
 PreparedLines prepare_rows(const Request& request, io::Storage& storage, SpecialOutput special) {
   PreparedLines prepared{make_rows_job(request, storage, special)};
   prepared.is_small = are_small(prepared.job.inputs);
-  if (prepared.is_small) prepared.job.plan = lines::plan_for_small_input(prepared.job.plan);
+  if (prepared.is_small) prepared.job.plan = lines::plan_for_small_input(prepared.job.plan, known_bytes(prepared.job.inputs));
   check_lines_space(prepared.job, storage);
   return prepared;
 }
@@ -385,11 +390,13 @@ void fit_run_blocks(lines::LinesJob& job) {
 }  // namespace
 
 PreparedLines prepare_kept_rows(const Request& request, std::unique_ptr<rows::RowFormat> format,
-                                std::vector<run::Description> descriptions, lines::RunContents kept, io::Storage& storage) {
+                                std::vector<run::Description> descriptions, lines::RunContents kept,
+                                std::vector<lines::RowsRest> rest, io::Storage& storage) {
   PreparedLines prepared{make_job(request, std::move(format), !kept.top.empty(), storage, SpecialOutput::redirected, 0)};
   lines::LinesJob& job = prepared.job;
   for (std::size_t i = 0; i < job.inputs.size(); ++i) job.inputs[i].run = std::move(descriptions[i]);
   job.kept = std::move(kept);
+  job.rest = std::move(rest);
   fit_run_blocks(job);
   check_lines_space(job, storage);
   return prepared;

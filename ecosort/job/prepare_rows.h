@@ -33,7 +33,7 @@ struct PreparedLines {
 // and `job.output` is "-" then; `refused` is a UsageError.
 enum class SpecialOutput : std::uint8_t { redirected, refused };
 
-// Of a request of CSV or JSON lines.
+// Returns the values of a request of CSV or JSON lines.
 [[nodiscard]] const Values& values_of(const Request& request);
 
 // UsageError for keys, dates and delimiters that cannot be, and for inputs that do not go together.
@@ -41,29 +41,30 @@ enum class SpecialOutput : std::uint8_t { redirected, refused };
 
 [[nodiscard]] PreparedLines prepare_rows(const Request& request, io::Storage& storage, SpecialOutput special);
 
-// A merge of the runs of jobs, which are request.inputs and described by `descriptions`; `format` knows the first row.
+// A merge of the runs of jobs, which are request.inputs and described by `descriptions`; `format` knows the first row. `rest`
+// goes out behind them.
 [[nodiscard]] PreparedLines prepare_kept_rows(const Request& request, std::unique_ptr<rows::RowFormat> format,
                                               std::vector<run::Description> descriptions, lines::RunContents kept,
-                                              io::Storage& storage);
+                                              std::vector<lines::RowsRest> rest, io::Storage& storage);
 
-// The same as prepare_rows() without looking at the space: for a plan. With `assumed_bytes`, of rows that are not there.
+// Makes what prepare_rows() makes without looking at the space: for a plan. With `assumed_bytes`, of rows that are not there.
 [[nodiscard]] lines::LinesJob make_rows_job(const Request& request, io::Storage& storage, SpecialOutput special,
                                             std::uint64_t assumed_bytes = 0);
 
 // Lines in the order of -R: what decides their order is chosen now, unless the request has it.
 void choose_salt(Request& request);
 
-// Adds the names that stand in a file, each ended by NUL; "": there is none. UsageError.
+// Adds the names that are in a file, each ended by NUL; "": there is none. UsageError.
 void add_named_inputs(const std::string& from, std::vector<std::string>& inputs);
 
-// UsageError for what is too little or more than there is, unless it is a wish: that becomes the nearest that can be.
+// UsageError for what is too little or more than there is, unless it is a suggestion: that becomes the nearest that can be.
 [[nodiscard]] std::uint64_t row_memory_of(const Means& means, const planner::Machine& machine = planner::read_machine());
 
 // The first row of the only input that is out of order; with request.unique, also one that is equal to the one before it.
 // UsageError, IoError.
 [[nodiscard]] std::optional<lines::Disorder> find_row_disorder(const Request& request, const lines::FirstLook& look = {});
 
-// Of all inputs that are open and no streams; whether all are.
+// Return the bytes of all inputs that are open and no streams; whether all are.
 [[nodiscard]] std::uint64_t known_bytes(const std::vector<lines::LineInput>& inputs);
 [[nodiscard]] bool are_known(const std::vector<lines::LineInput>& inputs);
 

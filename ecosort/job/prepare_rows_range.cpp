@@ -20,7 +20,7 @@ namespace {
 constexpr std::uint64_t most_header_bytes = std::uint64_t{16} << 20U;
 constexpr std::uint64_t row_share = 16;  // of the memory, that a row of a sample may have
 
-// What a file begins with that is none of its rows.
+// Keeps what a file begins with that is none of its rows.
 struct Top {
   std::string bytes;
   std::optional<std::string> header;
@@ -106,7 +106,7 @@ char end_before(const std::string& path, std::uint64_t begin) {
   return byte.empty() ? '\0' : byte.front();
 }
 
-// Of a file of samples or splitters, which is made of rows of files like this one.
+// Checks a file of samples or splitters, which is made of rows of files like this one.
 void check_rows(rows::RowFormat& format, const SplitterFile& file, const std::string& path) {
   if (file.header) {
     format.begin_input();
@@ -149,7 +149,7 @@ engine::PartitionRowsJob prepare_partition_of_rows(const PartitionSpec& spec, Ro
   input.end = range.end;
   const std::uint64_t bytes = range.end - range.begin, parts = job.terms.paths.size();
   job.plan = planner::plan_partition_rows({rows.memory_bytes, rows.threads, parts, bytes, job.top.size(), spec.is_sorted});
-  // Of sorted rows; how many runs there are their lengths say.
+  // The number of runs of sorted rows depends on their lengths.
   const std::uint64_t runs = spec.is_sorted ? 2 * bytes / job.plan.lines.run_buffer_bytes + 1 : 1;
   check_slice_space(spec, bytes + 1 + runs * parts * job.top.size(), runs * parts, storage);
   return job;
@@ -180,7 +180,7 @@ SplitterFile merge_samples_of_rows(rows::RowFormat& format, const std::vector<st
   for (const std::string& path : paths) {
     SplitterFile sample = read_sample(path);
     format.begin_input();
-    if (!sample.header && !sample.rows.empty() && format.wants_first_row())  // which tells how many columns there are
+    if (!sample.header && !sample.rows.empty() && format.wants_first_row())  // which shows how many columns there are
       (void)format.take_first_row(rows::shown_name(path), sample.rows.front().row);
     check_rows(format, sample, path);
     if (!all.header) all.header = sample.header;

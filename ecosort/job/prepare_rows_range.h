@@ -19,7 +19,7 @@ namespace ecosort::job {
 // By the format, which outlives it.
 [[nodiscard]] CompareRows compare_rows(const rows::RowFormat& format);
 
-// What the rows are, and with which means.
+// Says what the rows are, and with which means.
 struct RowTerms {
   std::unique_ptr<rows::RowFormat> format;
   std::string input;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "job/kept_run_set.h"
@@ -12,26 +14,28 @@
 namespace ecosort::job {
 namespace {
 
-PreparedMerge prepare_records(Request request, KeptRunSet set, io::PosixStorage& storage) {
+PreparedMerge prepare_records(Request request, KeptRunSet set, std::vector<engine::Input> rest, io::PosixStorage& storage) {
   const records::RecordFormat format = run::record_format_of(set.runs.front().description());
   request.rows = Records{.record_size = format.record_size, .keys = format.keys};
   std::vector<engine::Input> inputs;
   inputs.reserve(set.runs.size());
   for (KeptRun& run : set.runs) inputs.push_back(std::move(run.input));
-  return prepare_merge(request, std::move(inputs), storage);
+  return prepare_merge(request, std::move(inputs), std::move(rest), storage);
 }
 
 std::unique_ptr<rows::RowFormat> row_format(const KeptRunSet& set) {
   const KeptRun& any = set.runs.front();
-  std::unique_ptr<rows::RowFormat> format = run::row_format_of(any.description());
+  const std::uint64_t header_lines = set.headers.empty() ? 0 : set.headers.front().description().hash.count;
+  std::unique_ptr<rows::RowFormat> format = run::row_format_of(any.description(), header_lines);
   format->begin_input();
   if (any.description().first_row) (void)format->take_first_row(any.name, *any.description().first_row);
-  if (format->wants_first_row()) throw UsageError(fmt::format("the run '{}' does not say where its columns are", any.name));
+  if (format->keys_need_first_row() && format->wants_first_row())
+    throw UsageError(fmt::format("the run '{}' does not say where its columns are", any.name));
   format->go_on_in_input();
   return format;
 }
 
-// The output must not be a run: it replaces what stands there.
+// The output must not be a run: it replaces what is there.
 void check_output_is_no_run(const Request& request, const KeptRunSet& set, io::PosixStorage& storage) {
   std::vector<engine::Input> inputs;
   for (const std::vector<KeptRun>* runs : {&set.runs, &set.headers})
@@ -53,7 +57,8 @@ Request merge_of(const Request& request, const KeptRunSet& set) {
   return merge;
 }
 
-PreparedLines prepare_rows(const Request& request, const KeptRunSet& set, io::PosixStorage& storage) {
+PreparedLines prepare_rows(const Request& request, const KeptRunSet& set, std::vector<lines::RowsRest> rest,
+                           io::PosixStorage& storage) {
   check_output_is_no_run(request, set, storage);
   const Request merge = merge_of(request, set);
   lines::RunContents kept;
@@ -67,21 +72,29 @@ PreparedLines prepare_rows(const Request& request, const KeptRunSet& set, io::Po
     descriptions.push_back(run.description());
     kept.hash += run.description().hash;
   }
-  return prepare_kept_rows(merge, row_format(set), std::move(descriptions), std::move(kept), storage);
+  return prepare_kept_rows(merge, row_format(set), std::move(descriptions), std::move(kept), std::move(rest), storage);
 }
 
 }  // namespace
 
-PreparedRuns prepare_runs(const Request& request, io::PosixStorage& storage) {
-  KeptRunSet set = open_kept_runs(request.inputs, storage);
+PreparedRuns prepare_runs(const Request& request, std::vector<RestOfJob> rests, io::PosixStorage& storage) {
+  UnfinishedJobs unfinished;
+  std::vector<engine::Input> records;
+  std::vector<lines::RowsRest> rows;
+  for (RestOfJob& rest : rests) {
+    unfinished.push_back(rest.job);
+    std::ranges::move(rest.records, std::back_inserter(records));
+    if (rest.rows) rows.push_back(std::move(*rest.rows));
+  }
+  KeptRunSet set = open_kept_runs(request.inputs, unfinished, storage);
   if (set.runs.empty())
     throw UsageError(
         fmt::format("'{}' holds only what stays on top: name the other runs of its job, too", request.inputs.front()));
   PreparedRuns prepared;
   if (set.runs.front().description().has_rows())
-    prepared.rows = prepare_rows(request, set, storage);
+    prepared.rows = prepare_rows(request, set, std::move(rows), storage);
   else
-    prepared.records = prepare_records(request, std::move(set), storage);
+    prepared.records = prepare_records(request, std::move(set), std::move(records), storage);
   return prepared;
 }
 

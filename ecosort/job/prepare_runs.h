@@ -16,9 +16,17 @@ struct PreparedRuns {
   std::optional<PreparedLines> rows;
 };
 
+// Says what of the inputs of a job is in no run yet. One of the two.
+struct RestOfJob {
+  std::uint64_t job = 0;  // its number
+  std::vector<engine::Input> records;
+  std::optional<lines::RowsRest> rows;
+};
+
 // The inputs of `request` are run files, in any order; what it says of formats and keys does not count. UsageError for what is no
 // run, for runs that do not go together, and for a job some runs of which are missing; DamagedRun for a description that is
 // damaged.
-[[nodiscard]] PreparedRuns prepare_runs(const Request& request, io::PosixStorage& storage);
+// `rests`: what goes out behind the runs, unsorted, of jobs that have not all of their input in runs.
+[[nodiscard]] PreparedRuns prepare_runs(const Request& request, std::vector<RestOfJob> rests, io::PosixStorage& storage);
 
 }  // namespace ecosort::job

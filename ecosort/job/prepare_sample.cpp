@@ -10,7 +10,7 @@
 namespace ecosort::job {
 
 engine::SampleRecordsJob prepare_sample_of_records(const SampleSpec& spec, const Request& rows, io::PosixStorage& storage) {
-  (void)records::make_record_format(records_of(rows));  // a bad key is told before a missing file
+  (void)records::make_record_format(records_of(rows));  // a bad key is reported before a missing file
   std::vector<engine::Input> inputs = open_records(rows, storage);
   choose_range(inputs.front(), spec.range, records::size_of(records_of(rows)));
   check_output(spec.output, inputs, storage);

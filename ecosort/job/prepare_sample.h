@@ -16,7 +16,7 @@ struct SampleSpec {
   std::string output;  // a file, or "-"
 };
 
-// Of the one input of `rows`. UsageError and its kinds for what cannot be.
+// Prepares that of the one input of `rows`. UsageError and its kinds for what cannot be.
 [[nodiscard]] engine::SampleRecordsJob prepare_sample_of_records(const SampleSpec& spec, const Request& rows,
                                                                  io::PosixStorage& storage);
 

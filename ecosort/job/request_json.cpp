@@ -1,4 +1,4 @@
-// The text of a request. Each structure tells its members once (each_member), for the writer, the reader and the schema.
+// The text of a request. Each structure lists its members once (each_member), for the writer, the reader and the schema.
 #include "job/request_json.h"
 
 #include <fmt/format.h>
@@ -366,7 +366,7 @@ Request job::request_of(const Json& json) {
     if (++formats > 1) refuse(std::string(format_names[i]), "rows have one format: give one of records, lines, csv and jsonl");
     readers[i](*rows, request);
   }
-  if (formats == 0) refuse("", "says not what the rows are: give one of records, lines, csv and jsonl");
+  if (formats == 0) refuse("", "does not say what the rows are: give one of records, lines, csv and jsonl");
   return request;
 }
 

@@ -1,4 +1,4 @@
-// The files and the queue of one run, for a command that starts it; and whatever it is told of the run: Progress, PhaseLog, each
+// The files and the queue of one run, for a command that starts it; and whatever it learns of the run: Progress, PhaseLog, each
 // request (TraceEvent), a queue that broke (QueueBroken).
 #pragma once
 
@@ -23,7 +23,7 @@ struct PreparedLines;
 // UsageError if nothing that serves requests has this name: "auto", "uring", "pool" or "stxxl".
 void check_queue_name(const std::string& io);
 
-// What a queue must accept for this plan.
+// Returns what a queue must accept for this plan.
 [[nodiscard]] unsigned queue_depth(const planner::Plan& plan) noexcept;
 
 // Outlives the run. One thread; the queue may be notified by any, also by a signal handler.
@@ -36,8 +36,8 @@ class Session {
 
   [[nodiscard]] io::PosixStorage& storage() noexcept { return storage_; }
 
-  // What `io` names, for so many requests in flight; one that was open ends before. UsageError for what is no name, or is not
-  // available.
+  // Opens what `io` names, for so many requests in flight; one that was open ends before. UsageError for what is no name, or is
+  // not available.
   void open_queue(const std::string& io, unsigned depth);
   void open_queue(const std::string& io, const PreparedLines& prepared);
   void close_queue() noexcept;
@@ -47,10 +47,10 @@ class Session {
   [[nodiscard]] const std::string& notice() const noexcept { return backend_.notice; }  // for the user; may be empty
   [[nodiscard]] const char* backend_name() const noexcept { return backend_.queue->backend_name(); }
 
-  // Every request from now on is told to `sink`, until the queue ends.
+  // Every request from now on is reported to `sink`, until the queue ends.
   void trace(io::TraceSink sink) { traced_.emplace(*backend_.queue, backend_.depth, std::move(sink)); }
 
-  // What a run works in: these, and who looks on.
+  // Returns what a run works in: these, and who looks on.
   [[nodiscard]] engine::Environment environment(engine::Progress& progress, engine::PhaseLog& log,
                                                 const std::atomic<int>& interrupted) {
     return {storage_, queue(), progress, log, interrupted};

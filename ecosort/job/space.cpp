@@ -101,13 +101,13 @@ bool fits(const std::vector<SpaceNeed>& needs) noexcept {
   return std::ranges::all_of(needs, [](const SpaceNeed& need) { return need.bytes <= need.free_bytes; });
 }
 
-void check_space(const std::vector<SpaceNeed>& needs, const std::string& alone) {
+void check_space(const std::vector<SpaceNeed>& needs, const std::function<std::string()>& alone) {
   for (const SpaceNeed& need : needs) {
     if (need.bytes <= need.free_bytes) continue;
     NoRoom error(fmt::format("not enough {} in {}: {} ({} bytes) needed, {} free", need.what(), need.where(),
                              format_bytes(need.bytes), need.bytes, format_bytes(need.free_bytes)),
                  need.purpose, need.free_bytes, need.bytes, need.directories);
-    error.alone = alone;
+    if (alone) error.alone = alone();
     throw error;
   }
 }

@@ -1,18 +1,21 @@
-// How much free space a sort asks for, drive by drive: what it reserves then, and little more, so that what is accepted fits
-// and what is refused would not (promises P9, P10). Formulas: ecosort/DESIGN.md, "Space".
+// Computes how much free space a sort asks for, drive by drive: what it reserves then, and little more, so that what is accepted
+// fits and what is refused would not (promises P9, P10). Formulas: ecosort/DESIGN.md, "Space".
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/errors.h"
+#include "formats/fixed/key_spec.h"
 #include "io/storage.h"
 #include "plan/plan.h"
 
 namespace ecosort::job {
 
-// Which drive (file system) a directory is on. UsageError if it cannot be asked.
+// Returns which drive (file system) a directory is on. UsageError if it cannot be asked.
 [[nodiscard]] std::uint64_t drive_of(const std::string& directory);
 
 // A file system's own blocks about so many files of ours.
@@ -37,14 +40,15 @@ struct SpaceNeed {
 
 [[nodiscard]] bool fits(const std::vector<SpaceNeed>& needs) noexcept;
 
-// What a sort writes has no room.
+// The files that a sort writes have no room.
 struct NoRoom : NotEnoughSpace {
   using NotEnoughSpace::NotEnoughSpace;
   std::string alone;  // the only input, if it is on a file system that lets it be sorted in its own space
+  std::optional<records::RecordFormat> format;  // of its records
 };
 
-// NoRoom: how much is needed, how much there is, and where. `alone`: as there.
-void check_space(const std::vector<SpaceNeed>& needs, const std::string& alone = "");
+// NoRoom: how much is needed, how much there is, and where. `alone`: as there; it is asked for only then.
+void check_space(const std::vector<SpaceNeed>& needs, const std::function<std::string()>& alone = nullptr);
 
 // The name of the file, which is on `device`, if it could be sorted in its own space there; else nothing.
 [[nodiscard]] std::string if_fit_in_place(const io::File& file, std::uint64_t device);

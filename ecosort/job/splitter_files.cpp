@@ -188,7 +188,7 @@ void publish_text(io::Storage& storage, const std::string& path, std::string_vie
   io::FilePtr file = storage.create_unnamed(parent.empty() ? "." : parent, io::Role::output, io::Caching::buffered);
   write_all(*file, text);
   storage.sync(*file);
-  (void)storage.publish(*file, path);  // what it tells was told of the slices beside it
+  (void)storage.publish(*file, path);  // it reports what was reported of the slices beside it
   storage.close(std::move(file));
 }
 

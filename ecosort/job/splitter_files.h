@@ -1,7 +1,7 @@
 // Samples and splitters as files: JSON lines, in order.
 //
 //   {"header":"...","sample":5000}                   first, of CSV with a header: the row of columns; of a sample: how many rows
-//   {"row":"a2V5","source":3,"offset":4096}          a row (base64, without its end) and where it stands
+//   {"row":"a2V5","source":3,"offset":4096}          a row (base64, without its end) and where it is
 #pragma once
 
 #include <functional>
@@ -31,7 +31,7 @@ using CompareRows = std::function<int(std::string_view a, std::string_view b)>;
 void check_in_order(const std::vector<engine::Splitter>& rows, const CompareRows& compare, const std::string& path);
 
 void sort_splitters(std::vector<engine::Splitter>& rows, const CompareRows& compare);
-// Those that cut the sorted sample into `parts` of about the same size; none where the sample is empty.
+// Returns the rows that cut the sorted sample into `parts` of about the same size; none where the sample is empty.
 [[nodiscard]] std::vector<engine::Splitter> quantiles(const std::vector<engine::Splitter>& sorted, std::size_t parts);
 
 [[nodiscard]] std::string to_text(const SplitterFile& file);

@@ -9,7 +9,7 @@
 
 namespace ecosort::planner {
 
-// Returns it for an input of which nothing is known.
+// Returns the memory for an input of which nothing is known.
 [[nodiscard]] std::uint64_t unknown_decoder_bytes(std::uint64_t memory_bytes) noexcept;
 
 // Beyond `known_bytes`, which an input's beginning asks for, or which it got as one that is not known.

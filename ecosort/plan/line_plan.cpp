@@ -57,7 +57,7 @@ std::uint64_t spread_runs(const LinePlan& plan, std::uint64_t full_runs, std::si
   return runs <= plan.batch_size && runs * 2 * merges * block <= plan.merge_bytes() ? runs : full_runs;
 }
 
-LinePlan plan_for_small_input(LinePlan plan) {
+LinePlan plan_for_small_input(LinePlan plan, std::uint64_t input_bytes) {
   constexpr std::size_t most_seen = std::size_t{256} * 1024, largest_block = std::size_t{64} * 1024;
   plan.threads = 0;
   plan.spread_bytes = 0;
@@ -67,6 +67,12 @@ LinePlan plan_for_small_input(LinePlan plan) {
   plan.seen_bytes = std::min(plan.seen_bytes, most_seen);
   plan.read_depth = plan.write_depth = 1;
   plan.pages = Pages::small;
+  // A line of n bytes takes n + 32, so at most 33 n; blocks that were requested have room, too.
+  const std::uint64_t most = round_up(input_bytes * 33 + 4 * plan.block_bytes, std::uint64_t{64} << 10U);
+  if (most < plan.run_buffer_bytes) {
+    plan.run_buffer_bytes = most;
+    plan.run_buffers = 1;
+  }
   return plan;
 }
 

@@ -37,7 +37,7 @@ inline constexpr std::uint64_t least_line_memory_bytes = std::uint64_t{1} << 20U
 // which needs two of each: large requests cost less.
 [[nodiscard]] LinePlan plan_for_stored_runs(LinePlan plan);
 
-// Plans the same for runs that outlive the process, however few: their blocks may be given, because runs are there already (0:
+// Plans for runs that outlive the process, however few: their blocks may be given, because runs are there already (0:
 // they may have any size). Nothing: the memory is too little for such blocks.
 [[nodiscard]] std::optional<LinePlan> plan_for_kept_runs(LinePlan plan, std::size_t block_bytes);
 
@@ -46,8 +46,8 @@ inline constexpr std::uint64_t least_line_memory_bytes = std::uint64_t{1} << 20U
 // memory for more.
 [[nodiscard]] std::uint64_t spread_runs(const LinePlan& plan, std::uint64_t full_runs, std::size_t longest_line);
 
-// The same memory for an input of a few MB, which is sorted sooner than threads and large pages are set up. Each run fills its
-// buffer.
-[[nodiscard]] LinePlan plan_for_small_input(LinePlan plan);
+// The same memory for an input of a few MB, of so many bytes, which is sorted sooner than threads, large pages and a buffer of the
+// whole memory are set up. Each run fills its buffer, and one holds such an input where the memory does.
+[[nodiscard]] LinePlan plan_for_small_input(LinePlan plan, std::uint64_t input_bytes);
 
 }  // namespace ecosort::lines

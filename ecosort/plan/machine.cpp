@@ -4,19 +4,20 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <optional>
-#include <sstream>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/cpus.h"
 #include "base/memory.h"
+#include "base/system_file.h"
 
 namespace ecosort::planner {
 
 namespace {
 
-std::optional<std::uint64_t> parse_number(const std::string& text) {
+std::optional<std::uint64_t> parse_number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end == text.data()) return std::nullopt;
@@ -24,20 +25,22 @@ std::optional<std::uint64_t> parse_number(const std::string& text) {
 }
 
 std::optional<std::uint64_t> number_in(const std::string& path) {
-  std::ifstream file(path);
-  std::string word;
-  if (!(file >> word)) return std::nullopt;
-  return parse_number(word);  // "max" is no number: no limit
+  const std::string text = read_system_file(path);
+  std::string_view rest = text;
+  return parse_number(take_word(rest));  // "max" is no number: no limit
+}
+
+// Reads the value of the line that begins with the name.
+std::optional<std::uint64_t> value_of(std::string_view text, std::string_view name) {
+  while (!text.empty()) {
+    std::string_view line = take_line(text);
+    if (take_word(line) == name) return parse_number(take_word(line));
+  }
+  return std::nullopt;
 }
 
 std::uint64_t available_ram(const std::string& root) {
-  std::ifstream file(root + "/proc/meminfo");
-  std::string name, unit;
-  for (std::uint64_t kib = 0; file >> name >> kib;) {
-    if (name == "MemAvailable:") return kib * 1024;
-    std::getline(file, unit);
-  }
-  return std::uint64_t{1} << 30U;
+  return value_of(read_system_file(root + "/proc/meminfo"), "MemAvailable:").value_or(std::uint64_t{1} << 20U) * 1024;
 }
 
 struct Limit {
@@ -61,11 +64,9 @@ void for_group_and_above(const std::string& base, std::string path, const Look& 
 void tighten(Limit& best, const std::string& directory, const char* limit_file, const char* usage_file, const char* name) {
   const auto limit = number_in(directory + "/" + limit_file);
   if (!limit || *limit >= std::uint64_t{1} << 60U) return;
-  std::uint64_t cache = 0;
-  std::ifstream stat(directory + "/memory.stat");
-  std::string key;
-  for (std::uint64_t value = 0; stat >> key >> value;)
-    if (key == "inactive_file" || key == "total_inactive_file") cache = std::max(cache, value);
+  const std::string stat = read_system_file(directory + "/memory.stat");
+  const std::uint64_t cache =
+      std::max(value_of(stat, "inactive_file").value_or(0), value_of(stat, "total_inactive_file").value_or(0));
   const std::uint64_t usage = number_in(directory + "/" + usage_file).value_or(0);
   const std::uint64_t held = usage > cache ? usage - cache : 0;
   const std::uint64_t left = *limit > held ? *limit - held : 0;
@@ -81,12 +82,15 @@ struct Group {
 
 std::vector<Group> read_groups(const std::string& root) {
   std::vector<Group> groups;
-  std::ifstream file(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream fields(line);
-    std::string number, controllers, path;
-    if (!std::getline(fields, number, ':') || !std::getline(fields, controllers, ':') || !std::getline(fields, path)) continue;
-    groups.push_back({number == "0" && controllers.empty(), "," + controllers + ",", path == "/" ? "" : path});
+  const std::string text = read_system_file(root + "/proc/self/cgroup");
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = take_line(rest);
+    const std::size_t first = line.find(':'), second = line.find(':', std::min(first, line.size() - 1) + 1);
+    if (second == std::string_view::npos || second + 1 == line.size()) continue;
+    const std::string controllers(line.substr(first + 1, second - first - 1));
+    const std::string_view path = line.substr(second + 1);
+    groups.push_back({line.substr(0, first) == "0" && controllers.empty(), "," + controllers + ",",
+                      path == "/" ? std::string() : std::string(path)});
   }
   return groups;
 }
@@ -110,9 +114,10 @@ void apply_quota(unsigned& cpus, std::optional<std::uint64_t> quota, std::option
 }
 
 void apply_quota_version_2(unsigned& cpus, const std::string& directory) {
-  std::ifstream file(directory + "/cpu.max");
-  std::string quota, period;
-  if (file >> quota >> period) apply_quota(cpus, parse_number(quota), parse_number(period));
+  const std::string text = read_system_file(directory + "/cpu.max");
+  std::string_view rest = text;
+  const std::string_view quota = take_word(rest), period = take_word(rest);
+  apply_quota(cpus, parse_number(quota), parse_number(period));
 }
 
 // A quota of -1 is no number: no limit.

@@ -12,7 +12,7 @@ constexpr std::uint64_t auto_share = 16, coders_share = 4, index_share = 64;
 constexpr std::uint64_t least_auto_block_of_records = 32 * KiB, least_auto_block_of_rows = 64 * KiB;
 
 std::uint64_t coder_bytes(const PackingTerms& terms, const codec::RunCompression& wanted) noexcept {
-  return block_coder_bytes(wanted.terms, terms.block_bytes, terms.of_records);
+  return block_coder_bytes(wanted.terms, terms.block_bytes);
 }
 
 }  // namespace
@@ -28,8 +28,8 @@ std::uint64_t promised_space(std::uint64_t bytes, std::uint64_t assumed_ratio) n
   return round_up(bytes / assumed_ratio * thousandths + bytes % assumed_ratio * thousandths / assumed_ratio, page_bytes);
 }
 
-std::uint64_t block_coder_bytes(const codec::BlockTerms& terms, std::uint64_t block_bytes, bool of_records) noexcept {
-  return (of_records ? 2 : 1) * block_bytes + round_up(codec::BlockCoder::memory_bytes(terms, block_bytes), page_bytes);
+std::uint64_t block_coder_bytes(const codec::BlockTerms& terms, std::uint64_t block_bytes) noexcept {
+  return 2 * block_bytes + round_up(codec::BlockCoder::memory_bytes(terms, block_bytes), page_bytes);
 }
 
 std::optional<PackingPlan> plan_packing(const PackingTerms& terms, const codec::RunCompression& wanted) {

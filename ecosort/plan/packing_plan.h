@@ -34,13 +34,13 @@ struct PackingTerms {
   std::uint64_t memory_bytes = 0;  // of all
   unsigned threads = 1;
   std::uint64_t block_bytes = 0;
-  bool of_records = false;   // of one size, which may be transposed
+  bool of_records = false;   // of one size
   std::uint64_t blocks = 0;  // of all runs at a time, at most; 0: unknown
 };
 
-// Returns what a coder takes: room for a block that is packed, and of records for one that is transposed.
-[[nodiscard]] std::uint64_t block_coder_bytes(const codec::BlockTerms& terms, std::uint64_t block_bytes,
-                                              bool of_records) noexcept;
+// Returns what a coder takes: room for a block that is packed, and for one whose records are transposed or whose rows are
+// truncated.
+[[nodiscard]] std::uint64_t block_coder_bytes(const codec::BlockTerms& terms, std::uint64_t block_bytes) noexcept;
 
 // Plans as many coders as there are threads, or as fit in a quarter of the memory; of `auto` in a sixteenth, and none where
 // blocks are so small that it would gain nothing. Nothing: not even one coder fits.

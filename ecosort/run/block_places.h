@@ -16,7 +16,7 @@ namespace ecosort::run {
 
 // Returns the size of the table of so many blocks: whole pages.
 [[nodiscard]] std::uint64_t places_bytes(std::uint64_t blocks) noexcept;
-// Returns that of the tables of `runs` runs with so many blocks together, at most.
+// Returns the size of the tables of `runs` runs with so many blocks together, at most.
 [[nodiscard]] std::uint64_t most_places_bytes(std::uint64_t runs, std::uint64_t blocks) noexcept;
 
 // The table. `ends`: of each block, in pages from the first one on; `seed`: run_seed() of the run.
@@ -28,7 +28,7 @@ namespace ecosort::run {
                                                                       std::uint64_t block_bytes, std::uint64_t stored_bytes,
                                                                       std::uint64_t seed);
 
-// Reads those of the run with this name. DamagedRun.
+// Reads the places of the run with this name. DamagedRun.
 [[nodiscard]] std::vector<std::uint32_t> places_of_run(const std::string& name, std::span<const std::byte> bytes,
                                                        std::uint64_t blocks, std::uint64_t block_bytes,
                                                        std::uint64_t stored_bytes, std::uint64_t seed);

@@ -11,25 +11,30 @@ namespace {
 constexpr double least_gain = 0.05;
 // The shorter one of work and drives is not done at the same time for so much: the first run is read before anything is sorted.
 constexpr double apart = 0.1;
-// Measured on sorted blocks of logs, CSV and gensort records: lz4 decodes in 0.17 to 0.3 of the time it encodes in, zstd in 0.4.
-constexpr double unpack_share = 0.4;
+// Measured on sorted blocks of logs, CSV and gensort records: lz4 decodes in 0.17 to 0.3 of the time it encodes in, zstd in 0.4;
+// behind truncation, whose rows the merge puts together instead of looking at them, in 0.12 and 0.23 of both (paths and URLs).
+double unpack_share(const PackTerms& terms) noexcept {
+  constexpr double of_codec = 0.4, behind_truncation = 0.25;
+  if (terms.codec.codec == codec::BlockCodec::prefix) return 0;
+  return terms.truncates ? behind_truncation : of_codec;
+}
 
 double phase_s(double drive_s, double compute_s) noexcept {
   return std::max(drive_s, compute_s) + apart * std::min(drive_s, compute_s);
 }
 
 // Both passes over a byte of input.
-double sort_s(const Pace& pace, double ratio, double pack_s) noexcept {
+double sort_s(const Pace& pace, double ratio, double pack_s, double unpack_s) noexcept {
   const double run_s = pace.drive_s / ratio, input_s = pace.reads_input ? pace.drive_s : 0, threads = pace.threads;
   return phase_s(input_s + run_s, pace.compute_s + pack_s / threads) +
-         phase_s(run_s + pace.drive_s, pace.compute_s + unpack_share * pack_s / threads);
+         phase_s(run_s + pace.drive_s, pace.compute_s + unpack_s / threads);
 }
 
-// The same in joules.
-double sort_j(const Pace& pace, double ratio, double pack_s, const planner::PowerModel& power) noexcept {
-  const double processors_s = 2 * pace.compute_s * pace.threads + pack_s * (1 + unpack_share);
+// Counts joules instead.
+double sort_j(const Pace& pace, double ratio, double pack_s, double unpack_s, const planner::PowerModel& power) noexcept {
+  const double processors_s = 2 * pace.compute_s * pace.threads + pack_s + unpack_s;
   const double moved_bytes = (pace.reads_input ? 1 : 0) + 2 / ratio + 1;
-  return power.idle_w * sort_s(pace, ratio, pack_s) + power.core_w * processors_s + power.gb_j * 1e-9 * moved_bytes;
+  return power.idle_w * sort_s(pace, ratio, pack_s, unpack_s) + power.core_w * processors_s + power.gb_j * 1e-9 * moved_bytes;
 }
 
 std::string rate(double seconds_per_byte) { return fmt::format("{:.2f} GB/s", 1e-9 / seconds_per_byte); }
@@ -38,14 +43,14 @@ std::string rate(double seconds_per_byte) { return fmt::format("{:.2f} GB/s", 1e
 
 CodecChoice choose_codec(const Pace& pace, std::span<const Trial> trials, const std::optional<planner::PowerModel>& power) {
   if (pace.drive_s <= 0) return {{}, "nothing is known of the drives yet"};
-  const auto cost = [&](double ratio, double pack_s) {
-    return power ? sort_j(pace, ratio, pack_s, *power) : sort_s(pace, ratio, pack_s);
+  const auto cost = [&](double ratio, double pack_s, double unpack_s) {
+    return power ? sort_j(pace, ratio, pack_s, unpack_s, *power) : sort_s(pace, ratio, pack_s, unpack_s);
   };
-  const double plain = cost(1, 0);
+  const double plain = cost(1, 0, 0);
   const Trial* best = nullptr;
   double least = plain * (1 - least_gain), most_ratio = 1;
   for (const Trial& trial : trials) {
-    const double its = cost(trial.ratio, trial.pack_s);
+    const double its = cost(trial.ratio, trial.pack_s, unpack_share(trial.terms) * trial.pack_s);
     most_ratio = std::max(most_ratio, trial.ratio);
     if (its >= least) continue;
     best = &trial;
@@ -65,17 +70,21 @@ std::vector<PackTerms> ways_to_pack(const codec::RunCompression& wanted, std::ui
   std::vector<codec::BlockTerms> codecs{wanted.terms};
   const codec::BlockTerms lz4{codec::BlockCodec::lz4, 0};
   if (wanted.is_auto && wanted.terms != lz4) codecs.insert(codecs.begin(), lz4);
+  const bool has_rows = record_size == 0, is_prefix = wanted.terms.codec == codec::BlockCodec::prefix;
   std::vector<PackTerms> ways;
+  if (has_rows && (wanted.is_auto || is_prefix)) ways.push_back({{codec::BlockCodec::prefix, 0}, false, true});
+  if (is_prefix) return ways;
   for (const codec::BlockTerms& codec : codecs) {
-    ways.push_back({codec, false});
-    if (record_size > 1) ways.push_back({codec, true});
+    if (has_rows) ways.push_back({codec, false, true});  // first: where both take as many pages, the codec has less to do
+    ways.push_back({codec, false, false});
+    if (record_size > 1) ways.push_back({codec, true, false});
   }
   return ways;
 }
 
 CodecChoice choose_terms(const planner::PackingPlan& plan, const Pace& pace, std::span<const Trial> trials) {
   if (plan.wanted.is_auto) return choose_codec(pace, trials, plan.power);
-  if (trials.empty()) return {{plan.wanted.terms, false}, "asked for"};
+  if (trials.empty()) return {{plan.wanted.terms, false, plan.wanted.terms.codec == codec::BlockCodec::prefix}, "asked for"};
   return {std::ranges::max_element(trials, {}, &Trial::ratio)->terms, "asked for"};
 }
 

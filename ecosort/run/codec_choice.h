@@ -43,7 +43,7 @@ struct CodecChoice {
                                        const std::optional<planner::PowerModel>& power = std::nullopt);
 
 // In which ways a run may be packed: what was asked for, or with `auto` each codec that could be; records (`record_size` > 1) as
-// they are and by columns.
+// they are and by columns, rows (`record_size` 0) as they are and truncated.
 [[nodiscard]] std::vector<PackTerms> ways_to_pack(const codec::RunCompression& wanted, std::uint32_t record_size);
 
 // Chooses what a run gets by trials of all these ways: with `auto` as above; else what shrinks most, and without trials what was

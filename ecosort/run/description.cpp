@@ -14,7 +14,7 @@ namespace ecosort::run {
 namespace {
 
 constexpr std::uint64_t magic = 0x314e55524f434521;  // "!ECORUN1"
-constexpr std::uint64_t version = 1;
+constexpr std::uint64_t version = 2, version_without_truncation = 1;
 constexpr std::size_t checksum_bytes = 8, size_at = 16, begin_bytes = 24;  // magic, version, size
 constexpr std::size_t fixed_bytes = 23 * sizeof(std::uint64_t);            // all but order and first row, of runs as they are
 constexpr std::size_t packed_bytes = sizeof(std::uint64_t);                // of packed ones, besides
@@ -75,7 +75,7 @@ Description next_description(ByteReader& in) {
   d.format = static_cast<Description::Format>(in.next_below(5));
   in.require(d.format >= Description::Format::records);
   d.direction = static_cast<Direction>(in.next_below(2));
-  d.codec = static_cast<codec::BlockCodec>(in.next_below(3));
+  d.codec = static_cast<codec::BlockCodec>(in.next_below(4));
   set_flags(d, in.next_below(2 * first_row_flag));
   d.record_size = in.next_32();
   for (std::uint64_t* number : {&d.block_bytes, &d.job, &d.run, &d.position, &d.span, &d.of, &d.bytes, &d.longest, &d.hash.low,
@@ -111,8 +111,8 @@ Description::Format format_of(rows::Kind kind) noexcept {
   return Description::Format::lines;
 }
 
-std::uint64_t head_bytes_for(std::size_t order_bytes, std::size_t first_row_bytes, std::uint64_t unit) {
-  const std::uint64_t bytes = round_up(fixed_bytes + packed_bytes + order_bytes + first_row_bytes, unit);
+std::uint64_t head_bytes_for(std::size_t order_bytes, std::size_t first_row_bytes, std::uint64_t unit, std::uint64_t kept_bytes) {
+  const std::uint64_t bytes = round_up(fixed_bytes + packed_bytes + order_bytes + first_row_bytes + kept_bytes, unit);
   if (bytes <= most_head_bytes) return bytes;
   throw UsageError(fmt::format("the keys and the first row of a job that can be resumed may have {} bytes; these have {}",
                                most_head_bytes - fixed_bytes - packed_bytes, order_bytes + first_row_bytes));
@@ -121,7 +121,7 @@ std::uint64_t head_bytes_for(std::size_t order_bytes, std::size_t first_row_byte
 std::vector<std::byte> encode(const Description& d) {
   const std::string row = d.first_row.value_or("");
   const std::size_t size = fixed_bytes + (d.is_packed() ? packed_bytes : 0) + d.order.size() + row.size();
-  if (size > d.head_bytes) throw InternalError("the description of a run is longer than the room for it");
+  if (size + d.kept.size() > d.head_bytes) throw InternalError("the description of a run is longer than the room for it");
   ByteWriter out;
   for (const std::uint64_t value : {magic,
                                     version,
@@ -150,13 +150,15 @@ std::vector<std::byte> encode(const Description& d) {
   out.add(checksum_of(out.bytes().data(), out.bytes().size()));
   std::vector<std::byte> bytes = out.take();
   bytes.resize(d.head_bytes);
+  std::ranges::copy(d.kept, bytes.end() - static_cast<std::ptrdiff_t>(d.kept.size()));
   return bytes;
 }
 
 std::uint64_t description_bytes(std::span<const std::byte> first, const std::string& name) {
   if (first.size() < begin_bytes || number_at(first, 0) != magic)
     throw UsageError(fmt::format("'{}' is no run of a job: it does not begin with the description of one", name));
-  if (const std::uint64_t found = number_at(first, sizeof magic); found != version)
+  const std::uint64_t found = number_at(first, sizeof magic);
+  if (found != version && found != version_without_truncation)
     throw UsageError(
         fmt::format("'{}' is a run of format version {}, and this ecosort reads version {}; merge it with the "
                     "version that made it",

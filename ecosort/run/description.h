@@ -48,7 +48,9 @@ struct Description {
   std::optional<std::string> first_row = {};  // of CSV: where the columns are
   // Blocks may be packed (packed_block.h), with this codec or lz4; none: each has block_bytes.
   codec::BlockCodec codec = codec::BlockCodec::none;
-  std::uint64_t stored_bytes = 0;        // that packed blocks take together
+  std::uint64_t stored_bytes = 0;  // that packed blocks take together
+  // What the job keeps at the end of head_bytes for itself (keys of the forecast); not part of the description, either.
+  std::vector<std::byte> kept = {};
   std::vector<std::uint32_t> ends = {};  // of packed blocks, in pages; not part of the description: a reader of blocks reads them
 
   [[nodiscard]] bool has_rows() const noexcept { return format != Format::records; }
@@ -87,8 +89,10 @@ void take_places(Description& description, const std::string& name, std::span<co
 // In a description, of rows.
 [[nodiscard]] Description::Format format_of(rows::Kind kind) noexcept;
 
-// Bytes in front of the run blocks, whole units, for a description of such an order. UsageError where it is too long.
-[[nodiscard]] std::uint64_t head_bytes_for(std::size_t order_bytes, std::size_t first_row_bytes, std::uint64_t unit);
+// Bytes in front of the run blocks, whole units, for a description of such an order and what is kept besides. UsageError where
+// it is too long.
+[[nodiscard]] std::uint64_t head_bytes_for(std::size_t order_bytes, std::size_t first_row_bytes, std::uint64_t unit,
+                                           std::uint64_t kept_bytes = 0);
 
 // All head_bytes of them.
 [[nodiscard]] std::vector<std::byte> encode(const Description& description);

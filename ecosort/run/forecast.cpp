@@ -48,6 +48,12 @@ void Forecast::set(std::size_t run, std::uint64_t run_block, const records::Enco
   if (run_block % stride_ == 0) runs_[run][run_block / stride_] = shared_key_.key_of(encoder, first);
 }
 
+std::vector<ForecastKey> Forecast::unshared_keys(std::size_t run, const records::Encoder& encoder) const {
+  std::vector<ForecastKey> keys = runs_[run];
+  for (ForecastKey& key : keys) key = shared_key_.unshared(encoder, key);
+  return keys;
+}
+
 // Twice as many run blocks per entry. NotEnoughMemory where the merge could not do with so few keys, at once: its runs would be
 // of no use.
 void Forecast::thin() {

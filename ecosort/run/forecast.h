@@ -39,7 +39,11 @@ class Forecast {
 
   // Notes with which record a run block begins, if it is a multiple of the stride.
   void set(std::size_t run, std::uint64_t run_block, const records::Encoder& encoder, const std::byte* first);
-  // Returns that of a run block that is a multiple of the stride.
+  // Keeps a key that was noted for the block before (unshared_keys()), once take_in_unknown() was called.
+  void set(std::size_t run, std::uint64_t run_block, ForecastKey key) { runs_[run][run_block / stride_] = key; }
+  // The keys of a run as a process finds them that knows nothing of the runs.
+  [[nodiscard]] std::vector<ForecastKey> unshared_keys(std::size_t run, const records::Encoder& encoder) const;
+  // Returns the key of a run block that is a multiple of the stride.
   [[nodiscard]] ForecastKey at(std::size_t run, std::uint64_t run_block) const { return runs_[run][run_block / stride_]; }
   [[nodiscard]] std::span<const ForecastKey> keys(std::size_t run) const { return runs_[run]; }
 

@@ -57,7 +57,7 @@ std::vector<std::byte> bytes_of(const lines::LineOrder& order) {
 }
 
 // The last resort is a key like the others here.
-std::unique_ptr<rows::RowFormat> next_lines(ByteReader& in) {
+std::unique_ptr<rows::RowFormat> next_lines(ByteReader& in, std::uint64_t header_lines) {
   lines::LineOrderTerms terms;
   terms.last_resort = false;
   terms.separator = next_byte_or_none(in);
@@ -68,7 +68,7 @@ std::unique_ptr<rows::RowFormat> next_lines(ByteReader& in) {
   for (std::uint64_t left = in.next_count(10 * sizeof(std::uint64_t)); left > 0; --left) terms.keys.push_back(next_line_key(in));
   in.require(!terms.keys.empty());
   in.end();
-  return std::make_unique<lines::LineOrder>(terms, terminator);
+  return std::make_unique<lines::LineOrder>(terms, terminator, header_lines);
 }
 
 void add_keys(ByteWriter& out, const std::vector<ValueKey>& keys) {
@@ -161,13 +161,13 @@ records::RecordFormat record_format_of(const Description& description) {
   return records::make_record_format(description.record_size, keys);
 }
 
-std::unique_ptr<rows::RowFormat> row_format_of(const Description& description) {
+std::unique_ptr<rows::RowFormat> row_format_of(const Description& description, std::uint64_t header_lines) {
   ByteReader in(description.order, fail);
   switch (description.format) {
     case Description::Format::records:
       break;
     case Description::Format::lines:
-      return next_lines(in);
+      return next_lines(in, header_lines);
     case Description::Format::csv:
       return next_csv(in);
     case Description::Format::jsonl:

@@ -20,6 +20,6 @@ namespace ecosort::run {
 // UsageError for bytes that are no order: they may be anything.
 [[nodiscard]] records::RecordFormat record_format_of(const Description& description);
 // The format has not seen a row yet.
-[[nodiscard]] std::unique_ptr<rows::RowFormat> row_format_of(const Description& description);
+[[nodiscard]] std::unique_ptr<rows::RowFormat> row_format_of(const Description& description, std::uint64_t header_lines = 0);
 
 }  // namespace ecosort::run

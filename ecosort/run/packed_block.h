@@ -1,7 +1,7 @@
 // A run block that is compressed: what it is on the drive, and the way there and back. FORMAT.md has it byte for byte.
 //
-//   packed block | stored | packed | used | carried | codec | zeros | width | packed bytes ... | zeros | checksum |
-//                    4        4       4       4        1       3       4                          8 bytes
+//   packed block | stored | packed | used | carried | codec | rows | end | zero | width | packed bytes ... | zeros | checksum |
+//                    4        4       4       4        1       1      1     1      4                          8 bytes
 //
 // It takes whole pages, fewer than a run block. The checksum is over what is on the drive, with the seed of the run block
 // (run_block.h): damage is found before anything is decoded.
@@ -19,10 +19,23 @@ namespace ecosort::run {
 // Says what blocks hold.
 struct BlockShape {
   std::size_t block_bytes = 0;
-  std::uint32_t record_size = 0;  // of records, which may be transposed; 0: rows of any length
+  std::uint32_t record_size = 0;  // of records, which may be transposed; 0: rows of any length, which may be truncated
+  char terminator = '\n';         // of rows
 };
 
-// A coder of blocks with room for one block, and for one whose records are transposed. One thread at a time.
+// The rows of a packed block that are truncated (codec/truncate.h).
+struct TruncatedBlock {
+  BlockContents contents;
+  std::span<const std::byte> rows;
+  bool is_last_whole = true;
+  char terminator = '\n';
+};
+// Where no codec has them, too. Nothing: the block is another one. Within the bytes that it takes on the drive.
+[[nodiscard]] std::optional<TruncatedBlock> truncated_rows(const std::byte* packed, std::size_t stored_bytes,
+                                                           std::size_t block_bytes) noexcept;
+
+// A coder of blocks with room for one block, and for one whose records are transposed or whose rows are truncated. One thread at
+// a time.
 class PackedBlockCoder {
  public:
   [[nodiscard]] static std::uint64_t memory_bytes(const codec::BlockTerms& terms, const BlockShape& shape) noexcept;
@@ -30,7 +43,8 @@ class PackedBlockCoder {
   PackedBlockCoder(const codec::BlockTerms& terms, const BlockShape& shape, std::span<std::byte> memory);
 
   // The records of a block, packed and sealed at `to`, in so many bytes: whole pages. `to` may be where the block is, or before
-  // it. 0: they would not take less than the block; nothing was written then.
+  // it. 0: they would not take less than the block; nothing was written then. Rows are only truncated where a codec makes that no
+  // smaller, and only compressed where truncation makes them larger.
   [[nodiscard]] std::size_t pack(const PackTerms& terms, const std::byte* block, BlockContents contents, std::uint64_t seed,
                                  std::byte* to);
 
@@ -47,13 +61,20 @@ class PackedBlockCoder {
   [[nodiscard]] std::optional<BlockContents> unpack(const std::byte* packed, std::size_t stored_bytes, std::byte* block) {
     return unpack(packed, stored_bytes, block, shape_.block_bytes);
   }
+  // The same of a block whose rows are truncated, which they stay, at `block`. Nothing: they are not, or it is none that pack()
+  // made; nothing was written then, or the block is damaged.
+  [[nodiscard]] std::optional<TruncatedBlock> unpack_truncated(const std::byte* packed, std::size_t stored_bytes,
+                                                               std::byte* block);
 
  private:
-  [[nodiscard]] std::optional<std::size_t> encode(const PackTerms& terms, const std::byte* block, BlockContents contents);
+  struct Encoded;
+  [[nodiscard]] std::optional<Encoded> encode(const PackTerms& terms, const std::byte* block, BlockContents contents);
+  [[nodiscard]] std::optional<Encoded> compress(const PackTerms& terms, std::span<const std::byte> bytes);
+  [[nodiscard]] std::optional<Encoded> truncate(const PackTerms& terms, const std::byte* block, BlockContents contents);
 
   BlockShape shape_;
-  std::byte* room_;     // of a block
-  std::byte* columns_;  // of another one; null: rows
+  std::byte* room_;    // of a block
+  std::byte* staged_;  // of another one, transposed or truncated
   codec::BlockCoder coder_;
 };
 

@@ -89,6 +89,11 @@ BlockContents PackedRuns::unpack(const StoredRun& run, std::uint64_t block, cons
   return *contents;
 }
 
+RowsOfBlock PackedRuns::unpack_rows(const StoredRun& run, std::uint64_t block, const std::byte* packed, std::byte* to) const {
+  if (const auto rows = packer_->unpack_truncated(packed, stored_bytes(run, block), to)) return {rows->contents, rows};
+  return {unpack(run, block, packed, to), {}};
+}
+
 Task<void> PackedRuns::write_appended(std::size_t number, std::uint64_t first_block, std::byte* data, std::size_t size) {
   return assumes_ratio() ? write_beyond_promise(number, first_block, data, size) : write(number, first_block, data, size);
 }

@@ -13,7 +13,13 @@
 
 namespace ecosort::run {
 
-// Coordinator only, but for unpack() and what run_store.h permits other threads.
+// The rows of a block, which may be truncated.
+struct RowsOfBlock {
+  BlockContents contents;
+  std::optional<TruncatedBlock> truncated;
+};
+
+// Coordinator only, but for unpack(), unpack_rows() and what run_store.h permits other threads.
 class PackedRuns : public RunStore {
  public:
   // Returns what packs the blocks of a run; null: they are stored as they are.
@@ -30,6 +36,8 @@ class PackedRuns : public RunStore {
   // The records of a packed block that was checked go to `to`, which may be where it is. By any thread while the run is open.
   // DamagedRun.
   [[nodiscard]] BlockContents unpack(const StoredRun& run, std::uint64_t block, const std::byte* packed, std::byte* to) const;
+  // The same where rows are truncated, and stay so, unpacked as far as that; else what the block holds, unpacked.
+  [[nodiscard]] RowsOfBlock unpack_rows(const StoredRun& run, std::uint64_t block, const std::byte* packed, std::byte* to) const;
 
   // Writes blocks that were appended. Where less space was reserved than they may take, and the rest is not there, IoError says
   // so.
@@ -48,7 +56,7 @@ class PackedRuns : public RunStore {
   // NotEnoughMemory.
   [[nodiscard]] Task<void> find_packed(std::size_t number, std::uint64_t first_block, std::uint64_t stored_bytes);
 
-  // Returns that of the places of packed blocks.
+  // Returns the memory of the places of packed blocks.
   [[nodiscard]] std::uint64_t peak_index_bytes() const noexcept { return peak_places_ * planner::place_bytes; }
 
  protected:

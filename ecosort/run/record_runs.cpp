@@ -57,10 +57,10 @@ void RecordRuns::open_run_blocks(const run::StoredRun& run, std::uint64_t record
   }
 }
 
-Task<void> RecordRuns::read_forecast(std::size_t number, std::uint64_t records, const records::Encoder& encoder,
-                                     std::span<std::byte> memory) {
+Task<void> RecordRuns::read_forecast(std::size_t number, std::uint64_t records, std::uint64_t first,
+                                     const records::Encoder& encoder, std::span<std::byte> memory) {
   forecast_.take_in_unknown(encoder);
-  std::uint64_t next_block = 0;
+  std::uint64_t next_block = round_up(first, forecast_.stride());
   TaskGroup readers(reactor().scope());
   for (; memory.size() >= run_block_.bytes; memory = memory.subspan(run_block_.bytes))
     readers.spawn(read_forecast_keys(number, records, encoder, memory.data(), next_block));

@@ -36,11 +36,11 @@ class RecordRuns final : public run::PackedRuns {
   [[nodiscard]] Forecast& forecast() noexcept { return forecast_; }
   [[nodiscard]] const Forecast& forecast() const noexcept { return forecast_; }
 
-  // Reads the keys of a run's forecast from its file: every stride-th run block, which is checked. A key that is wrong would let
-  // the merge go too far before the run block itself is loaded, and a checkpoint could make that durable. As many are read at
-  // a time as `memory` has room for; the run holds so many records.
-  [[nodiscard]] Task<void> read_forecast(std::size_t number, std::uint64_t records, const records::Encoder& encoder,
-                                         std::span<std::byte> memory);
+  // Reads the keys of a run's forecast from its file: every stride-th run block from `first` on, which is checked. A key that is
+  // wrong would let the merge go too far before the run block itself is loaded, and a checkpoint could make that durable. As many
+  // are read at a time as `memory` has room for; the run holds so many records.
+  [[nodiscard]] Task<void> read_forecast(std::size_t number, std::uint64_t records, std::uint64_t first,
+                                         const records::Encoder& encoder, std::span<std::byte> memory);
 
   // Makes run blocks [first, first + count) of a run of so many records, which were read as they are on the drive to the end of
   // `memory`, what they were, each in its place. By any thread while the run is open. DamagedRun.

@@ -67,7 +67,7 @@ class RowRuns final : public run::PackedRuns {
   // will take no one knows: nothing is reserved for it, and a drive that is full is the program's to find. Each has a file of its
   // own: where no more may be open, a run is stored as it is.
   [[nodiscard]] RowRun create(std::uint64_t bytes);
-  // The same in an empty file of the caller's; `number` is that of the run in its job. `other_places`: as pack_where_possible()
+  // Creates it in an empty file of the caller's; `number` is that of the run in its job. `other_places`: as pack_where_possible()
   // has them.
   [[nodiscard]] RowRun create_in(io::FilePtr file, std::uint64_t number, std::uint64_t bytes, std::uint64_t other_places = 0);
   // Creates it in this file, its blocks as they are.

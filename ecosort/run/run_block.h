@@ -37,7 +37,7 @@ void seal_block(std::byte* block, std::size_t block_bytes, std::uint64_t seed, B
 // Returns whether the block is what was sealed with this seed. Thread-safe.
 [[nodiscard]] bool is_intact(const std::byte* block, std::size_t block_bytes, std::uint64_t seed) noexcept;
 
-// Returns those of a block that is intact.
+// Returns the contents of a block that is intact.
 [[nodiscard]] BlockContents contents_of(const std::byte* block, std::size_t block_bytes) noexcept;
 
 }  // namespace ecosort::run

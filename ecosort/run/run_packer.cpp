@@ -1,6 +1,7 @@
 #include "run/run_packer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/thread_time.h"
 
@@ -60,9 +61,11 @@ void RunPacker::set_pace(const Pace& pace) {
 }
 
 std::vector<Trial> RunPacker::try_all(const std::byte* first_block, BlockContents contents) {
+  constexpr double least_gain = 1.05;  // of truncation alone, or it is not tried in front of a codec
   std::vector<Trial> trials;
   const Loan coder(*this);
   for (const PackTerms& terms : ways_to_pack(plan_.wanted, shape_.record_size)) {
+    if (terms.truncates && !trials.empty() && trials.front().terms.truncates && trials.front().ratio < least_gain) continue;
     const double begin_s = thread_cpu_s(), bytes = contents.used_bytes;
     const std::size_t stored = coder->try_out(terms, first_block, contents);
     trials.push_back({terms, std::max(bytes / static_cast<double>(stored), 1.0), (thread_cpu_s() - begin_s) / bytes});
@@ -70,7 +73,7 @@ std::vector<Trial> RunPacker::try_all(const std::byte* first_block, BlockContent
   return trials;
 }
 
-// Returns those of the run before for 1, 2, 4, 8 runs, as long as new ones differ little.
+// Returns the trials of the run before for 1, 2, 4, 8 runs, as long as new ones differ little.
 std::vector<Trial> RunPacker::trials_of(const std::byte* first_block, BlockContents contents) {
   {
     const std::lock_guard lock(mutex_);
@@ -90,7 +93,7 @@ std::vector<Trial> RunPacker::trials_of(const std::byte* first_block, BlockConte
 }
 
 PackTerms RunPacker::choose(const std::byte* first_block, BlockContents contents) {
-  const bool has_choice = plan_.wanted.is_auto || shape_.record_size > 1;
+  const bool has_choice = ways_to_pack(plan_.wanted, shape_.record_size).size() > 1;
   const std::vector<Trial> trials = has_choice ? trials_of(first_block, contents) : std::vector<Trial>();
   const std::lock_guard lock(mutex_);
   CodecChoice choice = choose_terms(plan_, pace_, trials);
@@ -99,34 +102,33 @@ PackTerms RunPacker::choose(const std::byte* first_block, BlockContents contents
   return choice.terms;
 }
 
-std::size_t RunPacker::pack(const PackTerms& terms, const std::byte* block, BlockContents contents, std::uint64_t seed,
-                            std::byte* to) {
-  double spent_s = 0;
-  std::size_t stored = 0;
-  {
+template <class Work>
+auto RunPacker::with_coder(double PackingReport::* spent_s, const Work& work) {
+  const auto timed = [&] {
     const Loan coder(*this);
     const double begin_s = thread_cpu_s();
-    stored = coder->pack(terms, block, contents, seed, to);
-    spent_s = thread_cpu_s() - begin_s;
-  }
+    auto done = work(coder);
+    return std::pair{std::move(done), thread_cpu_s() - begin_s};
+  }();
   const std::lock_guard lock(mutex_);
-  report_.pack_s += spent_s;
-  return stored;
+  report_.*spent_s += timed.second;
+  return timed.first;
+}
+
+std::size_t RunPacker::pack(const PackTerms& terms, const std::byte* block, BlockContents contents, std::uint64_t seed,
+                            std::byte* to) {
+  return with_coder(&PackingReport::pack_s, [&](const Loan& coder) { return coder->pack(terms, block, contents, seed, to); });
 }
 
 std::optional<BlockContents> RunPacker::unpack(const std::byte* packed, std::size_t stored_bytes, std::byte* block,
                                                std::size_t block_bytes) {
-  double spent_s = 0;
-  std::optional<BlockContents> contents;
-  {
-    const Loan coder(*this);
-    const double begin_s = thread_cpu_s();
-    contents = coder->unpack(packed, stored_bytes, block, block_bytes);
-    spent_s = thread_cpu_s() - begin_s;
-  }
-  const std::lock_guard lock(mutex_);
-  report_.unpack_s += spent_s;
-  return contents;
+  return with_coder(&PackingReport::unpack_s,
+                    [&](const Loan& coder) { return coder->unpack(packed, stored_bytes, block, block_bytes); });
+}
+
+std::optional<TruncatedBlock> RunPacker::unpack_truncated(const std::byte* packed, std::size_t stored_bytes, std::byte* block) {
+  return with_coder(&PackingReport::unpack_s,
+                    [&](const Loan& coder) { return coder->unpack_truncated(packed, stored_bytes, block); });
 }
 
 void RunPacker::write_begins() noexcept {

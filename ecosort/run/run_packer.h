@@ -44,6 +44,8 @@ class RunPacker {
                                  std::byte* to);
   [[nodiscard]] std::optional<BlockContents> unpack(const std::byte* packed, std::size_t stored_bytes, std::byte* block,
                                                     std::size_t block_bytes);
+  [[nodiscard]] std::optional<TruncatedBlock> unpack_truncated(const std::byte* packed, std::size_t stored_bytes,
+                                                               std::byte* block);
 
   // A write to a run begins, or has ended. Coordinator only, as the seconds per byte while any was under way; 0: there was none.
   void write_begins() noexcept;
@@ -57,6 +59,9 @@ class RunPacker {
  private:
   class Loan;
 
+  // What `work` makes of a coder that is free; its time goes to `spent_s`.
+  template <class Work>
+  [[nodiscard]] auto with_coder(double PackingReport::* spent_s, const Work& work);
   [[nodiscard]] std::vector<Trial> try_all(const std::byte* first_block, BlockContents contents);
   [[nodiscard]] std::vector<Trial> trials_of(const std::byte* first_block, BlockContents contents);
 

@@ -18,7 +18,7 @@ namespace ecosort::lines {
 namespace {
 
 constexpr int pipe_bytes = 256 * 1024;  // 64 KiB are usual; fewer changes between the two processes
-// How long the program may take to end once its pipe shows that it will do nothing more for us.
+// The program may take so long to end once its pipe shows that it will do nothing more for us.
 constexpr std::chrono::milliseconds patience{1000};
 
 io::FilePtr stream_of(Descriptor descriptor, const std::string& name) {

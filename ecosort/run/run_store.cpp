@@ -124,7 +124,7 @@ void RunStore::append(std::size_t number, std::size_t stored_bytes, codec::Block
   StoredRun& run = runs_[number];
   const std::uint64_t begin = run.ends.empty() ? 0 : run.ends.back();
   run.ends.push_back(static_cast<std::uint32_t>(begin + stored_bytes / page_bytes));
-  run.codec = std::max(run.codec, codec);
+  if (codec::takes_more(codec, run.codec)) run.codec = codec;
   set_space(number, std::max(run.space_bytes, run.head_bytes + std::uint64_t{run.ends.back()} * page_bytes + run.places_bytes));
 }
 

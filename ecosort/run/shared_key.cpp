@@ -47,9 +47,10 @@ std::strong_ordering SharedKey::compare(const records::Encoder& encoder, const s
 }
 
 // The bytes between the two depths are the reference's; the rest of the twelve are those the key begins with.
-ForecastKey SharedKey::moved(const records::Encoder& encoder, ForecastKey key, std::uint64_t depth) const noexcept {
-  const auto bytes_between = static_cast<std::uint32_t>(std::min<std::uint64_t>(depth - depth_, records::Encoder::window_bytes));
-  const records::KeyWindow between = encoder.window(reference_.data(), depth_);
+ForecastKey SharedKey::moved(const records::Encoder& encoder, ForecastKey key, std::uint64_t from,
+                             std::uint64_t to) const noexcept {
+  const auto bytes_between = static_cast<std::uint32_t>(std::min<std::uint64_t>(from - to, records::Encoder::window_bytes));
+  const records::KeyWindow between = encoder.window(reference_.data(), to);
   std::uint32_t bytes[records::Encoder::window_bytes];
   const auto byte_of = [](std::uint64_t prefix, std::uint32_t extension, std::uint32_t i) {
     return static_cast<std::uint32_t>(i < 8 ? prefix >> (56 - 8 * i) : extension >> (88 - 8 * i)) & 0xffU;

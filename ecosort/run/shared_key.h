@@ -53,9 +53,19 @@ class SharedKey {
                                              const ForecastKey& key) const noexcept;
 
   // The key of the same record at the depth of now, from that at `depth` of before.
-  [[nodiscard]] ForecastKey moved(const records::Encoder& encoder, ForecastKey key, std::uint64_t depth) const noexcept;
+  [[nodiscard]] ForecastKey moved(const records::Encoder& encoder, ForecastKey key, std::uint64_t depth) const noexcept {
+    return moved(encoder, key, depth, depth_);
+  }
+  // As it would be where nothing is known of any run: at depth 0, and without a place.
+  [[nodiscard]] ForecastKey unshared(const records::Encoder& encoder, ForecastKey key) const noexcept {
+    ForecastKey result = depth_ == 0 ? key : moved(encoder, key, depth_, 0);
+    result.place = 0;
+    return result;
+  }
 
  private:
+  [[nodiscard]] ForecastKey moved(const records::Encoder& encoder, ForecastKey key, std::uint64_t from,
+                                  std::uint64_t to) const noexcept;
   [[nodiscard]] records::KeyWindow window_of(const records::Encoder& encoder, const std::byte* record) const noexcept;
 
   std::uint64_t depth_ = 0;

@@ -1,4 +1,4 @@
-// What the variants of the CRC-32 sum share: the arithmetic of the constants, done by the compiler.
+// The variants of the CRC-32 sum share the arithmetic of the constants, done by the compiler.
 //
 // The variants are compiled with different instruction sets, so this header holds nothing that could become a function of its
 // own: the linker would keep one copy, perhaps one that other machines cannot run.

@@ -81,13 +81,15 @@ ECOSORT_C_API ecosort_status ecosort_sort(const ecosort_request* request, const 
 ECOSORT_C_API ecosort_status ecosort_resume(const char* file, uint64_t memory_bytes, unsigned threads,
                                             const ecosort_callbacks* callbacks, ecosort_report* report, ecosort_error** error);
 
-/* NULL on failure. Of the request counts what concerns records, the memory, the threads and the first temporary directory. */
+/* Records, lines or rows inside a program: pushed, then read in order. The request names no inputs, no output and no job. NULL on
+ * failure. A sorter is used by one thread at a time. */
 ECOSORT_C_API ecosort_sorter* ecosort_sorter_new(const ecosort_request* request, ecosort_error** error);
 ECOSORT_C_API void ecosort_sorter_free(ecosort_sorter* sorter); /* gives up what was not read */
+/* Any number of bytes, as a file would have them: lines and rows with their ends. */
 ECOSORT_C_API ecosort_status ecosort_sorter_push(ecosort_sorter* sorter, const void* bytes, size_t size, ecosort_error** error);
 ECOSORT_C_API ecosort_status ecosort_sorter_finish(ecosort_sorter* sorter, ecosort_error** error);
-/* The next whole records in order, valid until the next call; *size == 0: the end. */
-ECOSORT_C_API ecosort_status ecosort_sorter_next(ecosort_sorter* sorter, const void** records, size_t* size,
+/* The next whole records, lines or rows in order, valid until the next call; *size == 0: the end. */
+ECOSORT_C_API ecosort_status ecosort_sorter_next(ecosort_sorter* sorter, const void** rows, size_t* size,
                                                  ecosort_error** error);
 
 ECOSORT_C_API ecosort_status ecosort_error_status(const ecosort_error* error);

@@ -19,12 +19,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <iterator>
 #include <memory>
-#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "ecosort/errors.hpp"
@@ -91,64 +93,150 @@ ECOSORT_API Report resume(const std::string& file, const Means& means = {}, Obse
 ECOSORT_API Report abandon(const std::string& file, const Means& means = {}, Observer* observer = nullptr,
                            std::stop_token stop = {});
 
-// Records inside a program, more than fit in memory: push them, then pull them in order.
-//
-//   ecosort::Sorter sorter({.record_size = 16, .keys = {ecosort::at(0).u64()}, .memory_bytes = 64 << 20, .temp_directory =
-//   "/ssd/tmp"}); sorter.push(bytes);                 // whole records, any number of times ecosort::Reader reader =
-//   sorter.finish(); while (const auto records = reader.next(); !records.empty()) use(records);
-//
-// Source of the interface: STXXL's sorter (Dementiev, Kettner, Sanders 2008, section 5).
-struct SorterTerms {
-  std::uint64_t record_size = 100;
-  std::vector<RecordKey> keys;
-  bool reverse = false, unique = false;
-  std::uint64_t memory_bytes = 0;  // besides the two blocks of 1 MiB through which records come and go
-  unsigned threads = 0;
-  std::string temp_directory;  // for runs; empty: $TMPDIR, else /tmp
-  std::string io = "auto";
+// One record, line or row of what was sorted. A view: valid until the next one is asked for.
+class ECOSORT_API Row {
+ public:
+  Row() = default;
+  Row(std::span<const std::byte> bytes, std::size_t end_bytes) noexcept : bytes_(bytes), end_bytes_(end_bytes) {}
+
+  // All of it; a line or a row with its end.
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+  // The line or row without its end (CR LF are the end of a row of CSV and of JSON lines); of a record all bytes.
+  [[nodiscard]] std::string_view text() const noexcept {
+    return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size() - end_bytes_};
+  }
+  // The number or structure that a record has from the byte `offset` on, as the machine stores it. UsageError where the record
+  // is shorter.
+  template <class T>
+    requires std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T>
+  [[nodiscard]] T as(std::size_t offset = 0) const {
+    T value;
+    std::memcpy(&value, at(offset, sizeof value), sizeof value);
+    return value;
+  }
+
+ private:
+  [[nodiscard]] const std::byte* at(std::size_t offset, std::size_t size) const;
+
+  std::span<const std::byte> bytes_;
+  std::size_t end_bytes_ = 0;
 };
 
-// The sorted records. Move-only. One thread at a time.
+// The sorted rows, once from the front: a range of Row, or batches by next(). Move-only. One thread at a time.
+//
+// Both throw what ended the sort: the end is only reached when all rows were given out and the sort was verified.
 class ECOSORT_API Reader {
  public:
+  class Iterator;
+
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
   ~Reader();  // gives up what was not read
 
-  // The next records, whole ones, valid until the next call; empty at the end. Throws what ended the sort: the end is only
-  // reached when all records were given out and the sort was verified.
+  // The next rows, whole ones of about 1 MiB in all, valid until the next call; empty at the end.
   [[nodiscard]] std::span<const std::byte> next();
 
-  // After the end.
+  // for (const ecosort::Row row : reader) use(row);
+  [[nodiscard]] Iterator begin();
+  [[nodiscard]] static std::default_sentinel_t end() noexcept { return {}; }
+
+  // After the end; before it UsageError.
   [[nodiscard]] const Report& report() const;
 
  private:
   friend class Sorter;
   struct Impl;
+  Reader() noexcept;
   explicit Reader(std::unique_ptr<Impl> impl);
+  [[nodiscard]] bool take(Row& row);
   std::unique_ptr<Impl> impl_;
 };
 
-// Move-only. One thread at a time. The sort works in a thread of its own while records are pushed.
+// An input iterator. It belongs to its Reader, which stays where it is meanwhile.
+class Reader::Iterator {
+ public:
+  using value_type = Row;
+  using difference_type = std::ptrdiff_t;
+
+  Iterator() = default;
+  explicit Iterator(Reader& reader) : reader_(&reader) { ++*this; }
+  [[nodiscard]] const Row& operator*() const noexcept { return row_; }
+  [[nodiscard]] const Row* operator->() const noexcept { return &row_; }
+  Iterator& operator++() {
+    if (!reader_->take(row_)) reader_ = nullptr;
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  friend bool operator==(const Iterator& at, std::default_sentinel_t /*end*/) noexcept { return at.reader_ == nullptr; }
+
+ private:
+  Reader* reader_ = nullptr;
+  Row row_;
+};
+
+inline Reader::Iterator Reader::begin() { return Iterator(*this); }
+
+// A structure or number that is a record as it lies in memory; no pointer, and nothing that stands for other bytes.
+template <class T>
+concept RecordValue =
+    std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::is_array_v<T> &&
+    !std::is_convertible_v<const T&, std::span<const std::byte>> && !std::is_convertible_v<const T&, std::string_view>;
+
+// Records, lines or rows inside a program, more than fit in memory: push them, then pull them in order.
+//
+//   ecosort::Sorter sorter({.rows = ecosort::Records{.record_size = 8, .keys = {ecosort::at(0).u64()}}});
+//   for (const std::uint64_t number : numbers) sorter.push(number);
+//   for (const ecosort::Row record : sorter) use(record.as<std::uint64_t>());
+//
+//   ecosort::Sorter sorter({.rows = ecosort::Csv{{.keys = {ecosort::by("price").number()}}}});
+//   sorter.push("name,price"); sorter.push("ink,10"); sorter.push("pen,2.50");
+//   for (const ecosort::Row row : sorter) std::cout << row.text() << '\n';
+//
+// The request says what the rows are, their order, and the means; its inputs and its output are this program. A header of CSV is
+// the first row that is pushed, and comes out first. Besides means.memory_bytes it takes two blocks of 1 MiB, through which rows
+// come and go, or two of the longest row. Runs go to means.temp_directories; none: $TMPDIR, else /tmp.
+//
+// Move-only. One thread at a time. The sort works in a thread of its own while rows are pushed. All functions throw what ended
+// the sort, which leaves nothing behind.
+//
+// Source of the interface: STXXL's sorter (Dementiev, Kettner, Sanders 2008, section 5).
 class ECOSORT_API Sorter {
  public:
-  explicit Sorter(const SorterTerms& terms);  // UsageError for terms that cannot be
+  // UsageError for a request that cannot be, or that names an input, an output or a job.
+  explicit Sorter(const Request& request);
   Sorter(Sorter&&) noexcept;
   Sorter& operator=(Sorter&&) noexcept;
   Sorter(const Sorter&) = delete;
   Sorter& operator=(const Sorter&) = delete;
-  ~Sorter();  // without finish(): gives up
+  ~Sorter();  // without the end of the rows: gives up
 
-  // Any number of bytes; what they make in all must be whole records by finish(). Throws what ended the sort.
+  // Any number of bytes, as a file would have them; what they make in all must be whole records by finish().
   void push(std::span<const std::byte> bytes);
+  // A line, a row of CSV or a JSON value in one line, with or without its end. UsageError where rows are records.
+  void push(std::string_view row);
+  // A record. UsageError where it has another size than the records of the request.
+  template <RecordValue T>
+  void push(const T& record) {
+    push_record(std::as_bytes(std::span(&record, 1)));
+  }
 
-  // No more records come. Once.
+  // No more rows come: gives them in order. Once.
   [[nodiscard]] Reader finish();
 
+  // Gives the rows as a range; begin() finishes, once.
+  [[nodiscard]] Reader::Iterator begin();
+  [[nodiscard]] static std::default_sentinel_t end() noexcept { return {}; }
+  // After the end of that range; before it UsageError.
+  [[nodiscard]] const Report& report() const { return sorted_.report(); }
+
  private:
+  void push_record(std::span<const std::byte> record);
+  [[nodiscard]] Reader::Impl& open() const;
+
   std::unique_ptr<Reader::Impl> impl_;
+  Reader sorted_;
 };
 
 // The version of the library, e.g. "0.2.0".

@@ -166,29 +166,29 @@ struct Records {
   // Bytes, 1 to 1 MiB. 0, and no key: records of 100 bytes with the key 0:10, and what does not look like records of the Sort
   // Benchmark is refused; text whose size happens to be a multiple of 100 would be torn.
   std::uint64_t record_size = 0;
-  std::vector<RecordKey> keys;  // none: 0:10, or the whole record where it is shorter
-  bool reverse = false;         // the direction of every key
+  std::vector<RecordKey> keys{};  // none: 0:10, or the whole record where it is shorter
+  bool reverse = false;           // the direction of every key
 };
 
 // Text lines in the order of GNU sort in the C locale. Without keys the whole line is the key.
 struct Lines {
-  std::vector<LineKey> keys;
-  std::string ordering;            // letters for keys that have none of their own, and for the whole line: bdfghiMnRrV
-  std::optional<char> separator;   // of fields; none: from non-blank to blank
-  char terminator = '\n';          // or '\0'
-  bool stable = false;             // lines with equal keys stay in input order, instead of being compared as a whole
-  std::uint64_t header_lines = 0;  // of each input; all are alike, and one stays in front
-  std::string random_source;       // of R: a file that decides the order, by its first 16 bytes; none: chance
-  std::string random_salt;         // of R: these bytes instead, as 32 hexadecimal digits
+  std::vector<LineKey> keys{};
+  std::string ordering{};           // letters for keys that have none of their own, and for the whole line: bdfghiMnRrV
+  std::optional<char> separator{};  // of fields; none: from non-blank to blank
+  char terminator = '\n';           // or '\0'
+  bool stable = false;              // lines with equal keys stay in input order, instead of being compared as a whole
+  std::uint64_t header_lines = 0;   // of each input; all are alike, and one stays in front
+  std::string random_source{};      // of R: a file that decides the order, by its first 16 bytes; none: chance
+  std::string random_salt{};        // of R: these bytes instead, as 32 hexadecimal digits
 };
 
 // Rows go out byte for byte as they came in. Values that are empty (of JSON: missing, or null), or cannot be read as what their
 // key says, are together behind the others, or in front of them.
 struct Values {
-  std::vector<ValueKey> keys;  // at least one
+  std::vector<ValueKey> keys{};  // at least one
   bool nulls_first = false;
-  bool strict = false;      // a value that cannot be read as what its key says is an error
-  std::string date_format;  // like that of strptime; empty: ISO 8601
+  bool strict = false;        // a value that cannot be read as what its key says is an error
+  std::string date_format{};  // like that of strptime; empty: ISO 8601
 };
 
 // RFC 4180.
@@ -211,10 +211,10 @@ enum class PlaceKind : std::uint8_t {
 };
 
 struct Place {
-  std::string output;  // replaced when the result is complete; "-": standard output; in place: none
+  std::string output{};  // replaced when the result is complete; "-": standard output; in place: none
   PlaceKind kind = PlaceKind::file;
-  std::optional<std::uint64_t> space_bytes;  // in place: at most so much of the free space
-  bool as_is = false;                        // in place: also what looks like an archive or compressed data
+  std::optional<std::uint64_t> space_bytes{};  // in place: at most so much of the free space
+  bool as_is = false;                          // in place: also what looks like an archive or compressed data
 };
 
 // Joules of a sort = idle_w * seconds + core_w * CPU seconds + gb_j * 10^9 bytes moved.
@@ -227,33 +227,33 @@ struct EnergyTerms {
 struct Compression {
   bool decompress = false;      // inputs that are compressed, by their beginning or their name
   std::string output = "none";  // or a name of the above; "auto": by the ending of the output's name (.gz .zst .lz4 .xz .bz2)
-  std::optional<int> level;     // of the output; none: the usual one
-  // Compresses temporary runs: "none", "lz4", "zstd", "zstd:LEVEL"; "auto": for each run what the drives and its first rows show
-  // to pay; empty: "auto" for lines and rows, "none" for records and for jobs that outlive a crash.
-  std::string runs;
-  std::string program;                // lines: of temporary runs, by a program that reads and writes streams; -d decompresses
-  std::uint64_t assumed_ratio = 0;    // thousandths by which runs will shrink: so much less space is reserved; 0: all of it
-  std::optional<EnergyTerms> energy;  // "auto" takes what needs the fewest joules; none: the least time
+  std::optional<int> level{};   // of the output; none: the usual one
+  // Compresses temporary runs: "none", "prefix" (of rows), "lz4", "zstd", "zstd:LEVEL"; "auto": for each run what the drives and
+  // its first rows show to pay; empty: "auto" for lines and rows, "none" for records and for jobs that outlive a crash.
+  std::string runs{};
+  std::string program{};                // lines: of temporary runs, by a program that reads and writes streams; -d decompresses
+  std::uint64_t assumed_ratio = 0;      // thousandths by which runs will shrink: so much less space is reserved; 0: all of it
+  std::optional<EnergyTerms> energy{};  // "auto" takes what needs the fewest joules; none: the least time
 };
 
 struct Means {
-  std::uint64_t memory_bytes = 0;             // bound of all buffers; 0: a share of what this process may take
-  bool memory_is_a_wish = false;              // lines: too little, or more than there is, becomes the nearest that can be
-  unsigned threads = 0;                       // that compute; 0: as many as this process has processors
-  unsigned merge_threads = 0;                 // of records, in the merge; 0: the same
-  std::vector<std::string> temp_directories;  // for runs, striped by free space; none: that of the output
-  std::string io = "auto";                    // "auto", "uring", "pool", "stxxl"
-  std::uint64_t request_bytes = 0;            // of records: most bytes of a read or write, 16 KiB to 64 MiB; 0: the usual
-  unsigned request_depth = 0;                 // of records: most reads in flight, 1 to 256; 0: the usual
-  std::uint64_t keep_free_bytes = 0;          // of records: so much stays free on the drives, or nothing begins; of no job
-  std::uint64_t run_records = 0;              // of records: most of a stored run; 0: as many as the memory holds
-  std::uint64_t batch_size = 0;               // of lines: most files that are merged at a time; 0: as many as may be open
+  std::uint64_t memory_bytes = 0;               // bound of all buffers; 0: a share of what this process may take
+  bool memory_is_a_wish = false;                // lines: too little, or more than there is, becomes the nearest that can be
+  unsigned threads = 0;                         // that compute; 0: as many as this process has processors
+  unsigned merge_threads = 0;                   // of records, in the merge; 0: the same
+  std::vector<std::string> temp_directories{};  // for runs, striped by free space; none: that of the output
+  std::string io = "auto";                      // "auto", "uring", "pool", "stxxl"
+  std::uint64_t request_bytes = 0;              // of records: most bytes of a read or write, 16 KiB to 64 MiB; 0: the usual
+  unsigned request_depth = 0;                   // of records: most reads in flight, 1 to 256; 0: the usual
+  std::uint64_t keep_free_bytes = 0;            // of records: so much stays free on the drives, or nothing begins; of no job
+  std::uint64_t run_records = 0;                // of records: most of a stored run; 0: as many as the memory holds
+  std::uint64_t batch_size = 0;                 // of lines: most files that are merged at a time; 0: as many as may be open
 };
 
 struct Verification {
-  bool reread = false;        // read the output back from the device before it gets its name
-  bool checksum = false;      // of records of 100 bytes: the report has the sum that valsort computes
-  std::string expected_hash;  // of a merge of records: that of all records, 32 hexadecimal digits; empty: no one knows
+  bool reread = false;          // read the output back from the device before it gets its name
+  bool checksum = false;        // of records of 100 bytes: the report has the sum that valsort computes
+  std::string expected_hash{};  // of a merge of records: that of all records, 32 hexadecimal digits; empty: no one knows
 };
 
 enum class InputOrder : std::uint8_t {
@@ -263,14 +263,14 @@ enum class InputOrder : std::uint8_t {
 };
 
 struct Request {
-  std::vector<std::string> inputs;  // files; "-" alone: standard input
-  std::variant<Records, Lines, Csv, JsonLines> rows;
+  std::vector<std::string> inputs{};  // files; "-" alone: standard input
+  std::variant<Records, Lines, Csv, JsonLines> rows{};
   bool unique = false;  // of rows with equal keys only the first one stays
   InputOrder input_order = InputOrder::any;
-  Place place;
-  Means means;
-  Compression compression;
-  Verification verification;
+  Place place{};
+  Means means{};
+  Compression compression{};
+  Verification verification{};
 
   [[nodiscard]] Format format() const noexcept { return static_cast<Format>(rows.index()); }
 };

@@ -1,4 +1,4 @@
-"""What the site has beside docs/: pages that are elsewhere in the tree, and a page for each manual.
+"""Adds to docs/ the pages that are elsewhere in the tree, and a page for each manual.
 
 A link that leads out of docs/ leads to the page of that file, if there is one; to any other file of the tree it becomes plain
 text, because the site does not hold it. A link to nothing is an error.

@@ -118,9 +118,9 @@ def probe(meter: str, seconds: float, load_command: str | None, config: str | No
 @click.option("--meter", "words", multiple=True, help="A meter (default: the best one here). Repeat for several.")
 @click.option("--records", type=click.IntRange(1, MAX_RECORDS), help="Records of the run that is planned.")
 @click.option(
-    "--seconds", type=Number(0.1, _WEEK_S, "seconds"), help="How long that run takes (default: what ecosort plan predicts)."
+    "--seconds", type=Number(0.1, _WEEK_S, "seconds"), help="Seconds that this run takes (default: what ecosort plan predicts)."
 )
-@click.option("--dir", "directory", type=_DIRECTORY, default=".", show_default=True, help="Where it will be sorted.")
+@click.option("--dir", "directory", type=_DIRECTORY, default=".", show_default=True, help="Directory of the sort.")
 @click.option("--probe", "probe_s", type=_PROBE, default=20.0, show_default=True, help="Seconds of a busy/idle pattern.")
 @_LOAD
 @_CONFIG
@@ -193,7 +193,7 @@ def run(**given: Any) -> int:
     help="Rehearse with N records, or as few as the meter needs; a rehearsal is never ranked.",
 )
 @click.option(
-    "--runs", type=click.IntRange(1, 99), default=5, show_default=True, help="How often; 5 at least, but for a rehearsal."
+    "--runs", type=click.IntRange(1, 99), default=5, show_default=True, help="Number of runs; at least 5, but for a rehearsal."
 )
 @click.option("--dir", "directory", type=_DIRECTORY, help="Directory of the entry (default: joulesort-CLASS-CATEGORY).")
 @click.option(
@@ -201,7 +201,7 @@ def run(**given: Any) -> int:
 )
 @_AMBIENT
 @_around_runs
-@click.option("--repeat-invalid", is_flag=True, help="Measure runs that were invalid again; what they were is kept and told.")
+@click.option("--repeat-invalid", is_flag=True, help="Measure invalid runs again; the old ones are kept and reported.")
 @click.option("--predict", "is_prediction", is_flag=True, help="Only say what 10^8 to 10^10, or CLASS, would take here.")
 @click.option("--profile", type=_DIRECTORY, help="The profile to predict by (default: ~/.config/ecosort/profile.toml).")
 @click.option("--watts", type=Number(0.1, 1e5, "watts"), help="Mean power at the wall to predict with (default: the profile's).")

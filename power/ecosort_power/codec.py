@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
-import os
 import types
 import typing
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
+
+from ecosort.durable import write_durably
 
 from ecosort_power.encoding import SPELLED
 from ecosort_power.errors import UsageError
@@ -107,12 +108,7 @@ def _rows(value: Any, line_break: str) -> str:
 
 def replace_text(path: Path, text: str) -> None:
     """Writes a file so that a reader, or a crash, sees the old one or the new one and nothing between."""
-    temporary = path.with_name(path.name + ".new")
-    with temporary.open("w", encoding="utf-8", errors=SPELLED) as f:
-        f.write(text)
-        f.flush()
-        os.fsync(f.fileno())
-    temporary.replace(path)
+    write_durably(path, text.encode("utf-8", SPELLED))
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -301,7 +301,7 @@ def _stretches(times_s: Floats, joules: Floats, smear_s: float, reach_s: float, 
 
 
 def _slopes(times_s: Floats, joules: Floats, spacing_s: float, added: float | None) -> _Noise:
-    """Does so from one value to the next where there are too few values."""
+    """Estimates from one value to the next where there are too few values."""
     values, length = len(times_s) - 1, float(times_s[-1] - times_s[0])
     slopes: Floats = np.diff(joules) / np.diff(times_s)
     degrees = max(length / spacing_s - 1, 1.0)

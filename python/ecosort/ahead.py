@@ -1,68 +1,66 @@
-"""Work that is done one step ahead of its user."""
+"""Work in a thread of its own: one step ahead of a caller that wants items, or one step behind a caller that makes them.
+
+Items go from thread to thread in a list that is emptied, so that no one holds on to one that was taken.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from queue import SimpleQueue
-from threading import Semaphore, Thread
-from typing import Generic, TypeVar
-
-from ecosort.handed_over import HandedOver
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
 
 
 def ahead(source: Iterator[Item]) -> Generator[Item, None, None]:
-    """Yields what `source` gives, and raises, made by a thread of its own: one item waits while the one before is in use.
+    """Yields what `source` yields, and raises what it raises: one item waits while the one before is in use.
 
     The end of this generator, however it comes, ends the thread and closes `source`.
     """
-    maker = _Maker(source)
+    pool, end = ThreadPoolExecutor(1, "ecosort ahead"), object()
+
+    def make() -> list[Any]:
+        return [next(source, end)]
+
     try:
-        yield from maker.items()
+        made = pool.submit(make)
+        while (item := made.result())[0] is not end:
+            made = pool.submit(make)
+            yield item.pop()
     finally:
-        maker.give_up()
+        pool.shutdown()
+        if hasattr(source, "close"):
+            source.close()
 
 
-class _Maker(Generic[Item]):
-    def __init__(self, source: Iterator[Item]) -> None:
-        self._source = source
-        self._made: SimpleQueue[HandedOver[Item] | _End] = SimpleQueue()
-        self._room = Semaphore(0)
-        self._is_given_up = False
-        # A daemon: a stream that is still held when the interpreter ends keeps no one waiting.
-        self._thread = Thread(target=self._make, name="ecosort ahead", daemon=True)
-        self._thread.start()
+class Behind(Generic[Item]):
+    """Does `work` on what it is given, in the order of giving: on one item while the next one is made.
 
-    def items(self) -> Iterator[Item]:
-        while not isinstance(made := self._made.get(), _End):
-            self._room.release()
-            yield made.take()
-        if made.error is not None:
-            raise made.error
+    What the work raises is raised by the next `give`, or by the end of the `with` block, which waits for the work on the last
+    item. After an error nothing more is worked on.
+    """
 
-    def give_up(self) -> None:
-        self._is_given_up = True
-        self._room.release()
-        self._thread.join()
-        if hasattr(self._source, "close"):
-            self._source.close()
+    def __init__(self, work: Callable[[Item], None]) -> None:
+        self._work = work
+        self._pool = ThreadPoolExecutor(1, "ecosort behind")
+        self._last: Future[None] | None = None
 
-    def _make(self) -> None:
-        error = None
-        try:
-            while not self._is_given_up:
-                self._made.put(HandedOver(next(self._source)))
-                self._room.acquire()
-        except StopIteration:
-            pass
-        except BaseException as raised:  # is raised where the items are wanted
-            error = raised
-        self._made.put(_End(error))
+    def __enter__(self) -> Behind[Item]:
+        return self
 
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._pool.shutdown()
+        if error is None:
+            self.wait()
 
-class _End:
-    """No more items; or why not."""
+    def wait(self) -> None:
+        """Waits for the work on the last item."""
+        if self._last:
+            self._last.result()
 
-    def __init__(self, error: BaseException | None) -> None:
-        self.error = error
+    def give(self, item: Item) -> None:
+        """Waits until the work on the item before is done, so that no more than two are there."""
+        self.wait()
+        given = [item]
+        self._last = self._pool.submit(lambda: self._work(given.pop()))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ecosort import checks
+from ecosort.durable import sync_directory
 from ecosort.errors import BadInput, IoFailed
 from ecosort.words import Path, output, path_word
 
@@ -117,11 +118,7 @@ def _publish(descriptor: int, name: str, directory: str, overwrite: bool) -> Non
             passing = pathlib.Path(directory, f".ecosort-{secrets.token_hex(8)}.tmp")
             _link(descriptor, str(passing))
             passing.replace(name)
-        above = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(above)
-        finally:
-            os.close(above)
+        sync_directory(directory)
     except OSError as error:
         raise IoFailed(f"cannot name the output '{name}': {error.strerror}", error.errno) from None
 

@@ -11,13 +11,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ecosort.ahead import ahead
+from ecosort.ahead import Behind, ahead
 from ecosort.arrow_dictionaries import Dictionaries
 from ecosort.arrow_input import cast_to, check_schema, pieces_of, plain_schema
 from ecosort.arrow_keys import columns_of
 from ecosort.arrow_runs import Run, RunFile
 from ecosort.arrow_sources import Source
-from ecosort.behind import Behind
 from ecosort.errors import IoFailed, NotEnoughMemory
 from ecosort.kept_memory import KeptMemory
 from ecosort.key_transport import transport_of
@@ -56,12 +55,12 @@ class Shares:
 
     @property
     def program(self) -> int:
-        """Returns that of the process that sorts the keys; less than 2 MiB sort nothing."""
+        """Returns the memory of the process that sorts the keys; less than 2 MiB sort nothing."""
         return max(self.memory // 4, 2 << 20)
 
     @property
     def run(self) -> int:
-        """That of the rows of a run is there twice, in buffers up to twice as large; their keys may be as long."""
+        """Rows of a run are there twice, in buffers up to twice as large; their keys may be as long."""
         return min(self.memory // 16, 512 << 20)
 
     @property

@@ -102,7 +102,7 @@ def _words_of(keys: Matrix) -> NDArray[np.uint64]:
 
 
 def stable_order(words: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Which column comes first, second, ...: by the first row of numbers, where it is equal by the second, ...; stable.
+    """Returns which column comes first, second, ...: by the first row of numbers, where it is equal by the second, ...; stable.
 
     NumPy sorts by 16 bits several times as fast as by more, since it counts them. Two such sorts give the order by the 32 bits of
     the first number that differ most; columns that are equal there are sorted again. Where these are many, all are sorted by

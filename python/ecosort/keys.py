@@ -51,6 +51,7 @@ class RecordKey:
         return replace(self, type=f"{self.type}be")
 
     def desc(self) -> RecordKey:
+        """Sorts the largest first."""
         return replace(self, descending=True)
 
     def __str__(self) -> str:
@@ -83,6 +84,7 @@ class ValueKey:
     length = partialmethod(of, "length")
 
     def desc(self) -> ValueKey:
+        """Sorts the largest first."""
         return replace(self, descending=True)
 
     def __str__(self) -> str:

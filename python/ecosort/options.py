@@ -62,7 +62,7 @@ class Options:
     memory: Size | None = None  # of all buffers, in bytes or as "512MiB"; None: what the machine and control groups allow
     threads: int | None = None  # that compute; None: as many as there are processors
     temp: Path | Sequence[Path] = ()  # directories of runs; none: that of `dst`
-    compress: str | None = None  # runs: "auto", "none", "lz4", "zstd", "zstd:LEVEL"; None: "auto", of records "none"
+    compress: str | None = None  # runs: "auto", "none", "lz4", "zstd:LEVEL", of rows "prefix"; None: "auto", of records "none"
     assume_ratio: float | None = None  # reserves only 1/assume_ratio of the space of runs
     goal: Literal["time", "energy"] | None = None  # of compress="auto"; energy wants a profile of ecosort-tune with watts
     decompress: bool | None = None  # inputs that are compressed; None: True for csv and jsonl
@@ -134,7 +134,7 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "memory": bytes_of,
     "threads": _number(),
     "temp": _temp,
-    "compress": _matching(r"auto|none|lz4|zstd(:\d+)?", "'auto', 'none', 'lz4', 'zstd' or 'zstd:LEVEL'"),
+    "compress": _matching(r"auto|none|prefix|lz4|zstd(:\d+)?", "'auto', 'none', 'prefix', 'lz4', 'zstd' or 'zstd:LEVEL'"),
     "assume_ratio": _thousandths,
     "goal": _matching("time|energy", "'time' or 'energy'"),
     "decompress": lambda value, name: checks.truth(value, name, "True, False or None"),

@@ -29,10 +29,14 @@ _LOOK_S = 0.1  # how often `cancel` is looked at
 _PREFIXES = ("ecosort: ", "ecosort lines: ")
 
 
+_TWO_WORDS = ("merge --lines", "sample", "partition")  # they name a command, and its options follow them
+
+
 class Sort:
     """A running `ecosort COMMAND WORDS...`. `stdin` and `stdout` are descriptors or subprocess.PIPE; `keep` those it inherits.
 
-    With a pipe its owner is busy feeding or reading it, so that no one listens to the program's messages before the end.
+    With a pipe its owner is busy feeding or reading it, so that no one listens to the program's messages before the end. Not
+    `has_stats`: the command writes no report.
     """
 
     def __init__(
@@ -44,6 +48,7 @@ class Sort:
         keep: Sequence[int] = (),
         progress: Callable[[Progress], object] | None = None,
         cancel: threading.Event | None = None,
+        has_stats: bool = True,
     ) -> None:
         if progress is not None and not callable(progress):
             raise no_such("progress", "a function that is called with a Progress", progress)
@@ -56,8 +61,8 @@ class Sort:
         self._error: dict[str, Any] | None = None
         self._stats = os.memfd_create("ecosort-stats", os.MFD_CLOEXEC)
         self._messages = os.memfd_create("ecosort-messages", os.MFD_CLOEXEC) if subprocess.PIPE in (stdin, stdout) else -1
-        begin = 2 if "--lines" in words[1:2] else 1  # of `merge --lines`, which are together
-        options = ["--progress=json", "--quiet", f"--stats=/proc/self/fd/{self._stats}"]
+        begin = 2 if " ".join(words[:2]).startswith(_TWO_WORDS) else 1
+        options = ["--progress=json", "--quiet", *[f"--stats=/proc/self/fd/{self._stats}"] * has_stats]
         try:
             self.process = subprocess.Popen(
                 [find_program(), *words[:begin], *options, *words[begin:]],
@@ -76,6 +81,11 @@ class Sort:
 
     def wait(self) -> Report:
         """Waits for the end. Raises what went wrong; what is raised in here, also KeyboardInterrupt, stops the program first."""
+        stats = self.stats()
+        return report_from(stats) if stats else empty_report(__version__)
+
+    def stats(self) -> dict[str, Any]:
+        """Waits likewise, and returns the report as the program wrote it, docs/json.md; it is empty where there is none."""
         try:
             if self.process.stderr:
                 self._listen(self.process.stderr)
@@ -92,7 +102,7 @@ class Sort:
             stats = os.pread(self._stats, os.fstat(self._stats).st_size, 0)
         finally:
             self._close()
-        return report_from(json.loads(stats)) if stats else empty_report(__version__)
+        return json.loads(stats) if stats else {}
 
     def stop(self, number: int = signal.SIGTERM) -> None:
         """Asks the program to stop and waits until it has cleaned up. Does nothing when it has ended."""

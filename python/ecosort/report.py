@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Phase:
-    """A phase of a sort. Times are of the monotonic clock."""
+    """A phase of a sort. Times are seconds of the monotonic clock; `wait_s` of them it waited for I/O."""
 
     name: str
     begin_s: float
@@ -30,14 +30,15 @@ class KeyCounts:
 
 @dataclass(frozen=True)
 class RunCompression:
-    """Says how temporary runs were compressed; `codec`, `transposed` (columns of records) and `because` are those of the last
-    one.
+    """Says how temporary runs were compressed; `codec`, `transposed` (columns of records), `truncated` (rows without what they
+    share) and `because` are those of the last one.
     """
 
     asked: str
     goal: str
     codec: str
     transposed: bool
+    truncated: bool
     because: str
     plain_bytes: int
     stored_bytes: int
@@ -53,6 +54,7 @@ class RunCompression:
 class Report:
     """A sort that was done. `records` counts lines of a text and rows of a table, too; `dropped` are those `unique` left out.
 
+    Sizes are in bytes, times in seconds; `requests` counts reads and writes, `hash` is hexadecimal, of the rows in any order.
     Of records, `duplicate_keys` counts neighbours of the output with equal keys, and `checksum` is valsort's if it was asked for.
     `runs_in_inputs` of the runs were not stored, because what they hold came in order.
     Of a table, `keys` has the counts of each key, and `blank_lines` those of JSON lines that were left out. `run_compression` is
@@ -91,7 +93,10 @@ class Report:
 
 @dataclass(frozen=True)
 class Progress:
-    """Says how far a sort is. `total_bytes` and what begins with `percent` or `eta` is None where no one can know it yet."""
+    """A sort got so far: `bytes` of `total_bytes` in its phase, `percent` in all, with `eta_s` seconds to go.
+
+    A megabyte has 10^6 bytes. `total_bytes`, `percent` and `eta_s` are None where no one can know them yet.
+    """
 
     phase: str
     phase_number: int

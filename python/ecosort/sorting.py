@@ -57,7 +57,8 @@ def sort(src: Any, dst: Any, options: Options) -> Any:
     column of a table or an array is its name). Items are sorted as a whole, or by a function such as len.
 
     `dst` is the name of a file or a file object that takes bytes; then a Report is returned. Without `dst` comes what went in: of
-    files and file objects a binary file object, of a table a RecordBatchReader, an array of an array, an iterator of items.
+    files and file objects a binary file object, of a table a RecordBatchReader with its schema, of an array one of its dtype and
+    length (of a buffer a memoryview of bytes), of items an iterator; with unique=True there may be fewer.
     A table goes to a file .parquet, .feather, .arrow or .ipc; its Report is that of the sort of its keys.
 
     The options are those of Options, by name or as one value. Sizes are bytes or texts such as "512MiB". `memory` bounds all

@@ -12,8 +12,7 @@ from ecosort_appliance.outcome import Left, outcome
 
 def queued_job(queue: Path) -> Job:
     connection = open_database(queue)
-    words = {"words": ["sort", "/in", "-o", "/out"], "directory": "/", "environment": {}, "output": "/out"}
-    number = jobs.insert(connection, {"uid": 0, **words, "resumable": 1, "state": jobs.QUEUED, "queued_s": 0.0})
+    number = jobs.insert(connection, Job(uid=0, words=["sort", "/in", "-o", "/out"], directory="/", output="/out"))
     job = jobs.get(connection, number)
     connection.close()
     return job

@@ -134,7 +134,7 @@ def test_what_no_queue_can_do_is_refused(queue: Queue, words: str) -> None:
         ("--watch .", "sort --key zz {} -o /{name}", "key 'zz': no length"),
         ("--watch .", "lines --header=x -k1 {} -o /{name}", "--header"),
         ("--watch .", "merge --lines -k 0 {} -o /{name}", "field number is zero"),
-        ("--watch .", "sort --resumable --unique {} -o /{name}", "--unique goes without --resumable"),
+        ("--watch .", "sort --resumable --unique {} -o /{name}", "--unique cannot be combined with --resumable"),
     ],
 )
 def test_what_would_fail_at_night_is_refused_at_once(queue: Queue, records: Path, options: str, words: str, why: str) -> None:
@@ -526,7 +526,8 @@ def test_a_job_that_does_not_fit_waits_and_says_for_what(queue: Queue, tmp_path:
         queue.ok("run")
         job = queue.job(number)
         assert (job["state"], job["attempts"]) == ("queued", 0)
-        assert re.match(r"waits for space: .* [\d,]+ bytes are needed, [\d,]+ are free", job["reason"])
+        place = re.escape(str(system.root))
+        assert re.match(rf"waits for space: {place}\S*: [\d,]+ bytes are needed, [\d,]+ are free", job["reason"])
         assert added.stderr == f"ecosort: as things are now, the job {job['reason']}\n"
         assert not (system.root / "out.dat.ecosort").exists()
         (system.root / "fill").unlink()
@@ -536,9 +537,10 @@ def test_a_job_that_does_not_fit_waits_and_says_for_what(queue: Queue, tmp_path:
 
 
 def test_the_plans_numbers() -> None:
-    assert shortage_in({"here": {"space": [{"directories": ["/a"], "needed_bytes": 10, "free_bytes": 9}]}}).startswith("waits")
-    assert shortage_in({"here": {"space": [{"directories": ["/a"], "needed_bytes": 10, "free_bytes": 10}]}}) == ""
-    assert "/x.ecosort" in shortage_in({"job_directory": "/x.ecosort", "needed_bytes": 2, "free_bytes": 1})
+    short = {"here": {"space": [{"directories": ["/a", "."], "needed_bytes": 10, "free_bytes": 9}]}}
+    assert shortage_in(short, "/where").startswith("waits for space: /a, /where: ")
+    assert shortage_in({"here": {"space": [{"directories": ["/a"], "needed_bytes": 10, "free_bytes": 10}]}}, "/") == ""
+    assert "/where/x.ecosort" in shortage_in({"job_directory": "x.ecosort", "needed_bytes": 2, "free_bytes": 1}, "/where")
 
 
 def test_a_job_that_is_not_resumable_waits_before_it_begins(queue: Queue, tmp_path: Path, require: Require) -> None:
@@ -553,7 +555,7 @@ def test_a_job_that_is_not_resumable_waits_before_it_begins(queue: Queue, tmp_pa
     assert job["state"] == "queued"
     assert re.match(rf"waits for space: {re.escape(str(system.root))}: [\d,]+ bytes are needed, [\d,]+ are free", job["reason"])
     assert job["started_s"] is None
-    assert shortage_told({"kind": "not enough memory"}) == ""
+    assert shortage_told({"kind": "not enough memory"}, "/") == ""
 
 
 # --- times

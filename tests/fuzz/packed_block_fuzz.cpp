@@ -21,7 +21,8 @@ using namespace ecosort;
 using fuzz::require;
 
 constexpr std::size_t block_bytes = std::size_t{32} << 10U, guard_bytes = 64;
-constexpr std::array codecs{codec::BlockTerms{codec::BlockCodec::lz4, 0}, codec::BlockTerms{codec::BlockCodec::zstd, 1}};
+constexpr std::array codecs{codec::BlockTerms{codec::BlockCodec::lz4, 0}, codec::BlockTerms{codec::BlockCodec::zstd, 1},
+                            codec::BlockTerms{codec::BlockCodec::prefix, 0}};
 constexpr std::array<std::uint32_t, 8> record_sizes{0, 1, 7, 16, 100, 333, 4096, 20'000};  // 0: rows
 
 struct Coder {
@@ -58,9 +59,10 @@ bool is_guard_whole(const std::vector<std::byte>& block) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::size_t head_bytes = 3;
   if (size <= head_bytes) return 0;
-  const std::size_t codec = data[0] % codecs.size(), shape = data[0] / 2 % record_sizes.size();
+  const bool is_changed = data[0] / 16 % 2 == 1, is_prefix = data[0] / 32 % 2 == 1;
+  const std::size_t shape = is_prefix ? 0 : data[0] / 2 % record_sizes.size(), codec = is_prefix ? 2 : data[0] % 2;
   const std::uint32_t record_size = record_sizes[shape];
-  const run::PackTerms terms{codecs[codec], record_size > 0 && data[0] / 16 % 2 == 1};
+  const run::PackTerms terms{codecs[codec], record_size > 0 && is_changed, record_size == 0 && (is_changed || is_prefix)};
   run::PackedBlockCoder& coder = coder_of(codec, shape);
   const std::size_t wild = data[1] | std::size_t{data[2]} << 8U;
   std::vector<std::byte> block = block_of(data + head_bytes, size - head_bytes);

@@ -78,7 +78,7 @@ void look_at_keys(const run::Description& description) {
     format->begin_input();
     if (description.first_row) (void)format->take_first_row("a run", *description.first_row);
     if (format->kind() != rows::Kind::lines) return;  // only rows that were looked at are compared
-    const rows::Text a = "1 b,c\t2", b = "";
+    const Text a = "1 b,c\t2", b = "";
     (void)format->compare(a, b);
     for (unsigned level = 0; level < format->levels(); ++level) (void)format->window(a, level, 0);
   } catch (const Error&) {  // keys that there are not

@@ -6,6 +6,7 @@ import random
 import shutil
 import struct
 import subprocess
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -234,8 +235,8 @@ def test_what_is_no_run_is_refused(run: Run, runs: list[Path], job: Path) -> Non
 
 
 def test_another_version_is_refused(run: Run, runs: list[Path]) -> None:
-    change(runs[0], 8, struct.pack("<Q", 2))
-    refused(merged(run, *runs), 2, f"'{runs[0]}' is a run of format version 2", "merge it with the version that made it")
+    change(runs[0], 8, struct.pack("<Q", 3))
+    refused(merged(run, *runs), 2, f"'{runs[0]}' is a run of format version 3", "merge it with the version that made it")
 
 
 def test_runs_in_each_others_place_are_known_by_what_they_say(run: Run, runs: list[Path]) -> None:
@@ -294,6 +295,113 @@ def test_a_job_whose_runs_are_not_complete_is_refused(ecosort: Path, run: Run, t
     assert kill_at_sync(ecosort, tmp_path, 8, *case.words, "--resumable", "-q", tmp_path / "in", "-o", out)
     refused(run("merge", "--runs", job_directory(out), "-o", tmp_path / "merged"), 2, "not all of its input is in runs yet")
     refused(run("merge", "--runs", tmp_path / "no.ecosort", "-o", tmp_path / "merged"), 2, "no.ecosort")
+
+
+def broken_in_the_first_phase(ecosort: Path, case: Case, directory: Path) -> Path:
+    """The output of a job that was killed when some of its runs were complete, and a rest of its two inputs was in none."""
+    out, first, second = directory / "out", directory / "out.in", directory / "out.in2"
+    parts = case.text.splitlines(keepends=True) if case.words[0] != "sort" else [case.text]
+    header = b"".join(parts[: {"csv": 2, "lines": 2}.get(case.name, 0)])
+    cut = len(case.text) // 300 * 100 if case.words[0] == "sort" else case.text.index(b"\n", len(case.text) // 2) + 1
+    if case.name == "csv":
+        cut = case.text.index(b'"\n"', cut) + 2
+    first.write_bytes(case.text[:cut])
+    second.write_bytes(header + case.text[cut:-1] if case.words[0] != "sort" else case.text[cut:])
+    words: tuple[str | Path, ...] = (*case.words, "--resumable", "--quiet", first, second, "-o", out)
+    assert kill_at_sync(ecosort, directory, 9 if case.name == "csv" else 8, *words)
+    return out
+
+
+def rows_in(case: Case, text: bytes) -> list[bytes]:
+    if case.words[0] == "sort":
+        size = 16 if case.name == "numbers" else 100
+        return [text[i : i + size] for i in range(0, len(text), size)]
+    if case.words[0] == "csv":
+        header, rest = text[: text.index(b"rest\n") + 5], text[text.index(b"rest\n") + 5 :]
+        return [header[:-1], *(row for row in rest.replace(b'"\n', b'"\0').split(b"\0") if row)]
+    return text.splitlines()
+
+
+@pytest.mark.parametrize("name", ["records", "numbers", "packed", "lines", "whole", "csv", "jsonl"])
+def test_the_rest_goes_behind_the_runs(ecosort: Path, run: Run, tmp_path: Path, name: str) -> None:
+    """Every row is in the result once: the runs' in order, then those that are in no run, as they lie in the inputs."""
+    case = CASES[name]
+    out = broken_in_the_first_phase(ecosort, case, tmp_path)
+    before = state_of(job_directory(out))
+    asked = ("merge", "--runs", "-q", "--memory", "3MiB", job_directory(out), "-o", tmp_path / "merged")
+    refused(run(*asked), 2, "not all of its input is in runs yet", "--append-rest")
+    stats = tmp_path / "stats"
+    succeeded(run(*asked, "--append-rest", "--stats", stats))
+    merged = rows_in(case, (tmp_path / "merged").read_bytes())
+    header = merged[: {"csv": 1, "lines": 2}.get(name, 0)]
+    appended = json.loads(stats.read_text())["records_appended" if case.words[0] == "sort" else "lines_appended"]
+    assert 0 < appended < len(merged)
+    everything = rows_in(case, case.text)
+    assert Counter(merged) == Counter(everything)
+    assert header == everything[: len(header)]
+    assert json.loads(stats.read_text())["records" if case.words[0] == "sort" else "lines"] == len(everything)
+    body, rest = merged[len(header) : -appended], merged[-appended:]
+    # Runs of records are made from the end of the inputs on, those of rows from their beginning.
+    assert rest == (everything[:appended] if case.words[0] == "sort" else everything[-appended:])
+    (tmp_path / "in").write_bytes(b"".join(row_text(case, row) for row in [*header, *body]))
+    succeeded(run(*case.words[:-2], "--memory", "32MiB", "--quiet", tmp_path / "in", "-o", tmp_path / "plain"))
+    assert rows_in(case, (tmp_path / "plain").read_bytes()) == [*header, *body]
+    assert state_of(job_directory(out)) == before, "the job is only read"
+    succeeded(run("resume", out, "-q"))
+
+
+def row_text(case: Case, row: bytes) -> bytes:
+    return row if case.words[0] == "sort" else row + b"\n"
+
+
+@pytest.mark.parametrize("command", ["inplace", "lines"])
+def test_the_rest_of_a_file_that_is_sorted_in_place(
+    ecosort: Path, run: Run, ext4: FileSystem, tmp_path: Path, command: str
+) -> None:
+    """A job whose resumption fails for ever: all its rows are had elsewhere, and its files stay as they are."""
+    path = ext4.root / "file"
+    data = CASES["many"].text if command == "inplace" else lines_of(300_000)
+    path.write_bytes(data)
+    words = (
+        ("inplace", "--record-size=100", "--key=0:100", "--memory=4MiB")
+        if command == "inplace"
+        else ("lines", "--inplace", "-S16M")
+    )
+    assert kill_at_sync(ecosort, tmp_path, 11 if command == "inplace" else 7, *words, path)
+    before = state_of(job_directory(path))
+    merged = tmp_path / "merged"
+    line = refused(run("merge", "--runs", "-q", job_directory(path), "-o", merged), 2, "not all of its input is in runs yet")
+    assert f"ecosort resume --abandon {path}" in line
+    with merged.open("wb") as output:
+        pipe: list[str | Path] = [ecosort, "merge", "--runs", "--append-rest", "--memory", "4MiB", job_directory(path), "-o", "-"]
+        subprocess.run(pipe, stdout=output, check=True)
+    size = 100
+    split = bytes.splitlines if command == "lines" else lambda text: [text[i : i + size] for i in range(0, len(text), size)]
+    rows, everything = split(merged.read_bytes()), split(data)
+    assert Counter(rows) == Counter(everything)
+    assert rows != sorted(rows)
+    assert state_of(job_directory(path)) == before
+    succeeded(run("resume", "-q", path))
+    assert split(path.read_bytes()) == sorted(everything)
+    subprocess.run(["rm", path], check=True)
+
+
+def test_the_rest_is_of_a_job_that_has_one(ecosort: Path, run: Run, tmp_path: Path, job: Path, runs: list[Path]) -> None:
+    words = ("-q", "-o", tmp_path / "merged")
+    refused(run("merge", "--append-rest", *runs, *words), 2, "--append-rest goes with --runs")
+    refused(run("merge", "--runs", "--append-rest", *runs, *words), 2, "name its directory (OUTPUT.ecosort)", str(runs[0]))
+    succeeded(run("merge", "--runs", "--append-rest", job_directory(job), *words))
+    assert (tmp_path / "merged").read_bytes() == expected(CASES["records"].text), "all of it is in runs"
+
+
+@pytest.mark.parametrize("name", ["records", "lines"])
+def test_a_rest_that_changed_is_refused(ecosort: Path, run: Run, tmp_path: Path, name: str) -> None:
+    out = broken_in_the_first_phase(ecosort, CASES[name], tmp_path)
+    change(tmp_path / ("out.in" if name == "records" else "out.in2"), 5000)
+    done = run("merge", "--runs", "--append-rest", "-q", job_directory(out), "-o", tmp_path / "merged")
+    assert done.returncode == 3, done
+    assert "is not what it was when the sort began" in done.stderr
+    assert not (tmp_path / "merged").exists()
 
 
 def test_the_file_of_the_job_is_no_output(run: Run, job: Path) -> None:

@@ -259,7 +259,9 @@ def test_what_was_done_is_not_done_again(ecosort: Path, run: Run, source: Path, 
         assert kill_at_sync(ecosort, tmp_path, nth, *words, "-q")
         succeeded(run("resume", out, "--stats", tmp_path / "stats"))
         moved.append(read_json(tmp_path / "stats")["bytes_read"])
-    assert 1.9 * len(data) > moved[0] > moved[1] > moved[2], moved
+    # In the merge each byte is read once: of the output again, or of the runs. The forecast reads nothing besides.
+    assert 1.9 * len(data) > moved[0] > max(moved[1:]), moved
+    assert max(moved[1:]) < 1.06 * len(data), (moved, len(data))
 
 
 def test_ctrl_c_stops_at_a_checkpoint_and_says_how_to_go_on(

@@ -93,7 +93,7 @@ def test_the_output_and_its_counts_are_those_of_an_ordinary_sort(run: Run, tmp_p
     done = run(*case.words(tmp_path, out, "--resumable", "--verify=reread", "--stats", str(stats)))
     assert done.returncode == 0, done
     assert f"after an interruption: ecosort resume {out}\n" in done.stderr
-    assert "unparsable values stand" in done.stderr
+    assert "unparsable values come" in done.stderr
     assert out.read_bytes() == wanted
     found = read_json(stats)
     assert counted(found) == counted(plain)

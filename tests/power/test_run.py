@@ -323,7 +323,7 @@ def test_the_old_output_is_removed_before_the_run(measured: Measured) -> None:
 )
 def test_a_command_that_fails_is_reported_with_its_last_words(measured: Measured) -> None:
     assert measured.done.returncode == 3
-    assert "exit code 3: the toy sort fails as it was told" in measured.done.stderr
+    assert "exit code 3: the toy sort fails as it should" in measured.done.stderr
     assert not (measured.result / "runs/02").exists()
 
 

@@ -26,7 +26,7 @@ class Source:
 
 
 def _threads() -> int:
-    return sum(thread.name == "ecosort ahead" for thread in threading.enumerate())
+    return sum(thread.name.startswith("ecosort ahead") for thread in threading.enumerate())
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 100])

@@ -6,7 +6,7 @@ import threading
 import weakref
 
 import pytest
-from ecosort.behind import Behind
+from ecosort.ahead import Behind
 
 
 class Item:
@@ -53,7 +53,7 @@ def test_what_was_worked_on_is_not_held() -> None:
     with Behind[Item](lambda item: items.append(weakref.ref(item))) as behind:
         for number in range(3):
             behind.give(Item(number))
-        behind._given.join()
+        behind.wait()
         assert [item() for item in items] == [None] * 3
 
 

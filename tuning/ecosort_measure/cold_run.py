@@ -92,7 +92,7 @@ def run_cold(command: Sequence[str], directory: Path, environment: Mapping[str, 
 
 
 def run_warm(command: Sequence[str], directory: Path, environment: Mapping[str, str], output: Path) -> Measured:
-    """The same with what the caches hold; what the command prints goes to `output`, and its end is that of the measurement."""
+    """Runs it with what the caches hold; what the command prints goes to `output`, and its end is that of the measurement."""
     measured = _run(command, directory, environment, output, False)
     return replace(measured, wall_s=measured.exit_s, stdout="")
 

@@ -23,7 +23,7 @@ class Shape:
     output_bytes: int
 
     def part(self, share: float) -> "Shape":
-        """The same with less data."""
+        """Returns the shape with less data."""
         return Shape(int(self.input_bytes * share), int(self.stored_bytes * share), self.runs, int(self.output_bytes * share))
 
 

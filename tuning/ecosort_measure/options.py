@@ -36,4 +36,4 @@ meter = partial(click.option, "--meter", help="A meter of ecosort-power, for jou
 out = partial(click.option, "--out", type=PATH)
 restore_file = partial(click.option, "--restore-file", type=PATH, hidden=True)
 rounds = partial(click.option, "--rounds", type=click.IntRange(1, 99))
-size = partial(click.option, "--size", type=SIZE, help="Of the input that is sorted, such as 4GB.")
+size = partial(click.option, "--size", type=SIZE, help="Size of the input that is sorted, such as 4GB.")

@@ -43,7 +43,7 @@ class Programs:
         return checksum
 
     def checksum(self, path: Path, in_order: bool = True) -> str:
-        """Returns that of the records of a file. RunError where they must be in order and are not."""
+        """Returns the checksum of the records of a file. RunError where they must be in order and are not."""
         report = parse_report(*run_check([str(self.ecosort), "check", str(path)]))
         if report.exit_code != 0 and in_order:
             raise RunError(f"{path} is not sorted: {report.text.strip()[-300:]}")

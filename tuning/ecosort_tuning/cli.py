@@ -67,9 +67,9 @@ def compare(first: Path, second: Path, as_json: bool) -> int:
 
 
 @cli.command()
-@click.option("--governor", help="Who chooses the clock rate: powersave, performance, ...")
+@click.option("--governor", help="Governor of the clock rate: powersave, performance, ...")
 @click.option("--energy-preference", help="The processor's balance of speed and power: power, balance_performance, ...")
-@click.option("--read-ahead", "read_ahead_bytes", type=SIZE, help="Of buffered reads, such as 4MiB.")
+@click.option("--read-ahead", "read_ahead_bytes", type=SIZE, help="Read-ahead of buffered reads, such as 4MiB.")
 @click.option("--scheduler", help="Order of requests of one drive: none, mq-deadline, ...")
 @click.option("--power-cap", "power_cap_w", type=float, metavar="WATTS", help="Long-term limit of each processor package.")
 @click.option("--drive", "drives", multiple=True, help="A drive by name, such as nvme0n1; repeatable.")
@@ -111,11 +111,11 @@ def restore(restore_file: Path | None) -> int:
 @click.option("--block", "blocks", multiple=True, type=SIZE, help="A block size; repeatable [256KiB, 1MiB, 4MiB].")
 @click.option("--depth", "depths", multiple=True, type=click.IntRange(1, 1024), help="Requests in flight; repeatable [1, 4, 16].")
 @click.option("--seconds", default=1.5, type=click.FloatRange(0.05), help="Length of one measurement.")
-@click.option("--repetitions", default=3, type=click.IntRange(1, 50), help="Of each measurement.")
+@click.option("--repetitions", default=3, type=click.IntRange(1, 50), help="Number of repetitions of each measurement.")
 @click.option("--file-size", "file_bytes", default="2GiB", type=SIZE, help="Larger than every cache of the drive.")
 @click.option("--costs", type=PATH, help="The program ecosort_costs [beside the sorter].")
 @click.option("--no-kernels", is_flag=True, help="Measure the drives alone.")
-@_PROFILE("-o", help="Where the profile goes.")
+@_PROFILE("-o", help="File of the profile.")
 def probe(**given: Any) -> int:
     """Measures the drives below the directories with fio, and the sorter's computations; writes a profile.
 
@@ -171,7 +171,7 @@ def predict(plan: Path, profile: Path, as_json: bool) -> int:
 
 @cli.command()
 @click.option(
-    "--goal", type=click.Choice(["time", "energy", "pareto"]), help="What is to be least; pareto: both, each beside the other."
+    "--goal", type=click.Choice(["time", "energy", "pareto"]), help="Quantity to minimise; pareto: both, each beside the other."
 )
 @options.size()
 @options.memory()
@@ -180,7 +180,7 @@ def predict(plan: Path, profile: Path, as_json: bool) -> int:
 @options.meter()
 @options.out(help="Result directory [ecosort-search-DATE-TIME].")
 @click.option("--continue", "continued", type=PATH, metavar="DIR", help="Continue with an interrupted search.")
-@_PROFILE(help="Where the settings go.")
+@_PROFILE(help="File of the settings.")
 def search(**given: Any) -> int:
     """Searches the settings of the sorter that take the least time or energy here, and confirms them against the defaults.
 
@@ -204,7 +204,7 @@ def search(**given: Any) -> int:
 @options.memory(default="64MiB", help="For each sort; `memory` tries a quarter to four times of it.")
 @options.rounds(default=5, help="Runs of each value.")
 @options.meter()
-@options.out(default=Path(), help="Where NAME.png, NAME.csv and NAME.md go.")
+@options.out(default=Path(), help="Directory of NAME.png, NAME.csv and NAME.md.")
 def experiment(**given: Any) -> int:
     """Time of both phases and processor against one option, as a figure, a table and a paragraph; for several in turn.
 
@@ -217,19 +217,19 @@ def experiment(**given: Any) -> int:
     return experiment_and_tell(given)
 
 
-_TRAINED_WITH = partial(click.option, type=SIZE, multiple=True, help="Of the sorts that the models are fitted to; repeatable.")
+_TRAINED_WITH = partial(
+    click.option, type=SIZE, multiple=True, help="Value for the sorts that the models are fitted to; repeatable."
+)
 
 
 @cli.command()
 @options.directory(required=True)
-@options.size("sizes", multiple=True, default=["1GB"], help="Of inputs to predict; repeatable.")
+@options.size("sizes", multiple=True, default=["1GB"], help="Size of inputs to predict; repeatable.")
 @options.memory("memories", multiple=True, default=["128MiB", "512MiB", "2GiB"], help="For those sorts; repeatable.")
 @_TRAINED_WITH("--training-size", "training_sizes", default=["800MB", "3GB"])
 @_TRAINED_WITH("--training-memory", "training_memories", default=["96MiB", "384MiB", "1536MiB"])
-@options.rounds(default=3, help="Of each size with each memory.")
-@click.option(
-    "--compress", type=click.Choice(("none", "lz4", "zstd")), default="none", show_default=True, help="What packs runs."
-)
+@options.rounds(default=3, help="Number of measurements of each size with each memory.")
+@click.option("--compress", type=click.Choice(("none", "lz4", "zstd")), default="none", show_default=True, help="Codec of runs.")
 @options.budget(default="30min", help="No run begins that would end later.")
 @options.out(default=Path("prediction.json"), help="The result file, kept after each run.")
 @options.going_on()

@@ -181,7 +181,7 @@ def formation_share(kernels: Kernels | None) -> float:
 
 
 def processor_s(run: MeasuredRun, phase: str, cpu_share: float) -> float:
-    """Returns that of a phase on all threads; `cpu_share` is that of run formation in the CPU time without coders. Runs are
+    """Returns the time of a phase on all threads; `cpu_share` is that of run formation in the CPU time without coders. Runs are
     compressed when they are formed, and those that are merged again once more.
     """
     plan, coders = run.plan, run.coders

@@ -60,7 +60,7 @@ class MeasuredRun:
 
     @property
     def sort_cpu_s(self) -> float:
-        """Returns that of all but the coders, whose work depends on the data."""
+        """Returns the time of all but the coders, whose work depends on the data."""
         return self.cpu_s - self.coders.pack_s - self.coders.unpack_s
 
 

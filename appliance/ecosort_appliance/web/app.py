@@ -12,6 +12,7 @@ from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import parse_qs
 
+from ecosort.text import shown
 from jinja2 import Environment, FileSystemLoader
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -27,7 +28,6 @@ from ecosort_appliance import desk, jobs
 from ecosort_appliance.database import open_database
 from ecosort_appliance.errors import NoSuchJob, QueueError
 from ecosort_appliance.metrics import CONTENT_TYPE, metrics_text
-from ecosort_appliance.text import shown
 from ecosort_appliance.web.security import COOKIE, Guard, same, session_of
 from ecosort_appliance.web.views import Views, WattSource
 

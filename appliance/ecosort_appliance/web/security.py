@@ -1,4 +1,4 @@
-"""Who may see and change the queue by the page.
+"""Decides who may see and change the queue by the page.
 
 Host       must be a name that the service listens at (DNS rebinding)
 Origin     of a change must be this page: the host and port that was asked, or, behind a proxy, a name given with --host
@@ -127,9 +127,7 @@ class Guard:
         if method not in ("GET", "HEAD", "POST"):
             return PlainTextResponse("Not allowed.\n", 405)
         if method == "POST" and not self._comes_from_here(headers):
-            return PlainTextResponse(
-                "This did not come from this page; behind a proxy, start the service with --host NAME.\n", 403
-            )
+            return PlainTextResponse(_FOREIGN, 403)
         if self._token is None or request.url.path.startswith(OPEN_PATHS) or self._knows_token(request):
             return None
         if method == "GET" and "text/html" in headers.get("accept", ""):

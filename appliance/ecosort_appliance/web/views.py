@@ -8,17 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from ecosort.text import shown, size_text
+
 from ecosort_appliance import jobs
 from ecosort_appliance.database import open_database
 from ecosort_appliance.drives import drives_of, temperatures
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
-from ecosort_appliance.show import energy_text, moment_text, progress_text, state_text, told_text
-from ecosort_appliance.text import bytes_text, command_text, shown, span_text
+from ecosort_appliance.show import energy_text, facts_of, moment_text, progress_text, state_text
+from ecosort_appliance.text import command_text, span_text
 
 _HISTORY = 50
 _WAITING = 100
 _DAYS = 14
+_FACTS = ("directory", "made by", "on end", "told", "output", "attempts", "exit code", "records", "moved")
 
 
 class WattSource(Protocol):
@@ -91,7 +94,7 @@ class Views:
                 (day["day"], day["joules"] / 3600, span_text(day["metered_s"]), day["source"] == jobs.SIMULATED) for day in days
             ],
             "drives": [
-                (shown(drive.place), bytes_text(drive.free_bytes), bytes_text(drive.size_bytes))
+                (shown(drive.place), size_text(drive.free_bytes), size_text(drive.size_bytes))
                 for drive in drives_of([*running, *there, *ended])
             ],
             "temperatures": temperatures(),
@@ -103,17 +106,7 @@ class Views:
             job = jobs.get(connection, number)
         directory = JobDirectory(self._queue, job.id, job.uid)
         log = directory.log().decode(errors="surrogateescape").splitlines()
-        facts = {
-            "directory": shown(job.directory),
-            "made by": f"job {job.parent}" if job.parent else "",
-            "on end": shown(job.on_end or ""),
-            "told": shown(told_text(job)),
-            "output": shown(job.output or ""),
-            "attempts": str(job.attempt),
-            "exit code": "" if job.exit_code is None else str(job.exit_code),
-            "records": f"{job.records:,}" if job.records is not None else "",
-            "moved": bytes_text(job.bytes_moved) if job.bytes_moved else "",
-        }
+        facts = {name: shown(text) for name, text in facts_of(job).items() if name in _FACTS}
         return {"row": self._row(job), "facts": facts, "log": "\n".join(shown(line) for line in log)}
 
     def _row(self, job: Job) -> Row:

@@ -12,6 +12,7 @@
 #include "base/errors.h"
 #include "base/memory.h"
 #include "engine/driver.h"
+#include "engine/fixed/append_records.h"
 #include "engine/fixed/checked_output.h"
 #include "engine/fixed/merge_batch.h"
 #include "engine/fixed/reread.h"
@@ -70,7 +71,7 @@ class OneMerge {
   }
 
   [[nodiscard]] const Tally& tally(std::size_t file) const { return files_[file]->tally(); }
-  // Returns that of all files, as far as they have arrived.
+  // Returns the hash of all files, as far as they have arrived.
   [[nodiscard]] records::MultisetHash read() const {
     records::MultisetHash sum;
     for (const auto& file : files_) sum += file->tally().hash;
@@ -256,6 +257,20 @@ class FilesKernel final : public Kernel {
     if (!hashes_inputs_) read_.hash = *job_.expected;
   }
 
+  std::optional<Step> rest() override {
+    if (job_.rest.empty()) return std::nullopt;
+    return Step{"append_rest", rest_bytes(), rest_bytes()};
+  }
+
+  Task<void> append_rest() override {
+    AppendRecords append(bench_, encoder_.record_size(), job_.plan, *output_, written_bytes(), rest_bytes());
+    co_await append.append(job_.rest);
+    read_ += append.read();
+    written_ += append.written();
+    report.appended = append.written().hash.count;
+    for (Input& input : job_.rest) done_.push_back(std::move(input));
+  }
+
   [[nodiscard]] Proof proof() const override { return {read_.hash, written_.hash + dropped_.hash}; }
 
   Task<void> complete_output() override { co_return; }  // what wrote the last batch did
@@ -377,7 +392,13 @@ class FilesKernel final : public Kernel {
     const planner::FilePasses passes = planner::passes_of(sizes, {job_.plan.fan_in, job_.plan.most_between});
     const std::uint64_t reread = job_.reread && !output_->facts().is_stream ? bytes_of(sources_) : 0;
     bench_.progress.plan_job((passes.merges > 0 ? 2 : 1) + (reread > 0 ? 1 : 0),
-                             passes.moved_bytes + bytes_of(sources_) + reread);
+                             passes.moved_bytes + bytes_of(sources_) + rest_bytes() + reread);
+  }
+
+  [[nodiscard]] std::uint64_t rest_bytes() const {
+    std::uint64_t records = 0;
+    for (const Input& input : job_.rest) records += input.records;
+    return records * encoder_.record_size();
   }
 
   [[nodiscard]] std::uint64_t bytes_of(const std::vector<Source>& sources) const {

@@ -30,6 +30,7 @@ struct MergeFilesJob {
   planner::PackingPlan unpacking = {};  // coders of inputs that are packed runs, within the memory; records of blocks up to
   std::size_t most_block_bytes = 0;     // so many bytes
   std::vector<Input> inputs;            // regular files, or runs of jobs
+  std::vector<Input> rest;              // of these jobs' inputs, read through the page cache: goes out behind them as it is
   std::string output;                   // "-": standard output
   std::string directory;                // for files that are merged again
   bool unique = false;                  // of records with equal keys only the first one stays

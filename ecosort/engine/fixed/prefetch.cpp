@@ -95,16 +95,18 @@ Task<void> Prefetch::load(std::uint32_t index, std::uint64_t block, std::byte* d
 Task<void> Prefetch::load_stored(MergeInput& source, std::uint64_t block, std::byte* data) {
   const std::uint64_t first = block * run_blocks_per_block_;
   const std::uint64_t run_blocks = std::min(run_blocks_per_block_, source.run_blocks - first);
+  const std::uint64_t left_out = block == 0 ? source.consumed / run_block_.records : 0, count = run_blocks - left_out;
+  std::byte* const part = store_.direction() == run::Direction::forward ? data + left_out * run_block_.bytes : data;
   std::vector<records::MultisetHash> sums;
   const run::StoredRun& stored = store_.run(source.stored);
-  const std::uint64_t bytes = run_blocks * run_block_.bytes, on_drive = store_.stored_bytes(stored, first, run_blocks);
-  co_await store_.read(source.stored, first, data + bytes - on_drive, on_drive);
+  const std::uint64_t bytes = count * run_block_.bytes, on_drive = store_.stored_bytes(stored, first + left_out, count);
+  co_await store_.read(source.stored, first + left_out, part + bytes - on_drive, on_drive);
   auto work = compute_.run(
       [&] {
         if (keeps_sums_ && !stored.is_packed) sums = sum_run_blocks(source, first, run_blocks, data);
-        store_.open_run_blocks(stored, source.records, first, run_blocks, data);
+        store_.open_run_blocks(stored, source.records, first + left_out, count, part);
         if (keeps_sums_ && stored.is_packed) sums = sum_run_blocks(source, first, run_blocks, data);
-        check_forecast(source, first, store_.block_in(data, run_blocks, 0));
+        if (left_out == 0) check_forecast(source, first, store_.block_in(data, run_blocks, 0));
       },
       bytes);
   co_await work;

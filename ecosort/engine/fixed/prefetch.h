@@ -41,7 +41,8 @@ struct MergeInput {
   };
   std::deque<Held> held;        // fetched or being fetched, in order
   std::uint64_t ready_end = 0;  // records [consumed, ready_end) are in memory
-  std::uint64_t consumed = 0;   // at the beginning: records of the first run block that the merge is to leave out
+  std::uint64_t consumed = 0;   // at the beginning: records of the first block that the merge is to leave out; run blocks that
+                                // hold no others are not read, and need not be there
 
   [[nodiscard]] bool fetched_all() const noexcept { return next_block == blocks; }
   [[nodiscard]] bool starving() const noexcept { return held.empty() && !fetched_all(); }

@@ -39,6 +39,11 @@ class RecordKernel final : public Kernel {
 
   [[nodiscard]] const char* items() const noexcept override { return "records"; }
 
+  [[nodiscard]] std::uint64_t most_output_bytes() const override {
+    const planner::Wanted& wanted = job_.plan.wanted;
+    return wanted.size_unknown ? UINT64_MAX : wanted.input_records * wanted.format.record_size;
+  }
+
   std::optional<Step> open(io::File& output) override {
     output_ = &output;
     bench_.memory.count_elsewhere(plan_.table_bytes());
@@ -225,7 +230,7 @@ class RecordKernel final : public Kernel {
 
   [[nodiscard]] std::uint64_t reread_bytes() const { return job_.reread && !output_->facts().is_stream ? output_bytes() : 0; }
 
-  // Returns that of an output from which nothing is dropped.
+  // Returns the bytes of an output from which nothing is dropped.
   [[nodiscard]] std::uint64_t output_bytes() const { return plan_.wanted.input_records * encoder_.record_size(); }
 
   [[nodiscard]] std::uint64_t formation_bytes() const { return plan_.wanted.size_unknown ? 0 : output_bytes() + plan_.run_bytes; }

@@ -49,7 +49,7 @@ class SortedFile {
   // Records up to this one are merged: their blocks may be filled again.
   void consume(std::uint64_t end) noexcept { consumed_ = end; }
 
-  // Returns that of the records that arrived.
+  // Returns the tally of the records that arrived.
   [[nodiscard]] const Tally& tally() const noexcept { return tally_; }
 
  private:

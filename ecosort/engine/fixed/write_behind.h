@@ -35,7 +35,7 @@ class WriteBehind {
   // Before the first batch: `bytes` of the output are there already, and so is the rest of the unit they end in, which is read
   // back and compared with what comes, but never written again.
   [[nodiscard]] Task<void> resume(std::uint64_t bytes);
-  // Does so where `tail` holds what there is of the unit that `bytes` end in: it is written as a whole.
+  // Resumes where `tail` holds what there is of the unit that `bytes` end in: it is written as a whole.
   void resume_with_tail(std::uint64_t bytes, const std::vector<std::byte>& tail);
 
   // Most bytes that fit one batch.

@@ -46,7 +46,7 @@ class Cutter {
   Cutter& operator=(const Cutter&) = delete;
   virtual ~Cutter() = default;
 
-  // Returns those of the rows that are read.
+  // Returns the bytes of the rows that are read.
   [[nodiscard]] virtual std::uint64_t bytes() const noexcept = 0;
   // Begins to read and to fill the files, as tasks of `work`.
   virtual void begin(TaskGroup& work) = 0;

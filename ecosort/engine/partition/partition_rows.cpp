@@ -33,7 +33,7 @@ std::vector<records::KeyWindow> windows_of(const RowFormat& format, const std::v
 }
 
 // Compares rows with equal windows.
-int compare_tied(const RowFormat& format, const Entry& entry, rows::Text a, rows::Text b) {
+int compare_tied(const RowFormat& format, const Entry& entry, Text a, Text b) {
   unsigned level = 0;
   return lines::tie_is_decided(format, {entry.prefix, entry.extension}, level) ? 0 : format.compare(a, b, level);
 }
@@ -64,7 +64,7 @@ class Extremes {
       if (order(*row, *low) < 0) low = row;
       if (order(*row, *high) >= 0) high = row;
     }
-    const rows::Text first = run.line(*low), last = run.line(*high);
+    const Text first = run.line(*low), last = run.line(*high);
     if (is_empty_ || format.compare(first, first_) < 0) first_ = first;
     if (is_empty_ || format.compare(last, last_) >= 0) last_ = last;
     is_empty_ = false;

@@ -24,7 +24,7 @@ RowBorders::RowBorders(const io::File& file, const rows::RowFormat& format, std:
       at_(first),
       end_(end) {}
 
-rows::Text RowBorders::bytes_here() {
+Text RowBorders::bytes_here() {
   if (at_ >= end_) return {};
   if (at_ < from_ || at_ >= from_ + got_) {
     from_ = round_down(at_, std::max<std::uint64_t>(file_.alignment(), page_bytes));
@@ -41,7 +41,7 @@ rows::Text RowBorders::bytes_here() {
 
 void RowBorders::count_quotes_until(std::uint64_t place) {
   while (at_ < place) {
-    const rows::Text text = bytes_here().substr(0, place - at_);
+    const Text text = bytes_here().substr(0, place - at_);
     const std::size_t quotes = lines::line_kernels().count(text.data(), text.size(), *format_.quote());
     is_inside_ = is_inside_ != (quotes % 2 != 0);
     at_ += text.size();
@@ -56,7 +56,7 @@ std::uint64_t RowBorders::at_or_behind(std::uint64_t place) {
   else
     at_ = place - 1;
   while (true) {
-    const rows::Text text = bytes_here();
+    const Text text = bytes_here();
     if (text.empty()) return at_;
     const char* const found = format_.find_end(text.data(), text.data() + text.size(), is_inside_);
     at_ += found == nullptr ? text.size() : static_cast<std::uint64_t>(found - text.data()) + 1;

@@ -25,7 +25,7 @@ class RowBorders {
 
  private:
   // The file's bytes from `at_` on, some of them.
-  [[nodiscard]] rows::Text bytes_here();
+  [[nodiscard]] Text bytes_here();
   void count_quotes_until(std::uint64_t place);
 
   const io::File& file_;

@@ -49,7 +49,7 @@ class Sampler {
   }
 
  private:
-  // Reads those together that lie near each other in one block.
+  // Reads rows together that lie near each other in one block.
   Task<void> read_all() {
     std::vector<Splitter>& rows = sample_.rows;
     const std::uint64_t unit = job_.input.file->alignment();

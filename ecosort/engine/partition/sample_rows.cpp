@@ -62,7 +62,7 @@ class RowSampler {
 
 }  // namespace
 
-RowVerdict judge_row(const rows::RowFormat& format, rows::Text row) {
+RowVerdict judge_row(const rows::RowFormat& format, Text row) {
   return lines::with_format(format, [&](const auto& known) {
     using Known = std::remove_cvref_t<decltype(known)>;
     RowVerdict verdict;

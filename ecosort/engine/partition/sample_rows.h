@@ -1,5 +1,5 @@
-// A sample of rows of any length, as engine/partition/sample.h has it: places are drawn among the bytes, so that a sample stands
-// for the bytes of its range. Of each place the first row is taken that begins there or behind it.
+// A sample of rows of any length, as engine/partition/sample.h has it: places are drawn among the bytes, so that a sample
+// represents the bytes of its range. Of each place the first row is taken that begins there or behind it.
 #pragma once
 
 #include <atomic>
@@ -30,6 +30,6 @@ struct RowVerdict {
   std::optional<rows::Fault> fault;
   bool is_blank = false;
 };
-[[nodiscard]] RowVerdict judge_row(const rows::RowFormat& format, rows::Text row);
+[[nodiscard]] RowVerdict judge_row(const rows::RowFormat& format, Text row);
 
 }  // namespace ecosort::engine

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* same_header = "the headers of all files must be alike";
 
 // A fault in it may be due to damage, as with any other row.
-rows::FirstRow take_or_refuse(rows::RowFormat& format, const std::string& input, rows::Text row) {
+rows::FirstRow take_or_refuse(rows::RowFormat& format, const std::string& input, Text row) {
   try {
     return format.take_first_row(input, row);
   } catch (const UsageError& error) {
@@ -26,7 +26,7 @@ rows::FirstRow take_or_refuse(rows::RowFormat& format, const std::string& input,
 
 }  // namespace
 
-void FirstRows::keep(rows::Text bytes) {
+void FirstRows::keep(Text bytes) {
   if (top_.size() + bytes.size() > most_bytes_)
     throw NotEnoughMemory(
         fmt::format("the header's lines are longer than {} in all, a 16th of the memory", format_bytes(most_bytes_)),
@@ -34,14 +34,14 @@ void FirstRows::keep(rows::Text bytes) {
   top_.append(bytes);
 }
 
-std::size_t FirstRows::take_mark(rows::Text first) {
+std::size_t FirstRows::take_mark(Text first) {
   const std::size_t bytes = format_.mark_bytes(first);
   if (!std::exchange(has_begun_, true)) keep(first.substr(0, bytes));
   return bytes;
 }
 
 // The rows of the first input go on top.
-rows::FirstRow FirstRows::take_alike(const std::string& input, rows::Text row) {
+rows::FirstRow FirstRows::take_alike(const std::string& input, Text row) {
   if (knows_header_) {
     compare(input, row);
     return rows::FirstRow::is_left_out;
@@ -52,17 +52,17 @@ rows::FirstRow FirstRows::take_alike(const std::string& input, rows::Text row) {
   return rows::FirstRow::goes_on_top;
 }
 
-rows::Text FirstRows::rest_of_header() const noexcept {
-  const rows::Text header = header_bytes_ > 0 ? rows::Text(top_).substr(top_.size() - header_bytes_) : rows::Text(header_);
+Text FirstRows::rest_of_header() const noexcept {
+  const Text header = header_bytes_ > 0 ? Text(top_).substr(top_.size() - header_bytes_) : Text(header_);
   return header.substr(compared_);
 }
 
-rows::Text FirstRows::header_line() const noexcept {
-  const rows::Text rest = rest_of_header();
+Text FirstRows::header_line() const noexcept {
+  const Text rest = rest_of_header();
   return rest.substr(0, rest.find(format_.terminator()));
 }
 
-void FirstRows::compare(const std::string& input, rows::Text row) {
+void FirstRows::compare(const std::string& input, Text row) {
   if (rest_of_header().empty())
     throw RefusedRow(fmt::format("{}: '{}' is in the header, and {} has no such line; {}", input, keys::shown(row), header_input_,
                                  same_header));
@@ -90,7 +90,7 @@ void FirstRows::compare_with(const std::string& input, const std::string& text) 
   knows_header_ = true;
 }
 
-rows::FirstRow FirstRows::take(const std::string& input, rows::Text row) {
+rows::FirstRow FirstRows::take(const std::string& input, Text row) {
   rows::FirstRow use = take_or_refuse(format_, input, row);
   if (use == rows::FirstRow::is_alike) use = take_alike(input, row);
   if (use != rows::FirstRow::goes_on_top) return use;

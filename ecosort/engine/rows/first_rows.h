@@ -24,11 +24,11 @@ class FirstRows {
   void go_on_in_input() { format_.go_on_in_input(); }
 
   // Bytes at the beginning of an input that are no row. `first`: RowFormat::most_mark_bytes of them, or all there are.
-  [[nodiscard]] std::size_t take_mark(rows::Text first);
+  [[nodiscard]] std::size_t take_mark(Text first);
   // Returns whether the next row of the input is to be given to take().
   [[nodiscard]] bool wants_row() const { return format_.wants_first_row(); }
   // NotEnoughMemory for rows on top that are too long, InputRefused for one that must be like that of the first input and is not.
-  rows::FirstRow take(const std::string& input, rows::Text row);
+  rows::FirstRow take(const std::string& input, Text row);
   // The input ends, and wants_row() is true.
   void miss(const std::string& input);
 
@@ -42,12 +42,12 @@ class FirstRows {
   [[nodiscard]] const records::MultisetHash& hash() const noexcept { return hash_; }
 
  private:
-  void keep(rows::Text bytes);
-  rows::FirstRow take_alike(const std::string& input, rows::Text row);
-  void compare(const std::string& input, rows::Text row);
+  void keep(Text bytes);
+  rows::FirstRow take_alike(const std::string& input, Text row);
+  void compare(const std::string& input, Text row);
   // Returns what the present input has to go on with; `header_line` is the first line of it.
-  [[nodiscard]] rows::Text rest_of_header() const noexcept;
-  [[nodiscard]] rows::Text header_line() const noexcept;
+  [[nodiscard]] Text rest_of_header() const noexcept;
+  [[nodiscard]] Text header_line() const noexcept;
 
   rows::RowFormat& format_;
   std::uint64_t most_bytes_, memory_bytes_;

@@ -71,7 +71,7 @@ class FormLineRuns {
   void leave_in_inputs() noexcept { leaves_in_inputs_ = true; }
 
   [[nodiscard]] LineRun* resident() const noexcept { return resident_; }
-  // Returns those of lines that were dropped after they were sorted.
+  // Returns the hash of lines that were dropped after they were sorted.
   [[nodiscard]] const records::MultisetHash& dropped() const noexcept { return dropped_; }
 
   // Orders a run, and drops lines that are equal to others of it, which are returned.

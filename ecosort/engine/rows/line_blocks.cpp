@@ -68,4 +68,15 @@ void OutputSink::put(std::byte* block, std::size_t bytes) {
   bytes_ += bytes;
 }
 
+Task<std::string> OutputSink::take_back_rest() {
+  const std::size_t unit = file_.write_unit(), size = bytes_ % unit;
+  if (size == 0) co_return std::string();
+  std::byte* const block = co_await take();
+  (void)co_await reactor_.read(file_, bytes_ - size, block, unit, size);
+  std::string rest(reinterpret_cast<const char*>(block), size);
+  give_back(block);
+  bytes_ -= size;
+  co_return rest;
+}
+
 }  // namespace ecosort::lines

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/task.h"
@@ -30,6 +31,9 @@ class LineSink {
   // Hands over a block that is complete.
   virtual void put(std::byte* block, std::size_t bytes) = 0;
   [[nodiscard]] Task<void> settle() { return writes_.settle(); }  // waits for all writes; throws nothing
+  // After settle(): the bytes that end no whole unit of the file, which is to be written once more. They are to be put again,
+  // ahead of what follows.
+  [[nodiscard]] virtual Task<std::string> take_back_rest() { co_return std::string(); }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  protected:
@@ -75,6 +79,7 @@ class OutputSink : public LineSink {
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
   void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) override;
   void put(std::byte* block, std::size_t bytes) override;
+  [[nodiscard]] Task<std::string> take_back_rest() override;
   // All of it went into the file another way.
   void account_for(std::uint64_t bytes, bool is_padded) noexcept {
     bytes_ += bytes;

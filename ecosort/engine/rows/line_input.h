@@ -29,7 +29,7 @@ struct LineInput {
   // Keeps what was read of a stream to look at it, so that its bytes begin with this; less than codec::beginning_bytes is all of
   // it.
   std::optional<std::string> beginning;
-  // Counts those of one that is decompressed, so far.
+  // Count the bytes of an input that is decompressed, so far.
   std::uint64_t compressed_bytes = 0, plain_bytes = 0;
 
   void open(io::Storage& storage);
@@ -38,7 +38,7 @@ struct LineInput {
   void look_at_beginning();
   // Looks at a stream that begins so.
   void look_at_beginning(std::string first);
-  // Does so with bytes that stay elsewhere.
+  // Looks at bytes that stay elsewhere.
   void take_beginning(std::string_view first);
   // Returns whether its bytes come through a decoder, which may find a stream to be plain.
   [[nodiscard]] bool is_decoded() const noexcept { return decompresses && (codec || (file && file->facts().is_stream)); }

@@ -9,6 +9,7 @@
 
 #include "base/errors.h"
 #include "engine/driver.h"
+#include "engine/rows/append_rows.h"
 #include "engine/rows/damaged_input.h"
 #include "engine/rows/form_line_runs.h"
 #include "engine/rows/line_blocks.h"
@@ -42,10 +43,16 @@ class RowKernel final : public engine::Kernel {
 
   [[nodiscard]] const char* items() const noexcept override { return "lines"; }
 
+  [[nodiscard]] std::uint64_t most_output_bytes() const override {
+    const std::uint64_t bytes = job_.kept ? 0 : input_size();
+    return bytes == 0 ? UINT64_MAX : bytes;
+  }
+
   std::optional<Step> open(io::File& output) override {
     output_ = &output;
     reserve_output();
-    if (job_.codecs.runs.coders > 0) packer_.emplace(job_.codecs.runs, run::BlockShape{job_.plan.block_bytes}, codec_memory_);
+    if (job_.codecs.runs.coders > 0)
+      packer_.emplace(job_.codecs.runs, run::BlockShape{job_.plan.block_bytes, 0, job_.format->terminator()}, codec_memory_);
     files_.emplace(bench_.storage, bench_.reactor, job_.directories, job_.plan.block_bytes, job_.compress_program,
                    packer_ && !job_.kept ? &*packer_ : nullptr);
     pool_.emplace(bench_.reactor.scope(), bench_.memory.allocate(job_.plan.write_bytes(), "write blocks", job_.plan.pages),
@@ -119,14 +126,34 @@ class RowKernel final : public engine::Kernel {
   std::optional<Step> last_merge() override {
     if (is_resident()) return Step{"sort_and_write", reader_->bytes(), std::max<std::uint64_t>(reader_->bytes(), 1)};
     const std::uint64_t bytes = bytes_of(runs_);
-    return Step{"merge", bytes, std::max<std::uint64_t>({bench_.progress.job_bytes_left(), 2 * bytes, 1})};
+    return Step{"merge", bytes, std::max<std::uint64_t>({bench_.progress.job_bytes_left() - 2 * rest_bytes(), 2 * bytes, 1})};
   }
 
   Task<void> merge_to_output() override { return is_resident() ? write_resident() : merge_runs_to_output(); }
 
+  std::optional<Step> rest() override {
+    if (job_.rest.empty()) return std::nullopt;
+    return Step{"append_rest", rest_bytes(), 2 * rest_bytes()};
+  }
+
+  Task<void> append_rest() override {
+    for (RowsRest& rest : job_.rest) {
+      FirstRows first_rows(format_, job_.header_bytes, job_.plan.memory_bytes);
+      if (!format_.keys_need_first_row() && !job_.kept->top.empty())
+        first_rows.compare_with("the first input of the job", job_.kept->top);
+      AppendRows append(tools(), first_rows, rest);
+      co_await append.append_to(*out_);
+      append.check_inputs();
+      rest_in_ += append.read();
+      rest_out_ += append.written();
+      report.appended += append.written().count;
+      report.longest_line = std::max(report.longest_line, append.longest());
+    }
+  }
+
   // The lines of files that somebody else sorted are hashed as each merge takes them.
   [[nodiscard]] engine::Proof proof() const override {
-    if (job_.kept) return {job_.kept->hash, lines_out()};
+    if (job_.kept) return {job_.kept->hash + rest_in_, lines_out()};
     if (job_.merge) return {merged_in_, merged_out_};
     return {reader_->hash(), lines_out()};
   }
@@ -284,7 +311,13 @@ class RowKernel final : public engine::Kernel {
   }
 
   // Returns what goes out, and what was dropped.
-  [[nodiscard]] records::MultisetHash lines_out() const { return last_out_ + dropped_ + first_rows_.hash(); }
+  [[nodiscard]] records::MultisetHash lines_out() const { return last_out_ + dropped_ + first_rows_.hash() + rest_out_; }
+
+  [[nodiscard]] std::uint64_t rest_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const RowsRest& rest : job_.rest) bytes += rest.bytes();
+    return bytes;
+  }
 
   // 0: unknown.
   [[nodiscard]] std::uint64_t input_size() const {
@@ -322,7 +355,7 @@ class RowKernel final : public engine::Kernel {
     if (bytes == 0) return;
     const std::uint64_t again = intermediate_bytes(job_.plan, runs_),
                         done = job_.merge ? 0 : reader_->bytes() + bytes - report.bytes_in_inputs;
-    bench_.progress.plan_job((job_.merge ? 1U : 2U) + (again > 0 ? 1U : 0U), done + 2 * again + 2 * bytes, done);
+    bench_.progress.plan_job((job_.merge ? 1U : 2U) + (again > 0 ? 1U : 0U), done + 2 * (again + bytes + rest_bytes()), done);
   }
 
   LinesJob& job_;
@@ -350,6 +383,7 @@ class RowKernel final : public engine::Kernel {
   rows::RepeatedHeader repeated_header_;
   records::MultisetHash merged_in_, merged_out_;  // of all merges; the last one with what they dropped
   records::MultisetHash last_out_;                // of the lines in the output
+  records::MultisetHash rest_in_, rest_out_;      // of those behind them, as they were read, and as they were written
   std::optional<RereadLines> rereader_;
 };
 

@@ -50,6 +50,7 @@ struct LinesJob {
   bool merge = false;                // the inputs are sorted
   bool checks_order = false;         // of these inputs
   std::optional<RunContents> kept;   // the inputs are runs of jobs
+  std::vector<RowsRest> rest;        // of the inputs of these jobs, which goes out behind the runs as it is
   std::uint64_t reserved_bytes = 0;  // of the output, before it is written; 0: none
   bool reread = false;               // also read the output back from the device
   FirstLook look;                    // at each input

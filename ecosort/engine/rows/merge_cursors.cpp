@@ -9,6 +9,7 @@
 #include "base/size_text.h"
 #include "engine/rows/long_row.h"
 #include "engine/rows/read_rows.h"
+#include "engine/rows/truncated_cursor.h"
 #include "run/described_block.h"
 
 namespace ecosort::lines {
@@ -34,6 +35,14 @@ std::uint64_t largest_room(const LinePlan& plan) { return round_up(plan.memory_b
 std::uint64_t kept_for_longer_lines(const LinePlan& plan) {
   const std::uint64_t most = largest_room(plan);
   return most + most / room_growth + 2 * (plan.block_bytes + page_bytes);
+}
+
+// Rows of hundreds of cursors that are put together at the same places of pages would drive each other out of the cache.
+std::size_t lead_of(const MergeCursor& cursor) {
+  constexpr std::size_t cache_line = 64, lines_of_row = 3;
+  if (cursor.is_plain) return 0;
+  const std::size_t spare = (cursor.room - cursor.input->run.longest - 1) / cache_line;
+  return spare == 0 ? 0 : cursor.index * lines_of_row % spare * cache_line;
 }
 
 struct MergeBytes {
@@ -96,6 +105,8 @@ MergeCursors::MergeCursors(const RowTools& tools, std::vector<MergeInput>& input
     cursor->is_checked = input.is_plain || input.run.in_input;
     cursor->index = static_cast<std::uint32_t>(cursors_.size());
     cursor->room = room_before(plan_, input);
+    cursor->row_room = cursor->room - lead_of(*cursor);
+    cursor->terminator = format_.terminator();
     cursor->slot_count = slots;
     for (unsigned slot = 0; slot < slots; ++slot, at += slot_bytes(plan_, input)) cursor->slots[slot].data = at + cursor->room;
     cursor->blocks = input.kept != nullptr ? input.kept->blocks() : UINT64_MAX;
@@ -156,14 +167,43 @@ Task<void> MergeCursors::load(MergeCursor& cursor, unsigned index, std::uint64_t
       (*look)(cursor.input->name, {reinterpret_cast<const char*>(slot.data), slot.bytes});
     if (slot.is_last) cursor.blocks = block + 1;
   } else {
-    const run::BlockContents contents = co_await read_rows(files_, compute_, cursor.input->run, block, slot.data);
-    const std::uint64_t before = block * cursor.input->run.payload(plan_.block_bytes);
-    slot.bytes = std::min<std::uint64_t>(contents.used_bytes, cursor.lines_end - before);
-    slot.is_last = block + 1 == cursor.blocks;
+    co_await load_stored(cursor, slot, block);
   }
   slot.loading = false;
   slot.loaded = true;
   loaded_.notify();
+}
+
+// Rows are truncated at their terminators: where one may lie within a row, they are made whole first.
+Task<void> MergeCursors::load_stored(MergeCursor& cursor, MergeCursor::Slot& slot, std::uint64_t block) {
+  RowRun& run = cursor.input->run;
+  run::RowsOfBlock read;
+  if (format_.quote())
+    read.contents = co_await read_rows(files_, compute_, run, block, slot.data);
+  else
+    read = co_await read_truncated_rows(files_, compute_, run, block, slot.data);
+  const std::uint64_t before = block * run.payload(plan_.block_bytes);
+  slot.bytes = std::min<std::uint64_t>(read.contents.used_bytes, cursor.lines_end - before);
+  slot.is_last = block + 1 == cursor.blocks;
+  slot.is_truncated = read.truncated.has_value();
+  if (read.truncated) take_truncated(cursor, slot, *read.truncated, block);
+}
+
+void MergeCursors::take_truncated(const MergeCursor& cursor, MergeCursor::Slot& slot, const run::TruncatedBlock& block,
+                                  std::uint64_t number) {
+  slot.rows = reinterpret_cast<const char*>(block.rows.data());
+  slot.rows_end = slot.rows + block.rows.size();
+  slot.carried = block.contents.carried_bytes;
+  slot.goes_on = !block.is_last_whole;
+  if (block.terminator != format_.terminator() || slot.carried > block.rows.size()) damaged(cursor, number);
+  if (slot.bytes == block.contents.used_bytes) return;
+  slot.rows_end = end_of_rows(slot, slot.bytes);
+  slot.goes_on = false;
+  if (slot.rows_end == nullptr) damaged(cursor, number);
+}
+
+void MergeCursors::damaged(const MergeCursor& cursor, std::uint64_t block) const {
+  files_.damaged(files_.run(cursor.input->run.stored), block);
 }
 
 // The line that went out last may lie where a block is about to go.
@@ -231,18 +271,23 @@ void MergeCursors::enter(MergeCursor& cursor, unsigned slot, std::size_t tail) {
   MergeCursor::Slot& block = cursor.slots[slot];
   block.loaded.store(false, std::memory_order_relaxed);
   const char* const data = reinterpret_cast<const char*>(block.data);
-  cursor.searched = cursor.has_block ? data : data + cursor.skipped;
   if (cursor.has_block) ++cursor.consumed_end;
-  cursor.has_block = true;
   cursor.present = slot;
-  cursor.at = cursor.searched - tail;
-  cursor.end = data + block.bytes;
   cursor.at_last_block = block.is_last;
+  cursor.is_truncated = block.is_truncated;
+  if (block.is_truncated) {
+    if (!enter_truncated(cursor, block, tail, cursor.skipped)) damaged(cursor);
+  } else {
+    cursor.searched = cursor.has_block ? data : data + cursor.skipped;
+    cursor.at = cursor.searched - tail;
+    cursor.end = data + block.bytes;
+  }
+  cursor.has_block = true;
 }
 
 // Continues to the other slot if its block is here; what there is of a line moves in front of it.
 bool MergeCursors::advance(MergeCursor& cursor) {
-  const auto tail = static_cast<std::size_t>(cursor.end - cursor.at);
+  const std::size_t tail = tail_of(cursor);
   if (cursor.slot_count == 1 || !cursor.has_block || tail > cursor.room) return false;
   const unsigned next = 1 - cursor.present;
   if (!cursor.slots[next].loaded.load(std::memory_order_acquire)) return false;
@@ -255,7 +300,7 @@ bool MergeCursors::advance(MergeCursor& cursor) {
 
 // A single slot, and the first block, are requested now.
 Task<void> MergeCursors::next_block(MergeCursor& cursor) {
-  const auto tail = static_cast<std::size_t>(cursor.end - cursor.at);
+  const std::size_t tail = tail_of(cursor);
   if (tail > cursor.room) co_await make_room(cursor, tail);
   if (cursor.slot_count == 2 && cursor.has_block) {
     while (!advance(cursor)) co_await loaded_.changed();
@@ -292,6 +337,7 @@ std::uint64_t MergeCursors::position(const MergeCursor& cursor) const {
   if (cursor.exhausted) return cursor.lines_end;
   const std::uint64_t block = cursor.consumed_end * cursor.input->run.payload(plan_.block_bytes);
   if (!cursor.has_block) return block + cursor.skipped;
+  if (cursor.is_truncated) return block + static_cast<std::uint64_t>(place_in_block(cursor));
   return block + static_cast<std::uint64_t>(cursor.at - reinterpret_cast<const char*>(cursor.slots[cursor.present].data));
 }
 
@@ -301,6 +347,10 @@ std::vector<std::size_t> MergeCursors::common_of_some() const {
   bool is_inside = false;
   for (const auto& cursor : cursors_) {
     if (cursor->exhausted) continue;
+    if (cursor->is_truncated) {
+      add_shared(*cursor, most_rows, common);
+      continue;
+    }
     Text before = cursor->line();
     for (std::size_t i = 0; i < most_rows; ++i) {
       const char* const at = before.data() + before.size() + 1;

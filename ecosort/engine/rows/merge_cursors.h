@@ -73,6 +73,10 @@ class MergeCursors {
   void refill();
   // Behind a row that was refused: see DecodedInput. The cursor has no rows any more.
   [[nodiscard]] Task<void> check_rest(MergeCursor& cursor);
+  // The line that went out last lies where a block is about to go, or a row, and stays.
+  void keep_last_line(const MergeCursor& cursor);
+  // The block that the cursor is in is not what was written. Any thread.
+  [[noreturn]] void damaged(const MergeCursor& cursor) const { damaged(cursor, cursor.consumed_end); }
   // Returns where in the lines of a stored run the one begins that the cursor is at.
   [[nodiscard]] std::uint64_t position(const MergeCursor& cursor) const;
   // In how many bytes some rows agree with the ones before them: those that each cursor begins with.
@@ -84,8 +88,10 @@ class MergeCursors {
   void request(MergeCursor& cursor);
   Task<std::size_t> read_plain(const MergeInput& input, std::uint64_t block, std::byte* data);
   Task<void> load(MergeCursor& cursor, unsigned slot, std::uint64_t block);
+  Task<void> load_stored(MergeCursor& cursor, MergeCursor::Slot& slot, std::uint64_t block);
+  void take_truncated(const MergeCursor& cursor, MergeCursor::Slot& slot, const run::TruncatedBlock& block, std::uint64_t number);
   void enter(MergeCursor& cursor, unsigned slot, std::size_t tail);
-  void keep_last_line(const MergeCursor& cursor);
+  [[noreturn]] void damaged(const MergeCursor& cursor, std::uint64_t block) const;
   [[nodiscard]] Buffer allocate(const MergeCursor& cursor, std::size_t bytes);
   Task<void> make_room(MergeCursor& cursor, std::size_t tail);
   [[nodiscard]] std::uint64_t memory_for(const MergeCursor& cursor, std::size_t tail) const;

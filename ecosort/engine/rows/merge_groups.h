@@ -28,7 +28,7 @@ class MergeGroups {
   std::size_t first_ = 0;
 };
 
-// Returns those of the rows of a run, or of a file that can be read again.
+// Returns the bytes of the rows of a run, or of a file that can be read again.
 [[nodiscard]] std::uint64_t bytes_of(const MergeInput& input);
 
 // Returns how many bytes the merges of groups will read, as far as the lengths of lines do not change what fits.

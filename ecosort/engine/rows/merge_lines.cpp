@@ -9,6 +9,7 @@
 #include "base/errors.h"
 #include "engine/rows/damaged_input.h"
 #include "engine/rows/formats.h"
+#include "engine/rows/truncated_cursor.h"
 #include "formats/keys/key_words.h"
 #include "formats/lines/index_lines.h"
 #include "formats/lines/line_run.h"
@@ -124,9 +125,32 @@ bool MergeLines::find_plain_row(const Format& format, MergeCursor& cursor) {
   return cursor.line_end != nullptr;
 }
 
+// Does as find_row(), in a block of truncated rows: what a row shares with the one before is known, which went out last.
+template <class Format>
+bool MergeLines::find_truncated_row(const Format& format, MergeCursor& cursor) {
+  const TruncatedStep step = next_truncated_row(cursor);
+  if (!step.is_there) [[unlikely]] {
+    if (step.is_damaged) cursors_.damaged(cursor);
+    if (cursor.searched != cursor.end || !cursor.at_last_block) return false;
+    if (cursor.goes_on) rows_are_others(cursor);
+    cursor.exhausted = true;
+    return true;
+  }
+  if (!codes_ || !is_tree_built_) {
+    cursor.window = format.window(cursor.line());
+  } else if (step.is_known) {
+    repeats_last_ = step.is_equal;
+    cursor.window = codes_->code(cursor.at, step.shared);
+  } else {
+    cursor.window = code_behind_last(cursor);
+  }
+  return true;
+}
+
 // Does as find_end(), and takes the row's window. Also true where there is no row any more.
 template <class Format>
 bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
+  if (cursor.is_truncated) return find_truncated_row(format, cursor);
   if constexpr (requires { &Format::plain_row_end; }) {
     if (find_plain_row(format, cursor)) {
       cursor.fetch_ahead();
@@ -161,6 +185,7 @@ bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
 
 // The row behind the present one is next.
 void MergeLines::pass_row(MergeCursor& cursor) noexcept {
+  if (cursor.is_truncated) return;  // the next row is put together in the place of this one
   if (cursor.is_plain) {
     const Text row = cursor.line();
     cursor.before_end = row.empty() ? '\0' : row.back();
@@ -265,13 +290,16 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
     std::memcpy(to, cursor.at, copy_step);
   else
     std::memcpy(to, cursor.at, size);
-  out_.add(Text(to, size - 1));
+  last_.text = Text(to, size - 1);  // where no cursor writes
+  last_.cursor = no_cursor;
+  out_.add(last_.text);
   filled_ += size;
   last_row_ = size;
   return true;
 }
 
-// False when the block is full before the line is complete.
+// False when the block is full before the line is complete. Lines are hashed later: one that was put together in a room now,
+// because the next one takes its place.
 bool MergeLines::go_on_emitting(char* block, std::size_t capacity) {
   const std::size_t part = std::min(emitting_.size(), capacity - filled_);
   if (part > 0) std::memcpy(block + filled_, emitting_.data(), part);
@@ -280,6 +308,10 @@ bool MergeLines::go_on_emitting(char* block, std::size_t capacity) {
   if (!emitting_.empty()) return false;
   out_.add(last_.text);
   last_row_ = last_.text.size() + 1;
+  if (tree_.winner().is_truncated) {
+    out_.settle();
+    cursors_.keep_last_line(tree_.winner());
+  }
   return true;
 }
 
@@ -309,7 +341,7 @@ MergeLines::Reason MergeLines::merge_some(const Format& format, char* block, std
     }
     if constexpr (Format::checks_rows)
       pass_row(cursor);
-    else
+    else if (!cursor.is_truncated)
       cursor.at = cursor.searched = cursor.line_end + 1;
     while (!find_row(format, cursor)) {
       if (cursors_.advance(cursor)) continue;

@@ -86,6 +86,8 @@ class MergeLines {
   template <class Format>
   [[nodiscard]] bool find_plain_row(const Format& format, MergeCursor& cursor);
   template <class Format>
+  [[nodiscard]] bool find_truncated_row(const Format& format, MergeCursor& cursor);
+  template <class Format>
   [[nodiscard]] bool find_row(const Format& format, MergeCursor& cursor);
   template <class Format>
   void check_row(const Format& format, MergeCursor& cursor);

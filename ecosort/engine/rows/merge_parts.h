@@ -31,7 +31,7 @@ class MergeParts {
 
   // `sink` is that of the whole output, and nothing is in it yet. `header` goes first.
   [[nodiscard]] Task<void> merge_to(OutputSink& sink, const std::string& header);
-  // The same in one part, into any sink.
+  // Merges in one part, into any sink.
   [[nodiscard]] Task<void> merge_whole(LineSink& sink, const std::string& header);
 
   // After merge_to().

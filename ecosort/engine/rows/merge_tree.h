@@ -22,8 +22,8 @@
 
 namespace ecosort::lines {
 
-// What is merged: a run, stored or in an input, or a file that somebody sorted. The starter of a merge owns it and lets go of it
-// afterwards, because several parts of it may be merged at the same time.
+// A merge has these inputs: a run, stored or in an input, or a file that somebody sorted. The starter of a merge owns it and lets
+// go of it afterwards, because several parts of it may be merged at the same time.
 struct MergeInput {
   RowRun run;
   std::string name;
@@ -54,8 +54,13 @@ struct alignas(64) MergeCursor {
   bool is_checked = false;  // its rows are checked as they come: of a plain file, and of an input, which may have changed
   bool is_inside = false;   // of quotes, at `searched`
   bool at_last_block = false, exhausted = false;
+  // Rows of the block are truncated (truncated_cursor.h). The row in the room is the next one, and not passed yet; the first row
+  // of the block is to come; its last row goes on in the next one.
+  bool is_truncated = false, is_pending = false, is_first = false, goes_on = false;
+  char terminator = '\n';
 
-  std::size_t room = 0;
+  std::size_t room = 0;            // in front of each block
+  std::size_t row_room = 0;        // of it, where truncated rows are put together
   std::size_t skipped = 0;         // bytes of the first block that belong to the part before
   std::uint64_t lines_end = 0;     // of a stored run: the bytes of its lines end here
   std::uint64_t blocks = 0;        // of a stored run: those of it that end with the last one merged
@@ -67,6 +72,10 @@ struct alignas(64) MergeCursor {
     std::byte* data = nullptr;  // of the block; `room` bytes lie before
     std::size_t bytes = 0;      // of lines that came
     bool is_last = false;
+    // Of truncated rows, which lie at [rows, rows_end): bytes of a row that began before; whether the last one goes on.
+    bool is_truncated = false, goes_on = false;
+    std::size_t carried = 0;
+    const char *rows = nullptr, *rows_end = nullptr;
     bool loading = false;              // the coordinator's
     std::atomic<bool> loaded = false;  // the merging thread takes the block without asking the coordinator
   };

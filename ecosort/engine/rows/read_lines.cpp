@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t index_batch_bytes = std::size_t{4} << 20U;  // to wake the threads for a block costs as much as its work
 
-// Returns those of `size` bytes at `offset` that the file had when it was opened; of a stream none are known.
+// Returns how many of `size` bytes at `offset` the file had when it was opened; of a stream none are known.
 std::size_t known_to_come(const LineInput& input, std::uint64_t offset, std::size_t size) {
   if (input.is_stream() || input.end_offset() <= offset) return 0;
   return std::min<std::uint64_t>(size, input.end_offset() - offset);
@@ -240,7 +240,7 @@ void ReadLines::take(const LineRun& run, const Indexed& indexed) {
   indexed_ = indexed.end;
 }
 
-// Returns that of the next row, where it can be read again.
+// Returns the origin of the next row, where it can be read again.
 std::optional<InputOrder::Origin> ReadLines::origin() const {
   if (input_ == inputs_.size()) return std::nullopt;
   const LineInput& input = inputs_[input_];

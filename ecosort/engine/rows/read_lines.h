@@ -37,6 +37,14 @@ struct ReadPlace {
   friend bool operator==(const ReadPlace&, const ReadPlace&) = default;
 };
 
+// Holds what is left of inputs from a place on.
+struct RowsRest {
+  std::vector<LineInput> inputs;
+  ReadPlace from;
+
+  [[nodiscard]] std::uint64_t bytes() const;  // at most
+};
+
 // Coordinator only; must outlive its task.
 class ReadLines {
  public:
@@ -44,7 +52,7 @@ class ReadLines {
 
   // Reads the lines from there on. Before the first fill().
   void begin_at(const ReadPlace& place);
-  // Returns that of the first line that no run has got yet.
+  // Returns the place of the first line that no run has got yet.
   [[nodiscard]] ReadPlace place() const;
 
   void set_look(FirstLook look) { look_ = std::move(look); }
@@ -59,7 +67,7 @@ class ReadLines {
   [[nodiscard]] const records::MultisetHash& hash() const noexcept {
     return hash_;
   }  // of all lines read, those of the header too
-  // Returns those of the lines that `seen` knew, so that no run has them.
+  // Returns the hash of the lines that `seen` knew, so that no run has them.
   [[nodiscard]] const records::MultisetHash& dropped() const noexcept { return dropped_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint64_t blank_lines() const noexcept { return blank_lines_; }  // of those dropped

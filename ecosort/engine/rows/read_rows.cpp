@@ -12,4 +12,24 @@ Task<run::BlockContents> read_rows(RowRuns& files, engine::Compute& compute, Row
   co_return contents;
 }
 
+Task<run::RowsOfBlock> read_truncated_rows(RowRuns& files, engine::Compute& compute, RowRun& run, std::uint64_t block,
+                                           std::byte* data) {
+  run::RowsOfBlock rows;
+  if (run.in_input) {
+    rows.contents = co_await files.read_in_input(run, block, data);
+    co_return rows;
+  }
+  rows.contents = co_await files.read_checked(run, block, data);
+  const run::StoredRun& stored = files.run(run.stored);
+  if (!files.is_packed(stored, block)) co_return rows;
+  rows.truncated = run::truncated_rows(data, files.stored_bytes(stored, block), files.block_bytes());
+  if (rows.truncated) {
+    rows.contents = rows.truncated->contents;
+    co_return rows;
+  }
+  auto work = compute.run([&] { rows = files.unpack_rows(stored, block, data, data); }, files.block_bytes());
+  co_await work;
+  co_return rows;
+}
+
 }  // namespace ecosort::lines

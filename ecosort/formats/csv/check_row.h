@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "formats/csv/dialect.h"
 #include "formats/row_format.h"
 
@@ -13,8 +14,6 @@ namespace ecosort::csv {
 
 inline constexpr std::string_view is_header_again =
     "the row equals the header; name files that were joined as inputs of their own";
-
-using Text = std::string_view;
 
 struct SplitRow {
   std::vector<Text> fields;  // as they are there; up to the fault

@@ -4,15 +4,13 @@
 #include <cstddef>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "formats/csv/dialect.h"
 #include "formats/keys/key_words.h"
 
 namespace ecosort::csv {
-
-using Text = std::string_view;
 
 // Names of the first header; other files must have the same, in the same order.
 class Columns {

@@ -3,13 +3,11 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
+#include "base/text.h"
 #include "formats/csv/dialect.h"
 
 namespace ecosort::csv {
-
-using Text = std::string_view;
 
 // Holds the value where quotes in it are doubled; else it lies in the field, which must stay there.
 class Value {

@@ -27,7 +27,7 @@ class RecordTable {
   [[nodiscard]] std::uint32_t record_size() const noexcept { return record_size_; }
   [[nodiscard]] const std::byte* at(std::uint32_t index) const noexcept { return at(index, std::size_t{record_size_}); }
 
-  // The same with a record size that the compiler may know.
+  // Finds it with a record size that the compiler may know.
   template <class Size>
   [[nodiscard]] const std::byte* at(std::uint32_t index, Size size) const noexcept {
     return arrays_[index >> position_bits] + (index & (most_records - 1)) * std::size_t{size};

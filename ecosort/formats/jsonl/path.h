@@ -3,12 +3,11 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
-namespace ecosort::jsonl {
+#include "base/text.h"
 
-using Text = std::string_view;
+namespace ecosort::jsonl {
 
 // Into an object by a name, or into an array by a place from 0 on.
 struct Step {

@@ -150,7 +150,7 @@ class RowReader {
     return static_cast<std::size_t>(std::countr_zero(paths));
   }
 
-  // Returns those of the paths whose next step leads to the member, or to the element.
+  // Returns the paths whose next step leads to the member, or to the element.
   [[nodiscard]] std::uint64_t that_lead_to(std::uint64_t paths, unsigned depth, Text raw_name) const {
     std::uint64_t leading = 0;
     for (std::uint64_t left = paths; left != 0; left &= left - 1) {

@@ -2,15 +2,13 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "formats/jsonl/path.h"
 #include "formats/row_format.h"
 
 namespace ecosort::jsonl {
-
-using Text = std::string_view;
 
 inline constexpr unsigned most_depth = 1024;  // of objects and arrays within each other
 inline constexpr std::size_t most_paths = 32;

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <string>
-#include <string_view>
+
+#include "base/text.h"
 
 namespace ecosort::jsonl {
-
-using Text = std::string_view;
 
 // A string without its quotes, with characters in place of escapes: what a key compares. All other values, also objects and
 // arrays, are the bytes that they have in the line. No value, or null, is none (data() is null).

@@ -4,11 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
+
+#include "base/text.h"
 
 namespace ecosort::keys {
-
-using Text = std::string_view;
 
 // A point in time. Fractions count with all their digits.
 struct Time {

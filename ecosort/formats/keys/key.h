@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "formats/fixed/encoder.h"
 #include "formats/keys/date.h"
 #include "formats/keys/key_words.h"
@@ -15,8 +15,6 @@
 #include "formats/lines/number_window.h"
 
 namespace ecosort::keys {
-
-using Text = std::string_view;
 
 // Says what a value is to a key: `empty` is one that is not there. Those that are empty or unparsable have no order among each
 // other.

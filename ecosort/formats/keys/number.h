@@ -4,11 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
+
+#include "base/text.h"
 
 namespace ecosort::keys {
-
-using Text = std::string_view;
 
 // formats/lines/number_bytes.h reads a number through these. Points into the text.
 struct Number {

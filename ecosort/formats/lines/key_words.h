@@ -52,7 +52,7 @@ void resolve_keys(std::vector<KeyWords>& keys, const KeyWords& global);
 // Returns whether the order of lines is random: that of -R.
 [[nodiscard]] bool uses_chance(const LineOrderTerms& order) noexcept;
 
-// Returns it in the form of Lines::random_salt.
+// Returns the salt in the form of Lines::random_salt.
 [[nodiscard]] std::string salt_text(const Digest& salt);
 
 // "POS1[,POS2]" as after -k; UsageError in the words of sort.

@@ -46,8 +46,8 @@ struct LineKernels {
   // Counts `terminator` in the text.
   std::size_t (*count)(const char* text, std::size_t size, char terminator) noexcept;
 
-  // Finds it there, as offsets in ascending order; returns how many. size <= split_bytes; `offsets` has room for split_room of
-  // them, more than there are.
+  // Finds `terminator` there, as offsets in ascending order; returns how many. size <= split_bytes; `offsets` has room for
+  // split_room of them, more than there are.
   std::size_t (*split)(const char* text, std::size_t size, char terminator, std::uint32_t* offsets) noexcept;
 
   // Its first place in [at, end); null if it is not there.
@@ -68,10 +68,10 @@ struct LineKernels {
   LineHash (*sum)(const LinePlace* lines, std::size_t count) noexcept;
 };
 
-// Returns those of records::cpu_level().
+// Returns the kernels of records::cpu_level().
 [[nodiscard]] const LineKernels& line_kernels();
 
-// Returns those of one level, for tests; it must not exceed records::detected_cpu_level().
+// Returns the kernels of one level, for tests; it must not exceed records::detected_cpu_level().
 [[nodiscard]] const LineKernels& line_kernels_of(records::CpuLevel level) noexcept;
 
 extern const LineKernels line_kernels_baseline, line_kernels_avx2, line_kernels_avx512;

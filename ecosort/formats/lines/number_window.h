@@ -30,10 +30,10 @@ struct NumberWindow {
 // with its sign and its leading zeros has 16 bytes at most.
 using NumberReader = NumberWindow (*)(const char* text, std::size_t size) noexcept;
 
-// Returns that of records::cpu_level().
+// Returns the reader of records::cpu_level().
 [[nodiscard]] NumberReader number_reader();
 
-// Returns that of a level, which must not exceed records::detected_cpu_level(); all give the same values.
+// Returns the reader of a level, which must not exceed records::detected_cpu_level(); all give the same values.
 [[nodiscard]] NumberReader number_reader_of(records::CpuLevel level) noexcept;
 [[nodiscard]] NumberWindow read_number_avx2(const char* text, std::size_t size) noexcept;
 [[nodiscard]] NumberWindow read_number_avx512(const char* text, std::size_t size) noexcept;

@@ -1,6 +1,7 @@
 #include "formats/lines/order_ties.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -103,8 +104,9 @@ class TieOrder {
   }
 
   void order_rows(const Group& group) {
-    if (!rows_) rows_.emplace(run_, order_.descends(group.level), workspace_);
-    rows_->order_group({group.begin, group.end, group.depth});
+    std::optional<RowOrder>& rows = rows_[order_.descends(group.level) ? 1 : 0];
+    if (!rows) rows.emplace(run_, order_.descends(group.level), workspace_);
+    rows->order_group({group.begin, group.end, group.depth});
   }
 
   [[nodiscard]] Text line(std::size_t i) const noexcept { return run_.line(entries_[i]); }
@@ -169,8 +171,10 @@ class TieOrder {
   Entry* const entries_;
   Entry* const scratch_;
   records::BucketWorkspace workspace_;
-  std::optional<RowOrder> rows_;  // of the level whose key is the row
-  std::vector<Group> sorted_;     // ranges sorted by their windows, in which ties are left
+  // Of levels whose key is the row: with -k1r it is that of the first level, which descends, and of the last resort, which does
+  // not.
+  std::array<std::optional<RowOrder>, 2> rows_;
+  std::vector<Group> sorted_;  // ranges sorted by their windows, in which ties are left
 };
 
 constexpr std::size_t looked_at_once = 64;

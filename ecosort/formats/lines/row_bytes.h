@@ -63,7 +63,7 @@ class RowBytes {
     const std::size_t at = common(a, b, SIZE_MAX);
     return order_at(a + at, b + at);
   }
-  // Does so where the first bytes there differ, or both rows end.
+  // Compares where the first bytes there differ, or both rows end.
   [[nodiscard]] int order_at(const char* a, const char* b) const noexcept {
     if (*a == *b) return 0;
     const bool is_less =

@@ -3,12 +3,10 @@
 
 #include <cstddef>
 #include <cstring>
-#include <string_view>
+
+#include "base/text.h"
 
 namespace ecosort::lines {
-
-// Bytes of a line or of a part of it, without the byte that ends lines. They compare as unsigned bytes.
-using Text = std::string_view;
 
 // Blanks separate fields where no -t is given, and -b skips them. A newline counts where lines end with NUL (-z).
 [[nodiscard]] constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\n'; }

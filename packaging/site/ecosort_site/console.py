@@ -37,7 +37,7 @@ class Step:
 
 
 def steps_of(text: str) -> list[Step]:
-    """Returns those of all blocks of a page, in order. ValueError for a block that does not begin with a command."""
+    """Returns the steps of all blocks of a page, in order. ValueError for a block that does not begin with a command."""
     return [step for block in _BLOCK.finditer(text) for step in _steps(block[2].splitlines(), block[1] == "shell-session")]
 
 

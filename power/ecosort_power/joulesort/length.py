@@ -60,8 +60,8 @@ class Enough:
 
 
 def shortest_run(specs: Iterable[MeterSpec]) -> Shortest | None:
-    """Returns that of the slowest meter; each is opened once. None if no meter is read during the runs. MeterError if one cannot
-    be opened.
+    """Returns the shortest run of the slowest meter; each is opened once. None if no meter is read during the runs. MeterError if
+    one cannot be opened.
     """
     found = []
     for spec in specs:

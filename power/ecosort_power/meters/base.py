@@ -317,7 +317,7 @@ def _printable(text: str) -> str:
 
 
 def _refuse_impossible(found: Capabilities, spec: MeterSpec) -> None:
-    """MeterError for what no meter can be, whoever says it: a program prints what it likes."""
+    """MeterError for what no meter can be, whatever says so: a program prints what it likes."""
     for attribute, (low, high) in _IMPOSSIBLE.items():
         value = getattr(found, attribute)
         if value is not None and not low <= value <= high:

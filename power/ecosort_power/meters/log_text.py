@@ -47,7 +47,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def delimiters_of(given: Mapping[str, str]) -> tuple[str, ...]:
-    """Returns those to try. UsageError for what is none."""
+    """Returns the delimiters to try. UsageError for what is none."""
     wanted = given.get("delimiter")
     delimiters = (*_DELIMITERS, BLANK) if wanted is None else (_NAMED.get(wanted, wanted),)
     if any(len(d) != 1 or d in '\r\n"' for d in delimiters):

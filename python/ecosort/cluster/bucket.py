@@ -16,9 +16,11 @@ from pathlib import Path
 from subprocess import PIPE
 from typing import Any
 
+from ecosort.cluster.addresses import TIMEOUT_S
 from ecosort.cluster.journal import RESUME, Event
 from ecosort.cluster.manifest import MANIFEST, Manifest, manifest_bytes, own_manifest
-from ecosort.cluster.remote import TIMEOUT_S, read_range, version_of
+from ecosort.cluster.outputs import Output
+from ecosort.cluster.remote import read_range, version_of
 from ecosort.cluster.s3_requests import NoConditions, delete, has_key, listed, put, put_if_absent, size_of, split_url
 from ecosort.cluster.unfinished_uploads import end_uploads
 from ecosort.errors import BadInput, IoFailed, VerificationFailed
@@ -161,7 +163,7 @@ def _upload(url: str, chunks: Iterator[bytes], chunk: int) -> None:
         raise
 
 
-class BucketOutput:
+class BucketOutput(Output):
     """Serves a job (see outputs.py)."""
 
     def __init__(self, url: str, job: str, *, is_conditional: bool) -> None:
@@ -184,15 +186,6 @@ class BucketOutput:
     def has_part(self, part: int) -> bool:
         return size_of(f"{self._url}/part-{part:05}") is not None
 
-    def suspects(self, attempts: Sequence[int]) -> list[int]:
-        return []
-
-    def reopen(self) -> None:
-        """It is never closed."""
-
-    def name_parts(self, answers: Sequence[Json]) -> None:
-        """They have their names."""
-
     def demand_sizes(self, manifest: Manifest) -> None:
         for part in manifest.parts:
             if size_of(f"{self._url}/{part.file}") != part.bytes:
@@ -214,12 +207,6 @@ class BucketOutput:
             put(where, manifest_bytes(manifest))
         if not self.is_committed(()):
             raise IoFailed(f"'{where}' was not written; {RESUME}")
-
-    def complete(self, manifest: Manifest) -> None:
-        """There is nothing beside the objects."""
-
-    def clean_up(self) -> None:
-        """There is nothing left."""
 
     def discard(self, sizes: Mapping[int, int]) -> None:
         """Objects that have the size of their part."""

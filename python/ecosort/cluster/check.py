@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from ecosort.cluster.addresses import is_bucket
 from ecosort.cluster.hashes import HashSum, sum_of
 from ecosort.cluster.manifest import MANIFEST, Manifest, Part, demand_order, manifest_from, read_in_order
-from ecosort.cluster.remote import is_bucket
 from ecosort.cluster.summaries import demand_summary, has_summaries
 from ecosort.errors import BadInput, VerificationFailed
 

@@ -19,13 +19,14 @@ from ecosort.cluster.check import check_manifest
 from ecosort.cluster.formats import FORMATS, options_of
 from ecosort.cluster.jobs import abandon_job, open_executor, plan_of, resume_job, start_job
 from ecosort.cluster.manifest import MANIFEST
-from ecosort.cluster.plan_text import plan_json, plan_text, size_text
+from ecosort.cluster.plan_text import plan_json, plan_text
 from ecosort.cluster.rates import Rates, default_profile, rates_from_profile, rates_from_text
 from ecosort.cluster.report import ClusterReport, stage_table
 from ecosort.cluster.scheduler import Observe, PhaseState
 from ecosort.cluster.spec import JobSpec, job_spec
 from ecosort.cluster.timeline import timeline_svg
 from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
+from ecosort.text import shown, size_text
 from ecosort.words import bytes_of
 
 _SHORT = {"--key": "-k", "--field-separator": "-t"}
@@ -290,13 +291,7 @@ def _with_form_of_plan(arguments: Sequence[str]) -> list[str]:
 def _told(error: EcoSortError | OSError) -> str:
     """One line, whatever is in a name."""
     text = f"'{error.filename}': {error.strerror}" if isinstance(error, OSError) and error.filename is not None else str(error)
-    return "".join(letter if letter.isprintable() else _escaped(letter) for letter in text)
-
-
-def _escaped(letter: str) -> str:
-    """A byte of a name that is not UTF-8 as that byte."""
-    is_byte = "\udc80" <= letter <= "\udcff"
-    return f"\\x{ord(letter) - 0xDC00:02x}" if is_byte else letter.encode("unicode_escape").decode()
+    return shown(text)
 
 
 class _Interrupted(KeyboardInterrupt):

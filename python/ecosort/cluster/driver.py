@@ -25,18 +25,20 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ecosort.cluster.addresses import is_bucket, is_remote
 from ecosort.cluster.compressed_inputs import RATIO
 from ecosort.cluster.executor import Executor, Node
-from ecosort.cluster.journal import RESUME, Journal, sync_directory
+from ecosort.cluster.journal import RESUME, Journal
 from ecosort.cluster.manifest import Manifest, demand_order, manifest_of
 from ecosort.cluster.node_paths import node_of, stamps_of
-from ecosort.cluster.outputs import output_of
+from ecosort.cluster.outputs import DirectoryOutput, Output
 from ecosort.cluster.planner import Range
-from ecosort.cluster.remote import is_remote
 from ecosort.cluster.report import ClusterReport, report_from_events
 from ecosort.cluster.sampling import rows_by_range
 from ecosort.cluster.scheduler import Done, Observe, Scheduler, Task
-from ecosort.cluster.spec import naming_inputs, spec_from_json, split_node
+from ecosort.cluster.single import SingleOutput
+from ecosort.cluster.spec import JobSpec, naming_inputs, spec_from_json, split_node
+from ecosort.durable import sync_directory
 from ecosort.errors import BadInput, EcoSortError, IoFailed
 
 Json = dict[str, Any]
@@ -48,6 +50,14 @@ def _row_bytes(one: Json) -> int:
     """Counts those of a slice: each of its files has the top rows."""
     bytes_of_rows: int = one["bytes"] - len(one["files"]) * one["top_bytes"]
     return bytes_of_rows
+
+
+def _output_of(spec: JobSpec, job: str) -> Output:
+    if is_bucket(spec.output):
+        from ecosort.cluster.bucket import BucketOutput
+
+        return BucketOutput(spec.output, job, is_conditional=spec.conditional_put)
+    return SingleOutput(Path(spec.output), spec.job_directory) if spec.single else DirectoryOutput(Path(spec.output), job)
 
 
 class Driver:
@@ -68,7 +78,7 @@ class Driver:
         self._made_temps: list[str] = plan.get("made_temps", [])  # older jobs leave them
         self._executor = executor
         self._done: dict[str, Done] = {}
-        self._output = output_of(self.spec, self._job)
+        self._output = _output_of(self.spec, self._job)
         attempts: dict[str, int] = {}
         for event in journal.events[1:]:
             self._replay(event, attempts)
@@ -353,7 +363,7 @@ class Driver:
                 "part": part,
                 "slices": [one | {"task": name} for name, one in self._slices(part)],
                 "merges": self._merges,
-                "header": self._header(),
+                "header": self._done["split"].answer["header"],
                 "header_hash": self._done["split"].answer["header_hash"],
                 "memory_bytes": self.spec.memory_bytes,
                 "threads": self.spec.threads,
@@ -366,10 +376,6 @@ class Driver:
         """In the order of the inputs, so that the sort is stable."""
         names = [f"partition-{number:05}" for number in range(len(self._ranges))]
         return [(name, self._done[name].answer["slices"][part]) for name in names]
-
-    def _header(self) -> str:
-        header: str = self._done["split"].answer["header"]
-        return header
 
     def _manifest(self) -> Manifest:
         answers = [self._done[f"reduce-{part:05}"].answer for part in range(self._parts)]

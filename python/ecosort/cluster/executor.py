@@ -1,4 +1,4 @@
-"""Who runs tasks. An executor knows nodes, starts tasks on them and reports how they ended; it decides nothing.
+"""Runs tasks. An executor knows nodes, starts tasks on them and reports how they ended; it decides nothing.
 
 The one here runs them in processes of this machine; ray_executor.py has the other.
 """

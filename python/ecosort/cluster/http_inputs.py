@@ -2,74 +2,78 @@
 
 from __future__ import annotations
 
-import http.client
 import re
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 from urllib.parse import quote
 
 from ecosort.cluster import s3_requests
-from ecosort.cluster.remote import PASSING, PIECE, TIMEOUT_S, Passing, Version, changed, is_bucket
+from ecosort.cluster.addresses import PASSING, PIECE, Passing, Version, changed, is_bucket
 from ecosort.errors import BadInput, IoFailed
 
 _IN_ADDRESSES = "%/:=&?~#+!$,;'@()*[]"  # what stays as it is
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)$")
 
 
+class _NoSuchRange(Exception):  # noqa: N818  # it says what it is
+    """The input has no such bytes, or is another version by now."""
+
+
 def version(url: str) -> Version:
-    """Asks for the first byte: HEAD does not say what a range would be."""
-    with _opened(url, {"Range": "bytes=0-0"}) as answer:
-        if answer.status == 206:
-            return Version(_told_range(url, answer)[2], _tag(answer))
-        size = answer.headers.get("Content-Length", "")
-        if answer.status == 200 and size == "0":
-            return Version(0, _tag(answer))
-    raise BadInput(f"'{url}': the server does not answer range requests; fetch the file first")
+    """Asks for the first byte: HEAD does not say what a range would be. An empty file has none."""
+    try:
+        with _answered(url, "GET", {"Range": "bytes=0-0"}) as answer:
+            if answer.status == 206:
+                return Version(_told_range(url, answer)[2], _tag(answer))
+            return _empty(url, answer)
+    except _NoSuchRange:
+        with _answered(url, "HEAD", {}) as answer:
+            return _empty(url, answer)
+
+
+def _empty(url: str, answer: Any) -> Version:
+    if answer.status != 200 or answer.headers.get("Content-Length", "") != "0":
+        raise BadInput(f"'{url}': the server does not answer range requests; fetch the file first")
+    return Version(0, _tag(answer))
 
 
 def pieces(url: str, wanted: Version, begin: int, end: int) -> Iterator[bytes]:
+    """Yields the bytes [begin, end) of this version. Raises Passing where the connection breaks, BadInput for another version."""
     condition = "If-Match" if is_bucket(url) else "If-Range"
     headers = {"Range": f"bytes={begin}-{end - 1}"} | ({condition: wanted.tag} if wanted.tag else {})
-    with _opened(url, headers) as answer:
-        if answer.status != 206:
-            changed(url)
-        first, last, size = _told_range(url, answer)
-        if size != wanted.size or (wanted.tag and _tag(answer) not in ("", wanted.tag)):
-            changed(url)
-        if (first, last) != (begin, end - 1):
-            raise IoFailed(f"'{url}': asked for the bytes {begin} to {end - 1}, the server sent {first} to {last}")
-        try:
+    try:
+        with _answered(url, "GET", headers) as answer:
+            if answer.status != 206:
+                changed(url)
+            first, last, size = _told_range(url, answer)
+            if size != wanted.size or (wanted.tag and _tag(answer) not in ("", wanted.tag)):
+                changed(url)
+            if (first, last) != (begin, end - 1):
+                raise IoFailed(f"'{url}': asked for the bytes {begin} to {end - 1}, the server sent {first} to {last}")
             while piece := answer.read(PIECE):
                 yield piece
-        except (OSError, http.client.HTTPException) as error:
-            raise Passing(str(error) or type(error).__name__) from None
+    except _NoSuchRange:
+        changed(url)
 
 
-def _opened(url: str, headers: dict[str, str]) -> Any:
+def _answered(url: str, method: str, headers: dict[str, str]) -> AbstractContextManager[Any]:
     """Opens it as it is stored: without compression on the way."""
-    request = _request(url, "GET", {"Accept-Encoding": "identity", **headers})
-    try:
-        return urllib.request.urlopen(request, timeout=TIMEOUT_S)  # is_remote() knows the schemes
-    except urllib.error.HTTPError as error:
-        if error.code in (412, 416):
-            error.close()
-            if headers.get("Range") == "bytes=0-0" and error.code == 416:  # an empty file has no first byte
-                return _empty(url)
-            changed(url)
-        if is_bucket(url):
-            raise s3_requests.refusal(url, error, "s3:GetObject") from None
+
+    def refused(error: urllib.error.HTTPError) -> Exception:
+        if is_bucket(url) and error.code not in (412, 416):
+            return s3_requests.refusal(url, error, "s3:GetObject")
         error.close()
+        if error.code in (412, 416):
+            return _NoSuchRange()
         if error.code in PASSING:
-            raise Passing(f"HTTP status {error.code}") from None
-        raise BadInput(f"'{url}': the server answers with status {error.code} ({error.reason})") from None
-    except (OSError, http.client.HTTPException) as error:
-        raise Passing(str(getattr(error, "reason", error)) or type(error).__name__) from None
+            return Passing(f"HTTP status {error.code}")
+        return BadInput(f"'{url}': the server answers with status {error.code} ({error.reason})")
 
-
-def _empty(url: str) -> Any:
-    return urllib.request.urlopen(_request(url, "HEAD", {}), timeout=TIMEOUT_S)
+    headers = {"Accept-Encoding": "identity", **headers} if method == "GET" else headers
+    return s3_requests.answered(_request(url, method, headers), refused)
 
 
 def _request(url: str, method: str, headers: dict[str, str]) -> urllib.request.Request:

@@ -15,31 +15,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from ecosort.durable import write_durably
 from ecosort.errors import BadInput, IoFailed
 
 Event = dict[str, Any]
 
 RESUME = "`ecosort cluster resume`"  # in errors, to which the driver of the job adds its name
-
-
-def sync_directory(directory: Path) -> None:
-    """Makes names in it durable."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def write_durably(path: Path, data: bytes) -> None:
-    """The file is complete under its name, or it is not there."""
-    new = path.with_name(f"{path.name}.new")
-    with new.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    new.rename(path)
-    sync_directory(path.parent)
 
 
 class Journal:

@@ -15,13 +15,12 @@ from typing import Any
 
 from ecosort.cluster.formats import Format, format_from
 from ecosort.cluster.hashes import HashSum, sum_of
-from ecosort.cluster.journal import write_durably
-from ecosort.cluster.program_calls import KILLED, run_command
-from ecosort.errors import BadInput, EcoSortError, VerificationFailed
+from ecosort.cluster.program_calls import run_unless_killed
+from ecosort.durable import write_durably
+from ecosort.errors import BadInput, VerificationFailed
 
 MANIFEST = "MANIFEST.json"
 SCHEMA = "ecosort.cluster-manifest/1"
-_KILLS = 10
 _NAME = re.compile(r"[^/\0]{1,255}")
 _HASH = re.compile(r"[0-9a-f]{32}")
 
@@ -180,15 +179,4 @@ def read_in_order(form: Format, file: Path) -> HashSum:
 
 
 def _read(form: Format, file: Path) -> dict[str, Any]:
-    return _unless_killed([*form.merge_command(), "--memory=64MiB", *form.to_standard_output(), str(file)])
-
-
-def _unless_killed(words: Sequence[str]) -> dict[str, Any]:
-    """Again where somebody killed the program, a few times: that says nothing about what it reads."""
-    for _ in range(_KILLS):
-        try:
-            return run_command(words, wants_stats=True)
-        except EcoSortError as error:
-            if error.exit_code not in KILLED:
-                raise
-    return run_command(words, wants_stats=True)
+    return run_unless_killed([*form.merge_command(), "--memory=64MiB", *form.to_standard_output(), str(file)], wants_stats=True)

@@ -6,8 +6,8 @@ import base64
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from ecosort.cluster.addresses import is_remote
 from ecosort.cluster.executor import Executor, Json, Node
-from ecosort.cluster.remote import is_remote
 from ecosort.cluster.scheduler import as_raised
 from ecosort.cluster.spec import Stamp, begin_of_input, split_node, stamp_of
 from ecosort.errors import BadInput, IoFailed
@@ -33,7 +33,7 @@ def node_of(path: str, nodes: Sequence[Node]) -> Node | None:
 
 
 def stamps_of(paths: Sequence[str], executor: Executor) -> list[Stamp]:
-    """Stamps as stamp_of() does, and asks a node for what only it has. Nothing else may run meanwhile."""
+    """Returns what stamp_of() does for each of the paths. A node is asked for what only it has, while nothing else runs."""
 
     def from_node(node: Node, path: str) -> Stamp:
         size, changed = _told_by(node, path, executor, "stamp")
@@ -43,12 +43,8 @@ def stamps_of(paths: Sequence[str], executor: Executor) -> list[Stamp]:
 
 
 def begins_of(paths: Sequence[str], executor: Executor) -> list[bytes]:
-    """Returns what begin_of_input() does for each of the paths."""
-
-    def from_node(node: Node, path: str) -> bytes:
-        return base64.b64decode(_told_by(node, path, executor, "begin"))
-
-    return _asked(paths, executor, begin_of_input, from_node)
+    """Returns what begin_of_input() does for each of the paths, likewise."""
+    return _asked(paths, executor, begin_of_input, lambda node, path: base64.b64decode(_told_by(node, path, executor, "begin")))
 
 
 def _asked(

@@ -8,81 +8,70 @@ import contextlib
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
-from ecosort.cluster.journal import Event, sync_directory, write_durably
+from ecosort.cluster.journal import Event
 from ecosort.cluster.manifest import MANIFEST, Manifest, read_manifest, write_manifest
-from ecosort.cluster.remote import is_bucket
-from ecosort.cluster.single import SingleOutput
+from ecosort.durable import sync_directory, write_durably
 from ecosort.errors import VerificationFailed
-
-if TYPE_CHECKING:
-    from ecosort.cluster.spec import JobSpec
 
 Json = dict[str, Any]
 
 
-class Output(Protocol):
-    """Serves a job, for its driver. Methods are called in the order of this list; a job that is resumed begins again."""
+class Output:
+    """Serves a job, for its driver. Methods are called in the order of this list; a job that is resumed begins again.
 
-    def is_committed(self, events: Sequence[Event]) -> bool: ...
+    A kind of output does what it needs; the others do nothing.
+    """
+
+    def is_committed(self, events: Sequence[Event]) -> bool:
+        """Returns whether the result of this job is there. `events` are those of its journal."""
+        raise NotImplementedError
 
     def has_part(self, part: int) -> bool:
-        """It has its name."""
-        ...
+        """Returns whether the part has its name."""
+        return False
 
     def prepare(self, sizes: Sequence[int], top_bytes: int) -> bool:
         """For parts whose rows have these sizes; `top_bytes` are in front of the first. True: what was written is lost."""
-        ...
+        return False
 
     def attempt(self, part: int, attempt: int, temp: Path) -> Json:
         """Returns what a task gets: `output`, a path for its output; `place` in one file and `upload`, an address, or None."""
-        ...
+        raise NotImplementedError
 
     def suspects(self, attempts: Sequence[int]) -> list[int]:
         """Parts that must be read again, because attempts that no one waits for may have written there. No one can any more."""
-        ...
+        return []
 
     def reopen(self) -> None:
         """Parts can be written again. Also at the end of the job, whatever ended it."""
-        ...
 
     def name_parts(self, answers: Sequence[Json]) -> None:
         """Attempts that won, by their answers, become parts. Again after a crash."""
-        ...
 
     def demand_sizes(self, manifest: Manifest) -> None:
         """Raises VerificationFailed where a part has not the size that its task told."""
-        ...
 
     def put_summaries(self, summaries: Mapping[str, bytes]) -> None:
         """Beside the parts, by their names, where there are parts."""
-        ...
 
-    def commit(self, manifest: Manifest) -> None: ...
+    def commit(self, manifest: Manifest) -> None:
+        """Makes the parts the result, in one step. Raises BadInput where something else is there by now."""
+        raise NotImplementedError
 
     def complete(self, manifest: Manifest) -> None:
         """Does what comes after the commit; also where a crash came in between."""
-        ...
 
-    def clean_up(self) -> None: ...
+    def clean_up(self) -> None:
+        """Removes what is no part of the result."""
 
     def discard(self, sizes: Mapping[int, int]) -> None:
         """Nothing was committed, and nothing will be. `sizes`: of the parts that were made."""
-        ...
+        raise NotImplementedError
 
 
-def output_of(spec: JobSpec, job: str) -> Output:
-    if is_bucket(spec.output):
-        from ecosort.cluster.bucket import BucketOutput
-
-        return BucketOutput(spec.output, job, is_conditional=spec.conditional_put)
-    if spec.single:
-        return SingleOutput(Path(spec.output), spec.job_directory)
-    return DirectoryOutput(Path(spec.output), job)
-
-
-class DirectoryOutput:
+class DirectoryOutput(Output):
     """Parts get their names when all are complete; the manifest is the commit."""
 
     def __init__(self, path: Path, job: str) -> None:
@@ -98,17 +87,8 @@ class DirectoryOutput:
     def _part(self, part: int) -> Path:
         return self._path / f"part-{part:05}"
 
-    def prepare(self, sizes: Sequence[int], top_bytes: int) -> bool:
-        return False
-
     def attempt(self, part: int, attempt: int, temp: Path) -> Json:
         return {"output": str(self._path / "attempts" / f"part-{part:05}.{attempt}"), "place": None, "upload": None}
-
-    def suspects(self, attempts: Sequence[int]) -> list[int]:
-        return []
-
-    def reopen(self) -> None:
-        """It is never closed."""
 
     def name_parts(self, answers: Sequence[Json]) -> None:
         for part, answer in enumerate(answers):
@@ -130,9 +110,6 @@ class DirectoryOutput:
 
     def commit(self, manifest: Manifest) -> None:
         write_manifest(self._path / MANIFEST, manifest)
-
-    def complete(self, manifest: Manifest) -> None:
-        """There is nothing beside the directory."""
 
     def clean_up(self) -> None:
         shutil.rmtree(self._path / "attempts", ignore_errors=True)

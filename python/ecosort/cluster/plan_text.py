@@ -8,14 +8,7 @@ from typing import Any
 from ecosort.cluster.planner import Shape
 from ecosort.cluster.rates import Rates
 from ecosort.cluster.simulator import Prediction, predict
-
-
-def size_text(size: int) -> str:
-    """In decimal units, as drives are sold."""
-    for unit, name in ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
-        if size >= unit:
-            return f"{size / unit:.4g} {name}"
-    return f"{size} B"
+from ecosort.text import size_text
 
 
 def plan_text(shape: Shape, rates: Rates | None, source: str = "--rates") -> str:

@@ -51,10 +51,12 @@ class Shape:
 
     @property
     def slices(self) -> int:
+        """Files of slices in all, one of each range and part, or more where a range is sorted in several runs."""
         return self.files * self.parts
 
     @property
     def slice_bytes(self) -> int:
+        """Bytes of a slice, the mean."""
         return self.input_bytes // max(1, self.slices)
 
     @property
@@ -64,6 +66,7 @@ class Shape:
 
     @property
     def moved_bytes(self) -> int:
+        """Bytes that all tasks read and write."""
         return 4 * self.input_bytes + 2 * self.fetched_bytes + self.sample_bytes
 
     @property

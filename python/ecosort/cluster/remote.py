@@ -6,40 +6,10 @@ server that has another version by now answers otherwise. Where a server sends n
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import NoReturn, TypeVar
+from collections.abc import Iterator
 
-from ecosort.errors import BadInput, IoFailed
-
-PIECE = 1 << 20
-_ATTEMPTS = 6  # to continue a range; the waits between them are 0.2, 0.4 ... 3.2 s
-_FIRST_WAIT_S = 0.2
-TIMEOUT_S = 60.0
-PASSING = (408, 425, 429, 500, 502, 503, 504)
-
-Answer = TypeVar("Answer")
-
-
-@dataclass(frozen=True)
-class Version:
-    """Identifies a remote input. `tag` is empty where the server sends none."""
-
-    size: int
-    tag: str
-
-
-class Passing(Exception):  # noqa: N818  # it says what it is
-    """Something that another attempt may not meet."""
-
-
-def is_remote(path: str) -> bool:
-    return path.startswith(("http://", "https://", "s3://"))
-
-
-def is_bucket(path: str) -> bool:
-    return path.startswith("s3://")
+from ecosort.cluster.addresses import Attempts, Passing, Version, patiently
+from ecosort.errors import IoFailed
 
 
 def version_of(url: str) -> Version:
@@ -54,37 +24,23 @@ def read_range(url: str, version: Version, begin: int, end: int) -> Iterator[byt
 
     Raises BadInput where the input is another one by now, IoFailed where it cannot be read.
     """
-    failures = 0
+    attempts = Attempts()
     while begin < end:
         try:
             for piece in _pieces(url, version, begin, end):
                 begin += len(piece)
-                failures = 0
+                attempts.begin_anew()
                 yield piece
         except Passing as error:
-            failures += 1
-            if failures >= _ATTEMPTS:
-                raise IoFailed(f"'{url}' cannot be read from byte {begin} on: {error}") from None
-            time.sleep(_FIRST_WAIT_S * 2 ** (failures - 1))
-
-
-def patiently(url: str, ask: Callable[[], Answer]) -> Answer:
-    """Again where another attempt may succeed. Raises IoFailed after some."""
-    failures = 0
-    while True:
-        try:
-            return ask()
-        except Passing as error:
-            failures += 1
-            if failures >= _ATTEMPTS:
-                raise IoFailed(f"'{url}' does not answer: {error}") from None
-            time.sleep(_FIRST_WAIT_S * 2 ** (failures - 1))
+            attempts.wait(f"'{url}' cannot be read from byte {begin} on", error)
 
 
 def _pieces(url: str, version: Version, begin: int, end: int) -> Iterator[bytes]:
     """Raises Passing where it breaks off."""
+    from ecosort.cluster import http_inputs  # its modules take longer to load than all others of a worker
+
     got = 0
-    for piece in _sent(url, version, begin, end):
+    for piece in http_inputs.pieces(url, version, begin, end):
         got += len(piece)
         if got > end - begin:
             raise IoFailed(f"'{url}': the server sent more than the bytes {begin} to {end} that it was asked for")
@@ -96,13 +52,3 @@ def _pieces(url: str, version: Version, begin: int, end: int) -> Iterator[bytes]
 def begin_of(url: str, version: Version, size: int) -> bytes:
     """The first bytes of it, so many at most."""
     return b"".join(read_range(url, version, 0, min(size, version.size)))
-
-
-def _sent(url: str, version: Version, begin: int, end: int) -> Iterator[bytes]:
-    from ecosort.cluster import http_inputs  # its modules take longer to load than all others of a worker
-
-    return http_inputs.pieces(url, version, begin, end)
-
-
-def changed(url: str) -> NoReturn:
-    raise BadInput(f"'{url}' has changed since the job began; give the job up (--abandon), unless it is gone, and begin again")

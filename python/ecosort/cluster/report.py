@@ -54,7 +54,11 @@ class Stage:
 
 @dataclass(frozen=True)
 class ClusterReport:
-    """`bytes_moved` is what tasks read and wrote, samples included. `imbalance`: the largest part over the mean."""
+    """Sizes are in bytes, times in seconds: `wall_s` from the first begin of a task to the last end, `cpu_s` of all processes.
+
+    `bytes_moved` is what tasks read and wrote, samples included. `imbalance`: the largest part over the mean. `attempts` counts
+    those that failed, too.
+    """
 
     rows: int
     parts: int

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ecosort.cluster.addresses import is_bucket
 from ecosort.cluster.manifest import MANIFEST
-from ecosort.cluster.remote import is_bucket
 from ecosort.errors import BadInput
 
 _SPECIAL = re.compile(r"[*?[]")

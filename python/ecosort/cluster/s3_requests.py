@@ -14,11 +14,13 @@ import re
 import urllib.error
 import urllib.request
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import quote, urlsplit
 
-from ecosort.cluster.remote import PASSING, TIMEOUT_S, Passing, patiently
+from ecosort.cluster.addresses import PASSING, TIMEOUT_S, Passing, patiently
 from ecosort.errors import BadInput, IoFailed
 
 _S3 = "s3://"
@@ -72,18 +74,24 @@ def asked(
     """Returns what the server answers; asks again where that may succeed. Raises what refusal() gives, and IoFailed."""
 
     def ask() -> bytes:
-        try:
-            with urllib.request.urlopen(
-                request_of(method, url, query=query, headers=headers, body=body), timeout=TIMEOUT_S
-            ) as answer:
-                told: bytes = answer.read()
-                return told
-        except urllib.error.HTTPError as error:
-            raise refusal(url, error, permission) from None
-        except (OSError, http.client.HTTPException) as error:
-            raise Passing(str(getattr(error, "reason", error)) or type(error).__name__) from None
+        request = request_of(method, url, query=query, headers=headers, body=body)
+        with answered(request, lambda error: refusal(url, error, permission)) as answer:
+            told: bytes = answer.read()
+            return told
 
     return patiently(url, ask)
+
+
+@contextmanager
+def answered(request: urllib.request.Request, refused: Callable[[urllib.error.HTTPError], Exception]) -> Iterator[Any]:
+    """Opens the answer of a server. Raises what `refused` makes of a status that is an error, and Passing where none comes."""
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
+            yield answer
+    except urllib.error.HTTPError as error:
+        raise refused(error) from None
+    except (OSError, http.client.HTTPException) as error:
+        raise Passing(str(getattr(error, "reason", error)) or type(error).__name__) from None
 
 
 class Refused(IoFailed):
@@ -133,19 +141,14 @@ def _denied(url: str, code: str, permission: str) -> BadInput:
 def size_of(url: str) -> int | None:
     """Returns the size of an object; None where there is none."""
 
-    def ask() -> int | None:
-        try:
-            with urllib.request.urlopen(request_of("HEAD", url), timeout=TIMEOUT_S) as answer:
-                return int(answer.headers["Content-Length"])
-        except urllib.error.HTTPError as error:
-            if error.code == 404:
-                error.close()
-                return None
-            raise refusal(url, error, _READ) from None
-        except (OSError, http.client.HTTPException) as error:
-            raise Passing(str(getattr(error, "reason", error)) or type(error).__name__) from None
+    def ask() -> int:
+        with answered(request_of("HEAD", url), lambda error: refusal(url, error, _READ)) as answer:
+            return int(answer.headers["Content-Length"])
 
-    return patiently(url, ask)
+    try:
+        return patiently(url, ask)
+    except NotThere:
+        return None
 
 
 def put(url: str, data: bytes) -> None:

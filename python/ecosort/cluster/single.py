@@ -23,8 +23,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import IO, Any
 
-from ecosort.cluster.journal import RESUME, Event, sync_directory
+from ecosort.cluster.journal import RESUME, Event
 from ecosort.cluster.manifest import MANIFEST, Manifest, manifest_of_one, read_manifest, write_manifest
+from ecosort.cluster.outputs import Output
+from ecosort.durable import sync_directory
 from ecosort.errors import BadInput, IoFailed, NotEnoughSpace
 from ecosort.process import Sort
 from ecosort.report import Report
@@ -104,7 +106,7 @@ class SingleFile:
         self.open_to_writers()
 
 
-class SingleOutput:
+class SingleOutput(Output):
     """Serves a job (see outputs.py). `directory` is that of the job."""
 
     def __init__(self, path: Path, directory: Path) -> None:
@@ -115,9 +117,6 @@ class SingleOutput:
     def is_committed(self, events: Sequence[Event]) -> bool:
         has_begun_to = any(event["event"] == "commit" for event in events)
         return has_begun_to and not (self._directory / "output").exists()
-
-    def has_part(self, part: int) -> bool:
-        return False
 
     def prepare(self, sizes: Sequence[int], top_bytes: int) -> bool:
         self._file = SingleFile(self._directory / "output", sizes, top_bytes)
@@ -139,15 +138,6 @@ class SingleOutput:
     def reopen(self) -> None:
         if self._file:
             self._file.open_to_writers()
-
-    def name_parts(self, answers: Sequence[Json]) -> None:
-        """They are at their places."""
-
-    def demand_sizes(self, manifest: Manifest) -> None:
-        """Their places have them."""
-
-    def put_summaries(self, summaries: Mapping[str, bytes]) -> None:
-        """There are no parts."""
 
     @property
     def _beside(self) -> Path:

@@ -15,17 +15,19 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from ecosort.cluster.addresses import Version, is_remote
 from ecosort.cluster.compressed_inputs import decoded, pieces_of
 from ecosort.cluster.fetch import fetch_rows
 from ecosort.cluster.formats import Format, format_from
 from ecosort.cluster.hashes import HashSum, sum_of
-from ecosort.cluster.journal import sync_directory
 from ecosort.cluster.manifest import read_in_order, row_of
+from ecosort.cluster.part_ends import ends_of, size_of, written_by
 from ecosort.cluster.program_calls import KILLED, Usage, run_command
-from ecosort.cluster.remote import Version, is_remote, read_range
+from ecosort.cluster.remote import read_range
 from ecosort.cluster.single import copy_of, sort_into
 from ecosort.cluster.spec import begin_of_input, stamp_of
 from ecosort.cluster.summaries import has_summaries, summary_of
+from ecosort.durable import sync_directory
 from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
 from ecosort.process import Sort
 from ecosort.report import Phase, Report, empty_report
@@ -75,7 +77,7 @@ def _range_words(task: Json) -> list[str]:
 def _is_gone(task: Json) -> bool:
     """Returns whether what was fetched of a remote input is not there any more."""
     taken = task["range"]
-    return bool(taken["is_fetched"]) and _size(taken["path"]) != taken["end"]
+    return bool(taken["is_fetched"]) and size_of(taken["path"]) != taken["end"]
 
 
 _GONE = {"is_gone": True, "bytes_read": 0, "bytes_written": 0}
@@ -263,7 +265,7 @@ def _put_together(
     if has_summaries(form):
         words.append("--checksum")
     to_stream = [*words, *form.to_standard_output(), *paths]
-    if form.name == "records" and sum(_size(path) for path in paths) == 0:
+    if form.name == "records" and sum(size_of(path) for path in paths) == 0:
         return _no_records(task, demand)
     if task["upload"]:
         from ecosort.cluster.bucket import sort_to_bucket
@@ -292,11 +294,11 @@ def _sum(report: Report, task: Json) -> HashSum:
 
 
 def _part(task: Json, form: Format, report: Report) -> Json:
-    first, last = _ends(task, form)
+    first, last = ends_of(task, form)
     summary = b""
     if report.checksum is not None and report.duplicate_keys is not None:
         summary = summary_of(report.records, report.duplicate_keys, report.checksum, row_of(first), row_of(last))
-    written, size = _written(task)
+    written, size = written_by(task)
     return {
         "rows": report.records,
         "hash": _sum(report, task).hex,
@@ -313,88 +315,13 @@ def _part(task: Json, form: Format, report: Report) -> Json:
     }
 
 
-def _written(task: Json) -> tuple[str, int]:
-    """Returns where the part is, and its size in bytes."""
-    if task["place"]:
-        return task["place"]["file"], task["place"]["bytes"]
-    if task["upload"]:
-        from ecosort.cluster.s3_requests import size_of
-
-        return task["upload"], size_of(task["upload"]) or 0
-    return task["output"], _size(task["output"])
-
-
 def _steps(phases: Iterable[Phase]) -> list[list[Any]]:
     return [[one.name, one.end_s - one.begin_s, one.bytes_read, one.bytes_written, one.wait_s] for one in phases]
 
 
-def _ends(task: Json, form: Format) -> tuple[str | None, str | None]:
-    """The first and the last row of a part: of those of its slices, the first ones in front, because ties stay in order."""
-    held = [one for one in task["slices"] if one["rows"]]
-    if not held:
-        return None, None
-    if len(held) == 1:
-        return held[0]["first"], held[0]["last"]
-    if form.name == "records" and not task["upload"]:
-        return _ends_of_records(task, form.record_size, held)
-    rows = [base64.b64decode(one[name]) for name in ("first", "last") for one in held]
-    ordered = sorted_rows(form, base64.b64decode(task["header"]), rows, Path(f"{task['output']}.ends"))
-    return base64.b64encode(ordered[0]).decode(), base64.b64encode(ordered[-1]).decode()
-
-
-def _ends_of_records(task: Json, record_size: int, slices: Sequence[Json]) -> tuple[str, str]:
-    """Returns them as the part has them. Raises IoFailed where they are not among those of the slices."""
-    ends = []
-    file, size = _written(task)
-    offset = task["place"]["offset"] if task["place"] else 0
-    with open(file, "rb", buffering=0) as part:  # noqa: PTH123  # a name as the task got it
-        for name, at in (("first", offset), ("last", offset + size - record_size)):
-            row = base64.b64encode(os.pread(part.fileno(), record_size, at)).decode()
-            if row not in [one[name] for one in slices]:
-                raise IoFailed(f"the {name} record of part {task['part']} is none of its slices")
-            ends.append(row)
-    return ends[0], ends[1]
-
-
-def sorted_rows(form: Format, header: bytes, rows: Sequence[bytes], scratch: Path) -> list[bytes]:
-    """A few rows in the order of the format, by the program."""
-    scratch.write_bytes(header + b"".join(row + form.row_end for row in rows))
-    result = scratch.with_name(f"{scratch.name}.sorted")
-    try:
-        Sort([*form.sort_command(), "--memory=16MiB", f"--output={result}", str(scratch)]).wait()
-        data = result.read_bytes()[len(header) :]
-        return rows_in_order(form, data, rows)
-    finally:
-        scratch.unlink(missing_ok=True)
-        result.unlink(missing_ok=True)
-
-
-def rows_in_order(form: Format, data: bytes, rows: Sequence[bytes]) -> list[bytes]:
-    """The rows of `data`, which are those of `rows` one after the other; a row of a table may hold ends of lines."""
-    if form.name == "records":
-        size = form.record_size
-        return [data[at : at + size] for at in range(0, len(data), size)]
-    if form.name in ("lines", "jsonl"):
-        return data.split(form.row_end)[:-1]
-    ordered, left = [], sorted(rows, key=len, reverse=True)
-    while left:  # the longest row that fits is the one: none can continue behind its end of line within the quotes of another
-        row = next(one for one in left if data.startswith(one + form.row_end))
-        left.remove(row)
-        ordered.append(row)
-        data = data[len(row) + len(form.row_end) :]
-    return ordered
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size  # noqa: PTH116  # a name as the task got it
-    except FileNotFoundError:
-        return -1
-
-
 def _is_there(one: Json) -> bool:
     """The files of a slice are, in full length."""
-    return all(_size(file["path"]) == file["bytes"] for file in one["files"])
+    return all(size_of(file["path"]) == file["bytes"] for file in one["files"])
 
 
 def _is_sound(task: Json, form: Format, one: Json) -> bool:

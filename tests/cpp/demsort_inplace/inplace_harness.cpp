@@ -19,8 +19,10 @@ JobHeader SmallJob::header() const {
                    .run_block = planner::RunBlock::of(run_block_bytes, format.record_size),
                    .piece_records = piece_records,
                    .unit = unit,
-                   .head_bytes = describes_runs ? head_bytes(format, unit) : 0,
                    .interval_bytes = interval_bytes};
+  if (!describes_runs) return header;
+  header.layout.key_stride = engine_plan(header, memory_bytes, 0).forecast_stride;
+  header.layout.head_bytes = head_bytes(format, header.layout);
   return header;
 }
 
@@ -57,7 +59,9 @@ const std::vector<SmallJob>& small_jobs() {
 engine::SortReport Machine::start(const SmallJob& job) {
   const JobHeader header = job.header();
   io::FilePtr input = storage_.open_named(job_file, io::Role::input, io::Caching::direct_if_possible);
-  return inplace::start(job_file, std::move(input), header, engine_plan(header, job.memory_bytes, 0), environment());
+  std::vector<engine::Input> inputs(1);
+  inputs.front().file = std::move(input);
+  return inplace::start(job_file, std::move(inputs), header, engine_plan(header, job.memory_bytes, 0), environment());
 }
 
 engine::SortReport Machine::resume(std::uint64_t memory_bytes) {

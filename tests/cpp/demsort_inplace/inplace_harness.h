@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cpp/engine/fixed/sort_harness.h"
-#include "demsort_inplace/inplace_sort.h"
+#include "demsort_inplace/records_job.h"
 #include "doubles/memory_store.h"
 
 namespace ecosort::inplace {

@@ -55,7 +55,11 @@ class Bench {
 std::optional<JournalContents> reopen(const std::string& bytes) { return Bench(io::make_image({{Bench::path, bytes}})).open(); }
 
 JobHeader header_of(std::uint64_t runs, std::size_t keys = 1) {
-  SmallJob job{.format = {1'200, {}}, .records = runs * 10, .piece_records = 10, .run_block_bytes = 8'192};
+  SmallJob job{.format = {1'200, {}},
+               .records = runs * 10,
+               .piece_records = 10,
+               .run_block_bytes = 8'192,
+               .memory_bytes = std::uint64_t{1} << 30U};
   constexpr RecordKeyType types[] = {RecordKeyType::bytes, RecordKeyType::nocase, RecordKeyType::dec,
                                      RecordKeyType::unsigned_integer, RecordKeyType::signed_integer};
   for (std::uint32_t i = 0; i < keys; ++i) job.format.keys.push_back({i, 1, i % 2 == 0, types[i % 5], i % 3 == 0});
@@ -328,6 +332,19 @@ TEST(InPlaceJournal, AJobThatAnOlderProgramBeganHasItsWords) {
   EXPECT_EQ(found.lines->most_merged, 9U);
   bytes.front() = std::byte{8};
   EXPECT_THROW((void)decode_header(bytes), IoError);
+}
+
+// As a program of format 10 wrote it: its runs keep no keys, so that they are read for these.
+TEST(InPlaceJournal, AJobThatAnOlderProgramBeganKeepsNoKeys) {
+  const JobHeader header = small_jobs().front().header();
+  ASSERT_GT(header.layout.key_stride, 0U);
+  std::vector<std::byte> bytes = encode(header);
+  EXPECT_EQ(decode_header(bytes).layout.key_stride, header.layout.key_stride);
+  bytes.resize(bytes.size() - sizeof(std::uint64_t));
+  bytes.front() = std::byte{10};
+  const JobHeader found = decode_header(bytes);
+  EXPECT_EQ(found.layout.key_stride, 0U);
+  EXPECT_EQ(found.layout.head_bytes, header.layout.head_bytes);
 }
 
 TEST(InPlaceJournal, AJobOfLinesInPlaceKnowsItsSpace) {

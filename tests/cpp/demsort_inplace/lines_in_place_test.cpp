@@ -15,7 +15,6 @@
 #include "cpp/demsort_inplace/resumable_faults.h"
 #include "cpp/support/fault_sweep.h"
 #include "cpp/support/watchdog.h"
-#include "demsort_inplace/in_place_lines.h"
 #include "formats/lines/line_run.h"
 
 namespace ecosort::inplace {

@@ -365,6 +365,12 @@ std::vector<SmallLines> packed_sorts() {
        .most_merged = 2,
        .block_bytes = 16'384,
        .compress = "zstd:1"},
+      {.label = "truncated",
+       .inputs = {text_of_lines(20, 6'000, 5, 30)},
+       .run_buffer_bytes = std::uint64_t{64} * 1024,
+       .most_merged = 3,
+       .block_bytes = 16'384,
+       .compress = "prefix"},
   };
 }
 
@@ -431,19 +437,19 @@ lines::LinesReport LinesMachine::start_with_memory(const SmallLines& sort, std::
     job.inputs.push_back(std::move(input));
   }
   if (sort.in_place) lay_out(sort, header);
-  return start_resumable_lines(sort_output, std::move(job), header, environment());
+  return start_rows(sort_output, std::move(job), header, environment());
 }
 
 lines::LinesReport LinesMachine::resume(std::uint64_t more_memory) {
   JobStatus status = look();
   lines::LinesJob job = sort_of(status.contents.value().header).job(more_memory);
-  return resume_lines(sort_output, std::move(status), std::move(job), environment());
+  return resume_rows(sort_output, std::move(status), std::move(job), environment());
 }
 
 lines::LinesReport LinesMachine::resume_with(lines::LinesJob job, JobStatus status) {
-  return resume_lines(sort_output, std::move(status), std::move(job), environment());
+  return resume_rows(sort_output, std::move(status), std::move(job), environment());
 }
 
-lines::LinesReport LinesMachine::abandon() { return abandon_lines(sort_output, look(), environment()); }
+lines::LinesReport LinesMachine::abandon() { return abandon_rows(sort_output, look(), environment()); }
 
 }  // namespace ecosort::inplace

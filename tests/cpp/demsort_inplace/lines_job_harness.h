@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "cpp/demsort_inplace/resumable_harness.h"
-#include "demsort_inplace/resumable_lines.h"
+#include "demsort_inplace/row_files.h"
+#include "demsort_inplace/rows_job.h"
 #include "doubles/memory_store.h"
 
 namespace ecosort::inplace {

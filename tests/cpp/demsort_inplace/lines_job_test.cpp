@@ -201,7 +201,7 @@ TEST(LinesJob, ADamagedRunThatIsPackedEndsItToo) {
 }
 
 TEST(LinesJob, PackedRunsAreSmaller) {
-  for (const char* const label : {"packed", "packed_merges"}) {
+  for (const char* const label : {"packed", "packed_merges", "truncated"}) {
     SmallLines sort = named(label);
     LinesDisk disk(sort.disk(), {.records_events = false});
     const lines::LinesReport report = disk.machine.start(sort);

@@ -67,7 +67,7 @@ engine::SortReport SortMachine::start(const SmallSort& sort) {
   }
   JobHeader header = sort.header();
   header.inputs = identities(inputs);
-  return start_resumable(sort_output, std::move(inputs), header, engine_plan(header, sort.job.memory_bytes, 0), environment());
+  return inplace::start(sort_output, std::move(inputs), header, engine_plan(header, sort.job.memory_bytes, 0), environment());
 }
 
 engine::SortReport SortMachine::resume(std::uint64_t memory_bytes) {

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "cpp/demsort_inplace/inplace_harness.h"
-#include "demsort_inplace/resumable_sort.h"
 
 namespace ecosort::inplace {
 

@@ -8,10 +8,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <random>
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "ecosort/ecosort.h"
@@ -60,7 +62,7 @@ class LibraryTest : public testing::Test {
     request.means.threads = 2;
     return request;
   }
-  // Makes the same for C.
+  // Makes the request for C.
   [[nodiscard]] ecosort_request* request_in_c(const char* members) const {
     ecosort_error* error = nullptr;
     const std::string json = std::string(R"({"schema": "ecosort.request/1", "records": {"record_size": 8}, )") + members + "}";
@@ -70,13 +72,17 @@ class LibraryTest : public testing::Test {
     EXPECT_EQ(ecosort_request_set_output(made, path("out").c_str()), ECOSORT_OK);
     return made;
   }
-  static SorterTerms terms() {
-    SorterTerms terms;
-    terms.record_size = sizeof(std::uint64_t);
-    terms.keys = {"0:u64"};
-    terms.memory_bytes = std::uint64_t{2} << 20U;
-    terms.threads = 1;
-    return terms;
+  static Request terms() {
+    Request request;
+    request.rows = Records{.record_size = sizeof(std::uint64_t), .keys = {"0:u64"}};
+    request.means.memory_bytes = std::uint64_t{2} << 20U;
+    request.means.threads = 1;
+    return request;
+  }
+  static Request rows_of(std::variant<Records, Lines, Csv, JsonLines> rows) {
+    Request request = terms();
+    request.rows = std::move(rows);
+    return request;
   }
   static std::vector<std::uint64_t> drain(Reader& reader) {
     std::vector<std::uint64_t> all;
@@ -399,7 +405,7 @@ TEST_F(LibraryTest, ASorterOfNothingAndOfLittle) {
   Sorter empty(terms());
   Reader nothing = empty.finish();
   EXPECT_TRUE(nothing.next().empty());
-  EXPECT_THROW(empty.push({}), UsageError);
+  EXPECT_THROW(empty.push(std::uint64_t{1}), UsageError);
   EXPECT_THROW((void)empty.finish(), UsageError);
   Sorter small(terms());
   const std::vector<std::uint64_t> few{3, 1, 2};
@@ -410,17 +416,71 @@ TEST_F(LibraryTest, ASorterOfNothingAndOfLittle) {
 }
 
 TEST_F(LibraryTest, ASorterTellsWhatIsWrong) {
-  SorterTerms wrong = terms();
-  wrong.keys = {"0:99"};
+  EXPECT_THROW(Sorter{rows_of(Records{.record_size = 8, .keys = {"0:99"}})}, UsageError);
+  EXPECT_THROW(Sorter{rows_of(Csv{})}, UsageError) << "no key";
+  Request wrong = terms();
+  wrong.means.temp_directories = {path("missing")};
   EXPECT_THROW(Sorter{wrong}, UsageError);
   wrong = terms();
-  wrong.temp_directory = path("missing");
+  wrong.place.output = path("out");
+  EXPECT_THROW(Sorter{wrong}, UsageError) << "rows come back, and go to no file";
+  wrong = terms();
+  wrong.compression.output = "gzip";
   EXPECT_THROW(Sorter{wrong}, UsageError);
   Sorter torn(terms());
   const std::vector<std::byte> half(12);
   torn.push(half);
   Reader reader = torn.finish();
   EXPECT_THROW(drain(reader), UsageError) << "12 bytes are no whole records of 8";
+}
+
+TEST_F(LibraryTest, ASorterIsARangeOfRecords) {
+  static_assert(std::input_iterator<Reader::Iterator> && std::sentinel_for<std::default_sentinel_t, Reader::Iterator>);
+  std::vector<std::uint64_t> input = numbers(many, 6), output;
+  Sorter sorter(terms());
+  for (const std::uint64_t number : input) sorter.push(number);
+  EXPECT_THROW((void)sorter.report(), UsageError) << "not before the end";
+  for (const Row record : sorter) output.push_back(record.as<std::uint64_t>());
+  std::ranges::sort(input);
+  EXPECT_EQ(output, input);
+  EXPECT_GT(sorter.report().runs, 1U);
+  EXPECT_EQ(sorter.begin(), sorter.end()) << "once";
+  EXPECT_THROW(sorter.push(input.front()), UsageError);
+
+  Sorter small(terms());
+  EXPECT_THROW(small.push(std::uint32_t{1}), UsageError) << "4 bytes";
+  EXPECT_THROW(small.push("text"), UsageError);
+  small.push(std::uint64_t{7});
+  small.push(std::uint64_t{5});
+  Reader reader = small.finish();
+  auto at = reader.begin();
+  EXPECT_EQ(at->as<std::uint32_t>(), 5U);
+  EXPECT_THROW((void)at->as<std::uint64_t>(1), UsageError) << "beyond the record";
+  EXPECT_EQ(reader.next().size(), sizeof(std::uint64_t)) << "what the range has left of a batch";
+}
+
+TEST_F(LibraryTest, LinesAndRowsArePushedAndPulled) {
+  const auto sorted = [](const Request& request, const std::vector<std::string>& rows) {
+    Sorter sorter(request);
+    for (const std::string& row : rows) sorter.push(row);
+    EXPECT_THROW(sorter.push(1), UsageError) << "a number is no row";
+    std::vector<std::string> found;
+    for (const Row row : sorter) found.emplace_back(row.text());
+    return found;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(sorted(rows_of(Csv{{.keys = {by("n").number()}}}), {"n,t", "10,\"a\nb\"\n", "9,\"\"\"\"\r\n", "8,"}),
+            (Texts{"n,t", "8,", "9,\"\"\"\"", "10,\"a\nb\""}));
+  EXPECT_EQ(sorted(rows_of(JsonLines{{.keys = {"a:desc"}}}), {R"({"a":"x"})", R"({"a":"y"})"}),
+            (Texts{R"({"a":"y"})", R"({"a":"x"})"}));
+  EXPECT_EQ(sorted(rows_of(Lines{.terminator = '\0'}), {"b\n", "", std::string("a\0", 2)}), (Texts{"", "a", "b\n"}));
+  const std::string line(std::size_t{200} << 10U, 'x');  // rows longer than what a socket holds, more than the memory
+  Texts many_lines;
+  for (int i = 0; i < 30; ++i) many_lines.push_back(std::to_string(99 - i) + line);
+  Texts expected = many_lines;
+  std::ranges::sort(expected);
+  EXPECT_EQ(sorted(rows_of(Lines{}), many_lines), expected);
+  EXPECT_THROW(sorted(rows_of(JsonLines{{.keys = {"a"}}}), {"no value"}), UsageError);
 }
 
 TEST_F(LibraryTest, SortersThatAreGivenUpLeaveNothing) {
@@ -483,7 +543,10 @@ TEST_F(LibraryTest, MisuseIsAnErrorAndNoCrash) {
   EXPECT_EQ(ecosort_request_to_json(nullptr), nullptr);
   EXPECT_EQ(ecosort_sorter_new(nullptr, nullptr), nullptr);
   EXPECT_EQ(ecosort_sorter_push(nullptr, "x", 1, nullptr), ECOSORT_USAGE);
-  ecosort_sorter* const empty = ecosort_sorter_new(spec, nullptr);
+  EXPECT_EQ(ecosort_sorter_new(spec, nullptr), nullptr) << "a sorter has no files";
+  ecosort_request* const pushed = ecosort_request_from_json(
+      R"({"schema": "ecosort.request/1", "records": {"record_size": 8, "keys": ["0:u64:desc"]}})", nullptr);
+  ecosort_sorter* const empty = ecosort_sorter_new(pushed, nullptr);
   ASSERT_NE(empty, nullptr);
   const void* records = nullptr;
   std::size_t size = 0;
@@ -492,6 +555,7 @@ TEST_F(LibraryTest, MisuseIsAnErrorAndNoCrash) {
   EXPECT_EQ(ecosort_sorter_finish(empty, nullptr), ECOSORT_OK);
   EXPECT_EQ(ecosort_sorter_next(empty, nullptr, nullptr, nullptr), ECOSORT_USAGE);
   ecosort_sorter_free(empty);
+  ecosort_request_free(pushed);
   ecosort_request_free(spec);
 }
 
@@ -516,7 +580,9 @@ TEST_F(LibraryTest, TheInterfaceForC) {
   ecosort_request_add_input(wanted, "/nowhere");
   EXPECT_EQ(ecosort_sort(wanted, nullptr, nullptr, nullptr), ECOSORT_USAGE);
 
-  ecosort_sorter* const sorter = ecosort_sorter_new(wanted, &error);
+  ecosort_request* const pushed = ecosort_request_from_json(
+      R"({"schema": "ecosort.request/1", "records": {"record_size": 8, "keys": ["0:u64:desc"]}})", &error);
+  ecosort_sorter* const sorter = ecosort_sorter_new(pushed, &error);
   ASSERT_NE(sorter, nullptr) << ecosort_error_message(error);
   const std::uint64_t few[] = {1, 3, 2};
   EXPECT_EQ(ecosort_sorter_push(sorter, few, sizeof few, &error), ECOSORT_OK);
@@ -530,6 +596,7 @@ TEST_F(LibraryTest, TheInterfaceForC) {
   ASSERT_EQ(ecosort_sorter_next(sorter, &records, &size, &error), ECOSORT_OK);
   EXPECT_EQ(size, 0U);
   ecosort_sorter_free(sorter);
+  ecosort_request_free(pushed);
   ecosort_request_free(wanted);
 }
 

@@ -84,7 +84,7 @@ class PrepareRuns : public testing::Test {
       request.means.memory_bytes = 2 * MiB;
       request.means.threads = 2;
       io::PosixStorage storage;
-      PreparedRuns prepared = prepare_runs(request, storage);
+      PreparedRuns prepared = prepare_runs(request, {}, storage);
       const io::Backend backend = io::make_queue(io::BackendChoice::pool, 40);
       engine::Progress progress;
       engine::PhaseLog log{""};

@@ -46,8 +46,9 @@ TEST_P(LinePlanTest, RunsAreAsManyAsALoserTreeHasLeavesIfTheMergeHasMemoryForThe
 }
 
 TEST_P(LinePlanTest, ASmallInputHasFewSmallBlocks) {
-  const LinePlan plan = plan_for_small_input(plan_lines(GetParam(), 2, 100, false));
+  const LinePlan plan = plan_for_small_input(plan_lines(GetParam(), 2, 100, false), 1000);
   EXPECT_LE(plan.write_bytes(), std::min<std::uint64_t>(GetParam() / 16, 192 * 1024));
+  EXPECT_LE(plan.run_buffers * plan.run_buffer_bytes, 384U * 1024);
 }
 
 INSTANTIATE_TEST_SUITE_P(LinePlan, LinePlanTest,

@@ -78,18 +78,30 @@ TEST(CodecChoice, GoesByJoulesWhereTheGoalIsEnergy) {
   EXPECT_NE(does_not.why.find("would not save 5 % of the energy"), std::string::npos) << does_not.why;
 }
 
+// Measured on paths: a codec that costs the merge nothing stays ahead of one that shrinks more where the processors are busy.
+TEST(CodecChoice, TruncationAloneIsTakenWhereACodecBehindItIsTooMuchWork) {
+  const Trial alone{{{BlockCodec::prefix, 0}, false, true}, 3.8, 0.27e-9},
+      in_front{{{BlockCodec::zstd, 1}, false, true}, 7.6, 1.1e-9};
+  const Pace slow_drive{1e-9 / 0.1, 1.7e-9, 2}, busy{1e-9 / 0.6, 2.2e-9, 2}, fast_drive{1e-9 / 20, 1.7e-9, 2};
+  EXPECT_EQ(choose_codec(slow_drive, std::vector{alone, in_front}).terms, in_front.terms);
+  EXPECT_EQ(choose_codec(busy, std::vector{alone, in_front}).terms, alone.terms);
+  EXPECT_TRUE(choose_codec(fast_drive, std::vector{alone, in_front}).terms.is_none());
+}
+
 TEST(CodecChoice, SaysWhy) {
   EXPECT_EQ(choose_codec(pace_of(0.3), std::vector{log_lz4}).why.substr(0, 52),
             "drives move 0.30 GB/s, runs become 6.0 x smaller: 1.");
 }
 
-TEST(CodecChoice, RecordsMayBePackedAsTheyAreOrByColumns) {
+TEST(CodecChoice, RecordsMayBePackedAsTheyAreOrByColumnsAndRowsTruncated) {
   const auto ways = [](const char* word, std::uint32_t record_size) {
     std::string text;
     for (const PackTerms& terms : ways_to_pack(codec::run_compression_of_word(word), record_size)) text += text_of(terms) + ", ";
     return text;
   };
-  EXPECT_EQ(ways("lz4", 0), "lz4, ");
+  EXPECT_EQ(ways("lz4", 0), "prefix+lz4, lz4, ");
+  EXPECT_EQ(ways("prefix", 0), "prefix, ");
+  EXPECT_EQ(ways("auto", 0), "prefix, prefix+lz4, lz4, prefix+zstd:1, zstd:1, ");
   EXPECT_EQ(ways("zstd:3", 1), "zstd:3, ");
   EXPECT_EQ(ways("zstd:3", 2), "zstd:3, zstd:3 of columns, ");
   EXPECT_EQ(ways("auto", 100), "lz4, lz4 of columns, zstd:1, zstd:1 of columns, ");

@@ -30,7 +30,16 @@ class PackedBlock : public testing::TestWithParam<PackTerms> {
     Random random(5);
     std::vector<std::byte> block(block_bytes + guard_bytes, std::byte{0xAA});
     for (std::size_t i = 0; i < block_bytes; ++i) block[i] = static_cast<std::byte>('a' + random.below(4));
+    if (GetParam().truncates) share_beginnings(block);
     return block;
+  }
+  // Rows of 100 bytes of which the first 90 are alike.
+  static void share_beginnings(std::vector<std::byte>& block) {
+    for (std::size_t i = 100; i < block_bytes; ++i) {
+      if (i % 100 < 90) block[i] = block[i % 100];
+      if (i % 100 == 99) block[i] = std::byte{'\n'};
+    }
+    block[99] = std::byte{'\n'};
   }
   static bool is_untouched_behind(const std::vector<std::byte>& block) {
     return std::all_of(block.begin() + block_bytes, block.end(), [](std::byte byte) { return byte == std::byte{0xAA}; });
@@ -125,6 +134,7 @@ TEST_P(PackedBlock, HostileHeadsStayWithinTheBlock) {
       EXPECT_TRUE(is_untouched_behind(block));
       // Bytes of columns that are taken for records as they are: of the right size, and nonsense, which the order would show.
       const bool may_differ = field == 12 ? value <= 30000 : value == before || (field == 20 && value == 0);
+      if (GetParam().truncates && value != before) continue;  // what is truncated otherwise may be rows, too
       EXPECT_EQ(contents.has_value(), may_differ) << "field " << field << " value " << value;
     }
   }
@@ -139,6 +149,7 @@ TEST_P(PackedBlock, HostileHeadsStayWithinTheBlock) {
 
 // A few bytes that say they are a block of zeros, and more: no more is made of them than a block holds.
 TEST_P(PackedBlock, ABombIsNoLargerThanABlock) {
+  if (GetParam().codec.codec == BlockCodec::prefix) GTEST_SKIP() << "truncate_test.cpp has one of rows";
   std::vector<std::byte> block(block_bytes + guard_bytes, std::byte{0});
   std::fill(block.begin() + block_bytes, block.end(), std::byte{0xAA});
   const std::size_t stored = pack(block, {used(block_bytes - trailer_bytes), 0});
@@ -167,7 +178,10 @@ TEST_P(PackedBlock, RandomBytesStayWithinTheBlock) {
 
 INSTANTIATE_TEST_SUITE_P(Terms, PackedBlock,
                          testing::Values(PackTerms{{BlockCodec::lz4, 0}, false}, PackTerms{{BlockCodec::zstd, 1}, false},
-                                         PackTerms{{BlockCodec::lz4, 0}, true}, PackTerms{{BlockCodec::zstd, 1}, true}),
+                                         PackTerms{{BlockCodec::lz4, 0}, true}, PackTerms{{BlockCodec::zstd, 1}, true},
+                                         PackTerms{{BlockCodec::prefix, 0}, false, true},
+                                         PackTerms{{BlockCodec::lz4, 0}, false, true},
+                                         PackTerms{{BlockCodec::zstd, 1}, false, true}),
                          [](const auto& info) {
                            return std::string(info.index % 2 == 0 ? "lz4" : "zstd") + (info.param.transposes ? "OfColumns" : "");
                          });

@@ -27,7 +27,7 @@ planner::Plan plan_of(std::uint64_t assumed_ratio) {
   plan.forecast_bytes = 2 * 16 * 1024;
   plan.packing.wanted = codec::run_compression_of_word("lz4");
   plan.packing.coders = 1;
-  plan.packing.coder_bytes = planner::block_coder_bytes(plan.packing.wanted.terms, block_bytes, true);
+  plan.packing.coder_bytes = planner::block_coder_bytes(plan.packing.wanted.terms, block_bytes);
   plan.packing.index_bytes = 4 * KiB;
   plan.packing.assumed_ratio = assumed_ratio;
   return plan;

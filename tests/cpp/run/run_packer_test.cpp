@@ -18,7 +18,7 @@ planner::PackingPlan plan_of_auto() {
   planner::PackingPlan plan;
   plan.wanted = codec::run_compression_of_word("auto");
   plan.coders = 1;
-  plan.coder_bytes = planner::block_coder_bytes(plan.wanted.terms, block_bytes, false);
+  plan.coder_bytes = planner::block_coder_bytes(plan.wanted.terms, block_bytes);
   return plan;
 }
 

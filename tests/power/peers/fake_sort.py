@@ -63,5 +63,5 @@ if options.stats is not None:
 if options.orphan:
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
 if options.exit:
-    print("the toy sort fails as it was told", file=sys.stderr)
+    print("the toy sort fails as it should", file=sys.stderr)
 os._exit(options.exit)

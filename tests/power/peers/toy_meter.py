@@ -67,7 +67,7 @@ while True:
         emit({"watts": 42.0})
     elif trouble and mode == "dies":
         Path("broken").touch()
-        sys.exit("the toy meter breaks as it was told")
+        sys.exit("the toy meter breaks as it should")
     elif trouble and mode == "gaps" and now - (busy_since or now) < 1.2:
         pass
     elif trouble and mode == "nan":

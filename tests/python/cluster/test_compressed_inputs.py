@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ecosort.cluster import PhaseState, remote, resume, sort
+from ecosort.cluster import PhaseState, addresses, resume, sort
 from ecosort.cluster.compressed_inputs import codec_of
 
 from ecosort import BadInput, EcoSortError, IoFailed
@@ -24,7 +24,7 @@ LINES: dict[str, Any] = {"format": "lines", "memory": "4MiB", "parts": 3}
 
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch, here: Path) -> Iterator[Bucket]:
-    monkeypatch.setattr(remote, "_FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(addresses, "_FIRST_WAIT_S", 0.001)
     held = Bucket()
     with serving(held) as address:
         monkeypatch.setenv("AWS_ENDPOINT_URL", address)

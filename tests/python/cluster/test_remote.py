@@ -15,11 +15,12 @@ from typing import Any
 
 import pytest
 import uvicorn
-from ecosort.cluster import PhaseState, plan_of, remote, resume, sort
+from ecosort.cluster import PhaseState, addresses, plan_of, resume, sort
+from ecosort.cluster.addresses import Version
 from ecosort.cluster.fetch import fetch_rows
 from ecosort.cluster.formats import Format
 from ecosort.cluster.jobs import open_executor
-from ecosort.cluster.remote import Version, read_range, version_of
+from ecosort.cluster.remote import read_range, version_of
 from ecosort.cluster.spec import job_spec
 from ecosort.process import Sort
 from hypothesis import given, settings
@@ -37,7 +38,7 @@ COUNT = 30_000
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "_FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(addresses, "_FIRST_WAIT_S", 0.001)
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ecosort.cluster import addresses, s3_requests, sort
 from ecosort.cluster import bucket as output
-from ecosort.cluster import remote, s3_requests, sort
+from ecosort.cluster.addresses import Version
 from ecosort.cluster.bucket import BucketOutput
 from ecosort.cluster.formats import Format
 from ecosort.cluster.manifest import Manifest, Part, manifest_bytes
@@ -27,7 +28,7 @@ LINES: dict[str, Any] = {"format": "lines", "memory": "4MiB", "parts": 2}
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch, here: Path) -> Iterator[Bucket]:
     """One that AWS_* variables lead to. What uploads to it is left out."""
-    monkeypatch.setattr(remote, "_FIRST_WAIT_S", 0.001)
+    monkeypatch.setattr(addresses, "_FIRST_WAIT_S", 0.001)
     monkeypatch.setattr(output, "_store_of", lambda url: None)
     for name in ("AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT"):
         monkeypatch.delenv(name, raising=False)
@@ -104,7 +105,7 @@ def test_a_public_bucket_is_read_without_a_key(bucket: Bucket, monkeypatch: pyte
     ("permission", "call"),
     [
         ("s3:GetObject", lambda: version_of("s3://bucket/a")),
-        ("s3:GetObject", lambda: list(read_range("s3://bucket/a", remote.Version(2, ""), 0, 1))),
+        ("s3:GetObject", lambda: list(read_range("s3://bucket/a", Version(2, ""), 0, 1))),
         ("s3:GetObject", lambda: s3_requests.size_of("s3://bucket/a")),
         ("s3:ListBucket", lambda: objects_of("s3://bucket/dir/")),
         ("s3:ListBucket", lambda: output.demand_free("s3://bucket/out")),

@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 import pytest
 from conftest import ROOT
 from ecosort.cluster.planner import plan_shape
-from ecosort.cluster.predictions import chart_svg, markdown
-from ecosort.cluster.published import Published, published
 from ecosort.cluster.rates import Rates, rates_from_text
 from ecosort.cluster.simulator import predict
+from ecosort_bench.cluster_predictions import chart_svg, markdown
+from ecosort_bench.published_sorts import Published, published
 
 from ecosort import BadInput
 

@@ -39,7 +39,7 @@ STAGES = (
     "tables",
     "cpu",
 )
-# Those that `make bench` measures by itself: the peers of tables are installed by a user who wants to compare with them, people's
+# `make bench` measures these by itself: the peers of tables are installed by a user who wants to compare with them, people's
 # data take long, and the processor is looked at by a developer of the kernels.
 DEFAULT_STAGES = tuple(stage for stage in STAGES if stage not in ("data", "tables", "cpu"))
 ROUNDS, FLOOR_ROUNDS = 5, 30
@@ -174,7 +174,7 @@ def _measure(given: Mapping[str, Any], out: Console) -> None:
     "cases",
     multiple=True,
     type=click.Choice(tuple(STAGE_OF_CASE)),
-    help="Of lines or tables only these; repeatable.",
+    help="Measure only these cases of lines or tables; repeatable.",
 )
 @click.option("--before", type=options.PATH, help="Another build of the program, against which lines are measured, too.")
 @options.directory(help="Place for the data, on the drive to measure [build].")

@@ -156,9 +156,9 @@ def _measure(bench: Bench, kind: str, size: int, rounds: int, ways: tuple[str, .
 
 
 @click.command(cls=options.OneLineErrors)
-@click.option("--build", type=click.Path(path_type=Path), required=True, help="Where the programs are.")
+@click.option("--build", type=click.Path(path_type=Path), required=True, help="Directory of the programs.")
 @click.option("--dir", "place", type=click.Path(path_type=Path), required=True, help="For inputs, slices and outputs.")
-@click.option("--bytes", "size", default=4_000_000_000, show_default=True, help="Of each input.")
+@click.option("--bytes", "size", default=4_000_000_000, show_default=True, help="Size of each input.")
 @click.option("--memory", type=SIZE, default="512MiB", show_default=True, help="Of a task, and of the one sort.")
 @click.option("--rounds", default=3, show_default=True)
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), default=KINDS)

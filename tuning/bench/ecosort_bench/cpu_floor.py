@@ -71,5 +71,5 @@ def stored_share(stats: dict[str, Any]) -> float:
 
 
 def cpu_s_per_gb(results: Results, stage: str, contender: str) -> list[float]:
-    """Returns that of each run, of a stage whose runs report the size of their input."""
+    """Returns the time of each run, of a stage whose runs report the size of their input."""
     return [cpu_s(run) / (run["input_bytes"] / 1e9) for run in results.of(stage, contender).values()]

@@ -53,7 +53,7 @@ def of_peer(paired: Paired, peer: str) -> str:
 
 
 def _said(kernel: str) -> str:
-    """Names a kernel for people; its key in the results says granule for a run block."""
+    """Names a kernel for people, from its key in the results."""
     return kernel.replace("granule", "run block").replace("_", " ")
 
 

@@ -25,8 +25,8 @@ from ecosort_power.planned import NEUTRAL
 
 from ecosort_bench.slow_drives_page import SCHEMA, lines_of
 
-CODECS = ("none", "lz4", "zstd", "auto")
-KINDS = ("log", "orders", "csv", "text", "bytes", "ascii-records", "u64-records", "random-records")
+CODECS = ("none", "prefix", "lz4", "zstd", "auto")
+KINDS = ("log", "orders", "csv", "text", "paths", "links", "bytes", "ascii-records", "u64-records", "random-records")
 RECORDS = {
     "ascii-records": [],
     "u64-records": ["--record-size", "16", "--key", "0:u64"],
@@ -55,11 +55,17 @@ class Sorted:
     because: str | None
 
 
+def codecs_of(kind: str) -> tuple[str, ...]:
+    """Prefix truncation is for rows."""
+    return tuple(codec for codec in CODECS if codec != "prefix" or kind not in RECORDS)
+
+
 def chosen_of(runs: dict[str, Any] | None) -> tuple[str, str | None]:
     """The codec of the last runs, and why."""
     if not runs:
         return "none", None
-    return str(runs["codec"]) + (" of columns" if runs["transposed"] else ""), runs["because"]
+    before = "prefix+" if runs["truncated"] and runs["codec"] != "prefix" else ""
+    return before + str(runs["codec"]) + (" of columns" if runs["transposed"] else ""), runs["because"]
 
 
 def make_input(build: Path, kind: str, size: int, data: Path) -> None:
@@ -116,7 +122,7 @@ def _measure(bench: Bench, kind: str, drives: list[str], settings: dict[str, int
     make_input(bench.build, kind, settings["bytes"], bench.directory / kind)
     for drive in drives:
         for round_ in range(settings["rounds"]):
-            turns = CODECS if round_ % 2 == 0 else CODECS[::-1]
+            turns = codecs_of(kind)[:: 1 if round_ % 2 == 0 else -1]
             runs += [bench.measure(kind, drive, codec, round_) for codec in turns]
         click.echo(f"{kind}, {drive}: {len(runs)} sorts", err=True)
     (bench.directory / kind).unlink()
@@ -124,9 +130,9 @@ def _measure(bench: Bench, kind: str, drives: list[str], settings: dict[str, int
 
 
 @click.command(cls=options.OneLineErrors)
-@click.option("--build", type=click.Path(path_type=Path), required=True, help="Where the programs are.")
+@click.option("--build", type=click.Path(path_type=Path), required=True, help="Directory of the programs.")
 @click.option("--dir", "place", type=click.Path(path_type=Path), required=True, help="For data; faster than what is simulated.")
-@click.option("--bytes", "size", default=200_000_000, show_default=True, help="Of each input.")
+@click.option("--bytes", "size", default=200_000_000, show_default=True, help="Size of each input.")
 @click.option("--memory", type=SIZE, default=MEMORY, show_default=True)
 @click.option("--rounds", default=5, show_default=True)
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), default=KINDS)

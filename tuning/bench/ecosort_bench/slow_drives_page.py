@@ -19,6 +19,8 @@ NAMES = {
     "orders": "orders, as CSV",
     "csv": "CSV with random text",
     "text": "words and digits",
+    "paths": "paths of a file system",
+    "links": "URLs of 50 shops",
     "bytes": "random bytes, as lines",
     "ascii-records": "records of gensort -a",
     "u64-records": "a u64 and its number",
@@ -26,10 +28,24 @@ NAMES = {
 }
 # On a drive of 300 MB/s: `auto` is so many times as fast as uncompressed runs.
 ASKED = {"log": 1.4, "orders": 1.4, "ascii-records": 1.5}
+ASKED_BY_TRUNCATION = {"paths": 1.6}  # alone
 ASKED_ON = "shared 300"
 INCOMPRESSIBLE = ("bytes", "random-records")
 MOST_CPU, MOST_TIME = 1.02, 1.03
-_HEADS = ("input", "drive", "none s", "lz4", "zstd", "auto", "auto chose", "CPU s/GB none", "auto", "moved / N none", "auto")
+_HEADS = (
+    "input",
+    "drive",
+    "none s",
+    "prefix",
+    "lz4",
+    "zstd",
+    "auto",
+    "auto chose",
+    "CPU s/GB none",
+    "auto",
+    "moved / N none",
+    "auto",
+)
 
 
 class _Sorts:
@@ -49,6 +65,9 @@ class _Sorts:
     def has(self, kind: str, drive: str) -> bool:
         return kind in self.kinds and drive in self.drives
 
+    def knows(self, codec: str) -> bool:
+        return any(run["codec"] == codec for run in self._runs)
+
     def median(self, kind: str, drive: str, codec: str, value: str, per: str | None = None) -> float:
         return float(statistics.median(run[value] / (run[per] if per else 1) for run in self.of(kind, drive, codec)))
 
@@ -59,12 +78,17 @@ class _Sorts:
 
     def better(self, kind: str, drive: str) -> str:
         """Returns what took the least time of no compression and each codec."""
-        return min(("none", "lz4", "zstd"), key=lambda codec: self.median(kind, drive, codec, "wall_s"))
+        measured = [codec for codec in ("none", "prefix", "lz4", "zstd") if self.of(kind, drive, codec)]
+        return min(measured, key=lambda codec: self.median(kind, drive, codec, "wall_s"))
 
 
 def _chose(runs: Sequence[Run]) -> str:
     """Returns what the last runs of most sorts were compressed with."""
     return str(statistics.mode(run["chose"] for run in runs))
+
+
+def _faster(sorts: _Sorts, kind: str, drive: str, codec: str) -> str:
+    return f"{sorts.ratio(kind, drive, 'none', codec).median:.2f} x" if sorts.of(kind, drive, codec) else ""
 
 
 def _row(sorts: _Sorts, kind: str, drive: str) -> tuple[str, ...]:
@@ -75,7 +99,7 @@ def _row(sorts: _Sorts, kind: str, drive: str) -> tuple[str, ...]:
         NAMES[kind],
         "this one" if drive == HERE else f"{drive} MB/s",
         f"{sorts.median(kind, drive, 'none', 'wall_s'):.2f}",
-        *(f"{sorts.ratio(kind, drive, 'none', codec).median:.2f} x" for codec in ("lz4", "zstd", "auto")),
+        *(_faster(sorts, kind, drive, codec) for codec in ("prefix", "lz4", "zstd", "auto") if sorts.knows(codec)),
         _chose(sorts.of(kind, drive, "auto")),
         *(f"{per_byte(codec, 'cpu_s') * 1e9:.2f}" for codec in ("none", "auto")),
         *(f"{per_byte(codec, 'moved_bytes'):.2f}" for codec in ("none", "auto")),
@@ -89,6 +113,10 @@ def verdicts(data: Document) -> list[Verdict]:
         if sorts.has(kind, ASKED_ON):
             name = f"{NAMES[kind]}, {ASKED_ON} MB/s: none / auto"
             found.append(at_least(name, sorts.ratio(kind, ASKED_ON, "none", "auto"), limit))
+    for kind, limit in ASKED_BY_TRUNCATION.items():
+        if sorts.of(kind, ASKED_ON, "prefix"):
+            name = f"{NAMES[kind]}, {ASKED_ON} MB/s: none / prefix"
+            found.append(at_least(name, sorts.ratio(kind, ASKED_ON, "none", "prefix"), limit))
     for kind in sorts.kinds if HERE in sorts.drives else ():
         better = sorts.better(kind, HERE)
         ratio = sorts.ratio(kind, HERE, "auto", better)
@@ -114,6 +142,6 @@ def lines_of(data: Document) -> list[str]:
         "",
         said,
         "",
-        *markdown(_HEADS, rows),
+        *markdown([head for head in _HEADS if head != "prefix" or sorts.knows(head)], rows),
         *markdown(("target", "asked", "measured", ""), judged),
     ]

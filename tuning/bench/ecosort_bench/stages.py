@@ -337,7 +337,7 @@ class Bench:
             work.input.unlink()
 
     def _checksums(self, stage: str) -> set[str]:
-        """Returns those of the outputs so far, also of those before --continue."""
+        """Returns the checksums of the outputs so far, also of those before --continue."""
         return {run["checksum"] for run in self.results.runs if run["stage"] == stage and run["checksum"]}
 
     @staticmethod

@@ -111,9 +111,9 @@ def row(kind: str, memory: str, strategy: str, size: int, one: Taken) -> str:
 
 
 @click.command()
-@click.option("--build", type=click.Path(path_type=Path), required=True, help="Where the programs are.")
+@click.option("--build", type=click.Path(path_type=Path), required=True, help="Directory of the programs.")
 @click.option("--dir", "directory", type=click.Path(path_type=Path), required=True, help="For data, runs, slices and outputs.")
-@click.option("--bytes", "size", default=1_000_000_000, show_default=True, help="Of each input.")
+@click.option("--bytes", "size", default=1_000_000_000, show_default=True, help="Size of each input.")
 @click.option("--memory", "memories", multiple=True, default=("256MiB", "64MiB"), show_default=True)
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), default=KINDS)
 @click.option("--threads", default=len(os.sched_getaffinity(0)), show_default=True)

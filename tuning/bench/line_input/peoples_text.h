@@ -20,7 +20,7 @@ void append_link(std::string& out, Random& random, std::uint64_t number);
 void append_dated(std::string& out, Random& random, std::uint64_t number);
 // The same line behind a random number.
 void append_numbered(std::string& out, Random& random, std::uint64_t number);
-// The same in the order of its time.
+// Appends such a line in the order of its time.
 void append_in_order(std::string& out, Random& random, std::uint64_t number);
 // An event as JSON, which begins with its time.
 void append_event(std::string& out, Random& random, std::uint64_t number);

@@ -168,7 +168,7 @@ class Merge {
     std::size_t filled = 0;
     for (tree.build(); !tree.empty(); tree.replay()) {
       lines::MergeCursor& cursor = tree.winner();
-      const lines::Text row = cursor.line();
+      const Text row = cursor.line();
       if (filled + row.size() + 2 * lines::copy_step > blocks * block_bytes) {
         hash.settle();
         filled = 0;

@@ -127,7 +127,7 @@ class RealSorter:
 
 
 def usable_backends(program: Path, place: Path) -> list[str]:
-    """Returns those that sort a few records here."""
+    """Returns the backends that sort a few records here."""
     found, programs = [], Programs(program)
     small, out = place / "few", place / "few.sorted"
     programs.generate(100, small)

@@ -77,8 +77,6 @@ class Search:
         self._random = random.Random(seed)
         self._take_up_lost_trials()
 
-    # What is known
-
     @property
     def tried(self) -> list[Tried]:
         return [self._of(t) for t in self.study.get_trials(deepcopy=False) if _RESULT in t.user_attrs]
@@ -93,7 +91,7 @@ class Search:
         return min([t for t in tried if not t.given_up] or tried, key=lambda t: t.scores[0], default=None)
 
     def front(self) -> list[Tried]:
-        """Returns those that no other beats in both time and energy, by time."""
+        """Returns the settings that no other beats in both time and energy, by time."""
         kept = self.tried
         best = [
             t

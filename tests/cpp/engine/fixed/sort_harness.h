@@ -50,7 +50,7 @@ struct SortSetup {
 enum class Disk : std::uint8_t { memory, pool, uring, stxxl };
 [[nodiscard]] const char* to_string(Disk disk);
 
-// Returns those that work here. Refused ones fail the test where everything is required (ECOSORT_STRICT).
+// Returns the disks that work here. Refused ones fail the test where everything is required (ECOSORT_STRICT).
 [[nodiscard]] std::vector<Disk> usable_disks();
 
 // A storage and its queue, with the input files of a setup, the directories for its runs and room for its output.

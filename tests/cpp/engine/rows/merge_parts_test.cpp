@@ -403,13 +403,18 @@ class RowsInParts : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Formats, RowsInParts,
                          testing::Values(Case{rows::Kind::lines}, Case{rows::Kind::csv}, Case{rows::Kind::jsonl},
                                          Case{rows::Kind::lines, {codec::BlockCodec::lz4, 0}},
-                                         Case{rows::Kind::csv, {codec::BlockCodec::zstd, 1}}),
+                                         Case{rows::Kind::csv, {codec::BlockCodec::zstd, 1}},
+                                         Case{rows::Kind::lines, {codec::BlockCodec::prefix, 0}},
+                                         Case{rows::Kind::csv, {codec::BlockCodec::prefix, 0}},
+                                         Case{rows::Kind::jsonl, {codec::BlockCodec::prefix, 0}}),
                          [](const auto& one) {
                            const rows::Kind kind = one.param.kind;
                            return std::string(kind == rows::Kind::csv     ? "csv"
                                               : kind == rows::Kind::jsonl ? "jsonl"
                                                                           : "lines") +
-                                  (one.param.packing.codec == codec::BlockCodec::none ? "" : "_packed");
+                                  (one.param.packing.codec == codec::BlockCodec::none     ? ""
+                                   : one.param.packing.codec == codec::BlockCodec::prefix ? "_truncated"
+                                                                                          : "_packed");
                          });
 
 // The output and its name were synced by then, as those of records.

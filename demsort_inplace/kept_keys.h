@@ -1,0 +1,30 @@
+// The keys of a run's forecast, which a job of records keeps in the head of the run: whoever continues with the job knows in
+// which order the merge needs the blocks, and need not read them twice.
+//
+//   head of a run | description | zeros | key | key | ... | checksum |     of run blocks 0, key_stride, 2 key_stride, ...
+//
+// They are written with the description, so that they are durable when the journal says that the run is. A table that is damaged
+// is not used: the keys are read from the run blocks then.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "demsort_inplace/job_records.h"
+#include "run/shared_key.h"
+
+namespace ecosort::inplace {
+
+// Bytes of a table for so many run blocks; 0 where no keys are kept.
+[[nodiscard]] std::uint64_t kept_keys_bytes(std::uint64_t run_blocks, std::uint64_t key_stride) noexcept;
+
+[[nodiscard]] std::vector<std::byte> encode_keys(const JobHeader& header, std::uint64_t run,
+                                                 std::span<const engine::ForecastKey> keys);
+
+// Nothing: the table is damaged.
+[[nodiscard]] std::optional<std::vector<engine::ForecastKey>> decode_keys(const JobHeader& header, std::uint64_t run,
+                                                                          std::span<const std::byte> bytes);
+
+}  // namespace ecosort::inplace

@@ -1,0 +1,42 @@
+#include "base/system_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/descriptor.h"
+
+namespace ecosort {
+
+std::string read_system_file(const std::string& path) {
+  constexpr std::size_t at_a_time = 4096;
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  while (file.is_open()) {
+    const std::size_t size = text.size();
+    text.resize(size + at_a_time);
+    const ssize_t got = ::read(file.get(), text.data() + size, at_a_time);
+    text.resize(size + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got == 0 || (got < 0 && errno != EINTR)) break;
+  }
+  return text;
+}
+
+std::string_view take_line(std::string_view& text) noexcept {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+std::string_view take_word(std::string_view& text) noexcept {
+  constexpr std::string_view blanks = " \t\n";
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  const std::string_view word = text.substr(0, std::min(text.find_first_of(blanks), text.size()));
+  text.remove_prefix(word.size());
+  return word;
+}
+
+}  // namespace ecosort

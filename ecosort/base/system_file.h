@@ -1,0 +1,18 @@
+// Small files in which the system describes itself (/proc, /sys): read at once and taken apart without streams, whose locale and
+// buffers cost the sort of a small file more than the reading.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ecosort {
+
+// All that the file holds; empty where it cannot be read.
+[[nodiscard]] std::string read_system_file(const std::string& path);
+
+// Takes the next line off the text; empty at its end.
+[[nodiscard]] std::string_view take_line(std::string_view& text) noexcept;
+// Takes the next word off the text, which blanks or the end of a line follow; empty where there is none.
+[[nodiscard]] std::string_view take_word(std::string_view& text) noexcept;
+
+}  // namespace ecosort
