@@ -15,8 +15,8 @@
 #include "engine/fixed/tally.h"
 #include "engine/rows/read_lines.h"
 #include "formats/fixed/key_spec.h"
-#include "formats/lines/grammar.h"
 #include "formats/lines/md5.h"
+#include "formats/lines/posix_rules.h"
 #include "formats/row_format.h"
 
 namespace ecosort::inplace {

@@ -13,6 +13,7 @@
 #include "demsort_inplace/prepare/rows.h"
 #include "job/format_names.h"
 #include "job/prepare_rows.h"
+#include "library/prepare.h"
 
 namespace ecosort::library {
 namespace {
@@ -131,6 +132,11 @@ Report continue_job(const std::string& file, const Means& means, bool abandons, 
 }
 
 }  // namespace
+
+void check_request(const Request& request) {
+  check_complete(request);
+  if (request.place.kind != PlaceKind::file) check_job(request);
+}
 
 std::optional<Report> run_job(const Request& request, const Attendance& attendance) {
   check_job(request);
