@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -24,10 +23,6 @@ namespace {
 
 using records::KeyCase;
 using records::PartitionSummary;
-
-constexpr std::array check_flags{ReferenceFlag{'i'}, ReferenceFlag{'q'}, ReferenceFlag{'s'},
-                                 ReferenceFlag{'t', ReferenceFlag::Value::number},
-                                 ReferenceFlag{'o', ReferenceFlag::Value::next_word}};
 
 struct CheckOptions {
   KeyCase key_case = KeyCase::exact;
@@ -189,7 +184,7 @@ int check_manifest(const ReferenceWords& words) {
 
 int run_check(const Words& words) {
   return with_reference_exit_codes("check", [&] {
-    const ReferenceWords parsed = parse_reference_words(words, check_flags);
+    const ReferenceWords parsed = parse_reference_words(words, command_table("check"));
     if (!parsed.wants_help && is_manifest(parsed)) return check_manifest(parsed);
     if (!parsed.wants_help) return check(parse_check(parsed));
     print_out(help_text(command_table("check")));

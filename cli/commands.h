@@ -25,6 +25,7 @@ int merge_lines(const Words& words);    // of text lines; exit codes 0, 1 and 2
 int run_sample(const Words& words);     // rows of a range, and splitters
 int run_partition(const Words& words);  // a range into slices
 int run_plan(const Words& words);       // prints what sort or inplace would do
+int run_request(const Words& words);    // what a request in JSON says
 int run_power(const Words& words);      // becomes the program ecosort-power; returns only by throwing
 int run_tune(const Words& words);       // becomes the program ecosort-tune; returns only by throwing
 int run_cluster(const Words& words);    // becomes the program ecosort-cluster; returns only by throwing

@@ -1,11 +1,10 @@
-#include "cli/completion.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "cli/manual.h"
 #include "cli/option_table.h"
 
 namespace ecosort::cli {

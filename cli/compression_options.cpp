@@ -8,82 +8,20 @@
 
 namespace ecosort::cli {
 
-void RunWords::bind(OptionTargets& targets) {
-  targets.texts["--compress"] = &runs;
-  targets.texts["--assume-ratio"] = &assumed_ratio;
-  targets.texts["--goal"] = &goal;
-}
-
-void RunWords::set(Compression& terms) const {
-  terms.runs = runs;
-  if (!runs.empty()) (void)codec::run_compression_of_word(runs, "--compress");
-  if (!assumed_ratio.empty()) terms.assumed_ratio = codec::ratio_of_word(assumed_ratio, "--assume-ratio");
-}
-
-void CompressionWords::bind(OptionTargets& targets) {
-  targets.texts["--decompress"] = &decompress;
-  targets.texts["--compress-output"] = &output;
-  targets.texts["--level"] = &level;
-  runs.bind(targets);
-}
-
-Compression CompressionWords::terms() const {
-  Compression terms;
-  terms.decompress = codec::decompress_of_word(decompress, "--decompress");
-  terms.output = output;
-  if (!level.empty()) terms.level = codec::level_of_word(level, "--level");
-  runs.set(terms);
-  return terms;
-}
-
-std::optional<EnergyTerms> energy_of_goal(const std::string& goal, const Compression& terms, std::string_view usual,
-                                          bool is_resumable, const ProfileChoice& profile) {
-  if (goal.empty() || goal == "time") return std::nullopt;
-  if (goal != "energy") throw UsageError(fmt::format("--goal: '{}' is neither 'time' nor 'energy'", goal));
-  if (is_resumable) throw UsageError(std::string(energy_goes_without_resumable));
-  if ((terms.runs.empty() ? usual : terms.runs) != "auto")
+EnergyTerms energy_of_goal(const Request& request, const ProfileChoice& choice) {
+  if (request.place.kind == PlaceKind::resumable) throw UsageError(std::string(energy_goes_without_resumable));
+  const std::string& runs = request.compression.runs;
+  if (runs != "auto" && (!runs.empty() || request.format() == Format::records))
     throw UsageError("--goal energy chooses how runs are compressed; give --compress=auto with it");
-  if (!profile.profile)
+  if (!choice.profile)
     throw UsageError(
         "--goal energy needs a profile that knows watts, and there is none: ecosort-tune fit makes one from results of "
         "ecosort-power");
-  if (!profile.profile->power)
+  if (!choice.profile->power)
     throw UsageError(
-        fmt::format("--goal energy: profile '{}' knows no watts: ecosort-tune fit with results of ecosort-power", profile.path));
-  const planner::PowerModel& power = *profile.profile->power;
-  return EnergyTerms{.idle_w = power.idle_w, .core_w = power.core_w, .gb_j = power.gb_j};
-}
-
-std::vector<OptionRow> run_compression_rows(std::string_view usual, std::string_view rows) {
-  const std::string_view codecs = rows == "records" ? "auto|none|lz4|zstd" : "auto|none|prefix|lz4|zstd";
-  return {
-      {"--compress", codecs, usual,
-       rows == "records"
-           ? "what sorted runs are compressed with while they lie in temporary space, with a level as zstd:3 (1 to 19), their "
-             "bytes put together column by column where that pays; `auto`: for each run what its first records, the drives and "
-             "the processors show to pay"
-           : "what sorted runs are compressed with while they lie in temporary space, with a level as zstd:3 (1 to 19); "
-             "`prefix`: "
-             "what a row shares with the row before it is not stored, which lz4 and zstd do first where that makes less; `auto`: "
-             "for each run what its first rows, the drives and the processors show to pay; with --resumable `none` unless given"},
-      {"--assume-ratio", "R", "1",
-       "runs shrink to 1/R at least, so that no more temporary space is checked and reserved; where they do not, and the "
-       "drive is full, the sort ends and nothing is lost. Of no use to sort --resumable where runs give their space to the "
-       "output (ext4 with a journal, XFS)"},
-      {"--goal", "time|energy", "time",
-       "of --compress=auto: the least time, or the fewest joules, by a profile that knows watts"}};
-}
-
-std::vector<OptionRow> compression_rows(std::string_view decompress, std::string_view output) {
-  return {
-      {"--decompress", "auto|never", decompress,
-       "`auto`: decompress inputs that are compressed (gzip, zstd, lz4, xz, lzma, bzip2), by their first bytes or their name; "
-       "`never`: sort them as they are",
-       Concern::compression},
-      {"--compress-output", "auto|none|gzip|zstd|lz4|xz|bzip2", output,
-       "what the output is compressed with; `auto`: by the ending of its name (.gz .zst .lz4 .xz .bz2)", Concern::compression},
-      {"--level", "N", "that of the codec's program",
-       "how hard to compress: gzip 1 to 12, zstd 1 to 19, lz4 1 to 12, xz 0 to 9, bzip2 1 to 9", Concern::compression}};
+        fmt::format("--goal energy: profile '{}' knows no watts: ecosort-tune fit with results of ecosort-power", choice.path));
+  const planner::PowerModel& power = *choice.profile->power;
+  return {.idle_w = power.idle_w, .core_w = power.core_w, .gb_j = power.gb_j};
 }
 
 Json run_compression_json(const planner::PackingPlan& plan, const std::optional<run::PackingReport>& report) {

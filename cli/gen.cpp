@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 
 #include "base/errors.h"
@@ -17,10 +16,6 @@
 
 namespace ecosort::cli {
 namespace {
-
-constexpr std::array gen_flags{ReferenceFlag{'a'}, ReferenceFlag{'c'}, ReferenceFlag{'s'},
-                               ReferenceFlag{'b', ReferenceFlag::Value::number},
-                               ReferenceFlag{'t', ReferenceFlag::Value::number}};
 
 struct GenOptions {
   records::GensortFormat format;
@@ -89,7 +84,7 @@ int generate(const GenOptions& options) {
 
 int run_gen(const Words& words) {
   return with_reference_exit_codes("gen", [&] {
-    const ReferenceWords parsed = parse_reference_words(words, gen_flags);
+    const ReferenceWords parsed = parse_reference_words(words, command_table("gen"));
     if (!parsed.wants_help) return generate(parse_gen(parsed));
     print_out(help_text(command_table("gen")));
     return 0;

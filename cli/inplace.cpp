@@ -1,46 +1,61 @@
 // `ecosort inplace` and `ecosort plan inplace`.
-#include "cli/inplace.h"
+#include <fmt/format.h>
 
 #include <utility>
 
-#include "cli/option_table.h"
-#include "cli/resumable.h"
+#include "base/errors.h"
+#include "cli/jobs.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
-#include "cli/write_signals.h"
+#include "cli/sorts.h"
 #include "job/session.h"
 
 namespace ecosort::cli {
 
+namespace {
+
+CommandLine read_inplace_words(std::string_view command, const Words& words) {
+  CommandLine line = read_command_line(command, words);
+  if (line.asks_for_help()) return line;
+  const bool is_assumed = line.assumed_bytes() != 0;
+  if (is_assumed && !line.request.inputs.empty())
+    throw UsageError("--assume-size is for a file that is not there; leave one of them out");
+  if (!is_assumed && line.request.inputs.size() != 1) throw UsageError(fmt::format("{}: name one file", command));
+  take_profile(line);
+  return line;
+}
+
+}  // namespace
+
+int sort_in_place(const CommandLine& line, double started_s) {
+  const Request& request = line.request;
+  const JobRun run{request.inputs.front(), line.reports};
+  job::Session session;
+  tell_waits(session, line.reports.quiet);
+  inplace::PreparedRecords prepared = inplace::prepare_records(request, 0, session.storage());
+  check_job_reports(run);
+  if (prepared.is_empty()) return 0;
+  return run_records_job(run, request, std::move(prepared), session, started_s);
+}
+
 int run_inplace(const Words& words) {
   const double started_s = engine::monotonic_seconds();
-  const InPlaceOptions options = parse_inplace_options("inplace", words);
-  if (options.help) {
-    print_out(help_text(command_table("inplace")));
-    return 0;
-  }
-  ignore_write_signals();
-  print_notice(options.run.reports.quiet, notice_of(options.profile));
-  job::Session session;
-  tell_waits(session, options.run.reports.quiet);
-  inplace::PreparedRecords prepared = inplace::prepare_records(options.request, options.assumed_bytes, session.storage());
-  check_job_reports(options.run);
-  if (prepared.is_empty()) return 0;
-  return run_records_job(options.run, options.request, std::move(prepared), session, started_s);
+  const CommandLine line = read_inplace_words("inplace", words);
+  if (line.asks_for_help()) return print_help(line);
+  begin(line);
+  return sort_in_place(line, started_s);
 }
 
 int plan_inplace(const Words& words) {
-  const InPlaceOptions options = parse_inplace_options("plan inplace", words);
-  if (options.help) {
-    print_out(help_text(command_table("plan inplace")));
-    return 0;
-  }
-  print_notice(options.run.reports.quiet, notice_of(options.profile));
+  const CommandLine line = read_inplace_words("plan inplace", words);
+  if (line.asks_for_help()) return print_help(line);
+  print_notice(line.reports.quiet, notice_of(line.profile));
   job::Session session;
-  const inplace::PreparedRecords prepared = inplace::prepare_records(options.request, options.assumed_bytes, session.storage());
-  if (options.json) print_out(inplace_plan_json(options, prepared));  // where it does not fit, too
-  if (!prepared.is_empty()) inplace::require_space(options.request, prepared);
-  if (!options.json) print_out(inplace_plan_text(options, prepared));
+  const inplace::PreparedRecords prepared = inplace::prepare_records(line.request, line.assumed_bytes(), session.storage());
+  const bool is_json = line.has("--json");
+  if (is_json) print_out(inplace_plan_json(line, prepared));  // where it does not fit, too
+  if (!prepared.is_empty()) inplace::require_space(line.request, prepared);
+  if (!is_json) print_out(inplace_plan_text(line, prepared));
   return 0;
 }
 

@@ -7,10 +7,9 @@
 #include "base/json.h"
 #include "base/size_text.h"
 #include "cli/compression_options.h"
-#include "cli/inplace.h"
+#include "cli/jobs.h"
 #include "cli/plan_values.h"
 #include "cli/report.h"
-#include "cli/resumable.h"
 #include "job/plan_json.h"
 #include "job/predict.h"
 
@@ -73,7 +72,7 @@ planner::Forecast forecast_of(const planner::Plan& engine, const std::vector<eng
 
 }  // namespace
 
-std::string inplace_plan_text(const InPlaceOptions& options, const inplace::PreparedRecords& prepared) {
+std::string inplace_plan_text(const CommandLine& line, const inplace::PreparedRecords& prepared) {
   const planner::Wanted& wanted = prepared.wanted;
   if (wanted.input_records == 0) return "Plan: in place\n  nothing to sort\n";
   std::string text = fmt::format("Plan: in place\n  input               {} records of {} bytes, {}\n", wanted.input_records,
@@ -82,19 +81,19 @@ std::string inplace_plan_text(const InPlaceOptions& options, const inplace::Prep
   text += fmt::format("  memory              {} (+ at most {} of fixed overhead)\n", format_bytes(wanted.memory_bytes),
                       format_bytes(planner::fixed_overhead_bytes));
   const inplace::SpacePlan recommended = inplace::recommended_space(wanted, prepared.ground).value();
-  text += values_text(values_of(options, prepared), options.profile);
-  if (options.profile.profile) text += forecast_text(forecast_of(prepared.choice.best->engine, {}, options.profile));
+  text += values_text(values_of(line, prepared), line.profile);
+  if (line.profile.profile) text += forecast_text(forecast_of(prepared.choice.best->engine, {}, line.profile));
   text += space_text(*prepared.choice.least, recommended);
-  if (options.assumed_bytes == 0 || options.request.place.space_bytes)
-    text += fmt::format("  {:<20}{}\n", !options.request.place.space_bytes ? "free space" : "space allowed",
+  if (line.assumed_bytes() == 0 || line.request.place.space_bytes)
+    text += fmt::format("  {:<20}{}\n", !line.request.place.space_bytes ? "free space" : "space allowed",
                         exact_bytes(prepared.free_bytes));
-  if (options.assumed_bytes == 0) return text + layout_text(*prepared.choice.best);
-  return text + (!options.request.place.space_bytes ? "With ample space\n" : "With this space\n") +
+  if (line.assumed_bytes() == 0) return text + layout_text(*prepared.choice.best);
+  return text + (!line.request.place.space_bytes ? "With ample space\n" : "With this space\n") +
          layout_text(*prepared.choice.best) + "With the recommended space\n" + layout_text(recommended) +
          "With the least space\n" + layout_text(*prepared.choice.least);
 }
 
-std::string resumable_plan_text(const SortOptions& options, const inplace::PreparedRecords& prepared) {
+std::string resumable_plan_text(const CommandLine& line, const inplace::PreparedRecords& prepared) {
   const planner::Wanted& wanted = prepared.wanted;
   std::string text = fmt::format("Plan: resumable sort\n  input               {} records of {} bytes, {}\n", wanted.input_records,
                                  wanted.format.record_size, format_bytes(wanted.input_records * wanted.format.record_size));
@@ -108,12 +107,11 @@ std::string resumable_plan_text(const SortOptions& options, const inplace::Prepa
   text += packing_line(prepared.choice.best->engine);
   text += space_text(*prepared.choice.least, inplace::recommended_space(wanted, prepared.ground).value());
   if (!prepared.is_assumed) text += fmt::format("  free space          {}\n", exact_bytes(prepared.free_bytes));
-  return text + layout_text(*prepared.choice.best) + values_text(values_of(options, prepared), options.profile) +
-         (options.profile.profile ? forecast_text(forecast_of(prepared.choice.best->engine, prepared.inputs, options.profile))
-                                  : "");
+  return text + layout_text(*prepared.choice.best) + values_text(values_of(line, prepared), line.profile) +
+         (line.profile.profile ? forecast_text(forecast_of(prepared.choice.best->engine, prepared.inputs, line.profile)) : "");
 }
 
-std::string resumable_plan_json(const SortOptions& options, const inplace::PreparedRecords& prepared) {
+std::string resumable_plan_json(const CommandLine& line, const inplace::PreparedRecords& prepared) {
   const planner::Wanted& wanted = prepared.wanted;
   Json json{{"schema", "ecosort.resumable-plan/1"},
             {"records", wanted.input_records},
@@ -130,13 +128,13 @@ std::string resumable_plan_json(const SortOptions& options, const inplace::Prepa
             {"plan", space_json(prepared.choice.best)},
             {"least", space_json(prepared.choice.least)}};
   if (!prepared.is_assumed) json["free_bytes"] = prepared.free_bytes;
-  add_values(json, values_of(options, prepared), options.profile);
-  if (options.profile.profile && prepared.choice.best)
-    json["prediction"] = forecast_json(forecast_of(prepared.choice.best->engine, prepared.inputs, options.profile));
+  add_values(json, values_of(line, prepared), line.profile);
+  if (line.profile.profile && prepared.choice.best)
+    json["prediction"] = forecast_json(forecast_of(prepared.choice.best->engine, prepared.inputs, line.profile));
   return json.text(2) + "\n";
 }
 
-std::string inplace_plan_json(const InPlaceOptions& options, const inplace::PreparedRecords& prepared) {
+std::string inplace_plan_json(const CommandLine& line, const inplace::PreparedRecords& prepared) {
   const planner::Wanted& wanted = prepared.wanted;
   Json json{{"schema", "ecosort.inplace-plan/1"},
             {"records", wanted.input_records},
@@ -155,10 +153,10 @@ std::string inplace_plan_json(const InPlaceOptions& options, const inplace::Prep
     json["plan"] = space_json(prepared.choice.best);
     json["recommended"] = space_json(recommended);
     json["least"] = space_json(prepared.choice.least);
-    if (options.profile.profile && prepared.choice.best)
-      json["prediction"] = forecast_json(forecast_of(prepared.choice.best->engine, {}, options.profile));
+    if (line.profile.profile && prepared.choice.best)
+      json["prediction"] = forecast_json(forecast_of(prepared.choice.best->engine, {}, line.profile));
   }
-  add_values(json, values_of(options, prepared), options.profile);
+  add_values(json, values_of(line, prepared), line.profile);
   return json.text(2) + "\n";
 }
 

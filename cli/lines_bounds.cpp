@@ -1,11 +1,11 @@
-#include "cli/lines_bounds.h"
+#include "job/lines_bounds.h"
 
 #include <fmt/format.h>
 
 #include "base/size_text.h"
 #include "cli/compression_options.h"
+#include "cli/rows_command.h"
 #include "formats/lines/quoted.h"
-#include "job/lines_bounds.h"
 
 namespace ecosort::cli {
 namespace {

@@ -1,10 +1,9 @@
-#include "cli/lines_in_place.h"
-
 #include <fmt/format.h>
 
 #include <optional>
 
 #include "base/size_text.h"
+#include "cli/jobs.h"
 
 namespace ecosort::cli {
 

@@ -40,6 +40,7 @@ constexpr std::array commands{
     Command{"sample", ecosort::cli::run_sample},
     Command{"partition", ecosort::cli::run_partition},
     Command{"plan", ecosort::cli::run_plan},
+    Command{"run", ecosort::cli::run_request},
     Command{"gen", ecosort::cli::run_gen},
     Command{"check", ecosort::cli::run_check},
     Command{"power", ecosort::cli::run_power},

@@ -1,4 +1,6 @@
 // ecosort manual: the man pages, the shell completions and the options as data, made from the same tables as the help.
+#include "cli/manual.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,8 +9,6 @@
 #include "base/closest_word.h"
 #include "base/errors.h"
 #include "cli/commands.h"
-#include "cli/completion.h"
-#include "cli/manual_json.h"
 #include "cli/option_table.h"
 #include "cli/say.h"
 #include "cli/text_layout.h"
@@ -102,15 +102,15 @@ constexpr Fact file_facts[] = {
 };
 
 constexpr Fact environment_facts[] = {
-    {"sort merge inplace resume lines csv jsonl sample partition plan gen check manual", "COLUMNS",
+    {"sort merge inplace resume lines csv jsonl sample partition plan run gen check manual", "COLUMNS",
      "the width that help is laid out for, and the progress line where the terminal does not report its own"},
     {"sort merge inplace plan tune", "XDG_CONFIG_HOME, HOME", "where the profile is looked for"},
     {"lines", "TMPDIR", "directory for sorted runs where there is no -T"},
-    {"csv jsonl", "TMPDIR", "directory for sorted runs where there is no --temp"},
+    {"csv jsonl run", "TMPDIR", "directory for sorted runs where there is no --temp"},
     {"lines", "LC_ALL, LC_COLLATE, LANG",
      "are not followed: the order is that of the C locale; a notice says so where they ask for another"},
     {"lines", "POSIXLY_CORRECT, _POSIX2_VERSION", "whether options may follow files, and whether +N is a key, as in sort"},
-    {"sort merge inplace resume lines csv jsonl partition gen check", "ECOSORT_CPU",
+    {"sort merge inplace resume lines csv jsonl partition run gen check", "ECOSORT_CPU",
      "the newest instructions that may be used, for tests"},
     {"power tune joulesort cluster queue serve", "ECOSORT_PROGRAM",
      "the program that sorts and validates; set to the one that is running"},
@@ -181,8 +181,7 @@ std::string overview_page() {
   for (const CommandTable& table : command_tables()) text += fmt::format(".B ecosort {}\n{}\n", table.name, roff(table.synopsis));
   text +=
       ".fi\n.SH DESCRIPTION\n.PP\nSorts files far larger than memory, and loses no record. Every command has a page of its own, "
-      "and "
-      "explains itself with\n.BR \\-\\-help .\n.SH COMMANDS\n";
+      "and explains itself with\n.BR \\-\\-help .\n.SH COMMANDS\n";
   std::vector<std::string_view> examples;
   for (const CommandTable& table : command_tables()) {
     text += fmt::format(".TP\n.BR ecosort\\-{} (1)\n{}\n", table.name, roff(table.summary));

@@ -1,8 +1,7 @@
-#include "cli/manual_json.h"
-
 #include <algorithm>
 
 #include "base/json.h"
+#include "cli/manual.h"
 #include "cli/option_table.h"
 
 namespace ecosort::cli {
@@ -20,7 +19,15 @@ Json values_of(const OptionRow& option) {
   return values;
 }
 
-Json option_json(const OptionRow& option) {
+// The member of a request that the option sets, as its schema names it.
+Json member_json(const OptionRow& option, std::string_view format) {
+  constexpr std::string_view of_rows = "rows.";
+  const std::string_view member = option.sets.member;
+  if (!member.starts_with(of_rows)) return text_or_null(member);
+  return std::string(format) + "." + std::string(member.substr(of_rows.size()));
+}
+
+Json option_json(const OptionRow& option, std::string_view format) {
   Json names = Json::array();
   for (const std::string_view name : spellings(option)) names.push_back(name);
   return {{"names", std::move(names)},
@@ -28,10 +35,11 @@ Json option_json(const OptionRow& option) {
           {"argument_is_optional", option.may_lack_argument()},
           {"argument_is_joined", option.joined},
           {"values", values_of(option)},
-          {"repeatable", option.repeatable},
+          {"repeatable", option.sets.adds},
           {"default", text_or_null(option.fallback)},
           {"text", option.text},
           {"concerns", word_of(option.concern)},
+          {"sets", member_json(option, format)},
           {"hidden", option.is_hidden}};
 }
 
@@ -52,8 +60,8 @@ Json conflicts_json(const CommandTable& table) {
 
 Json command_json(const CommandTable& table) {
   Json options = Json::array();
-  for (const OptionRow& option : table.options) options.push_back(option_json(option));
-  options.push_back(option_json({"--help", "", "", "print a summary of the command", Concern::nothing}));
+  for (const OptionRow& option : table.options) options.push_back(option_json(option, table.format));
+  options.push_back(option_json({"--help", "", "", "print a summary of the command", Concern::nothing}, ""));
   return {{"name", table.name},
           {"synopsis", table.synopsis},
           {"summary", table.summary},

@@ -6,14 +6,11 @@
 #include "base/threads.h"
 #include "cli/commands.h"
 #include "cli/compression_options.h"
-#include "cli/merge_runs.h"
-#include "cli/option_table.h"
 #include "cli/report.h"
 #include "cli/report_files.h"
 #include "cli/rows_report.h"
 #include "cli/run_job.h"
-#include "cli/say.h"
-#include "cli/sort_options.h"
+#include "cli/sorts.h"
 #include "cli/telling_phase.h"
 #include "cli/watched_run.h"
 #include "cli/write_signals.h"
@@ -52,12 +49,12 @@ Json stats(const engine::WorkReport& report, const engine::MergeFilesJob& job, c
 
 }  // namespace
 
-int merge_records(const SortOptions& options, job::PreparedMerge prepared, job::Session& session, double started_s) {
-  check_report_files(options.reports.files(), prepared.job.inputs, options.request.place.output);
+int merge_records(const CommandLine& line, job::PreparedMerge prepared, job::Session& session, double started_s) {
+  check_report_files(line.reports.files(), prepared.job.inputs, line.request.place.output);
   const engine::MergeFilesJob& job = prepared.job;
-  open_queue(session, options.request.means.io, job.plan.read_depth + job.plan.write_depth + 4, options.reports.quiet);
+  open_queue(session, line.request.means.io, job.plan.read_depth + job.plan.write_depth + 4, line.reports.quiet);
   check_threads_can_start(job.threads + 1, "--threads");
-  WatchedRun run(options.reports);
+  WatchedRun run(line.reports);
   const auto sum_up = [&](const engine::WorkReport& report) {
     const std::string dropped =
         (report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped)) + appended_text(report);
@@ -66,7 +63,7 @@ int merge_records(const SortOptions& options, job::PreparedMerge prepared, job::
   };
   const engine::WorkReport report = run.watch(
       session, [&](const engine::Environment& environment) { return merge_telling_phase(prepared.job, environment); }, sum_up);
-  for (const std::string& notice : report.notices) print_notice(options.reports.quiet, notice);
+  for (const std::string& notice : report.notices) print_notice(line.reports.quiet, notice);
   run.write_reports("the merged output is complete",
                     [&] { return stats(report, job, run.log(), process_usage(started_s), session.backend_name()); });
   return 0;
@@ -75,18 +72,20 @@ int merge_records(const SortOptions& options, job::PreparedMerge prepared, job::
 int run_merge(const Words& words) {
   const double started_s = engine::monotonic_seconds();
   if (!words.empty() && words.front() == "--lines") return merge_lines({words.begin() + 1, words.end()});
-  if (!words.empty() && words.front() == "--runs") return merge_runs({words.begin() + 1, words.end()}, started_s);
-  const SortOptions options = parse_sort_options("merge", words);
-  if (options.help) {
-    print_out(help_text(command_table("merge")));
-    return 0;
-  }
-  if (options.append_rest) throw UsageError("merge: --append-rest goes with --runs, which stands first");
+  if (!words.empty() && words.front() == "--runs") return merge_runs(words, started_s);
+  const CommandLine line = read_sort_words("merge", words);
+  if (line.asks_for_help()) return print_help(line);
+  if (line.has("--append-rest")) throw UsageError("merge: --append-rest goes with --runs, which stands first");
+  if (line.has("--runs")) throw UsageError("merge: --runs stands first, and the runs behind it");
   ignore_write_signals();
+  return merge_sorted_records(line, started_s);
+}
+
+int merge_sorted_records(const CommandLine& line, double started_s) {
   job::Session session;
-  tell_waits(session, options.reports.quiet);
+  tell_waits(session, line.reports.quiet);
   raise_open_files();
-  return merge_records(options, job::prepare_merge(options.request, session.storage()), session, started_s);
+  return merge_records(line, job::prepare_merge(line.request, session.storage()), session, started_s);
 }
 
 }  // namespace ecosort::cli

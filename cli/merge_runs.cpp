@@ -1,5 +1,3 @@
-#include "cli/merge_runs.h"
-
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -10,13 +8,9 @@
 
 #include "base/errors.h"
 #include "base/open_files.h"
-#include "base/threads.h"
-#include "cli/lines_report.h"
-#include "cli/option_table.h"
-#include "cli/report_files.h"
+#include "cli/rows_command.h"
 #include "cli/run_job.h"
-#include "cli/say.h"
-#include "cli/sort_rows.h"
+#include "cli/sorts.h"
 #include "cli/write_signals.h"
 #include "demsort_inplace/prepare/job_runs.h"
 #include "job/prepare_runs.h"
@@ -48,21 +42,22 @@ struct NamedRuns {
   std::vector<io::FilePtr> locks;
 };
 
-NamedRuns named_runs(const SortOptions& options, job::Session& session) {
+NamedRuns named_runs(const CommandLine& line, job::Session& session) {
   NamedRuns named;
+  const bool appends_rest = line.has("--append-rest");
   std::error_code none;
-  for (const std::string& input : options.request.inputs) {
+  for (const std::string& input : line.request.inputs) {
     if (!std::filesystem::is_directory(input, none)) {
-      if (options.append_rest)
+      if (appends_rest)
         throw UsageError(fmt::format("--append-rest takes the rest from the job: name its directory (OUTPUT{}) in place of '{}'",
                                      job_ending, input));
       named.paths.push_back(input);
       continue;
     }
     const std::string file = file_of_job(input);
-    check_output_is_not_of_job(options.request.place.output, file);
-    session.open_queue(options.request.means.io, job_queue_depth);
-    inplace::JobRuns runs = inplace::runs_of_job(file, options.append_rest, session.storage(), session.queue());
+    check_output_is_not_of_job(line.request.place.output, file);
+    session.open_queue(line.request.means.io, job_queue_depth);
+    inplace::JobRuns runs = inplace::runs_of_job(file, appends_rest, session.storage(), session.queue());
     session.close_queue();
     named.paths.insert(named.paths.end(), runs.paths.begin(), runs.paths.end());
     if (runs.rest) named.rests.push_back(std::move(*runs.rest));
@@ -71,44 +66,33 @@ NamedRuns named_runs(const SortOptions& options, job::Session& session) {
   return named;
 }
 
-int merge_rows(const SortOptions& options, job::PreparedLines prepared, job::Session& session, double started_s) {
-  lines::LinesJob& job = prepared.job;
-  session.open_queue(options.request.means.io, prepared);
-  print_notice(options.reports.quiet, session.notice());
-  check_threads_can_start(job.plan.threads + 1, "--threads");
-  check_report_files(options.reports.files(), job.inputs, job.output);
-  RunReports reports = options.reports;
-  reports.output = job.output;
-  WatchedRun run(std::move(reports));
-  const lines::LinesReport report = sort_rows(run, job, session, {"merge", "--memory", "--temp"},
-                                              [](const lines::LinesReport& done) { return summary_of(done); });
-  for (const std::string& notice : report.notices) print_notice(options.reports.quiet, notice);
-  run.write_reports("the merged output is complete",
-                    [&] { return lines_stats_json(report, run.log(), process_usage(started_s), job, session.backend_name()); });
-  return 0;
+int merge_rows(const CommandLine& line, job::PreparedLines prepared, job::Session& session, double started_s) {
+  const auto notice = [&](const std::string& text) { print_notice(line.reports.quiet, text); };
+  const RowsRun run{.request = line.request,
+                    .reports = line.reports,
+                    .words = {"merge", "--memory", "--temp"},
+                    .threads_option = "--threads",
+                    .done = "the merged output is complete",
+                    .notice = notice,
+                    .started_s = started_s};
+  return run_rows(run, prepared, session);
 }
 
 }  // namespace
 
 int merge_runs(const Words& words, double started_s) {
-  const SortOptions options = parse_sort_options("merge", words);
-  if (options.help) {
-    print_out(help_text(command_table("merge")));
-    return 0;
-  }
-  std::set<std::string_view> given = options.given;
-  given.insert("--runs");
-  check_conflicts(command_table("merge"), given);
+  const CommandLine line = read_sort_words("merge", words);
+  if (line.asks_for_help()) return print_help(line);
   ignore_write_signals();
   job::Session session;
-  tell_waits(session, options.reports.quiet);
+  tell_waits(session, line.reports.quiet);
   raise_open_files();
-  NamedRuns named = named_runs(options, session);
-  Request request = options.request;
+  NamedRuns named = named_runs(line, session);
+  Request request = line.request;
   request.inputs = named.paths;
   job::PreparedRuns prepared = job::prepare_runs(request, std::move(named.rests), session.storage());
-  if (prepared.rows) return merge_rows(options, std::move(*prepared.rows), session, started_s);
-  return merge_records(options, std::move(*prepared.records), session, started_s);
+  if (prepared.rows) return merge_rows(line, std::move(*prepared.rows), session, started_s);
+  return merge_records(line, std::move(*prepared.records), session, started_s);
 }
 
 }  // namespace ecosort::cli

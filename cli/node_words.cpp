@@ -3,16 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/closest_word.h"
 #include "base/errors.h"
 #include "cli/option_table.h"
-#include "cli/progress_line.h"
-#include "cli/rows_command.h"
-#include "cli/table_options.h"
-#include "formats/lines/grammar.h"
+#include "formats/lines/key_words.h"
 #include "formats/lines/line_order.h"
 #include "job/format_names.h"
 #include "job/prepare_records.h"
@@ -23,23 +19,15 @@ namespace {
 
 constexpr auto& formats = job::format_names;
 
-bool is_bound(const OptionTargets& targets, std::string_view name) {
-  return targets.texts.contains(name) || targets.lists.contains(name) || targets.switches.contains(name) ||
-         targets.numbers.contains(name);
-}
+// An option of the command itself; those that `sort` has, too, go to the command of the format.
+bool is_own(const OptionRow& row) { return find_row(command_table("sort"), last_spelling(row.name)) == nullptr; }
 
-// Of the command's own options.
-CommandTable own_table(std::string_view command, const OptionTargets& targets) {
-  CommandTable table = command_table(command);
-  std::erase_if(table.options, [&](const OptionRow& row) { return !is_bound(targets, row.name); });
-  return table;
-}
-
-// The option that a word is, perhaps with its argument behind `=`.
-const OptionRow* find_option(const CommandTable& table, std::string_view word) {
+// The own option that a word is, perhaps with its argument behind `=`.
+const OptionRow* find_own(const CommandTable& table, std::string_view word) {
   const auto row = std::ranges::find_if(table.options, [&](const OptionRow& option) {
     const bool may_have_value = !option.argument.empty();
-    return word == option.name || (may_have_value && word.starts_with(option.name) && word[option.name.size()] == '=');
+    return is_own(option) &&
+           (word == option.name || (may_have_value && word.starts_with(option.name) && word[option.name.size()] == '='));
   });
   return row == table.options.end() ? nullptr : &*row;
 }
@@ -58,66 +46,60 @@ bool asks_for_help(const Words& words) {
 
 }  // namespace
 
-NodeWords split_node_words(std::string_view command, const Words& words, const OptionTargets& targets) {
+NodeWords split_node_words(std::string_view command, const Words& words) {
   NodeWords split;
-  split.asks_for_help = asks_for_help(words) || words == Words{"-h"};
-  if (split.asks_for_help) return split;
+  split.own.asks_for_help = asks_for_help(words) || words == Words{"-h"};
+  if (split.own.asks_for_help) return split;
   if (words.empty()) throw UsageError(fmt::format("{}: say first what the rows are: records, lines, csv or jsonl", command));
   split.format = format_of(command, words.front());
-  const CommandTable table = own_table(command, targets);
+  const CommandTable& table = command_table(command);
   Words own;
   for (std::size_t i = 1; i < words.size(); ++i) {
-    const OptionRow* const option = find_option(table, words[i]);
+    const OptionRow* const option = find_own(table, words[i]);
     (option == nullptr ? split.others : own).push_back(words[i]);
     const bool takes_next = option != nullptr && !option->argument.empty() && words[i] == option->name;
     if (takes_next && i + 1 < words.size()) own.push_back(words[++i]);
   }
-  std::vector<std::string> none;
-  OptionTargets bound = targets;
-  bound.operands = &none;
-  split.parsed = parse_words(table, own, bound);
+  split.own = split_words(table, own);
+  check_conflicts(table, split.own.options);
   return split;
 }
 
-SortOptions parse_record_words(std::string_view command, const Words& words) {
-  static constexpr std::array<std::string_view, 12> possible{"-o,--output", "--record-size", "--key",      "--reverse",
-                                                             "--stable",    "--memory",      "--threads",  "--io",
-                                                             "--progress",  "--events",      "-q,--quiet", "--no-profile"};
+job::ByteRange NodeWords::range() const {
+  job::ByteRange range;
+  range.from = own.number("--from");
+  if (own.has("--to")) range.to = own.number("--to");
+  return range;
+}
+
+CommandLine parse_record_words(std::string_view command, const Words& words) {
   Words all = words;
   all.emplace_back("--no-profile");
-  SortOptions options = parse_sort_options("sort", all, command);
-  for (const std::string_view given : options.given)
-    if (std::ranges::find(possible, given) == possible.end())
-      throw UsageError(fmt::format("{}: {} is an option of sort that means nothing here", command,
-                                   given.substr(given.find(',') == std::string_view::npos ? 0 : given.find(',') + 1)));
-  return options;
+  CommandLine line = read_sort_words("sort", all, command);
+  for (const GivenOption& given : line.given.options) {
+    const std::string_view name = last_spelling(given.row->name);
+    if (find_row(command_table(command), name) == nullptr && name != "--stable" && name != "--no-profile")
+      throw UsageError(fmt::format("{}: {} is an option of sort that means nothing here", command, name));
+  }
+  return line;
 }
 
 namespace {
 
-[[noreturn]] void refuse_word(std::string_view command, std::string_view what) {
-  throw UsageError(
-      fmt::format("{}: {} means nothing here: one range of one file is read, and no row is left out", command, what));
-}
+// Options of the commands that sort rows, by their first spellings; a range of a file is no sort.
+constexpr std::string_view meaningless =
+    "-u,--unique,-m,--merge,-c,-C,--check,--debug,--resumable,--inplace,--as-is,-T,--temp,--header,--stats,--verify,--trace,--"
+    "files0-from,--compress-program,--compress-output,--batch-size,--assume-ratio";
 
-void check_line_words(std::string_view command, const lines::LinesOptions& options) {
-  const Request& request = options.request;
-  if (request.unique) refuse_word(command, "-u");
-  if (request.input_order != InputOrder::any) refuse_word(command, "-m");
-  if (options.check != lines::Check::no) refuse_word(command, "-c");
-  if (options.debug) refuse_word(command, "--debug");
-  if (request.place.kind == PlaceKind::resumable) refuse_word(command, "--resumable");
-  if (request.place.kind == PlaceKind::in_place) refuse_word(command, "--inplace");
-  if (request.place.as_is) refuse_word(command, "--as-is");
-  if (options.lines().header_lines > 0) refuse_word(command, "--header");
-  if (!options.files0_from.empty()) refuse_word(command, "--files0-from");
-  if (!request.compression.program.empty()) refuse_word(command, "--compress-program");
-  if (request.compression.decompress || request.compression.output != "none") refuse_word(command, "compression");
-  if (!options.stats.empty()) refuse_word(command, "--stats");
-  if (request.verification.reread) refuse_word(command, "--verify");
-  if (!request.means.temp_directories.empty()) refuse_word(command, "-T");
-  if (options.uses_chance() && options.lines().random_source.empty())
-    throw UsageError(fmt::format("{}: -R orders the rows of every range alike only with --random-source FILE", command));
+void refuse_meaningless(std::string_view command, const CommandLine& line) {
+  const std::vector<std::string_view> names = split(meaningless, ',');
+  for (const GivenOption& given : line.given.options) {
+    const std::string_view name = spellings(*given.row).front();
+    const bool is_known = find_row(command_table(command), last_spelling(name)) != nullptr;
+    if (std::ranges::find(names, name) != names.end() && !is_known)
+      throw UsageError(
+          fmt::format("{}: {} means nothing here: one range of one file is read, and no row is left out", command, name));
+  }
 }
 
 // What is called otherwise in the words of GNU sort.
@@ -145,25 +127,23 @@ RowWordsOptions row_words_of(const Request& request, RunReports reports) {
 }
 
 RowWordsOptions parse_line_words(std::string_view command, const Words& words) {
-  lines::LinesOptions options = lines::parse_lines_words(in_gnu_words(words));
-  check_line_words(command, options);
-  job::choose_salt(options.request);
-  RowWordsOptions rows = row_words_of(options.request, reports_of(options));
-  rows.output = options.output;
+  CommandLine line = read_command_line("lines", in_gnu_words(words));
+  refuse_meaningless(command, line);
+  if (line.has("--decompress"))
+    throw UsageError(fmt::format("{}: compressed lines have no places; decompress the file first", command));
+  const bool uses_chance = lines::uses_chance(lines::order_terms(line.lines(), false));
+  if (uses_chance && line.lines().random_source.empty())
+    throw UsageError(fmt::format("{}: -R orders the rows of every range alike only with --random-source FILE", command));
+  job::choose_salt(line.request);
+  RowWordsOptions rows = row_words_of(line.request, line.reports);
+  rows.output = line.word("--output");
   return rows;
 }
 
 RowWordsOptions parse_table_words(std::string_view command, ecosort::Format format, const Words& words) {
-  const TableOptions options = parse_table_options(format, job::name_of(format), words);
-  const Request& request = options.request;
-  if (request.unique) refuse_word(command, "--unique");
-  if (request.input_order != InputOrder::any) refuse_word(command, "--merge");
-  if (options.check) refuse_word(command, "--check");
-  if (request.verification.reread) refuse_word(command, "--verify=reread");
-  if (!options.reports.stats.empty()) refuse_word(command, "--stats");
-  if (!request.means.temp_directories.empty()) refuse_word(command, "--temp");
-  if (request.compression.output != "auto") refuse_word(command, "--compress-output");
-  return row_words_of(request, options.reports);
+  const CommandLine line = read_table_words(job::name_of(format), words);
+  refuse_meaningless(command, line);
+  return row_words_of(line.request, line.reports);
 }
 
 }  // namespace
@@ -174,7 +154,6 @@ RowWordsOptions parse_row_words(std::string_view command, const NodeWords& words
   RowWordsOptions rows = words.format == ecosort::Format::lines ? parse_line_words(command, words.others)
                                                                 : parse_table_words(command, words.format, words.others);
   if (rows.output.empty()) throw UsageError(fmt::format("{}: no output; name it with -o", command));
-  (void)progress_mode(rows.reports.progress);
   if (rows.threads == 0) rows.threads = planner::read_machine().cpus;
   return rows;
 }
@@ -182,13 +161,6 @@ RowWordsOptions parse_row_words(std::string_view command, const NodeWords& words
 void check_one_input(std::string_view command, const std::vector<std::string>& inputs) {
   if (inputs.size() != 1 || inputs.front() == "-")
     throw UsageError(fmt::format("{}: name one file; the others have numbers and runs of their own (--source)", command));
-}
-
-job::ByteRange RangeWords::range(const ParsedWords& parsed) const {
-  job::ByteRange range;
-  range.from = from;
-  if (parsed.given.contains("--to")) range.to = to;
-  return range;
 }
 
 }  // namespace ecosort::cli

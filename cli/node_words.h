@@ -8,9 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/commands.h"
-#include "cli/option_binding.h"
-#include "cli/sort_options.h"
+#include "cli/command_line.h"
+#include "cli/sorts.h"
 #include "job/prepare_partition.h"
 #include "job/prepare_rows_range.h"
 
@@ -18,17 +17,18 @@ namespace ecosort::cli {
 
 struct NodeWords {
   ecosort::Format format = ecosort::Format::records;
-  Words others;        // for the command that sorts the format
-  ParsedWords parsed;  // of our own
-  bool asks_for_help = false;
+  Words others;    // for the command that sorts the format
+  GivenWords own;  // of the command itself: options of its table that `sort` does not have
+
+  // --from and --to.
+  [[nodiscard]] job::ByteRange range() const;
 };
 
-// `targets`: of the options of the command's table that are its own; the table has others to be read, too, which go to the
-// command of the format. UsageError.
-[[nodiscard]] NodeWords split_node_words(std::string_view command, const Words& words, const OptionTargets& targets);
+// UsageError.
+[[nodiscard]] NodeWords split_node_words(std::string_view command, const Words& words);
 
 // Options of `ecosort sort` that say what records are, how they are ordered and with which means; others are refused.
-[[nodiscard]] SortOptions parse_record_words(std::string_view command, const Words& words);
+[[nodiscard]] CommandLine parse_record_words(std::string_view command, const Words& words);
 
 // What the words of `ecosort lines`, `csv` and `jsonl` say about rows, and where they come from and go.
 struct RowWordsOptions {
@@ -46,11 +46,5 @@ struct RowWordsOptions {
 
 // Both commands take one file at a time.
 void check_one_input(std::string_view command, const std::vector<std::string>& inputs);
-
-// --from and --to.
-struct RangeWords {
-  std::uint64_t from = 0, to = 0;
-  [[nodiscard]] job::ByteRange range(const ParsedWords& parsed) const;
-};
 
 }  // namespace ecosort::cli

@@ -18,9 +18,20 @@ std::string_view word_of(Concern concern) noexcept {
 
 std::string ConflictRow::message() const { return line.empty() ? fmt::format("{} goes without {}", option, with) : line; }
 
-void check_conflicts(const CommandTable& table, const std::set<std::string_view>& given) {
+const OptionRow* find_row(const CommandTable& table, std::string_view name) {
+  const auto row =
+      std::ranges::find_if(table.options, [&](const OptionRow& option) { return last_spelling(option.name) == name; });
+  return row == table.options.end() ? nullptr : &*row;
+}
+
+const OptionRow* row_that_sets(const CommandTable& table, std::string_view member) {
+  const auto row = std::ranges::find_if(table.options, [&](const OptionRow& option) { return option.sets.member == member; });
+  return row == table.options.end() ? nullptr : &*row;
+}
+
+void check_conflicts(const CommandTable& table, const std::vector<GivenOption>& given) {
   const auto is_given = [&](std::string_view option) {
-    return std::ranges::any_of(given, [&](std::string_view name) { return last_spelling(name) == option; });
+    return std::ranges::any_of(given, [&](const GivenOption& one) { return last_spelling(one.row->name) == option; });
   };
   for (const ConflictRow& row : table.conflicts)
     if (row.value.empty() && std::ranges::any_of(split(row.option, ','), is_given) && (row.with.empty() || is_given(row.with)))

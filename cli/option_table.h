@@ -1,12 +1,15 @@
-// Flags are data: parsing, help, man page and shell completion come from these tables (cli/tables/ holds them).
+// The catalog of options: every option is one row (cli/tables/ has them). Parsing, refusals, help, man page, shell completion and
+// `ecosort manual json` come from these rows, and so does the member of the request that an option sets.
 #pragma once
 
 #include <cstdint>
-#include <set>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/json.h"
 
 namespace ecosort::cli {
 
@@ -26,6 +29,23 @@ enum class Concern : std::uint8_t {
 };
 [[nodiscard]] std::string_view word_of(Concern concern) noexcept;
 
+struct GivenOption;
+
+// Makes the value of a member of the request. `before` is what the member holds so far; null: nothing yet. Throws UsageError for
+// a word that means nothing. cli/option_values.h has these functions.
+using ValueOf = Json (*)(const GivenOption& given, const Json* before);
+
+// What an option says to the request.
+struct Sets {
+  std::string_view member{};  // its path in the JSON of a request, such as "means.threads"; "rows." is the format. Empty: none
+  ValueOf value = nullptr;    // without a member it only checks the word
+  bool adds = false;          // the member is a list, and the option is repeatable
+  std::string_view also{};    // a member that becomes true
+};
+constexpr Sets sets(std::string_view member, ValueOf value, std::string_view also = {}) { return {member, value, false, also}; }
+constexpr Sets adds_to(std::string_view member, ValueOf value) { return {member, value, true, {}}; }
+constexpr Sets checked(ValueOf value) { return {{}, value, false, {}}; }
+
 struct OptionRow {
   std::string_view name;  // "--memory"; several spellings separated by commas: "-o,--output"
   // "SIZE"; empty: a switch. FILE and DIR are completed as such, "a|b|c" are the values that are proposed; "[=N]" may be left
@@ -34,12 +54,20 @@ struct OptionRow {
   std::string_view fallback;  // what holds without the option, for people
   std::string_view text;
   Concern concern = Concern::how;
-  bool repeatable = false;
+  Sets sets{};
   bool joined = false;     // the argument follows without a space: "-tN"
-  bool is_hidden = false;  // understood, but told to no one
+  bool is_hidden = false;  // understood, but not shown
+  bool is_gnu = false;     // GNU sort has it: a beginning that fits it means it
 
   [[nodiscard]] bool may_lack_argument() const noexcept { return argument.starts_with("[="); }
   [[nodiscard]] bool takes_next_word() const noexcept { return !argument.empty() && !joined && !may_lack_argument(); }
+};
+
+// An option that someone gave.
+struct GivenOption {
+  const OptionRow* row = nullptr;
+  std::optional<std::string> word{};  // its argument
+  bool is_obsolescent = false;        // a key as "+1 -2"
 };
 
 // An option that cannot be given together with another one.
@@ -64,6 +92,12 @@ struct HabitRow {
   std::string_view advice;
 };
 
+// A member of the request that has a certain value where no option of the command sets it.
+struct FixedMember {
+  std::string_view member;
+  Json value;
+};
+
 struct CommandTable {
   std::string_view name;
   std::string_view synopsis;     // without "ecosort NAME"
@@ -76,15 +110,20 @@ struct CommandTable {
   std::vector<OperandRow> exit_status{};  // codes and their meanings; empty: those of plan, or of another program
   std::span<const HabitRow> habits{};
   std::vector<ConflictRow> conflicts{};
+  std::string_view format{};  // what the rows of its request are, such as "csv"; empty: it makes no request
+  std::vector<FixedMember> fixed{};
 };
 
 [[nodiscard]] const std::vector<CommandTable>& command_tables();
 // Of `ecosort plan WHAT`, each under the name "plan WHAT".
 [[nodiscard]] const std::vector<CommandTable>& plan_tables();
 [[nodiscard]] const CommandTable& command_table(std::string_view name);
+// The row of an option, by its last spelling, or by the member of the request that it sets. Null: the command has none.
+[[nodiscard]] const OptionRow* find_row(const CommandTable& table, std::string_view last_spelling);
+[[nodiscard]] const OptionRow* row_that_sets(const CommandTable& table, std::string_view member);
 
-// UsageError where two of the options that are `given`, by their names in the table, conflict.
-void check_conflicts(const CommandTable& table, const std::set<std::string_view>& given);
+// Throws UsageError where two of the options that are `given` conflict.
+void check_conflicts(const CommandTable& table, const std::vector<GivenOption>& given);
 
 // All spellings of the option.
 [[nodiscard]] std::vector<std::string_view> spellings(const OptionRow& option);

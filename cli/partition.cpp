@@ -31,7 +31,6 @@ namespace {
 
 struct PartitionOptions {
   job::PartitionSpec spec;
-  std::string trace;
   NodeWords words;
 };
 
@@ -43,16 +42,17 @@ bool may_become_file(const std::string& path) {
 
 PartitionOptions parse_partition(const Words& words) {
   PartitionOptions options;
+  options.words = split_node_words("partition", words);
+  const GivenWords& own = options.words.own;
+  if (own.asks_for_help) return options;
   job::PartitionSpec& spec = options.spec;
-  RangeWords range;
-  OptionTargets targets;
-  targets.texts = {
-      {"--splitters", &spec.splitters}, {"--prefix", &spec.prefix}, {"--report", &spec.report}, {"--trace", &options.trace}};
-  targets.switches = {{"--sort", &spec.is_sorted}, {"--overwrite", &spec.overwrites}};
-  targets.numbers = {{"--from", &range.from}, {"--to", &range.to}, {"--source", &spec.source}};
-  options.words = split_node_words("partition", words, targets);
-  if (options.words.asks_for_help) return options;
-  spec.range = range.range(options.words.parsed);
+  spec.splitters = own.word("--splitters");
+  spec.report = own.word("--report");
+  if (own.has("--prefix")) spec.prefix = own.word("--prefix");
+  spec.is_sorted = own.has("--sort");
+  spec.overwrites = own.has("--overwrite");
+  spec.source = own.number("--source");
+  spec.range = options.words.range();
   if (spec.splitters.empty())
     throw UsageError("partition: no splitters; name a file of `ecosort sample --merge` with --splitters FILE");
   if (spec.report.empty()) throw UsageError("partition: no report; name a file for it with --report FILE");
@@ -155,25 +155,24 @@ int run_and_report(const PartitionOptions& options, const engine::PartitionTerms
   return 0;
 }
 
-RunReports reports_of(const PartitionOptions& options, RunReports asked, const std::string& output) {
+RunReports reports_of(RunReports asked, const std::string& output) {
   asked.stats.clear();
   asked.output = output;
-  asked.trace = options.trace;
   return asked;
 }
 
 int partition_records(PartitionOptions& options, double started_s) {
-  const SortOptions rows = parse_record_words("partition", options.words.others);
+  const CommandLine rows = parse_record_words("partition", options.words.others);
   check_one_input("partition", rows.request.inputs);
   options.spec.directory = rows.request.place.output;
   job::Session session;
   engine::PartitionRecordsJob job = job::prepare_partition_of_records(options.spec, rows.request, session.storage());
-  check_report_files({"", rows.reports.events, options.trace, options.spec.report}, job.inputs, "-");
+  check_report_files({"", rows.reports.events, rows.reports.trace, options.spec.report}, job.inputs, "-");
   const planner::Plan& plan = job.plan.plan;
   const std::uint64_t begin = job.inputs.front().begin();
   const Surroundings around{.session = session,
                             .io = rows.request.means.io,
-                            .reports = reports_of(options, rows.reports, rows.request.place.output),
+                            .reports = reports_of(rows.reports, rows.request.place.output),
                             .means = {plan.wanted.memory_bytes, plan.wanted.threads, ""},
                             .range = {begin, begin + plan.wanted.input_records * records::size_of(rows.records())},
                             .queue_depth = plan.read_depth + plan.write_depth + 4,
@@ -188,10 +187,10 @@ int partition_rows(PartitionOptions& options, double started_s) {
   options.spec.directory = rows.output;
   job::Session session;
   engine::PartitionRowsJob job = job::prepare_partition_of_rows(options.spec, rows.terms(), session.storage());
-  check_report_files({"", rows.reports.events, options.trace, options.spec.report}, job.inputs, "-");
+  check_report_files({"", rows.reports.events, rows.reports.trace, options.spec.report}, job.inputs, "-");
   const Surroundings around{.session = session,
                             .io = rows.io,
-                            .reports = reports_of(options, rows.reports, rows.output),
+                            .reports = reports_of(rows.reports, rows.output),
                             .means = {rows.memory_bytes, rows.threads, ""},
                             .range = {job.begin, job.inputs.front().end_offset()},
                             .queue_depth = job.plan.lines.read_depth + job.plan.lines.write_depth + 4,
@@ -205,7 +204,7 @@ int partition_rows(PartitionOptions& options, double started_s) {
 int run_partition(const Words& words) {
   const double started_s = engine::monotonic_seconds();
   PartitionOptions options = parse_partition(words);
-  if (options.words.asks_for_help) {
+  if (options.words.own.asks_for_help) {
     print_out(help_text(command_table("partition")));
     return 0;
   }

@@ -22,16 +22,15 @@ std::string size_word(std::uint64_t bytes) {
 // Options and their values, each with its source.
 class Values {
  public:
-  Values(const ProfileChoice& profile, const std::set<std::string_view>& given) : profile_(profile), given_(given) {}
+  explicit Values(const CommandLine& line) : line_(line) {}
 
   void add(std::string_view option, std::string value) {
-    values_.push_back({option, std::move(value), profile_.source_of(option, given_.contains(option))});
+    values_.push_back({option, std::move(value), line_.profile.source_of(option, line_.has(option))});
   }
   [[nodiscard]] std::vector<PlanValue> take() { return std::move(values_); }
 
  private:
-  const ProfileChoice& profile_;
-  const std::set<std::string_view>& given_;
+  const CommandLine& line_;
   std::vector<PlanValue> values_;
 };
 
@@ -65,9 +64,9 @@ Json packing_json(const std::optional<planner::PackingPrediction>& packing) {
 
 }  // namespace
 
-std::vector<PlanValue> values_of(const SortOptions& options, const job::PreparedRecords& resolved, const std::string& backend) {
+std::vector<PlanValue> values_of(const CommandLine& line, const job::PreparedRecords& resolved, const std::string& backend) {
   const planner::Wanted& wanted = resolved.job.plan.wanted;
-  Values values(options.profile, options.given);
+  Values values(line);
   values.add("--memory", size_word(wanted.memory_bytes));
   values.add("--threads", fmt::format("{}", wanted.threads));
   values.add("--merge-threads", fmt::format("{}", wanted.threads_of_merge()));
@@ -75,7 +74,7 @@ std::vector<PlanValue> values_of(const SortOptions& options, const job::Prepared
   values.add("--io", backend);
   values.add("--request-size", size_word(wanted.requests.bytes));
   values.add("--request-depth", fmt::format("{}", wanted.requests.depth));
-  values.add("--compress", options.request.compression.runs.empty() ? "none" : options.request.compression.runs);
+  values.add("--compress", line.request.compression.runs.empty() ? "none" : line.request.compression.runs);
   values.add("--run-records", fmt::format("{}", resolved.job.plan.formation.run_records));
   std::vector<PlanValue> found = values.take();
   if (wanted.run_records == 0) found.back().source = "default";  // those of the profile do not fit
@@ -85,23 +84,18 @@ std::vector<PlanValue> values_of(const SortOptions& options, const job::Prepared
 namespace {
 
 // A job lays out runs and requests by itself.
-template <class Options>
-std::vector<PlanValue> values_of_job(const Options& options, const planner::Wanted& wanted) {
-  Values values(options.profile, options.given);
+std::vector<PlanValue> values_of_job(const CommandLine& line, const planner::Wanted& wanted) {
+  Values values(line);
   values.add("--memory", size_word(wanted.memory_bytes));
   values.add("--threads", fmt::format("{}", wanted.threads));
-  values.add("--io", options.request.means.io);
+  values.add("--io", line.request.means.io);
   return values.take();
 }
 
 }  // namespace
 
-std::vector<PlanValue> values_of(const SortOptions& options, const inplace::PreparedRecords& prepared) {
-  return values_of_job(options, prepared.wanted);
-}
-
-std::vector<PlanValue> values_of(const InPlaceOptions& options, const inplace::PreparedRecords& prepared) {
-  return values_of_job(options, prepared.wanted);
+std::vector<PlanValue> values_of(const CommandLine& line, const inplace::PreparedRecords& prepared) {
+  return values_of_job(line, prepared.wanted);
 }
 
 std::string values_text(const std::vector<PlanValue>& values, const ProfileChoice& profile) {

@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "base/json.h"
-#include "cli/inplace.h"
+#include "cli/command_line.h"
 #include "cli/profile_choice.h"
-#include "cli/resumable.h"
-#include "cli/sort_options.h"
+#include "demsort_inplace/prepare/records.h"
 #include "job/predict.h"
 
 namespace ecosort::cli {
@@ -20,10 +19,9 @@ struct PlanValue {
   std::string source;  // "option", "profile" or "default"
 };
 
-[[nodiscard]] std::vector<PlanValue> values_of(const SortOptions& options, const job::PreparedRecords& resolved,
+[[nodiscard]] std::vector<PlanValue> values_of(const CommandLine& line, const job::PreparedRecords& resolved,
                                                const std::string& backend);
-[[nodiscard]] std::vector<PlanValue> values_of(const SortOptions& options, const inplace::PreparedRecords& prepared);
-[[nodiscard]] std::vector<PlanValue> values_of(const InPlaceOptions& options, const inplace::PreparedRecords& prepared);
+[[nodiscard]] std::vector<PlanValue> values_of(const CommandLine& line, const inplace::PreparedRecords& prepared);
 
 [[nodiscard]] std::string values_text(const std::vector<PlanValue>& values, const ProfileChoice& profile);
 // Adds "values" and "profile" to an object.

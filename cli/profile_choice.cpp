@@ -76,17 +76,6 @@ ProfileChoice choose_profile(const ProfileWords& words) {
   return choice;
 }
 
-Words words_of(ProfileChoice& choice, const std::vector<std::string_view>& applicable, const std::set<std::string_view>& given) {
-  Words words;
-  if (!choice.profile) return words;
-  for (const planner::Setting& setting : choice.profile->settings) {
-    if (given.contains(setting.option) || std::ranges::find(applicable, setting.option) == applicable.end()) continue;
-    words.push_back(fmt::format("{}={}", setting.option, setting.value));
-    choice.used.insert(setting.option);
-  }
-  return words;
-}
-
 void reject(ProfileChoice& choice, const std::string& reason) {
   if (choice.was_named) throw UsageError(reason);
   choice.unused = reason;

@@ -5,11 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
-#include "base/errors.h"
-#include "cli/commands.h"
 #include "job/predict.h"
 
 namespace ecosort::cli {
@@ -41,34 +37,10 @@ struct ProfileChoice {
 // UsageError for a named profile that cannot be believed; one of the configuration directory is then left alone as a whole.
 [[nodiscard]] ProfileChoice choose_profile(const ProfileWords& words);
 
-// The profile's settings among `applicable` options that were not `given`, as words of a command line; sets `used`.
-[[nodiscard]] Words words_of(ProfileChoice& choice, const std::vector<std::string_view>& applicable,
-                             const std::set<std::string_view>& given);
-
 // The profile has a setting that cannot be: UsageError if it was named, else it is left alone as a whole.
 void reject(ProfileChoice& choice, const std::string& reason);
 
 // A line for the user about a profile that was found and is not used; empty if there is nothing to say.
 [[nodiscard]] std::string notice_of(const ProfileChoice& choice);
-
-// The same options with what the profile says in addition; parse(words) reads a command line as it read that of `asked`.
-template <class Options, class Parse>
-[[nodiscard]] Options with_profile(Options asked, const std::vector<std::string_view>& applicable, const Words& words,
-                                   const Parse& parse) {
-  ProfileChoice choice = choose_profile(asked.profile_words);
-  Words all = words_of(choice, applicable, asked.given);
-  Options options = asked;
-  if (!all.empty()) {
-    all.insert(all.end(), words.begin(), words.end());
-    try {
-      options = parse(all);
-    } catch (const UsageError& error) {
-      reject(choice, "profile '" + choice.path + "' is damaged: " + error.what());
-    }
-  }
-  options.given = std::move(asked.given);
-  options.profile = std::move(choice);
-  return options;
-}
 
 }  // namespace ecosort::cli

@@ -20,48 +20,45 @@ namespace {
 
 constexpr unsigned most_threads = 1024;
 
-const ReferenceFlag* find_flag(std::span<const ReferenceFlag> grammar, char letter) {
-  const auto found =
-      std::find_if(grammar.begin(), grammar.end(), [&](const ReferenceFlag& flag) { return flag.letter == letter; });
-  return found == grammar.end() ? nullptr : &*found;
+const OptionRow* find_flag(const CommandTable& table, char letter) {
+  const char name[] = {'-', letter};
+  return find_row(table, {name, sizeof name});
 }
 
 // "-as" -> "-a -s", if all letters are flags without value.
-std::optional<std::string> separated(std::string_view letters, std::span<const ReferenceFlag> grammar) {
+std::optional<std::string> separated(std::string_view letters, const CommandTable& table) {
   std::string text;
   for (const char letter : letters) {
-    const ReferenceFlag* flag = find_flag(grammar, letter);
-    if (flag == nullptr || flag->value != ReferenceFlag::Value::none) return std::nullopt;
+    const OptionRow* const flag = find_flag(table, letter);
+    if (flag == nullptr || !flag->argument.empty()) return std::nullopt;
     text += fmt::format("{}-{}", text.empty() ? "" : " ", letter);
   }
   return text;
 }
 
-void refuse_attached_text(const std::string& word, std::span<const ReferenceFlag> grammar) {
+void refuse_attached_text(const std::string& word, const CommandTable& table) {
   if (word.size() <= 2) return;
-  if (const auto apart = separated(std::string_view(word).substr(1), grammar)) {
+  if (const auto apart = separated(std::string_view(word).substr(1), table)) {
     throw UsageError(fmt::format("'{}' would be read as -{} alone by the reference tool; type {}", word, word[1], *apart));
   }
   throw UsageError(fmt::format("'{}': -{} takes nothing behind the letter; type -{} alone", word, word[1], word[1]));
 }
 
 // The value of the flag in words[i]; moves i to the last word used.
-std::string flag_value(const ReferenceFlag& flag, const Words& words, std::size_t& i, std::span<const ReferenceFlag> grammar) {
+std::string flag_value(const OptionRow& flag, const Words& words, std::size_t& i, const CommandTable& table) {
   const std::string& word = words[i];
-  switch (flag.value) {
-    case ReferenceFlag::Value::none:
-      refuse_attached_text(word, grammar);
-      return {};
-    case ReferenceFlag::Value::number:
-      if (word.size() == 2) throw UsageError(fmt::format("{} needs its number right behind the letter, such as {}4", word, word));
-      return word.substr(2);
-    case ReferenceFlag::Value::next_word:
-      if (word.size() > 2) throw UsageError(fmt::format("'{}': type -{} {}", word, flag.letter, word.substr(2)));
-      if (i + 1 == words.size() || words[i + 1].starts_with('-'))
-        throw UsageError(fmt::format("{} needs a file name behind it", word));
-      return words[++i];
+  if (flag.argument.empty()) {
+    refuse_attached_text(word, table);
+    return {};
   }
-  return {};
+  if (flag.joined) {
+    if (word.size() == 2) throw UsageError(fmt::format("{} needs its number right behind the letter, such as {}4", word, word));
+    return word.substr(2);
+  }
+  if (word.size() > 2) throw UsageError(fmt::format("'{}': type {} {}", word, flag.name, word.substr(2)));
+  if (i + 1 == words.size() || words[i + 1].starts_with('-'))
+    throw UsageError(fmt::format("{} needs a file name behind it", word));
+  return words[++i];
 }
 
 // Returns what a number with a unit or an exponent was meant to be: "1e6" and "1M" -> "1000000", "1,000" -> "1000".
@@ -122,7 +119,7 @@ engine::FileCaching parse_file_option(std::string_view option, const std::string
 
 }  // namespace
 
-ReferenceWords parse_reference_words(const Words& words, std::span<const ReferenceFlag> grammar) {
+ReferenceWords parse_reference_words(const Words& words, const CommandTable& table) {
   ReferenceWords result;
   LongWords long_words;
   std::size_t i = 0;
@@ -137,10 +134,10 @@ ReferenceWords parse_reference_words(const Words& words, std::span<const Referen
       continue;
     }
     if (word == "-") throw UsageError("'-' is no file name here; type /dev/stdin or /dev/stdout");
-    const ReferenceFlag* flag = find_flag(grammar, word[1]);
+    const OptionRow* const flag = find_flag(table, word[1]);
     if (flag == nullptr) throw UsageError(fmt::format("unknown flag '{}'", word));
-    const std::string value = flag_value(*flag, words, i, grammar);
-    result.flags[flag->letter] = value;
+    const std::string value = flag_value(*flag, words, i, table);
+    result.flags[flag->name[1]] = value;
   }
   result.progress = progress_mode(long_words.progress, long_words.quiet);
   result.positionals.assign(words.begin() + static_cast<std::ptrdiff_t>(i), words.end());

@@ -7,23 +7,17 @@
 
 #include <functional>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/uint128.h"
 #include "cli/commands.h"
+#include "cli/option_table.h"
 #include "cli/progress_line.h"
 #include "sortbenchmark/block_files.h"
 
 namespace ecosort::cli {
-
-struct ReferenceFlag {
-  enum class Value { none, number, next_word };
-  char letter;
-  Value value = Value::none;
-};
 
 struct ReferenceWords {
   std::map<char, std::string> flags;  // letter -> value; the last one counts
@@ -34,7 +28,7 @@ struct ReferenceWords {
   [[nodiscard]] bool has(char letter) const { return flags.contains(letter); }
 };
 
-[[nodiscard]] ReferenceWords parse_reference_words(const Words& words, std::span<const ReferenceFlag> grammar);
+[[nodiscard]] ReferenceWords parse_reference_words(const Words& words, const CommandTable& table);
 
 // A whole number below 2^bits; `what` names it in the error line.
 [[nodiscard]] uint128 parse_number(const std::string& what, const std::string& text, unsigned bits);

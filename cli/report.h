@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "cli/sort_options.h"
+#include "cli/progress_text.h"
 #include "job/plan_json.h"
 #include "job/prepare_records.h"
 

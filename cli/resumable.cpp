@@ -1,11 +1,10 @@
-#include "cli/resumable.h"
-
-#include <algorithm>
 #include <utility>
 
 #include "base/errors.h"
 #include "base/threads.h"
+#include "cli/jobs.h"
 #include "cli/report_files.h"
+#include "cli/rows_command.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
 
@@ -13,17 +12,10 @@ namespace ecosort::cli {
 
 namespace {
 
-void check_resumable_options(const SortOptions& options) {
-  if (options.request.place.output == "-" || options.request.place.output.empty())
-    throw UsageError("--resumable needs an output with a name, for its job directory; name it with -o FILE");
-  if (std::ranges::find(options.request.inputs, "-") != options.request.inputs.end())
-    throw UsageError("--resumable: standard input cannot be read again after a crash; name the input");
-}
-
-inplace::PreparedRecords prepare(const SortOptions& options, io::PosixStorage& storage) {
-  check_resumable_options(options);
-  inplace::PreparedRecords prepared = inplace::prepare_records(options.request, options.assumed_bytes, storage);
-  check_report_files(options.reports.files(), prepared.inputs, options.request.place.output);
+inplace::PreparedRecords prepare_job(const CommandLine& line, io::PosixStorage& storage) {
+  check_resumable(line);
+  inplace::PreparedRecords prepared = inplace::prepare_records(line.request, line.assumed_bytes(), storage);
+  check_report_files(line.reports.files(), prepared.inputs, line.request.place.output);
   return prepared;
 }
 
@@ -49,19 +41,20 @@ int run_records_job(const JobRun& run, const Request& request, inplace::Prepared
   });
 }
 
-std::optional<int> run_resumable(const SortOptions& options, job::Session& session, double started_s) {
-  inplace::PreparedRecords prepared = prepare(options, session.storage());
+std::optional<int> run_resumable(const CommandLine& line, job::Session& session, double started_s) {
+  inplace::PreparedRecords prepared = prepare_job(line, session.storage());
   if (prepared.is_empty()) return std::nullopt;
-  const JobRun run{prepared.file, options.reports};
-  return run_records_job(run, options.request, std::move(prepared), session, started_s);
+  const JobRun run{prepared.file, line.reports};
+  return run_records_job(run, line.request, std::move(prepared), session, started_s);
 }
 
-bool plan_resumable(const SortOptions& options, io::PosixStorage& storage) {
-  const inplace::PreparedRecords prepared = prepare(options, storage);
+bool plan_resumable(const CommandLine& line, io::PosixStorage& storage) {
+  const inplace::PreparedRecords prepared = prepare_job(line, storage);
   if (prepared.is_empty()) return false;
-  if (options.json) print_out(resumable_plan_json(options, prepared));  // where it does not fit, too
-  inplace::require_space(options.request, prepared);
-  if (!options.json) print_out(resumable_plan_text(options, prepared));
+  const bool is_json = line.has("--json");
+  if (is_json) print_out(resumable_plan_json(line, prepared));  // where it does not fit, too
+  inplace::require_space(line.request, prepared);
+  if (!is_json) print_out(resumable_plan_text(line, prepared));
   return true;
 }
 

@@ -1,5 +1,3 @@
-#include "cli/resumable_rows.h"
-
 #include <fmt/format.h>
 
 #include <utility>
@@ -9,7 +7,7 @@
 #include "base/size_text.h"
 #include "base/threads.h"
 #include "cli/compression_options.h"
-#include "cli/lines_in_place.h"
+#include "cli/jobs.h"
 #include "cli/report_files.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
@@ -49,21 +47,21 @@ std::optional<int> run_rows_job(const RowsCommand& command, double started_s) {
   });
 }
 
-int resume_rows_job(const InPlaceOptions& given, inplace::JobStatus status, job::Session& session, double started_s,
-                    bool abandons) {
-  const std::string& file = given.run.file;
+int resume_rows_job(const CommandLine& line, const JobRun& run, inplace::JobStatus status, job::Session& session,
+                    double started_s, bool abandons) {
   const inplace::JobHeader header = status.contents->header;
-  const Request request = request_of(given, header);
+  const bool trusts_drive = line.has("--trust-drive");
+  const Request request = request_of(line.request.means, run.file, header);
   const auto job = [&] { return inplace::prepare_resumed_rows(request, header, session.storage()); };
   const lines::LinesJob figures = abandons ? lines::LinesJob{} : inplace::figures_of(job());
   if (!abandons) check_threads_can_start(figures.plan.threads + 1, "--threads");
-  if (given.trust_drive && status.records_merged() > 0)
-    print_notice(given.run.reports.quiet, fmt::format("--trust-drive: the {} {} that the output holds are not read again",
-                                                      status.records_merged(), rows_noun(header.lines->command)));
-  return run_job(given.run, session, started_s, [&](inplace::Environment environment) {
-    environment.trusts_drive = given.trust_drive;
-    lines::LinesReport report = abandons ? inplace::abandon_rows(file, std::move(status), environment)
-                                         : inplace::resume_rows(file, std::move(status), job(), environment);
+  if (trusts_drive && status.records_merged() > 0)
+    print_notice(run.reports.quiet, fmt::format("--trust-drive: the {} {} that the output holds are not read again",
+                                                status.records_merged(), rows_noun(header.lines->command)));
+  return run_job(run, session, started_s, [&](inplace::Environment environment) {
+    environment.trusts_drive = trusts_drive;
+    lines::LinesReport report = abandons ? inplace::abandon_rows(run.file, std::move(status), environment)
+                                         : inplace::resume_rows(run.file, std::move(status), job(), environment);
     return result_of(request, std::move(report), figures);
   });
 }
@@ -140,9 +138,9 @@ std::string plan_text(const inplace::PreparedRows& prepared) {
 
 }  // namespace
 
-bool plan_rows_job(const RowsCommand& command, bool is_json, io::PosixStorage& storage) {
-  const inplace::PreparedRows prepared = inplace::prepare_rows(command.sort, storage);
-  const bool is_in_place = command.sort.place.kind == PlaceKind::in_place;
+bool plan_rows_job(const Request& request, bool is_json, io::PosixStorage& storage) {
+  const inplace::PreparedRows prepared = inplace::prepare_rows(request, storage);
+  const bool is_in_place = request.place.kind == PlaceKind::in_place;
   if (prepared.is_empty() && !is_in_place) return false;
   const auto json = [&] { return is_in_place ? in_place_plan_json(prepared) : plan_json(prepared); };
   if (is_json) print_out(json().text(2) + "\n");  // where it does not fit, too

@@ -13,10 +13,9 @@
 #include "base/size_text.h"
 #include "base/threads.h"
 #include "base/user.h"
-#include "cli/inplace.h"
+#include "cli/command_line.h"
+#include "cli/jobs.h"
 #include "cli/not_begun.h"
-#include "cli/option_table.h"
-#include "cli/resumable_rows.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
 #include "cli/write_signals.h"
@@ -89,27 +88,27 @@ void accept_other_names(std::string& file) {
 
 // Neither of them holds a record that is not elsewhere. What was begun but not done is not what the user asked for; what is done
 // is.
-int discard_trace(const InPlaceOptions& options, inplace::JobStatus status, io::PosixStorage& storage) {
-  const std::string& file = options.run.file;
+int discard_trace(const CommandLine& line, const JobRun& run, inplace::JobStatus status, io::PosixStorage& storage) {
+  const std::string& file = run.file;
   const bool is_whole = storage.exists(file), was_finished = status.kind == Kind::removed;
-  print_notice(options.run.reports.quiet, inplace::discard(file, std::move(status), storage));
+  print_notice(run.reports.quiet, inplace::discard(file, std::move(status), storage));
   if (was_finished && is_whole) {
-    print_notice(options.run.reports.quiet, fmt::format("'{}' is complete and sorted; nothing to resume", file));
+    print_notice(run.reports.quiet, fmt::format("'{}' is complete and sorted; nothing to resume", file));
     return 0;
   }
   const std::string what = was_finished ? fmt::format("the job of '{}' had finished, but that file is gone", file)
                            : is_whole
                                ? fmt::format("'{}' is whole: nothing had been changed; the job directory was removed", file)
                                : fmt::format("the job of '{}' had not begun; its directory was removed", file);
-  if (!options.abandon) throw NotBegun(fmt::format("{}; start the sort again", what));
-  print_notice(options.run.reports.quiet, what);
+  if (!line.has("--abandon")) throw NotBegun(fmt::format("{}; start the sort again", what));
+  print_notice(run.reports.quiet, what);
   return 0;
 }
 
 // The last job may have been completed long ago, or no sort was ever begun: its output shows which, because it has its name only
 // when it is complete.
-int tell_no_job(const InPlaceOptions& options, io::PosixStorage& storage) {
-  const std::string& file = options.run.file;
+int tell_no_job(const CommandLine& line, const JobRun& run, io::PosixStorage& storage) {
+  const std::string& file = run.file;
   const std::string directory = inplace::JobPaths(file).directory;
   std::error_code none;
   if (!storage.exists(file))
@@ -117,40 +116,40 @@ int tell_no_job(const InPlaceOptions& options, io::PosixStorage& storage) {
         fmt::format("no sort of '{}' was begun: there is neither that file nor '{}'; start the sort", file, directory));
   if (!std::filesystem::is_regular_file(file, none))
     throw UsageError(fmt::format("'{}' is no file that a job sorts, and there is no '{}'", file, directory));
-  const std::string line =
+  const std::string text =
       fmt::format("no interrupted job of '{}': there is no '{}', and the file is whole; nothing to resume", file, directory);
-  if (options.status)
-    print_out(line + "\n");
+  if (line.has("--status"))
+    print_out(text + "\n");
   else
-    print_notice(options.run.reports.quiet, line);
+    print_notice(run.reports.quiet, text);
   return 0;
 }
 
 // What somebody else's journal names is read and written with that user's rights, not with root's.
-inplace::Trust trust_for(const InPlaceOptions& options) {
-  if (options.trust_owner.empty()) return {};
-  const User user = find_user(options.trust_owner, "--trust-owner");
+inplace::Trust trust_for(const CommandLine& line, const JobRun& run) {
+  if (!line.has("--trust-owner")) return {};
+  const User user = find_user(std::string(line.word("--trust-owner")), "--trust-owner");
   struct stat status{};
-  const std::string directory = inplace::JobPaths(options.run.file).directory;
+  const std::string directory = inplace::JobPaths(run.file).directory;
   if (::geteuid() == 0 && user.user != 0 && ::lstat(directory.c_str(), &status) == 0 && status.st_uid == user.user) {
     become(user);
-    print_notice(options.run.reports.quiet, fmt::format("working as user {}, whom '{}' belongs to", user.name, directory));
+    print_notice(run.reports.quiet, fmt::format("working as user {}, whom '{}' belongs to", user.name, directory));
   }
   return {user.user};
 }
 
 // A job of fixed records.
-int resume_records(const InPlaceOptions& options, inplace::JobStatus status, job::Session& session, double started_s,
+int resume_records(const CommandLine& line, const JobRun& run, inplace::JobStatus status, job::Session& session, double started_s,
                    bool abandons) {
-  const std::string& file = options.run.file;
-  const inplace::ResumeMeans means{.memory_bytes = options.request.means.memory_bytes, .threads = options.request.means.threads};
+  const std::string& file = run.file;
+  const inplace::ResumeMeans means{.memory_bytes = line.request.means.memory_bytes, .threads = line.request.means.threads};
   const planner::Plan plan = inplace::plan_resumed(status.contents->header, means);
   check_threads_can_start(plan.wanted.threads + 1, "--threads");
-  if (options.trust_drive && status.records_merged() > 0)
-    print_notice(options.run.reports.quiet,
+  if (line.has("--trust-drive") && status.records_merged() > 0)
+    print_notice(run.reports.quiet,
                  fmt::format("--trust-drive: the {} records that the output holds are not read again", status.records_merged()));
-  return run_job(options.run, session, started_s, [&](inplace::Environment environment) {
-    environment.trusts_drive = options.trust_drive;
+  return run_job(run, session, started_s, [&](inplace::Environment environment) {
+    environment.trusts_drive = line.has("--trust-drive");
     return result_of(inplace::run_resumed(file, std::move(status), plan, abandons, environment));
   });
 }
@@ -159,38 +158,38 @@ int resume_records(const InPlaceOptions& options, inplace::JobStatus status, job
 
 int run_resume(const Words& words) {
   const double started_s = engine::monotonic_seconds();
-  InPlaceOptions options = parse_inplace_options("resume", words);
-  if (options.help) {
-    print_out(help_text(command_table("resume")));
-    return 0;
-  }
+  const CommandLine line = read_command_line("resume", words);
+  if (line.asks_for_help()) return print_help(line);
+  if (line.request.inputs.size() != 1) throw UsageError("resume: name one file");
+  if (line.has("--status") && line.has("--abandon")) throw UsageError("resume: give either --status or --abandon");
   ignore_write_signals();
-  std::string& file = options.run.file;
+  JobRun run{line.request.inputs.front(), line.reports};
+  std::string& file = run.file;
   accept_other_names(file);
-  const inplace::Trust trust = trust_for(options);
+  const inplace::Trust trust = trust_for(line, run);
   job::Session session;
   io::PosixStorage& storage = session.storage();
-  tell_waits(session, options.run.reports.quiet);
-  open_queue(session, options.request.means.io, job_queue_depth, options.run.reports.quiet);
-  inplace::JobStatus status = options.status ? inplace::look_at_job(file, storage, session.queue(), trust)
-                                             : inplace::examine(file, storage, session.queue(), trust);
-  if (status.kind == Kind::none) return tell_no_job(options, storage);
-  if (options.status) {
+  tell_waits(session, run.reports.quiet);
+  open_queue(session, line.request.means.io, job_queue_depth, run.reports.quiet);
+  inplace::JobStatus status = line.has("--status") ? inplace::look_at_job(file, storage, session.queue(), trust)
+                                                   : inplace::examine(file, storage, session.queue(), trust);
+  if (status.kind == Kind::none) return tell_no_job(line, run, storage);
+  if (line.has("--status")) {
     print_out(status_text(file, status));
     return 0;
   }
-  if (!status.contents || status.kind == Kind::not_begun) return discard_trace(options, std::move(status), storage);
+  if (!status.contents || status.kind == Kind::not_begun) return discard_trace(line, run, std::move(status), storage);
   inplace::check_place(*status.journal, status.contents->header, file);
-  if (status.contents->header.lines) options.run.items = rows_noun(status.contents->header.lines->command);
-  check_job_reports(options.run);
-  const bool abandons = options.abandon || status.is_abandoned();
-  if (abandons && !options.abandon)
-    print_notice(options.run.reports.quiet, fmt::format("the job of '{}' was abandoned; that is completed", file));
+  if (status.contents->header.lines) run.items = rows_noun(status.contents->header.lines->command);
+  check_job_reports(run);
+  const bool abandons = line.has("--abandon") || status.is_abandoned();
+  if (abandons && !line.has("--abandon"))
+    print_notice(run.reports.quiet, fmt::format("the job of '{}' was abandoned; that is completed", file));
   const bool was_named = status.kind == Kind::complete && !storage.exists(inplace::JobPaths(file).output);
-  const int code = status.contents->header.lines ? resume_rows_job(options, std::move(status), session, started_s, abandons)
-                                                 : resume_records(options, std::move(status), session, started_s, abandons);
+  const int code = status.contents->header.lines ? resume_rows_job(line, run, std::move(status), session, started_s, abandons)
+                                                 : resume_records(line, run, std::move(status), session, started_s, abandons);
   if (was_named && !abandons)
-    print_notice(options.run.reports.quiet, fmt::format("'{}' is complete and sorted; nothing to resume", file));
+    print_notice(run.reports.quiet, fmt::format("'{}' is complete and sorted; nothing to resume", file));
   return code;
 }
 

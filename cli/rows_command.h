@@ -1,15 +1,12 @@
-// The commands that sort rows, as a job that outlives a crash needs them: `lines`, `csv`, `jsonl` with --resumable.
+// What the commands that sort rows have in common, as ordinary sorts and as jobs that outlive a crash.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
-#include "cli/commands.h"
-#include "cli/inplace.h"
+#include "cli/advice.h"
+#include "cli/command_line.h"
 #include "cli/run_job.h"
-#include "cli/table_options.h"
 #include "demsort_inplace/prepare/rows.h"
-#include "formats/lines/grammar.h"
 
 namespace ecosort::cli {
 
@@ -18,20 +15,33 @@ struct RowsCommand {
   RunReports reports;
   lines::FirstLook look = {};
 };
-[[nodiscard]] RowsCommand rows_command(const lines::LinesOptions& options);
-[[nodiscard]] RowsCommand rows_command(const TableOptions& options);
 
-[[nodiscard]] RunReports reports_of(const lines::LinesOptions& options);
-
-// UsageError for what cannot be combined with --resumable, or with --inplace.
-void check_job(const lines::LinesOptions& options);
-void check_job(const TableOptions& options);
+// UsageError for what cannot be combined with --resumable, whatever is sorted.
+void check_resumable(const CommandLine& line);
 
 // What is told of the sort at its end. `figures`: the job, but for what it works with; it outlives the result.
 [[nodiscard]] JobResult result_of(const Request& request, lines::LinesReport report, const lines::LinesJob& figures);
 
-// The request of a job with the means that are given this time. Of a job that an older program began it is made from its words.
-[[nodiscard]] Request request_of(const InPlaceOptions& given, const inplace::JobHeader& header);
+// The request of a job with the means that are given this time, to continue with `file`. For a job that an older program began it
+// is made from the words of its command line.
+[[nodiscard]] Request request_of(const Means& now, const std::string& file, const inplace::JobHeader& header);
+
+// How an ordinary sort of rows runs and reports.
+struct RowsRun {
+  const Request& request;
+  const RunReports& reports;
+  AdviceWords words;
+  const char* threads_option;
+  const char* done;                                // "the sorted output is complete"
+  std::function<void(const std::string&)> notice;  // tells the user; an empty text is nothing
+  double started_s = 0;
+};
+// Opens the queue, sorts, and writes the reports; returns the exit code.
+int run_rows(const RowsRun& run, job::PreparedLines& prepared, job::Session& session);
+
+// What a plan says of a sort of rows: bounds, because their lengths show only when they are read. `input_bytes`: what the inputs
+// hold; 0: no one knows yet, and only what does not depend on it is said.
+[[nodiscard]] std::string lines_bounds_text(const lines::LinesJob& job, std::uint64_t input_bytes);
 
 // What the command sorts: "lines" or "rows".
 [[nodiscard]] const char* rows_noun(const std::string& command);

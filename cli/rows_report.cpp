@@ -5,18 +5,48 @@
 #include <algorithm>
 
 #include "cli/compression_options.h"
+#include "job/format_names.h"
 
 namespace ecosort::cli {
 
-Json rows_stats_json(const RowWords& words, const lines::LinesReport& report, const engine::PhaseLog& log,
+namespace {
+
+std::uint64_t rows_of(const Request& request, const lines::LinesReport& report) {
+  return has_values(request) ? report.records - report.top_lines - report.blank_lines : report.records;
+}
+
+Json keys_json(const Request& request, const lines::LinesReport& report) {
+  Json keys = Json::array();
+  for (std::size_t i = 0; i < job::values_of(request).keys.size(); ++i) {
+    const rows::KeyCounts counts = i < report.key_counts.size() ? report.key_counts[i] : rows::KeyCounts{};
+    keys.push_back({{"by", to_string(job::values_of(request).keys[i])},
+                    {request.format() == Format::csv ? "empty_values" : "missing_values", counts.empty},
+                    {"unparsable_values", counts.unparsable}});
+  }
+  return keys;
+}
+
+}  // namespace
+
+bool has_values(const Request& request) noexcept { return request.format() == Format::csv || request.format() == Format::jsonl; }
+
+Json rows_stats_json(const Request& request, const lines::LinesReport& report, const engine::PhaseLog& log,
                      const ProcessUsage& usage, const lines::LinesJob& job, const std::string& backend) {
-  Json json{{"schema", words.schema}, {words.rows, report.records}, {words.dropped, report.dropped}};
+  const bool have_values = has_values(request);
+  const std::string_view format = have_values ? job::name_of(request.format()) : "lines";  // a merge of runs has lines, too
+  const char* const rows = have_values ? "rows" : "lines";
+  Json json{{"schema", fmt::format("ecosort.{}-stats/1", format)},
+            {rows, rows_of(request, report)},
+            {fmt::format("{}_dropped", rows), report.dropped}};
   json.update(work_json(report, log, usage, backend));
   json.update({{"merge_parts", report.merge_parts},
-               {words.longest, report.longest_line},
+               {have_values ? "longest_row_bytes" : "longest_line_bytes", report.longest_line},
                {"compression", compression_json(job, report)},
                {"threads", job.plan.threads},
                {"memory_limit_bytes", job.plan.memory_bytes + job.header_bytes + job.codecs.bytes()}});
+  if (!have_values) json["lines_appended"] = report.appended;
+  if (request.format() == Format::jsonl) json["blank_lines"] = report.blank_lines;
+  if (have_values) json["keys"] = keys_json(request, report);
   return json;
 }
 
@@ -24,11 +54,27 @@ std::string appended_text(const engine::WorkReport& report) {
   return report.appended == 0 ? "" : fmt::format(", {} of them behind the others, unsorted", report.appended);
 }
 
-JobSummary rows_summary(const lines::LinesReport& report, std::uint64_t rows, const char* noun) {
+JobSummary rows_summary(const Request& request, const lines::LinesReport& report) {
+  const std::uint64_t rows = rows_of(request, report);
   return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
-          fmt::format("{} {}{}{}{}{}", rows, noun, rows == 1 ? "" : "s",
+          fmt::format("{} {}{}{}{}{}", rows, has_values(request) ? "row" : "line", rows == 1 ? "" : "s",
                       report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped), appended_text(report),
                       packed_text(report.run_packing))};
+}
+
+std::vector<std::string> null_notices(const Request& request, const lines::LinesReport& report) {
+  std::vector<std::string> notices;
+  if (report.blank_lines > 0) notices.push_back(fmt::format("blank lines are left out: there were {}", report.blank_lines));
+  const char* const empty = request.format() == Format::csv ? "empty" : "missing or null";
+  for (std::size_t i = 0; i < report.key_counts.size(); ++i) {
+    const rows::KeyCounts& counts = report.key_counts[i];
+    if (counts.empty + counts.unparsable == 0) continue;
+    notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values come {}{}", to_string(job::values_of(request).keys[i]),
+                                  counts.empty, empty, counts.unparsable,
+                                  job::values_of(request).nulls_first ? "in front of all others" : "behind all others",
+                                  request.unique ? "; they count as equal for --unique" : ""));
+  }
+  return notices;
 }
 
 }  // namespace ecosort::cli

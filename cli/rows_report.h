@@ -1,29 +1,30 @@
-// --stats reports this of a sort of rows, whatever their format.
+// What is reported of a sort of rows, whatever their format.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "cli/report.h"
+#include "ecosort/request.hpp"
 #include "job/prepare_rows.h"
 
 namespace ecosort::cli {
 
-// The words of the format for what was sorted.
-struct RowWords {
-  const char* schema;
-  const char* rows;
-  const char* dropped;
-  const char* longest;
-};
+// Whether the rows have values: CSV and JSON lines.
+[[nodiscard]] bool has_values(const Request& request) noexcept;
 
-[[nodiscard]] Json rows_stats_json(const RowWords& words, const lines::LinesReport& report, const engine::PhaseLog& log,
+// Schema "ecosort.lines-stats/1", "ecosort.csv-stats/1" or "ecosort.jsonl-stats/1"; units are in the names.
+[[nodiscard]] Json rows_stats_json(const Request& request, const lines::LinesReport& report, const engine::PhaseLog& log,
                                    const ProcessUsage& usage, const lines::LinesJob& job, const std::string& backend);
 
-// "sorted 1.0 GB, 1000 NOUNs": the noun with an s unless it is one.
 // For a summary: ", 12 of them behind the others, unsorted". Empty: all are merged.
 [[nodiscard]] std::string appended_text(const engine::WorkReport& report);
 
-[[nodiscard]] JobSummary rows_summary(const lines::LinesReport& report, std::uint64_t rows, const char* noun);
+// "sorted ... lines", "sorted ... rows".
+[[nodiscard]] JobSummary rows_summary(const Request& request, const lines::LinesReport& report);
+
+// What has no place in the order: lines that hold nothing, and values.
+[[nodiscard]] std::vector<std::string> null_notices(const Request& request, const lines::LinesReport& report);
 
 }  // namespace ecosort::cli

@@ -12,6 +12,7 @@
 #include "base/user.h"
 #include "cli/end_at_once.h"
 #include "cli/report.h"
+#include "cli/report_files.h"
 #include "cli/say.h"
 #include "demsort_inplace/prepare/ground.h"
 
@@ -102,6 +103,10 @@ JobResult result_of(engine::SortReport report) {
     return stats_json(report, log, process_usage(started_s), backend);
   };
   return result;
+}
+
+void check_job_reports(const JobRun& run) {
+  check_report_files({run.reports.stats, run.reports.events, ""}, std::vector<engine::Input>(), run.file);
 }
 
 int run_job(const JobRun& run, job::Session& session, double started_s, const Work& work) {

@@ -27,6 +27,9 @@ struct JobResult {
 };
 [[nodiscard]] JobResult result_of(engine::SortReport report);
 
+// The reports can be written, and are neither each other nor the file of the job.
+void check_job_reports(const JobRun& run);
+
 // Returns the exit code; throws what the work threw, with the phase and the way on in its line.
 int run_job(const JobRun& run, job::Session& session, double started_s,
             const std::function<JobResult(const inplace::Environment&)>& work);

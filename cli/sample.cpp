@@ -1,7 +1,6 @@
 // `ecosort sample`: rows of a range at random places, and the splitters that many samples make.
 #include <fmt/format.h>
 
-#include <set>
 #include <string>
 #include <utility>
 
@@ -31,27 +30,26 @@ struct SampleOptions {
 };
 
 void check_complete(const SampleOptions& options) {
-  const std::set<std::string_view>& given = options.words.parsed.given;
   if (options.merges) {
     if (options.parts == 0 || options.parts > engine::most_parts)
       throw UsageError(fmt::format("sample: say with --parts how many parts the splitters make, 1 to {}", engine::most_parts));
     return;
   }
-  if (given.contains("--parts")) throw UsageError("sample: --parts goes with --merge");
+  if (options.words.own.has("--parts")) throw UsageError("sample: --parts goes with --merge");
   if (options.spec.terms.count == 0) throw UsageError("sample: say with --count how many rows are wanted, at least 1");
 }
 
 SampleOptions parse_sample(const Words& words) {
   SampleOptions options;
-  job::SampleSpec& spec = options.spec;
-  RangeWords range;
-  OptionTargets targets;
-  targets.switches = {{"--merge", &options.merges}};
-  targets.numbers = {{"--from", &range.from},        {"--to", &range.to},          {"--source", &spec.terms.source},
-                     {"--count", &spec.terms.count}, {"--seed", &spec.terms.seed}, {"--parts", &options.parts}};
-  options.words = split_node_words("sample", words, targets);
-  if (options.words.asks_for_help) return options;
-  spec.range = range.range(options.words.parsed);
+  options.words = split_node_words("sample", words);
+  const GivenWords& own = options.words.own;
+  if (own.asks_for_help) return options;
+  options.merges = own.has("--merge");
+  options.parts = own.number("--parts");
+  options.spec.range = options.words.range();
+  options.spec.terms.source = own.number("--source");
+  options.spec.terms.count = own.number("--count");
+  options.spec.terms.seed = own.number("--seed");
   check_complete(options);
   return options;
 }
@@ -62,7 +60,7 @@ void write_rows(const std::string& output, const job::SplitterFile& rows) {
   job::publish_text(session.storage(), output, to_text(rows));
 }
 
-job::SplitterFile sample_records(const SampleOptions& options, const SortOptions& rows) {
+job::SplitterFile sample_records(const SampleOptions& options, const CommandLine& rows) {
   job::Session session;
   job::SampleSpec spec = options.spec;
   spec.output = rows.request.place.output;
@@ -93,7 +91,7 @@ void check_samples(const std::vector<std::string>& samples, const std::string& o
 }
 
 int run_of_records(const SampleOptions& options) {
-  const SortOptions rows = parse_record_words("sample", options.words.others);
+  const CommandLine rows = parse_record_words("sample", options.words.others);
   ignore_write_signals();
   if (options.merges) {
     check_samples(rows.request.inputs, rows.request.place.output);
@@ -139,7 +137,7 @@ int run_of_rows(const SampleOptions& options) {
 
 int run_sample(const Words& words) {
   const SampleOptions options = parse_sample(words);
-  if (options.words.asks_for_help) {
+  if (options.words.own.asks_for_help) {
     print_out(help_text(command_table("sample")));
     return 0;
   }

@@ -11,89 +11,125 @@
 #include "base/size_text.h"
 #include "base/threads.h"
 #include "cli/commands.h"
-#include "cli/inplace.h"
+#include "cli/jobs.h"
 #include "cli/option_table.h"
 #include "cli/plan_values.h"
 #include "cli/report.h"
 #include "cli/report_files.h"
-#include "cli/resumable.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
-#include "cli/sort_options.h"
+#include "cli/sorts.h"
 #include "cli/telling_phase.h"
 #include "cli/watched_run.h"
-#include "cli/write_signals.h"
 #include "job/predict.h"
 #include "job/session.h"
+#include "sortbenchmark/gensort.h"
 
 namespace ecosort::cli {
 
-namespace {
+job::Leeway leeway_of(const CommandLine& line) { return {.runs_are_a_hint = line.profile.used.contains("--run-records")}; }
 
-std::string tuning_notice(const SortOptions& options, const job::PreparedRecords& resolved) {
-  if (resolved.tuning_notice.empty()) return "";
-  return fmt::format("profile '{}': {}", options.profile.path, resolved.tuning_notice);
+Request request_of(const CommandLine& line) {
+  Request request = line.request;
+  const std::uint64_t wanted = request.means.memory_bytes;
+  const std::uint64_t bytes = wanted != 0 ? wanted : planner::default_memory_bytes(planner::read_machine());
+  if (leeway_of(line).runs_are_a_hint && !line.profile.is_for("--run-records", bytes)) request.means.run_records = 0;
+  return request;
 }
 
-job::PreparedRecords prepare(const SortOptions& options, io::PosixStorage& storage, bool space_is_only_told = false) {
-  job::Leeway leeway = leeway_of(options);
-  if (options.assumed_bytes != 0)
-    return job::prepare_assumed(request_of(options), options.assumed_bytes / records::size_of(options.records()), storage,
-                                leeway);
+namespace {
+
+void check_complete(std::string_view teller, const CommandLine& line) {
+  const Request& request = line.request;
+  if (request.verification.checksum && records::size_of(line.records()) != records::gensort_record_bytes)
+    throw UsageError("--checksum is that of the Sort Benchmark's records of 100 bytes; leave it out, or --record-size");
+  if (line.has("--lines")) throw UsageError("merge: --lines stands first, and the options of `ecosort lines` behind it");
+  if (line.assumed_bytes() != 0) {
+    if (!request.inputs.empty()) throw UsageError("--assume-size is for an input that is not there; leave one of them out");
+    return;
+  }
+  if (request.inputs.empty()) {
+    const bool may_be_stream = teller == "sort" || teller == "plan sort";
+    throw UsageError(
+        fmt::format("{}: no input; name one or more files{}", teller, may_be_stream ? ", or - for standard input" : ""));
+  }
+  if (request.place.output.empty())
+    throw UsageError(fmt::format(
+        "{}: no output; name {}", teller,
+        teller == "partition" ? "a directory for the slices with -o DIR" : "it with -o FILE, or -o - for standard output"));
+}
+
+std::string tuning_notice(const CommandLine& line, const job::PreparedRecords& resolved) {
+  if (resolved.tuning_notice.empty()) return "";
+  return fmt::format("profile '{}': {}", line.profile.path, resolved.tuning_notice);
+}
+
+job::PreparedRecords prepare(const CommandLine& line, io::PosixStorage& storage, bool space_is_only_told = false) {
+  job::Leeway leeway = leeway_of(line);
+  if (line.assumed_bytes() != 0)
+    return job::prepare_assumed(request_of(line), line.assumed_bytes() / records::size_of(line.records()), storage, leeway);
   leeway.space_is_only_told = space_is_only_told;
-  job::PreparedRecords prepared = job::prepare_records(request_of(options), storage, leeway);
-  check_report_files(options.reports.files(), prepared.job.inputs, options.request.place.output);
+  job::PreparedRecords prepared = job::prepare_records(request_of(line), storage, leeway);
+  check_report_files(line.reports.files(), prepared.job.inputs, line.request.place.output);
   return prepared;
 }
 
-void print_plan(const SortOptions& options, const job::PreparedRecords& resolved, const std::string& backend) {
-  const std::vector<PlanValue> values = values_of(options, resolved, backend);
+void print_plan(const CommandLine& line, const job::PreparedRecords& resolved, const std::string& backend) {
+  const std::vector<PlanValue> values = values_of(line, resolved, backend);
   planner::Forecast forecast;
-  if (options.profile.profile) forecast = job::predict(resolved.job.plan, resolved.job.inputs, *options.profile.profile);
-  if (options.json) {
+  if (line.profile.profile) forecast = job::predict(resolved.job.plan, resolved.job.inputs, *line.profile.profile);
+  if (line.has("--json")) {
     Json json = resolved_plan_json(resolved, backend);
-    add_values(json["here"], values, options.profile);
-    if (options.profile.profile) json["here"]["prediction"] = forecast_json(forecast);
+    add_values(json["here"], values, line.profile);
+    if (line.profile.profile) json["here"]["prediction"] = forecast_json(forecast);
     print_out(json.text(2) + "\n");
     return;
   }
-  print_out(plan_text(resolved, backend) + values_text(values, options.profile) +
-            (options.profile.profile ? forecast_text(forecast) : ""));
+  print_out(plan_text(resolved, backend) + values_text(values, line.profile) +
+            (line.profile.profile ? forecast_text(forecast) : ""));
 }
 
 }  // namespace
 
-int run_sort(const Words& words) {
-  const double started_s = engine::monotonic_seconds();
-  const SortOptions options = parse_sort_options("sort", words);
-  if (options.help) {
-    print_out(help_text(command_table("sort")));
-    return 0;
-  }
-  ignore_write_signals();
-  print_notice(options.reports.quiet, notice_of(options.profile));
+CommandLine read_sort_words(std::string_view command, const Words& words, std::string_view teller) {
+  CommandLine line = read_command_line(command, words);
+  if (line.asks_for_help()) return line;
+  check_complete(teller.empty() ? command : teller, line);
+  take_profile(line);
+  return line;
+}
+
+int sort_records(const CommandLine& line, double started_s) {
   job::Session session;
-  tell_waits(session, options.reports.quiet);
-  if (options.request.place.kind == PlaceKind::resumable)
-    if (const std::optional<int> code = run_resumable(options, session, started_s)) return *code;
+  tell_waits(session, line.reports.quiet);
+  if (line.is_resumable())
+    if (const std::optional<int> code = run_resumable(line, session, started_s)) return *code;
   raise_open_files();
-  job::PreparedRecords resolved = prepare(options, session.storage());
-  for (const std::string& notice : resolved.notices) print_notice(options.reports.quiet, notice);
-  print_notice(options.reports.quiet, tuning_notice(options, resolved));
-  open_queue(session, options.request.means.io, job::queue_depth(resolved.job.plan), options.reports.quiet);
+  job::PreparedRecords resolved = prepare(line, session.storage());
+  for (const std::string& notice : resolved.notices) print_notice(line.reports.quiet, notice);
+  print_notice(line.reports.quiet, tuning_notice(line, resolved));
+  open_queue(session, line.request.means.io, job::queue_depth(resolved.job.plan), line.reports.quiet);
   const planner::Wanted& wanted = resolved.job.plan.wanted;
   check_threads_can_start(std::max(wanted.threads, wanted.threads_of_merge()) + 1, "--threads");  // and the progress line's
-  WatchedRun run(options.reports);
+  WatchedRun run(line.reports);
   const engine::SortReport report = run.watch(
       session,
       [&](const engine::Environment& environment) {
         return telling_phase(environment.progress, [&] { return engine::sort(resolved.job, environment); });
       },
       [](const engine::SortReport& done) { return summary_of(done); });
-  for (const std::string& notice : report.notices) print_notice(options.reports.quiet, notice);
+  for (const std::string& notice : report.notices) print_notice(line.reports.quiet, notice);
   run.write_reports("the sorted output is complete",
                     [&] { return stats_json(report, run.log(), process_usage(started_s), session.backend_name()); });
   return 0;
+}
+
+int run_sort(const Words& words) {
+  const double started_s = engine::monotonic_seconds();
+  const CommandLine line = read_sort_words("sort", words);
+  if (line.asks_for_help()) return print_help(line);
+  begin(line);
+  return sort_records(line, started_s);
 }
 
 int run_plan(const Words& words) {
@@ -109,20 +145,17 @@ int run_plan(const Words& words) {
     throw UsageError(
         fmt::format("plan: {}say what to plan, sort, lines, csv, jsonl or inplace, such as: ecosort plan sort INPUT -o OUTPUT",
                     words.empty() ? "" : fmt::format("'{}' cannot be planned; ", words.front())));
-  const SortOptions options = parse_sort_options("plan sort", Words(words.begin() + 1, words.end()));
-  if (options.help) {
-    print_out(help_text(command_table("plan sort")));
-    return 0;
-  }
-  print_notice(options.reports.quiet, notice_of(options.profile));
+  const CommandLine line = read_sort_words("plan sort", Words(words.begin() + 1, words.end()));
+  if (line.asks_for_help()) return print_help(line);
+  print_notice(line.reports.quiet, notice_of(line.profile));
   job::Session session;
-  if (options.request.place.kind == PlaceKind::resumable && plan_resumable(options, session.storage())) return 0;
+  if (line.is_resumable() && plan_resumable(line, session.storage())) return 0;
   raise_open_files();
-  const job::PreparedRecords resolved = prepare(options, session.storage(), options.json);
-  print_notice(options.reports.quiet, tuning_notice(options, resolved));
-  session.open_queue(options.request.means.io, job::queue_depth(resolved.job.plan));
-  print_plan(options, resolved, session.backend_name());
-  if (options.assumed_bytes == 0) job::check_space(options.request, resolved);  // programs have the numbers all the same
+  const job::PreparedRecords resolved = prepare(line, session.storage(), line.has("--json"));
+  print_notice(line.reports.quiet, tuning_notice(line, resolved));
+  session.open_queue(line.request.means.io, job::queue_depth(resolved.job.plan));
+  print_plan(line, resolved, session.backend_name());
+  if (line.assumed_bytes() == 0) job::check_space(line.request, resolved);  // programs have the numbers all the same
   return 0;
 }
 

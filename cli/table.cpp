@@ -3,22 +3,11 @@
 
 #include "base/errors.h"
 #include "base/open_files.h"
-#include "base/size_text.h"
-#include "base/threads.h"
-#include "cli/commands.h"
-#include "cli/lines_bounds.h"
-#include "cli/option_table.h"
-#include "cli/report.h"
-#include "cli/report_files.h"
-#include "cli/resumable_rows.h"
-#include "cli/rows_report.h"
+#include "cli/jobs.h"
+#include "cli/rows_command.h"
 #include "cli/run_job.h"
 #include "cli/say.h"
-#include "cli/sort_rows.h"
-#include "cli/table_options.h"
-#include "cli/table_report.h"
-#include "cli/watched_run.h"
-#include "cli/write_signals.h"
+#include "cli/sorts.h"
 #include "job/first_row.h"
 #include "job/format_names.h"
 #include "job/session.h"
@@ -26,80 +15,106 @@
 namespace ecosort::cli {
 namespace {
 
-int check_order(const TableOptions& options) {
-  const std::string& name = options.request.inputs.front();
-  const auto disorder = job::find_row_disorder(options.request);
+[[noreturn]] void refuse(const CommandLine& line, std::string_view why) {
+  throw UsageError(fmt::format("{}: {}", job::name_of(line.request.format()), why));
+}
+
+void check_keys(const CommandLine& line) {
+  if (!job::values_of(line.request).keys.empty()) return;
+  refuse(line, line.request.format() == Format::csv ? "no key; name a column with --by NAME[:TYPE][:desc]"
+                                                    : "no key; name a value with --by PATH[:TYPE][:desc]");
+}
+
+void check_complete(const CommandLine& line) {
+  const Request& request = line.request;
+  if (request.inputs.empty()) refuse(line, "no input; name one or more files, or - for standard input");
+  if (line.has("--check")) {
+    if (request.input_order != InputOrder::any) refuse(line, "--check sorts nothing, and goes without --merge");
+    if (!request.place.output.empty()) refuse(line, "--check writes nothing, and goes without -o");
+    if (request.inputs.size() > 1) refuse(line, "--check takes one input");
+    return;
+  }
+  if (request.place.output.empty()) refuse(line, "no output; name it with -o FILE, or -o - for standard output");
+}
+
+void check_plan(const CommandLine& line) {
+  if (line.has("--check")) refuse(line, "--check sorts nothing, so there is nothing to plan");
+  if (line.has("--json") && !line.is_resumable()) refuse(line, "--json is for --resumable; the bounds are told as text");
+  if (line.assumed_bytes() == 0) return check_complete(line);
+  if (line.is_resumable()) refuse(line, "--assume-size goes without --resumable");
+  if (!line.request.inputs.empty()) refuse(line, "--assume-size is for rows that are not there; leave one of them out");
+}
+
+int check_order(const CommandLine& line) {
+  const auto disorder = job::find_row_disorder(line.request);
   if (!disorder) return 0;
-  say_line(
-      fmt::format("ecosort: {}: line {} is out of order: {}", rows::shown_name(name), disorder->line_number, disorder->line));
+  say_line(fmt::format("ecosort: {}: line {} is out of order: {}", rows::shown_name(line.request.inputs.front()),
+                       disorder->line_number, disorder->line));
   return 1;
 }
 
-int sort_files(const TableOptions& options, double started_s) {
-  raise_open_files();
-  job::Session session;
-  tell_waits(session, options.reports.quiet);
-  job::PreparedLines prepared = job::prepare_rows(options.request, session.storage(), job::SpecialOutput::redirected);
-  lines::LinesJob& job = prepared.job;
-  session.open_queue(options.request.means.io, prepared);
-  print_notice(options.reports.quiet, session.notice());
-  if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1, "--threads");  // and the progress line's
-  check_report_files(options.reports.files(), job.inputs, job.output);
-  RunReports reports = options.reports;
-  reports.output = job.output;
-  WatchedRun run(std::move(reports));
-  const lines::LinesReport report = sort_rows(run, job, session, {"csv", "--memory", "--temp"}, table_summary);
-  for (const std::string& notice : report.notices) print_notice(options.reports.quiet, notice);
-  for (const std::string& notice : null_notices(options.request, report)) print_notice(options.reports.quiet, notice);
-  run.write_reports("the sorted output is complete", [&] {
-    return table_stats_json(options.request, report, run.log(), process_usage(started_s), job, session.backend_name());
-  });
-  return 0;
+}  // namespace
+
+CommandLine read_table_words(std::string_view command, const Words& words) {
+  CommandLine line = read_command_line(command, words);
+  if (line.asks_for_help()) return line;
+  check_keys(line);
+  command.starts_with("plan ") ? check_plan(line) : check_complete(line);
+  take_profile(line);
+  return line;
 }
 
-int run(Format format, const Words& words) {
+int sort_table(const CommandLine& line, double started_s) {
+  if (line.is_resumable()) {
+    check_resumable(line);
+    if (const std::optional<int> code = run_rows_job({line.request, line.reports}, started_s)) return *code;
+  }
+  raise_open_files();
+  job::Session session;
+  tell_waits(session, line.reports.quiet);
+  job::PreparedLines prepared = job::prepare_rows(line.request, session.storage(), job::SpecialOutput::redirected);
+  return run_rows({.request = line.request,
+                   .reports = line.reports,
+                   .words = {"csv", "--memory", "--temp"},
+                   .threads_option = "--threads",
+                   .done = "the sorted output is complete",
+                   .notice = [&](const std::string& text) { print_notice(line.reports.quiet, text); },
+                   .started_s = started_s},
+                  prepared, session);
+}
+
+namespace {
+
+int run(std::string_view command, const Words& words) {
   const double started_s = engine::monotonic_seconds();
-  const std::string_view command = job::name_of(format);
-  const TableOptions options = parse_table_options(format, command, words);
-  if (options.help) {
-    print_out(help_text(command_table(command)));
-    return 0;
-  }
-  ignore_write_signals();
-  print_notice(options.reports.quiet, notice_of(options.profile));
-  if (options.request.place.kind == PlaceKind::resumable) {
-    check_job(options);
-    if (const std::optional<int> code = run_rows_job(rows_command(options), started_s)) return *code;
-  }
-  return options.check ? check_order(options) : sort_files(options, started_s);
+  const CommandLine line = read_table_words(command, words);
+  if (line.asks_for_help()) return print_help(line);
+  begin(line);
+  return line.has("--check") ? check_order(line) : sort_table(line, started_s);
 }
 
-int plan(Format format, const Words& words) {
-  const std::string command = fmt::format("plan {}", job::name_of(format));
-  const TableOptions options = parse_table_options(format, command, words);
-  if (options.help) {
-    print_out(help_text(command_table(command)));
-    return 0;
-  }
+int plan(std::string_view command, const Words& words) {
+  const CommandLine line = read_table_words(command, words);
+  if (line.asks_for_help()) return print_help(line);
   raise_open_files();
   job::Session session;
-  const lines::LinesJob job =
-      job::make_rows_job(options.request, session.storage(), job::SpecialOutput::redirected, options.assumed_bytes);
+  const std::uint64_t assumed_bytes = line.assumed_bytes();
+  const lines::LinesJob job = job::make_rows_job(line.request, session.storage(), job::SpecialOutput::redirected, assumed_bytes);
   job::check_first_row(job.inputs, *job.format);  // which the plan does not need any more
-  if (options.request.place.kind == PlaceKind::resumable) {
-    check_job(options);
-    if (plan_rows_job(rows_command(options), options.json, session.storage())) return 0;
+  if (line.is_resumable()) {
+    check_resumable(line);
+    if (plan_rows_job(line.request, line.has("--json"), session.storage())) return 0;
   }
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
-  print_out(lines_bounds_text(job, options.assumed_bytes != 0 ? options.assumed_bytes : known));
+  print_out(lines_bounds_text(job, assumed_bytes != 0 ? assumed_bytes : known));
   return 0;
 }
 
 }  // namespace
 
-int run_csv(const Words& words) { return run(Format::csv, words); }
-int run_jsonl(const Words& words) { return run(Format::jsonl, words); }
-int plan_csv(const Words& words) { return plan(Format::csv, words); }
-int plan_jsonl(const Words& words) { return plan(Format::jsonl, words); }
+int run_csv(const Words& words) { return run("csv", words); }
+int run_jsonl(const Words& words) { return run("jsonl", words); }
+int plan_csv(const Words& words) { return plan("plan csv", words); }
+int plan_jsonl(const Words& words) { return plan("plan jsonl", words); }
 
 }  // namespace ecosort::cli

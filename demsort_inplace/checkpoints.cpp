@@ -87,7 +87,7 @@ Task<void> Checkpoints::checkpoint() {
   co_await reserve();
 }
 
-// What was cut off need not be durable: it is not needed any more, and a resumption cuts it off again.
+// A cut need not be durable: what it removed is not needed any more, and a resumption cuts it off again.
 Task<void> Checkpoints::give_back(const State& before, const State& after) {
   for (std::uint64_t run = 0; run < layout_.runs(); ++run) {
     const std::uint64_t size = layout_.run_file_bytes(run, after.consumed[run]);

@@ -1,4 +1,4 @@
-// What the journal of a job says: the record types and their bytes. journal.h keeps them on the drive.
+// The journal of a job has these record types, with these bytes; journal.h keeps them on the drive.
 //
 // Jobs of fixed records and jobs of lines have the same records. What only lines have is in a part of its own.
 #pragma once
@@ -15,13 +15,13 @@
 #include "engine/fixed/tally.h"
 #include "engine/rows/read_lines.h"
 #include "formats/fixed/key_spec.h"
-#include "formats/lines/grammar.h"
 #include "formats/lines/md5.h"
+#include "formats/lines/posix_rules.h"
 #include "formats/row_format.h"
 
 namespace ecosort::inplace {
 
-// What a job of lines, or of other rows, keeps besides.
+// A job of lines, or of other rows, keeps this besides.
 struct LineTerms {
   std::string command = "lines";           // which sorts them
   std::string request = {};                // ecosort.request/1
@@ -32,7 +32,7 @@ struct LineTerms {
   std::uint64_t run_places = 64;           // the journal has room for so many runs, and grows by as many
   std::uint64_t total_bytes = 0;           // in place: of all files but the journal, from the beginning of the job to the end
 
-  // Of a job that a program of format 9 began, without a request: its command line.
+  // Keeps the command line of a job that a program of format 9 began, without a request.
   struct OldWords {
     std::vector<std::string> words;  // options and inputs, as they were given
     lines::PosixRules rules = {};    // by which they are read
@@ -71,7 +71,7 @@ struct JobHeader {
   [[nodiscard]] bool is_in_place() const noexcept { return kind == Kind::in_place || kind == Kind::lines_in_place; }
 };
 
-// What is said of a run of lines besides.
+// Says this of a run of lines besides.
 struct LineRunDone {
   std::uint64_t bytes = 0, longest = 0;          // of its lines; of the longest one, with its end
   lines::ReadPlace next = {};                    // in the inputs: from there on nothing is in a run yet
@@ -91,7 +91,7 @@ struct RunDone {
   std::optional<LineRunDone> lines = {};
 };
 
-// What is said of the output of lines besides.
+// Says this of the output of lines besides.
 struct LineState {
   std::uint64_t bytes = 0;             // of the output, with its header
   std::uint64_t last_row = 0;          // of them, those of the last line, with its end; 0: there is only the header
@@ -99,7 +99,7 @@ struct LineState {
   records::MultisetHash dropped = {};  // by the merge: lines equal to others (-u)
 };
 
-// How far the second phase is. Of the states that were written, the last one holds.
+// Says how far the second phase is. The last one that was written holds.
 struct State {
   enum class Kind : std::uint32_t {
     merging = 1,     // a checkpoint

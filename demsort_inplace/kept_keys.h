@@ -1,5 +1,5 @@
-// The keys of a run's forecast, which a job of records keeps in the head of the run: whoever continues with the job knows in
-// which order the merge needs the blocks, and need not read them twice.
+// A job of records keeps the keys of each run's forecast in the head of the run. A process that continues with the job knows by
+// them in which order the merge needs the blocks, and need not read these twice.
 //
 //   head of a run | description | zeros | key | key | ... | checksum |     of run blocks 0, key_stride, 2 key_stride, ...
 //
@@ -17,13 +17,13 @@
 
 namespace ecosort::inplace {
 
-// Bytes of a table for so many run blocks; 0 where no keys are kept.
+// Returns the bytes of a table for so many run blocks; 0 where no keys are kept.
 [[nodiscard]] std::uint64_t kept_keys_bytes(std::uint64_t run_blocks, std::uint64_t key_stride) noexcept;
 
 [[nodiscard]] std::vector<std::byte> encode_keys(const JobHeader& header, std::uint64_t run,
                                                  std::span<const engine::ForecastKey> keys);
 
-// Nothing: the table is damaged.
+// Returns nothing where the table is damaged.
 [[nodiscard]] std::optional<std::vector<engine::ForecastKey>> decode_keys(const JobHeader& header, std::uint64_t run,
                                                                           std::span<const std::byte> bytes);
 

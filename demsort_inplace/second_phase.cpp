@@ -13,7 +13,7 @@ namespace ecosort::inplace {
 
 namespace {
 
-// What the records that follow must not come before. Empty: none is there yet.
+// Returns the record that those which follow must not come before. Empty: none is there yet.
 Task<std::vector<std::byte>> last_record_of_output(Workbench& bench) {
   if (bench.state->records == 0) co_return std::vector<std::byte>();
   const std::uint64_t end = bench.state->records * bench.layout.record_size, begin = end - bench.layout.record_size;

@@ -20,7 +20,7 @@ namespace ecosort::inplace {
 struct Workbench : JobBench {
   Workbench(const std::string& path, const JobHeader& job_header, const planner::Plan& engine, const Environment& environment);
 
-  // Says of the progress what the whole job moves, and what of that was done before, by whoever; `recheck` bytes are read again
+  // Says of the progress what the whole job moves, and what of that was done before; `recheck` bytes are read again
   // before it continues. Before the first phase.
   void plan_sort(std::uint64_t recheck);
   void plan_put_back(std::uint64_t recheck, std::uint64_t records_there);

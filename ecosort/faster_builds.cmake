@@ -1,4 +1,5 @@
 # Makes a build quicker and changes nothing in it: a precompiled header, sources that are compiled together, a compiler cache.
+# -DECOSORT_FASTER_BUILDS=OFF compiles each source by itself, as a tool that reads the sources one by one wants it.
 option(ECOSORT_FASTER_BUILDS "a precompiled header and several sources per object" ON)
 
 find_program(ECOSORT_CCACHE ccache)

@@ -13,6 +13,7 @@
 #include "demsort_inplace/prepare/rows.h"
 #include "job/format_names.h"
 #include "job/prepare_rows.h"
+#include "library/prepare.h"
 
 namespace ecosort::library {
 namespace {
@@ -37,7 +38,7 @@ void check_place(const Request& request) {
   refuse_if(request.place.output == "-", "a resumable sort keeps its job beside the output: name an output");
 }
 
-// What a job cannot do, with the reason.
+// Refuses what a job cannot do, with the reason.
 void check_job(const Request& request) {
   check_place(request);
   const bool is_in_place = request.place.kind == PlaceKind::in_place;
@@ -131,6 +132,11 @@ Report continue_job(const std::string& file, const Means& means, bool abandons, 
 }
 
 }  // namespace
+
+void check_request(const Request& request) {
+  check_complete(request);
+  if (request.place.kind != PlaceKind::file) check_job(request);
+}
 
 std::optional<Report> run_job(const Request& request, const Attendance& attendance) {
   check_job(request);

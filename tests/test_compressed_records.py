@@ -246,7 +246,7 @@ def test_auto_tells_what_it_chose_and_why(run: Run, tmp_path: Path, ecosort: Pat
         (["--assume-ratio=2"], "a ratio can be assumed of runs that are compressed"),
         (["--compress=none", "--assume-ratio=2"], "a ratio can be assumed of runs that are compressed"),
         (["--compress=lz4", "--resumable", "--temp", "."], "leave --temp out"),
-        (["--goal=fun"], "'fun' is neither 'time' nor 'energy'"),
+        (["--goal=fun"], "'fun' is none of time, energy"),
         (["--goal=energy"], "give --compress=auto with it"),
         (["--compress=auto", "--goal=energy", "--no-profile"], "a profile that knows watts"),
         (["--compress=zstd:19", "--memory=2MiB"], "of memory is too little for this input: at least"),

@@ -25,6 +25,7 @@ COMMANDS = [
     "sample",
     "partition",
     "plan",
+    "run",
     "gen",
     "check",
     "manual",
@@ -246,8 +247,33 @@ def test_the_json_has_the_options_of_the_help(run: Run) -> None:
     assert (compress["repeatable"], compress["concerns"]) == (False, "how")
 
 
+# Options of the run, and those that a command reads or refuses by itself.
+WITHOUT_MEMBER = {
+    "--help", "--stats", "--events", "--trace", "--progress", "--quiet", "--profile", "--no-profile", "--goal", "--json",
+    "--assume-size", "--stable", "--check", "-C", "--debug", "--files0-from", "-y", "--lines", "--runs", "--append-rest", "--status", "--abandon",
+    "--trust-owner", "--trust-drive",
+}  # fmt: skip
+
+
+def test_options_set_members_of_a_request_that_there_are(run: Run) -> None:
+    """An option whose row says neither would be read, and mean nothing."""
+    schema = json.loads(run("manual", "request").stdout)
+    for table in json.loads(run("manual", "json").stdout)["commands"]:
+        if table["name"].split()[-1] not in ("sort", "inplace", "resume", "lines", "csv", "jsonl", "merge"):
+            continue
+        refused = {conflict["option"] for conflict in table["conflicts"] if not conflict["with"]}
+        for option in table["options"]:
+            if option["sets"] is None:
+                assert option["names"][-1] in WITHOUT_MEMBER | refused
+                continue
+            members = schema["properties"]
+            for name in option["sets"].split(".")[:-1]:
+                members = members[name]["properties"]
+            assert option["sets"].split(".")[-1] in members, option
+
+
 def test_lines_knows_the_options_of_its_table(run: Run) -> None:
-    """Its grammar is that of GNU sort, which the table is not bound to: names, and whether a value follows."""
+    """Its words are split by getopt: names, and whether a value follows."""
     (table,) = [table for table in json.loads(run("manual", "json").stdout)["commands"] if table["name"] == "lines"]
     for option in table["options"]:
         for name in option["names"]:

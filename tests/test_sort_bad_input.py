@@ -84,7 +84,7 @@ def refuse(run: Run, place: Path) -> Callable[..., str]:
         (["sort", "in", "-o", "out", "--record-size", "1e2"], ["--record-size", "'1e2' is not a whole number"]),
         (["sort", "in", "-o", "out", "--record-size", "99999999999999999999"], ["--record-size", "99999999999999999999"]),
         (["sort", "in", "-o", "out", "--key", "0"], ["key '0'", "OFFSET:LENGTH"]),
-        (["sort", "in", "-o", "out", "--key", ""], ["key ''", "OFFSET:LENGTH"]),
+        (["sort", "in", "-o", "out", "--key", ""], ["--key", "needs a value"]),
         (["sort", "in", "-o", "out", "--key", "0:0"], ["key '0:0'", "length is 0"]),
         (["sort", "in", "-o", "out", "--key", "0:x"], ["key '0:x'", "length is not a whole number"]),
         (["sort", "in", "-o", "out", "--key", "-1:4"], ["-1:4"]),

@@ -327,3 +327,23 @@ def test_a_full_drive_names_the_sort_in_place_where_it_would_do(
             assert done.returncode == 2
             assert "; name another drive with" in done.stderr
             assert (way in done.stderr) if way else own not in done.stderr
+
+
+def test_space_that_is_to_stay_free_does(run: Run, tmp_path: Path, data: bytes) -> None:
+    """More than any drive has is refused before the work; so is what no one can know."""
+    (tmp_path / "in").write_bytes(data[:10_000_000])
+    words = ["sort", tmp_path / "in", "-o", tmp_path / "out", "--memory", "4MiB"]
+    line = refused(run(*words, "--keep-free", "1000TB"), 2, "would stay free", "1000000000000000 bytes", "name another drive")
+    told = re.search(r"\((\d+) bytes\) would stay free", line)
+    assert told
+    others_bytes = 1 << 30  # of what else goes on here
+    assert int(told[1]) > 2 * others_bytes
+    succeeded(run(*words, "--keep-free", f"{int(told[1]) - others_bytes}B"))
+    (tmp_path / "out").unlink()
+    refused(run(*words, "--keep-free", f"{int(told[1]) + others_bytes}B"), 2, "would stay free")
+    refused(run(*words, "--keep-free", "1GB", "--resumable"), 2, "--keep-free goes without --resumable")
+    reader, writer = os.pipe()
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        refused(run("sort", "-", *words[2:], "--keep-free", "1GB", stdin=pipe), 2, "a pipe", "name a file")
+    assert not (tmp_path / "out").exists()

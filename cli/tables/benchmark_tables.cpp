@@ -1,36 +1,33 @@
-#include "cli/tables/benchmark_tables.h"
-
-#include "cli/tables/record_tables.h"
+#include "cli/tables/tables.h"
 
 namespace ecosort::cli {
 
 CommandTable gen_table() {
-  return {
-      .name = "gen",
-      .synopsis = "[-a] [-c] [-bN] [-s] [-tN] NUM_RECS FILE[,buf|,dir]",
-      .summary = "makes records of the Sort Benchmark",
-      .description = "Makes records of 100 bytes with keys of 10 bytes, the same bytes as gensort 1.5 of sortbenchmark.org.",
-      .examples = {"ecosort gen -a 10000000 in.dat        10 million ASCII records, 1 GB",
-                   "ecosort gen -a -s 10000000 in.dat     the same with skewed keys",
-                   "ecosort gen -c 10000000 /dev/null     only the checksum, on stderr",
-                   "ecosort gen -b500 500 part2.dat       records 500 to 999 of a larger set",
-                   "ecosort gen -a 1000 /dev/stdout | less"},
-      .options = {{"-a", "", "", "ASCII records (printable); otherwise binary"},
-                  {"-c", "", "", "print the sum of the records' CRC-32s on stderr"},
-                  {"-b", "N", "0", "number of the first record, up to 128 bits", Concern::how, false, true},
-                  {"-s", "", "", "skewed keys"},
-                  {"-t", "N", "the CPUs this process may use", "compute with N threads", Concern::how, false, true},
-                  progress_option(),
-                  {"--quiet", "", "", "no progress line", Concern::report}},
-      .operands = {{"NUM_RECS", "how many records, in decimal digits; 0 makes an empty file"},
-                   {"FILE", "created or overwritten in place; /dev/null writes nothing, /dev/stdout writes a stream"},
-                   {",buf ,dir",
-                    "write through the page cache, or bypass it; by default it is bypassed for large files "
-                    "where that is possible"}},
-      .ending =
-          "A write that fails, or data that does not reach the drive, is an error; FILE is then left empty. A run that is killed "
-          "leaves FILE incomplete, perhaps at its full size: delete it or run again.",
-      .exit_status = {{"0", "done"}, {"1", "an error, told in one line on stderr"}}};
+  return {.name = "gen",
+          .synopsis = "[-a] [-c] [-bN] [-s] [-tN] NUM_RECS FILE[,buf|,dir]",
+          .summary = "makes records of the Sort Benchmark",
+          .description = "Makes records of 100 bytes with keys of 10 bytes, the same bytes as gensort 1.5 of sortbenchmark.org.",
+          .examples = {"ecosort gen -a 10000000 in.dat        10 million ASCII records, 1 GB",
+                       "ecosort gen -a -s 10000000 in.dat     the same with skewed keys",
+                       "ecosort gen -c 10000000 /dev/null     only the checksum, on stderr",
+                       "ecosort gen -b500 500 part2.dat       records 500 to 999 of a larger set",
+                       "ecosort gen -a 1000 /dev/stdout | less"},
+          .options = {{"-a", "", "", "ASCII records (printable); otherwise binary"},
+                      {"-c", "", "", "print the sum of the records' CRC-32s on stderr"},
+                      {"-b", "N", "0", "number of the first record, up to 128 bits", Concern::how, {}, true},
+                      {"-s", "", "", "skewed keys"},
+                      {"-t", "N", "the CPUs this process may use", "compute with N threads", Concern::how, {}, true},
+                      progress_option(),
+                      {"--quiet", "", "", "no progress line", Concern::report}},
+          .operands =
+              {{"NUM_RECS", "how many records, in decimal digits; 0 makes an empty file"},
+               {"FILE", "created or overwritten in place; /dev/null writes nothing, /dev/stdout writes a stream"},
+               {",buf ,dir",
+                "write through the page cache, or bypass it; by default it is bypassed for large files where that is possible"}},
+          .ending =
+              "A write that fails, or data that does not reach the drive, is an error; FILE is then left empty. A run that is "
+              "killed leaves FILE incomplete, perhaps at its full size: delete it or run again.",
+          .exit_status = {{"0", "done"}, {"1", "an error, told in one line on stderr"}}};
 }
 
 CommandTable check_table() {
@@ -39,26 +36,26 @@ CommandTable check_table() {
       .synopsis = "[-i] [-q] [-tN] [-o SUMMARY_FILE] [-s] FILE[,buf|,dir]...",
       .summary = "says whether such records are in order, and their checksum",
       .description =
-          "Checks the order of 100-byte records by their first 10 bytes, as valsort 1.5 of sortbenchmark.org. The "
-          "report is on stderr.",
+          "Checks the order of 100-byte records by their first 10 bytes, as valsort 1.5 of sortbenchmark.org. The report is on "
+          "stderr.",
       .examples = {"ecosort check out.dat                           is it in order? duplicates, checksum",
                    "ecosort check part1.dat part2.dat               two files that follow each other",
                    "ecosort check -o part1.sum part1.dat            keep a summary of a partition,",
                    "cat part*.sum > all.sum; ecosort check -s all.sum   and check all partitions as one"},
       .options = {{"-i", "", "", "upper and lower case letters (ASCII) are equal"},
                   {"-q", "", "", "no report, only the exit status", Concern::report},
-                  {"-t", "N", "the CPUs this process may use", "compute with N threads", Concern::how, false, true},
+                  {"-t", "N", "the CPUs this process may use", "compute with N threads", Concern::how, {}, true},
                   {"-o", "FILE", "", "write a summary of 280 bytes there"},
                   {"-s", "", "", "the files hold summaries instead of records"},
                   progress_option(),
                   {"--quiet", "", "", "no progress line", Concern::report}},
-      .operands = {{"FILE", "may be a pipe or /dev/stdin"},
-                   {"MANIFEST.json",
-                    "of a cluster, also FILE.MANIFEST.json and s3://.../MANIFEST.json: all parts are checked, of any format, by "
-                    "ecosort-cluster"},
-                   {",buf ,dir",
-                    "read through the page cache, or bypass it; by default it is bypassed for large files "
-                    "where that is possible"}},
+      .operands =
+          {{"FILE", "may be a pipe or /dev/stdin"},
+           {"MANIFEST.json",
+            "of a cluster, also FILE.MANIFEST.json and s3://.../MANIFEST.json: all parts are checked, of any format, by "
+            "ecosort-cluster"},
+           {",buf ,dir",
+            "read through the page cache, or bypass it; by default it is bypassed for large files where that is possible"}},
       .ending = "",
       .exit_status = {{"0", "in order"},
                       {"1", "not in order, no record at all, an incomplete record, or an error, told in one line on stderr"}}};

@@ -6,13 +6,7 @@
 
 #include "base/errors.h"
 #include "cli/option_table.h"
-#include "cli/tables/benchmark_tables.h"
-#include "cli/tables/lines_table.h"
-#include "cli/tables/node_tables.h"
-#include "cli/tables/plan_tables.h"
-#include "cli/tables/program_tables.h"
-#include "cli/tables/record_tables.h"
-#include "cli/tables/row_tables.h"
+#include "cli/tables/tables.h"
 
 namespace ecosort::cli {
 
@@ -23,25 +17,14 @@ struct Maker {
   CommandTable (*make)();
 };
 
-constexpr std::array<Maker, 19> makers{{{"sort", sort_table},
-                                        {"inplace", inplace_table},
-                                        {"resume", resume_table},
-                                        {"lines", lines_table},
-                                        {"csv", csv_table},
-                                        {"jsonl", jsonl_table},
-                                        {"merge", merge_table},
-                                        {"sample", sample_table},
-                                        {"partition", partition_table},
-                                        {"plan", plan_table},
-                                        {"gen", gen_table},
-                                        {"check", check_table},
-                                        {"power", power_table},
-                                        {"tune", tune_table},
-                                        {"joulesort", joulesort_table},
-                                        {"cluster", cluster_table},
-                                        {"queue", queue_table},
-                                        {"serve", serve_table},
-                                        {"manual", manual_table}}};
+constexpr std::array<Maker, 20> makers{
+    {{"sort", sort_table},           {"inplace", inplace_table}, {"resume", resume_table},
+     {"lines", lines_table},         {"csv", csv_table},         {"jsonl", jsonl_table},
+     {"merge", merge_table},         {"sample", sample_table},   {"partition", partition_table},
+     {"plan", plan_table},           {"run", run_table},         {"gen", gen_table},
+     {"check", check_table},         {"power", power_table},     {"tune", tune_table},
+     {"joulesort", joulesort_table}, {"cluster", cluster_table}, {"queue", queue_table},
+     {"serve", serve_table},         {"manual", manual_table}}};
 
 }  // namespace
 

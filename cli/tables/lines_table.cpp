@@ -1,30 +1,39 @@
-#include "cli/tables/lines_table.h"
-
 #include <algorithm>
 #include <iterator>
 
-#include "cli/compression_options.h"
-#include "cli/tables/record_tables.h"
+#include "cli/option_values.h"
+#include "cli/tables/tables.h"
 
 namespace ecosort::cli {
 
 namespace {
 
+OptionRow gnu(OptionRow row) {
+  row.is_gnu = true;
+  return row;
+}
+
+OptionRow ordering(std::string_view name, std::string_view text, ValueOf value) {
+  return gnu({name, "", "", text, Concern::rows, sets("rows.ordering", value)});
+}
+
 std::vector<OptionRow> ordering_options() {
   return {
-      {"-b,--ignore-leading-blanks", "", "", "ignore leading blanks", Concern::rows},
-      {"-d,--dictionary-order", "", "", "consider only blanks and alphanumeric characters", Concern::rows},
-      {"-f,--ignore-case", "", "", "fold lower case to upper case characters", Concern::rows},
-      {"-g,--general-numeric-sort", "", "", "compare according to general numerical value", Concern::rows},
-      {"-h,--human-numeric-sort", "", "", "compare human readable numbers (2K 1G)", Concern::rows},
-      {"-i,--ignore-nonprinting", "", "", "consider only printable characters", Concern::rows},
-      {"-M,--month-sort", "", "", "compare (unknown) < JAN < ... < DEC", Concern::rows},
-      {"-n,--numeric-sort", "", "", "compare according to string numerical value", Concern::rows},
-      {"-R,--random-sort", "", "", "shuffle, but group identical keys"},
-      {"--random-source", "FILE", "", "get random bytes from FILE", Concern::input},
-      {"-r,--reverse", "", "", "reverse the result of comparisons", Concern::rows},
-      {"--sort", "general-numeric|human-numeric|month|numeric|random|version", "", "the same as -g, -h, -M, -n, -R, -V"},
-      {"-V,--version-sort", "", "", "natural sort of version numbers within text", Concern::rows},
+      ordering("-b,--ignore-leading-blanks", "ignore leading blanks", letter<'b'>),
+      ordering("-d,--dictionary-order", "consider only blanks and alphanumeric characters", letter<'d'>),
+      ordering("-f,--ignore-case", "fold lower case to upper case characters", letter<'f'>),
+      ordering("-g,--general-numeric-sort", "compare according to general numerical value", letter<'g'>),
+      ordering("-h,--human-numeric-sort", "compare human readable numbers (2K 1G)", letter<'h'>),
+      ordering("-i,--ignore-nonprinting", "consider only printable characters", letter<'i'>),
+      ordering("-M,--month-sort", "compare (unknown) < JAN < ... < DEC", letter<'M'>),
+      ordering("-n,--numeric-sort", "compare according to string numerical value", letter<'n'>),
+      gnu({"-R,--random-sort", "", "", "shuffle, but group identical keys", Concern::how, sets("rows.ordering", letter<'R'>)}),
+      gnu({"--random-source", "FILE", "", "get random bytes from FILE", Concern::input,
+           sets("rows.random_source", as_random_source)}),
+      ordering("-r,--reverse", "reverse the result of comparisons", letter<'r'>),
+      gnu({"--sort", "general-numeric|human-numeric|month|numeric|random|version", "", "the same as -g, -h, -M, -n, -R, -V",
+           Concern::how, sets("rows.ordering", as_sort_word)}),
+      ordering("-V,--version-sort", "natural sort of version numbers within text", letter<'V'>),
   };
 }
 
@@ -56,7 +65,16 @@ std::vector<ConflictRow> in_place_conflicts() {
 }
 
 std::vector<ConflictRow> lines_conflicts() {
-  std::vector<ConflictRow> rows{{"--debug", "--compress-output"}};
+  std::vector<ConflictRow> rows{
+      {"-C", "--check", "options '-cC' are incompatible"},
+      {"--debug", "--check", "options '-c --debug' are incompatible"},
+      {"--debug", "-C", "options '-C --debug' are incompatible"},
+      {"--debug", "--output", "options '-o --debug' are incompatible"},
+      {"--output", "--check", "options '-co' are incompatible"},
+      {"--output", "-C", "options '-Co' are incompatible"},
+      {"-y", "", "-y is not supported: it has no meaning in sort either; leave it out, or give the memory with -S"},
+      {"--resumable", "--inplace", "--inplace can be resumed anyway; leave --resumable out"},
+      {"--debug", "--compress-output"}};
   std::ranges::copy(resumable_conflicts(), std::back_inserter(rows));
   std::ranges::copy(in_place_conflicts(), std::back_inserter(rows));
   return rows;
@@ -64,47 +82,63 @@ std::vector<ConflictRow> lines_conflicts() {
 
 std::vector<OptionRow> other_options() {
   return {
-      {"--batch-size", "N", "as the memory allows", "merge at most N runs or files at once"},
-      {"-c,--check", "[=WORD]", "", "check for sorted input; do not sort. --check=quiet, --check=silent: as -C",
-       Concern::nothing},
-      {"-C", "", "", "like -c, but do not report the first line out of order", Concern::nothing},
-      {"--compress-program", "PROG", "",
-       "compress temporaries with PROG, decompress them with PROG -d; PROG is one file name, without arguments. 16 runs, or "
-       "--batch-size, are merged at a time; whether temporaries fit is not checked before the work. For lz4 and zstd no program "
-       "is started: see --compress"},
-      {"--debug", "", "", "underline the part of each line that is compared, and tell about questionable keys on stderr"},
-      {"--files0-from", "FILE", "", "read the input files that FILE names, each name ended by NUL; `-`: from standard input",
-       Concern::input},
-      {"-k,--key", "POS1[,POS2]", "", "sort by a key; repeatable. POS is F[.C][OPTS]: field F, character C, options bdfghiMnRrV",
-       Concern::rows, true},
-      {"-m,--merge", "", "", "merge already sorted files; do not sort"},
-      {"-o,--output", "FILE", "standard output", "write the result to FILE, which may be an input", Concern::output},
-      {"-s,--stable", "", "", "stabilize the sort by disabling the last-resort comparison", Concern::rows},
-      {"-S,--buffer-size", "SIZE", "", "memory for all buffers: a number of KiB, or with b, K, M, G, T, %", Concern::memory},
+      gnu({"--batch-size", "N", "as the memory allows", "merge at most N runs or files at once", Concern::how,
+           sets("means.batch_size", as_batch_size)}),
+      gnu({"-c,--check", "[=WORD]", "", "check for sorted input; do not sort. --check=quiet, --check=silent: as -C",
+           Concern::nothing}),
+      gnu({"-C", "", "", "like -c, but do not report the first line out of order", Concern::nothing}),
+      gnu({"--compress-program", "PROG", "",
+           "compress temporaries with PROG, decompress them with PROG -d; PROG is one file name, without arguments. 16 runs, or "
+           "--batch-size, are merged at a time; whether temporaries fit is not checked before the work. For lz4 and zstd no "
+           "program is started: see --compress",
+           Concern::how, sets("compression.program", as_compress_program)}),
+      gnu({"--debug", "", "", "underline the part of each line that is compared, and tell about questionable keys on stderr"}),
+      gnu({"--files0-from", "FILE", "", "read the input files that FILE names, each name ended by NUL; `-`: from standard input",
+           Concern::input, checked(as_file_name)}),
+      gnu({"-k,--key", "POS1[,POS2]", "",
+           "sort by a key; repeatable. POS is F[.C][OPTS]: field F, character C, options bdfghiMnRrV", Concern::rows,
+           adds_to("rows.keys", as_line_key)}),
+      gnu({"-m,--merge", "", "", "merge already sorted files; do not sort", Concern::how, sets("input_order", word<"believed">)}),
+      gnu({"-o,--output", "FILE", "standard output", "write the result to FILE, which may be an input", Concern::output,
+           sets("place.output", as_lines_output)}),
+      gnu({"-s,--stable", "", "", "stabilize the sort by disabling the last-resort comparison", Concern::rows,
+           sets("rows.stable", flag<true>)}),
+      gnu({"-S,--buffer-size", "SIZE", "", "memory for all buffers: a number of KiB, or with b, K, M, G, T, %", Concern::memory,
+           sets("means.memory_bytes", as_wished_memory, "means.memory_is_a_wish")}),
       {"--memory", "SIZE", "half of the available RAM, or the limit of the control group",
-       "likewise, such as 512MiB; refused where it cannot be had, while -S takes what there is", Concern::memory},
-      {"-t,--field-separator", "SEP", "non-blank to blank transition", "the character between fields; '\\0' is NUL",
-       Concern::rows},
-      {"-T,--temporary-directory", "DIR", "$TMPDIR, or beside the output", "directory for sorted runs; repeatable", Concern::temp,
-       true},
-      {"--temp", "DIR", "", "the same", Concern::temp, true},
-      {"--parallel", "N", "the CPUs this process may use", "compute threads", Concern::means},
-      {"-u,--unique", "", "", "keep the first of lines with equal keys; with -c, check for strict ordering"},
-      {"-z,--zero-terminated", "", "", "lines end with NUL, not newline", Concern::rows},
+       "likewise, such as 512MiB; refused where it cannot be had, while -S takes what there is", Concern::memory,
+       sets("means.memory_bytes", as_memory)},
+      gnu({"-t,--field-separator", "SEP", "non-blank to blank transition", "the character between fields; '\\0' is NUL",
+           Concern::rows, sets("rows.separator", as_separator)}),
+      gnu({"-T,--temporary-directory", "DIR", "$TMPDIR, or beside the output", "directory for sorted runs; repeatable",
+           Concern::temp, adds_to("means.temp_directories", as_text)}),
+      {"--temp", "DIR", "", "the same", Concern::temp, adds_to("means.temp_directories", as_text)},
+      gnu({"--parallel", "N", "the CPUs this process may use", "compute threads", Concern::means,
+           sets("means.threads", as_parallel)}),
+      gnu({"-u,--unique", "", "", "keep the first of lines with equal keys; with -c, check for strict ordering", Concern::how,
+           sets("unique", flag<true>)}),
+      gnu({"-z,--zero-terminated", "", "", "lines end with NUL, not newline", Concern::rows,
+           sets("rows.terminator", word<"\0">)}),
+  };
+}
+
+std::vector<OptionRow> own_options() {
+  return {
       {"--header", "[=N]", "1 line",
-       "the first N lines of each FILE are its header: all headers must be alike, and one goes out, on top; also with -c and -m"},
+       "the first N lines of each FILE are its header: all headers must be alike, and one goes out, on top; also with -c and -m",
+       Concern::how, sets("rows.header_lines", as_header_lines)},
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
        "none compressed, and no -m, -c, --debug, --trace, --compress-program, --compress-output, -T",
-       Concern::job},
+       Concern::job, sets("place.kind", word<"resumable">)},
       {"--inplace", "", "",
        "sort FILE in its own space (ext4 with a journal, or XFS): while it works the lines are in FILE.ecosort, and FILE is "
-       "absent; "
-       "`ecosort resume FILE` continues. One plain file, and no -o, -u, -m, -c, -T, --header, --debug, --trace, --batch-size, "
-       "--resumable. Compressed data, archives, databases and text with NUL bytes (without -z) are refused",
-       Concern::job},
-      {"--as-is", "", "", "with --inplace: sort FILE for good, also where it does not look like text"},
-      {"-y", "N", "", "", Concern::how, false, false, true},
+       "absent; `ecosort resume FILE` continues. One plain file, and no -o, -u, -m, -c, -T, --header, --debug, --trace, "
+       "--batch-size, --resumable. Compressed data, archives, databases and text with NUL bytes (without -z) are refused",
+       Concern::job, sets("place.kind", word<"in_place">)},
+      {"--as-is", "", "", "with --inplace: sort FILE for good, also where it does not look like text", Concern::how,
+       sets("place.as_is", flag<true>)},
+      gnu({"-y", "N", "", "", Concern::how, {}, false, true}),
   };
 }
 
@@ -113,6 +147,7 @@ std::vector<OptionRow> other_options() {
 std::vector<OptionRow> lines_options() {
   std::vector<OptionRow> options = ordering_options();
   std::ranges::copy(other_options(), std::back_inserter(options));
+  std::ranges::copy(own_options(), std::back_inserter(options));
   std::ranges::copy(chosen({"--io", "--verify", "--stats", "--events", "--progress"}), std::back_inserter(options));
   options.push_back({"--quiet", "", "", "no notices, no progress line", Concern::report});
   std::ranges::copy(chosen({"--profile", "--no-profile", "--trace"}), std::back_inserter(options));
@@ -122,30 +157,31 @@ std::vector<OptionRow> lines_options() {
 }
 
 CommandTable lines_table() {
-  return {
-      .name = "lines",
-      .synopsis = "[options] [FILE...]",
-      .summary = "sorts text lines with the grammar of GNU sort",
-      .description =
-          "Writes the sorted concatenation of all FILEs to standard output: the bytes that `LC_ALL=C sort` writes. The order is "
-          "always that of the C locale, whatever the environment says. -k takes positions as `sort` does, and +N [-M] is "
-          "understood.",
-      .examples = {"ecosort lines log.txt -o sorted.txt                by whole lines",
-                   "ecosort lines -t, -k2,2n --header data.csv         by the second column, as a number",
-                   "ecosort lines -u -S 1G -T /scratch *.txt           without duplicates, in 1 GiB",
-                   "ecosort lines -m part*.txt | uniq -c               merges sorted files",
-                   "ecosort lines --decompress=auto --compress-output=auto *.gz -o all.zst",
-                   "ecosort lines --resumable log.txt -o sorted.txt    after a crash: ecosort resume sorted.txt",
-                   "ecosort lines --inplace -k2,2n log.txt             on a drive that is nearly full; likewise"},
-      .options = lines_options(),
-      .operands = {{"FILE", "text; `-`, or none, is standard input. An output may replace an input"}},
-      .ending = "-y is refused.",
-      .exit_status = {{"0", "done"},
-                      {"1", "-c or -C found lines out of order, or a wrong WORD of --sort or --check, as in sort"},
-                      {"2", "an error, told on stderr in the words of sort"},
-                      {"4", "an internal error"},
-                      {"128+N", "ended by signal N"}},
-      .conflicts = lines_conflicts()};
+  return {.name = "lines",
+          .synopsis = "[options] [FILE...]",
+          .summary = "sorts text lines with the grammar of GNU sort",
+          .description =
+              "Writes the sorted concatenation of all FILEs to standard output: the bytes that `LC_ALL=C sort` writes. The order "
+              "is always that of the C locale, whatever the environment says. -k takes positions as `sort` does, and +N [-M] is "
+              "understood.",
+          .examples = {"ecosort lines log.txt -o sorted.txt                by whole lines",
+                       "ecosort lines -t, -k2,2n --header data.csv         by the second column, as a number",
+                       "ecosort lines -u -S 1G -T /scratch *.txt           without duplicates, in 1 GiB",
+                       "ecosort lines -m part*.txt | uniq -c               merges sorted files",
+                       "ecosort lines --decompress=auto --compress-output=auto *.gz -o all.zst",
+                       "ecosort lines --resumable log.txt -o sorted.txt    after a crash: ecosort resume sorted.txt",
+                       "ecosort lines --inplace -k2,2n log.txt             on a drive that is nearly full; likewise"},
+          .options = lines_options(),
+          .operands = {{"FILE", "text; `-`, or none, is standard input. An output may replace an input"}},
+          .ending = "-y is refused.",
+          .exit_status = {{"0", "done"},
+                          {"1", "-c or -C found lines out of order, or a wrong WORD of --sort or --check, as in sort"},
+                          {"2", "an error, told on stderr in the words of sort"},
+                          {"4", "an internal error"},
+                          {"128+N", "ended by signal N"}},
+          .conflicts = lines_conflicts(),
+          .format = "lines",
+          .fixed = {{"place.output", "-"}}};
 }
 
 }  // namespace ecosort::cli

@@ -1,9 +1,9 @@
-#include "cli/tables/node_tables.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
+
+#include "cli/tables/tables.h"
 
 namespace ecosort::cli {
 namespace {
@@ -22,7 +22,7 @@ std::vector<OptionRow> shared_options(std::string_view output_argument, std::str
            "bound on all buffers, such as 512MiB", Concern::memory},
           {"--record-size", "BYTES", "100", "records: length of every record, 1 byte to 1 MiB", Concern::rows},
           {"--key", "OFFSET:LENGTH[:TYPE][:desc]", "0:10", "records: sort key, as of `ecosort sort`; repeatable", Concern::rows,
-           true},
+           adds_to({}, nullptr)},
           {"--reverse", "", "", "records: turn the order round", Concern::rows},
           {"--threads", "N", "the CPUs this process may use", "compute threads", Concern::means},
           {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
@@ -38,8 +38,7 @@ std::vector<OptionRow> joined(std::vector<OptionRow> first, const std::vector<st
 
 constexpr std::string_view format_words =
     "records, lines, csv or jsonl; all words of `ecosort sort`, `lines`, `csv` or `jsonl` that say what the rows are and how "
-    "they are "
-    "ordered may follow";
+    "they are ordered may follow";
 
 std::vector<OperandRow> codes() {
   return {{"0", "done"},
@@ -60,68 +59,62 @@ std::vector<ConflictRow> sample_conflicts() {
 }  // namespace
 
 CommandTable sample_table() {
-  return {
-      .name = "sample",
-      .synopsis = "FORMAT [options] INPUT --count N -o SAMPLE | FORMAT --merge --parts N [options] SAMPLE... -o SPLITTERS",
-      .summary = "draws rows from a range of a file, and splitters from many such samples",
-      .description =
-          "Draws rows at random places of a range, one from each of N pieces of equal size, reads no more than the pages they "
-          "are in, and writes them in order: JSON lines with the row in base64, the number of its file, and its place. With "
-          "--merge, reads such samples and writes the rows at their quantiles, which cut all rows into parts of about the "
-          "same size. A sample stands for its range: draw as many rows for each byte of every range. Of lines, CSV and JSON "
-          "lines "
-          "places are drawn among the bytes, so that parts are of about the same size in bytes.",
-      .examples = {"ecosort sample records a.dat --source 0 --count 10000 -o a.sample",
-                   "ecosort sample records b.dat --source 1 --count 10000 -o b.sample",
-                   "ecosort sample csv --by price:number shop.csv --count 10000 -o shop.sample",
-                   "ecosort sample records --merge a.sample b.sample --parts 200 -o splitters"},
-      .options = joined({{"--count", "N", "", "how many rows; less where the range has fewer"},
-                         {"--seed", "N", "0", "of the random places: the same rows for the same number, on every machine"},
-                         {"--merge", "", "", "the operands are samples: choose splitters"},
-                         {"--parts", "N", "", "with --merge: of how many parts"}},
-                        {range_options(), shared_options("FILE", "where the rows go; `-` is standard output")}),
-      .operands = {{"FORMAT", format_words}, {"INPUT", "a regular file"}, {"SAMPLE", "what this command wrote"}},
-      .ending = "",
-      .exit_status = codes(),
-      .conflicts = sample_conflicts()};
+  return {.name = "sample",
+          .synopsis = "FORMAT [options] INPUT --count N -o SAMPLE | FORMAT --merge --parts N [options] SAMPLE... -o SPLITTERS",
+          .summary = "draws rows from a range of a file, and splitters from many such samples",
+          .description =
+              "Draws rows at random places of a range, one from each of N pieces of equal size, reads no more than the pages "
+              "they are in, and writes them in order: JSON lines with the row in base64, the number of its file, and its place. "
+              "With --merge, reads such samples and writes the rows at their quantiles, which cut all rows into parts of about "
+              "the same size. A sample stands for its range: draw as many rows for each byte of every range. Of lines, CSV and "
+              "JSON lines places are drawn among the bytes, so that parts are of about the same size in bytes.",
+          .examples = {"ecosort sample records a.dat --source 0 --count 10000 -o a.sample",
+                       "ecosort sample records b.dat --source 1 --count 10000 -o b.sample",
+                       "ecosort sample csv --by price:number shop.csv --count 10000 -o shop.sample",
+                       "ecosort sample records --merge a.sample b.sample --parts 200 -o splitters"},
+          .options = joined({{"--count", "N", "", "how many rows; less where the range has fewer"},
+                             {"--seed", "N", "0", "of the random places: the same rows for the same number, on every machine"},
+                             {"--merge", "", "", "the operands are samples: choose splitters"},
+                             {"--parts", "N", "", "with --merge: of how many parts"}},
+                            {range_options(), shared_options("FILE", "where the rows go; `-` is standard output")}),
+          .operands = {{"FORMAT", format_words}, {"INPUT", "a regular file"}, {"SAMPLE", "what this command wrote"}},
+          .ending = "",
+          .exit_status = codes(),
+          .conflicts = sample_conflicts()};
 }
 
 CommandTable partition_table() {
-  return {
-      .name = "partition",
-      .synopsis = "FORMAT [options] INPUT --splitters FILE --report FILE -o DIRECTORY",
-      .summary = "cuts a range of a file into slices at splitters, in one pass",
-      .description =
-          "Reads a range of a file once and writes the rows of each part to a file of its own, PREFIX.00000 and so on, in "
-          "their order. A row belongs to the part whose number is that of the splitters that are not behind it, by their keys, "
-          "then by the number of the file, then by the place in it: equal rows are cut, too. The report tells count, bytes, "
-          "hash, and the first and the last row of every slice; hashes of slices add up to that of the range. Slices and then "
-          "the report appear complete and durable, or not at all.",
-      .examples = {"ecosort partition records a.dat --splitters splitters --report a.json -o slices",
-                   "ecosort partition lines -t, -k2,2n log.txt --splitters splitters --report log.json -o slices",
-                   "ecosort partition records b.dat --from 1000000000 --to 2000000000 --source 1 --splitters splitters "
-                   "--prefix b1 --report b1.json -o slices"},
-      .options = joined(
-          {{"--splitters", "FILE", "", "where to cut: what `ecosort sample --merge` wrote", Concern::input},
-           {"--report", "FILE", "", "write what the slices hold as JSON, when all of them are there", Concern::report},
-           {"--prefix", "NAME", "slice", "what the names of the slices begin with"},
-           {"--sort", "", "",
-            "sort the rows of each slice; where the range does not fit the memory, a slice is several sorted files"},
-           {"--overwrite", "", "", "replace files that have the names of slices"},
-           {"--trace", "FILE", "", "write every I/O request as a line of text, for a replay without computing (for developers)",
-            Concern::report}},
-          {range_options(), shared_options("DIR", "the directory of the slices")}),
-      .operands = {{"FORMAT", format_words}, {"INPUT", "a regular file"}},
-      .ending =
-          "Every part has a write block in memory, 64 KiB or more. With --sort, what fits the memory at a time is sorted and "
-          "makes "
-          "files of its own: PREFIX.00000, then PREFIX.00000.00001 and so on for the first part. Merged in this order (ecosort "
-          "merge; lines -m, csv --merge, jsonl --merge) "
-          "they are the part of the range; the report lists them. Slices of CSV begin with the header. Whether a byte of CSV "
-          "lies "
-          "inside of quotes depends on all bytes before: a range of CSV with quotes reads everything in front of its end, or "
-          "with --quote none nothing.",
-      .exit_status = codes()};
+  return {.name = "partition",
+          .synopsis = "FORMAT [options] INPUT --splitters FILE --report FILE -o DIRECTORY",
+          .summary = "cuts a range of a file into slices at splitters, in one pass",
+          .description =
+              "Reads a range of a file once and writes the rows of each part to a file of its own, PREFIX.00000 and so on, in "
+              "their order. A row belongs to the part whose number is that of the splitters that are not behind it, by their "
+              "keys, then by the number of the file, then by the place in it: equal rows are cut, too. The report tells count, "
+              "bytes, hash, and the first and the last row of every slice; hashes of slices add up to that of the range. Slices "
+              "and then the report appear complete and durable, or not at all.",
+          .examples = {"ecosort partition records a.dat --splitters splitters --report a.json -o slices",
+                       "ecosort partition lines -t, -k2,2n log.txt --splitters splitters --report log.json -o slices",
+                       "ecosort partition records b.dat --from 1000000000 --to 2000000000 --source 1 --splitters splitters "
+                       "--prefix b1 --report b1.json -o slices"},
+          .options = joined(
+              {{"--splitters", "FILE", "", "where to cut: what `ecosort sample --merge` wrote", Concern::input},
+               {"--report", "FILE", "", "write what the slices hold as JSON, when all of them are there", Concern::report},
+               {"--prefix", "NAME", "slice", "what the names of the slices begin with"},
+               {"--sort", "", "",
+                "sort the rows of each slice; where the range does not fit the memory, a slice is several sorted files"},
+               {"--overwrite", "", "", "replace files that have the names of slices"},
+               {"--trace", "FILE", "",
+                "write every I/O request as a line of text, for a replay without computing (for developers)", Concern::report}},
+              {range_options(), shared_options("DIR", "the directory of the slices")}),
+          .operands = {{"FORMAT", format_words}, {"INPUT", "a regular file"}},
+          .ending =
+              "Every part has a write block in memory, 64 KiB or more. With --sort, what fits the memory at a time is sorted and "
+              "makes files of its own: PREFIX.00000, then PREFIX.00000.00001 and so on for the first part. Merged in this order "
+              "(ecosort merge; lines -m, csv --merge, jsonl --merge) they are the part of the range; the report lists them. "
+              "Slices of CSV begin with the header. Whether a byte of CSV lies inside of quotes depends on all bytes before: a "
+              "range of CSV with quotes reads everything in front of its end, or with --quote none nothing.",
+          .exit_status = codes()};
 }
 
 }  // namespace ecosort::cli

@@ -1,12 +1,9 @@
-#include "cli/tables/plan_tables.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
-#include "cli/tables/lines_table.h"
-#include "cli/tables/record_tables.h"
-#include "cli/tables/row_tables.h"
+#include "cli/tables/tables.h"
 
 namespace ecosort::cli {
 
@@ -25,6 +22,24 @@ constexpr std::string_view plan_ending =
 
 std::vector<OperandRow> plan_codes() { return {{"0", "it can be done so"}, {"2", "it cannot, and why is told in one line"}}; }
 
+// What a plan says of itself; the rest is as of the command that it plans.
+struct PlanText {
+  std::string_view name, summary, description, operand;
+  std::vector<std::string_view> examples;
+};
+
+CommandTable plan_of(CommandTable table, PlanText text, std::vector<OptionRow> options) {
+  table.name = text.name;
+  table.summary = text.summary;
+  table.description = text.description;
+  table.examples = std::move(text.examples);
+  table.options = std::move(options);
+  table.operands = {{table.operands.front().name, text.operand}};
+  table.ending = plan_ending;
+  table.exit_status = plan_codes();
+  return table;
+}
+
 CommandTable plan_sort_table() {
   std::vector<OptionRow> options =
       showing(sort_options(), {"-o,--output", "--record-size", "--key", "--reverse", "--memory", "--threads", "--merge-threads",
@@ -33,22 +48,19 @@ CommandTable plan_sort_table() {
   options.push_back(json_option());
   options.push_back(
       {"--assume-size", "SIZE", "", "plan for an input of this size that is not there, such as 1TB; -o may be left out"});
-  options.push_back({"--space", "SIZE", "", "", Concern::means, false, false, true});
-  std::vector<ConflictRow> conflicts = sort_table().conflicts;
-  conflicts.push_back({"--space", "", "--space goes with: ecosort plan inplace"});
-  return {
-      .name = "plan sort",
-      .synopsis = "[options] INPUT... -o OUTPUT",
-      .summary = "prints what `ecosort sort` would do with these words; writes nothing",
-      .description = "",
-      .examples = {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat", "ecosort plan sort --json input.dat -o sorted.dat",
-                   "ecosort plan sort --assume-size 1TB --memory 4GiB --temp /ssd     how often it would be moved",
-                   "ecosort plan sort --profile p.toml in -o out     how long it will take, and what would help"},
-      .options = std::move(options),
-      .operands = {{"INPUT", "a file of whole records; `-` is standard input"}},
-      .ending = plan_ending,
-      .exit_status = plan_codes(),
-      .conflicts = std::move(conflicts)};
+  options.push_back({"--space", "SIZE", "", "", Concern::means, {}, false, true});
+  CommandTable table =
+      plan_of(sort_table(),
+              {"plan sort",
+               "prints what `ecosort sort` would do with these words; writes nothing",
+               "",
+               "a file of whole records; `-` is standard input",
+               {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat", "ecosort plan sort --json input.dat -o sorted.dat",
+                "ecosort plan sort --assume-size 1TB --memory 4GiB --temp /ssd     how often it would be moved",
+                "ecosort plan sort --profile p.toml in -o out     how long it will take, and what would help"}},
+              std::move(options));
+  table.conflicts.push_back({"--space", "", "--space goes with: ecosort plan inplace"});
+  return table;
 }
 
 // It also knows options of `sort` that `inplace` does not have.
@@ -68,16 +80,16 @@ CommandTable plan_inplace_table() {
   options.push_back(space_option());
   options.push_back(as_is_option());
   options.push_back({"--assume-size", "SIZE", "", "plan for a file of this size that is not there, such as 1TB"});
-  return {.name = "plan inplace",
-          .synopsis = "[options] FILE",
-          .summary = "prints what `ecosort inplace` would do with these words, and how much free space it needs; writes nothing",
-          .description = "",
-          .examples = {"ecosort plan inplace data.dat", "ecosort plan inplace --assume-size 1TB --space 24GB --memory 4GiB"},
-          .options = std::move(options),
-          .operands = {{"FILE", "a regular file of whole records"}},
-          .ending = plan_ending,
-          .exit_status = plan_codes(),
-          .conflicts = plan_inplace_conflicts()};
+  CommandTable table =
+      plan_of(inplace_table(),
+              {"plan inplace",
+               "prints what `ecosort inplace` would do with these words, and how much free space it needs; writes nothing",
+               "",
+               "a regular file of whole records",
+               {"ecosort plan inplace data.dat", "ecosort plan inplace --assume-size 1TB --space 24GB --memory 4GiB"}},
+              std::move(options));
+  table.conflicts = plan_inplace_conflicts();
+  return table;
 }
 
 CommandTable plan_lines_table() {
@@ -94,50 +106,41 @@ CommandTable plan_lines_table() {
                                                              "--level"});
   options.push_back({"--json", "", "", "with --resumable or --inplace: print the plan as one JSON object"});
   options.push_back({"--assume-size", "SIZE", "", "plan for lines of this size in all that are not there, such as 1TB"});
-  return {.name = "plan lines",
-          .synopsis = "[options] [FILE...]",
-          .summary = "prints bounds of what `ecosort lines` would do with these words; writes nothing",
-          .description = "What `lines` takes depends on the lengths of the lines, which show only when they are read.",
-          .examples = {"ecosort plan lines -S 1G log.txt -o sorted.txt", "ecosort plan lines -S 4G --assume-size 1TB"},
-          .options = std::move(options),
-          .operands = {{"FILE", "text; `-`, or none, is standard input"}},
-          .ending = plan_ending,
-          .exit_status = plan_codes(),
-          .conflicts = lines_table().conflicts};
+  return plan_of(lines_table(),
+                 {"plan lines",
+                  "prints bounds of what `ecosort lines` would do with these words; writes nothing",
+                  "What `lines` takes depends on the lengths of the lines, which show only when they are read.",
+                  "text; `-`, or none, is standard input",
+                  {"ecosort plan lines -S 1G log.txt -o sorted.txt", "ecosort plan lines -S 4G --assume-size 1TB"}},
+                 std::move(options));
 }
 
-CommandTable plan_rows_table(std::string_view name, std::string_view synopsis, std::string_view summary,
-                             std::vector<OptionRow> options, std::vector<std::string_view> examples, std::string_view operand) {
-  options = showing(std::move(options), {"--by", "-o,--output", "--unique", "--merge", "--resumable", "--memory", "--threads",
-                                         "--temp", "--compress", "--assume-ratio", "--goal"});
+CommandTable plan_rows_table(CommandTable table, PlanText text) {
+  std::vector<OptionRow> options =
+      showing(table.options, {"--by", "-o,--output", "--unique", "--merge", "--resumable", "--memory", "--threads", "--temp",
+                              "--compress", "--assume-ratio", "--goal"});
   options.push_back({"--json", "", "", "with --resumable: print the plan as one JSON object"});
   options.push_back({"--assume-size", "SIZE", "", "plan for rows of this size in all that are not there, such as 1TB"});
-  return {.name = name,
-          .synopsis = synopsis,
-          .summary = summary,
-          .description = "What the sort takes depends on the lengths of the rows, which show only when they are read.",
-          .examples = std::move(examples),
-          .options = std::move(options),
-          .operands = {{"INPUT", operand}},
-          .ending = plan_ending,
-          .exit_status = plan_codes(),
-          .conflicts = csv_table().conflicts};
+  text.description = "What the sort takes depends on the lengths of the rows, which show only when they are read.";
+  return plan_of(std::move(table), std::move(text), std::move(options));
 }
 
 CommandTable plan_csv_table() {
-  return plan_rows_table("plan csv", "--by NAME[:TYPE][:desc] [options] INPUT... -o OUTPUT",
-                         "prints bounds of what `ecosort csv` would do with these words; writes nothing", csv_options(),
-                         {"ecosort plan csv --by price:number --memory 1GiB shop.csv -o sorted.csv",
-                          "ecosort plan csv --by price:number --memory 4GiB --assume-size 1TB"},
-                         "CSV; `-` is standard input");
+  return plan_rows_table(csv_table(), {"plan csv",
+                                       "prints bounds of what `ecosort csv` would do with these words; writes nothing",
+                                       "",
+                                       "CSV; `-` is standard input",
+                                       {"ecosort plan csv --by price:number --memory 1GiB shop.csv -o sorted.csv",
+                                        "ecosort plan csv --by price:number --memory 4GiB --assume-size 1TB"}});
 }
 
 CommandTable plan_jsonl_table() {
-  return plan_rows_table("plan jsonl", "--by PATH[:TYPE][:desc] [options] INPUT... -o OUTPUT",
-                         "prints bounds of what `ecosort jsonl` would do with these words; writes nothing", jsonl_options(),
-                         {"ecosort plan jsonl --by time:date --memory 1GiB log.jsonl -o sorted.jsonl",
-                          "ecosort plan jsonl --by time:date --memory 4GiB --assume-size 1TB"},
-                         "JSON lines; `-` is standard input");
+  return plan_rows_table(jsonl_table(), {"plan jsonl",
+                                         "prints bounds of what `ecosort jsonl` would do with these words; writes nothing",
+                                         "",
+                                         "JSON lines; `-` is standard input",
+                                         {"ecosort plan jsonl --by time:date --memory 1GiB log.jsonl -o sorted.jsonl",
+                                          "ecosort plan jsonl --by time:date --memory 4GiB --assume-size 1TB"}});
 }
 
 }  // namespace

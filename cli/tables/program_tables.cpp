@@ -1,4 +1,4 @@
-#include "cli/tables/program_tables.h"
+#include "cli/tables/tables.h"
 
 namespace ecosort::cli {
 

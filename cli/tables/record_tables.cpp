@@ -1,11 +1,11 @@
-#include "cli/tables/record_tables.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 
 #include "cli/compression_options.h"
+#include "cli/option_values.h"
+#include "cli/tables/tables.h"
 
 namespace ecosort::cli {
 
@@ -18,14 +18,11 @@ constexpr std::string_view key_types =
     "  u8 u16 u32 u64  unsigned integers of 1, 2, 4, 8 bytes\n"
     "  i8 i16 i32 i64  signed integers of 1, 2, 4, 8 bytes\n"
     "  f32 f64   floating-point numbers, from -infinity over -0 and +0 to +infinity; NaN of either sign comes after them, and "
-    "all NaN "
-    "are equal\n"
+    "all NaN are equal\n"
     "  dec       a decimal number in ASCII, exact for any number of digits: optional sign, digits, optional point; blanks around "
-    "it "
-    "(space, tab, CR, LF, NUL). Anything else is no number: it comes before all numbers, equal to its like\n"
+    "it (space, tab, CR, LF, NUL). Anything else is no number: it comes before all numbers, equal to its like\n"
     "Numbers are little-endian; `be` behind the type makes them big-endian (u32be), `le` says the default (neither behind u8, "
-    "i8). "
-    "Their length can be left out: 8:u64 is 8:8:u64le.";
+    "i8). Their length can be left out: 8:u64 is 8:8:u64le.";
 
 std::vector<OperandRow> sort_codes() {
   return {
@@ -52,6 +49,8 @@ std::vector<ConflictRow> sort_conflicts() {
            "from the sorted file"},
           {"--checksum", "--resumable", "--checksum goes without --resumable; `ecosort check` tells the checksum of the output"},
           {"--trace", "--resumable"},
+          {"--keep-free", "--resumable",
+           "--keep-free goes without --resumable: `ecosort plan sort --resumable` tells what stays free"},
           {"--request-size,--request-depth", "--resumable", "--request-size and --request-depth go without --resumable"},
           {"--merge-threads,--run-records", "--resumable", "--merge-threads and --run-records go without --resumable"},
           goal_conflict()};
@@ -72,48 +71,55 @@ std::vector<ConflictRow> merge_conflicts() {
 ConflictRow goal_conflict() { return {"--goal", "--resumable", std::string(energy_goes_without_resumable), "energy"}; }
 
 OptionRow progress_option() {
-  return {
-      "--progress", "auto|none|json", "auto",
-      "`auto`: a line on standard error if it is a terminal, and one that sums up at the end; `json`: JSON lines there, and an "
-      "error's as one more before its own line",
-      Concern::report};
+  return {"--progress",
+          "auto|none|json",
+          "auto",
+          "`auto`: a line on standard error if it is a terminal, and one that sums up at the end; `json`: JSON lines there, and "
+          "an error's as one more before its own line",
+          Concern::report,
+          checked(as_choice)};
 }
 
-std::vector<OptionRow> sort_options() {
-  std::vector<OptionRow> options{
-      {"-o,--output", "FILE", "",
-       "where the sorted records go; `-` is standard output. An existing file is replaced only when all went well",
-       Concern::output},
-      {"--record-size", "BYTES", "100", "length of every record, 1 byte to 1 MiB", Concern::rows},
-      {"--key", "OFFSET:LENGTH[:TYPE][:desc]", "0:10",
-       "sort key: its first byte, how many, of what type (see below); repeatable, the first one decides first", Concern::rows,
-       true},
-      {"--reverse", "", "", "turn the order round; records with equal keys stay in input order", Concern::rows},
-      {"--unique", "", "", "keep only the first record, in input order, of those with equal keys"},
-      {"--stable", "", "", "accepted and changes nothing: the order is always stable"},
+namespace {
+
+std::vector<OptionRow> means_options() {
+  return {
       {"--memory", "SIZE", "half of the available RAM, or the limit of the control group", "bound on all buffers, such as 512MiB",
-       Concern::memory},
-      {"--threads", "N", "the CPUs this process may use", "compute threads", Concern::means},
-      {"--merge-threads", "N", "those of --threads", "compute threads of the merge"},
+       Concern::memory, sets("means.memory_bytes", as_memory)},
+      {"--threads", "N", "the CPUs this process may use", "compute threads", Concern::means, sets("means.threads", as_threads)},
+      {"--merge-threads", "N", "those of --threads", "compute threads of the merge", Concern::how,
+       sets("means.merge_threads", as_threads)},
       {"--temp", "DIR", "beside the output", "directory for sorted runs; repeatable, runs are striped over all drives named",
-       Concern::temp, true},
+       Concern::temp, adds_to("means.temp_directories", as_text)},
+      {"--keep-free", "SIZE", "0 bytes",
+       "begin only where so much stays free beside the runs and the output, such as 10GB; inputs are files then, not pipes",
+       Concern::means, sets("means.keep_free_bytes", as_bytes)},
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that after a crash `ecosort resume OUTPUT` continues from there; its plan "
-       "leaves no "
-       "choice of --run-records, --merge-threads and requests",
-       Concern::job},
-      {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
-      {"--request-size", "SIZE", "1MiB; 8MiB for the output",
-       "most bytes of a read or write: a multiple of 4KiB, 16KiB to 64MiB"},
-      {"--request-depth", "N", "16", "most reads in flight, and most writes: 1 to 256"},
+       "leaves no choice of --run-records, --merge-threads and requests",
+       Concern::job, sets("place.kind", word<"resumable">)},
+      {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend", Concern::how, sets("means.io", as_choice)},
+      {"--request-size", "SIZE", "1MiB; 8MiB for the output", "most bytes of a read or write: a multiple of 4KiB, 16KiB to 64MiB",
+       Concern::how, sets("means.request_bytes", as_request_size)},
+      {"--request-depth", "N", "16", "most reads in flight, and most writes: 1 to 256", Concern::how,
+       sets("means.request_depth", as_request_depth)},
       {"--run-records", "N", "as many as the memory holds",
-       "most records of a run, at least 3; an input that fits the memory is sorted there all the same"},
+       "most records of a run, at least 3; an input that fits the memory is sorted there all the same", Concern::how,
+       sets("means.run_records", as_run_records)},
+  };
+}
+
+// How the run is chosen, checked and reported.
+std::vector<OptionRow> run_options() {
+  return {
       {"--profile", "FILE", "~/.config/ecosort/profile.toml, if it is of this machine",
        "a profile of `ecosort tune`, for what no option says", Concern::input},
       {"--no-profile", "", "", "do without any profile"},
-      {"--verify", "always|reread", "always", "`reread` also reads the written output back from the device"},
+      {"--verify", "always|reread", "always", "`reread` also reads the written output back from the device", Concern::how,
+       sets("verification.reread", as_reread)},
       {"--checksum", "", "",
-       "compute the input's checksum as valsort does, for --stats; `ecosort check` tells that of the output"},
+       "compute the input's checksum as valsort does, for --stats; `ecosort check` tells that of the output", Concern::how,
+       sets("verification.checksum", flag<true>)},
       {"--stats", "FILE", "", "write a report of the run as JSON", Concern::report},
       {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen", Concern::report},
       {"--trace", "FILE", "", "write every I/O request as a line of text, for a replay without computing (for developers)",
@@ -121,16 +127,42 @@ std::vector<OptionRow> sort_options() {
       progress_option(),
       {"-q,--quiet", "", "", "no notices, no progress line", Concern::report},
   };
+}
+
+}  // namespace
+
+std::vector<OptionRow> sort_options() {
+  std::vector<OptionRow> options{
+      {"-o,--output", "FILE", "",
+       "where the sorted records go; `-` is standard output. An existing file is replaced only when all went well",
+       Concern::output, sets("place.output", as_output)},
+      {"--record-size", "BYTES", "100", "length of every record, 1 byte to 1 MiB", Concern::rows,
+       sets("rows.record_size", as_record_size)},
+      {"--key", "OFFSET:LENGTH[:TYPE][:desc]", "0:10",
+       "sort key: its first byte, how many, of what type (see below); repeatable, the first one decides first", Concern::rows,
+       adds_to("rows.keys", as_text)},
+      {"--reverse", "", "", "turn the order round; records with equal keys stay in input order", Concern::rows,
+       sets("rows.reverse", flag<true>)},
+      {"--unique", "", "", "keep only the first record, in input order, of those with equal keys", Concern::how,
+       sets("unique", flag<true>)},
+      {"--stable", "", "", "accepted and changes nothing: the order is always stable"},
+  };
+  std::ranges::copy(means_options(), std::back_inserter(options));
+  std::ranges::copy(run_options(), std::back_inserter(options));
   std::ranges::copy(run_compression_rows("none", "records"), std::back_inserter(options));
   return options;
 }
 
 OptionRow as_is_option() {
-  return {"--as-is", "", "", "in place: the bytes are records, also where they look like an archive or compressed data"};
+  return {"--as-is",    "",
+          "",           "in place: the bytes are records, also where they look like an archive or compressed data",
+          Concern::how, sets("place.as_is", flag<true>)};
 }
 
 OptionRow space_option() {
-  return {"--space", "SIZE", "all there is", "in place: take at most so much of the free space", Concern::means};
+  return {"--space",      "SIZE",
+          "all there is", "in place: take at most so much of the free space",
+          Concern::means, sets("place.space_bytes", as_bytes)};
 }
 
 // Those of `names` from the options of sort, in their order there.
@@ -150,28 +182,28 @@ CommandTable inplace_table() {
   options.push_back({"--unique", "", "", "refused: after a crash no one could tell a dropped record from a lost one"});
   options.push_back(
       {"--compress", "CODEC", "", "refused: runs lie in the space of the records, each at its place, and take all of it"});
-  return {
-      .name = "inplace",
-      .synopsis = "[options] FILE",
-      .summary = "sorts a file in its own space, crash-safe",
-      .description =
-          "Sorts FILE with a few percent of free space on its file system (ext4 with a journal, or XFS). While it works, the "
-          "records are in the directory FILE.ecosort, and FILE is absent: under its own name it is the complete original or the "
-          "complete result. After a crash, a full disk or Ctrl-C, `ecosort resume` continues.",
-      .examples = {"ecosort plan inplace data.dat                    how much space it needs, and what it would do",
-                   "ecosort inplace --memory 512MiB data.dat         sorts it",
-                   "ecosort resume data.dat                          continues after an interruption"},
-      .options = std::move(options),
-      .operands = {{"FILE", "a regular file of whole records"}},
-      .ending = key_types,
-      .exit_status = sort_codes(),
-      .conflicts = {
-          {"--compress", "",
-           "--compress cannot be had in place: runs lie in the space of the records, each at its place, and take all of it; use "
-           "ecosort sort --compress where there is space for an output"},
-          {"--unique", "",
-           "--unique cannot be had in place: after a crash no one could tell a dropped record from a lost one; use ecosort sort "
-           "--unique, or drop duplicates from the sorted file"}}};
+  return {.name = "inplace",
+          .synopsis = "[options] FILE",
+          .summary = "sorts a file in its own space, crash-safe",
+          .description =
+              "Sorts FILE with a few percent of free space on its file system (ext4 with a journal, or XFS). While it works, the "
+              "records are in the directory FILE.ecosort, and FILE is absent: under its own name it is the complete original or "
+              "the complete result. After a crash, a full disk or Ctrl-C, `ecosort resume` continues.",
+          .examples = {"ecosort plan inplace data.dat                    how much space it needs, and what it would do",
+                       "ecosort inplace --memory 512MiB data.dat         sorts it",
+                       "ecosort resume data.dat                          continues after an interruption"},
+          .options = std::move(options),
+          .operands = {{"FILE", "a regular file of whole records"}},
+          .ending = key_types,
+          .exit_status = sort_codes(),
+          .conflicts = {{"--compress", "",
+                         "--compress cannot be had in place: runs lie in the space of the records, each at its place, and take "
+                         "all of it; use ecosort sort --compress where there is space for an output"},
+                        {"--unique", "",
+                         "--unique cannot be had in place: after a crash no one could tell a dropped record from a lost one; use "
+                         "ecosort sort --unique, or drop duplicates from the sorted file"}},
+          .format = "records",
+          .fixed = {{"place.kind", "in_place"}}};
 }
 
 CommandTable merge_table() {
@@ -181,26 +213,23 @@ CommandTable merge_table() {
               "--trace",     "--progress",    "-q,--quiet", "--compress", "--assume-ratio", "--goal",   "--checksum"});
   options.push_back({"--expect-hash", "HASH", "",
                      "the hash of all records, as `ecosort partition` or --stats told it: what is written must have it, and the "
-                     "inputs need not be hashed once more"});
+                     "inputs need not be hashed once more",
+                     Concern::how, sets("verification.expected_hash", as_hash)});
   options.push_back(
       {"--lines", "", "", "stands first: merges files of text lines; the options of `ecosort lines` follow, such as -t and -k"});
   options.push_back({"--runs", "", "",
                      "stands first: merges the runs of interrupted jobs, which say themselves what they hold. They are named as "
-                     "files (all of a "
-                     "job), or by the job's directory (OUTPUT.ecosort), and are only read"});
+                     "files (all of a job), or by the job's directory (OUTPUT.ecosort), and are only read"});
   options.push_back({"--append-rest", "", "",
                      "with --runs, of a job that is named by its directory: puts what of its input is in no run yet behind the "
-                     "merged runs, "
-                     "unsorted"});
+                     "merged runs, unsorted"});
   return {.name = "merge",
           .synopsis = "[options] SORTED... -o OUTPUT",
           .summary = "merges sorted files into one",
           .description =
               "Merges files of records that are sorted by the same keys. Their order is checked while they are read: a file that "
-              "is not "
-              "in order ends with exit 1 and the number of the record. Records with equal keys keep the order of the files. More "
-              "files than "
-              "the memory can merge at a time are merged in several passes.",
+              "is not in order ends with exit 1 and the number of the record. Records with equal keys keep the order of the "
+              "files. More files than the memory can merge at a time are merged in several passes.",
           .examples = {"ecosort merge monday.dat tuesday.dat -o both.dat",
                        "ecosort merge --record-size 16 --key 8:u64 part-*.bin -o all.bin",
                        "ecosort merge --lines -t, -k2,2n a.csv b.csv -o all.csv",
@@ -210,7 +239,8 @@ CommandTable merge_table() {
           .operands = {{"SORTED", "a regular file of whole records, in order; with --runs a run, or the directory of a job"}},
           .ending = key_types,
           .exit_status = sort_codes(),
-          .conflicts = merge_conflicts()};
+          .conflicts = merge_conflicts(),
+          .format = "records"};
 }
 
 CommandTable resume_table() {
@@ -218,17 +248,14 @@ CommandTable resume_table() {
       {"--status", "", "", "only tell how far the job is"},
       {"--abandon", "", "",
        "give the job up instead: in place, all records or lines are put back into one file of the same size, sorted as far as "
-       "they "
-       "are; of a sort, the job directory is removed. A job that is abandoned stays so"},
+       "they are; of a sort, the job directory is removed. A job that is abandoned stays so"},
       {"--trust-owner", "USER", "",
        "continue with a job whose directory or files belong to that user, too; root then works as that user where the directory "
-       "is "
-       "his"},
+       "is his"},
       {"--trust-drive", "", "",
        "do not read the part of the output again that was written before the interruption; without this it must hold what the "
        "journal says. With --abandon in place, also take the runs as they are, though the drive damaged them, and zeros for what "
-       "it "
-       "cannot read"}};
+       "it cannot read"}};
   for (const OptionRow& row : chosen({"--memory", "--threads", "--io", "--stats", "--events", "--progress", "-q,--quiet"}))
     options.push_back(row);
   return {
@@ -238,17 +265,28 @@ CommandTable resume_table() {
           "continues with an interrupted `inplace`, `lines --inplace`, or `sort`, `lines`, `csv` or `jsonl` with `--resumable`",
       .description =
           "Continues with an interrupted `ecosort inplace FILE`, `ecosort lines --inplace FILE`, or `ecosort sort`, `lines`, "
-          "`csv` or `jsonl` with "
-          "`--resumable ... "
-          "-o FILE`, "
-          "from its last durable run or checkpoint. May be interrupted and repeated as often as you like. Memory and threads "
-          "are those of the job "
-          "unless you give others.",
+          "`csv` or `jsonl` with `--resumable ... -o FILE`, from its last durable run or checkpoint. May be interrupted and "
+          "repeated as often as you like. Memory and threads are those of the job unless you give others.",
       .examples = {"ecosort resume --status data.dat", "ecosort resume data.dat", "ecosort resume --abandon data.dat"},
       .options = std::move(options),
       .operands = {{"FILE", "the file that was sorted in place, or the output; its job directory FILE.ecosort does as well"}},
       .ending = "",
-      .exit_status = resume_codes()};
+      .exit_status = resume_codes(),
+      .format = "records"};
+}
+
+CommandTable run_table() {
+  return {.name = "run",
+          .synopsis = "[options] REQUEST",
+          .summary = "sorts as a request in JSON says, as programs write them",
+          .description =
+              "Does what a request says (`ecosort manual request` prints its JSON schema), and reports as the command does that "
+              "would be typed for it. No profile adds to the request.",
+          .examples = {"ecosort run request.json", "ecosort run --stats stats.json - < request.json"},
+          .options = chosen({"--stats", "--events", "--trace", "--progress", "-q,--quiet"}),
+          .operands = {{"REQUEST", "a file with the request; `-` is standard input"}},
+          .ending = "",
+          .exit_status = sort_codes()};
 }
 
 CommandTable sort_table() {
@@ -267,7 +305,8 @@ CommandTable sort_table() {
       .operands = {{"INPUT", "a file of whole records; `-` is standard input. It is never changed"}},
       .ending = key_types,
       .exit_status = sort_codes(),
-      .conflicts = sort_conflicts()};
+      .conflicts = sort_conflicts(),
+      .format = "records"};
 }
 
 }  // namespace ecosort::cli

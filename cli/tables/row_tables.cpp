@@ -1,12 +1,10 @@
-#include "cli/tables/row_tables.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 
-#include "cli/compression_options.h"
-#include "cli/tables/record_tables.h"
+#include "cli/option_values.h"
+#include "cli/tables/tables.h"
 
 namespace ecosort::cli {
 
@@ -20,10 +18,8 @@ constexpr std::string_view table_types =
     "up to 5 digits. Blanks and tabs around it mean nothing; within it there are none, and no commas\n"
     "  integer   the same without a point and an exponent\n"
     "  date      a date, or a date and a time, in ISO 8601 (2024, 2024-05, 2024-05-01, 20240501, 2024-05-01T09:30:00.25+02:00; "
-    "no "
-    "weeks and days of the year; no blanks around it), or in the --date-format; what is left out at the end is that of the "
-    "beginning, and without an "
-    "offset from UTC it is one of UTC\n"
+    "no weeks and days of the year; no blanks around it), or in the --date-format; what is left out at the end is that of the "
+    "beginning, and without an offset from UTC it is one of UTC\n"
     "  version   numbers within text are compared as numbers, as ecosort lines -V does\n"
     "  length    how many characters the value has (UTF-8); an empty one has 0, and is no missing value\n";
 
@@ -31,25 +27,21 @@ constexpr std::string_view table_types =
 std::string_view csv_ending() {
   static const std::string text =
       fmt::format("{}{}", table_types,
-                  "A value that is empty, or cannot be read as what its key says, stands behind all others, or "
-                  "with --nulls first in front of "
-                  "them, whatever the direction of the key. How many there are is told at the end.");
+                  "A value that is empty, or cannot be read as what its key says, stands behind all others, or with --nulls "
+                  "first in front of them, whatever the direction of the key. How many there are is told at the end.");
   return text;
 }
 
 std::string_view jsonl_ending() {
-  static const std::string text = fmt::format(
-      "{}{}", table_types,
-      "PATH is names with dots between them and [N], from 0 on, for arrays: user.tags[0]. A name with other signs is put in "
-      "double "
-      "quotes: '\"a.b\".c'. Where names repeat within an object, the first one counts. Whatever its type in JSON, a value is "
-      "compared by its text: a string without quotes and escapes; a number, true or false as it is written; an object or an "
-      "array "
-      "byte for byte. So 10, \"10\" and \"1e1\" are equal numbers, and true stands among texts behind \"10\". A value that is "
-      "missing or null, or cannot be read as what its key says, stands behind all others, or with --nulls first in front of "
-      "them, "
-      "whatever the direction of the key. How many there are is told at the end. A PATH that no row has is an error. Blank lines "
-      "are left out, and counted.");
+  static const std::string text =
+      fmt::format("{}{}", table_types,
+                  "PATH is names with dots between them and [N], from 0 on, for arrays: user.tags[0]. A name with other signs is "
+                  "put in double quotes: '\"a.b\".c'. Where names repeat within an object, the first one counts. Whatever its "
+                  "type in JSON, a value is compared by its text: a string without quotes and escapes; a number, true or false "
+                  "as it is written; an object or an array byte for byte. So 10, \"10\" and \"1e1\" are equal numbers, and true "
+                  "stands among texts behind \"10\". A value that is missing or null, or cannot be read as what its key says, "
+                  "stands behind all others, or with --nulls first in front of them, whatever the direction of the key. How many "
+                  "there are is told at the end. A PATH that no row has is an error. Blank lines are left out, and counted.");
   return text;
 }
 
@@ -96,32 +88,34 @@ constexpr HabitRow habits_of_sort[] = {
 };
 
 OptionRow by_option(std::string_view argument, std::string_view text) {
-  return {"--by", argument, "", text, Concern::rows, true};
+  return {"--by", argument, "", text, Concern::rows, adds_to("rows.keys", as_text)};
 }
 
 // What csv and jsonl have in common, behind what is their own.
 std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
   const std::vector<OptionRow> common{
       {"-o,--output", "FILE", "",
-       "where the sorted rows go; `-` is standard output. An existing file is replaced only when all went well", Concern::output},
-      {"--nulls", "first|last", "last", "where values stand that are missing, empty or unparsable", Concern::rows},
-      {"--strict", "", "", "refuse a value that cannot be read as what its key says", Concern::rows},
+       "where the sorted rows go; `-` is standard output. An existing file is replaced only when all went well", Concern::output,
+       sets("place.output", as_output)},
+      {"--nulls", "first|last", "last", "where values stand that are missing, empty or unparsable", Concern::rows,
+       sets("rows.nulls_first", as_nulls_first)},
+      {"--strict", "", "", "refuse a value that cannot be read as what its key says", Concern::rows,
+       sets("rows.strict", flag<true>)},
       {"--date-format", "FORMAT", "ISO 8601",
        "how dates are written, such as '%d.%m.%Y %H:%M'. It knows %Y %y %m %d %e %b %B %j %H %I %p %M %S %f (a fraction) %z %s "
-       "%F %T "
-       "%D %R %%",
-       Concern::rows},
+       "%F %T %D %R %%",
+       Concern::rows, sets("rows.date_format", as_text)},
       {"--unique", "", "",
        "keep only the first row, in input order, of those with equal keys. Values that are empty, and those that cannot be read "
-       "as "
-       "what their key says, are equal: with --strict none of them is dropped unseen"},
+       "as what their key says, are equal: with --strict none of them is dropped unseen",
+       Concern::how, sets("unique", flag<true>)},
       {"--check", "", "", "do not sort, only tell whether INPUT is in order; with --unique, strictly", Concern::nothing},
-      {"--merge", "", "", "merge files that are in order already, which is checked while they are read"},
+      {"--merge", "", "", "merge files that are in order already, which is checked while they are read", Concern::how,
+       sets("input_order", word<"sorted">)},
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
-       "none "
-       "compressed, and no --merge, --check, --temp",
-       Concern::job},
+       "none compressed, and no --merge, --check, --temp",
+       Concern::job, sets("place.kind", word<"resumable">)},
   };
   options.insert(options.end(), common.begin(), common.end());
   for (OptionRow& row : chosen({"--memory", "--threads", "--temp", "--io", "--profile", "--no-profile", "--verify", "--stats",
@@ -142,6 +136,9 @@ std::vector<ConflictRow> table_conflicts() {
           goal_conflict()};
 }
 
+// Compressed files are recognised by what they are, and written by their names.
+std::vector<FixedMember> decoding() { return {{"compression.decompress", true}, {"compression.output", "auto"}}; }
+
 std::vector<OperandRow> table_codes() {
   return {{"0", "done"},
           {"1", "--check found a row out of order, or the written rows failed their verification"},
@@ -151,77 +148,78 @@ std::vector<OperandRow> table_codes() {
           {"128+N", "ended by signal N"}};
 }
 
-}  // namespace
-
 std::vector<OptionRow> csv_options() {
   return table_options({
-      by_option(
-          "NAME[:TYPE][:desc]",
-          "sort key: a column by its name in the header or by its place, `#3` being the third one; what its values are (see "
-          "below), `desc` for the largest first; repeatable, the first one decides first"),
+      by_option("NAME[:TYPE][:desc]",
+                "sort key: a column by its name in the header or by its place, `#3` being the third one; what its values are "
+                "(see below), `desc` for the largest first; repeatable, the first one decides first"),
       {"--delimiter", "CHAR|tab", "that of a first line `sep=;`, a tab where all files are named .tsv, else a comma",
-       "what stands between values", Concern::rows},
-      {"--quote", "CHAR|none", "\"", "what values may stand in; `none`: quotes are bytes like others", Concern::rows},
-      {"--no-header", "", "", "the first row is no header; --by 3 is the third column", Concern::rows},
+       "what stands between values", Concern::rows, sets("rows.delimiter", as_delimiter)},
+      {"--quote", "CHAR|none", "\"", "what values may stand in; `none`: quotes are bytes like others", Concern::rows,
+       sets("rows.quote", as_quote)},
+      {"--no-header", "", "", "the first row is no header; --by 3 is the third column", Concern::rows,
+       sets("rows.header", flag<false>)},
   });
 }
 
 std::vector<OptionRow> jsonl_options() {
-  return table_options(
-      {by_option("PATH[:TYPE][:desc]",
-                 "sort key: the way to a value, what it is (see below), `desc` for the largest first; repeatable, "
-                 "the first one decides first"),
-       {"--allow-missing", "", "", "sort also where no row at all has a PATH, which is an error else"}});
+  return table_options({by_option("PATH[:TYPE][:desc]",
+                                  "sort key: the way to a value, what it is (see below), `desc` for the largest first; "
+                                  "repeatable, the first one decides first"),
+                        {"--allow-missing", "", "", "sort also where no row at all has a PATH, which is an error else",
+                         Concern::how, sets("rows.allow_missing", flag<true>)}});
 }
 
+}  // namespace
+
 CommandTable csv_table() {
-  return {
-      .name = "csv",
-      .synopsis = "--by NAME[:TYPE][:desc] [options] INPUT... -o OUTPUT",
-      .summary = "sorts CSV by columns, with quotes, headers and typed keys",
-      .description =
-          "Sorts rows of CSV (RFC 4180), however large: values in quotes may hold delimiters and newlines. Rows go out byte "
-          "for byte "
-          "as they came in, and rows with equal keys stay in input order. The headers of all inputs must be alike; one goes "
-          "out. A row "
-          "with more or fewer fields than the header, or with a quote where none may stand, is an error that tells file, "
-          "line and "
-          "byte. A first line `sep=;`, as spreadsheets write it, names the delimiter, and stays on top. A row that equals the "
-          "header, as where files were joined, is sorted like others and told at the end; with --strict it is an error.",
-      .examples = {"ecosort csv --by price:number:desc --by name shop.csv -o sorted.csv",
-                   "ecosort csv --by when:date --memory 1GiB --temp /ssd part*.csv -o all.csv    several files, one header",
-                   "ecosort csv --no-header --delimiter tab --by 3:version - -o - < in > out     a stream without a header",
-                   "ecosort csv --by user a.csv.gz b.csv.zst -o all.csv.zst                      compressed files",
-                   "ecosort csv --resumable --by user big.csv -o sorted.csv                      after a crash: ecosort "
-                   "resume sorted.csv",
-                   "ecosort csv --check --by id:integer sorted.csv                               is it in order?"},
-      .options = csv_options(),
-      .operands = {{"INPUT", "CSV; `-` is standard input. It is never changed, unless it is the output"}},
-      .ending = csv_ending(),
-      .exit_status = table_codes(),
-      .habits = habits_of_sort,
-      .conflicts = table_conflicts()};
+  return {.name = "csv",
+          .synopsis = "--by NAME[:TYPE][:desc] [options] INPUT... -o OUTPUT",
+          .summary = "sorts CSV by columns, with quotes, headers and typed keys",
+          .description =
+              "Sorts rows of CSV (RFC 4180), however large: values in quotes may hold delimiters and newlines. Rows go out byte "
+              "for byte as they came in, and rows with equal keys stay in input order. The headers of all inputs must be alike; "
+              "one goes out. A row with more or fewer fields than the header, or with a quote where none may stand, is an error "
+              "that tells file, line and byte. A first line `sep=;`, as spreadsheets write it, names the delimiter, and stays on "
+              "top. A row that equals the header, as where files were joined, is sorted like others and told at the end; with "
+              "--strict it is an error.",
+          .examples = {"ecosort csv --by price:number:desc --by name shop.csv -o sorted.csv",
+                       "ecosort csv --by when:date --memory 1GiB --temp /ssd part*.csv -o all.csv    several files, one header",
+                       "ecosort csv --no-header --delimiter tab --by 3:version - -o - < in > out     a stream without a header",
+                       "ecosort csv --by user a.csv.gz b.csv.zst -o all.csv.zst                      compressed files",
+                       "ecosort csv --resumable --by user big.csv -o sorted.csv                      after a crash: ecosort "
+                       "resume sorted.csv",
+                       "ecosort csv --check --by id:integer sorted.csv                               is it in order?"},
+          .options = csv_options(),
+          .operands = {{"INPUT", "CSV; `-` is standard input. It is never changed, unless it is the output"}},
+          .ending = csv_ending(),
+          .exit_status = table_codes(),
+          .habits = habits_of_sort,
+          .conflicts = table_conflicts(),
+          .format = "csv",
+          .fixed = decoding()};
 }
 
 CommandTable jsonl_table() {
-  return {
-      .name = "jsonl",
-      .synopsis = "--by PATH[:TYPE][:desc] [options] INPUT... -o OUTPUT",
-      .summary = "sorts JSON lines by values within them, with typed keys",
-      .description =
-          "Sorts lines of JSON, one value of JSON (RFC 8259) in each, however large the file. Lines go out byte for byte as they "
-          "came in, and lines with equal keys stay in input order. A line that is no valid JSON is an error that tells file, "
-          "line, byte and what is wrong.",
-      .examples = {"ecosort jsonl --by time:date --by user.name log.jsonl -o sorted.jsonl",
-                   "ecosort jsonl --by 'items[0].price:number:desc' --memory 1GiB part*.jsonl -o all.jsonl",
-                   "ecosort jsonl --unique --by id - -o - < in > out        the first line of each id",
-                   "ecosort jsonl --check --by id:integer sorted.jsonl      is it in order?"},
-      .options = jsonl_options(),
-      .operands = {{"INPUT", "JSON lines; `-` is standard input. It is never changed, unless it is the output"}},
-      .ending = jsonl_ending(),
-      .exit_status = table_codes(),
-      .habits = habits_of_sort,
-      .conflicts = table_conflicts()};
+  return {.name = "jsonl",
+          .synopsis = "--by PATH[:TYPE][:desc] [options] INPUT... -o OUTPUT",
+          .summary = "sorts JSON lines by values within them, with typed keys",
+          .description =
+              "Sorts lines of JSON, one value of JSON (RFC 8259) in each, however large the file. Lines go out byte for byte as "
+              "they came in, and lines with equal keys stay in input order. A line that is no valid JSON is an error that tells "
+              "file, line, byte and what is wrong.",
+          .examples = {"ecosort jsonl --by time:date --by user.name log.jsonl -o sorted.jsonl",
+                       "ecosort jsonl --by 'items[0].price:number:desc' --memory 1GiB part*.jsonl -o all.jsonl",
+                       "ecosort jsonl --unique --by id - -o - < in > out        the first line of each id",
+                       "ecosort jsonl --check --by id:integer sorted.jsonl      is it in order?"},
+          .options = jsonl_options(),
+          .operands = {{"INPUT", "JSON lines; `-` is standard input. It is never changed, unless it is the output"}},
+          .ending = jsonl_ending(),
+          .exit_status = table_codes(),
+          .habits = habits_of_sort,
+          .conflicts = table_conflicts(),
+          .format = "jsonl",
+          .fixed = decoding()};
 }
 
 }  // namespace ecosort::cli

@@ -47,7 +47,7 @@ std::uint64_t equal_to(char byte, const char* at) noexcept {
 }
 #endif
 
-// How many steps a row takes no one can predict, so there are several at once, where so much may be read before `end`.
+// Looks at several steps at once, where so much may be read before `end`: how many a row takes no one can predict.
 template <unsigned Steps, class Mask>
 std::size_t first_of(const char* at, std::size_t most, const char* end, const Mask& mask) noexcept {
   for (std::size_t done = 0; done < most;) {
@@ -85,7 +85,7 @@ Split split(const Rows& rows) noexcept {
   return {shared, first_of<2>(rest, left - shared, rows.readable_end, ends)};
 }
 
-// The same of rows that are as short as the one before: both are looked for at once. Where the row is longer, as above.
+// Splits rows that are as short as the one before: both are looked for at once. Where the row is longer, as above.
 Split split_short(const Rows& rows) noexcept {
   const std::uint64_t ends = equal_to<1>(rows.terminator, rows.row);
   const auto size = static_cast<std::size_t>(__builtin_ctzll(ends | 1U << step));

@@ -1,8 +1,7 @@
 // Prefix truncation: rows in their order, each without what it shares with the row before it.
 //
 //   rows        | end of a row | /usr/bin/awk\n | /usr/bin/ar\n   | /usr/b
-//   truncated   | end of a row | 0 12 /usr/bin/awk | 10 1 r | 6 0      the first row shares nothing, so that each block stands
-//   alone
+//   truncated   | end of a row | 0 12 /usr/bin/awk | 10 1 r | 6 0      the first row shares nothing: each block is complete
 //
 // A row begins behind a terminator. The end of a row that began in the block before stays as it is; the last row may lack its
 // end. Of a row there are: how many bytes it shares (one byte; 255: they follow in four), how many it has of its own (likewise),
@@ -36,8 +35,8 @@ struct TruncatedRows {
 // Nothing: they do not fit `to`.
 [[nodiscard]] std::optional<TruncatedRows> truncate(const RowsToTruncate& in, std::span<std::byte> to);
 
-// Whether the truncated rows become exactly `to`, whose first `carried` bytes are as they are. Nothing is written beyond `to`,
-// whatever the bytes are, and they do not overlap.
+// Restores the truncated rows, and returns whether they become exactly `to`, whose first `carried` bytes are as they are. Nothing
+// is written beyond `to`, whatever the bytes are, and they do not overlap.
 [[nodiscard]] bool restore(std::span<const std::byte> truncated, bool is_last_whole, char terminator, std::size_t carried,
                            std::span<std::byte> to);
 

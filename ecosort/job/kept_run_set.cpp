@@ -85,17 +85,17 @@ const char* kind_of(const run::Description& description) {
 void check_alike(const KeptRun& a, const KeptRun& b) {
   const run::Description &x = a.description(), &y = b.description();
   if (x.format != y.format)
-    throw UsageError(fmt::format("'{}' holds {}, and '{}' {}: they do not go together", a.name, kind_of(x), b.name, kind_of(y)));
+    throw UsageError(fmt::format("'{}' holds {}, and '{}' {}: they cannot be merged", a.name, kind_of(x), b.name, kind_of(y)));
   if (x.record_size != y.record_size)
-    throw UsageError(fmt::format("'{}' holds records of {}, and '{}' of {}: they do not go together", a.name,
+    throw UsageError(fmt::format("'{}' holds records of {}, and '{}' of {}: they cannot be merged", a.name,
                                  format_bytes(x.record_size), b.name, format_bytes(y.record_size)));
   if (x.order != y.order)
-    throw UsageError(fmt::format("'{}' and '{}' are sorted by different keys: they do not go together", a.name, b.name));
+    throw UsageError(fmt::format("'{}' and '{}' are sorted by different keys: they cannot be merged", a.name, b.name));
   if (x.first_row != y.first_row)
-    throw UsageError(fmt::format("'{}' and '{}' have different columns: they do not go together", a.name, b.name));
+    throw UsageError(fmt::format("'{}' and '{}' have different columns: they cannot be merged", a.name, b.name));
   if (x.is_unique != y.is_unique)
-    throw UsageError(fmt::format(
-        "'{}' and '{}' do not go together: of rows with equal keys one keeps all, and the other only the first", a.name, b.name));
+    throw UsageError(fmt::format("'{}' and '{}' cannot be merged: one keeps all rows with equal keys, the other only the first",
+                                 a.name, b.name));
 }
 
 [[noreturn]] void missing(const KeptRun& known, std::uint64_t place) {
@@ -150,7 +150,7 @@ void check_headers(const KeptRunSet& set) {
           fmt::format("the rows that stay on top of '{}' are missing, the first run of its job: name it, too", run.name));
   for (const KeptRun& header : set.headers)
     if (!(header.description().hash == set.headers.front().description().hash))
-      throw UsageError(fmt::format("what stays on top differs in '{}' and '{}'", set.headers.front().name, header.name));
+      throw UsageError(fmt::format("the rows on top differ in '{}' and '{}'", set.headers.front().name, header.name));
 }
 
 }  // namespace
@@ -175,11 +175,11 @@ KeptRunSet open_kept_runs(const std::vector<std::string>& names, const Unfinishe
 std::string read_header(const KeptRun& run, std::uint64_t most_bytes) {
   const run::Description& description = run.description();
   if (description.bytes > most_bytes)
-    throw NotEnoughMemory(fmt::format("what stays on top by '{}' has {}, more than a 16th of the memory", run.name,
-                                      format_bytes(description.bytes)),
-                          most_bytes * 16, description.bytes * 16);
+    throw NotEnoughMemory(
+        fmt::format("the rows on top of '{}' take {}, more than a 16th of the memory", run.name, format_bytes(description.bytes)),
+        most_bytes * 16, description.bytes * 16);
   if (description.is_packed())
-    throw UsageError(fmt::format("what stays on top by '{}' is compressed, which no job makes", run.name));
+    throw UsageError(fmt::format("the rows on top of '{}' are compressed, which no job makes", run.name));
   MemoryBudget budget(std::numeric_limits<std::uint64_t>::max());
   const Buffer memory = page_buffer(budget, description.block_bytes);
   std::string text;

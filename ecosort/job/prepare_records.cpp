@@ -171,6 +171,24 @@ void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, c
       machine.available_bytes, need);
 }
 
+namespace {
+
+void check_kept_free(const PreparedRecords& prepared, std::uint64_t kept_bytes) {
+  if (kept_bytes == 0) return;
+  if (prepared.job.plan.wanted.size_unknown)
+    throw UsageError("how much a pipe brings shows only at its end, so that no space can be kept free: name a file");
+  for (const SpaceNeed& need : prepared.space) {
+    const std::uint64_t spare = need.free_bytes - std::min(need.bytes, need.free_bytes);
+    if (spare >= kept_bytes) continue;
+    throw NoRoom(fmt::format("{} ({} bytes) would stay free in {}, and {} ({} bytes) are to: the {} takes {} of {}",
+                             format_bytes(spare), spare, need.where(), format_bytes(kept_bytes), kept_bytes, need.what(),
+                             format_bytes(need.bytes), format_bytes(need.free_bytes)),
+                 need.purpose, need.free_bytes, need.bytes + kept_bytes, need.directories);
+  }
+}
+
+}  // namespace
+
 void check_space(const Request& request, const PreparedRecords& prepared) {
   const std::vector<engine::Input>& inputs = prepared.job.inputs;
   const bool is_alone = inputs.size() == 1 && !request.unique;
@@ -181,6 +199,7 @@ void check_space(const Request& request, const PreparedRecords& prepared) {
     error.format = prepared.job.plan.wanted.format;
     throw;
   }
+  check_kept_free(prepared, request.means.keep_free_bytes);
 }
 
 PreparedRecords prepare_records(const Request& request, io::PosixStorage& storage, Leeway leeway) {

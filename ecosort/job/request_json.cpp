@@ -1,4 +1,6 @@
 // The text of a request. Each structure lists its members once (each_member), for the writer, the reader and the schema.
+#include "job/request_json.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -107,6 +109,7 @@ void each_member(Structure& of, Each&& each) {
     each("io", of.io);
     each("request_bytes", of.request_bytes);
     each("request_depth", of.request_depth);
+    each("keep_free_bytes", of.keep_free_bytes);
     each("run_records", of.run_records);
     each("batch_size", of.batch_size);
   } else if constexpr (std::is_same_v<Type, Verification>) {
@@ -349,26 +352,30 @@ std::string to_json(const Request& request) {
   return json.text();
 }
 
-Request request_from_json(std::string_view text) {
-  const std::optional<Json> json = Json::parse(text);
-  if (!json || !json->is_object()) refuse("", "is no JSON object");
-  const std::string* const schema = json->find_text("schema");
-  if (schema == nullptr || *schema != schema_name) refuse("schema", fmt::format("is not \"{}\"", schema_name));
+Request job::request_of(const Json& json) {
   Request request;
-  std::vector<std::string_view> known = read_members(*json, "", request);
+  std::vector<std::string_view> known = read_members(json, "", request);
   known.emplace_back("schema");
   known.insert(known.end(), format_names.begin(), format_names.end());
-  refuse_unknown(*json, "", known);
+  refuse_unknown(json, "", known);
   constexpr void (*readers[])(const Json&, Request&) = {read_rows<0>, read_rows<1>, read_rows<2>, read_rows<3>};
   std::size_t formats = 0;
   for (std::size_t i = 0; i < format_names.size(); ++i) {
-    const Json* const rows = json->find(format_names[i]);
+    const Json* const rows = json.find(format_names[i]);
     if (rows == nullptr) continue;
     if (++formats > 1) refuse(std::string(format_names[i]), "rows have one format: give one of records, lines, csv and jsonl");
     readers[i](*rows, request);
   }
   if (formats == 0) refuse("", "does not say what the rows are: give one of records, lines, csv and jsonl");
   return request;
+}
+
+Request request_from_json(std::string_view text) {
+  const std::optional<Json> json = Json::parse(text);
+  if (!json || !json->is_object()) refuse("", "is no JSON object");
+  const std::string* const schema = json->find_text("schema");
+  if (schema == nullptr || *schema != schema_name) refuse("schema", fmt::format("is not \"{}\"", schema_name));
+  return job::request_of(*json);
 }
 
 std::string request_schema() {

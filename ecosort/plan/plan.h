@@ -25,7 +25,7 @@ struct Requests {
 inline constexpr std::uint64_t least_request_bytes = std::uint64_t{16} << 10, most_request_bytes = std::uint64_t{64} << 20;
 inline constexpr unsigned most_depth = 256;
 
-// Says what is wanted.
+// Says what is wanted. `input_records` of a stream (standard input that is a pipe) is unknown.
 struct Wanted {
   records::RecordFormat format;
   std::uint64_t input_records = 0;

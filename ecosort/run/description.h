@@ -49,7 +49,7 @@ struct Description {
   // Blocks may be packed (packed_block.h), with this codec or lz4; none: each has block_bytes.
   codec::BlockCodec codec = codec::BlockCodec::none;
   std::uint64_t stored_bytes = 0;  // that packed blocks take together
-  // What the job keeps at the end of head_bytes for itself (keys of the forecast); not part of the description, either.
+  // The job keeps this at the end of head_bytes for itself (keys of the forecast); it is not part of the description, either.
   std::vector<std::byte> kept = {};
   std::vector<std::uint32_t> ends = {};  // of packed blocks, in pages; not part of the description: a reader of blocks reads them
 

@@ -12,7 +12,7 @@
 namespace ecosort::run {
 namespace {
 
-// Whether rows are truncated, and the last one of them has its end.
+// Says whether rows are truncated, and the last one of them has its end.
 enum class Truncation : std::uint8_t { none, last_is_whole, last_goes_on };
 
 // The first bytes of a packed block, in the byte order of the machine that wrote it.
@@ -66,7 +66,7 @@ TruncatedBlock truncated_block(const Head& head, const std::byte* rows) noexcept
 
 }  // namespace
 
-// What became of a block, in one of the coder's rooms.
+// Holds what became of a block, in one of the coder's rooms.
 struct PackedBlockCoder::Encoded {
   std::span<const std::byte> bytes;
   codec::BlockCodec codec = codec::BlockCodec::none;

@@ -61,8 +61,8 @@ class PackedBlockCoder {
   [[nodiscard]] std::optional<BlockContents> unpack(const std::byte* packed, std::size_t stored_bytes, std::byte* block) {
     return unpack(packed, stored_bytes, block, shape_.block_bytes);
   }
-  // The same of a block whose rows are truncated, which they stay, at `block`. Nothing: they are not, or it is none that pack()
-  // made; nothing was written then, or the block is damaged.
+  // Unpacks a block whose rows are truncated, which they stay, at `block`. Nothing: they are not, or it is none that pack() made;
+  // nothing was written then, or the block is damaged.
   [[nodiscard]] std::optional<TruncatedBlock> unpack_truncated(const std::byte* packed, std::size_t stored_bytes,
                                                                std::byte* block);
 

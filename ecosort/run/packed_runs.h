@@ -36,7 +36,7 @@ class PackedRuns : public RunStore {
   // The records of a packed block that was checked go to `to`, which may be where it is. By any thread while the run is open.
   // DamagedRun.
   [[nodiscard]] BlockContents unpack(const StoredRun& run, std::uint64_t block, const std::byte* packed, std::byte* to) const;
-  // The same where rows are truncated, and stay so, unpacked as far as that; else what the block holds, unpacked.
+  // Unpacks where rows are truncated as far as that, and leaves them so; else all of the block.
   [[nodiscard]] RowsOfBlock unpack_rows(const StoredRun& run, std::uint64_t block, const std::byte* packed, std::byte* to) const;
 
   // Writes blocks that were appended. Where less space was reserved than they may take, and the rest is not there, IoError says

@@ -59,7 +59,7 @@ class RunPacker {
  private:
   class Loan;
 
-  // What `work` makes of a coder that is free; its time goes to `spent_s`.
+  // Returns what `work` makes of a coder that is free; its time goes to `spent_s`.
   template <class Work>
   [[nodiscard]] auto with_coder(double PackingReport::* spent_s, const Work& work);
   [[nodiscard]] std::vector<Trial> try_all(const std::byte* first_block, BlockContents contents);

@@ -89,8 +89,7 @@ ECOSORT_C_API void ecosort_sorter_free(ecosort_sorter* sorter); /* gives up what
 ECOSORT_C_API ecosort_status ecosort_sorter_push(ecosort_sorter* sorter, const void* bytes, size_t size, ecosort_error** error);
 ECOSORT_C_API ecosort_status ecosort_sorter_finish(ecosort_sorter* sorter, ecosort_error** error);
 /* The next whole records, lines or rows in order, valid until the next call; *size == 0: the end. */
-ECOSORT_C_API ecosort_status ecosort_sorter_next(ecosort_sorter* sorter, const void** rows, size_t* size,
-                                                 ecosort_error** error);
+ECOSORT_C_API ecosort_status ecosort_sorter_next(ecosort_sorter* sorter, const void** rows, size_t* size, ecosort_error** error);
 
 ECOSORT_C_API ecosort_status ecosort_error_status(const ecosort_error* error);
 ECOSORT_C_API const char* ecosort_error_message(const ecosort_error* error); /* "" for NULL */

@@ -27,6 +27,7 @@ class Option:
     argument_is_optional: bool
     default: str | None
     concerns: str
+    sets: str | None
 
     @property
     def takes_value(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from ecosort import checks
 from ecosort.errors import BadInput, OutputExists
 from ecosort.keys import LETTERS
+from ecosort.manual import commands
 
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 Size = int | str  # bytes, or a text with a unit, such as "512MiB"
@@ -17,7 +18,8 @@ Size = int | str  # bytes, or a text with a unit, such as "512MiB"
 _BINARY = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40, "PiB": 1 << 50, "EiB": 1 << 60}
 UNITS = _BINARY | {"kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15, "EB": 10**18}
 
-# The word for each member of a request, with its value where it has one. A function makes that of the member; True: without one.
+# The word for each member of a request that is not its option's word as it is, or that several options set; the catalog of the
+# program has the others. A function makes the value of the member; True: without one.
 _OF_VALUES: dict[str, Any] = {
     "keys": "--by={}",
     "nulls_first": "--nulls=first",
@@ -44,27 +46,12 @@ _OF_ROWS: dict[str, dict[str, Any]] = {
     "jsonl": _OF_VALUES | {"allow_missing": "--allow-missing"},
 }
 _OF_ALL: dict[str, Any] = {
-    "unique": "--unique",
     "place.output": "--output={}",
     "place.kind": ("--resumable", lambda kind: kind == "resumable"),
-    "place.space_bytes": "--space={}B",
-    "place.as_is": "--as-is",
     "means.memory_bytes": "--memory={}B",
-    "means.threads": "--threads={}",
-    "means.merge_threads": "--merge-threads={}",
     "means.temp_directories": "--temp={}",
-    "means.io": "--io={}",
-    "means.request_bytes": "--request-size={}B",
-    "means.request_depth": "--request-depth={}",
-    "means.run_records": "--run-records={}",
-    "means.batch_size": "--batch-size={}",
-    "compression.level": "--level={}",
-    "compression.runs": "--compress={}",
-    "compression.program": "--compress-program={}",
     "compression.assumed_ratio": ("--assume-ratio={:.3f}", lambda thousandths: thousandths / 1000),
     "verification.reread": "--verify=reread",
-    "verification.checksum": "--checksum",
-    "verification.expected_hash": "--expect-hash={}",
 }
 _ELSEWHERE = ("inputs", "input_order", "compression.decompress", "compression.output")
 MEMBERS = {form: {*of_rows} for form, of_rows in _OF_ROWS.items()}
@@ -82,10 +69,9 @@ def words_of(request: Mapping[str, Any], goal: str | None = None) -> list[str]:
     for part, value in request.items():
         members = {f"{part}.{name}": member for name, member in value.items()} if isinstance(value, Mapping) else {part: value}
         for name, member in members.items() if part != form else ():
-            if name in _OF_ALL and not (name == "place.output" and is_lines and member == "-"):  # which it writes to anyway
-                words += _words(_OF_ALL[name] if name != "means.threads" or not is_lines else "--parallel={}", member)
-            elif name not in _ELSEWHERE and name not in _OF_ALL:
-                raise BadInput(f"request: {name}: there is no such member, or no option of the program for it")
+            is_usual = name == "place.output" and is_lines and member == "-"  # where it writes to anyway
+            if name not in _ELSEWHERE and not is_usual:
+                words += _words(_OF_ALL.get(name) or _word_of(form if is_lines else words[0], name), member)
     compression = request.get("compression", {})
     if compression.get("decompress", False) != is_packed:
         words.append(f"--decompress={'never' if is_packed else 'auto'}")
@@ -93,6 +79,15 @@ def words_of(request: Mapping[str, Any], goal: str | None = None) -> list[str]:
         words.append(f"--compress-output={compression.get('output', 'none')}")
     words += [f"--goal={goal}"] if goal else []
     return [*words, *(f"./{path}" if path[:1] in ("-", "+") and path != "-" else path for path in request["inputs"])]
+
+
+def _word_of(command: str, member: str) -> str:
+    """Returns the word for a member that has no line above, by the catalog of the program."""
+    for option in commands()[command].options:
+        if option.sets == member:
+            unit = "B" if member.endswith("_bytes") else ""
+            return option.names[-1] + (f"={{}}{unit}" if option.takes_value else "")
+    raise BadInput(f"request: {member}: there is no such member, or no option of the program for it")
 
 
 def _command(request: Mapping[str, Any], form: str) -> list[str]:

@@ -7,11 +7,14 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
+#include "cli/request_words.h"
+#include "cli/tables/tables.h"
 #include "formats/lines/debug_marks.h"
-#include "formats/lines/grammar.h"
 #include "formats/lines/index_lines.h"
+#include "formats/lines/key_words.h"
 #include "formats/lines/line_order.h"
 #include "fuzz_support.h"
 
@@ -57,12 +60,12 @@ void check_marks(const LineOrder& order, Text line) {
           "one line of marks for each level");
 }
 
-void check_order(const LinesOptions& options, std::vector<Text> lines) {
-  const LineOrder order(options.order());
+void check_order(const LineOrderTerms& terms, std::vector<Text> lines) {
+  const LineOrder order(terms);
   if (lines.size() > most_lines) lines.resize(most_lines);
   for (const Text a : lines) {
     check_marks(order, a);
-    for (const Text b : lines) check_pair(order, options.order().last_resort, a, b);
+    for (const Text b : lines) check_pair(order, terms.last_resort, a, b);
   }
   std::stable_sort(lines.begin(), lines.end(), [&](Text a, Text b) { return order.compare(a, b) < 0; });
   for (std::size_t i = 0; i < lines.size(); ++i)
@@ -80,8 +83,11 @@ void check_words(std::string_view input) {
     words.emplace_back(word.substr(0, word.find('\0')));
   }
   try {
-    const LinesOptions options = parse_lines_words(words);
-    if (!options.help && !options.version) check_order(options, fuzz::split(input, options.lines().terminator));
+    static const cli::CommandTable table = cli::lines_table();
+    const cli::RequestWords read = cli::read_request_words(table, words, cli::posix_rules_of_environment());
+    if (read.given.asks_for_help || read.given.asks_for_version) return;
+    const auto& lines = std::get<Lines>(read.request.rows);
+    check_order(order_terms(lines, read.request.unique), fuzz::split(input, lines.terminator));
   } catch (const UsageError& error) {
     const std::string_view line = error.what();
     require(!line.empty() && line.find('\n') == std::string_view::npos, "one line says what is wrong");

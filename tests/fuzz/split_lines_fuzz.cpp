@@ -1,5 +1,5 @@
 // An input has any bytes and they arrive in any way: the lines of the index, joined, are the input; sorted they are what a stable
-// sort makes of them, and -u leaves one of each.
+// sort makes of them, and -u leaves one of each. -c finds the line that a plain look finds.
 //
 // Input: a byte of switches, one for the size of a block, one for the most lines taken at a time; the text follows.
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Whatever stands in the truncated rows of a run block: the merge's cursor puts rows together within the room it has, and finds
-// the rows that restoring the block as a whole finds. What truncation makes of any rows gives them back.
+// The truncated rows of a run block hold any bytes: the merge's cursor puts rows together within the room it has, and finds the
+// rows that restoring the block as a whole finds. What truncation makes of any rows gives them back.
 //
 // Input: a byte of flags, one for what is carried, one for the tail, one for the room; the rows follow.
 #include <algorithm>

@@ -13,6 +13,7 @@ import ecosort.cluster
 import numpy as np
 import pytest
 from conftest import ROOT
+from ecosort.manual import commands
 from ecosort.words import _OF_ALL, MEMBERS, words_of
 from sort_support import listing
 
@@ -265,7 +266,8 @@ def test_a_request_is_the_text_that_the_library_reads(here: Path) -> None:
     source = (ROOT / "ecosort/job/request_json.cpp").read_text()
     known = set(re.findall(r'each\("(\w+)"', source))
     used = {name for members in MEMBERS.values() for name in members}
-    used |= {part for name in _OF_ALL for part in name.split(".")}
+    sets = {option.sets or "" for command in commands().values() for option in command.options}
+    used |= {part for name in (*_OF_ALL, *sets) for part in name.split(".")} - {"", *MEMBERS}
     assert used - known == {"means", "compression", "verification", "place"} - known
     assert known - used == {"inputs", "input_order", "kind", "decompress", "energy", "idle_w", "core_w", "gb_j"} - used | {
         "memory_is_a_wish",

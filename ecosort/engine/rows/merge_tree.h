@@ -72,7 +72,7 @@ struct alignas(64) MergeCursor {
     std::byte* data = nullptr;  // of the block; `room` bytes lie before
     std::size_t bytes = 0;      // of lines that came
     bool is_last = false;
-    // Of truncated rows, which lie at [rows, rows_end): bytes of a row that began before; whether the last one goes on.
+    // Describe truncated rows, which lie at [rows, rows_end): bytes of a row that began before; whether the last one goes on.
     bool is_truncated = false, goes_on = false;
     std::size_t carried = 0;
     const char *rows = nullptr, *rows_end = nullptr;

@@ -14,7 +14,7 @@ namespace ecosort::lines {
 [[nodiscard]] Task<run::BlockContents> read_rows(RowRuns& files, engine::Compute& compute, RowRun& run, std::uint64_t block,
                                                  std::byte* data);
 
-// The same, but rows that are truncated stay so, in these bytes at `data`.
+// Reads, but rows that are truncated stay so, in these bytes at `data`.
 [[nodiscard]] Task<run::RowsOfBlock> read_truncated_rows(RowRuns& files, engine::Compute& compute, RowRun& run,
                                                          std::uint64_t block, std::byte* data);
 

@@ -19,7 +19,7 @@
 
 namespace ecosort::lines {
 
-// Whether a cursor's row is there, and what it shares with the row before.
+// Says whether a cursor's row is there, and what it shares with the row before.
 struct TruncatedStep {
   bool is_there = false, is_damaged = false;
   bool is_known = false;   // what it shares: not of the first one, and of one that began in a block before
@@ -69,13 +69,13 @@ struct TruncatedStep {
 // block belong to others. False: the block is damaged.
 [[nodiscard]] bool enter_truncated(MergeCursor& cursor, const MergeCursor::Slot& slot, std::size_t tail, std::size_t skipped);
 
-// Where so many bytes of rows end in the truncated ones. Null: within a row, or behind all.
+// Returns where so many bytes of rows end in the truncated ones. Null: within a row, or behind all.
 [[nodiscard]] const char* end_of_rows(const MergeCursor::Slot& slot, std::size_t bytes);
 
-// Where the cursor's row begins in the rows of its block; one that began in the block before has a negative place.
+// Returns where the cursor's row begins in the rows of its block; one that began in the block before has a negative place.
 [[nodiscard]] std::int64_t place_in_block(const MergeCursor& cursor);
 
-// What the cursor's next rows share with the ones before them, of so many at most.
+// Adds what the cursor's next rows share with the ones before them, of so many at most.
 void add_shared(const MergeCursor& cursor, std::size_t most_rows, std::vector<std::size_t>& common);
 
 }  // namespace ecosort::lines

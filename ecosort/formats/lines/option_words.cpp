@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <optional>
-#include <vector>
+#include <span>
 
-#include "base/closest_word.h"
 #include "formats/lines/quoted.h"
 #include "formats/lines/text.h"
 
@@ -120,35 +118,6 @@ SizeWord parse_size(std::string_view text) {
 
 char sort_word(std::string_view word) { return choose(word, "sort", sort_words); }
 
-Check check_word(std::string_view word) { return choose(word, "check", check_words) == 'C' ? Check::quiet : Check::first; }
-
-namespace {
-
-std::string_view name_of(std::string_view word) { return word.substr(0, word.find('=')).substr(2); }
-
-std::vector<std::string_view> names_of(std::span<const option> options) {
-  std::vector<std::string_view> names;
-  for (const option& one : options)
-    if (one.name != nullptr) names.emplace_back(one.name);
-  return names;
-}
-
-}  // namespace
-
-bool begins_an_option(std::string_view word, std::span<const option> options) {
-  return std::ranges::any_of(names_of(options), [&](std::string_view name) { return name.starts_with(name_of(word)); });
-}
-
-void wrong_long_option(std::string_view word, std::span<const option> options, std::span<const option> more) {
-  std::vector<std::string_view> names = names_of(options);
-  std::string possible;
-  for (const std::string_view name : names)
-    if (name.starts_with(name_of(word))) possible += fmt::format(" '--{}'", name);
-  if (!possible.empty()) throw WrongOption(fmt::format("option '{}' is ambiguous; possibilities:{}", word, possible), see_help);
-  std::ranges::copy(names_of(more), std::back_inserter(names));
-  const std::optional<std::string_view> near = closest_word(name_of(word), names);
-  throw WrongOption(fmt::format("unrecognized option '{}'", word),
-                    near ? fmt::format("{}\necosort lines: did you mean '--{}'?", see_help, *near) : see_help);
-}
+char check_word(std::string_view word) { return choose(word, "check", check_words); }
 
 }  // namespace ecosort::lines

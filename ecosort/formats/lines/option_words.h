@@ -1,16 +1,31 @@
 // Words behind the options of `ecosort lines`, and what is said about those that are none.
 #pragma once
 
-#include <getopt.h>
-
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "formats/lines/grammar.h"
+#include "base/errors.h"
 
 namespace ecosort::lines {
+
+// A message of several lines, as sort writes about a wrong option.
+class WrongOption : public UsageError {
+ public:
+  WrongOption(const std::string& line, std::string further) : UsageError(line), further_(std::move(further)) {}
+  // Lines below the first one, as they are written.
+  [[nodiscard]] const std::string& further() const noexcept { return further_; }
+
+ private:
+  std::string further_;
+};
+
+// A word that is none of those that an option takes: sort ends with 1 then, not with 2.
+class WrongWord : public WrongOption {
+ public:
+  using WrongOption::WrongOption;
+};
 
 // The last line of a message about a word that is no option, as sort writes it.
 inline constexpr const char* see_help = "Try 'ecosort lines --help' for more information.";
@@ -26,15 +41,8 @@ struct SizeWord {
 [[nodiscard]] std::uint64_t parse_count(std::string_view text, std::string_view option);            // too large: UsageError
 [[nodiscard]] std::uint64_t parse_saturated_count(std::string_view text, std::string_view option);  // too large: the largest
 
-// The letter of --sort=WORD, the kind of --check=WORD; words may be cut short where they stay unique. WrongWord.
+// The letter of --sort=WORD, and of --check=WORD: c or C. Words may be cut short where they stay unique. WrongWord.
 [[nodiscard]] char sort_word(std::string_view word);
-[[nodiscard]] Check check_word(std::string_view word);
-
-// Returns whether "--NAME" or "--NAME=VALUE" is an option of these, or may be the beginning of one.
-[[nodiscard]] bool begins_an_option(std::string_view word, std::span<const option> options);
-
-// Throws WrongOption for a long option that getopt_long did not take: unknown, or the beginning of several. For an unknown one,
-// it names the nearest of these and of `more`.
-[[noreturn]] void wrong_long_option(std::string_view word, std::span<const option> options, std::span<const option> more);
+[[nodiscard]] char check_word(std::string_view word);
 
 }  // namespace ecosort::lines

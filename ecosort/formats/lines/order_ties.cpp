@@ -171,8 +171,7 @@ class TieOrder {
   Entry* const entries_;
   Entry* const scratch_;
   records::BucketWorkspace workspace_;
-  // Of levels whose key is the row: with -k1r it is that of the first level, which descends, and of the last resort, which does
-  // not.
+  // Order levels whose key is the row: with -k1r that of the first level, which descends, and of the last resort, which does not.
   std::array<std::optional<RowOrder>, 2> rows_;
   std::vector<Group> sorted_;  // ranges sorted by their windows, in which ties are left
 };

@@ -107,7 +107,7 @@ TEST(Truncate, RandomRowsComeBackOrDoNotFit) {
   }
 }
 
-// Of a few bytes no more is made than there is room for; and rows cannot share what no row before them has.
+// Hostile bytes make no more than there is room for; and rows cannot share what no row before them has.
 TEST(Truncate, HostileBytesStayWithinTheRoom) {
   const Truncated bomb{
       std::string("\0\xff\xfa\0\0\0", 6) + std::string(250, 'x') + std::string(2000, '\xfa').replace(1, 1, 1, '\0'), true};

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "base/random.h"
+#include "cpp/support/line_words.h"
 #include "demsort_inplace/describe_run.h"
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/journal.h"
 #include "demsort_inplace/lines_in_place.h"
-#include "formats/lines/grammar.h"
 #include "job/prepare_rows.h"
 
 namespace ecosort::inplace {
@@ -224,9 +224,11 @@ namespace {
 
 void set_order(const SmallLines& sort, lines::LinesJob& job) {
   if (sort.command == "lines") {
-    const lines::LinesOptions options = lines::parse_lines_words(sort.words);
-    job.format = std::make_unique<lines::LineOrder>(options.order(), options.lines().terminator, options.lines().header_lines);
-    job.unique = options.request.unique;
+    const Request request = lines::request_of_words(sort.words);
+    const auto& terms = std::get<Lines>(request.rows);
+    job.format =
+        std::make_unique<lines::LineOrder>(lines::order_terms(terms, request.unique), terms.terminator, terms.header_lines);
+    job.unique = request.unique;
     return;
   }
   std::vector<ValueKey> keys;

@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-// Every member of every structure differs from what it is by default.
+// Members of every structure differ from what they are by default.
 Request everything(int format) {
   Request request;
   request.inputs = {"a", "-", std::string("\xff/b"), "quoted \"name\" \u00e4"};

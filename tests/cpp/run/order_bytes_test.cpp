@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "cpp/support/line_words.h"
 #include "formats/csv/csv_format.h"
 #include "formats/jsonl/jsonl_format.h"
-#include "formats/lines/grammar.h"
 #include "formats/lines/line_order.h"
 
 namespace ecosort::run {
@@ -24,8 +24,9 @@ std::unique_ptr<rows::RowFormat> back(const rows::RowFormat& format) {
 }
 
 lines::LineOrder order_of(const std::vector<std::string>& words) {
-  const lines::LinesOptions options = lines::parse_lines_words(words);
-  return lines::LineOrder(options.order(), options.lines().terminator);
+  const Request request = lines::request_of_words(words);
+  const auto& terms = std::get<Lines>(request.rows);
+  return lines::LineOrder(lines::order_terms(terms, request.unique), terms.terminator);
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ TEST(RunDirection, WhatIsLeftOfARunIsARunOfItsOwn) {
   EXPECT_EQ(run_block_text(bench, store, run, 0, 40), records.substr(8'000, 4'000));
   EXPECT_EQ(run_block_text(bench, store, run, 2, 10), records.substr(16'000));
   const io::Buffer memory(2 * store.block_bytes());
-  bench.run(store.read_forecast(run, 90, bench.encoder, {memory.data(), memory.size()}));
+  bench.run(store.read_forecast(run, 90, 0, bench.encoder, {memory.data(), memory.size()}));
   for (const std::uint64_t run_block : {0U, 2U}) {
     const auto* first = reinterpret_cast<const std::byte*>(records.data()) + (run_block + 2) * 4'000;
     EXPECT_EQ(store.forecast().at(run, run_block).prefix, bench.encoder.prefix(first));

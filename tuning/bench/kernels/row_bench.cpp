@@ -1,5 +1,6 @@
 // Computes for a row of text, step by step, on one thread and beside no request, the least that a sort of rows by two passes
-// takes of the processor.
+// takes of the processor. `text`: lines of 60 to 140 bytes; `number`: rows of CSV of 52 bytes, by a number among them, as
+// `ecosort_make_lines text` and `table` make them. `per_row`: CPU time of a row.
 //
 //   run formation   enter    rows are found, checked and hashed, their windows enter the index
 //                   sort     the index is sorted

@@ -13,11 +13,10 @@
 
 #include "base/json.h"
 #include "cli/compression_options.h"
-#include "cli/sort_options.h"
+#include "cli/sorts.h"
 #include "doubles/throttled_queue.h"
 #include "engine/fixed/sort.h"
 #include "engine/rows/lines_sort.h"
-#include "formats/lines/grammar.h"
 #include "io/posix_storage.h"
 #include "job/prepare_records.h"
 #include "job/prepare_rows.h"
@@ -59,9 +58,9 @@ auto timed(const io::ThrottledQueue::Drive& drive, io::Storage& storage, io::Que
 
 void sort_lines(const io::ThrottledQueue::Drive& drive, const std::vector<std::string>& words) {
   io::PosixStorage storage;
-  const lines::LinesOptions options = lines::parse_lines_words(words);
-  job::PreparedLines prepared = job::prepare_rows(options.request, storage, job::SpecialOutput::refused);
-  const io::Backend backend = job::make_row_queue(options.request.means.io, prepared);
+  const Request request = cli::read_command_line("lines", words).request;
+  job::PreparedLines prepared = job::prepare_rows(request, storage, job::SpecialOutput::refused);
+  const io::Backend backend = job::make_row_queue(request.means.io, prepared);
   Json json;
   const lines::LinesReport report =
       timed(drive, storage, *backend.queue, prepared.job.plan.read_depth + prepared.job.plan.write_depth + 2, json,
@@ -72,10 +71,10 @@ void sort_lines(const io::ThrottledQueue::Drive& drive, const std::vector<std::s
 
 void sort_records(const io::ThrottledQueue::Drive& drive, const std::vector<std::string>& words) {
   io::PosixStorage storage;
-  const cli::SortOptions options = cli::parse_sort_options("sort", words);
-  job::PreparedRecords prepared = job::prepare_records(cli::request_of(options), storage, cli::leeway_of(options));
+  const cli::CommandLine line = cli::read_sort_words("sort", words);
+  job::PreparedRecords prepared = job::prepare_records(cli::request_of(line), storage, cli::leeway_of(line));
   const unsigned depth = job::queue_depth(prepared.job.plan);
-  const io::Backend backend = io::make_queue(io::parse_backend(options.request.means.io), depth);
+  const io::Backend backend = io::make_queue(io::parse_backend(line.request.means.io), depth);
   Json json;
   const engine::SortReport report =
       timed(drive, storage, *backend.queue, depth, json,

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/random.h"
+#include "cpp/support/line_words.h"
 #include "doubles/memory_store.h"
 #include "doubles/throttled_queue.h"
 #include "engine/rows/lines_sort.h"
-#include "formats/lines/grammar.h"
 
 namespace ecosort::lines {
 namespace {
@@ -56,7 +56,7 @@ Sorted sort(const std::string& input, const codec::RunCompression& wanted) {
   job.inputs.back().open(store);
   job.output = "/disk/out";
   job.directories = {"/disk"};
-  job.format = std::make_unique<LineOrder>(parse_lines_words({}).order());
+  job.format = std::make_unique<LineOrder>(order_of_words({}));
   job.codecs.runs = {.wanted = wanted,
                      .coders = 2,
                      .index_bytes = std::uint64_t{64} << 10U,

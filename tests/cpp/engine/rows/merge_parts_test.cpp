@@ -13,6 +13,7 @@
 
 #include "base/errors.h"
 #include "base/random.h"
+#include "cpp/support/line_words.h"
 #include "cpp/support/test_environment.h"
 #include "cpp/support/watchdog.h"
 #include "doubles/faulty_queue.h"
@@ -23,7 +24,6 @@
 #include "engine/rows/split_runs.h"
 #include "formats/csv/csv_format.h"
 #include "formats/jsonl/jsonl_format.h"
-#include "formats/lines/grammar.h"
 
 namespace ecosort::lines {
 namespace {
@@ -37,7 +37,7 @@ constexpr unsigned depth = 40;
 class Bench {
  public:
   explicit Bench(const std::vector<std::string>& words = {}, std::uint64_t seed = 1)
-      : order(parse_lines_words(words).order()),
+      : order(order_of_words(words)),
         store(io::DiskImage{}, {.seed = seed, .records_events = false}),
         queue(store.make_queue(depth)),
         plan(plan_lines(memory_bytes, 0, SIZE_MAX, false)),
@@ -371,7 +371,7 @@ class WholeSort {
 
  private:
   [[nodiscard]] std::unique_ptr<rows::RowFormat> make_format() const {
-    if (kind_ == rows::Kind::lines) return std::make_unique<LineOrder>(parse_lines_words({}).order());
+    if (kind_ == rows::Kind::lines) return std::make_unique<LineOrder>(order_of_words({}));
     if (kind_ == rows::Kind::jsonl) {
       jsonl::JsonlTerms terms;
       terms.keys = {ValueKey("key")};

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/random.h"
+#include "cpp/support/line_words.h"
 #include "formats/lines/general_number.h"
-#include "formats/lines/grammar.h"
 #include "formats/lines/index_lines.h"
 #include "formats/lines/line_run.h"
 #include "formats/lines/numbers.h"
@@ -103,8 +103,7 @@ void expect_windows_to_agree(const LineOrder& order, const std::function<std::st
 }
 
 TEST_P(LineWindows, NeverContradictTheComparison) {
-  const LinesOptions options = parse_lines_words(GetParam());
-  const LineOrder order(options.order());
+  const LineOrder order(order_of_words(GetParam()));
   expect_windows_to_agree(order, random_line);
   expect_windows_to_agree(order, random_fields);
 }
@@ -126,8 +125,7 @@ void expect_sorted_as_by_comparing(const LineOrder& order, std::vector<std::stri
 }
 
 TEST_P(LineWindows, SortAnIndexAsAStableSortByComparing) {
-  LinesOptions options = parse_lines_words(GetParam());
-  const LineOrder order(options.order());
+  const LineOrder order(order_of_words(GetParam()));
   Random random(2);
   std::vector<std::string> lines;
   std::string text;
@@ -143,8 +141,7 @@ TEST_P(LineWindows, SortAnIndexAsAStableSortByComparing) {
 class VersionWindows : public testing::TestWithParam<std::vector<std::string>> {};
 
 TEST_P(VersionWindows, NeverContradictTheComparison) {
-  LinesOptions options = parse_lines_words(GetParam());
-  const LineOrder order(options.order());
+  const LineOrder order(order_of_words(GetParam()));
   Random random(3);
   for (int i = 0; i < 200'000; ++i) {
     const std::string common = random.coin() ? random_version(random) : "";
@@ -166,8 +163,7 @@ TEST_P(VersionWindows, NeverContradictTheComparison) {
 }
 
 TEST_P(VersionWindows, SortAnIndexAsAStableSortByComparing) {
-  LinesOptions options = parse_lines_words(GetParam());
-  const LineOrder order(options.order());
+  const LineOrder order(order_of_words(GetParam()));
   Random random(4);
   std::vector<std::string> lines;
   std::string text;

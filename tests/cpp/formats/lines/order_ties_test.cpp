@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/random.h"
+#include "cpp/support/line_words.h"
 #include "cpp/support/small_stack.h"
-#include "formats/lines/grammar.h"
 #include "formats/lines/index_lines.h"
 #include "formats/lines/line_order.h"
 
@@ -21,8 +21,7 @@ using Words = std::vector<std::string>;
 
 // Sorts the lines, which are given in their order, from a shuffled text.
 void expect_this_order(const Words& words, const std::vector<std::string>& ordered) {
-  const LinesOptions options = parse_lines_words(words);
-  const LineOrder order(options.order());
+  const LineOrder order(order_of_words(words));
   std::vector<std::size_t> places(ordered.size());
   std::iota(places.begin(), places.end(), 0);
   Random random(1);
@@ -75,8 +74,7 @@ TEST(NestedGroups, TakeNoStack) {
 }
 
 TEST(EqualKeys, KeepTheirOrderBehindAnyBeginning) {
-  const LinesOptions options = parse_lines_words({"-s", "-f"});
-  const LineOrder order(options.order());
+  const LineOrder order(order_of_words({"-s", "-f"}));
   MemoryBudget memory(16 << 20U);
   LineRun run;
   run.memory = memory.allocate(8 << 20U, "run");
@@ -94,8 +92,7 @@ TEST(EqualKeys, KeepTheirOrderBehindAnyBeginning) {
 }
 
 std::vector<std::string> sorted_by(const Words& words, unsigned threads, const std::string& text) {
-  const LinesOptions options = parse_lines_words(words);
-  const LineOrder order(options.order());
+  const LineOrder order(order_of_words(words));
   MemoryBudget memory(64 << 20U);
   LineRun run;
   run.memory = memory.allocate(32 << 20U, "run");

@@ -1,0 +1,92 @@
+#include "cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/errors.h"
+#include "base/size_text.h"
+#include "cli/compression_options.h"
+#include "cli/say.h"
+#include "cli/write_signals.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+RunReports reports_of(const CommandLine& line) {
+  RunReports reports;
+  reports.stats = line.word("--stats");
+  reports.events = line.word("--events");
+  reports.trace = line.word("--trace");
+  if (line.has("--progress")) reports.progress = line.word("--progress");
+  reports.quiet = line.has("--quiet");
+  reports.output = line.request.place.output;
+  return reports;
+}
+
+// The row of the command for a setting of a profile; null: the setting is not for this request, or an option says something else.
+// The runs and requests of a job that outlives a crash are laid out by the job itself.
+const OptionRow* row_for_setting(const CommandLine& line, std::string_view option) {
+  const bool is_for_all = option == "--threads" || option == "--io";
+  if (!is_for_all && (line.request.format() != Format::records || line.request.place.kind != PlaceKind::file)) return nullptr;
+  const OptionRow* const setting = find_row(command_table("sort"), option);
+  const OptionRow* const row = setting == nullptr ? nullptr : row_that_sets(*line.table, setting->sets.member);
+  return row == nullptr || line.has(last_spelling(row->name)) ? nullptr : row;
+}
+
+void apply_settings(CommandLine& line) {
+  ProfileChoice& choice = line.profile;
+  Json document = line.document;
+  try {
+    for (const planner::Setting& setting : choice.profile->settings) {
+      const OptionRow* const row = row_for_setting(line, setting.option);
+      if (row == nullptr) continue;
+      put(document, *line.table, {row, setting.value});
+      choice.used.insert(setting.option);
+    }
+    if (!choice.used.empty()) line.request = request_of_document(document, *line.table, line.given);
+  } catch (const UsageError& error) {
+    reject(choice, "profile '" + choice.path + "' is damaged: " + error.what());
+  }
+}
+
+}  // namespace
+
+std::uint64_t CommandLine::assumed_bytes() const {
+  constexpr std::string_view option = "--assume-size";
+  if (!has(option)) return 0;
+  const std::uint64_t bytes = parse_assumed_bytes(word(option), option);
+  if (bytes == 0 && request.format() != Format::records) throw UsageError("--assume-size: give at least one byte");
+  return std::max<std::uint64_t>(bytes, 1);  // of records: there is none
+}
+
+CommandLine read_command_line(std::string_view command, const Words& words, const lines::PosixRules& rules) {
+  CommandLine line{read_request_words(command_table(command), words, rules)};
+  if (!line.asks_for_help()) line.reports = reports_of(line);
+  return line;
+}
+
+CommandLine read_command_line(std::string_view command, const Words& words) {
+  return read_command_line(command, words, posix_rules_of_environment());
+}
+
+void take_profile(CommandLine& line) {
+  line.profile = choose_profile({std::string(line.word("--profile")), line.has("--no-profile")});
+  if (line.profile.profile) apply_settings(line);
+  if (line.word("--goal") == "energy") line.request.compression.energy = energy_of_goal(line.request, line.profile);
+}
+
+int print_help(const CommandLine& line) {
+  print_out(help_text(*line.table));
+  return 0;
+}
+
+void begin(const CommandLine& line) {
+  ignore_write_signals();
+  const std::string notice = notice_of(line.profile);
+  if (!line.reports.quiet && !notice.empty()) say_line(fmt::format("ecosort: {}", notice));
+}
+
+}  // namespace ecosort::cli

@@ -1,0 +1,143 @@
+#include "cli/option_values.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/closest_word.h"
+#include "base/errors.h"
+#include "base/memory.h"
+#include "base/size_text.h"
+#include "job/plan_codecs.h"
+#include "job/prepare_records.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+std::string_view name_of(const GivenOption& given) { return last_spelling(given.row->name); }
+
+std::uint64_t number_of(const GivenOption& given) { return whole_number(name_of(given), *given.word); }
+
+char one_byte(const GivenOption& given) {
+  if (given.word->size() == 1) return given.word->front();
+  throw UsageError(fmt::format("{}: '{}' is not one byte", name_of(given), *given.word));
+}
+
+Json text_of_byte(char byte) { return std::string(1, byte); }
+
+// Whether the word is the first of two.
+bool is_first(const GivenOption& given, std::string_view first, std::string_view second) {
+  if (*given.word == first || *given.word == second) return *given.word == first;
+  throw UsageError(fmt::format("{}: '{}' is neither '{}' nor '{}'", name_of(given), *given.word, first, second));
+}
+
+}  // namespace
+
+// Strictly decimal: no sign, no octal.
+std::uint64_t whole_number(std::string_view option, const std::string& text) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && stop == end) return value;
+  const bool is_too_large = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+  throw UsageError(fmt::format("{}: '{}' is {}", option, text, is_too_large ? "too large a number" : "not a whole number"));
+}
+
+bool is_standard_output(const std::string& path) {
+  return path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
+}
+
+Json as_text(const GivenOption& given, const Json* /*before*/) { return *given.word; }
+
+Json as_bytes(const GivenOption& given, const Json* /*before*/) { return parse_bytes(*given.word, name_of(given)); }
+
+// A request takes 0 for memory that no one gave.
+Json as_memory(const GivenOption& given, const Json* /*before*/) {
+  return std::max<std::uint64_t>(parse_bytes(*given.word, name_of(given)), 1);
+}
+
+Json as_threads(const GivenOption& given, const Json* /*before*/) {
+  const std::uint64_t threads = number_of(given);
+  if (threads > 0 && threads <= planner::most_threads) return threads;
+  throw UsageError(fmt::format("{}: give a number from 1 to {}", name_of(given), planner::most_threads));
+}
+
+Json as_output(const GivenOption& given, const Json* /*before*/) { return is_standard_output(*given.word) ? "-" : *given.word; }
+
+// The words that the row lists.
+Json as_choice(const GivenOption& given, const Json* /*before*/) {
+  const std::vector<std::string_view> choices = split(given.row->argument, '|');
+  if (std::ranges::find(choices, *given.word) != choices.end()) return *given.word;
+  throw UsageError(fmt::format("{}: '{}' is none of {}{}", name_of(given), *given.word, fmt::join(choices, ", "),
+                               did_you_mean(*given.word, choices)));
+}
+
+Json as_reread(const GivenOption& given, const Json* /*before*/) {
+  if (*given.word == "always" || *given.word == "reread") return *given.word == "reread";
+  throw UsageError(
+      fmt::format("--verify: '{}' is neither 'always' nor 'reread'; verification cannot be turned off", *given.word));
+}
+
+Json as_runs(const GivenOption& given, const Json* /*before*/) {
+  (void)codec::run_compression_of_word(*given.word, name_of(given));
+  return *given.word;
+}
+
+Json as_ratio(const GivenOption& given, const Json* /*before*/) { return codec::ratio_of_word(*given.word, name_of(given)); }
+
+Json as_decompress(const GivenOption& given, const Json* /*before*/) {
+  return codec::decompress_of_word(*given.word, name_of(given));
+}
+
+Json as_level(const GivenOption& given, const Json* /*before*/) {
+  const int level = codec::level_of_word(*given.word, name_of(given));
+  if (level >= 0) return static_cast<unsigned>(level);
+  throw UsageError(fmt::format("{}: {} is too little; levels begin at 0", name_of(given), level));
+}
+
+// A request takes 0 for a size that no one gave.
+Json as_record_size(const GivenOption& given, const Json* /*before*/) {
+  const std::uint64_t bytes = number_of(given);
+  if (bytes > 0) return bytes;
+  throw UsageError(fmt::format("record size 0: a record has 1 to {} bytes", records::max_record_size));
+}
+
+Json as_request_size(const GivenOption& given, const Json* /*before*/) {
+  const std::uint64_t bytes = parse_bytes(*given.word, name_of(given));
+  if (bytes % page_bytes == 0 && bytes >= planner::least_request_bytes && bytes <= planner::most_request_bytes) return bytes;
+  throw UsageError(fmt::format("{} {}: give a multiple of 4KiB from {} to {}", name_of(given), *given.word,
+                               format_bytes(planner::least_request_bytes), format_bytes(planner::most_request_bytes)));
+}
+
+Json as_request_depth(const GivenOption& given, const Json* /*before*/) {
+  const std::uint64_t depth = number_of(given);
+  if (depth > 0 && depth <= planner::most_depth) return depth;
+  throw UsageError(fmt::format("{}: give a number from 1 to {}", name_of(given), planner::most_depth));
+}
+
+Json as_run_records(const GivenOption& given, const Json* /*before*/) {
+  const std::uint64_t records = number_of(given);
+  if (records >= planner::least_run_records) return records;
+  throw UsageError(fmt::format("{}: give at least {}", name_of(given), planner::least_run_records));
+}
+
+Json as_hash(const GivenOption& given, const Json* /*before*/) {
+  if (records::MultisetHash::from_hex(*given.word, 0)) return *given.word;
+  throw UsageError(
+      fmt::format("{}: a hash has 32 hexadecimal digits, as `ecosort partition` and --stats tell them", name_of(given)));
+}
+
+Json as_delimiter(const GivenOption& given, const Json* /*before*/) {
+  return text_of_byte(*given.word == "tab" || *given.word == "\\t" ? '\t' : one_byte(given));
+}
+
+Json as_quote(const GivenOption& given, const Json* /*before*/) {
+  return *given.word == "none" ? Json(nullptr) : text_of_byte(one_byte(given));
+}
+
+Json as_nulls_first(const GivenOption& given, const Json* /*before*/) { return is_first(given, "first", "last"); }
+
+}  // namespace ecosort::cli

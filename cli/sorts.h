@@ -1,0 +1,37 @@
+// What the commands that sort and merge share: their words, and the work once it is known what is asked for. Each piece of work
+// returns the exit code.
+#pragma once
+
+#include <string_view>
+
+#include "cli/command_line.h"
+#include "job/prepare_merge.h"
+#include "job/prepare_records.h"
+#include "job/session.h"
+
+namespace ecosort::cli {
+
+// Read the words, and the profile. `command` is the table: "sort", "merge", "plan sort"; "csv", "plan jsonl" and the like.
+// `teller` is the command that the user typed, where that is another one. Throw UsageError with the option for what cannot be,
+// and for what is missing.
+[[nodiscard]] CommandLine read_sort_words(std::string_view command, const Words& words, std::string_view teller = {});
+[[nodiscard]] CommandLine read_table_words(std::string_view command, const Words& words);
+
+// The request to prepare. The runs that a search found best are for the memory that it had; for other memory the planner chooses.
+[[nodiscard]] Request request_of(const CommandLine& line);
+[[nodiscard]] job::Leeway leeway_of(const CommandLine& line);
+
+// Of records: to an output, also one that can be resumed.
+int sort_records(const CommandLine& line, double started_s);
+int merge_sorted_records(const CommandLine& line, double started_s);
+int merge_records(const CommandLine& line, job::PreparedMerge prepared, job::Session& session, double started_s);
+// The runs that jobs left, into one output. `words` begin with --runs.
+int merge_runs(const Words& words, double started_s);
+// In the space of the file.
+int sort_in_place(const CommandLine& line, double started_s);
+// Of lines, in all places; with the notices of `ecosort lines`.
+int sort_lines(CommandLine line, double started_s);
+// Of CSV and JSON lines.
+int sort_table(const CommandLine& line, double started_s);
+
+}  // namespace ecosort::cli

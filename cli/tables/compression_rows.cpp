@@ -1,0 +1,41 @@
+#include "cli/option_values.h"
+#include "cli/tables/tables.h"
+
+namespace ecosort::cli {
+
+std::vector<OptionRow> run_compression_rows(std::string_view usual, std::string_view rows) {
+  const std::string_view codecs = rows == "records" ? "auto|none|lz4|zstd" : "auto|none|prefix|lz4|zstd";
+  return {
+      {"--compress", codecs, usual,
+       rows == "records"
+           ? "what sorted runs are compressed with while they lie in temporary space, with a level as zstd:3 (1 to 19), their "
+             "bytes put together column by column where that pays; `auto`: for each run what its first records, the drives and "
+             "the processors show to pay"
+           : "what sorted runs are compressed with while they lie in temporary space, with a level as zstd:3 (1 to 19); "
+             "`prefix`: what a row shares with the row before it is not stored, which lz4 and zstd do first where that makes "
+             "less; `auto`: for each run what its first rows, the drives and the processors show to pay; with --resumable `none` "
+             "unless given",
+       Concern::how, sets("compression.runs", as_runs)},
+      {"--assume-ratio", "R", "1",
+       "runs shrink to 1/R at least, so that no more temporary space is checked and reserved; where they do not, and the drive "
+       "is full, the sort ends and nothing is lost. Of no use to sort --resumable where runs give their space to the output "
+       "(ext4 with a journal, XFS)",
+       Concern::how, sets("compression.assumed_ratio", as_ratio)},
+      {"--goal", "time|energy", "time", "of --compress=auto: the least time, or the fewest joules, by a profile that knows watts",
+       Concern::how, checked(as_choice)}};
+}
+
+std::vector<OptionRow> compression_rows(std::string_view decompress, std::string_view output) {
+  return {{"--decompress", "auto|never", decompress,
+           "`auto`: decompress inputs that are compressed (gzip, zstd, lz4, xz, lzma, bzip2), by their first bytes or their "
+           "name; `never`: sort them as they are",
+           Concern::compression, sets("compression.decompress", as_decompress)},
+          {"--compress-output", "auto|none|gzip|zstd|lz4|xz|bzip2", output,
+           "what the output is compressed with; `auto`: by the ending of its name (.gz .zst .lz4 .xz .bz2)", Concern::compression,
+           sets("compression.output", as_text)},
+          {"--level", "N", "that of the codec's program",
+           "how hard to compress: gzip 1 to 12, zstd 1 to 19, lz4 1 to 12, xz 0 to 9, bzip2 1 to 9", Concern::compression,
+           sets("compression.level", as_level)}};
+}
+
+}  // namespace ecosort::cli

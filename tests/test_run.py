@@ -1,0 +1,87 @@
+"""`ecosort run`: what a request says is done as the command does it that one would type, and reported alike."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sort_support import read_json
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+CSV = "name,price\nb,2\na,10\nc,\n"
+
+
+def request(**members: Any) -> str:
+    return json.dumps({"schema": "ecosort.request/1", **members})
+
+
+# The request, and the words that mean the same; both read "in" and write "out".
+ALIKE = [
+    ({"records": {"record_size": 4, "keys": ["0:2"]}}, ["sort", "--record-size", "4", "--key", "0:2"]),
+    ({"records": {"record_size": 4, "keys": ["0:2"]}, "place": {"kind": "resumable"}},
+     ["sort", "--record-size", "4", "--key", "0:2", "--resumable"]),
+    ({"lines": {"separator": ",", "keys": ["2,2n"], "header_lines": 1}}, ["lines", "-t,", "-k2,2n", "--header"]),
+    ({"lines": {}, "unique": True, "place": {"kind": "resumable"}}, ["lines", "-u", "--resumable"]),
+    ({"csv": {"keys": ["price:number:desc"], "nulls_first": True}}, ["csv", "--by", "price:number:desc", "--nulls", "first"]),
+    ({"csv": {"keys": ["1"], "header": False, "quote": None}}, ["csv", "--by", "1", "--no-header", "--quote", "none"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("members", "words"), ALIKE, ids=[" ".join(words) for _, words in ALIKE])
+def test_a_request_does_what_the_words_do(run: Run, tmp_path: Path, members: dict[str, Any], words: list[str]) -> None:
+    (tmp_path / "in").write_text(CSV[: -(len(CSV) % 4) or None])
+    command, *options = words
+    typed = run(command, *options, "in", "-o", "out", "--stats", "typed", cwd=tmp_path)
+    assert (typed.returncode, typed.stdout) == (0, ""), typed.stderr
+    expected = (tmp_path / "out").read_bytes()
+    (tmp_path / "out").unlink()
+    place = {"output": "out", **members.get("place", {})}
+    text = request(inputs=["in"], **{**members, "place": place})
+    (tmp_path / "request").write_text(text)
+    for name in ("request", "-"):
+        with (tmp_path / "request").open() as stream:
+            done = run("run", "--stats", "asked", name, cwd=tmp_path, stdin=stream)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", typed.stderr)
+        assert (tmp_path / "out").read_bytes() == expected
+        (tmp_path / "out").unlink()
+        assert read_json(tmp_path / "asked").keys() == read_json(tmp_path / "typed").keys()
+
+
+def test_sorted_records_are_merged_and_lines_sorted_in_place(run: Run, tmp_path: Path) -> None:
+    for name, text in (("a", "aacc"), ("b", "bbdd")):
+        (tmp_path / name).write_text(text)
+    records = {"records": {"record_size": 2, "keys": ["0:2"]}, "input_order": "sorted"}
+    (tmp_path / "merge").write_text(request(inputs=["a", "b"], place={"output": "out"}, **records))
+    assert run("run", "merge", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "out").read_text() == "aabbccdd"
+    (tmp_path / "b").write_text("ddbb")
+    assert "not in order" in run("run", "merge", cwd=tmp_path).stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("{", "is no JSON object"),
+        (request(inputs=["in"], lines={"stabel": True}), "lines.stabel: there is no such member; did you mean 'stable'?"),
+        (request(inputs=["in"], lines={}), "no output is named"),
+        (request(inputs=[], lines={}, place={"output": "out"}), "no input is named"),
+        (request(inputs=["-"], lines={}, place={"output": "out"}), "standard input is the request already"),
+        (request(inputs=["in"], records={}, unique=True, place={"output": "out", "kind": "resumable"}), "drop duplicates"),
+    ],
+)
+def test_a_request_that_cannot_be_is_one_line(run: Run, tmp_path: Path, text: str, complaint: str) -> None:
+    (tmp_path / "in").write_text("b\na\n")
+    (tmp_path / "request").write_text(text)
+    with (tmp_path / "request").open() as stream:
+        done = run("run", "-", cwd=tmp_path, stdin=stream)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert complaint in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_request_is_one_file(run: Run, tmp_path: Path) -> None:
+    for words in ([], ["a", "b"], ["nofile"]):
+        done = run("run", *words, cwd=tmp_path)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
