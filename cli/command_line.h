@@ -1,4 +1,4 @@
-// What the words of a command say: the request, and what is asked of the run besides.
+// The words of a command say this: the request, and what is asked of the run besides.
 #pragma once
 
 #include <cstdint>

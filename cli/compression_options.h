@@ -1,4 +1,4 @@
-// What is compressed: what --goal energy means, and what reports and plans say.
+// Says what is compressed: what --goal energy means, and what reports and plans say.
 #pragma once
 
 #include <optional>
@@ -13,14 +13,15 @@
 namespace ecosort::cli {
 
 constexpr std::string_view energy_goes_without_resumable =
-    "--goal energy goes without --resumable: who resumes the job may have another profile; leave it out";
+    "--goal energy cannot be combined with --resumable: a later resume may use a different profile; leave it out";
 
-// What --goal energy means by the profile. UsageError where runs are not compressed as pays, or nothing is known of watts.
+// Returns what --goal energy means by the profile. UsageError where runs are not compressed as pays, or nothing is known of
+// watts.
 [[nodiscard]] EnergyTerms energy_of_goal(const Request& request, const ProfileChoice& choice);
 
 // For --stats: what was decompressed, and how runs and the output were compressed.
 [[nodiscard]] Json compression_json(const lines::LinesJob& job, const lines::LinesReport& report);
-// The same of runs alone; null: they were not.
+// Describes runs alone; null: they were not compressed.
 [[nodiscard]] Json run_compression_json(const planner::PackingPlan& plan, const std::optional<run::PackingReport>& report);
 
 // For a plan: "lz4; 2 coders and their index take 1 MiB (1048576 bytes)". Empty: runs are not compressed.

@@ -12,7 +12,7 @@
 
 namespace ecosort::cli {
 
-// What the words of a command are. The rows of options are those of the catalog, which stays.
+// Holds the words of a command. The rows of options are those of the catalog, which stays.
 struct GivenWords {
   std::vector<GivenOption> options;  // in their order
   std::vector<std::string> operands;

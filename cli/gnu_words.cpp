@@ -91,7 +91,7 @@ struct Grammar {
       near ? fmt::format("{}\necosort lines: did you mean '--{}'?", lines::see_help, *near) : lines::see_help);
 }
 
-// `word` is the one that getopt_long stood at.
+// `word` is the one that getopt_long was at.
 [[noreturn]] void refuse(int c, std::string_view word, const Grammar& grammar) {
   const char* const missing = c == ':' ? "requires an argument" : nullptr;
   if (!word.starts_with("--"))

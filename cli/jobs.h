@@ -37,7 +37,7 @@ int plan_inplace(const Words& words);
 int resume_rows_job(const CommandLine& line, const JobRun& run, inplace::JobStatus status, job::Session& session,
                     double started_s, bool abandons);
 
-// What `resume --status` says behind its first line.
+// Returns what `resume --status` says behind its first line.
 [[nodiscard]] std::string rows_status_text(const inplace::JobStatus& status);
 
 }  // namespace ecosort::cli

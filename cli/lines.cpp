@@ -61,7 +61,7 @@ std::string plain_output_notice(const CommandLine& line) {
                      lines::quoted_name(output), codec::name_of(*codec));
 }
 
-// Tells once each what the contents of the inputs suggest.
+// Says once each what the contents of the inputs suggest.
 lines::FirstLook contents_look(const CommandLine& line, LineContents contents) {
   if (line.reports.quiet) return {};
   return [contents](const std::string& name, Text first) mutable {
@@ -69,7 +69,7 @@ lines::FirstLook contents_look(const CommandLine& line, LineContents contents) {
   };
 }
 
-// Those that are sorted as they are.
+// Returns those that are sorted as they are.
 std::vector<CompressedInput> compressed_inputs(const lines::LinesJob& job) {
   std::vector<CompressedInput> inputs;
   for (const lines::LineInput& input : job.inputs)
@@ -113,10 +113,10 @@ void check_lines_job(const CommandLine& line) {
   const Compression& compression = request.compression;
   if ((!compression.runs.empty() && compression.runs != "auto" && compression.runs != "none") || compression.assumed_ratio > 0 ||
       compression.energy || !compression.program.empty())
-    throw UsageError("--inplace: runs lie in the space of the lines, as they are; leave out what compresses them");
+    throw UsageError("--inplace: runs reuse the file's own space, uncompressed; leave out what compresses them");
 }
 
-// What --debug says about the keys.
+// Prints what --debug says about the keys.
 std::vector<std::string> warnings_of(const CommandLine& line) {
   std::vector<lines::KeyWords> keys;
   for (const GivenOption& given : line.given.options) {
@@ -208,10 +208,10 @@ int plan_lines(const Words& words) {
     throw UsageError("--assume-size is for lines that are not there; leave one of them out");
   const PlaceKind kind = line.request.place.kind;
   const bool is_job = kind != PlaceKind::file;
-  if (is_json && !is_job) throw UsageError("plan lines: --json is for --resumable and --inplace; the bounds are told as text");
+  if (is_json && !is_job) throw UsageError("plan lines: --json is for --resumable and --inplace; the bounds are printed as text");
   if (assumed_bytes != 0 && is_job)
-    throw UsageError(
-        fmt::format("plan lines: --assume-size goes without {}", kind == PlaceKind::resumable ? "--resumable" : "--inplace"));
+    throw UsageError(fmt::format("plan lines: --assume-size cannot be combined with {}",
+                                 kind == PlaceKind::resumable ? "--resumable" : "--inplace"));
   if (checks_only(line)) throw UsageError("plan lines: -c and -C sort nothing, so there is nothing to plan");
   raise_open_files();
   job::Session session;

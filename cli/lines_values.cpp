@@ -21,7 +21,7 @@ const std::string& file_name(const std::string& word) {
   return word;
 }
 
-// Of an option that may be repeated with the same word.
+// Sets an option that may be repeated with the same word.
 Json only_one(Json value, const Json* before, const char* complaint) {
   if (before != nullptr && *before->text_value() != *value.text_value()) throw UsageError(complaint);
   return value;

@@ -1,4 +1,4 @@
-// What `ecosort manual` prints besides man pages, for shells and for programs that read a command line.
+// `ecosort manual` prints this besides man pages, for shells and for programs that read a command line.
 #pragma once
 
 #include <string>

@@ -75,8 +75,8 @@ int run_merge(const Words& words) {
   if (!words.empty() && words.front() == "--runs") return merge_runs(words, started_s);
   const CommandLine line = read_sort_words("merge", words);
   if (line.asks_for_help()) return print_help(line);
-  if (line.has("--append-rest")) throw UsageError("merge: --append-rest goes with --runs, which stands first");
-  if (line.has("--runs")) throw UsageError("merge: --runs stands first, and the runs behind it");
+  if (line.has("--append-rest")) throw UsageError("merge: --append-rest goes with --runs, which comes first");
+  if (line.has("--runs")) throw UsageError("merge: --runs comes first, and the runs behind it");
   ignore_write_signals();
   return merge_sorted_records(line, started_s);
 }

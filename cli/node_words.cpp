@@ -102,7 +102,7 @@ void refuse_meaningless(std::string_view command, const CommandLine& line) {
   }
 }
 
-// What is called otherwise in the words of GNU sort.
+// Renames what the words of GNU sort call otherwise.
 Words in_gnu_words(const Words& words) {
   Words all = words;
   for (std::string& word : all) {
@@ -113,7 +113,7 @@ Words in_gnu_words(const Words& words) {
   return all;
 }
 
-// What both kinds of words make, once it was looked at.
+// Returns what both kinds of words make, once it was looked at.
 RowWordsOptions row_words_of(const Request& request, RunReports reports) {
   RowWordsOptions rows;
   rows.format = job::row_format_of(request);

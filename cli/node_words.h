@@ -30,7 +30,7 @@ struct NodeWords {
 // Options of `ecosort sort` that say what records are, how they are ordered and with which means; others are refused.
 [[nodiscard]] CommandLine parse_record_words(std::string_view command, const Words& words);
 
-// What the words of `ecosort lines`, `csv` and `jsonl` say about rows, and where they come from and go.
+// The words of `ecosort lines`, `csv` and `jsonl` say this about rows, and where they come from and go.
 struct RowWordsOptions {
   std::unique_ptr<rows::RowFormat> format;
   std::vector<std::string> inputs;

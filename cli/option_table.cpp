@@ -16,7 +16,9 @@ std::string_view word_of(Concern concern) noexcept {
   return words[static_cast<std::size_t>(concern)];
 }
 
-std::string ConflictRow::message() const { return line.empty() ? fmt::format("{} goes without {}", option, with) : line; }
+std::string ConflictRow::message() const {
+  return line.empty() ? fmt::format("{} cannot be combined with {}", option, with) : line;
+}
 
 const OptionRow* find_row(const CommandTable& table, std::string_view name) {
   const auto row =

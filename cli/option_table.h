@@ -13,7 +13,7 @@
 
 namespace ecosort::cli {
 
-// What an option says something about, for programs that read the tables: the queue and the cluster.
+// Says what an option concerns, for programs that read the tables: the queue and the cluster.
 enum class Concern : std::uint8_t {
   how,          // the way of sorting, in any other respect
   rows,         // the rows and how any two of them compare: a part of a divided sort has the same
@@ -35,7 +35,7 @@ struct GivenOption;
 // a word that means nothing. cli/option_values.h has these functions.
 using ValueOf = Json (*)(const GivenOption& given, const Json* before);
 
-// What an option says to the request.
+// An option says this to the request.
 struct Sets {
   std::string_view member{};  // its path in the JSON of a request, such as "means.threads"; "rows." is the format. Empty: none
   ValueOf value = nullptr;    // without a member it only checks the word
@@ -74,7 +74,7 @@ struct GivenOption {
 struct ConflictRow {
   std::string_view option;   // by its last spelling; options of one message are separated by commas
   std::string_view with;     // likewise one; empty: the command refuses the option always
-  std::string line{};        // the message; empty: "OPTION goes without WITH"
+  std::string line{};        // the message; empty: "OPTION cannot be combined with WITH"
   std::string_view value{};  // of the option; empty: any. Of a certain value the command makes sure by itself
 
   [[nodiscard]] std::string message() const;
@@ -115,7 +115,7 @@ struct CommandTable {
 };
 
 [[nodiscard]] const std::vector<CommandTable>& command_tables();
-// Of `ecosort plan WHAT`, each under the name "plan WHAT".
+// Returns those of `ecosort plan WHAT`, each under the name "plan WHAT".
 [[nodiscard]] const std::vector<CommandTable>& plan_tables();
 [[nodiscard]] const CommandTable& command_table(std::string_view name);
 // The row of an option, by its last spelling, or by the member of the request that it sets. Null: the command has none.

@@ -28,7 +28,7 @@ char one_byte(const GivenOption& given) {
 
 Json text_of_byte(char byte) { return std::string(1, byte); }
 
-// Whether the word is the first of two.
+// Returns whether the word is the first of two.
 bool is_first(const GivenOption& given, std::string_view first, std::string_view second) {
   if (*given.word == first || *given.word == second) return *given.word == first;
   throw UsageError(fmt::format("{}: '{}' is neither '{}' nor '{}'", name_of(given), *given.word, first, second));
@@ -127,7 +127,7 @@ Json as_run_records(const GivenOption& given, const Json* /*before*/) {
 Json as_hash(const GivenOption& given, const Json* /*before*/) {
   if (records::MultisetHash::from_hex(*given.word, 0)) return *given.word;
   throw UsageError(
-      fmt::format("{}: a hash has 32 hexadecimal digits, as `ecosort partition` and --stats tell them", name_of(given)));
+      fmt::format("{}: a hash has 32 hexadecimal digits, as `ecosort partition` and --stats print them", name_of(given)));
 }
 
 Json as_delimiter(const GivenOption& given, const Json* /*before*/) {

@@ -16,7 +16,7 @@ namespace ecosort::cli {
 // A number in decimal digits, behind the option of this name.
 [[nodiscard]] std::uint64_t whole_number(std::string_view option, const std::string& text);
 
-// Whether a process finds its own standard output under this name. A file cannot take its place.
+// Returns whether a process finds its own standard output under this name. A file cannot take its place.
 [[nodiscard]] bool is_standard_output(const std::string& path);
 
 // ---- Options without a word.
@@ -49,11 +49,11 @@ using Value = Json(const GivenOption& given, const Json* before);
 
 // Words of every command.
 Value as_text, as_bytes, as_memory, as_threads, as_output, as_choice, as_reread, as_runs, as_ratio, as_decompress, as_level;
-// Of records.
+// Options of records.
 Value as_record_size, as_request_size, as_request_depth, as_run_records, as_hash;
-// Of CSV and JSON lines.
+// Options of CSV and JSON lines.
 Value as_delimiter, as_quote, as_nulls_first;
-// Of lines, with the messages of GNU sort.
+// Options of lines, with the messages of GNU sort.
 Value as_line_key, as_separator, as_lines_output, as_wished_memory, as_parallel, as_batch_size, as_header_lines, as_sort_word,
     as_file_name, as_random_source, as_compress_program;
 

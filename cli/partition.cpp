@@ -82,7 +82,7 @@ Json slices_json(const engine::PartitionReport& report) {
   return slices;
 }
 
-// What the work took.
+// Says what the work took.
 struct Means {
   std::uint64_t memory_bytes = 0;
   unsigned threads = 0;
@@ -118,7 +118,7 @@ Json report_json(const engine::PartitionReport& report, const job::ByteRange& ra
           {"version", ECOSORT_VERSION}};
 }
 
-// What surrounds the work, whatever the rows are.
+// Holds what surrounds the work, whatever the rows are.
 struct Surroundings {
   job::Session& session;
   const std::string& io;

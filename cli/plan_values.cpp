@@ -40,7 +40,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// How much smaller runs are assumed to be.
+// Says how much smaller runs are assumed to be.
 std::string assumed_packing_text(const planner::Prediction& found) {
   if (!found.packing) return "";
   const planner::PackingPrediction& packing = *found.packing;

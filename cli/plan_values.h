@@ -1,4 +1,4 @@
-// What a plan says of where its values come from, and what the profile predicts for it.
+// Says where the values of a plan come from, and what the profile predicts for it.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ struct PlanValue {
 void add_values(Json& json, const std::vector<PlanValue>& values, const ProfileChoice& profile);
 
 [[nodiscard]] std::string forecast_text(const planner::Forecast& forecast);
-// Of the form that `ecosort-tune predict --json` has; "absent" alone where there is no prediction.
+// Has the form of `ecosort-tune predict --json`; "absent" alone where there is no prediction.
 [[nodiscard]] Json forecast_json(const planner::Forecast& forecast);
 
 }  // namespace ecosort::cli

@@ -14,7 +14,7 @@ namespace ecosort::cli {
 
 namespace {
 
-// What a search turns. Anything else in a profile was not written by ecosort-tune.
+// A search turns these. Anything else in a profile was not written by ecosort-tune.
 constexpr std::array<std::string_view, 7> tunable{"--threads",       "--merge-threads", "--io",      "--request-size",
                                                   "--request-depth", "--run-records",   "--compress"};
 

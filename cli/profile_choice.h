@@ -1,4 +1,5 @@
-// Which profile of ecosort-tune holds, and what of it: options on the command line win over the profile, that over the defaults.
+// Decides which profile of ecosort-tune holds, and what of it: options on the command line win over the profile, that over the
+// defaults.
 #pragma once
 
 #include <optional>
@@ -10,13 +11,13 @@
 
 namespace ecosort::cli {
 
-// What the words on the command line say about profiles.
+// The words on the command line say this about profiles.
 struct ProfileWords {
   std::string file;  // --profile; empty: the one of the configuration directory
   bool none = false;
 };
 
-// Which profile was chosen. `used` names the options whose values are the profile's.
+// Says which profile was chosen. `used` names the options whose values are the profile's.
 struct ProfileChoice {
   std::string path;  // empty: there is none, or none was wanted
   std::optional<planner::Profile> profile;
@@ -24,7 +25,7 @@ struct ProfileChoice {
   std::string unused;      // why the one of the configuration directory is not used; empty if it is
   std::set<std::string, std::less<>> used;
 
-  // Whether what the profile sets for the option is for so much memory, give or take an eighth.
+  // Returns whether what the profile sets for the option is for so much memory, give or take an eighth.
   [[nodiscard]] bool is_for(std::string_view option, std::uint64_t memory_bytes) const;
 
   // "option", "profile" or "default".

@@ -55,7 +55,7 @@ namespace {
 
 bool is_of_lines(const CommandTable& table) { return table.format == job::name_of(Format::lines); }
 
-// As sort has it: no file is standard input.
+// Reads as sort does: no file is standard input.
 void complete_inputs_of_lines(GivenWords& given) {
   const bool are_named_elsewhere = given.has("--files0-from");
   if (are_named_elsewhere && !given.operands.empty())

@@ -1,4 +1,4 @@
-// `ecosort resume`: continues with an interrupted job of any kind, tells how far it is, or gives it up.
+// `ecosort resume`: continues with an interrupted job of any kind, reports how far it is, or abandons it.
 #include "demsort_inplace/prepare/resume.h"
 
 #include <fmt/format.h>
@@ -43,7 +43,7 @@ std::string kind_text(const inplace::JobHeader& header) {
   return text;
 }
 
-// What a job does before anything else: that takes a while, too.
+// Says what a job does before anything else: that takes a while, too.
 std::string recheck_text(std::uint64_t bytes) {
   return bytes == 0 ? "" : fmt::format("  read again before that         {} of the output\n", format_bytes(bytes));
 }
@@ -125,7 +125,7 @@ int tell_no_job(const CommandLine& line, const JobRun& run, io::PosixStorage& st
   return 0;
 }
 
-// What somebody else's journal names is read and written with that user's rights, not with root's.
+// Trusts a journal of somebody else only with that user's rights, not with root's: it names files that are read and written.
 inplace::Trust trust_for(const CommandLine& line, const JobRun& run) {
   if (!line.has("--trust-owner")) return {};
   const User user = find_user(std::string(line.word("--trust-owner")), "--trust-owner");

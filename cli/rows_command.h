@@ -1,4 +1,4 @@
-// What the commands that sort rows have in common, as ordinary sorts and as jobs that outlive a crash.
+// The commands that sort rows share this, as ordinary sorts and as jobs that outlive a crash.
 #pragma once
 
 #include <string>
@@ -19,31 +19,30 @@ struct RowsCommand {
 // UsageError for what cannot be combined with --resumable, whatever is sorted.
 void check_resumable(const CommandLine& line);
 
-// What is told of the sort at its end. `figures`: the job, but for what it works with; it outlives the result.
+// Reports the sort at its end. `figures`: the job, but for what it works with; it outlives the result.
 [[nodiscard]] JobResult result_of(const Request& request, lines::LinesReport report, const lines::LinesJob& figures);
 
 // The request of a job with the means that are given this time, to continue with `file`. For a job that an older program began it
 // is made from the words of its command line.
 [[nodiscard]] Request request_of(const Means& now, const std::string& file, const inplace::JobHeader& header);
 
-// How an ordinary sort of rows runs and reports.
+// Says how an ordinary sort of rows runs and reports.
 struct RowsRun {
   const Request& request;
   const RunReports& reports;
   AdviceWords words;
   const char* threads_option;
   const char* done;                                // "the sorted output is complete"
-  std::function<void(const std::string&)> notice;  // tells the user; an empty text is nothing
+  std::function<void(const std::string&)> notice;  // prints it for the user; an empty text is nothing
   double started_s = 0;
 };
 // Opens the queue, sorts, and writes the reports; returns the exit code.
 int run_rows(const RowsRun& run, job::PreparedLines& prepared, job::Session& session);
 
-// What a plan says of a sort of rows: bounds, because their lengths show only when they are read. `input_bytes`: what the inputs
-// hold; 0: no one knows yet, and only what does not depend on it is said.
+// A plan says this of a sort of rows: bounds, because their lengths show only when they are read.
 [[nodiscard]] std::string lines_bounds_text(const lines::LinesJob& job, std::uint64_t input_bytes);
 
-// What the command sorts: "lines" or "rows".
+// Names what the command sorts: "lines" or "rows".
 [[nodiscard]] const char* rows_noun(const std::string& command);
 
 }  // namespace ecosort::cli

@@ -1,4 +1,4 @@
-// What is reported of a sort of rows, whatever their format.
+// Reports a sort of rows, whatever their format.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace ecosort::cli {
 
-// Whether the rows have values: CSV and JSON lines.
+// Returns whether the rows have values: CSV and JSON lines.
 [[nodiscard]] bool has_values(const Request& request) noexcept;
 
 // Schema "ecosort.lines-stats/1", "ecosort.csv-stats/1" or "ecosort.jsonl-stats/1"; units are in the names.
@@ -24,7 +24,7 @@ namespace ecosort::cli {
 // "sorted ... lines", "sorted ... rows".
 [[nodiscard]] JobSummary rows_summary(const Request& request, const lines::LinesReport& report);
 
-// What has no place in the order: lines that hold nothing, and values.
+// Reports what has no place in the order: lines that hold nothing, and values.
 [[nodiscard]] std::vector<std::string> null_notices(const Request& request, const lines::LinesReport& report);
 
 }  // namespace ecosort::cli

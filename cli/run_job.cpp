@@ -33,11 +33,12 @@ std::string trust_words(const std::string& file) {
   return fmt::format("--trust-owner {} ", user_name(status.st_uid));
 }
 
-// What can be done where a job was begun; else nothing was changed. That no record is lost is said only where nothing is broken.
+// Says what can be done where a job was begun; else nothing was changed. That no record is lost is said only where nothing is
+// broken.
 std::string way_on(const JobRun& run, io::PosixStorage& storage, const std::string& state) {
   try {
     if (!storage.exists(inplace::JobPaths(run.file).directory)) return "";
-  } catch (const Error&) {  // the drive does not even tell that: the error that led here is the one to tell
+  } catch (const Error&) {  // the drive does not even say that: the error that led here is the one to report
   }
   return fmt::format("; {}; continue with: ecosort resume {}{}", state, trust_words(run.file), run.file);
 }

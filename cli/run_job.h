@@ -1,4 +1,4 @@
-// What surrounds the work of a job that can be resumed: signals, progress, events, stats, and what to say when it stops.
+// Surrounds the work of a job that can be resumed: signals, progress, events, stats, and what to say when it stops.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ struct JobRun {
 
 inline constexpr unsigned job_queue_depth = 40;  // a plan's reads and writes, and a few
 
-// What is told of a job that was brought to its end.
+// Reports a job that was brought to its end.
 struct JobResult {
   JobSummary summary;
   std::vector<std::string> notices;  // some may be empty
@@ -43,7 +43,7 @@ void print_notice(bool quiet, const std::string& notice);
 // A notice when a reservation waits for space.
 void tell_waits(job::Session& session, bool quiet);
 
-// Opens the queue of the run, and tells what is to be known about it.
+// Opens the queue of the run, and prints what is to be known about it.
 void open_queue(job::Session& session, const std::string& io, unsigned depth, bool quiet);
 
 }  // namespace ecosort::cli

@@ -43,7 +43,7 @@ void check_complete(std::string_view teller, const CommandLine& line) {
   const Request& request = line.request;
   if (request.verification.checksum && records::size_of(line.records()) != records::gensort_record_bytes)
     throw UsageError("--checksum is that of the Sort Benchmark's records of 100 bytes; leave it out, or --record-size");
-  if (line.has("--lines")) throw UsageError("merge: --lines stands first, and the options of `ecosort lines` behind it");
+  if (line.has("--lines")) throw UsageError("merge: --lines comes first, and the options of `ecosort lines` behind it");
   if (line.assumed_bytes() != 0) {
     if (!request.inputs.empty()) throw UsageError("--assume-size is for an input that is not there; leave one of them out");
     return;

@@ -1,5 +1,5 @@
-// What the commands that sort and merge share: their words, and the work once it is known what is asked for. Each piece of work
-// returns the exit code.
+// The commands that sort and merge share their words, and the work once it is known what is asked for. Each piece of work returns
+// the exit code.
 #pragma once
 
 #include <string_view>
@@ -21,7 +21,7 @@ namespace ecosort::cli {
 [[nodiscard]] Request request_of(const CommandLine& line);
 [[nodiscard]] job::Leeway leeway_of(const CommandLine& line);
 
-// Of records: to an output, also one that can be resumed.
+// Sorts records: to an output, also one that can be resumed.
 int sort_records(const CommandLine& line, double started_s);
 int merge_sorted_records(const CommandLine& line, double started_s);
 int merge_records(const CommandLine& line, job::PreparedMerge prepared, job::Session& session, double started_s);
@@ -29,9 +29,9 @@ int merge_records(const CommandLine& line, job::PreparedMerge prepared, job::Ses
 int merge_runs(const Words& words, double started_s);
 // In the space of the file.
 int sort_in_place(const CommandLine& line, double started_s);
-// Of lines, in all places; with the notices of `ecosort lines`.
+// Sorts lines, in all places; with the notices of `ecosort lines`.
 int sort_lines(CommandLine line, double started_s);
-// Of CSV and JSON lines.
+// Sorts CSV and JSON lines.
 int sort_table(const CommandLine& line, double started_s);
 
 }  // namespace ecosort::cli

@@ -29,8 +29,8 @@ void check_complete(const CommandLine& line) {
   const Request& request = line.request;
   if (request.inputs.empty()) refuse(line, "no input; name one or more files, or - for standard input");
   if (line.has("--check")) {
-    if (request.input_order != InputOrder::any) refuse(line, "--check sorts nothing, and goes without --merge");
-    if (!request.place.output.empty()) refuse(line, "--check writes nothing, and goes without -o");
+    if (request.input_order != InputOrder::any) refuse(line, "--check sorts nothing, and cannot be combined with --merge");
+    if (!request.place.output.empty()) refuse(line, "--check writes nothing, and cannot be combined with -o");
     if (request.inputs.size() > 1) refuse(line, "--check takes one input");
     return;
   }
@@ -39,9 +39,9 @@ void check_complete(const CommandLine& line) {
 
 void check_plan(const CommandLine& line) {
   if (line.has("--check")) refuse(line, "--check sorts nothing, so there is nothing to plan");
-  if (line.has("--json") && !line.is_resumable()) refuse(line, "--json is for --resumable; the bounds are told as text");
+  if (line.has("--json") && !line.is_resumable()) refuse(line, "--json is for --resumable; the bounds are printed as text");
   if (line.assumed_bytes() == 0) return check_complete(line);
-  if (line.is_resumable()) refuse(line, "--assume-size goes without --resumable");
+  if (line.is_resumable()) refuse(line, "--assume-size cannot be combined with --resumable");
   if (!line.request.inputs.empty()) refuse(line, "--assume-size is for rows that are not there; leave one of them out");
 }
 

@@ -605,7 +605,7 @@ def test_what_does_not_go_together_is_refused(ecosort: Path, tmp_path: Path) -> 
         (["--compress-output=zip", "in.gz"], "'zip' is none of"),
         (["--decompress=maybe", "in.gz"], "neither auto nor never"),
         (["--level=x", "--compress-output=xz", "in.gz"], "'x' is no number"),
-        (["--debug", "--compress-output=xz", "in.gz"], "--debug goes without"),
+        (["--debug", "--compress-output=xz", "in.gz"], "--debug cannot be combined with"),
     ):
         done = sort(ecosort, tmp_path, *words)
         assert done.returncode == 2, words

@@ -203,7 +203,7 @@ REFUSED = {
     "standard input": (["--record-size", "3", "-", "-o", "out"], "'(standard input)' ends in the middle of a record"),
     "little memory": (["--key", "0:10", "--memory", "64KiB", "part0", "part1", "-o", "out"], "; try --memory "),
     "an option of sort": (["--resumable", "part0", "-o", "out"], "--resumable"),
-    "lines last": (["part0", "--lines", "-o", "out"], "--lines stands first"),
+    "lines last": (["part0", "--lines", "-o", "out"], "--lines comes first"),
     "text": (["notes", "-o", "out"], "ecosort merge --lines notes"),
 }
 

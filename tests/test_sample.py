@@ -93,7 +93,10 @@ REFUSED = {
     "no samples": (["--merge", "--parts", "2", "-o", "s"], "no input"),
     "samples of standard input": (["--merge", "-", "--parts", "2", "-o", "s"], "no samples"),
     "a sample is the output": (["--merge", "input", "--parts", "2", "-o", "input"], "is a sample and would be replaced"),
-    "merge with a range": (["--merge", "input", "--parts", "2", "--from", "0", "-o", "s"], "--from goes without --merge"),
+    "merge with a range": (
+        ["--merge", "input", "--parts", "2", "--from", "0", "-o", "s"],
+        "--from cannot be combined with --merge",
+    ),
     "merge of what is no sample": (["--merge", "input", "--parts", "2", "-o", "s"], "'input': line 1"),
     "half a record": (["odd", "--count", "1", "-o", "s"], "no multiple of the record size"),
     "the output is the input": (["input", "--count", "1", "-o", "input"], "input"),

@@ -341,7 +341,7 @@ def test_space_that_is_to_stay_free_does(run: Run, tmp_path: Path, data: bytes) 
     succeeded(run(*words, "--keep-free", f"{int(told[1]) - others_bytes}B"))
     (tmp_path / "out").unlink()
     refused(run(*words, "--keep-free", f"{int(told[1]) + others_bytes}B"), 2, "would stay free")
-    refused(run(*words, "--keep-free", "1GB", "--resumable"), 2, "--keep-free goes without --resumable")
+    refused(run(*words, "--keep-free", "1GB", "--resumable"), 2, "--keep-free cannot be combined with --resumable")
     reader, writer = os.pipe()
     os.close(writer)
     with os.fdopen(reader) as pipe:

@@ -1,4 +1,4 @@
-// All commands, in the order in which the help tells of them.
+// All commands, in the order of the help.
 #include <fmt/format.h>
 
 #include <array>

@@ -38,30 +38,34 @@ std::vector<OptionRow> ordering_options() {
 }
 
 std::vector<ConflictRow> resumable_conflicts() {
-  return {{"--check,-C", "--resumable", "--resumable: -c and -C sort nothing; leave it out"},
-          {"--debug", "--resumable"},
-          {"--merge", "--resumable",
-           "-m goes without --resumable: what is sorted is merged in one step; sort it without -m to be able to resume"},
-          {"--compress-program", "--resumable"},
-          {"--trace", "--resumable"},
-          {"--temporary-directory,--temp", "--resumable",
-           "--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave -T out, or name an output there"},
-          goal_conflict()};
+  return {
+      {"--check,-C", "--resumable", "--resumable: -c and -C sort nothing; leave it out"},
+      {"--debug", "--resumable"},
+      {"--merge", "--resumable",
+       "-m cannot be combined with --resumable: what is sorted is merged in one step; sort it without -m to be able to resume"},
+      {"--compress-program", "--resumable"},
+      {"--trace", "--resumable"},
+      {"--temporary-directory,--temp", "--resumable",
+       "--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave -T out, or name an output there"},
+      goal_conflict()};
 }
 
 std::vector<ConflictRow> in_place_conflicts() {
-  return {{"--output", "--inplace", "-o means nothing in place: the result takes the place of the file"},
-          {"--unique", "--inplace",
-           "-u cannot be had in place: after a crash no one could tell a dropped line from a lost one; use ecosort lines -u -o, "
-           "or drop duplicates from the sorted file"},
-          {"--header", "--inplace", "--header goes without --inplace; use ecosort lines --header -o"},
-          {"--check,-C", "--inplace", "--inplace: -c and -C sort nothing; leave it out"},
-          {"--merge", "--inplace", "-m goes without --inplace: one file is sorted"},
-          {"--debug", "--inplace"},
-          {"--temporary-directory,--temp", "--inplace", "-T means nothing in place: runs take the space of the file"},
-          {"--batch-size", "--inplace", "--batch-size goes without --inplace: all runs are merged at once"},
-          {"--trace", "--inplace"},
-          {"--compress-output", "--inplace", "--compress-output goes without --inplace: compress the file afterwards"}};
+  return {
+      {"--output", "--inplace", "-o means nothing in place: the result takes the place of the file"},
+      {"--unique", "--inplace",
+       "-u is not available in place: after a crash no one could distinguish a dropped line from a lost one; use ecosort lines "
+       "-u "
+       "-o, "
+       "or drop duplicates from the sorted file"},
+      {"--header", "--inplace", "--header cannot be combined with --inplace; use ecosort lines --header -o"},
+      {"--check,-C", "--inplace", "--inplace: -c and -C sort nothing; leave it out"},
+      {"--merge", "--inplace", "-m cannot be combined with --inplace: one file is sorted"},
+      {"--debug", "--inplace"},
+      {"--temporary-directory,--temp", "--inplace", "-T means nothing in place: runs take the space of the file"},
+      {"--batch-size", "--inplace", "--batch-size cannot be combined with --inplace: all runs are merged at once"},
+      {"--trace", "--inplace"},
+      {"--compress-output", "--inplace", "--compress-output cannot be combined with --inplace: compress the file afterwards"}};
 }
 
 std::vector<ConflictRow> lines_conflicts() {
@@ -92,7 +96,7 @@ std::vector<OptionRow> other_options() {
            "--batch-size, are merged at a time; whether temporaries fit is not checked before the work. For lz4 and zstd no "
            "program is started: see --compress",
            Concern::how, sets("compression.program", as_compress_program)}),
-      gnu({"--debug", "", "", "underline the part of each line that is compared, and tell about questionable keys on stderr"}),
+      gnu({"--debug", "", "", "underline the part of each line that is compared, and warn about questionable keys on stderr"}),
       gnu({"--files0-from", "FILE", "", "read the input files that FILE names, each name ended by NUL; `-`: from standard input",
            Concern::input, checked(as_file_name)}),
       gnu({"-k,--key", "POS1[,POS2]", "",

@@ -15,7 +15,7 @@ std::vector<OptionRow> range_options() {
       {"--source", "N", "0", "number of the file among those that belong together; equal rows are in the order of their files"}};
 }
 
-// Those of the command that sorts the format, of which these are told here.
+// Returns those of the command that sorts the format, of which these are listed here.
 std::vector<OptionRow> shared_options(std::string_view output_argument, std::string_view output) {
   return {{"-o,--output", output_argument, "", output, Concern::output},
           {"--memory", "SIZE", "half of the available RAM, or the limit of the control group",
@@ -52,7 +52,7 @@ std::vector<OperandRow> codes() {
 std::vector<ConflictRow> sample_conflicts() {
   std::vector<ConflictRow> rows;
   for (const std::string_view option : {"--from", "--to", "--source", "--count", "--seed"})
-    rows.push_back({option, "--merge", fmt::format("sample: {} goes without --merge", option)});
+    rows.push_back({option, "--merge", fmt::format("sample: {} cannot be combined with --merge", option)});
   return rows;
 }
 
@@ -90,7 +90,7 @@ CommandTable partition_table() {
           .description =
               "Reads a range of a file once and writes the rows of each part to a file of its own, PREFIX.00000 and so on, in "
               "their order. A row belongs to the part whose number is that of the splitters that are not behind it, by their "
-              "keys, then by the number of the file, then by the place in it: equal rows are cut, too. The report tells count, "
+              "keys, then by the number of the file, then by the place in it: equal rows are cut, too. The report has count, "
               "bytes, hash, and the first and the last row of every slice; hashes of slices add up to that of the range. Slices "
               "and then the report appear complete and durable, or not at all.",
           .examples = {"ecosort partition records a.dat --splitters splitters --report a.json -o slices",

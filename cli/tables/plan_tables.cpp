@@ -11,18 +11,18 @@ namespace {
 
 OptionRow json_option() { return {"--json", "", "", "print the plan as one JSON object, where the space is too short, too"}; }
 
-// Only `names` are told of; the others are understood, so that a whole command can be planned with `plan` in front of it.
+// Only `names` are shown; the others are understood, so that a whole command can be planned with `plan` in front of it.
 std::vector<OptionRow> showing(std::vector<OptionRow> options, const std::vector<std::string_view>& names) {
   for (OptionRow& row : options) row.is_hidden = std::ranges::find(names, row.name) == names.end();
   return options;
 }
 
 constexpr std::string_view plan_ending =
-    "Any other option that the command takes may stand here, too: it does not change the plan.";
+    "Any other option that the command takes may be given here, too: it does not change the plan.";
 
-std::vector<OperandRow> plan_codes() { return {{"0", "it can be done so"}, {"2", "it cannot, and why is told in one line"}}; }
+std::vector<OperandRow> plan_codes() { return {{"0", "it can be done so"}, {"2", "it cannot, and one line says why"}}; }
 
-// What a plan says of itself; the rest is as of the command that it plans.
+// A plan says this of itself; the rest is as of the command that it plans.
 struct PlanText {
   std::string_view name, summary, description, operand;
   std::vector<std::string_view> examples;

@@ -43,17 +43,20 @@ std::vector<OperandRow> resume_codes() {
 
 // A sort that can be resumed has one plan, and knows each record of the input again.
 std::vector<ConflictRow> sort_conflicts() {
-  return {{"--temp", "--resumable", std::string(temp_conflict)},
-          {"--unique", "--resumable",
-           "--unique goes without --resumable: after a crash no one could tell a dropped record from a lost one; drop duplicates "
-           "from the sorted file"},
-          {"--checksum", "--resumable", "--checksum goes without --resumable; `ecosort check` tells the checksum of the output"},
-          {"--trace", "--resumable"},
-          {"--keep-free", "--resumable",
-           "--keep-free goes without --resumable: `ecosort plan sort --resumable` tells what stays free"},
-          {"--request-size,--request-depth", "--resumable", "--request-size and --request-depth go without --resumable"},
-          {"--merge-threads,--run-records", "--resumable", "--merge-threads and --run-records go without --resumable"},
-          goal_conflict()};
+  return {
+      {"--temp", "--resumable", std::string(temp_conflict)},
+      {"--unique", "--resumable",
+       "--unique cannot be combined with --resumable: after a crash no one could distinguish a dropped record from a lost one; "
+       "drop duplicates "
+       "from the sorted file"},
+      {"--checksum", "--resumable",
+       "--checksum cannot be combined with --resumable; `ecosort check` prints the checksum of the output"},
+      {"--trace", "--resumable"},
+      {"--keep-free", "--resumable",
+       "--keep-free cannot be combined with --resumable: `ecosort plan sort --resumable` prints what stays free"},
+      {"--request-size,--request-depth", "--resumable", "--request-size and --request-depth cannot be combined with --resumable"},
+      {"--merge-threads,--run-records", "--resumable", "--merge-threads and --run-records cannot be combined with --resumable"},
+      goal_conflict()};
 }
 
 std::vector<ConflictRow> merge_conflicts() {
@@ -62,7 +65,7 @@ std::vector<ConflictRow> merge_conflicts() {
     rows.push_back(
         {option, "--runs", fmt::format("merge --runs: the runs say what they hold and how it is sorted; leave {} out", option)});
   rows.push_back(
-      {"--checksum", "--runs", "merge --runs: leave --checksum out; `ecosort check` tells the checksum of the output"});
+      {"--checksum", "--runs", "merge --runs: leave --checksum out; `ecosort check` prints the checksum of the output"});
   return rows;
 }
 
@@ -109,16 +112,16 @@ std::vector<OptionRow> means_options() {
   };
 }
 
-// How the run is chosen, checked and reported.
+// These say how the run is chosen, checked and reported.
 std::vector<OptionRow> run_options() {
   return {
       {"--profile", "FILE", "~/.config/ecosort/profile.toml, if it is of this machine",
-       "a profile of `ecosort tune`, for what no option says", Concern::input},
+       "a profile of `ecosort tune`: defaults for options you did not give", Concern::input},
       {"--no-profile", "", "", "do without any profile"},
       {"--verify", "always|reread", "always", "`reread` also reads the written output back from the device", Concern::how,
        sets("verification.reread", as_reread)},
       {"--checksum", "", "",
-       "compute the input's checksum as valsort does, for --stats; `ecosort check` tells that of the output", Concern::how,
+       "compute the input's checksum as valsort does, for --stats; `ecosort check` prints that of the output", Concern::how,
        sets("verification.checksum", flag<true>)},
       {"--stats", "FILE", "", "write a report of the run as JSON", Concern::report},
       {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen", Concern::report},
@@ -165,7 +168,7 @@ OptionRow space_option() {
           Concern::means, sets("place.space_bytes", as_bytes)};
 }
 
-// Those of `names` from the options of sort, in their order there.
+// Returns those of `names` from the options of sort, in their order there.
 std::vector<OptionRow> chosen(const std::vector<std::string_view>& names) {
   std::vector<OptionRow> options;
   for (const OptionRow& row : sort_options())
@@ -179,31 +182,32 @@ CommandTable inplace_table() {
               "--no-profile", "--stats", "--events", "--progress", "-q,--quiet"});
   options.push_back(space_option());
   options.push_back(as_is_option());
-  options.push_back({"--unique", "", "", "refused: after a crash no one could tell a dropped record from a lost one"});
-  options.push_back(
-      {"--compress", "CODEC", "", "refused: runs lie in the space of the records, each at its place, and take all of it"});
-  return {.name = "inplace",
-          .synopsis = "[options] FILE",
-          .summary = "sorts a file in its own space, crash-safe",
-          .description =
-              "Sorts FILE with a few percent of free space on its file system (ext4 with a journal, or XFS). While it works, the "
-              "records are in the directory FILE.ecosort, and FILE is absent: under its own name it is the complete original or "
-              "the complete result. After a crash, a full disk or Ctrl-C, `ecosort resume` continues.",
-          .examples = {"ecosort plan inplace data.dat                    how much space it needs, and what it would do",
-                       "ecosort inplace --memory 512MiB data.dat         sorts it",
-                       "ecosort resume data.dat                          continues after an interruption"},
-          .options = std::move(options),
-          .operands = {{"FILE", "a regular file of whole records"}},
-          .ending = key_types,
-          .exit_status = sort_codes(),
-          .conflicts = {{"--compress", "",
-                         "--compress cannot be had in place: runs lie in the space of the records, each at its place, and take "
-                         "all of it; use ecosort sort --compress where there is space for an output"},
-                        {"--unique", "",
-                         "--unique cannot be had in place: after a crash no one could tell a dropped record from a lost one; use "
-                         "ecosort sort --unique, or drop duplicates from the sorted file"}},
-          .format = "records",
-          .fixed = {{"place.kind", "in_place"}}};
+  options.push_back({"--unique", "", "", "refused: after a crash no one could distinguish a dropped record from a lost one"});
+  options.push_back({"--compress", "CODEC", "", "not available: in-place runs reuse the file's own space"});
+  return {
+      .name = "inplace",
+      .synopsis = "[options] FILE",
+      .summary = "sorts a file in its own space, crash-safe",
+      .description =
+          "Sorts FILE with a few percent of free space on its file system (ext4 with a journal, or XFS). While it works, the "
+          "records are in the directory FILE.ecosort, and FILE is absent: under its own name it is the complete original or "
+          "the complete result. After a crash, a full disk or Ctrl-C, `ecosort resume` continues.",
+      .examples = {"ecosort plan inplace data.dat                    how much space it needs, and what it would do",
+                   "ecosort inplace --memory 512MiB data.dat         sorts it",
+                   "ecosort resume data.dat                          continues after an interruption"},
+      .options = std::move(options),
+      .operands = {{"FILE", "a regular file of whole records"}},
+      .ending = key_types,
+      .exit_status = sort_codes(),
+      .conflicts =
+          {{"--compress", "",
+            "--compress is not available in place: runs lie in the space of the records, each at its place, and take "
+            "all of it; use ecosort sort --compress where there is space for an output"},
+           {"--unique", "",
+            "--unique is not available in place: after a crash no one could distinguish a dropped record from a lost one; use "
+            "ecosort sort --unique, or drop duplicates from the sorted file"}},
+      .format = "records",
+      .fixed = {{"place.kind", "in_place"}}};
 }
 
 CommandTable merge_table() {
@@ -216,9 +220,9 @@ CommandTable merge_table() {
                      "inputs need not be hashed once more",
                      Concern::how, sets("verification.expected_hash", as_hash)});
   options.push_back(
-      {"--lines", "", "", "stands first: merges files of text lines; the options of `ecosort lines` follow, such as -t and -k"});
+      {"--lines", "", "", "comes first: merges files of text lines; the options of `ecosort lines` follow, such as -t and -k"});
   options.push_back({"--runs", "", "",
-                     "stands first: merges the runs of interrupted jobs, which say themselves what they hold. They are named as "
+                     "comes first: merges the runs of interrupted jobs, which say themselves what they hold. They are named as "
                      "files (all of a job), or by the job's directory (OUTPUT.ecosort), and are only read"});
   options.push_back({"--append-rest", "", "",
                      "with --runs, of a job that is named by its directory: puts what of its input is in no run yet behind the "
@@ -245,7 +249,7 @@ CommandTable merge_table() {
 
 CommandTable resume_table() {
   std::vector<OptionRow> options{
-      {"--status", "", "", "only tell how far the job is"},
+      {"--status", "", "", "only print how far the job is"},
       {"--abandon", "", "",
        "give the job up instead: in place, all records or lines are put back into one file of the same size, sorted as far as "
        "they are; of a sort, the job directory is removed. A job that is abandoned stays so"},

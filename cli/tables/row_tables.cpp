@@ -23,12 +23,12 @@ constexpr std::string_view table_types =
     "  version   numbers within text are compared as numbers, as ecosort lines -V does\n"
     "  length    how many characters the value has (UTF-8); an empty one has 0, and is no missing value\n";
 
-// What a command says of values behind the types.
+// Explains values of a command behind the types.
 std::string_view csv_ending() {
   static const std::string text =
       fmt::format("{}{}", table_types,
-                  "A value that is empty, or cannot be read as what its key says, stands behind all others, or with --nulls "
-                  "first in front of them, whatever the direction of the key. How many there are is told at the end.");
+                  "A value that is empty, or cannot be read as what its key says, goes behind all others, or with --nulls "
+                  "first in front of them, whatever the direction of the key. How many there are is printed at the end.");
   return text;
 }
 
@@ -39,9 +39,9 @@ std::string_view jsonl_ending() {
                   "put in double quotes: '\"a.b\".c'. Where names repeat within an object, the first one counts. Whatever its "
                   "type in JSON, a value is compared by its text: a string without quotes and escapes; a number, true or false "
                   "as it is written; an object or an array byte for byte. So 10, \"10\" and \"1e1\" are equal numbers, and true "
-                  "stands among texts behind \"10\". A value that is missing or null, or cannot be read as what its key says, "
-                  "stands behind all others, or with --nulls first in front of them, whatever the direction of the key. How many "
-                  "there are is told at the end. A PATH that no row has is an error. Blank lines are left out, and counted.");
+                  "is among texts behind \"10\". A value that is missing or null, or cannot be read as what its key says, "
+                  "goes behind all others, or with --nulls first in front of them, whatever the direction of the key. How many "
+                  "there are is printed at the end. A PATH that no row has is an error. Blank lines are left out, and counted.");
   return text;
 }
 
@@ -53,7 +53,7 @@ constexpr std::string_view key_advice = "keys are named: --by NAME",
                            stable_advice = "rows with equal keys stay in input order anyway",
                            nocase_advice = "letters of either case are alike in a key: --by NAME:nocase",
                            version_advice = "versions are a type of a key: --by NAME:version",
-                           delimiter_advice = "what stands between values is named with --delimiter",
+                           delimiter_advice = "name the separator of values with --delimiter",
                            memory_advice = "the memory is given with --memory",
                            temp_advice = "the directory is given with --temp",
                            merge_advice = "sorted files are merged with --merge",
@@ -91,13 +91,13 @@ OptionRow by_option(std::string_view argument, std::string_view text) {
   return {"--by", argument, "", text, Concern::rows, adds_to("rows.keys", as_text)};
 }
 
-// What csv and jsonl have in common, behind what is their own.
+// csv and jsonl have these in common, behind what is their own.
 std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
   const std::vector<OptionRow> common{
       {"-o,--output", "FILE", "",
        "where the sorted rows go; `-` is standard output. An existing file is replaced only when all went well", Concern::output,
        sets("place.output", as_output)},
-      {"--nulls", "first|last", "last", "where values stand that are missing, empty or unparsable", Concern::rows,
+      {"--nulls", "first|last", "last", "where values go that are missing, empty or unparsable", Concern::rows,
        sets("rows.nulls_first", as_nulls_first)},
       {"--strict", "", "", "refuse a value that cannot be read as what its key says", Concern::rows,
        sets("rows.strict", flag<true>)},
@@ -109,7 +109,7 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
        "keep only the first row, in input order, of those with equal keys. Values that are empty, and those that cannot be read "
        "as what their key says, are equal: with --strict none of them is dropped unseen",
        Concern::how, sets("unique", flag<true>)},
-      {"--check", "", "", "do not sort, only tell whether INPUT is in order; with --unique, strictly", Concern::nothing},
+      {"--check", "", "", "do not sort, only report whether INPUT is in order; with --unique, strictly", Concern::nothing},
       {"--merge", "", "", "merge files that are in order already, which is checked while they are read", Concern::how,
        sets("input_order", word<"sorted">)},
       {"--resumable", "", "",
@@ -130,7 +130,8 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
 
 std::vector<ConflictRow> table_conflicts() {
   return {{"--check", "--resumable", "--resumable: --check sorts nothing; leave it out"},
-          {"--merge", "--resumable", "--merge goes without --resumable: sort the files without --merge to be able to resume"},
+          {"--merge", "--resumable",
+           "--merge cannot be combined with --resumable: sort the files without --merge to be able to resume"},
           {"--trace", "--resumable"},
           {"--temp", "--resumable", std::string(temp_conflict)},
           goal_conflict()};
@@ -154,8 +155,8 @@ std::vector<OptionRow> csv_options() {
                 "sort key: a column by its name in the header or by its place, `#3` being the third one; what its values are "
                 "(see below), `desc` for the largest first; repeatable, the first one decides first"),
       {"--delimiter", "CHAR|tab", "that of a first line `sep=;`, a tab where all files are named .tsv, else a comma",
-       "what stands between values", Concern::rows, sets("rows.delimiter", as_delimiter)},
-      {"--quote", "CHAR|none", "\"", "what values may stand in; `none`: quotes are bytes like others", Concern::rows,
+       "separator of values", Concern::rows, sets("rows.delimiter", as_delimiter)},
+      {"--quote", "CHAR|none", "\"", "what may enclose values; `none`: quotes are bytes like others", Concern::rows,
        sets("rows.quote", as_quote)},
       {"--no-header", "", "", "the first row is no header; --by 3 is the third column", Concern::rows,
        sets("rows.header", flag<false>)},
@@ -179,8 +180,8 @@ CommandTable csv_table() {
           .description =
               "Sorts rows of CSV (RFC 4180), however large: values in quotes may hold delimiters and newlines. Rows go out byte "
               "for byte as they came in, and rows with equal keys stay in input order. The headers of all inputs must be alike; "
-              "one goes out. A row with more or fewer fields than the header, or with a quote where none may stand, is an error "
-              "that tells file, line and byte. A first line `sep=;`, as spreadsheets write it, names the delimiter, and stays on "
+              "one goes out. A row with more or fewer fields than the header, or with a quote where none may be, is an error "
+              "that names file, line and byte. A first line `sep=;`, as spreadsheets write it, names the delimiter, and stays on "
               "top. A row that equals the header, as where files were joined, is sorted like others and told at the end; with "
               "--strict it is an error.",
           .examples = {"ecosort csv --by price:number:desc --by name shop.csv -o sorted.csv",
@@ -206,7 +207,7 @@ CommandTable jsonl_table() {
           .summary = "sorts JSON lines by values within them, with typed keys",
           .description =
               "Sorts lines of JSON, one value of JSON (RFC 8259) in each, however large the file. Lines go out byte for byte as "
-              "they came in, and lines with equal keys stay in input order. A line that is no valid JSON is an error that tells "
+              "they came in, and lines with equal keys stay in input order. A line that is no valid JSON is an error that names "
               "file, line, byte and what is wrong.",
           .examples = {"ecosort jsonl --by time:date --by user.name log.jsonl -o sorted.jsonl",
                        "ecosort jsonl --by 'items[0].price:number:desc' --memory 1GiB part*.jsonl -o all.jsonl",

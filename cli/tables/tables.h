@@ -16,7 +16,7 @@ namespace ecosort::cli {
 [[nodiscard]] CommandTable resume_table();
 [[nodiscard]] CommandTable run_table();
 [[nodiscard]] std::vector<OptionRow> sort_options();
-// Those of `names` from the options of sort, in their order there.
+// Returns those of `names` from the options of sort, in their order there.
 [[nodiscard]] std::vector<OptionRow> chosen(const std::vector<std::string_view>& names);
 [[nodiscard]] OptionRow progress_option();
 [[nodiscard]] OptionRow space_option();
@@ -28,8 +28,8 @@ namespace ecosort::cli {
 [[nodiscard]] CommandTable csv_table();
 [[nodiscard]] CommandTable jsonl_table();
 
-// What is compressed: --compress, --assume-ratio and --goal of a command that sorts `rows` and does `usual`ly so, and what becomes
-// of compressed inputs and outputs, with the defaults of the command.
+// Compresses: --compress, --assume-ratio and --goal of a command that sorts `rows` and does `usual`ly so, and what becomes of
+// compressed inputs
 [[nodiscard]] std::vector<OptionRow> run_compression_rows(std::string_view usual, std::string_view rows);
 [[nodiscard]] std::vector<OptionRow> compression_rows(std::string_view decompress, std::string_view output);
 

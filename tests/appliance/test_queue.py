@@ -84,7 +84,9 @@ def test_a_job_is_resumable_where_the_program_can(run: Run, tmp_path: Path, word
     (tmp_path / "a").write_bytes(source)
     places = {"a": tmp_path / "a", "b": tmp_path / "b"}
     planned = run("plan", command, "--resumable", *(places.get(word, word) for word in rest))
-    assert (planned.returncode == 0, "goes without --resumable" in planned.stderr) == (can_resume, not can_resume), planned
+    assert (planned.returncode == 0, "cannot be combined with --resumable" in planned.stderr) == (can_resume, not can_resume), (
+        planned
+    )
 
 
 @pytest.mark.parametrize(

@@ -414,7 +414,7 @@ def test_options_that_the_runs_answer_are_refused(run: Run, job: Path, tmp_path:
     for option in (("--record-size", "100"), ("--key", "0:10"), ("--reverse",), ("--unique",)):
         words = ("merge", "--runs", *option, job_directory(job), "-o", tmp_path / "merged")
         refused(run(*words), 2, f"leave {option[0]} out")
-    refused(run("merge", job_directory(job), "--runs", "-o", tmp_path / "merged"), 2, "--runs stands first")
+    refused(run("merge", job_directory(job), "--runs", "-o", tmp_path / "merged"), 2, "--runs comes first")
 
 
 def test_a_kill_leaves_nothing_and_the_runs_as_they_were(ecosort: Path, run: Run, job: Path, tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_other_file_systems_are_refused(run: Run, tmp_path: Path, data: bytes, k
 
 
 def test_unique_and_options_that_mean_nothing_are_refused(run: Run, file4: Path, data: bytes) -> None:
-    refused(run("inplace", "--unique", file4), 2, "--unique cannot be had in place", "ecosort sort --unique")
+    refused(run("inplace", "--unique", file4), 2, "--unique is not available in place", "ecosort sort --unique")
     refused(run("plan", "inplace", file4, "-o", "x"), 2, "--output means nothing in place")
     refused(run("inplace", file4, file4), 2, "name one file")
     refused(run("inplace", "--memory", "64kiB", file4), 2, "--memory")

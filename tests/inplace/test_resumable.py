@@ -189,7 +189,7 @@ def test_what_cannot_be_resumed_is_refused(run: Run, source: Path, tmp_path: Pat
     refused(run("sort", "--resumable", "-", "-o", out), 2, "standard input cannot be read again")
     refused(run("sort", "--resumable", source, "-o", "-"), 2, "-o FILE")
     refused(run(*words_for(source, out), "--temp", tmp_path), 2, "--temp")
-    refused(run(*words_for(source, out), "--unique"), 2, "--unique goes without --resumable")
+    refused(run(*words_for(source, out), "--unique"), 2, "--unique cannot be combined with --resumable")
     refused(run(*words_for(source, out), "--trace", tmp_path / "trace"), 2, "--trace")
     refused(run("sort", "--resumable", source, "-o", source), 2, "is the input")
     refused(run("sort", "--resumable", "/dev/null", "-o", out), 2, "'/dev/null' is not a regular file")

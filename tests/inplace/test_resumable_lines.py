@@ -208,9 +208,9 @@ def test_no_sort_makes_more_runs_than_its_plan_says(run: Run, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        (["-m"], "-m goes without --resumable"),
+        (["-m"], "-m cannot be combined with --resumable"),
         (["-c"], "-c and -C sort nothing"),
-        (["--compress-program", "gzip"], "--compress-program goes without --resumable"),
+        (["--compress-program", "gzip"], "--compress-program cannot be combined with --resumable"),
         (["-T", "/tmp"], "leave -T out"),
         (["--temp", "/tmp"], "leave -T out"),
         (["-"], "standard input cannot be read again"),
@@ -225,7 +225,7 @@ def test_what_cannot_be_resumed_is_refused(run: Run, source: Path, more: list[st
 
 def test_an_output_without_a_name_and_inputs_that_are_no_files_are_refused(run: Run, source: Path) -> None:
     refused_by_lines(run("lines", "--resumable", source), "-o FILE")
-    assert "--debug goes without --resumable" in run("lines", "--resumable", "--debug", source).stderr
+    assert "--debug cannot be combined with --resumable" in run("lines", "--resumable", "--debug", source).stderr
     refused_by_lines(run("lines", "--resumable", source, "-o", "/dev/null"), "is not a regular file")
     refused_by_lines(run("lines", "--resumable", "/dev/null", "-o", source.with_name("out")), "'/dev/null' is not a regular file")
     no_plan(run("plan", "lines", "--json", source), "--json is for --resumable")

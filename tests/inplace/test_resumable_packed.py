@@ -295,10 +295,14 @@ def test_what_does_not_go_together_is_refused(run: Run, tmp_path: Path, texts: d
         return str(done.stderr)
 
     assert "a ratio can be assumed of runs that are compressed" in line_of("--assume-ratio=2")
-    assert "--goal energy goes without --resumable" in line_of("--goal=energy", "--compress=auto")
-    assert "--goal energy goes without --resumable" in line_of("--goal=energy")
+    assert "--goal energy cannot be combined with --resumable" in line_of("--goal=energy", "--compress=auto")
+    assert "--goal energy cannot be combined with --resumable" in line_of("--goal=energy")
     words = [word for word in words_for(name, source, out, "--goal=energy") if word != "--quiet"]
-    refused(run("plan", *words), 2, "--goal energy goes without --resumable")
-    no_codec = "--compress-program goes without" if name == "lines" else "none of auto, none, prefix, lz4, zstd and zstd:LEVEL"
+    refused(run("plan", *words), 2, "--goal energy cannot be combined with --resumable")
+    no_codec = (
+        "--compress-program cannot be combined with"
+        if name == "lines"
+        else "none of auto, none, prefix, lz4, zstd and zstd:LEVEL"
+    )
     assert no_codec in line_of("--compress=brotli")
     assert listing(tmp_path) == [str(source)]

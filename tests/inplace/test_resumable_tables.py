@@ -146,7 +146,7 @@ def test_what_cannot_be_resumed_is_refused(run: Run, tmp_path: Path) -> None:
     source, out = tmp_path / "in.csv", tmp_path / "out"
     source.write_bytes(b"n\n2\n1\n")
     words = ("csv", "--resumable", "--by", "n", source)
-    refused(run(*words, "-o", out, "--merge"), 2, "--merge goes without --resumable")
+    refused(run(*words, "-o", out, "--merge"), 2, "--merge cannot be combined with --resumable")
     refused(run(*words, "-o", out, "--temp", tmp_path), 2, "leave --temp out")
     refused(run(*words, "-o", "-"), 2, "-o FILE")
     refused(run(*words, "-o", "/dev/null"), 2, "is not a regular file")

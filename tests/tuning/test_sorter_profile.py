@@ -178,7 +178,7 @@ def test_energy_is_a_goal_where_the_profile_knows_watts(run: Run, place: Path) -
     done = run("sort", *words, cwd=place)
     assert done.returncode == 0, done.stderr
     done = run("lines", "in", "-o", "out", "--resumable", "--goal=energy", "--profile", "p.toml", cwd=place)
-    assert (done.returncode, "--goal energy goes without --resumable" in done.stderr) == (2, True)
+    assert (done.returncode, "--goal energy cannot be combined with --resumable" in done.stderr) == (2, True)
 
 
 def test_a_sort_tells_that_it_went_by_joules(run: Run, place: Path) -> None:
@@ -531,7 +531,7 @@ def test_run_records_that_do_not_fit_are_refused_in_one_line(run: Run, place: Pa
         (("--run-records", "2"), "give at least 3"),
         (("--run-records", "x"), "not a whole number"),
         (("--merge-threads", "0"), "--merge-threads: give a number from 1 to "),
-        (("--resumable", "--run-records", "9000"), "go without --resumable"),
+        (("--resumable", "--run-records", "9000"), "cannot be combined with --resumable"),
     ):
         done = run("sort", "--memory", "8MiB", "--no-profile", *words, "in", "-o", "out", cwd=place)
         assert (done.returncode, done.stderr.count("\n")) == (2, 1), words

@@ -1,4 +1,4 @@
-// What POSIXLY_CORRECT and _POSIX2_VERSION make of the words of GNU sort. Journals of old jobs hold them.
+// POSIXLY_CORRECT and _POSIX2_VERSION change how the words of GNU sort are read. Journals of old jobs hold them.
 #pragma once
 
 namespace ecosort::lines {
