@@ -83,7 +83,7 @@ def test_a_real_call_keeps_its_runs_and_has_a_place_on_the_page(tmp_path: Path, 
     by_codec = {run["codec"]: run for run in runs if run["drive"] == "shared 100"}
     assert by_codec["none"]["wall_s"] >= by_codec["none"]["moved_bytes"] / 100e6 * 0.9, "the drive was no faster than it is"
     assert by_codec["zstd"]["moved_bytes"] < by_codec["none"]["moved_bytes"]
-    assert by_codec["zstd"]["chose"].startswith("zstd")
+    assert "zstd" in by_codec["zstd"]["chose"]
     assert [path.name for path in tmp_path.iterdir()] == ["slow.json"], "the data are gone"
     again = CliRunner().invoke(main, [*words, "--continue", "--drive", "shared 300"])
     assert again.exit_code == 0, again.output

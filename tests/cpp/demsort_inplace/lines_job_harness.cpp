@@ -368,7 +368,7 @@ std::vector<SmallLines> packed_sorts() {
       {.label = "truncated",
        .inputs = {text_of_lines(20, 6'000, 5, 30)},
        .run_buffer_bytes = std::uint64_t{64} * 1024,
-       .most_merged = 3,
+       .most_merged = 2,
        .block_bytes = 16'384,
        .compress = "prefix"},
   };

@@ -183,7 +183,12 @@ INSTANTIATE_TEST_SUITE_P(Terms, PackedBlock,
                                          PackTerms{{BlockCodec::lz4, 0}, false, true},
                                          PackTerms{{BlockCodec::zstd, 1}, false, true}),
                          [](const auto& info) {
-                           return std::string(info.index % 2 == 0 ? "lz4" : "zstd") + (info.param.transposes ? "OfColumns" : "");
+                           const BlockCodec codec = info.param.codec.codec;
+                           const bool is_before = info.param.truncates && codec != BlockCodec::prefix;
+                           return std::string(codec == BlockCodec::prefix ? "prefix"
+                                              : codec == BlockCodec::lz4  ? "lz4"
+                                                                          : "zstd") +
+                                  (info.param.transposes ? "OfColumns" : "") + (is_before ? "OfTruncatedRows" : "");
                          });
 
 // Every size of a record, with odd counts of them.
