@@ -116,7 +116,7 @@ void check_lines_job(const CommandLine& line) {
     throw UsageError("--inplace: runs reuse the file's own space, uncompressed; leave out what compresses them");
 }
 
-// Prints what --debug says about the keys.
+// Returns what --debug says about the keys.
 std::vector<std::string> warnings_of(const CommandLine& line) {
   std::vector<lines::KeyWords> keys;
   for (const GivenOption& given : line.given.options) {

@@ -21,7 +21,7 @@ const std::string& file_name(const std::string& word) {
   return word;
 }
 
-// Sets an option that may be repeated with the same word.
+// Refuses another word of an option that may be repeated with the same word alone.
 Json only_one(Json value, const Json* before, const char* complaint) {
   if (before != nullptr && *before->text_value() != *value.text_value()) throw UsageError(complaint);
   return value;

@@ -55,7 +55,7 @@ namespace {
 
 bool is_of_lines(const CommandTable& table) { return table.format == job::name_of(Format::lines); }
 
-// Reads as sort does: no file is standard input.
+// Reads standard input where no file is named, as sort does.
 void complete_inputs_of_lines(GivenWords& given) {
   const bool are_named_elsewhere = given.has("--files0-from");
   if (are_named_elsewhere && !given.operands.empty())
