@@ -250,8 +250,8 @@ def test_the_json_has_the_options_of_the_help(run: Run) -> None:
 # Options of the run, and those that a command reads or refuses by itself.
 WITHOUT_MEMBER = {
     "--help", "--stats", "--events", "--trace", "--progress", "--quiet", "--profile", "--no-profile", "--goal", "--json",
-    "--assume-size", "--stable", "--check", "-C", "--debug", "--files0-from", "-y", "--lines", "--runs", "--append-rest", "--status", "--abandon",
-    "--trust-owner", "--trust-drive",
+    "--assume-size", "--stable", "--check", "-C", "--debug", "--files0-from", "-y", "--lines", "--runs",
+    "--append-rest", "--status", "--abandon", "--trust-owner", "--trust-drive",
 }  # fmt: skip
 
 
