@@ -29,7 +29,7 @@ std::string ways_for(const job::UnlikelyRecords& unlikely, std::string_view comm
       is_in_place ? "" : " -o OUTPUT");
 }
 
-std::string ways_in_place(const inplace::NoSpaceInPlace& space, const AdviceWords& words) {
+std::string ways_in_place(const demsort_inplace::prepare::NoSpaceInPlace& space, const AdviceWords& words) {
   if (space.richer_memory_bytes != 0)
     return fmt::format("; make room there, or give more memory: with {} {}KiB {} would do", words.memory,
                        space.richer_memory_bytes >> 10U, format_bytes(space.need_bytes_then));
@@ -55,7 +55,8 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
                                    : fmt::format("; try {} {}KiB", words.memory, (memory->need_bytes + 1023) >> 10U);
   if (const auto* space = dynamic_cast<const NotEnoughSpace*>(&error)) {
     using For = NotEnoughSpace::For;
-    if (const auto* in_place = dynamic_cast<const inplace::NoSpaceInPlace*>(space)) return ways_in_place(*in_place, words);
+    if (const auto* in_place = dynamic_cast<const demsort_inplace::prepare::NoSpaceInPlace*>(space))
+      return ways_in_place(*in_place, words);
     if (space->purpose == For::job) return "; name another drive with -o, or sort without --resumable";
     if (space->purpose == For::runs) return fmt::format("; name another drive with {}", words.temp);
     const std::string other = space->purpose == For::output ? "-o" : fmt::format("{} or -o", words.temp);
@@ -66,7 +67,7 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
                        are_lines ? "lines --inplace " : "inplace " + words_of(room->format),
                        are_lines ? lines::quoted_name(room->alone) : "'" + room->alone + "'");
   }
-  if (dynamic_cast<const inplace::NotAllInRuns*>(&error) != nullptr)
+  if (dynamic_cast<const demsort_inplace::prepare::NotAllInRuns*>(&error) != nullptr)
     return "; or give --append-rest, which puts the rest behind the runs, unsorted";
   if (dynamic_cast<const job::RunsInMemory*>(&error) != nullptr)
     return fmt::format("; name a directory on a drive with {}, or this one if you mean it", words.temp);
@@ -74,7 +75,7 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
   if (dynamic_cast<const QuoteMisplaced*>(&error) != nullptr) return "; with --quote none quotes are bytes like others";
   if (dynamic_cast<const NoSuchPath*>(&error) != nullptr) return " (--allow-missing sorts all the same)";
   if (dynamic_cast<const BackendUnusable*>(&error) != nullptr) return "; use --io pool";
-  if (const auto* unfit = dynamic_cast<const inplace::UnfitContents*>(&error))
+  if (const auto* unfit = dynamic_cast<const demsort_inplace::prepare::UnfitContents*>(&error))
     return unfit->has_nul ? "; give -z if NUL ends its lines, or --as-is to sort its lines for good"
                           : " (--as-is sorts its bytes, for good)";
   if (const auto* unlikely = dynamic_cast<const job::UnlikelyRecords*>(&error)) return ways_for(*unlikely, words.command);

@@ -21,8 +21,8 @@
 namespace ecosort::cli {
 namespace {
 
-using records::KeyCase;
-using records::PartitionSummary;
+using sortbenchmark::KeyCase;
+using sortbenchmark::PartitionSummary;
 
 struct CheckOptions {
   KeyCase key_case = KeyCase::exact;
@@ -45,7 +45,7 @@ CheckOptions parse_check(const ReferenceWords& words) {
   if (!words.has('o')) return options;
   options.summary_file = words.flags.at('o');
   for (const FileWord& file : options.files) {
-    if (!engine::is_same_file(*options.summary_file, file.name)) continue;
+    if (!io::is_same_file(*options.summary_file, file.name)) continue;
     throw UsageError(fmt::format("-o {} would overwrite what is to be checked; give it another name", *options.summary_file));
   }
   return options;
@@ -105,20 +105,21 @@ std::uint64_t bytes_to_check(const std::vector<FileWord>& files) {
 
 void check_records(const FileWord& file, const CheckOptions& options, Findings& findings, engine::Progress& done) {
   BlockOrder order(findings);
-  const std::uint64_t size_bytes = engine::read_record_file(
+  const std::uint64_t size_bytes = sortbenchmark::read_record_file(
       file.name, {.compute_threads = options.threads, .caching = file.caching},
       [&](std::uint64_t index, std::span<const std::byte> block) {
-        order.add(index, records::summarize(block.data(), block.size() / records::gensort_record_bytes, options.key_case));
+        order.add(index,
+                  sortbenchmark::summarize(block.data(), block.size() / sortbenchmark::gensort_record_bytes, options.key_case));
         done.add_bytes(block.size());
       });
-  if (size_bytes % records::gensort_record_bytes != 0) throw Error(ExitCode::not_in_order, "partial record found at end");
+  if (size_bytes % sortbenchmark::gensort_record_bytes != 0) throw Error(ExitCode::not_in_order, "partial record found at end");
 }
 
 void check_summaries(const FileWord& file, Findings& findings) {
-  const std::vector<std::byte> content = engine::read_whole_file(file.name);
+  const std::vector<std::byte> content = io::read_whole_file(file.name);
   std::span<const std::byte> rest = content;
-  for (; rest.size() >= records::summary_bytes; rest = rest.subspan(records::summary_bytes)) {
-    findings.append(PartitionSummary::from_bytes(rest.first<records::summary_bytes>()));
+  for (; rest.size() >= sortbenchmark::summary_bytes; rest = rest.subspan(sortbenchmark::summary_bytes)) {
+    findings.append(PartitionSummary::from_bytes(rest.first<sortbenchmark::summary_bytes>()));
   }
   if (!rest.empty()) throw Error(ExitCode::not_in_order, "partial partition summary found at end");
 }
@@ -145,12 +146,12 @@ void check_files(const CheckOptions& options, Findings& findings) {
   for (const FileWord& file : options.files) check_records(file, options, findings, done);
   const std::uint64_t checked = done.read().bytes;
   done.begin(engine::Phase::done, 0);
-  line.finish({"checked", checked, records_text(checked / records::gensort_record_bytes)});
+  line.finish({"checked", checked, records_text(checked / sortbenchmark::gensort_record_bytes)});
 }
 
 int check(const CheckOptions& options) {
-  std::optional<engine::PlainFile> summary_file;
-  if (options.summary_file) summary_file.emplace(engine::PlainFile::create(*options.summary_file));
+  std::optional<io::PlainFile> summary_file;
+  if (options.summary_file) summary_file.emplace(io::PlainFile::create(*options.summary_file));
   Findings findings(options);
   check_files(options, findings);
   const PartitionSummary& total = findings.total();

@@ -61,9 +61,9 @@ std::string packed_text(const std::optional<run::PackingReport>& report) {
                      is_last_packed ? " by " + run::text_of(report->last) : "");
 }
 
-Json compression_json(const lines::LinesJob& job, const lines::LinesReport& report) {
+Json compression_json(const engine::rows::LinesJob& job, const engine::rows::LinesReport& report) {
   Json inputs = Json::array(), output = nullptr;
-  for (const lines::LineInput& input : job.inputs) {
+  for (const engine::rows::LineInput& input : job.inputs) {
     if (!input.decompresses || !input.codec) continue;
     inputs.push_back({{"name", input.name},
                       {"codec", codec::name_of(*input.codec)},

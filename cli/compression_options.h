@@ -20,7 +20,7 @@ constexpr std::string_view energy_goes_without_resumable =
 [[nodiscard]] EnergyTerms energy_of_goal(const Request& request, const ProfileChoice& choice);
 
 // For --stats: what was decompressed, and how runs and the output were compressed.
-[[nodiscard]] Json compression_json(const lines::LinesJob& job, const lines::LinesReport& report);
+[[nodiscard]] Json compression_json(const engine::rows::LinesJob& job, const engine::rows::LinesReport& report);
 // Describes runs alone; null: they were not compressed.
 [[nodiscard]] Json run_compression_json(const planner::PackingPlan& plan, const std::optional<run::PackingReport>& report);
 

@@ -18,7 +18,7 @@ namespace ecosort::cli {
 namespace {
 
 struct GenOptions {
-  records::GensortFormat format;
+  sortbenchmark::GensortFormat format;
   bool checksum = false;
   uint128 first = 0;
   std::uint64_t count = 0;
@@ -44,15 +44,15 @@ GenOptions parse_gen(const ReferenceWords& words) {
 }
 
 // Fills a block and returns its checksum if that is wanted, piece by piece so that the records are still in the L1 cache then.
-records::Checksum fill(std::span<std::byte> block, uint128 first, const GenOptions& options) {
-  constexpr std::size_t piece = 256 * records::gensort_record_bytes;
-  records::GensortRecords generator(options.format, first);
-  records::Checksum checksum;
+sortbenchmark::Checksum fill(std::span<std::byte> block, uint128 first, const GenOptions& options) {
+  constexpr std::size_t piece = 256 * sortbenchmark::gensort_record_bytes;
+  sortbenchmark::GensortRecords generator(options.format, first);
+  sortbenchmark::Checksum checksum;
   while (!block.empty()) {
     const auto now = block.first(std::min(piece, block.size()));
-    const std::size_t count = now.size() / records::gensort_record_bytes;
+    const std::size_t count = now.size() / sortbenchmark::gensort_record_bytes;
     generator.generate(now.data(), count);
-    if (options.checksum) checksum += records::crc_sum(now.data(), count);
+    if (options.checksum) checksum += sortbenchmark::crc_sum(now.data(), count);
     block = block.subspan(now.size());
   }
   return checksum;
@@ -60,20 +60,20 @@ records::Checksum fill(std::span<std::byte> block, uint128 first, const GenOptio
 
 int generate(const GenOptions& options) {
   std::mutex mutex;
-  records::Checksum checksum;
-  const std::uint64_t bytes = options.count * records::gensort_record_bytes;
+  sortbenchmark::Checksum checksum;
+  const std::uint64_t bytes = options.count * sortbenchmark::gensort_record_bytes;
   engine::Progress progress;
   progress.plan_job(1, bytes);
   progress.begin(engine::Phase::generate, bytes, std::max<std::uint64_t>(bytes, 1));
   ProgressLine line(progress, options.progress, options.file.name);
-  engine::write_record_file(options.file.name, options.count,
-                            {.compute_threads = options.threads, .caching = options.file.caching},
-                            [&](std::uint64_t first, std::span<std::byte> block) {
-                              const records::Checksum of_block = fill(block, options.first + first, options);
-                              const std::lock_guard lock(mutex);
-                              checksum += of_block;
-                              progress.add_bytes(block.size());
-                            });
+  sortbenchmark::write_record_file(options.file.name, options.count,
+                                   {.compute_threads = options.threads, .caching = options.file.caching},
+                                   [&](std::uint64_t first, std::span<std::byte> block) {
+                                     const sortbenchmark::Checksum of_block = fill(block, options.first + first, options);
+                                     const std::lock_guard lock(mutex);
+                                     checksum += of_block;
+                                     progress.add_bytes(block.size());
+                                   });
   progress.begin(engine::Phase::done, 0);
   line.finish({"made", bytes, records_text(options.count)});
   if (options.checksum) report(checksum.to_hex() + "\n");

@@ -17,10 +17,10 @@ namespace ecosort::cli {
 
 namespace {
 
-Json space_json(const std::optional<inplace::SpacePlan>& found) {
+Json space_json(const std::optional<demsort_inplace::SpacePlan>& found) {
   if (!found) return nullptr;
-  const inplace::SpacePlan& plan = *found;
-  const inplace::Layout& layout = plan.layout;
+  const demsort_inplace::SpacePlan& plan = *found;
+  const demsort_inplace::Layout& layout = plan.layout;
   return {{"need_bytes", plan.need_bytes()},
           {"journal_bytes", plan.journal_bytes},
           {"metadata_bytes", plan.metadata_bytes},
@@ -39,8 +39,8 @@ Json space_json(const std::optional<inplace::SpacePlan>& found) {
           {"peak_memory_bytes", plan.engine.peak_memory_bytes}};
 }
 
-std::string layout_text(const inplace::SpacePlan& plan) {
-  const inplace::Layout& layout = plan.layout;
+std::string layout_text(const demsort_inplace::SpacePlan& plan) {
+  const demsort_inplace::Layout& layout = plan.layout;
   return fmt::format(
       "  runs                {} of up to {} records, in run blocks of {}\n"
       "  merge               all runs at once, blocks of {}\n"
@@ -55,15 +55,15 @@ std::string layout_text(const inplace::SpacePlan& plan) {
       format_bytes(plan.metadata_bytes));
 }
 
-std::string space_text(const inplace::SpacePlan& least, const inplace::SpacePlan& recommended) {
+std::string space_text(const demsort_inplace::SpacePlan& least, const demsort_inplace::SpacePlan& recommended) {
   return fmt::format("  free space needed   {}\n  recommended         {}; more gains little\n", exact_bytes(least.need_bytes()),
                      exact_bytes(std::max(least.need_bytes(), recommended.need_bytes())));
 }
 
 // The models are of ordinary sorts.
-planner::Forecast forecast_of(const planner::Plan& engine, const std::vector<engine::Input>& inputs,
-                              const ProfileChoice& profile) {
-  planner::Forecast forecast = job::predict(engine, inputs, *profile.profile);
+planner::MaybePrediction forecast_of(const planner::RecordPlan& engine, const std::vector<engine::fixed::Input>& inputs,
+                                     const ProfileChoice& profile) {
+  planner::MaybePrediction forecast = job::predict(engine, inputs, *profile.profile);
   if (forecast.prediction)
     forecast.prediction->notes.emplace_back(
         "as an ordinary sort that moves so many bytes; checkpoints, and small pieces where space is scarce, take longer");
@@ -72,7 +72,7 @@ planner::Forecast forecast_of(const planner::Plan& engine, const std::vector<eng
 
 }  // namespace
 
-std::string inplace_plan_text(const CommandLine& line, const inplace::PreparedRecords& prepared) {
+std::string inplace_plan_text(const CommandLine& line, const demsort_inplace::prepare::PreparedRecords& prepared) {
   const planner::Wanted& wanted = prepared.wanted;
   if (wanted.input_records == 0) return "Plan: in place\n  nothing to sort\n";
   std::string text = fmt::format("Plan: in place\n  input               {} records of {} bytes, {}\n", wanted.input_records,
@@ -80,7 +80,7 @@ std::string inplace_plan_text(const CommandLine& line, const inplace::PreparedRe
   text += keys_text(wanted.format);
   text += fmt::format("  memory              {} (+ at most {} of fixed overhead)\n", format_bytes(wanted.memory_bytes),
                       format_bytes(planner::fixed_overhead_bytes));
-  const inplace::SpacePlan recommended = inplace::recommended_space(wanted, prepared.ground).value();
+  const demsort_inplace::SpacePlan recommended = demsort_inplace::recommended_space(wanted, prepared.ground).value();
   text += values_text(values_of(line, prepared), line.profile);
   if (line.profile.profile) text += forecast_text(forecast_of(prepared.choice.best->engine, {}, line.profile));
   text += space_text(*prepared.choice.least, recommended);
@@ -93,25 +93,25 @@ std::string inplace_plan_text(const CommandLine& line, const inplace::PreparedRe
          "With the least space\n" + layout_text(*prepared.choice.least);
 }
 
-std::string resumable_plan_text(const CommandLine& line, const inplace::PreparedRecords& prepared) {
+std::string resumable_plan_text(const CommandLine& line, const demsort_inplace::prepare::PreparedRecords& prepared) {
   const planner::Wanted& wanted = prepared.wanted;
   std::string text = fmt::format("Plan: resumable sort\n  input               {} records of {} bytes, {}\n", wanted.input_records,
                                  wanted.format.record_size, format_bytes(wanted.input_records * wanted.format.record_size));
   text += keys_text(wanted.format);
   text += fmt::format("  memory              {} (+ at most {} of fixed overhead)\n", format_bytes(wanted.memory_bytes),
                       format_bytes(planner::fixed_overhead_bytes));
-  text += fmt::format("  job directory       {}; runs {}\n", inplace::JobPaths(prepared.file).directory,
-                      prepared.ground.mode == inplace::Mode::keeping_runs
+  text += fmt::format("  job directory       {}; runs {}\n", demsort_inplace::JobPaths(prepared.file).directory,
+                      prepared.ground.mode == demsort_inplace::Mode::keeping_runs
                           ? "keep their space to the end, because a crash could mix up blocks on this file system"
                           : "give their space to the output");
   text += packing_line(prepared.choice.best->engine);
-  text += space_text(*prepared.choice.least, inplace::recommended_space(wanted, prepared.ground).value());
+  text += space_text(*prepared.choice.least, demsort_inplace::recommended_space(wanted, prepared.ground).value());
   if (!prepared.is_assumed) text += fmt::format("  free space          {}\n", exact_bytes(prepared.free_bytes));
   return text + layout_text(*prepared.choice.best) + values_text(values_of(line, prepared), line.profile) +
          (line.profile.profile ? forecast_text(forecast_of(prepared.choice.best->engine, prepared.inputs, line.profile)) : "");
 }
 
-std::string resumable_plan_json(const CommandLine& line, const inplace::PreparedRecords& prepared) {
+std::string resumable_plan_json(const CommandLine& line, const demsort_inplace::prepare::PreparedRecords& prepared) {
   const planner::Wanted& wanted = prepared.wanted;
   Json json{{"schema", "ecosort.resumable-plan/1"},
             {"records", wanted.input_records},
@@ -120,8 +120,8 @@ std::string resumable_plan_json(const CommandLine& line, const inplace::Prepared
             {"memory_limit_bytes", wanted.memory_bytes},
             {"fixed_overhead_bytes", planner::fixed_overhead_bytes},
             {"compute_threads", wanted.threads},
-            {"job_directory", inplace::JobPaths(prepared.file).directory},
-            {"keeps_runs", prepared.ground.mode == inplace::Mode::keeping_runs},
+            {"job_directory", demsort_inplace::JobPaths(prepared.file).directory},
+            {"keeps_runs", prepared.ground.mode == demsort_inplace::Mode::keeping_runs},
             {"compression", job::compression_json(prepared.choice.any().engine.packing)},
             {"needed_bytes", prepared.choice.least->need_bytes()},
             {"fits", prepared.choice.best.has_value()},
@@ -134,7 +134,7 @@ std::string resumable_plan_json(const CommandLine& line, const inplace::Prepared
   return json.text(2) + "\n";
 }
 
-std::string inplace_plan_json(const CommandLine& line, const inplace::PreparedRecords& prepared) {
+std::string inplace_plan_json(const CommandLine& line, const demsort_inplace::prepare::PreparedRecords& prepared) {
   const planner::Wanted& wanted = prepared.wanted;
   Json json{{"schema", "ecosort.inplace-plan/1"},
             {"records", wanted.input_records},
@@ -144,9 +144,9 @@ std::string inplace_plan_json(const CommandLine& line, const inplace::PreparedRe
             {"memory_limit_bytes", wanted.memory_bytes},
             {"fixed_overhead_bytes", planner::fixed_overhead_bytes},
             {"compute_threads", wanted.threads}};
-  if (prepared.free_bytes != inplace::no_space_limit) json["free_bytes"] = prepared.free_bytes;
+  if (prepared.free_bytes != demsort_inplace::prepare::no_space_limit) json["free_bytes"] = prepared.free_bytes;
   if (wanted.input_records > 0) {
-    const inplace::SpacePlan recommended = inplace::recommended_space(wanted, prepared.ground).value();
+    const demsort_inplace::SpacePlan recommended = demsort_inplace::recommended_space(wanted, prepared.ground).value();
     json["needed_bytes"] = prepared.choice.least->need_bytes();
     json["fits"] = prepared.choice.best.has_value();
     json["recommended_bytes"] = recommended.need_bytes();

@@ -62,7 +62,7 @@ std::string plain_output_notice(const CommandLine& line) {
 }
 
 // Says once each what the contents of the inputs suggest.
-lines::FirstLook contents_look(const CommandLine& line, LineContents contents) {
+engine::rows::FirstLook contents_look(const CommandLine& line, LineContents contents) {
   if (line.reports.quiet) return {};
   return [contents](const std::string& name, Text first) mutable {
     for (const std::string& notice : contents.look(name, first)) print_lines_notice(false, notice);
@@ -70,9 +70,9 @@ lines::FirstLook contents_look(const CommandLine& line, LineContents contents) {
 }
 
 // Returns those that are sorted as they are.
-std::vector<CompressedInput> compressed_inputs(const lines::LinesJob& job) {
+std::vector<CompressedInput> compressed_inputs(const engine::rows::LinesJob& job) {
   std::vector<CompressedInput> inputs;
-  for (const lines::LineInput& input : job.inputs)
+  for (const engine::rows::LineInput& input : job.inputs)
     if (input.contents != nullptr && input.codec && !input.decompresses &&
         std::ranges::find(inputs, input.name, &CompressedInput::name) == inputs.end())
       inputs.push_back({input.name, input.contents->name});
@@ -219,7 +219,8 @@ int plan_lines(const Words& words) {
     check_lines_job(line);
     if (plan_rows_job(line.request, is_json, session.storage())) return 0;
   }
-  const lines::LinesJob job = job::make_rows_job(line.request, session.storage(), job::SpecialOutput::redirected, assumed_bytes);
+  const engine::rows::LinesJob job =
+      job::make_rows_job(line.request, session.storage(), job::SpecialOutput::redirected, assumed_bytes);
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
   print_out(lines_bounds_text(job, assumed_bytes != 0 ? assumed_bytes : known));
   return 0;

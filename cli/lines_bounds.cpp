@@ -17,8 +17,8 @@ std::string runs_text(const planner::PackingPlan& packing) {
 
 }  // namespace
 
-std::string lines_bounds_text(const lines::LinesJob& job, std::uint64_t input_bytes) {
-  const lines::LinePlan& plan = job.plan;
+std::string lines_bounds_text(const engine::rows::LinesJob& job, std::uint64_t input_bytes) {
+  const planner::LinePlan& plan = job.plan;
   const job::LinesBounds bounds = job::lines_bounds(job, input_bytes);
   std::string text = row("memory", exact_bytes(bounds.memory_bytes)) +
                      row("run buffers", fmt::format("{} of {}", plan.run_buffers, exact_bytes(plan.run_buffer_bytes))) +

@@ -9,7 +9,7 @@ namespace ecosort::cli {
 
 namespace {
 
-using inplace::LinesInPlace;
+using demsort_inplace::LinesInPlace;
 
 Json space_json(const std::optional<LinesInPlace>& found) {
   if (!found) return nullptr;
@@ -19,7 +19,7 @@ Json space_json(const std::optional<LinesInPlace>& found) {
           {"runs", plan.runs},
           {"run_buffer_bytes", plan.plan.run_buffer_bytes},
           {"block_bytes", plan.plan.block_bytes},
-          {"longest_line_bytes", inplace::longest_line_in_place(plan.plan)},
+          {"longest_line_bytes", demsort_inplace::longest_line_in_place(plan.plan)},
           {"interval_bytes", plan.header.layout.interval_bytes},
           {"checkpoints", plan.checkpoints},
           {"journal_bytes", plan.journal_bytes},
@@ -29,12 +29,12 @@ Json space_json(const std::optional<LinesInPlace>& found) {
 
 }  // namespace
 
-Json in_place_plan_json(const inplace::PreparedRows& prepared) {
+Json in_place_plan_json(const demsort_inplace::prepare::PreparedRows& prepared) {
   Json json{{"schema", "ecosort.lines-inplace-plan/1"},
             {"input_bytes", prepared.input_bytes},
             {"fixed_overhead_bytes", planner::fixed_overhead_bytes},
             {"compute_threads", prepared.job.plan.threads},
-            {"job_directory", inplace::JobPaths(prepared.file).directory},
+            {"job_directory", demsort_inplace::JobPaths(prepared.file).directory},
             {"free_bytes", prepared.free_bytes}};
   if (prepared.choice.least) {
     json["needed_bytes"] = prepared.choice.least->need_bytes();
@@ -45,17 +45,18 @@ Json in_place_plan_json(const inplace::PreparedRows& prepared) {
   return json;
 }
 
-std::string in_place_plan_text(const inplace::PreparedRows& prepared) {
+std::string in_place_plan_text(const demsort_inplace::prepare::PreparedRows& prepared) {
   if (!prepared.choice.best) return "Plan: lines in place\n  nothing to sort\n";
   const LinesInPlace& plan = *prepared.choice.best;
   const auto row = [](const char* name, const std::string& value) { return fmt::format("  {:<22}{}\n", name, value); };
   return "Plan: lines in place\n" + row("input", exact_bytes(prepared.input_bytes)) +
          row("memory", exact_bytes(plan.header.memory_bytes)) +
          row("job directory", fmt::format("{}; the input gives its space to the runs, and these to the output",
-                                          inplace::JobPaths(prepared.file).directory)) +
+                                          demsort_inplace::JobPaths(prepared.file).directory)) +
          row("runs", fmt::format("at most {}, if all lines are empty, in blocks of {}; all are merged at once", plan.runs,
                                  format_bytes(plan.plan.block_bytes))) +
-         row("longest line", exact_bytes(inplace::longest_line_in_place(plan.plan)) + "; a longer one needs more memory") +
+         row("longest line",
+             exact_bytes(demsort_inplace::longest_line_in_place(plan.plan)) + "; a longer one needs more memory") +
          row("checkpoints", fmt::format("after {} of output at least, about {}", format_bytes(plan.header.layout.interval_bytes),
                                         plan.checkpoints)) +
          row("space taken", fmt::format("{}: run being written, padding and interval {}, journal {}, allowance for metadata {}",

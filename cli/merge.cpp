@@ -20,9 +20,9 @@
 namespace ecosort::cli {
 namespace {
 
-engine::WorkReport merge_telling_phase(engine::MergeFilesJob& job, const engine::Environment& environment) {
+engine::WorkReport merge_telling_phase(engine::fixed::MergeFilesJob& job, const engine::Environment& environment) {
   try {
-    return telling_phase(environment.progress, [&] { return engine::merge_files(job, environment); });
+    return telling_phase(environment.progress, [&] { return engine::fixed::merge_files(job, environment); });
   } catch (const NotSorted& unsorted) {
     if (job.is_of_runs()) throw;
     throw NotSorted(
@@ -31,7 +31,7 @@ engine::WorkReport merge_telling_phase(engine::MergeFilesJob& job, const engine:
   }
 }
 
-Json stats(const engine::WorkReport& report, const engine::MergeFilesJob& job, const engine::PhaseLog& log,
+Json stats(const engine::WorkReport& report, const engine::fixed::MergeFilesJob& job, const engine::PhaseLog& log,
            const ProcessUsage& usage, const std::string& backend) {
   Json json{{"schema", "ecosort.merge-stats/1"},
             {"records", report.records},
@@ -51,7 +51,7 @@ Json stats(const engine::WorkReport& report, const engine::MergeFilesJob& job, c
 
 int merge_records(const CommandLine& line, job::PreparedMerge prepared, job::Session& session, double started_s) {
   check_report_files(line.reports.files(), prepared.job.inputs, line.request.place.output);
-  const engine::MergeFilesJob& job = prepared.job;
+  const engine::fixed::MergeFilesJob& job = prepared.job;
   open_queue(session, line.request.means.io, job.plan.read_depth + job.plan.write_depth + 4, line.reports.quiet);
   check_threads_can_start(job.threads + 1, "--threads");
   WatchedRun run(line.reports);

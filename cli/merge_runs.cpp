@@ -57,7 +57,8 @@ NamedRuns named_runs(const CommandLine& line, job::Session& session) {
     const std::string file = file_of_job(input);
     check_output_is_not_of_job(line.request.place.output, file);
     session.open_queue(line.request.means.io, job_queue_depth);
-    inplace::JobRuns runs = inplace::runs_of_job(file, appends_rest, session.storage(), session.queue());
+    demsort_inplace::prepare::JobRuns runs =
+        demsort_inplace::prepare::runs_of_job(file, appends_rest, session.storage(), session.queue());
     session.close_queue();
     named.paths.insert(named.paths.end(), runs.paths.begin(), runs.paths.end());
     if (runs.rest) named.rests.push_back(std::move(*runs.rest));

@@ -65,8 +65,8 @@ NodeWords split_node_words(std::string_view command, const Words& words) {
   return split;
 }
 
-job::ByteRange NodeWords::range() const {
-  job::ByteRange range;
+job::FileRange NodeWords::range() const {
+  job::FileRange range;
   range.from = own.number("--from");
   if (own.has("--to")) range.to = own.number("--to");
   return range;

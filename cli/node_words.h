@@ -21,7 +21,7 @@ struct NodeWords {
   GivenWords own;  // of the command itself: options of its table that `sort` does not have
 
   // --from and --to.
-  [[nodiscard]] job::ByteRange range() const;
+  [[nodiscard]] job::FileRange range() const;
 };
 
 // UsageError.
@@ -32,7 +32,7 @@ struct NodeWords {
 
 // The words of `ecosort lines`, `csv` and `jsonl` say this about rows, and where they come from and go.
 struct RowWordsOptions {
-  std::unique_ptr<rows::RowFormat> format;
+  std::unique_ptr<formats::RowFormat> format;
   std::vector<std::string> inputs;
   std::string output, io;
   RunReports reports;

@@ -125,7 +125,7 @@ Json as_run_records(const GivenOption& given, const Json* /*before*/) {
 }
 
 Json as_hash(const GivenOption& given, const Json* /*before*/) {
-  if (records::MultisetHash::from_hex(*given.word, 0)) return *given.word;
+  if (hash::MultisetHash::from_hex(*given.word, 0)) return *given.word;
   throw UsageError(
       fmt::format("{}: a hash has 32 hexadecimal digits, as `ecosort partition` and --stats print them", name_of(given)));
 }

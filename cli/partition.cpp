@@ -60,13 +60,13 @@ PartitionOptions parse_partition(const Words& words) {
   return options;
 }
 
-Json slices_json(const engine::PartitionReport& report) {
+Json slices_json(const engine::partition::PartitionReport& report) {
   Json slices = Json::array();
   for (std::size_t part = 0; part < report.slices.size(); ++part) {
-    const engine::Slice& slice = report.slices[part];
+    const engine::partition::Slice& slice = report.slices[part];
     Json files = Json::array();
     std::uint64_t bytes = 0;
-    for (const engine::SliceFile& file : slice.files) {
+    for (const engine::partition::SliceFile& file : slice.files) {
       files.push_back({{"file", file.path}, {"bytes", file.bytes}});
       bytes += file.bytes;
     }
@@ -89,7 +89,7 @@ struct Means {
   std::string backend;
 };
 
-Json report_json(const engine::PartitionReport& report, const job::ByteRange& range, const PartitionOptions& options,
+Json report_json(const engine::partition::PartitionReport& report, const job::FileRange& range, const PartitionOptions& options,
                  std::string_view format, const Means& means, const engine::PhaseLog& log, const ProcessUsage& usage) {
   return {{"schema", "ecosort.partition/1"},
           {"command", "partition"},
@@ -124,25 +124,25 @@ struct Surroundings {
   const std::string& io;
   RunReports reports;
   Means means;
-  job::ByteRange range;
+  job::FileRange range;
   unsigned queue_depth = 0;
   double started_s = 0;
 };
 
 // `work(environment)` partitions.
 template <class Work>
-int run_and_report(const PartitionOptions& options, const engine::PartitionTerms& terms, const Surroundings& around,
+int run_and_report(const PartitionOptions& options, const engine::partition::PartitionTerms& terms, const Surroundings& around,
                    const Work& work) {
   job::Session& session = around.session;
   open_queue(session, around.io, around.queue_depth, around.reports.quiet);
   check_threads_can_start(around.means.threads + 1, "--threads");
   WatchedRun run(around.reports);
-  const engine::PartitionReport report = run.watch(
+  const engine::partition::PartitionReport report = run.watch(
       session,
       [&](const engine::Environment& environment) {
         return telling_phase(environment.progress, [&] { return work(environment); });
       },
-      [](const engine::PartitionReport& done) {
+      [](const engine::partition::PartitionReport& done) {
         return JobSummary{"cut", done.bytes, fmt::format("{} rows into {} slices", done.hash.count, done.slices.size())};
       });
   print_notice(around.reports.quiet, report.notice);
@@ -166,9 +166,9 @@ int partition_records(PartitionOptions& options, double started_s) {
   check_one_input("partition", rows.request.inputs);
   options.spec.directory = rows.request.place.output;
   job::Session session;
-  engine::PartitionRecordsJob job = job::prepare_partition_of_records(options.spec, rows.request, session.storage());
+  engine::partition::PartitionRecordsJob job = job::prepare_partition_of_records(options.spec, rows.request, session.storage());
   check_report_files({"", rows.reports.events, rows.reports.trace, options.spec.report}, job.inputs, "-");
-  const planner::Plan& plan = job.plan.plan;
+  const planner::RecordPlan& plan = job.plan.plan;
   const std::uint64_t begin = job.inputs.front().begin();
   const Surroundings around{.session = session,
                             .io = rows.request.means.io,
@@ -177,8 +177,9 @@ int partition_records(PartitionOptions& options, double started_s) {
                             .range = {begin, begin + plan.wanted.input_records * records::size_of(rows.records())},
                             .queue_depth = plan.read_depth + plan.write_depth + 4,
                             .started_s = started_s};
-  return run_and_report(options, job.terms, around,
-                        [&](const engine::Environment& environment) { return engine::partition_records(job, environment); });
+  return run_and_report(options, job.terms, around, [&](const engine::Environment& environment) {
+    return engine::partition::partition_records(job, environment);
+  });
 }
 
 int partition_rows(PartitionOptions& options, double started_s) {
@@ -186,7 +187,7 @@ int partition_rows(PartitionOptions& options, double started_s) {
   check_one_input("partition", rows.inputs);
   options.spec.directory = rows.output;
   job::Session session;
-  engine::PartitionRowsJob job = job::prepare_partition_of_rows(options.spec, rows.terms(), session.storage());
+  engine::partition::PartitionRowsJob job = job::prepare_partition_of_rows(options.spec, rows.terms(), session.storage());
   check_report_files({"", rows.reports.events, rows.reports.trace, options.spec.report}, job.inputs, "-");
   const Surroundings around{.session = session,
                             .io = rows.io,
@@ -195,8 +196,9 @@ int partition_rows(PartitionOptions& options, double started_s) {
                             .range = {job.begin, job.inputs.front().end_offset()},
                             .queue_depth = job.plan.lines.read_depth + job.plan.lines.write_depth + 4,
                             .started_s = started_s};
-  return run_and_report(options, job.terms, around,
-                        [&](const engine::Environment& environment) { return engine::partition_rows(job, environment); });
+  return run_and_report(options, job.terms, around, [&](const engine::Environment& environment) {
+    return engine::partition::partition_rows(job, environment);
+  });
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ std::vector<PlanValue> values_of_job(const CommandLine& line, const planner::Wan
 
 }  // namespace
 
-std::vector<PlanValue> values_of(const CommandLine& line, const inplace::PreparedRecords& prepared) {
+std::vector<PlanValue> values_of(const CommandLine& line, const demsort_inplace::prepare::PreparedRecords& prepared) {
   return values_of_job(line, prepared.wanted);
 }
 
@@ -119,7 +119,7 @@ void add_values(Json& json, const std::vector<PlanValue>& values, const ProfileC
     json["profile"] = nullptr;
 }
 
-std::string forecast_text(const planner::Forecast& forecast) {
+std::string forecast_text(const planner::MaybePrediction& forecast) {
   if (!forecast.prediction) return fmt::format("  no prediction       {}\n", forecast.absent);
   const planner::Prediction& found = *forecast.prediction;
   std::string text = "  prediction          seconds     GB read  GB written  limited by\n";
@@ -136,7 +136,7 @@ std::string forecast_text(const planner::Forecast& forecast) {
   return text;
 }
 
-Json forecast_json(const planner::Forecast& forecast) {
+Json forecast_json(const planner::MaybePrediction& forecast) {
   if (!forecast.prediction) return {{"absent", forecast.absent}};
   const planner::Prediction& found = *forecast.prediction;
   Json phases = Json::array();

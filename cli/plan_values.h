@@ -21,14 +21,15 @@ struct PlanValue {
 
 [[nodiscard]] std::vector<PlanValue> values_of(const CommandLine& line, const job::PreparedRecords& resolved,
                                                const std::string& backend);
-[[nodiscard]] std::vector<PlanValue> values_of(const CommandLine& line, const inplace::PreparedRecords& prepared);
+[[nodiscard]] std::vector<PlanValue> values_of(const CommandLine& line,
+                                               const demsort_inplace::prepare::PreparedRecords& prepared);
 
 [[nodiscard]] std::string values_text(const std::vector<PlanValue>& values, const ProfileChoice& profile);
 // Adds "values" and "profile" to an object.
 void add_values(Json& json, const std::vector<PlanValue>& values, const ProfileChoice& profile);
 
-[[nodiscard]] std::string forecast_text(const planner::Forecast& forecast);
+[[nodiscard]] std::string forecast_text(const planner::MaybePrediction& forecast);
 // Has the form of `ecosort-tune predict --json`; "absent" alone where there is no prediction.
-[[nodiscard]] Json forecast_json(const planner::Forecast& forecast);
+[[nodiscard]] Json forecast_json(const planner::MaybePrediction& forecast);
 
 }  // namespace ecosort::cli

@@ -107,9 +107,9 @@ void take_long_word(const Words& words, std::size_t& at, LongWords& found) {
   }
 }
 
-engine::FileCaching parse_file_option(std::string_view option, const std::string& word) {
-  if (option == "buf") return engine::FileCaching::buffered;
-  if (option == "dir") return engine::FileCaching::direct;
+io::FileCaching parse_file_option(std::string_view option, const std::string& word) {
+  if (option == "buf") return io::FileCaching::buffered;
+  if (option == "dir") return io::FileCaching::direct;
   if (option.starts_with("trans=") || option.starts_with("count=")) {
     throw UsageError(fmt::format("'{}': transfer size and count are chosen for you; leave ',{}' out", word, option));
   }

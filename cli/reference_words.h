@@ -39,7 +39,7 @@ struct ReferenceWords {
 // FILE[,buf][,dir]: a name, and how to go about it. If a file exists under the whole word, the commas belong to its name.
 struct FileWord {
   std::string name;
-  engine::FileCaching caching = engine::FileCaching::automatic;
+  io::FileCaching caching = io::FileCaching::automatic;
 };
 [[nodiscard]] FileWord parse_file_word(const std::string& word);
 

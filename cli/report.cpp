@@ -22,7 +22,7 @@ namespace {
 
 double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; }
 
-std::string ledger_text(const char* title, const planner::Plan::Ledger& ledger) {
+std::string ledger_text(const char* title, const planner::RecordPlan::Ledger& ledger) {
   std::string text = fmt::format("  memory, {}\n", title);
   std::uint64_t total = 0;
   for (const auto& [purpose, bytes] : ledger) {
@@ -33,7 +33,7 @@ std::string ledger_text(const char* title, const planner::Plan::Ledger& ledger) 
   return text + fmt::format("    {:<36}{:>14}\n", "total", format_bytes(total));
 }
 
-std::string runs_text(const planner::Plan& plan) {
+std::string runs_text(const planner::RecordPlan& plan) {
   const planner::Merge& m = plan.merge;
   if (plan.shape == planner::Shape::unknown)
     return fmt::format("  runs of {} records; how many shows when the input ends\n", plan.formation.run_records);
@@ -55,7 +55,7 @@ std::optional<std::uint64_t> own_peak_bytes() {
 
 }  // namespace
 
-std::string packing_line(const planner::Plan& plan) {
+std::string packing_line(const planner::RecordPlan& plan) {
   if (plan.packing.coders > 0) return fmt::format("  compressed runs     {}\n", packing_text(plan.packing));
   if (plan.wanted.compression.is_none() || plan.stored_records == 0) return "";
   return "  compressed runs     none: in so little memory it would cost more than it saves\n";
@@ -92,7 +92,7 @@ Json resolved_plan_json(const job::PreparedRecords& resolved, const std::string&
 }
 
 std::string plan_text(const job::PreparedRecords& resolved, const std::string& backend) {
-  const planner::Plan& plan = resolved.job.plan;
+  const planner::RecordPlan& plan = resolved.job.plan;
   std::string where;
   for (const std::string& directory : resolved.job.directories) where += (where.empty() ? "" : ", ") + directory;
   const std::uint64_t bytes = plan.wanted.input_records * plan.wanted.format.record_size;
@@ -180,7 +180,7 @@ Json work_json(const engine::WorkReport& report, const engine::PhaseLog& log, co
           {"version", ECOSORT_VERSION}};
 }
 
-Json stats_json(const engine::SortReport& report, const engine::PhaseLog& log, const ProcessUsage& usage,
+Json stats_json(const engine::fixed::SortReport& report, const engine::PhaseLog& log, const ProcessUsage& usage,
                 const std::string& backend) {
   const planner::Wanted& wanted = report.plan.wanted;
   Json json{{"schema", "ecosort.stats/1"},
@@ -199,7 +199,7 @@ Json stats_json(const engine::SortReport& report, const engine::PhaseLog& log, c
   return json;
 }
 
-JobSummary summary_of(const engine::SortReport& report) {
+JobSummary summary_of(const engine::fixed::SortReport& report) {
   const std::string dropped = report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped);
   return {"sorted", report.records * report.plan.wanted.format.record_size,
           records_text(report.records) + dropped + packed_text(report.run_packing)};

@@ -22,7 +22,7 @@ struct ProcessUsage {
 [[nodiscard]] std::string keys_text(const records::RecordFormat& format);
 
 // Says how runs are compressed, or why they are not although that was asked for, as a line of a plan; empty: no one asked.
-[[nodiscard]] std::string packing_line(const planner::Plan& plan);
+[[nodiscard]] std::string packing_line(const planner::RecordPlan& plan);
 
 // The plan with what this machine has for it ("here"): memory, directories, free space, I/O backend.
 [[nodiscard]] Json resolved_plan_json(const job::PreparedRecords& resolved, const std::string& backend);
@@ -39,11 +39,11 @@ struct ProcessUsage {
                              const std::string& backend);
 
 // schema "ecosort.stats/1"; units are in the names.
-[[nodiscard]] Json stats_json(const engine::SortReport& report, const engine::PhaseLog& log, const ProcessUsage& usage,
+[[nodiscard]] Json stats_json(const engine::fixed::SortReport& report, const engine::PhaseLog& log, const ProcessUsage& usage,
                               const std::string& backend);
 
 // "sorted ... records".
-[[nodiscard]] JobSummary summary_of(const engine::SortReport& report);
+[[nodiscard]] JobSummary summary_of(const engine::fixed::SortReport& report);
 
 // Creates or replaces a small file. IoError.
 void write_text_file(const std::string& path, const std::string& text);

@@ -74,11 +74,11 @@ void check(const ReportFiles& files, const std::vector<io::FileState>& inputs, c
 
 }  // namespace
 
-void check_report_files(const ReportFiles& files, const std::vector<engine::Input>& inputs, const std::string& output) {
+void check_report_files(const ReportFiles& files, const std::vector<engine::fixed::Input>& inputs, const std::string& output) {
   check(files, states_of(inputs), output);
 }
 
-void check_report_files(const ReportFiles& files, const std::vector<lines::LineInput>& inputs, const std::string& output) {
+void check_report_files(const ReportFiles& files, const std::vector<engine::rows::LineInput>& inputs, const std::string& output) {
   check(files, states_of(inputs), output);
 }
 

@@ -16,8 +16,8 @@ struct ReportFiles {
 };
 
 // They can be written, and name neither an input nor the output ("-": a stream) nor each other. UsageError.
-void check_report_files(const ReportFiles& files, const std::vector<engine::Input>& inputs, const std::string& output);
+void check_report_files(const ReportFiles& files, const std::vector<engine::fixed::Input>& inputs, const std::string& output);
 // Knows nothing of inputs that are opened late.
-void check_report_files(const ReportFiles& files, const std::vector<lines::LineInput>& inputs, const std::string& output);
+void check_report_files(const ReportFiles& files, const std::vector<engine::rows::LineInput>& inputs, const std::string& output);
 
 }  // namespace ecosort::cli

@@ -12,17 +12,18 @@ namespace ecosort::cli {
 
 namespace {
 
-inplace::PreparedRecords prepare_job(const CommandLine& line, io::PosixStorage& storage) {
+demsort_inplace::prepare::PreparedRecords prepare_job(const CommandLine& line, io::PosixStorage& storage) {
   check_resumable(line);
-  inplace::PreparedRecords prepared = inplace::prepare_records(line.request, line.assumed_bytes(), storage);
+  demsort_inplace::prepare::PreparedRecords prepared =
+      demsort_inplace::prepare::prepare_records(line.request, line.assumed_bytes(), storage);
   check_report_files(line.reports.files(), prepared.inputs, line.request.place.output);
   return prepared;
 }
 
 // Before it begins: where the records are after an interruption, and what will not be as it was asked for.
-void tell_place(const Request& request, const inplace::PreparedRecords& prepared, bool quiet) {
+void tell_place(const Request& request, const demsort_inplace::prepare::PreparedRecords& prepared, bool quiet) {
   if (request.place.kind == PlaceKind::in_place)
-    return print_notice(quiet, inplace::give_back_beyond_end(*prepared.inputs.front().file));
+    return print_notice(quiet, demsort_inplace::give_back_beyond_end(*prepared.inputs.front().file));
   tell_job_place(prepared.file, quiet);
   if (prepared.wanted.assumed_ratio > 0 && prepared.choice.best->layout.assumed_ratio == 0)
     print_notice(quiet, "--assume-ratio saves no space here: runs give theirs to the output, which needs all of it");
@@ -30,30 +31,30 @@ void tell_place(const Request& request, const inplace::PreparedRecords& prepared
 
 }  // namespace
 
-int run_records_job(const JobRun& run, const Request& request, inplace::PreparedRecords prepared, job::Session& session,
-                    double started_s) {
-  const inplace::SpacePlan& plan = inplace::require_space(request, prepared);
+int run_records_job(const JobRun& run, const Request& request, demsort_inplace::prepare::PreparedRecords prepared,
+                    job::Session& session, double started_s) {
+  const demsort_inplace::SpacePlan& plan = demsort_inplace::prepare::require_space(request, prepared);
   open_queue(session, request.means.io, job_queue_depth, run.reports.quiet);
   check_threads_can_start(plan.engine.wanted.threads + 1, "--threads");
   tell_place(request, prepared, run.reports.quiet);
-  return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
-    return result_of(inplace::run_prepared(request, std::move(prepared), environment));
+  return run_job(run, session, started_s, [&](const demsort_inplace::JobContext& environment) {
+    return result_of(demsort_inplace::prepare::run_prepared(request, std::move(prepared), environment));
   });
 }
 
 std::optional<int> run_resumable(const CommandLine& line, job::Session& session, double started_s) {
-  inplace::PreparedRecords prepared = prepare_job(line, session.storage());
+  demsort_inplace::prepare::PreparedRecords prepared = prepare_job(line, session.storage());
   if (prepared.is_empty()) return std::nullopt;
   const JobRun run{prepared.file, line.reports};
   return run_records_job(run, line.request, std::move(prepared), session, started_s);
 }
 
 bool plan_resumable(const CommandLine& line, io::PosixStorage& storage) {
-  const inplace::PreparedRecords prepared = prepare_job(line, storage);
+  const demsort_inplace::prepare::PreparedRecords prepared = prepare_job(line, storage);
   if (prepared.is_empty()) return false;
   const bool is_json = line.has("--json");
   if (is_json) print_out(resumable_plan_json(line, prepared));  // where it does not fit, too
-  inplace::require_space(line.request, prepared);
+  demsort_inplace::prepare::require_space(line.request, prepared);
   if (!is_json) print_out(resumable_plan_text(line, prepared));
   return true;
 }

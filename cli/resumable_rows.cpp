@@ -19,11 +19,11 @@ namespace ecosort::cli {
 namespace {
 
 // Before it begins: where the rows are after an interruption, and what of the file goes back already.
-void tell_place(const inplace::PreparedRows& prepared, bool quiet) {
+void tell_place(const demsort_inplace::prepare::PreparedRows& prepared, bool quiet) {
   if (!prepared.header.is_in_place()) return tell_job_place(prepared.file, quiet);
   print_notice(quiet, fmt::format("the lines are in '{}' until they are sorted; after an interruption: ecosort resume {}",
-                                  inplace::JobPaths(prepared.file).directory, prepared.file));
-  print_notice(quiet, inplace::give_back_beyond_end(*prepared.job.inputs.front().file));
+                                  demsort_inplace::JobPaths(prepared.file).directory, prepared.file));
+  print_notice(quiet, demsort_inplace::give_back_beyond_end(*prepared.job.inputs.front().file));
 }
 
 }  // namespace
@@ -32,8 +32,8 @@ std::optional<int> run_rows_job(const RowsCommand& command, double started_s) {
   const bool quiet = command.reports.quiet, is_in_place = command.sort.place.kind == PlaceKind::in_place;
   job::Session session;
   tell_waits(session, quiet);
-  inplace::PreparedRows prepared = inplace::prepare_rows(command.sort, session.storage());
-  inplace::require_space(prepared);
+  demsort_inplace::prepare::PreparedRows prepared = demsort_inplace::prepare::prepare_rows(command.sort, session.storage());
+  demsort_inplace::prepare::require_space(prepared);
   if (is_in_place) check_report_files({command.reports.stats, command.reports.events, ""}, prepared.job.inputs, prepared.file);
   if (prepared.is_empty()) return is_in_place ? std::make_optional(0) : std::nullopt;
   prepared.job.look = command.look;
@@ -41,40 +41,40 @@ std::optional<int> run_rows_job(const RowsCommand& command, double started_s) {
   check_threads_can_start(prepared.job.plan.threads + 1, command.sort.format() == Format::lines ? "--parallel" : "--threads");
   tell_place(prepared, quiet);
   const JobRun run{prepared.file, command.reports, rows_noun(std::string(job::name_of(command.sort.format())))};
-  const lines::LinesJob figures = inplace::figures_of(prepared.job);
-  return run_job(run, session, started_s, [&](const inplace::Environment& environment) {
-    return result_of(command.sort, inplace::run_prepared(std::move(prepared), environment), figures);
+  const engine::rows::LinesJob figures = demsort_inplace::prepare::figures_of(prepared.job);
+  return run_job(run, session, started_s, [&](const demsort_inplace::JobContext& environment) {
+    return result_of(command.sort, demsort_inplace::prepare::run_prepared(std::move(prepared), environment), figures);
   });
 }
 
-int resume_rows_job(const CommandLine& line, const JobRun& run, inplace::JobStatus status, job::Session& session,
+int resume_rows_job(const CommandLine& line, const JobRun& run, demsort_inplace::JobStatus status, job::Session& session,
                     double started_s, bool abandons) {
-  const inplace::JobHeader header = status.contents->header;
+  const demsort_inplace::JobHeader header = status.contents->header;
   const bool trusts_drive = line.has("--trust-drive");
   const Request request = request_of(line.request.means, run.file, header);
-  const auto job = [&] { return inplace::prepare_resumed_rows(request, header, session.storage()); };
-  const lines::LinesJob figures = abandons ? lines::LinesJob{} : inplace::figures_of(job());
+  const auto job = [&] { return demsort_inplace::prepare::prepare_resumed_rows(request, header, session.storage()); };
+  const engine::rows::LinesJob figures = abandons ? engine::rows::LinesJob{} : demsort_inplace::prepare::figures_of(job());
   if (!abandons) check_threads_can_start(figures.plan.threads + 1, "--threads");
   if (trusts_drive && status.records_merged() > 0)
     print_notice(run.reports.quiet, fmt::format("--trust-drive: the {} {} that the output holds are not read again",
                                                 status.records_merged(), rows_noun(header.lines->command)));
-  return run_job(run, session, started_s, [&](inplace::Environment environment) {
+  return run_job(run, session, started_s, [&](demsort_inplace::JobContext environment) {
     environment.trusts_drive = trusts_drive;
-    lines::LinesReport report = abandons ? inplace::abandon_rows(run.file, std::move(status), environment)
-                                         : inplace::resume_rows(run.file, std::move(status), job(), environment);
+    engine::rows::LinesReport report = abandons ? demsort_inplace::abandon_rows(run.file, std::move(status), environment)
+                                                : demsort_inplace::resume_rows(run.file, std::move(status), job(), environment);
     return result_of(request, std::move(report), figures);
   });
 }
 
-std::string rows_status_text(const inplace::JobStatus& status) {
-  const inplace::JournalContents& contents = *status.contents;
+std::string rows_status_text(const demsort_inplace::JobStatus& status) {
+  const demsort_inplace::JournalContents& contents = *status.contents;
   const char* const noun = rows_noun(contents.header.lines->command);
   std::string text = fmt::format("  job                            {} of the {} of",
                                  contents.header.is_in_place() ? "sort in place" : "resumable sort", noun);
-  for (const inplace::InputIdentity& input : contents.header.inputs) text += fmt::format(" '{}'", input.path);
+  for (const demsort_inplace::InputIdentity& input : contents.header.inputs) text += fmt::format(" '{}'", input.path);
   text += '\n';
   if (status.is_abandoned()) return text;
-  const inplace::RowsProgress progress = inplace::progress_of(contents);
+  const demsort_inplace::prepare::RowsProgress progress = demsort_inplace::prepare::progress_of(contents);
   const auto share = [](std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 100.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
   };
@@ -87,16 +87,16 @@ std::string rows_status_text(const inplace::JobStatus& status) {
 
 namespace {
 
-Json plan_json(const inplace::PreparedRows& prepared) {
-  const inplace::LinesSpace& space = prepared.space;
-  const lines::LinePlan& plan = prepared.job.plan;
+Json plan_json(const demsort_inplace::prepare::PreparedRows& prepared) {
+  const demsort_inplace::LinesSpace& space = prepared.space;
+  const planner::LinePlan& plan = prepared.job.plan;
   return {{"schema", fmt::format("ecosort.resumable-{}-plan/1", prepared.header.lines->command)},
           {"input_bytes", prepared.input_bytes},
           {"memory_limit_bytes", prepared.header.memory_bytes},
           {"fixed_overhead_bytes", planner::fixed_overhead_bytes},
           {"compute_threads", plan.threads},
-          {"job_directory", inplace::JobPaths(prepared.file).directory},
-          {"counted_line_bytes", inplace::counted_line_bytes},
+          {"job_directory", demsort_inplace::JobPaths(prepared.file).directory},
+          {"counted_line_bytes", demsort_inplace::counted_line_bytes},
           {"runs", space.runs},
           {"runs_merged_at_once", prepared.header.lines->most_merged},
           {"block_bytes", plan.block_bytes},
@@ -113,17 +113,17 @@ Json plan_json(const inplace::PreparedRows& prepared) {
           {"fits", prepared.fits()}};
 }
 
-std::string plan_text(const inplace::PreparedRows& prepared) {
-  const inplace::LinesSpace& space = prepared.space;
+std::string plan_text(const demsort_inplace::prepare::PreparedRows& prepared) {
+  const demsort_inplace::LinesSpace& space = prepared.space;
   const auto row = [](const char* name, const std::string& value) { return fmt::format("  {:<22}{}\n", name, value); };
   const char* const noun = rows_noun(prepared.header.lines->command);
   const planner::PackingPlan& packing = prepared.job.codecs.runs;
   return fmt::format("Plan: resumable sort of {}\n", noun) + row("input", exact_bytes(prepared.input_bytes)) +
          row("memory", exact_bytes(prepared.header.memory_bytes)) +
-         row("job directory",
-             fmt::format("{}; runs keep their space until the output is complete", inplace::JobPaths(prepared.file).directory)) +
+         row("job directory", fmt::format("{}; runs keep their space until the output is complete",
+                                          demsort_inplace::JobPaths(prepared.file).directory)) +
          row("runs", fmt::format("at most {} where {} have {} bytes or more on average, in blocks of {}", space.runs, noun,
-                                 inplace::counted_line_bytes, format_bytes(prepared.job.plan.block_bytes))) +
+                                 demsort_inplace::counted_line_bytes, format_bytes(prepared.job.plan.block_bytes))) +
          (packing.coders > 0 ? row("compressed runs", packing_text(packing)) : "") +
          row("merged at a time",
              fmt::format("up to {} runs, fewer where {} are long", prepared.header.lines->most_merged, noun)) +
@@ -139,12 +139,12 @@ std::string plan_text(const inplace::PreparedRows& prepared) {
 }  // namespace
 
 bool plan_rows_job(const Request& request, bool is_json, io::PosixStorage& storage) {
-  const inplace::PreparedRows prepared = inplace::prepare_rows(request, storage);
+  const demsort_inplace::prepare::PreparedRows prepared = demsort_inplace::prepare::prepare_rows(request, storage);
   const bool is_in_place = request.place.kind == PlaceKind::in_place;
   if (prepared.is_empty() && !is_in_place) return false;
   const auto json = [&] { return is_in_place ? in_place_plan_json(prepared) : plan_json(prepared); };
   if (is_json) print_out(json().text(2) + "\n");  // where it does not fit, too
-  inplace::require_space(prepared);
+  demsort_inplace::prepare::require_space(prepared);
   if (!is_json) print_out(is_in_place ? in_place_plan_text(prepared) : plan_text(prepared));
   return true;
 }

@@ -25,9 +25,9 @@ namespace ecosort::cli {
 
 namespace {
 
-using Kind = inplace::JobStatus::Kind;
+using Kind = demsort_inplace::JobStatus::Kind;
 
-const char* phase_of(const inplace::JobStatus& status) {
+const char* phase_of(const demsort_inplace::JobStatus& status) {
   if (status.kind == Kind::removed) return "complete and sorted; nothing to resume";
   if (status.kind == Kind::not_begun) return "not begun";
   if (status.kind == Kind::complete) return "complete, to be cleaned up";
@@ -36,10 +36,10 @@ const char* phase_of(const inplace::JobStatus& status) {
   return status.records_formed() < status.contents->header.layout.records ? "run formation" : "merge";
 }
 
-std::string kind_text(const inplace::JobHeader& header) {
+std::string kind_text(const demsort_inplace::JobHeader& header) {
   if (header.is_in_place()) return "in place";
   std::string text = "resumable sort of";
-  for (const inplace::InputIdentity& input : header.inputs) text += fmt::format(" '{}'", input.path);
+  for (const demsort_inplace::InputIdentity& input : header.inputs) text += fmt::format(" '{}'", input.path);
   return text;
 }
 
@@ -48,7 +48,7 @@ std::string recheck_text(std::uint64_t bytes) {
   return bytes == 0 ? "" : fmt::format("  read again before that         {} of the output\n", format_bytes(bytes));
 }
 
-std::string status_text(const std::string& path, const inplace::JobStatus& status) {
+std::string status_text(const std::string& path, const demsort_inplace::JobStatus& status) {
   std::string text = fmt::format("{}: {}\n", path, phase_of(status));
   if (status.is_busy) text += "  another process is working on it\n";
   if (status.has_other_file)
@@ -56,9 +56,10 @@ std::string status_text(const std::string& path, const inplace::JobStatus& statu
   if (!status.contents) return text;
   const bool is_sorting = !status.is_abandoned() && status.kind == Kind::under_way;
   if (status.contents->header.lines)
-    return text + rows_status_text(status) + (is_sorting ? recheck_text(inplace::progress_of(*status.contents).in_output) : "");
-  const inplace::JobHeader& header = status.contents->header;
-  const inplace::Layout& layout = header.layout;
+    return text + rows_status_text(status) +
+           (is_sorting ? recheck_text(demsort_inplace::prepare::progress_of(*status.contents).in_output) : "");
+  const demsort_inplace::JobHeader& header = status.contents->header;
+  const demsort_inplace::Layout& layout = header.layout;
   const auto share = [&](std::uint64_t records) {
     return fmt::format("{} of {} ({:.1f} %)", records, layout.records,
                        100.0 * static_cast<double>(records) / static_cast<double>(layout.records));
@@ -88,10 +89,10 @@ void accept_other_names(std::string& file) {
 
 // Neither of them holds a record that is not elsewhere. What was begun but not done is not what the user asked for; what is done
 // is.
-int discard_trace(const CommandLine& line, const JobRun& run, inplace::JobStatus status, io::PosixStorage& storage) {
+int discard_trace(const CommandLine& line, const JobRun& run, demsort_inplace::JobStatus status, io::PosixStorage& storage) {
   const std::string& file = run.file;
   const bool is_whole = storage.exists(file), was_finished = status.kind == Kind::removed;
-  print_notice(run.reports.quiet, inplace::discard(file, std::move(status), storage));
+  print_notice(run.reports.quiet, demsort_inplace::discard(file, std::move(status), storage));
   if (was_finished && is_whole) {
     print_notice(run.reports.quiet, fmt::format("'{}' is complete and sorted; nothing to resume", file));
     return 0;
@@ -109,7 +110,7 @@ int discard_trace(const CommandLine& line, const JobRun& run, inplace::JobStatus
 // when it is complete.
 int tell_no_job(const CommandLine& line, const JobRun& run, io::PosixStorage& storage) {
   const std::string& file = run.file;
-  const std::string directory = inplace::JobPaths(file).directory;
+  const std::string directory = demsort_inplace::JobPaths(file).directory;
   std::error_code none;
   if (!storage.exists(file))
     throw NotBegun(
@@ -126,11 +127,11 @@ int tell_no_job(const CommandLine& line, const JobRun& run, io::PosixStorage& st
 }
 
 // Trusts a journal of somebody else only with that user's rights, not with root's: it names files that are read and written.
-inplace::Trust trust_for(const CommandLine& line, const JobRun& run) {
+demsort_inplace::Trust trust_for(const CommandLine& line, const JobRun& run) {
   if (!line.has("--trust-owner")) return {};
   const User user = find_user(std::string(line.word("--trust-owner")), "--trust-owner");
   struct stat status{};
-  const std::string directory = inplace::JobPaths(run.file).directory;
+  const std::string directory = demsort_inplace::JobPaths(run.file).directory;
   if (::geteuid() == 0 && user.user != 0 && ::lstat(directory.c_str(), &status) == 0 && status.st_uid == user.user) {
     become(user);
     print_notice(run.reports.quiet, fmt::format("working as user {}, whom '{}' belongs to", user.name, directory));
@@ -139,18 +140,19 @@ inplace::Trust trust_for(const CommandLine& line, const JobRun& run) {
 }
 
 // A job of fixed records.
-int resume_records(const CommandLine& line, const JobRun& run, inplace::JobStatus status, job::Session& session, double started_s,
-                   bool abandons) {
+int resume_records(const CommandLine& line, const JobRun& run, demsort_inplace::JobStatus status, job::Session& session,
+                   double started_s, bool abandons) {
   const std::string& file = run.file;
-  const inplace::ResumeMeans means{.memory_bytes = line.request.means.memory_bytes, .threads = line.request.means.threads};
-  const planner::Plan plan = inplace::plan_resumed(status.contents->header, means);
+  const demsort_inplace::prepare::ResumeMeans means{.memory_bytes = line.request.means.memory_bytes,
+                                                    .threads = line.request.means.threads};
+  const planner::RecordPlan plan = demsort_inplace::prepare::plan_resumed(status.contents->header, means);
   check_threads_can_start(plan.wanted.threads + 1, "--threads");
   if (line.has("--trust-drive") && status.records_merged() > 0)
     print_notice(run.reports.quiet,
                  fmt::format("--trust-drive: the {} records that the output holds are not read again", status.records_merged()));
-  return run_job(run, session, started_s, [&](inplace::Environment environment) {
+  return run_job(run, session, started_s, [&](demsort_inplace::JobContext environment) {
     environment.trusts_drive = line.has("--trust-drive");
-    return result_of(inplace::run_resumed(file, std::move(status), plan, abandons, environment));
+    return result_of(demsort_inplace::prepare::run_resumed(file, std::move(status), plan, abandons, environment));
   });
 }
 
@@ -166,26 +168,26 @@ int run_resume(const Words& words) {
   JobRun run{line.request.inputs.front(), line.reports};
   std::string& file = run.file;
   accept_other_names(file);
-  const inplace::Trust trust = trust_for(line, run);
+  const demsort_inplace::Trust trust = trust_for(line, run);
   job::Session session;
   io::PosixStorage& storage = session.storage();
   tell_waits(session, run.reports.quiet);
   open_queue(session, line.request.means.io, job_queue_depth, run.reports.quiet);
-  inplace::JobStatus status = line.has("--status") ? inplace::look_at_job(file, storage, session.queue(), trust)
-                                                   : inplace::examine(file, storage, session.queue(), trust);
+  demsort_inplace::JobStatus status = line.has("--status") ? demsort_inplace::look_at_job(file, storage, session.queue(), trust)
+                                                           : demsort_inplace::examine(file, storage, session.queue(), trust);
   if (status.kind == Kind::none) return tell_no_job(line, run, storage);
   if (line.has("--status")) {
     print_out(status_text(file, status));
     return 0;
   }
   if (!status.contents || status.kind == Kind::not_begun) return discard_trace(line, run, std::move(status), storage);
-  inplace::check_place(*status.journal, status.contents->header, file);
+  demsort_inplace::check_place(*status.journal, status.contents->header, file);
   if (status.contents->header.lines) run.items = rows_noun(status.contents->header.lines->command);
   check_job_reports(run);
   const bool abandons = line.has("--abandon") || status.is_abandoned();
   if (abandons && !line.has("--abandon"))
     print_notice(run.reports.quiet, fmt::format("the job of '{}' was abandoned; that is completed", file));
-  const bool was_named = status.kind == Kind::complete && !storage.exists(inplace::JobPaths(file).output);
+  const bool was_named = status.kind == Kind::complete && !storage.exists(demsort_inplace::JobPaths(file).output);
   const int code = status.contents->header.lines ? resume_rows_job(line, run, std::move(status), session, started_s, abandons)
                                                  : resume_records(line, run, std::move(status), session, started_s, abandons);
   if (was_named && !abandons)

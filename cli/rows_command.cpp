@@ -23,17 +23,17 @@ namespace {
 constexpr std::size_t most_keys = 128;  // the journal counts the values of each, for each run
 
 // The means of this time; those that are not given are the journal's.
-void take_means(const Means& now, const inplace::JobHeader& header, Request& request) {
+void take_means(const Means& now, const demsort_inplace::JobHeader& header, Request& request) {
   request.means.memory_bytes = now.memory_bytes != 0 ? now.memory_bytes : header.memory_bytes;
   request.means.memory_is_a_wish = now.memory_bytes == 0;
   request.means.threads = now.threads != 0 ? now.threads : header.threads;
 }
 
-Request request_of_words(const std::string& file, const inplace::JobHeader& header) {
+Request request_of_words(const std::string& file, const demsort_inplace::JobHeader& header) {
   const std::string& name = header.lines->command;
   if (name != "lines" && name != "csv" && name != "jsonl")
     throw IoError(fmt::format("the journal of '{}' names a command '{}' that there is not", file, name));
-  const inplace::LineTerms::OldWords& old = *header.lines->old;
+  const demsort_inplace::LineTerms::OldWords& old = *header.lines->old;
   Request request = read_command_line(name, old.words, old.rules).request;
   if (auto* const lines = std::get_if<Lines>(&request.rows)) lines->random_salt = lines::salt_text(old.salt);
   return request;
@@ -41,10 +41,10 @@ Request request_of_words(const std::string& file, const inplace::JobHeader& head
 
 // Sorts, watched; ends the program where the queue breaks (end_at_once.h). Throws what sort_lines() does, with what to do about a
 // drive that is full.
-lines::LinesReport sort_rows(const RowsRun& run, WatchedRun& watched, lines::LinesJob& job, job::Session& session) {
+engine::rows::LinesReport sort_rows(const RowsRun& run, WatchedRun& watched, engine::rows::LinesJob& job, job::Session& session) {
   const auto sort = [&](const engine::Environment& environment) {
     try {
-      return lines::sort_lines(job, environment);
+      return engine::rows::sort_lines(job, environment);
     } catch (const io::QueueBroken& broken) {
       end_at_once(environment.progress, broken);
     } catch (const IoError& error) {
@@ -53,7 +53,7 @@ lines::LinesReport sort_rows(const RowsRun& run, WatchedRun& watched, lines::Lin
       throw IoError(error.what() + advice, error.error_number());
     }
   };
-  return watched.watch(session, sort, [&](const lines::LinesReport& done) { return rows_summary(run.request, done); });
+  return watched.watch(session, sort, [&](const engine::rows::LinesReport& done) { return rows_summary(run.request, done); });
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ void check_resumable(const CommandLine& line) {
     throw UsageError("--resumable: standard input cannot be read again after a crash; name the input");
 }
 
-JobResult result_of(const Request& request, lines::LinesReport report, const lines::LinesJob& figures) {
+JobResult result_of(const Request& request, engine::rows::LinesReport report, const engine::rows::LinesJob& figures) {
   JobResult result{rows_summary(request, report), report.notices, {}};
   if (has_values(request)) std::ranges::copy(null_notices(request, report), std::back_inserter(result.notices));
   result.stats = [request, report = std::move(report), &figures](const engine::PhaseLog& log, double started_s,
@@ -79,15 +79,15 @@ JobResult result_of(const Request& request, lines::LinesReport report, const lin
   return result;
 }
 
-Request request_of(const Means& now, const std::string& file, const inplace::JobHeader& header) {
-  Request request = header.lines->old ? request_of_words(file, header) : inplace::request_of(header, file);
+Request request_of(const Means& now, const std::string& file, const demsort_inplace::JobHeader& header) {
+  Request request = header.lines->old ? request_of_words(file, header) : demsort_inplace::prepare::request_of(header, file);
   request.place.output = file;
   take_means(now, header, request);
   return request;
 }
 
 int run_rows(const RowsRun& run, job::PreparedLines& prepared, job::Session& session) {
-  lines::LinesJob& job = prepared.job;
+  engine::rows::LinesJob& job = prepared.job;
   session.open_queue(run.request.means.io, prepared);
   run.notice(session.notice());
   if (!prepared.is_small) check_threads_can_start(job.plan.threads + 1, run.threads_option);  // and the progress line's

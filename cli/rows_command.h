@@ -13,18 +13,19 @@ namespace ecosort::cli {
 struct RowsCommand {
   Request sort;
   RunReports reports;
-  lines::FirstLook look = {};
+  engine::rows::FirstLook look = {};
 };
 
 // UsageError for what cannot be combined with --resumable, whatever is sorted.
 void check_resumable(const CommandLine& line);
 
 // Reports the sort at its end. `figures`: the job, but for what it works with; it outlives the result.
-[[nodiscard]] JobResult result_of(const Request& request, lines::LinesReport report, const lines::LinesJob& figures);
+[[nodiscard]] JobResult result_of(const Request& request, engine::rows::LinesReport report,
+                                  const engine::rows::LinesJob& figures);
 
 // The request of a job with the means that are given this time, to continue with `file`. For a job that an older program began it
 // is made from the words of its command line.
-[[nodiscard]] Request request_of(const Means& now, const std::string& file, const inplace::JobHeader& header);
+[[nodiscard]] Request request_of(const Means& now, const std::string& file, const demsort_inplace::JobHeader& header);
 
 // Says how an ordinary sort of rows runs and reports.
 struct RowsRun {
@@ -40,7 +41,7 @@ struct RowsRun {
 int run_rows(const RowsRun& run, job::PreparedLines& prepared, job::Session& session);
 
 // A plan says this of a sort of rows: bounds, because their lengths show only when they are read.
-[[nodiscard]] std::string lines_bounds_text(const lines::LinesJob& job, std::uint64_t input_bytes);
+[[nodiscard]] std::string lines_bounds_text(const engine::rows::LinesJob& job, std::uint64_t input_bytes);
 
 // Names what the command sorts: "lines" or "rows".
 [[nodiscard]] const char* rows_noun(const std::string& command);

@@ -11,14 +11,14 @@ namespace ecosort::cli {
 
 namespace {
 
-std::uint64_t rows_of(const Request& request, const lines::LinesReport& report) {
+std::uint64_t rows_of(const Request& request, const engine::rows::LinesReport& report) {
   return has_values(request) ? report.records - report.top_lines - report.blank_lines : report.records;
 }
 
-Json keys_json(const Request& request, const lines::LinesReport& report) {
+Json keys_json(const Request& request, const engine::rows::LinesReport& report) {
   Json keys = Json::array();
   for (std::size_t i = 0; i < job::values_of(request).keys.size(); ++i) {
-    const rows::KeyCounts counts = i < report.key_counts.size() ? report.key_counts[i] : rows::KeyCounts{};
+    const formats::KeyCounts counts = i < report.key_counts.size() ? report.key_counts[i] : formats::KeyCounts{};
     keys.push_back({{"by", to_string(job::values_of(request).keys[i])},
                     {request.format() == Format::csv ? "empty_values" : "missing_values", counts.empty},
                     {"unparsable_values", counts.unparsable}});
@@ -30,8 +30,8 @@ Json keys_json(const Request& request, const lines::LinesReport& report) {
 
 bool has_values(const Request& request) noexcept { return request.format() == Format::csv || request.format() == Format::jsonl; }
 
-Json rows_stats_json(const Request& request, const lines::LinesReport& report, const engine::PhaseLog& log,
-                     const ProcessUsage& usage, const lines::LinesJob& job, const std::string& backend) {
+Json rows_stats_json(const Request& request, const engine::rows::LinesReport& report, const engine::PhaseLog& log,
+                     const ProcessUsage& usage, const engine::rows::LinesJob& job, const std::string& backend) {
   const bool have_values = has_values(request);
   const std::string_view format = have_values ? job::name_of(request.format()) : "lines";  // a merge of runs has lines, too
   const char* const rows = have_values ? "rows" : "lines";
@@ -54,7 +54,7 @@ std::string appended_text(const engine::WorkReport& report) {
   return report.appended == 0 ? "" : fmt::format(", {} of them behind the others, unsorted", report.appended);
 }
 
-JobSummary rows_summary(const Request& request, const lines::LinesReport& report) {
+JobSummary rows_summary(const Request& request, const engine::rows::LinesReport& report) {
   const std::uint64_t rows = rows_of(request, report);
   return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
           fmt::format("{} {}{}{}{}{}", rows, has_values(request) ? "row" : "line", rows == 1 ? "" : "s",
@@ -62,12 +62,12 @@ JobSummary rows_summary(const Request& request, const lines::LinesReport& report
                       packed_text(report.run_packing))};
 }
 
-std::vector<std::string> null_notices(const Request& request, const lines::LinesReport& report) {
+std::vector<std::string> null_notices(const Request& request, const engine::rows::LinesReport& report) {
   std::vector<std::string> notices;
   if (report.blank_lines > 0) notices.push_back(fmt::format("blank lines are left out: there were {}", report.blank_lines));
   const char* const empty = request.format() == Format::csv ? "empty" : "missing or null";
   for (std::size_t i = 0; i < report.key_counts.size(); ++i) {
-    const rows::KeyCounts& counts = report.key_counts[i];
+    const formats::KeyCounts& counts = report.key_counts[i];
     if (counts.empty + counts.unparsable == 0) continue;
     notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values come {}{}", to_string(job::values_of(request).keys[i]),
                                   counts.empty, empty, counts.unparsable,

@@ -20,16 +20,16 @@ namespace ecosort::cli {
 
 namespace {
 
-using Work = std::function<JobResult(const inplace::Environment&)>;
+using Work = std::function<JobResult(const demsort_inplace::JobContext&)>;
 
 bool is_full(int error_number) { return error_number == ENOSPC || error_number == EDQUOT; }
 
 // A file that belongs to somebody else keeps its owner in the job.
 std::string trust_words(const std::string& file) {
-  if (const std::string owner = inplace::owner_to_trust(inplace::JobPaths(file)); !owner.empty())
+  if (const std::string owner = demsort_inplace::owner_to_trust(demsort_inplace::JobPaths(file)); !owner.empty())
     return fmt::format("--trust-owner {} ", owner);
   struct stat status{};
-  if (::lstat(inplace::JobPaths(file).input.c_str(), &status) != 0 || status.st_uid == ::geteuid()) return "";
+  if (::lstat(demsort_inplace::JobPaths(file).input.c_str(), &status) != 0 || status.st_uid == ::geteuid()) return "";
   return fmt::format("--trust-owner {} ", user_name(status.st_uid));
 }
 
@@ -37,7 +37,7 @@ std::string trust_words(const std::string& file) {
 // broken.
 std::string way_on(const JobRun& run, io::PosixStorage& storage, const std::string& state) {
   try {
-    if (!storage.exists(inplace::JobPaths(run.file).directory)) return "";
+    if (!storage.exists(demsort_inplace::JobPaths(run.file).directory)) return "";
   } catch (const Error&) {  // the drive does not even say that: the error that led here is the one to report
   }
   return fmt::format("; {}; continue with: ecosort resume {}{}", state, trust_words(run.file), run.file);
@@ -47,7 +47,7 @@ std::string way_on(const JobRun& run, io::PosixStorage& storage, const std::stri
 std::string way_past_damage(const JobRun& run, io::PosixStorage& storage) {
   const std::string again = way_on(run, storage, "nothing more was changed");
   if (again.empty()) return "";
-  const bool has_inputs = !storage.exists(inplace::JobPaths(run.file).input);
+  const bool has_inputs = !storage.exists(demsort_inplace::JobPaths(run.file).input);
   const std::string way = has_inputs ? fmt::format("ecosort resume --abandon {}, then sort the inputs again", run.file)
                                      : fmt::format(
                                            "restore the file from a copy, or have all {} back, the damaged ones as they are: "
@@ -62,7 +62,7 @@ std::string is_safe(const JobRun& run) { return fmt::format("no {} is lost", run
 constexpr const char* is_stopped = "nothing more was changed";
 
 JobResult work_telling_phase(const JobRun& run, const Work& work, io::PosixStorage& storage,
-                             const inplace::Environment& environment) {
+                             const demsort_inplace::JobContext& environment) {
   const auto in_phase = [&](const std::string& line) {
     return fmt::format("{}: {}", engine::to_string(environment.progress.phase()), line);
   };
@@ -70,7 +70,7 @@ JobResult work_telling_phase(const JobRun& run, const Work& work, io::PosixStora
     return work(environment);
   } catch (const io::QueueBroken& broken) {
     end_at_once(environment.progress, broken, way_on(run, storage, is_stopped));
-  } catch (const inplace::ExplainedIoError& explained) {
+  } catch (const demsort_inplace::ExplainedIoError& explained) {
     throw IoError(in_phase(explained.what()));
   } catch (const NameError& error) {
     throw IoError(in_phase(error.what() + way_on(run, storage, is_stopped)));
@@ -98,7 +98,7 @@ JobResult work_telling_phase(const JobRun& run, const Work& work, io::PosixStora
 
 }  // namespace
 
-JobResult result_of(engine::SortReport report) {
+JobResult result_of(engine::fixed::SortReport report) {
   JobResult result{summary_of(report), report.notices, {}};
   result.stats = [report = std::move(report)](const engine::PhaseLog& log, double started_s, const std::string& backend) {
     return stats_json(report, log, process_usage(started_s), backend);
@@ -107,7 +107,7 @@ JobResult result_of(engine::SortReport report) {
 }
 
 void check_job_reports(const JobRun& run) {
-  check_report_files({run.reports.stats, run.reports.events, ""}, std::vector<engine::Input>(), run.file);
+  check_report_files({run.reports.stats, run.reports.events, ""}, std::vector<engine::fixed::Input>(), run.file);
 }
 
 int run_job(const JobRun& run, job::Session& session, double started_s, const Work& work) {
@@ -127,8 +127,8 @@ int run_job(const JobRun& run, job::Session& session, double started_s, const Wo
 
 void tell_job_place(const std::string& output, bool quiet) {
   print_notice(quiet, fmt::format("runs and journal are in '{}'; after an interruption: ecosort resume {}",
-                                  inplace::JobPaths(output).directory, output));
-  print_notice(quiet, inplace::journal_notice(output));
+                                  demsort_inplace::JobPaths(output).directory, output));
+  print_notice(quiet, demsort_inplace::prepare::journal_notice(output));
 }
 
 void print_notice(bool quiet, const std::string& notice) {

@@ -25,14 +25,14 @@ struct JobResult {
   std::vector<std::string> notices;  // some may be empty
   std::function<Json(const engine::PhaseLog& log, double started_s, const std::string& backend)> stats;
 };
-[[nodiscard]] JobResult result_of(engine::SortReport report);
+[[nodiscard]] JobResult result_of(engine::fixed::SortReport report);
 
 // The reports can be written, and are neither each other nor the file of the job.
 void check_job_reports(const JobRun& run);
 
 // Returns the exit code; throws what the work threw, with the phase and the way on in its line.
 int run_job(const JobRun& run, job::Session& session, double started_s,
-            const std::function<JobResult(const inplace::Environment&)>& work);
+            const std::function<JobResult(const demsort_inplace::JobContext&)>& work);
 
 // Before it begins: where runs and journal of an output are, how it continues after an interruption, and what a power cut may do.
 void tell_job_place(const std::string& output, bool quiet);

@@ -31,8 +31,9 @@ struct SampleOptions {
 
 void check_complete(const SampleOptions& options) {
   if (options.merges) {
-    if (options.parts == 0 || options.parts > engine::most_parts)
-      throw UsageError(fmt::format("sample: say with --parts how many parts the splitters make, 1 to {}", engine::most_parts));
+    if (options.parts == 0 || options.parts > engine::partition::most_parts)
+      throw UsageError(
+          fmt::format("sample: say with --parts how many parts the splitters make, 1 to {}", engine::partition::most_parts));
     return;
   }
   if (options.words.own.has("--parts")) throw UsageError("sample: --parts goes with --merge");
@@ -64,19 +65,19 @@ job::SplitterFile sample_records(const SampleOptions& options, const CommandLine
   job::Session session;
   job::SampleSpec spec = options.spec;
   spec.output = rows.request.place.output;
-  engine::SampleRecordsJob job = job::prepare_sample_of_records(spec, rows.request, session.storage());
-  open_queue(session, rows.request.means.io, engine::sample_read_depth + 4, rows.reports.quiet);
+  engine::partition::SampleRecordsJob job = job::prepare_sample_of_records(spec, rows.request, session.storage());
+  open_queue(session, rows.request.means.io, engine::partition::sample_read_depth + 4, rows.reports.quiet);
   WatchedRun run({"", rows.reports.events, rows.reports.progress, rows.reports.quiet, rows.request.place.output});
-  engine::Sample sample = run.watch(
+  engine::partition::Sample sample = run.watch(
       session,
       [&](const engine::Environment& environment) {
         try {
-          return engine::sample_records(job, environment);
+          return engine::partition::sample_records(job, environment);
         } catch (const io::QueueBroken& broken) {
           end_at_once(environment.progress, broken);
         }
       },
-      [&](const engine::Sample& done) {
+      [&](const engine::partition::Sample& done) {
         return JobSummary{"read", done.traffic.bytes_read, fmt::format("a sample of {}", records_text(done.rows.size()))};
       });
   job::SplitterFile file{std::nullopt, std::move(sample.rows), true};
@@ -111,9 +112,12 @@ job::SplitterFile sample_rows(const SampleOptions& options, RowWordsOptions& row
   const job::PreparedRowSample prepared = job::prepare_sample_of_rows(spec, rows.terms(), session.storage());
   session.open_queue("pool", 1);  // it is asked for nothing but to wake up
   WatchedRun run({"", rows.reports.events, rows.reports.progress, rows.reports.quiet, rows.output});
-  engine::Sample sample = run.watch(
-      session, [&](const engine::Environment& on) { return engine::sample_rows(prepared.job, on.progress, on.interrupted); },
-      [&](const engine::Sample& done) { return JobSummary{"read", 0, fmt::format("a sample of {} rows", done.rows.size())}; });
+  engine::partition::Sample sample = run.watch(
+      session,
+      [&](const engine::Environment& on) { return engine::partition::sample_rows(prepared.job, on.progress, on.interrupted); },
+      [&](const engine::partition::Sample& done) {
+        return JobSummary{"read", 0, fmt::format("a sample of {} rows", done.rows.size())};
+      });
   job::SplitterFile file{prepared.header, std::move(sample.rows), true};
   job::sort_splitters(file.rows, job::compare_rows(*prepared.format));
   return file;

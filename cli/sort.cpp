@@ -41,7 +41,7 @@ namespace {
 
 void check_complete(std::string_view teller, const CommandLine& line) {
   const Request& request = line.request;
-  if (request.verification.checksum && records::size_of(line.records()) != records::gensort_record_bytes)
+  if (request.verification.checksum && records::size_of(line.records()) != sortbenchmark::gensort_record_bytes)
     throw UsageError("--checksum is that of the Sort Benchmark's records of 100 bytes; leave it out, or --record-size");
   if (line.has("--lines")) throw UsageError("merge: --lines comes first, and the options of `ecosort lines` behind it");
   if (line.assumed_bytes() != 0) {
@@ -76,7 +76,7 @@ job::PreparedRecords prepare(const CommandLine& line, io::PosixStorage& storage,
 
 void print_plan(const CommandLine& line, const job::PreparedRecords& resolved, const std::string& backend) {
   const std::vector<PlanValue> values = values_of(line, resolved, backend);
-  planner::Forecast forecast;
+  planner::MaybePrediction forecast;
   if (line.profile.profile) forecast = job::predict(resolved.job.plan, resolved.job.inputs, *line.profile.profile);
   if (line.has("--json")) {
     Json json = resolved_plan_json(resolved, backend);
@@ -112,12 +112,12 @@ int sort_records(const CommandLine& line, double started_s) {
   const planner::Wanted& wanted = resolved.job.plan.wanted;
   check_threads_can_start(std::max(wanted.threads, wanted.threads_of_merge()) + 1, "--threads");  // and the progress line's
   WatchedRun run(line.reports);
-  const engine::SortReport report = run.watch(
+  const engine::fixed::SortReport report = run.watch(
       session,
       [&](const engine::Environment& environment) {
-        return telling_phase(environment.progress, [&] { return engine::sort(resolved.job, environment); });
+        return telling_phase(environment.progress, [&] { return engine::fixed::sort(resolved.job, environment); });
       },
-      [](const engine::SortReport& done) { return summary_of(done); });
+      [](const engine::fixed::SortReport& done) { return summary_of(done); });
   for (const std::string& notice : report.notices) print_notice(line.reports.quiet, notice);
   run.write_reports("the sorted output is complete",
                     [&] { return stats_json(report, run.log(), process_usage(started_s), session.backend_name()); });

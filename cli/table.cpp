@@ -48,7 +48,7 @@ void check_plan(const CommandLine& line) {
 int check_order(const CommandLine& line) {
   const auto disorder = job::find_row_disorder(line.request);
   if (!disorder) return 0;
-  say_line(fmt::format("ecosort: {}: line {} is out of order: {}", rows::shown_name(line.request.inputs.front()),
+  say_line(fmt::format("ecosort: {}: line {} is out of order: {}", formats::shown_name(line.request.inputs.front()),
                        disorder->line_number, disorder->line));
   return 1;
 }
@@ -99,7 +99,8 @@ int plan(std::string_view command, const Words& words) {
   raise_open_files();
   job::Session session;
   const std::uint64_t assumed_bytes = line.assumed_bytes();
-  const lines::LinesJob job = job::make_rows_job(line.request, session.storage(), job::SpecialOutput::redirected, assumed_bytes);
+  const engine::rows::LinesJob job =
+      job::make_rows_job(line.request, session.storage(), job::SpecialOutput::redirected, assumed_bytes);
   job::check_first_row(job.inputs, *job.format);  // which the plan does not need any more
   if (line.is_resumable()) {
     check_resumable(line);

@@ -7,7 +7,7 @@
 
 #include "demsort_inplace/kept_keys.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -112,4 +112,4 @@ Task<void> adopt_runs(Workbench& bench) {
   co_await forecasts.read();
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -3,10 +3,10 @@
 
 #include "demsort_inplace/workbench.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // Takes the runs on the bench into a store of its own, from the first record on that the last state left in them. Fills
 // `bench.numbers`.
 [[nodiscard]] Task<void> adopt_runs(Workbench& bench);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

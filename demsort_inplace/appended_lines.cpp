@@ -8,9 +8,9 @@
 
 #include "base/errors.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
-AppendedLines::AppendedLines(const lines::RowTools& tools, const io::File& file, DurableUnit unit)
+AppendedLines::AppendedLines(const engine::rows::RowTools& tools, const io::File& file, DurableUnit unit)
     : LineSink(tools), file_(file), unit_(std::move(unit.bytes)) {
   bytes_ = unit.begin;
 }
@@ -37,4 +37,4 @@ Task<void> AppendedLines::write_from(std::byte* block, std::size_t from, std::si
   pool_.give(block);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

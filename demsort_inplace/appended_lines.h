@@ -13,7 +13,7 @@
 
 #include "engine/rows/line_blocks.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // A unit of the output that is durable, whole.
 struct DurableUnit {
@@ -22,10 +22,10 @@ struct DurableUnit {
 };
 
 // Coordinator only; as every LineSink. put() throws IoError where the unit is not what comes.
-class AppendedLines : public lines::LineSink {
+class AppendedLines : public engine::rows::LineSink {
  public:
   // The plan's blocks are a multiple of the unit.
-  AppendedLines(const lines::RowTools& tools, const io::File& file, DurableUnit unit);
+  AppendedLines(const engine::rows::RowTools& tools, const io::File& file, DurableUnit unit);
 
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
   void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) override;
@@ -38,4 +38,4 @@ class AppendedLines : public lines::LineSink {
   std::vector<std::byte> unit_;  // to be compared
 };
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -4,7 +4,7 @@
 
 #include "base/errors.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 Checkpoints::Checkpoints(Workbench& bench, io::File& output)
     : storage_(bench.storage),
@@ -32,7 +32,7 @@ Task<void> Checkpoints::reserve() {
   room_ = room;
 }
 
-void Checkpoints::begin(engine::WriteBehind& writer, engine::MergeRuns& merge, std::vector<std::uint64_t> runs) {
+void Checkpoints::begin(engine::fixed::WriteBehind& writer, engine::fixed::MergeRuns& merge, std::vector<std::uint64_t> runs) {
   writer_ = &writer;
   merge_ = &merge;
   runs_ = std::move(runs);
@@ -50,7 +50,7 @@ Task<void> Checkpoints::before_batch(std::uint64_t bytes) {
   if (end > room_) throw InternalError("a checkpoint made no room for the next batch");
 }
 
-void Checkpoints::after_batch(const engine::MergedBatch& batch) {
+void Checkpoints::after_batch(const engine::fixed::MergedBatch& batch) {
   appended_ += batch.appended;
   now_.hash += batch.appended;
   now_.records += batch.appended.count;
@@ -66,7 +66,7 @@ Task<void> Checkpoints::end() {
 }
 
 Task<void> Checkpoints::check_sums() {
-  const records::MultisetHash consumed = consumed_ + co_await merge_->consumed();
+  const hash::MultisetHash consumed = consumed_ + co_await merge_->consumed();
   if (consumed == appended_) co_return;
   throw VerificationError(
       fmt::format("verification failed: {} records with hash {} were taken from the runs, {} with hash {} were put into the "
@@ -113,4 +113,4 @@ std::uint64_t Checkpoints::run_bytes(std::uint64_t run, std::uint64_t consumed) 
   return layout_.head_bytes + file_bytes_[run] - begin;
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

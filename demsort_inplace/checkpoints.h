@@ -24,10 +24,10 @@
 #include "engine/fixed/write_behind.h"
 #include "run/record_runs.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // Coordinator only. Everything it is given outlives it.
-class Checkpoints : public engine::ReleaseHook {
+class Checkpoints : public engine::fixed::ReleaseHook {
  public:
   // From the last state of the journal on; the output holds just what that says.
   Checkpoints(Workbench& bench, io::File& output);
@@ -38,12 +38,12 @@ class Checkpoints : public engine::ReleaseHook {
   [[nodiscard]] Task<void> reserve();
 
   // A merge begins whose sources are these runs.
-  void begin(engine::WriteBehind& writer, engine::MergeRuns& merge, std::vector<std::uint64_t> runs);
+  void begin(engine::fixed::WriteBehind& writer, engine::fixed::MergeRuns& merge, std::vector<std::uint64_t> runs);
   // It has merged all. VerificationError unless what was appended is what was consumed.
   [[nodiscard]] Task<void> end();
 
   Task<void> before_batch(std::uint64_t bytes) override;
-  void after_batch(const engine::MergedBatch& batch) override;
+  void after_batch(const engine::fixed::MergedBatch& batch) override;
 
   // Records in the output up to the last batch, and their hash.
   [[nodiscard]] const State& position() const noexcept { return now_; }
@@ -65,22 +65,22 @@ class Checkpoints : public engine::ReleaseHook {
   io::Reactor& reactor_;
   Journal& journal_;
   const Layout& layout_;
-  engine::RecordRuns& store_;
+  run::RecordRuns& store_;
   const std::vector<std::size_t>& numbers_;
   std::vector<std::uint64_t> adopted_;     // the first record of each run that the store took in
   std::vector<std::uint64_t> file_bytes_;  // of each then: the length
   io::File& output_;
   const std::atomic<int>& interrupted_;
-  State saved_;                     // what the journal says
-  State now_;                       // up to the last batch
-  std::deque<State> marks_;         // ends of batches, each a unit or more after the one before; the first one may be saved
-  records::MultisetHash consumed_;  // from the runs, by the merges before this one
-  records::MultisetHash appended_;  // to the output, since the state this began from
-  std::uint64_t room_;              // bytes of the output that are allocated
-  engine::WriteBehind* writer_ = nullptr;
-  engine::MergeRuns* merge_ = nullptr;  // between begin() and end()
-  std::vector<std::uint64_t> runs_;     // of the sources of this merge
-  std::vector<std::uint64_t> begin_;    // records of each that were gone when its source was made
+  State saved_;                  // what the journal says
+  State now_;                    // up to the last batch
+  std::deque<State> marks_;      // ends of batches, each a unit or more after the one before; the first one may be saved
+  hash::MultisetHash consumed_;  // from the runs, by the merges before this one
+  hash::MultisetHash appended_;  // to the output, since the state this began from
+  std::uint64_t room_;           // bytes of the output that are allocated
+  engine::fixed::WriteBehind* writer_ = nullptr;
+  engine::fixed::MergeRuns* merge_ = nullptr;  // between begin() and end()
+  std::vector<std::uint64_t> runs_;            // of the sources of this merge
+  std::vector<std::uint64_t> begin_;           // records of each that were gone when its source was made
 };
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -3,19 +3,19 @@
 #include "demsort_inplace/kept_keys.h"
 #include "run/order_bytes.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 std::uint64_t head_bytes(const records::RecordFormat& format, const Layout& layout) {
   const std::uint64_t kept = kept_keys_bytes(layout.run_run_blocks(0), layout.key_stride);
   return run::head_bytes_for(run::order_bytes(format).size(), 0, layout.unit, kept);
 }
 
-std::uint64_t head_bytes(const LineTerms& terms, const rows::RowFormat& format, std::uint64_t unit) {
+std::uint64_t head_bytes(const LineTerms& terms, const formats::RowFormat& format, std::uint64_t unit) {
   return run::head_bytes_for(run::order_bytes(format).size(), terms.first_row ? terms.first_row->size() : 0, unit);
 }
 
 // Run 0 is the tail of the input, so that it comes last among equals.
-run::Description describe(const JobHeader& header, std::uint64_t run, const records::MultisetHash& hash) {
+run::Description describe(const JobHeader& header, std::uint64_t run, const hash::MultisetHash& hash) {
   const Layout& layout = header.layout;
   return {.format = run::Description::Format::records,
           .direction = direction_of(layout),
@@ -51,4 +51,4 @@ run::Description describe(const RowJob& job, const RunDone& run, const RunPlace&
           .first_row = job.header.lines->first_row};
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -6,7 +6,7 @@
 
 #include "base/errors.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -135,7 +135,7 @@ void publish_and_clean_up(JobBench& bench, const std::string& result, bool is_so
   }
   if (bench.files.output) bench.storage.close(std::move(bench.files.output));
   check_directory(bench.storage, bench.paths, *bench.files.directory);
-  inplace::publish(bench.storage, bench.paths, result, is_in_place ? Previous::none : Previous::replaced);
+  demsort_inplace::publish(bench.storage, bench.paths, result, is_in_place ? Previous::none : Previous::replaced);
   close_files(bench);
   bench.notices.push_back(
       clean_up(bench.storage, bench.paths, *bench.files.directory, {.with_input = is_in_place, .is_finished = is_sorted}));
@@ -153,4 +153,4 @@ void remove_job(JobBench& bench) {
   bench.progress.begin(engine::Phase::done, 0);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -16,7 +16,7 @@
 
 #include "demsort_inplace/job_bench.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // Coordinator only.
 class JobKernel {
@@ -78,4 +78,4 @@ void publish_and_clean_up(JobBench& bench, const std::string& result, bool is_so
 // runs.
 void remove_job(JobBench& bench);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

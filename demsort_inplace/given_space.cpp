@@ -9,7 +9,7 @@
 #include "demsort_inplace/lines_in_place.h"
 #include "demsort_inplace/row_files.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 Task<void> make_hole(JobBench& bench, const io::File& file, std::uint64_t begin, std::uint64_t end) {
   bool is_made = true;
@@ -40,7 +40,7 @@ Task<void> GivenInput::give() {
   state_ = bench_.storage.state(input_);
 }
 
-GivenRuns::GivenRuns(LinesBench& bench, const std::vector<lines::MergeInput>& inputs)
+GivenRuns::GivenRuns(LinesBench& bench, const std::vector<engine::rows::MergeInput>& inputs)
     : bench_(bench), inputs_(inputs), given_(inputs.size(), 0) {}
 
 Task<void> GivenRuns::give(const std::vector<std::uint64_t>& consumed) {
@@ -62,4 +62,4 @@ Task<void> GivenRuns::give(const std::vector<std::uint64_t>& consumed) {
   if (has < room) (void)co_await bench_.reactor.reserve(output, has, room - has);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

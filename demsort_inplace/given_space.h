@@ -15,7 +15,7 @@
 #include "demsort_inplace/lines_bench.h"
 #include "engine/rows/merge_tree.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // Bytes from `begin` to `end` of a file, whole units, give their space back. IoError where the file system makes no holes.
 [[nodiscard]] Task<void> make_hole(JobBench& bench, const io::File& file, std::uint64_t begin, std::uint64_t end);
@@ -48,15 +48,15 @@ class GivenInput {
 class GivenRuns {
  public:
   // `inputs`: of the merge, open.
-  GivenRuns(LinesBench& bench, const std::vector<lines::MergeInput>& inputs);
+  GivenRuns(LinesBench& bench, const std::vector<engine::rows::MergeInput>& inputs);
 
   // So much of each is in the output for good (empty: nothing is): gives it up, and reserves what the output may take then.
   [[nodiscard]] Task<void> give(const std::vector<std::uint64_t>& consumed);
 
  private:
   LinesBench& bench_;
-  const std::vector<lines::MergeInput>& inputs_;
+  const std::vector<engine::rows::MergeInput>& inputs_;
   std::vector<std::uint64_t> given_;  // blocks of each
 };
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -6,7 +6,7 @@
 
 #include "formats/lines/line_run.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -40,14 +40,14 @@ class LineHasher {
     std::memmove(text_ - rest_, end - rest_, rest_);
   }
 
-  [[nodiscard]] const records::MultisetHash& hash() const noexcept { return hash_; }
+  [[nodiscard]] const hash::MultisetHash& hash() const noexcept { return hash_; }
 
  private:
   char* const text_;
   const std::size_t room_;
   const char terminator_;
   std::size_t rest_ = 0;  // bytes of the line that is not complete, in front of the text
-  records::MultisetHash hash_;
+  hash::MultisetHash hash_;
 };
 
 }  // namespace
@@ -56,8 +56,8 @@ std::uint64_t hash_of_lines_memory_bytes(std::uint64_t longest) noexcept {
   return round_up(longest, page_bytes) + read_bytes_at_once;
 }
 
-Task<records::MultisetHash> hash_of_lines(JobBench& bench, const io::File& file, std::uint64_t end) {
-  if (end == 0) co_return records::MultisetHash{};
+Task<hash::MultisetHash> hash_of_lines(JobBench& bench, const io::File& file, std::uint64_t end) {
+  if (end == 0) co_return hash::MultisetHash{};
   const std::uint64_t longest = longest_of(bench), unit = bench.header.layout.unit;
   const std::vector<std::byte> last = co_await read_bytes(bench, file, end - 1, end);
   const std::uint64_t room = round_up(longest, page_bytes);
@@ -74,4 +74,4 @@ Task<records::MultisetHash> hash_of_lines(JobBench& bench, const io::File& file,
   co_return hasher.hash();
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 InputIdentity identity_of(const io::File& file, const io::FileState& state) {
   return {.path = std::filesystem::absolute(file.path()).string(),
@@ -14,7 +14,7 @@ InputIdentity identity_of(const io::File& file, const io::FileState& state) {
           .modified_ns = state.modified_ns};
 }
 
-std::uint64_t bytes_before(const std::vector<InputIdentity>& inputs, const lines::ReadPlace& place) {
+std::uint64_t bytes_before(const std::vector<InputIdentity>& inputs, const engine::rows::ReadPlace& place) {
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < std::min<std::size_t>(place.input, inputs.size()); ++i) bytes += inputs[i].size_bytes;
   return bytes + place.offset;
@@ -38,4 +38,4 @@ void check_same_input(const io::FileState& now, const InputIdentity& then, const
                   then.path, paths.file));
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

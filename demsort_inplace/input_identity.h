@@ -5,13 +5,13 @@
 #include "demsort_inplace/job_records.h"
 #include "io/storage.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // The identity of an open file with that state.
 [[nodiscard]] InputIdentity identity_of(const io::File& file, const io::FileState& state);
 
 // Returns the bytes of the inputs before a place in them.
-[[nodiscard]] std::uint64_t bytes_before(const std::vector<InputIdentity>& inputs, const lines::ReadPlace& place);
+[[nodiscard]] std::uint64_t bytes_before(const std::vector<InputIdentity>& inputs, const engine::rows::ReadPlace& place);
 
 // An input is not what it was when the job began: what is in runs and what would follow do not belong together.
 struct InputChanged : ExplainedIoError {
@@ -27,4 +27,4 @@ void check_same_file(io::Storage& storage, const io::File& file, const io::FileS
 // InputChanged unless the open file is what it was then.
 void check_same_input(const io::FileState& now, const InputIdentity& then, const JobPaths& paths);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -8,10 +8,10 @@
 #include "base/errors.h"
 #include "demsort_inplace/job_trust.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 JobBench::JobBench(const std::string& path, const JobHeader& job_header, const engine::BenchSize& size,
-                   const Environment& environment)
+                   const JobContext& environment)
     : Bench({environment.storage, environment.queue, environment.progress, environment.log, environment.interrupted}, size),
       paths(path),
       header(job_header),
@@ -120,4 +120,4 @@ void tell_unreadable(JobBench& bench, const run::RunStore& store) {
                                         store.unreadable_bytes(), bench.paths.file));
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -15,10 +15,10 @@
 #include "engine/bench.h"
 #include "run/run_store.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // A job runs on these. All of it outlives the calls.
-struct Environment {
+struct JobContext {
   io::NamedStorage& storage;
   io::Queue& queue;
   engine::Progress& progress;
@@ -29,7 +29,7 @@ struct Environment {
 
 // Coordinator only. Members are declared in the order in which they may be used.
 struct JobBench : engine::Bench {
-  JobBench(const std::string& path, const JobHeader& job_header, const engine::BenchSize& size, const Environment& environment);
+  JobBench(const std::string& path, const JobHeader& job_header, const engine::BenchSize& size, const JobContext& environment);
 
   // Drives `task` to its end; rethrows what ended it. A signal waits for the next checkpoint.
   void run(Task<void> task);
@@ -52,7 +52,7 @@ struct JobBench : engine::Bench {
 
 // Does `work` on a bench of its own.
 template <class Bench, class Plan, class Work>
-auto work_on_bench(const std::string& path, const JobHeader& header, Plan&& plan, const Environment& environment,
+auto work_on_bench(const std::string& path, const JobHeader& header, Plan&& plan, const JobContext& environment,
                    const Work& work) {
   return engine::keep_where_queue_breaks(std::make_unique<Bench>(path, header, std::forward<Plan>(plan), environment), work);
 }
@@ -90,4 +90,4 @@ void remove_other_runs(JobBench& bench, const std::vector<std::uint64_t>& known)
 // A notice of what of the runs could not be read, once the job was given up as the drive has it.
 void tell_unreadable(JobBench& bench, const run::RunStore& store);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <thread>
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -205,4 +205,4 @@ std::string remove_last_traces(io::NamedStorage& storage, const JobPaths& paths)
       paths.directory, paths.file);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -18,7 +18,7 @@
 #include "base/errors.h"
 #include "io/named_storage.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 inline constexpr io::Caching direct = io::Caching::direct_if_possible;  // of all files of a job
 
@@ -104,4 +104,4 @@ std::string clean_up(io::NamedStorage& storage, const JobPaths& paths, const io:
 // The end of it: an empty directory, and the trace beside it if there is one. Returns the same.
 std::string remove_last_traces(io::NamedStorage& storage, const JobPaths& paths);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

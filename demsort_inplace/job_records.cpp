@@ -9,14 +9,14 @@
 #include "demsort_inplace/kept_keys.h"
 #include "run/description.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
 class Writer : public ByteWriter {
  public:
   using ByteWriter::add;
-  void add(const records::MultisetHash& hash) {
+  void add(const hash::MultisetHash& hash) {
     add(hash.low);
     add(hash.high);
     add(hash.count);
@@ -26,8 +26,8 @@ class Writer : public ByteWriter {
 class Reader : public ByteReader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : ByteReader(bytes, [] { fail(); }) {}
-  records::MultisetHash next_hash() {
-    records::MultisetHash hash;
+  hash::MultisetHash next_hash() {
+    hash::MultisetHash hash;
     hash.low = next();
     hash.high = next();
     hash.count = next();
@@ -171,7 +171,7 @@ LineTerms next_terms(Reader& in, std::uint64_t version) {
   terms.run_places = in.next();
   constexpr std::uint64_t most = std::uint64_t{1} << 32U;
   const bool has_sizes = terms.block_bytes > 0 && terms.most_merged > 0 && terms.run_places > 0;
-  if (!has_sizes || terms.mark_bytes > rows::RowFormat::most_mark_bytes || terms.block_bytes % page_bytes != 0 ||
+  if (!has_sizes || terms.mark_bytes > formats::RowFormat::most_mark_bytes || terms.block_bytes % page_bytes != 0 ||
       std::max({terms.block_bytes, terms.most_merged, terms.run_places}) > most)
     Reader::fail();
   return terms;
@@ -257,7 +257,7 @@ void add_line_run(Writer& out, const LineRunDone& run) {
   out.add(run.repeated_header.input);
   out.add(run.repeated_header.line);
   out.add(std::uint64_t{run.key_counts.size()});
-  for (const rows::KeyCounts& counts : run.key_counts)
+  for (const formats::KeyCounts& counts : run.key_counts)
     for (const std::uint64_t value : {counts.empty, counts.unparsable, counts.absent}) out.add(value);
 }
 
@@ -280,7 +280,7 @@ LineRunDone next_line_run(Reader& in) {
   run.repeated_header.input = in.next_text();
   run.repeated_header.line = in.next();
   for (std::uint64_t left = in.next_count(3 * sizeof(std::uint64_t)); left > 0; --left) {
-    rows::KeyCounts counts;
+    formats::KeyCounts counts;
     counts.empty = in.next();
     counts.unparsable = in.next();
     counts.absent = in.next();
@@ -361,4 +361,4 @@ std::uint64_t state_bytes(const JobHeader& header) noexcept {
   return (common + header.layout.runs()) * sizeof(std::uint64_t) + header.layout.unit;
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

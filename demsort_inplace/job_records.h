@@ -14,12 +14,12 @@
 #include "demsort_inplace/layout.h"
 #include "engine/fixed/tally.h"
 #include "engine/rows/read_lines.h"
-#include "formats/fixed/key_spec.h"
 #include "formats/lines/md5.h"
 #include "formats/lines/posix_rules.h"
+#include "formats/records/key_spec.h"
 #include "formats/row_format.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // A job of lines, or of other rows, keeps this besides.
 struct LineTerms {
@@ -73,30 +73,30 @@ struct JobHeader {
 
 // Says this of a run of lines besides.
 struct LineRunDone {
-  std::uint64_t bytes = 0, longest = 0;          // of its lines; of the longest one, with its end
-  lines::ReadPlace next = {};                    // in the inputs: from there on nothing is in a run yet
-  records::MultisetHash dropped = {};            // of lines equal to others (-u) that are in no run any more
-  std::uint64_t first = 0, merged = 0;           // it takes the place of so many runs, from number `first` on; 0: it was formed
-  std::uint64_t blank_lines = 0;                 // that were dropped before it, and are counted in no run before
-  std::vector<rows::KeyCounts> key_counts = {};  // of its lines, and of those dropped
-  rows::RepeatedHeader repeated_header = {};     // in the inputs up to `next`
-  bool is_header = false;                        // its lines are not sorted: they go first
+  std::uint64_t bytes = 0, longest = 0;  // of its lines; of the longest one, with its end
+  engine::rows::ReadPlace next = {};     // in the inputs: from there on nothing is in a run yet
+  hash::MultisetHash dropped = {};       // of lines equal to others (-u) that are in no run any more
+  std::uint64_t first = 0, merged = 0;   // it takes the place of so many runs, from number `first` on; 0: it was formed
+  std::uint64_t blank_lines = 0;         // that were dropped before it, and are counted in no run before
+  std::vector<formats::KeyCounts> key_counts = {};  // of its lines, and of those dropped
+  formats::RepeatedHeader repeated_header = {};     // in the inputs up to `next`
+  bool is_header = false;                           // its lines are not sorted: they go first
 };
 
 // Run `run` is durable: its piece of the input, or what it was merged from, is not needed any more.
 struct RunDone {
   std::uint64_t run = 0;
-  engine::Tally tally;             // of its records
+  engine::fixed::Tally tally;      // of its records
   std::uint64_t packed_bytes = 0;  // that its blocks take where they are packed; 0: they lie as they are
   std::optional<LineRunDone> lines = {};
 };
 
 // Says this of the output of lines besides.
 struct LineState {
-  std::uint64_t bytes = 0;             // of the output, with its header
-  std::uint64_t last_row = 0;          // of them, those of the last line, with its end; 0: there is only the header
-  std::uint64_t blank_lines = 0;       // that were dropped and are counted in no run
-  records::MultisetHash dropped = {};  // by the merge: lines equal to others (-u)
+  std::uint64_t bytes = 0;          // of the output, with its header
+  std::uint64_t last_row = 0;       // of them, those of the last line, with its end; 0: there is only the header
+  std::uint64_t blank_lines = 0;    // that were dropped and are counted in no run
+  hash::MultisetHash dropped = {};  // by the merge: lines equal to others (-u)
 };
 
 // Says how far the second phase is. The last one that was written holds.
@@ -109,7 +109,7 @@ struct State {
   };
   Kind kind = Kind::merging;
   std::uint64_t records = 0;                 // in the output, durable, so that the runs need not hold them
-  records::MultisetHash hash = {};           // of these records
+  hash::MultisetHash hash = {};              // of these records
   std::vector<std::uint64_t> consumed = {};  // of each run: its records among them; of lines: of each run there is, its bytes
   std::vector<std::byte> tail = {};          // the last bytes of these records, where no file holds them safely: less than a unit
   std::optional<LineState> lines = {};
@@ -126,4 +126,4 @@ struct State {
 // Bytes of the longest payload of a state.
 [[nodiscard]] std::uint64_t state_bytes(const JobHeader& header) noexcept;
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

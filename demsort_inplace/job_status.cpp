@@ -11,7 +11,7 @@
 #include "demsort_inplace/line_runs.h"
 #include "io/reactor.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -206,7 +206,7 @@ namespace {
 
 // Reads the blocks of which the runs keep the keys, although with more memory they could be larger. The forecast is larger then,
 // by less than these are smaller.
-planner::Plan with_kept_keys(planner::Plan plan, const Layout& layout) {
+planner::RecordPlan with_kept_keys(planner::RecordPlan plan, const Layout& layout) {
   if (layout.key_stride == 0 || plan.forecast_stride <= layout.key_stride) return plan;
   plan.forecast_bytes = plan.forecast_bytes / layout.key_stride * plan.forecast_stride;
   plan.forecast_stride = static_cast<std::uint32_t>(layout.key_stride);
@@ -216,7 +216,7 @@ planner::Plan with_kept_keys(planner::Plan plan, const Layout& layout) {
 
 }  // namespace
 
-planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads) {
+planner::RecordPlan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads) {
   const Layout& layout = header.layout;
   planner::Wanted wanted{.format = header.format,
                          .input_records = layout.records,
@@ -259,4 +259,4 @@ std::string discard(const std::string& path, JobStatus status, io::NamedStorage&
   return clean_up(storage, paths, *status.directory, {});
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

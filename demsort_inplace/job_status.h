@@ -9,9 +9,9 @@
 #include "demsort_inplace/job_trust.h"
 #include "demsort_inplace/journal.h"
 #include "io/queue.h"
-#include "plan/plan.h"
+#include "planner/plan.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 struct JobStatus {
   enum class Kind : std::uint8_t {
@@ -45,9 +45,9 @@ struct JobStatus {
 [[nodiscard]] bool can_read(const planner::PackingPlan& packing, const codec::RunCompression& compression) noexcept;
 
 // The engine's plan for a job with so much memory. UsageError if it is too little.
-[[nodiscard]] planner::Plan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads);
+[[nodiscard]] planner::RecordPlan engine_plan(const JobHeader& header, std::uint64_t memory_bytes, unsigned threads);
 
 // Removes what a job that is not begun, or removed but for its last trace, has left. Returns a notice as clean_up() does.
 std::string discard(const std::string& path, JobStatus status, io::NamedStorage& storage);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -14,7 +14,7 @@
 #include "base/trusted_place.h"
 #include "base/user.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -108,4 +108,4 @@ std::string owner_to_trust(const JobPaths& paths) {
   return user_name(status.st_uid);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

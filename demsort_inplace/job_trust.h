@@ -8,7 +8,7 @@
 
 #include "demsort_inplace/job_directory.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // Says whose jobs are continued with besides one's own (root's, too, are only root's).
 struct Trust {
@@ -32,4 +32,4 @@ void check_own_directory(io::NamedStorage& storage, const JobPaths& paths, const
 // Checks what a finished job leaves beside FILE, where there is no directory any more.
 void check_trust_in_trace(const JobPaths& paths, const Trust& trust);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -11,7 +11,7 @@
 #include "demsort_inplace/job_directory.h"
 #include "hash/block_checksum.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -33,7 +33,7 @@ constexpr std::uint64_t magic = 0x314c4e4a4f434521;  // "!ECOJNL1"
 std::uint64_t blocks_for(std::uint64_t payload_bytes) { return div_up(sizeof(Frame) + payload_bytes, journal_block_bytes); }
 
 std::uint64_t checksum_of(const std::byte* record, std::uint64_t payload_bytes, std::uint64_t job) {
-  return records::block_checksum(record + sizeof(std::uint64_t), sizeof(Frame) - sizeof(std::uint64_t) + payload_bytes, job);
+  return hash::block_checksum(record + sizeof(std::uint64_t), sizeof(Frame) - sizeof(std::uint64_t) + payload_bytes, job);
 }
 
 }  // namespace
@@ -202,4 +202,4 @@ Task<std::optional<JournalContents>> Journal::look() {
   co_return contents;
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -19,7 +19,7 @@
 #include "demsort_inplace/job_records.h"
 #include "io/reactor.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 struct JournalContents {
   JobHeader header;
@@ -77,4 +77,4 @@ class Journal {
   std::uint64_t next_state_ = 0;  // sequence number
 };
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

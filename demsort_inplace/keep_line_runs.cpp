@@ -12,13 +12,13 @@
 #include "demsort_inplace/lines_progress.h"
 #include "demsort_inplace/merge_line_runs.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
-records::MultisetHash difference(records::MultisetHash all, const records::MultisetHash& part) { return all -= part; }
+hash::MultisetHash difference(hash::MultisetHash all, const hash::MultisetHash& part) { return all -= part; }
 
-std::vector<rows::KeyCounts> difference(std::vector<rows::KeyCounts> all, const std::vector<rows::KeyCounts>& part) {
+std::vector<formats::KeyCounts> difference(std::vector<formats::KeyCounts> all, const std::vector<formats::KeyCounts>& part) {
   for (std::size_t i = 0; i < part.size(); ++i) {
     all[i].empty -= part[i].empty;
     all[i].unparsable -= part[i].unparsable;
@@ -28,7 +28,7 @@ std::vector<rows::KeyCounts> difference(std::vector<rows::KeyCounts> all, const 
 }
 
 // Returns how much of the text from `at` on belongs to a row that began before.
-std::size_t carried_bytes(const std::string& text, std::size_t at, std::size_t size, const rows::RowFormat& format) {
+std::size_t carried_bytes(const std::string& text, std::size_t at, std::size_t size, const formats::RowFormat& format) {
   const char* const end = text.data() + text.size();
   const char* begin = text.data() + format.mark_bytes(text);
   for (bool is_inside = false; at > 0 && begin < text.data() + at;) {
@@ -38,7 +38,7 @@ std::size_t carried_bytes(const std::string& text, std::size_t at, std::size_t s
   return at == 0 ? 0 : std::min(static_cast<std::size_t>(begin - text.data()) - at, size);
 }
 
-Task<void> put_text(const std::string& text, const rows::RowFormat& format, lines::LineSink& sink) {
+Task<void> put_text(const std::string& text, const formats::RowFormat& format, engine::rows::LineSink& sink) {
   for (std::size_t done = 0; done < text.size();) {
     std::byte* const block = co_await sink.take();
     const std::size_t part = std::min(text.size() - done, sink.capacity());
@@ -52,7 +52,7 @@ Task<void> put_text(const std::string& text, const rows::RowFormat& format, line
 
 }  // namespace
 
-KeepLineRuns::KeepLineRuns(LinesBench& bench, const lines::FirstRows& header)
+KeepLineRuns::KeepLineRuns(LinesBench& bench, const engine::rows::FirstRows& header)
     : bench_(bench),
       header_(header),
       takes_header_(!bench.has_run()),
@@ -73,7 +73,7 @@ void KeepLineRuns::check_inputs() const {
 }
 
 // In place the space of long lines is bounded.
-void KeepLineRuns::check_longest(const lines::RowRun& run) const {
+void KeepLineRuns::check_longest(const run::RowRun& run) const {
   const std::uint64_t most = longest_line_in_place(bench_.job.plan);
   if (!given_ || run.longest <= most) return;
   throw NotEnoughMemory(
@@ -101,22 +101,22 @@ std::uint64_t KeepLineRuns::number_in_job(std::size_t number) const {
   return has_header() ? 1 + number : number;
 }
 
-Task<lines::RowRun> KeepLineRuns::create(std::size_t number, std::uint64_t bytes) {
+Task<run::RowRun> KeepLineRuns::create(std::size_t number, std::uint64_t bytes) {
   while (given_ && kept_ < number) co_await changed_.changed();
   if (given_) given_->make_room(bytes);
   co_return bench_.create_run(number_in_job(number), bytes);
 }
 
-Task<void> KeepLineRuns::after_store(std::size_t number, const lines::RowRun& run, const lines::ReadSoFar& read,
-                                     const records::MultisetHash& written, const records::MultisetHash& dropped) {
+Task<void> KeepLineRuns::after_store(std::size_t number, const run::RowRun& run, const engine::rows::ReadSoFar& read,
+                                     const hash::MultisetHash& written, const hash::MultisetHash& dropped) {
   RunDone done{.run = number_in_job(number), .tally = {.hash = written, .checksum = {}}};
   done.lines = LineRunDone{.bytes = run.bytes, .longest = run.longest, .next = read.next, .blank_lines = read.blank_lines};
   done.packed_bytes = bench_.run_files.packed_bytes(run.stored);
   co_await bench_.make_durable(run.stored, describe(bench_.row_job(has_header()), done, place_of_formed(done.run, has_header())));
   while (kept_ < number) co_await changed_.changed();
   if (number == 0 && takes_header_) co_await keep_header();
-  const records::MultisetHash seen = difference(read.seen, before_.seen);
-  records::MultisetHash expected = difference(difference(read.all, before_.all), seen + dropped);
+  const hash::MultisetHash seen = difference(read.seen, before_.seen);
+  hash::MultisetHash expected = difference(difference(read.all, before_.all), seen + dropped);
   if (number == 0) expected -= header_.hash();
   if (expected != written)
     throw VerificationError(
@@ -127,7 +127,7 @@ Task<void> KeepLineRuns::after_store(std::size_t number, const lines::RowRun& ru
   done.lines->blank_lines -= before_.blank_lines;
   done.lines->key_counts = difference(read.key_counts, before_.key_counts);
   done.lines->repeated_header = repeated_before_;
-  rows::add(done.lines->repeated_header, read.repeated_header);
+  formats::add(done.lines->repeated_header, read.repeated_header);
   co_await append_run(done);
   before_ = read;
   ++kept_;
@@ -144,8 +144,8 @@ Task<void> KeepLineRuns::keep_header() {
   }
   const std::string& text = header_.top();
   if (text.empty()) co_return;
-  lines::RowRun run = bench_.create_plain_run(0, text.size());
-  lines::RunSink sink(bench_.tools(bench_.job.plan), run);
+  run::RowRun run = bench_.create_plain_run(0, text.size());
+  engine::rows::RowRunSink sink(bench_.tools(bench_.job.plan), run);
   TaskGroup putting(bench_.reactor.scope());
   putting.spawn(put_text(text, bench_.format, sink));
   co_await putting.settle();
@@ -159,7 +159,7 @@ Task<void> KeepLineRuns::keep_header() {
   co_await append_run(done);
 }
 
-Task<void> KeepLineRuns::end(const lines::ReadLines& read) {
+Task<void> KeepLineRuns::end(const engine::rows::ReadLines& read) {
   bench_.uncounted_blank_lines = read.blank_lines() - before_.blank_lines;
   if (kept_ == 0 && takes_header_) co_await keep_header();
   check_inputs();
@@ -169,12 +169,12 @@ namespace {
 
 // Counts what earlier processes read, too.
 void check_counts(const LinesBench& bench) {
-  std::vector<rows::KeyCounts> counts;
+  std::vector<formats::KeyCounts> counts;
   std::uint64_t rows = 0;
   for (const RunDone& run : bench.done) {
     if (run.lines->is_header || run.lines->merged > 0) continue;
     rows += run.tally.hash.count + run.lines->dropped.count - run.lines->blank_lines;
-    rows::add(counts, run.lines->key_counts);
+    formats::add(counts, run.lines->key_counts);
   }
   bench.format.check_counts(counts, rows);
 }
@@ -186,19 +186,19 @@ Task<void> form_line_runs(LinesBench& bench) {
   bench.begin("run_formation", engine::Phase::run_formation, bytes, bytes);
   {
     std::vector<lines::DuplicateFilter> seen;
-    lines::FirstRows header(bench.format, bench.job.header_bytes, bench.job.plan.memory_bytes);
+    engine::rows::FirstRows header(bench.format, bench.job.header_bytes, bench.job.plan.memory_bytes);
     const bool has_header_of_lines = !bench.format.keys_need_first_row() && bench.header_run() != nullptr;
     if (has_header_of_lines && bench.has_run())
-      header.compare_with(rows::shown_name(bench.header.inputs.front().path), co_await read_header(bench));
-    const lines::RowTools tools = bench.tools(bench.job.plan);
-    lines::ReadLines reader(tools, header, bench.job.inputs, seen);
+      header.compare_with(formats::shown_name(bench.header.inputs.front().path), co_await read_header(bench));
+    const engine::rows::RowTools tools = bench.tools(bench.job.plan);
+    engine::rows::ReadLines reader(tools, header, bench.job.inputs, seen);
     reader.set_look(bench.job.look);
     reader.begin_at(bench.next_place());
-    lines::FormLineRuns former(tools, reader, seen, bench.job.unique);
+    engine::rows::FormLineRuns former(tools, reader, seen, bench.job.unique);
     if (bench.packer) former.tell_pace(*bench.packer, true);
     KeepLineRuns keeper(bench, header);
     co_await keeper.begin();
-    std::vector<lines::MergeInput> formed;  // opened again when they are merged
+    std::vector<engine::rows::MergeInput> formed;  // opened again when they are merged
     co_await former.form(formed, &keeper);
     co_await keeper.end(reader);
   }
@@ -207,4 +207,4 @@ Task<void> form_line_runs(LinesBench& bench) {
   plan_progress(bench);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -10,7 +10,7 @@
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/kept_keys.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 KeepRuns::KeepRuns(Workbench& bench)
     : bench_(bench), is_in_place_(bench.header.is_in_place()), first_(bench.done.size()), kept_(bench.reactor.scope()) {
@@ -30,7 +30,7 @@ Task<void> KeepRuns::before_store(std::size_t part) {
     throw IoError(fmt::format("cannot reserve space in '{}', although that was possible before", file.path()));
 }
 
-Task<void> KeepRuns::after_store(std::size_t part, engine::Tally read, engine::Tally written) {
+Task<void> KeepRuns::after_store(std::size_t part, engine::fixed::Tally read, engine::fixed::Tally written) {
   const std::size_t run = first_ + part;
   check_run(run, read, written);
   co_await make_durable(run, read);
@@ -57,7 +57,7 @@ void KeepRuns::check_inputs() const {
 }
 
 // The piece that was read and the run that was written must hold the same records.
-void KeepRuns::check_run(std::size_t run, const engine::Tally& read, const engine::Tally& written) const {
+void KeepRuns::check_run(std::size_t run, const engine::fixed::Tally& read, const engine::fixed::Tally& written) const {
   if (read.hash == written.hash && read.hash.count == bench_.layout.run_records(run)) return;
   throw VerificationError(
       fmt::format("verification failed: {} records with hash {} were read as piece {}, {} with hash {} were "
@@ -66,7 +66,7 @@ void KeepRuns::check_run(std::size_t run, const engine::Tally& read, const engin
 }
 
 // With its description, where there is room for it.
-Task<void> KeepRuns::make_durable(std::size_t run, const engine::Tally& tally) {
+Task<void> KeepRuns::make_durable(std::size_t run, const engine::fixed::Tally& tally) {
   const std::size_t number = bench_.numbers[run];
   if (bench_.layout.head_bytes > 0) {
     run::Description description = describe(bench_.header, run, tally.hash);
@@ -82,13 +82,13 @@ Task<void> form_runs(Workbench& bench) {
   const std::uint64_t bytes = bench.formation_bytes(bench.done.size());
   bench.begin("run_formation", engine::Phase::run_formation, bytes, bytes);
   co_await adopt_runs(bench);
-  std::vector<engine::RunPart> parts;
+  std::vector<engine::fixed::RunPart> parts;
   for (std::uint64_t run = bench.done.size(); run < layout.runs(); ++run)
     parts.push_back({layout.records_left(run + 1), layout.run_records(run), bench.numbers[run]});
   {
     KeepRuns keeper(bench);
-    engine::ReadAhead reader(bench, bench.plan, bench.encoder, bench.inputs);
-    engine::FormRuns former({bench, bench.encoder, *bench.store}, bench.plan, reader, bench.packer.get());
+    engine::fixed::ReadAhead reader(bench, bench.plan, bench.encoder, bench.inputs);
+    engine::fixed::FormRuns former({bench, bench.encoder, *bench.store}, bench.plan, reader, bench.packer.get());
     co_await former.form_parts(parts, keeper);
   }
   bench.end();
@@ -105,4 +105,4 @@ Task<void> reserve_output_room(Workbench& bench) {
   (void)co_await bench.reactor.reserve(*bench.files.output, before, room - before);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -10,20 +10,20 @@
 #include "demsort_inplace/workbench.h"
 #include "engine/fixed/form_runs.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // Coordinator only. The bench outlives it, and so do the files of its inputs, and in place its spare file.
-class KeepRuns : public engine::RunKeeper {
+class KeepRuns : public engine::fixed::RunKeeper {
  public:
   explicit KeepRuns(Workbench& bench);
 
   Task<void> before_store(std::size_t part) override;
-  Task<void> after_store(std::size_t part, engine::Tally read, engine::Tally written) override;
+  Task<void> after_store(std::size_t part, engine::fixed::Tally read, engine::fixed::Tally written) override;
 
  private:
   void check_inputs() const;
-  void check_run(std::size_t run, const engine::Tally& read, const engine::Tally& written) const;
-  Task<void> make_durable(std::size_t run, const engine::Tally& tally);
+  void check_run(std::size_t run, const engine::fixed::Tally& read, const engine::fixed::Tally& written) const;
+  Task<void> make_durable(std::size_t run, const engine::fixed::Tally& tally);
 
   Workbench& bench_;
   const bool is_in_place_;
@@ -39,4 +39,4 @@ class KeepRuns : public engine::RunKeeper {
 // than they were promised leave more.
 [[nodiscard]] Task<void> reserve_output_room(Workbench& bench);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -5,14 +5,14 @@
 #include "hash/block_checksum.h"
 #include "run/run_block.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
 constexpr std::uint64_t checksum_bytes = sizeof(std::uint64_t), key_bytes = 2 * sizeof(std::uint64_t);
 
 std::uint64_t checksum_of(const JobHeader& header, std::uint64_t run, std::span<const std::byte> keys) {
-  return records::block_checksum(keys.data(), keys.size(), run::run_seed(header.job, run));
+  return hash::block_checksum(keys.data(), keys.size(), run::run_seed(header.job, run));
 }
 
 }  // namespace
@@ -21,9 +21,9 @@ std::uint64_t kept_keys_bytes(std::uint64_t run_blocks, std::uint64_t key_stride
   return key_stride == 0 ? 0 : div_up(run_blocks, key_stride) * key_bytes + checksum_bytes;
 }
 
-std::vector<std::byte> encode_keys(const JobHeader& header, std::uint64_t run, std::span<const engine::ForecastKey> keys) {
+std::vector<std::byte> encode_keys(const JobHeader& header, std::uint64_t run, std::span<const run::ForecastKey> keys) {
   ByteWriter out;
-  for (const engine::ForecastKey& key : keys) {
+  for (const run::ForecastKey& key : keys) {
     out.add(key.prefix);
     out.add(std::uint64_t{key.extension});
   }
@@ -31,18 +31,18 @@ std::vector<std::byte> encode_keys(const JobHeader& header, std::uint64_t run, s
   return out.take();
 }
 
-std::optional<std::vector<engine::ForecastKey>> decode_keys(const JobHeader& header, std::uint64_t run,
-                                                            std::span<const std::byte> bytes) {
+std::optional<std::vector<run::ForecastKey>> decode_keys(const JobHeader& header, std::uint64_t run,
+                                                         std::span<const std::byte> bytes) {
   const auto fail = [] { throw InternalError("a table of keys that was checked has too few bytes"); };
   const std::span<const std::byte> of_keys = bytes.first(bytes.size() - checksum_bytes);
   ByteReader in(of_keys, fail), behind(bytes.last(checksum_bytes), fail);
   if (behind.next() != checksum_of(header, run, of_keys)) return std::nullopt;
-  std::vector<engine::ForecastKey> keys(of_keys.size() / key_bytes);
-  for (engine::ForecastKey& key : keys) {
+  std::vector<run::ForecastKey> keys(of_keys.size() / key_bytes);
+  for (run::ForecastKey& key : keys) {
     key.prefix = in.next();
     key.extension = in.next_32();
   }
   return keys;
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

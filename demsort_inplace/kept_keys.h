@@ -15,16 +15,16 @@
 #include "demsort_inplace/job_records.h"
 #include "run/shared_key.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // Returns the bytes of a table for so many run blocks; 0 where no keys are kept.
 [[nodiscard]] std::uint64_t kept_keys_bytes(std::uint64_t run_blocks, std::uint64_t key_stride) noexcept;
 
 [[nodiscard]] std::vector<std::byte> encode_keys(const JobHeader& header, std::uint64_t run,
-                                                 std::span<const engine::ForecastKey> keys);
+                                                 std::span<const run::ForecastKey> keys);
 
 // Returns nothing where the table is damaged.
-[[nodiscard]] std::optional<std::vector<engine::ForecastKey>> decode_keys(const JobHeader& header, std::uint64_t run,
-                                                                          std::span<const std::byte> bytes);
+[[nodiscard]] std::optional<std::vector<run::ForecastKey>> decode_keys(const JobHeader& header, std::uint64_t run,
+                                                                       std::span<const std::byte> bytes);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

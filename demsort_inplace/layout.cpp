@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "plan/packing_plan.h"
+#include "planner/packing_plan.h"
 #include "run/block_places.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 std::uint64_t Layout::promised_bytes(std::uint64_t blocks) const noexcept {
   return planner::promised_space(blocks * run_block.bytes, assumed_ratio);
@@ -49,4 +49,4 @@ std::uint64_t least_interval_bytes(const Layout& layout) noexcept {
   return round_up(std::max(batches, layout.bytes() / (most_checkpoints / 2)), layout.unit);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

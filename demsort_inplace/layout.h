@@ -9,10 +9,10 @@
 #include <cstdint>
 
 #include "base/memory.h"
-#include "plan/plan.h"
+#include "planner/plan.h"
 #include "run/run_block.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // A run is a piece of the input; piece 0 is its tail.
 //
@@ -100,4 +100,4 @@ struct Layout {
 // The shortest interval that is worth it: it has room for four batches, and makes at most about 4096 checkpoints.
 [[nodiscard]] std::uint64_t least_interval_bytes(const Layout& layout) noexcept;
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -6,9 +6,9 @@
 
 #include "base/errors.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
-void check_taken(const records::MultisetHash& in, const records::MultisetHash& out) {
+void check_taken(const hash::MultisetHash& in, const hash::MultisetHash& out) {
   if (in == out) return;
   throw VerificationError(
       fmt::format("verification failed: {} lines with hash {} were taken from the runs, {} with hash {} were put into the "
@@ -16,15 +16,14 @@ void check_taken(const records::MultisetHash& in, const records::MultisetHash& o
                   in.count, in.to_hex(), out.count, out.to_hex()));
 }
 
-LineCheckpoints::LineCheckpoints(LinesBench& bench, lines::LineSink& sink, State from, GivenRuns* given)
+LineCheckpoints::LineCheckpoints(LinesBench& bench, engine::rows::LineSink& sink, State from, GivenRuns* given)
     : bench_(bench), sink_(sink), from_(std::move(from)), saved_bytes_(from_.lines->bytes), given_(given) {}
 
 bool LineCheckpoints::wants_place(std::uint64_t bytes) {
   return bench_.interrupted.load() != 0 || bytes >= saved_bytes_ + bench_.header.layout.interval_bytes;
 }
 
-State LineCheckpoints::state_at(const records::MultisetHash& out, const records::MultisetHash& dropped,
-                                std::uint64_t bytes) const {
+State LineCheckpoints::state_at(const hash::MultisetHash& out, const hash::MultisetHash& dropped, std::uint64_t bytes) const {
   State state = from_;
   state.hash += out;
   state.records = state.hash.count;
@@ -33,12 +32,12 @@ State LineCheckpoints::state_at(const records::MultisetHash& out, const records:
   return state;
 }
 
-State LineCheckpoints::end(const lines::MergedLines& merged, std::uint64_t bytes) const {
+State LineCheckpoints::end(const engine::rows::MergedLines& merged, std::uint64_t bytes) const {
   return state_at(merged.out, merged.dropped, bytes);
 }
 
 // A line that is longer than an interval leaves nothing to save.
-Task<void> LineCheckpoints::at(lines::MergePlace place) {
+Task<void> LineCheckpoints::at(engine::rows::MergePlace place) {
   const int signal_number = bench_.interrupted.load();
   if (place.bytes > saved_bytes_) {
     co_await sink_.settle();
@@ -55,4 +54,4 @@ Task<void> LineCheckpoints::at(lines::MergePlace place) {
   if (signal_number != 0) throw Interrupted(signal_number);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -12,31 +12,31 @@
 #include "demsort_inplace/lines_bench.h"
 #include "engine/rows/merge_lines.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // VerificationError unless the lines that were taken from the runs, by a merge that hashes them, are those of the output.
-void check_taken(const records::MultisetHash& in, const records::MultisetHash& out);
+void check_taken(const hash::MultisetHash& in, const hash::MultisetHash& out);
 
 // Coordinator only. Bench and sink outlive it.
-class LineCheckpoints : public lines::MergeWatcher {
+class LineCheckpoints : public engine::rows::MergeWatcher {
  public:
   // `from`: the last state of the journal. `given`: in place, and outlives this; else null.
-  LineCheckpoints(LinesBench& bench, lines::LineSink& sink, State from, GivenRuns* given);
+  LineCheckpoints(LinesBench& bench, engine::rows::LineSink& sink, State from, GivenRuns* given);
 
   [[nodiscard]] bool wants_place(std::uint64_t bytes) override;
-  [[nodiscard]] Task<void> at(lines::MergePlace place) override;
+  [[nodiscard]] Task<void> at(engine::rows::MergePlace place) override;
 
   // Returns the state where the merge ended, which wrote `bytes` in all.
-  [[nodiscard]] State end(const lines::MergedLines& merged, std::uint64_t bytes) const;
+  [[nodiscard]] State end(const engine::rows::MergedLines& merged, std::uint64_t bytes) const;
 
  private:
-  [[nodiscard]] State state_at(const records::MultisetHash& out, const records::MultisetHash& dropped, std::uint64_t bytes) const;
+  [[nodiscard]] State state_at(const hash::MultisetHash& out, const hash::MultisetHash& dropped, std::uint64_t bytes) const;
 
   LinesBench& bench_;
-  lines::LineSink& sink_;
+  engine::rows::LineSink& sink_;
   const State from_;
   std::uint64_t saved_bytes_;
   GivenRuns* const given_;
 };
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

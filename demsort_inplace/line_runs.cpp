@@ -7,7 +7,7 @@
 #include "run/block_places.h"
 #include "run/row_runs.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -41,8 +41,8 @@ const RunDone* header_run(const std::vector<RunDone>& done) noexcept {
 }
 
 // Each run that was formed has those of the runs before it, too.
-rows::RepeatedHeader repeated_header(const std::vector<RunDone>& done) {
-  rows::RepeatedHeader repeated;
+formats::RepeatedHeader repeated_header(const std::vector<RunDone>& done) {
+  formats::RepeatedHeader repeated;
   for (const RunDone& run : done)
     if (run.lines->merged == 0) repeated = run.lines->repeated_header;
   return repeated;
@@ -63,8 +63,8 @@ RunPlace place_of_merged(const RunDone& run, const std::vector<RunDone>& before)
   return place(run);
 }
 
-lines::ReadPlace next_place(const std::vector<RunDone>& done) noexcept {
-  return done.empty() || done.back().lines->is_header ? lines::ReadPlace{} : done.back().lines->next;
+engine::rows::ReadPlace next_place(const std::vector<RunDone>& done) noexcept {
+  return done.empty() || done.back().lines->is_header ? engine::rows::ReadPlace{} : done.back().lines->next;
 }
 
 std::uint64_t blocks_of(const RunDone& run, std::uint64_t block_bytes) noexcept {
@@ -89,4 +89,4 @@ std::uint64_t most_run_bytes(const std::vector<RunDone>& done, std::uint64_t blo
   return most;
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -6,7 +6,7 @@
 
 #include "demsort_inplace/job_records.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // The runs that there are, by their numbers, in the order of their lines in the inputs: a merged run is where its sources were.
 // The header is none of them. IoError where runs were merged that there are not.
@@ -16,7 +16,7 @@ namespace ecosort::inplace {
 [[nodiscard]] const RunDone* header_run(const std::vector<RunDone>& done) noexcept;
 
 // Returns those of all rows that are in runs.
-[[nodiscard]] rows::RepeatedHeader repeated_header(const std::vector<RunDone>& done);
+[[nodiscard]] formats::RepeatedHeader repeated_header(const std::vector<RunDone>& done);
 
 // Says which of the runs that the inputs make it is: a merged one takes the places of its sources.
 struct RunPlace {
@@ -30,7 +30,7 @@ struct RunPlace {
 }
 
 // Returns where in the inputs reading continues.
-[[nodiscard]] lines::ReadPlace next_place(const std::vector<RunDone>& done) noexcept;
+[[nodiscard]] engine::rows::ReadPlace next_place(const std::vector<RunDone>& done) noexcept;
 
 // Return the blocks and bytes of a run's file, with its head and, where its blocks are packed, their table.
 [[nodiscard]] std::uint64_t blocks_of(const RunDone& run, std::uint64_t block_bytes) noexcept;
@@ -39,4 +39,4 @@ struct RunPlace {
 // The most that the runs took at any time, in blocks of their files and what each begins with.
 [[nodiscard]] std::uint64_t most_run_bytes(const std::vector<RunDone>& done, std::uint64_t block_bytes, std::uint64_t head_bytes);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

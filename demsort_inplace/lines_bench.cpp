@@ -5,17 +5,18 @@
 
 #include "base/errors.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
-engine::BenchSize size_of(const lines::LinePlan& plan) {
+engine::BenchSize size_of(const planner::LinePlan& plan) {
   return {plan.memory_bytes, plan.threads, plan.read_depth, plan.write_depth};
 }
 
 }  // namespace
 
-LinesBench::LinesBench(const std::string& path, const JobHeader& job_header, lines::LinesJob what, const Environment& environment)
+LinesBench::LinesBench(const std::string& path, const JobHeader& job_header, engine::rows::LinesJob what,
+                       const JobContext& environment)
     : JobBench(path, job_header, size_of(what.plan), environment),
       job(std::move(what)),
       format(*job.format),
@@ -58,8 +59,8 @@ std::size_t LinesBench::longest_line() const {
   return longest;
 }
 
-lines::MergeInput LinesBench::input_of(std::uint64_t run) const {
-  lines::MergeInput input;
+engine::rows::MergeInput LinesBench::input_of(std::uint64_t run) const {
+  engine::rows::MergeInput input;
   input.name = paths.run(run);
   input.run.bytes = done[run].lines->bytes;
   input.run.longest = done[run].lines->longest;
@@ -67,7 +68,7 @@ lines::MergeInput LinesBench::input_of(std::uint64_t run) const {
   return input;
 }
 
-Task<void> LinesBench::open(lines::MergeInput& input, std::uint64_t run) {
+Task<void> LinesBench::open(engine::rows::MergeInput& input, std::uint64_t run) {
   io::FilePtr file = storage.open_named(paths.run(run), io::Role::run, io::Caching::direct_if_possible);
   co_await run_files.adopt(input.run, std::move(file), run, done[run].packed_bytes);
 }
@@ -76,16 +77,16 @@ std::uint64_t LinesBench::file_bytes_of(std::uint64_t run) const {
   return run_file_bytes(done[run], job.plan.block_bytes, header.layout.head_bytes);
 }
 
-void LinesBench::close(const std::vector<lines::MergeInput>& inputs) {
-  for (const lines::MergeInput& input : inputs) run_files.close(input.run.stored);
+void LinesBench::close(const std::vector<engine::rows::MergeInput>& inputs) {
+  for (const engine::rows::MergeInput& input : inputs) run_files.close(input.run.stored);
 }
 
-lines::RowRun LinesBench::create_run(std::uint64_t run, std::uint64_t bytes, const std::vector<std::uint64_t>& sources) {
+run::RowRun LinesBench::create_run(std::uint64_t run, std::uint64_t bytes, const std::vector<std::uint64_t>& sources) {
   std::uint64_t others = 0;  // that a merge will have open together with it
   for (const std::uint64_t live : live_runs())
     if (done[live].packed_bytes > 0 && std::ranges::find(sources, live) == sources.end())
       others += blocks_of(done[live], job.plan.block_bytes);
-  lines::RowRun created = run_files.create_in(create_file(run), run, bytes, others);
+  run::RowRun created = run_files.create_in(create_file(run), run, bytes, others);
   note_run_bytes(sources);
   return created;
 }
@@ -97,7 +98,7 @@ void LinesBench::note_run_bytes(const std::vector<std::uint64_t>& open_runs) {
   peak_run_bytes = std::max(peak_run_bytes, bytes);
 }
 
-lines::RowRun LinesBench::create_plain_run(std::uint64_t run, std::uint64_t bytes) {
+run::RowRun LinesBench::create_plain_run(std::uint64_t run, std::uint64_t bytes) {
   return run_files.create_plain_in(create_file(run), run, bytes);
 }
 
@@ -110,11 +111,11 @@ Task<void> LinesBench::make_durable(std::size_t stored, run::Description descrip
   co_await reactor.sync(run_files.run(stored).file());
 }
 
-lines::LinePlan plan_beside_last_line(const LinesBench& bench) {
-  lines::LinePlan plan = bench.job.plan;
+planner::LinePlan plan_beside_last_line(const LinesBench& bench) {
+  planner::LinePlan plan = bench.job.plan;
   const std::uint64_t kept = round_up(bench.longest_line(), bench.unit()) + 2 * bench.unit() + bench.unit();
   plan.memory_bytes -= std::min(kept, plan.memory_bytes - plan.write_bytes());
   return plan;
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -18,16 +18,16 @@
 #include "engine/rows/row_tools.h"
 #include "run/run_packer.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // Coordinator only.
 struct LinesBench : JobBench {
-  LinesBench(const std::string& path, const JobHeader& job_header, lines::LinesJob what, const Environment& environment);
+  LinesBench(const std::string& path, const JobHeader& job_header, engine::rows::LinesJob what, const JobContext& environment);
 
   // Returns what the journal says (line_runs.h).
-  [[nodiscard]] std::vector<std::uint64_t> live_runs() const { return inplace::live_runs(done); }
-  [[nodiscard]] const RunDone* header_run() const noexcept { return inplace::header_run(done); }
-  [[nodiscard]] lines::ReadPlace next_place() const noexcept { return inplace::next_place(done); }
+  [[nodiscard]] std::vector<std::uint64_t> live_runs() const { return demsort_inplace::live_runs(done); }
+  [[nodiscard]] const RunDone* header_run() const noexcept { return demsort_inplace::header_run(done); }
+  [[nodiscard]] engine::rows::ReadPlace next_place() const noexcept { return demsort_inplace::next_place(done); }
   [[nodiscard]] bool is_formed() const;  // every line is in a run
   [[nodiscard]] bool has_run() const;    // of lines of the inputs
   [[nodiscard]] std::uint64_t input_bytes() const;
@@ -36,30 +36,30 @@ struct LinesBench : JobBench {
   [[nodiscard]] std::uint64_t unit() const noexcept { return header.layout.unit; }
 
   // The stages of a sort of lines work with these. The plan outlives them.
-  [[nodiscard]] lines::RowTools tools(const lines::LinePlan& plan) { return {{*this, plan, format}, run_files, pool}; }
+  [[nodiscard]] engine::rows::RowTools tools(const planner::LinePlan& plan) { return {{*this, plan, format}, run_files, pool}; }
   // Shows the format the rows that are in runs already, from which it learned.
   void learn_first_row();
 
   // A run that the journal knows, to be opened when it is read.
-  [[nodiscard]] lines::MergeInput input_of(std::uint64_t run) const;
-  [[nodiscard]] Task<void> open(lines::MergeInput& input, std::uint64_t run);
+  [[nodiscard]] engine::rows::MergeInput input_of(std::uint64_t run) const;
+  [[nodiscard]] Task<void> open(engine::rows::MergeInput& input, std::uint64_t run);
   [[nodiscard]] std::uint64_t file_bytes_of(std::uint64_t run) const;  // by the journal
-  void close(const std::vector<lines::MergeInput>& inputs);
+  void close(const std::vector<engine::rows::MergeInput>& inputs);
   // A file for one that it does not know yet, durable by its name only when the directory is synced. It takes the place of
   // `sources`, which are open.
-  [[nodiscard]] lines::RowRun create_run(std::uint64_t run, std::uint64_t bytes, const std::vector<std::uint64_t>& sources = {});
-  [[nodiscard]] lines::RowRun create_plain_run(std::uint64_t run, std::uint64_t bytes);  // that is never packed
+  [[nodiscard]] run::RowRun create_run(std::uint64_t run, std::uint64_t bytes, const std::vector<std::uint64_t>& sources = {});
+  [[nodiscard]] run::RowRun create_plain_run(std::uint64_t run, std::uint64_t bytes);  // that is never packed
   // A run that is complete, with its description; its name is not yet. `has_header`: one run of the job is that.
   [[nodiscard]] Task<void> make_durable(std::size_t stored, run::Description description);
   [[nodiscard]] RowJob row_job(bool has_header) const { return {header, format, job.unique, has_header}; }
 
-  lines::LinesJob job;
-  rows::RowFormat& format;  // of the job
+  engine::rows::LinesJob job;
+  formats::RowFormat& format;  // of the job
   MemoryBudget codec_memory;
   std::optional<run::RunPacker> packer;  // where runs may be packed
-  lines::RowRuns run_files;
+  run::RowRuns run_files;
   BlockPool pool;
-  lines::LinesReport report;
+  engine::rows::LinesReport report;
   std::uint64_t peak_run_bytes = 0;  // that files of runs took in this process, with what they were promised and did not need
   std::uint64_t uncounted_blank_lines = 0;  // behind the last run; the next record of the journal counts them
 
@@ -71,6 +71,6 @@ struct LinesBench : JobBench {
 
 // Returns what remains of the memory for a merge, where the line that went out last before an interruption and a unit of the
 // output are kept beside it.
-[[nodiscard]] lines::LinePlan plan_beside_last_line(const LinesBench& bench);
+[[nodiscard]] planner::LinePlan plan_beside_last_line(const LinesBench& bench);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -8,7 +8,7 @@
 #include "formats/lines/line_run.h"
 #include "run/run_block.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -17,14 +17,14 @@ constexpr std::uint64_t line_share = 8;  // of a run buffer: what a line may tak
 
 // Returns what a run buffer may hold that has no place in its index when that is full: what waits for being indexed, what is in
 // flight, and whole pages.
-std::uint64_t most_unindexed(const lines::LinePlan& plan) {
+std::uint64_t most_unindexed(const planner::LinePlan& plan) {
   return plan.run_buffer_bytes / 8 + 2 * std::uint64_t{plan.read_depth} * plan.block_bytes + 4 * page_bytes;
 }
 
 std::uint64_t payload(const JobHeader& header) { return header.lines->block_bytes - run::trailer_bytes; }
 
 // One merge takes all, if lines are shorter than a page: of each a block, the beginning of a line, and its end.
-bool fits_one_merge(const lines::LinePlan& plan, std::uint64_t runs) {
+bool fits_one_merge(const planner::LinePlan& plan, std::uint64_t runs) {
   const std::uint64_t lines_beside = 2 * longest_line_in_place(plan) + 4 * plan.block_bytes;
   return runs <= plan.batch_size && runs * (plan.block_bytes + 2 * page_bytes) + lines_beside <= plan.merge_bytes();
 }
@@ -43,7 +43,7 @@ std::uint64_t interval_for(const LinesInPlace& plan, std::uint64_t bytes) {
   return std::clamp(buffer - std::min(buffer, others), shortest, std::max(shortest, longest));
 }
 
-LinesInPlace lay_out(const JobHeader& job, const lines::LinePlan& plan, std::uint64_t held_bytes) {
+LinesInPlace lay_out(const JobHeader& job, const planner::LinePlan& plan, std::uint64_t held_bytes) {
   const std::uint64_t bytes = most_output_bytes(job), unit = job.layout.unit;
   LinesInPlace result{.plan = plan, .header = job, .runs = most_runs_in_place(plan, bytes), .held_bytes = held_bytes};
   JobHeader& header = result.header;
@@ -68,9 +68,9 @@ bool is_worth_it(const LinesInPlace& plan) {
 }
 
 // With these blocks; nothing: the memory is too little for them, or for one merge.
-std::optional<LinesInPlace> with_blocks(const JobHeader& job, const lines::LinePlan& memory, std::size_t block,
+std::optional<LinesInPlace> with_blocks(const JobHeader& job, const planner::LinePlan& memory, std::size_t block,
                                         std::uint64_t held_bytes) {
-  const std::optional<lines::LinePlan> plan = plan_in_place(memory, block);
+  const std::optional<planner::LinePlan> plan = plan_in_place(memory, block);
   if (!plan) return std::nullopt;
   LinesInPlace laid_out = lay_out(job, *plan, held_bytes);
   if (!fits_one_merge(*plan, laid_out.runs)) return std::nullopt;
@@ -78,11 +78,11 @@ std::optional<LinesInPlace> with_blocks(const JobHeader& job, const lines::LineP
 }
 
 // `best` has the largest blocks that are worth it.
-LinesInPlaceChoice with_memory(const JobHeader& job, const lines::LinePlan& memory, std::uint64_t free_bytes,
+LinesInPlaceChoice with_memory(const JobHeader& job, const planner::LinePlan& memory, std::uint64_t free_bytes,
                                std::uint64_t held_bytes) {
   const std::uint64_t unit = job.layout.unit, least = std::max(least_block, unit);
   LinesInPlaceChoice choice;
-  const auto usual = lines::plan_for_kept_runs(memory, 0);
+  const auto usual = planner::plan_for_kept_runs(memory, 0);
   if (!usual) return choice;
   for (std::uint64_t block = 2 * usual->block_bytes; block > least;) {
     block = std::max(round_down(block / 2, unit), least);
@@ -94,8 +94,8 @@ LinesInPlaceChoice with_memory(const JobHeader& job, const lines::LinePlan& memo
   return choice;
 }
 
-lines::LinePlan with_less(const lines::LinePlan& memory, std::uint64_t bytes) {
-  return lines::plan_lines(bytes, memory.threads, memory.batch_size, false);
+planner::LinePlan with_less(const planner::LinePlan& memory, std::uint64_t bytes) {
+  return planner::plan_lines(bytes, memory.threads, memory.batch_size, false);
 }
 
 }  // namespace
@@ -104,8 +104,8 @@ std::uint64_t LinesInPlace::extra_bytes() const noexcept {
   return header.lines->total_bytes - round_up(header.inputs.front().size_bytes, header.layout.unit);
 }
 
-std::optional<lines::LinePlan> plan_in_place(const lines::LinePlan& memory, std::size_t block_bytes) {
-  std::optional<lines::LinePlan> plan = lines::plan_for_kept_runs(memory, block_bytes);
+std::optional<planner::LinePlan> plan_in_place(const planner::LinePlan& memory, std::size_t block_bytes) {
+  std::optional<planner::LinePlan> plan = planner::plan_for_kept_runs(memory, block_bytes);
   if (!plan) return plan;
   plan->spread_bytes = 0;
   const std::uint64_t depth = plan->run_buffer_bytes / (8 * plan->block_bytes);
@@ -114,15 +114,15 @@ std::optional<lines::LinePlan> plan_in_place(const lines::LinePlan& memory, std:
   return plan;
 }
 
-std::uint64_t longest_line_in_place(const lines::LinePlan& plan) noexcept { return plan.run_buffer_bytes / line_share; }
+std::uint64_t longest_line_in_place(const planner::LinePlan& plan) noexcept { return plan.run_buffer_bytes / line_share; }
 
-std::uint64_t most_runs_in_place(const lines::LinePlan& plan, std::uint64_t bytes) noexcept {
+std::uint64_t most_runs_in_place(const planner::LinePlan& plan, std::uint64_t bytes) noexcept {
   const std::uint64_t each = lines::index_bytes_per_line + 1;  // a byte takes no more of a run buffer
   const std::uint64_t room = plan.run_buffer_bytes - most_unindexed(plan);
   return std::min(2 * div_up(bytes * each, room) + 2, std::max<std::uint64_t>(bytes, 1));
 }
 
-std::uint64_t lines_total_bytes(const JobHeader& job, const lines::LinePlan& plan, std::uint64_t runs) noexcept {
+std::uint64_t lines_total_bytes(const JobHeader& job, const planner::LinePlan& plan, std::uint64_t runs) noexcept {
   const std::uint64_t bytes = most_output_bytes(job), block = job.lines->block_bytes, unit = job.layout.unit;
   const std::uint64_t trailers = div_up(bytes, payload(job)) * run::trailer_bytes;
   const std::uint64_t being_written = std::min<std::uint64_t>(plan.run_buffer_bytes, bytes);
@@ -141,10 +141,10 @@ std::uint64_t run_file_bytes(const JobHeader& header, std::uint64_t bytes, std::
   return header.layout.head_bytes + blocks * header.lines->block_bytes;
 }
 
-LinesInPlaceChoice choose_lines_in_place(const JobHeader& job, const lines::LinePlan& memory, std::uint64_t free_bytes,
+LinesInPlaceChoice choose_lines_in_place(const JobHeader& job, const planner::LinePlan& memory, std::uint64_t free_bytes,
                                          std::uint64_t held_bytes) {
   LinesInPlaceChoice choice;
-  for (std::uint64_t bytes = memory.memory_bytes; bytes >= lines::least_line_memory_bytes; bytes /= 2) {
+  for (std::uint64_t bytes = memory.memory_bytes; bytes >= planner::least_line_memory_bytes; bytes /= 2) {
     LinesInPlaceChoice with = with_memory(job, with_less(memory, bytes), free_bytes, held_bytes);
     if (!with.least) break;
     if (!choice.best) choice.best = std::move(with.best);
@@ -154,10 +154,10 @@ LinesInPlaceChoice choose_lines_in_place(const JobHeader& job, const lines::Line
   return choice;
 }
 
-std::uint64_t least_lines_memory_bytes(const JobHeader& job, lines::LinePlan memory) {
-  std::uint64_t bytes = lines::least_line_memory_bytes;
+std::uint64_t least_lines_memory_bytes(const JobHeader& job, planner::LinePlan memory) {
+  std::uint64_t bytes = planner::least_line_memory_bytes;
   while (!with_memory(job, with_less(memory, bytes), 0, 0).least) bytes += bytes / 8;
   return round_up(bytes, MiB);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

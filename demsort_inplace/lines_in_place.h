@@ -10,12 +10,12 @@
 #include <optional>
 
 #include "demsort_inplace/job_records.h"
-#include "plan/line_plan.h"
+#include "planner/line_plan.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 struct LinesInPlace {
-  lines::LinePlan plan;
+  planner::LinePlan plan;
   JobHeader header;                  // with all that the layout decides
   std::uint64_t runs = 0;            // at most
   std::uint64_t journal_bytes = 0;   // has a place for each of them
@@ -34,28 +34,28 @@ struct LinesInPlaceChoice {
 };
 
 // `job`: what it is, with its input, unit, descriptions and words. `memory`: with which, at most.
-[[nodiscard]] LinesInPlaceChoice choose_lines_in_place(const JobHeader& job, const lines::LinePlan& memory,
+[[nodiscard]] LinesInPlaceChoice choose_lines_in_place(const JobHeader& job, const planner::LinePlan& memory,
                                                        std::uint64_t free_bytes, std::uint64_t held_bytes);
 
 // The least memory with which there is a plan at all.
-[[nodiscard]] std::uint64_t least_lines_memory_bytes(const JobHeader& job, lines::LinePlan memory);
+[[nodiscard]] std::uint64_t least_lines_memory_bytes(const JobHeader& job, planner::LinePlan memory);
 
 // The memory of such a job whose runs have these blocks. Nothing: it is too little.
-[[nodiscard]] std::optional<lines::LinePlan> plan_in_place(const lines::LinePlan& memory, std::size_t block_bytes);
+[[nodiscard]] std::optional<planner::LinePlan> plan_in_place(const planner::LinePlan& memory, std::size_t block_bytes);
 
 // Bytes, with its end, of the longest line that is sorted with this memory.
-[[nodiscard]] std::uint64_t longest_line_in_place(const lines::LinePlan& plan) noexcept;
+[[nodiscard]] std::uint64_t longest_line_in_place(const planner::LinePlan& plan) noexcept;
 
 // Returns the most runs that run formation makes of lines of so many bytes, whatever they are like.
-[[nodiscard]] std::uint64_t most_runs_in_place(const lines::LinePlan& plan, std::uint64_t bytes) noexcept;
+[[nodiscard]] std::uint64_t most_runs_in_place(const planner::LinePlan& plan, std::uint64_t bytes) noexcept;
 
 // Returns the most bytes of all files of the job but the journal. `job` has its input, unit, descriptions, blocks and
 // interval.
-[[nodiscard]] std::uint64_t lines_total_bytes(const JobHeader& job, const lines::LinePlan& plan, std::uint64_t runs) noexcept;
+[[nodiscard]] std::uint64_t lines_total_bytes(const JobHeader& job, const planner::LinePlan& plan, std::uint64_t runs) noexcept;
 
 // Run blocks of a run with so many bytes of lines that are not needed any more when the first `consumed` are not.
 [[nodiscard]] std::uint64_t consumed_blocks(const JobHeader& header, std::uint64_t bytes, std::uint64_t consumed) noexcept;
 // Returns what the file of the run takes by then.
 [[nodiscard]] std::uint64_t run_file_bytes(const JobHeader& header, std::uint64_t bytes, std::uint64_t consumed) noexcept;
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -9,7 +9,7 @@
 #include "demsort_inplace/merge_line_runs.h"
 #include "engine/rows/merge_groups.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -40,12 +40,12 @@ std::uint64_t bytes_to_form(const LinesBench& bench, const RunsSoFar& so_far) {
 
 // Returns those that are there, and those to be expected: of the size of the others, else of as much as half a buffer of short
 // lines.
-std::vector<lines::MergeInput> runs_to_merge(const LinesBench& bench, const RunsSoFar& so_far) {
+std::vector<engine::rows::MergeInput> runs_to_merge(const LinesBench& bench, const RunsSoFar& so_far) {
   const std::uint64_t to_form = bytes_to_form(bench, so_far);
   const std::uint64_t each =
       std::max<std::uint64_t>(so_far.runs > 0 ? so_far.formed / so_far.runs : bench.job.plan.run_buffer_bytes / 2, 1);
   const std::vector<std::uint64_t> live = bench.live_runs();
-  std::vector<lines::MergeInput> inputs(live.size() + div_up(to_form, each));
+  std::vector<engine::rows::MergeInput> inputs(live.size() + div_up(to_form, each));
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const LineRunDone* const run = i < live.size() ? &*bench.done[live[i]].lines : nullptr;
     inputs[i].run.bytes = run != nullptr ? run->bytes : std::min(each, to_form - (i - live.size()) * each);
@@ -64,7 +64,7 @@ Amounts amounts_of(const LinesBench& bench) {
   const bool is_one_merge_left = bench.state || bench.header.is_in_place();
   const std::uint64_t to_form = bytes_to_form(bench, so_far);
   const std::uint64_t again =
-      is_one_merge_left ? 0 : lines::intermediate_bytes(plan_of_groups(bench), runs_to_merge(bench, so_far));
+      is_one_merge_left ? 0 : engine::rows::intermediate_bytes(plan_of_groups(bench), runs_to_merge(bench, so_far));
   const std::uint64_t output = bench.run_bytes() + to_form, written = bench.state ? bench.state->lines->bytes : 0;
   const std::uint64_t reread = bench.header.reread ? output : 0;
   const std::uint64_t done = so_far.read + so_far.formed + 2 * so_far.merged;
@@ -103,4 +103,4 @@ void refine_progress(LinesBench& bench) {
   if (std::has_single_bit(bench.done.size())) bench.progress.change_job_bytes(amounts_of(bench).all);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

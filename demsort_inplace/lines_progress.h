@@ -5,7 +5,7 @@
 
 #include "demsort_inplace/lines_bench.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // Before the first phase; a job that continues reads so many bytes again first.
 void plan_job_progress(LinesBench& bench, std::uint64_t recheck);
@@ -19,4 +19,4 @@ void refine_progress(LinesBench& bench);
 // That run formation will still read and write.
 [[nodiscard]] std::uint64_t formation_bytes_left(const LinesBench& bench);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -7,17 +7,17 @@
 #include "demsort_inplace/row_files.h"
 #include "demsort_inplace/space_plan.h"
 #include "formats/lines/line_run.h"
-#include "plan/packing_plan.h"
+#include "planner/packing_plan.h"
 #include "run/block_places.h"
 #include "run/row_runs.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
 constexpr std::uint64_t extent_bytes = 128 * MiB;  // the longest that ext4 has
 
-std::uint64_t most_runs(const lines::LinePlan& plan, std::uint64_t input_bytes) {
+std::uint64_t most_runs(const planner::LinePlan& plan, std::uint64_t input_bytes) {
   const std::uint64_t room = std::max<std::uint64_t>(plan.run_buffer_bytes - 2 * plan.block_bytes, 1);
   const std::uint64_t each = lines::index_bytes_per_line + counted_line_bytes;
   const std::uint64_t full = div_up(div_up(input_bytes, counted_line_bytes) * each, room) + 1;
@@ -31,12 +31,12 @@ std::uint64_t line_interval_bytes(std::uint64_t input_bytes) noexcept {
   return std::max(input_bytes / many, std::min(usual, std::max(input_bytes / few, MiB)));
 }
 
-std::uint64_t most_merged_runs(const lines::LinePlan& plan) noexcept {
+std::uint64_t most_merged_runs(const planner::LinePlan& plan) noexcept {
   const std::uint64_t slots = 2 * (plan.block_bytes + 2 * page_bytes);
   return std::clamp<std::uint64_t>(plan.merge_bytes() / slots, 2, std::max<std::uint64_t>(plan.batch_size, 2));
 }
 
-LinesSpace lines_space(const JobHeader& header, const lines::LinePlan& plan, std::uint64_t held_bytes) {
+LinesSpace lines_space(const JobHeader& header, const planner::LinePlan& plan, std::uint64_t held_bytes) {
   const std::uint64_t unit = header.layout.unit, bytes = most_output_bytes(header);
   const std::uint64_t payload = plan.block_bytes - run::trailer_bytes;
   const std::uint64_t blocks = div_up(bytes, payload);
@@ -60,4 +60,4 @@ LinesSpace lines_space(const JobHeader& header, const lines::LinePlan& plan, std
   return space;
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

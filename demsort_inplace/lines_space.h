@@ -9,9 +9,9 @@
 #include <cstdint>
 
 #include "demsort_inplace/job_records.h"
-#include "plan/line_plan.h"
+#include "planner/line_plan.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 inline constexpr std::uint64_t counted_line_bytes = 16;
 
@@ -30,12 +30,12 @@ struct LinesSpace {
 };
 
 // `header` has its inputs, unit and interval.
-[[nodiscard]] LinesSpace lines_space(const JobHeader& header, const lines::LinePlan& plan, std::uint64_t held_bytes);
+[[nodiscard]] LinesSpace lines_space(const JobHeader& header, const planner::LinePlan& plan, std::uint64_t held_bytes);
 
 // So much output at least lies between two checkpoints.
 [[nodiscard]] std::uint64_t line_interval_bytes(std::uint64_t input_bytes) noexcept;
 
 // Most runs that one merge can take with this plan, if all lines are short.
-[[nodiscard]] std::uint64_t most_merged_runs(const lines::LinePlan& plan) noexcept;
+[[nodiscard]] std::uint64_t most_merged_runs(const planner::LinePlan& plan) noexcept;
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

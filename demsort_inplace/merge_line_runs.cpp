@@ -12,13 +12,13 @@
 #include "engine/rows/merge_groups.h"
 #include "engine/rows/merge_lines.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
-using lines::MergeInput;
+using engine::rows::MergeInput;
 
-lines::MergeTerms terms_of(const LinesBench& bench) {
+engine::rows::MergeTerms terms_of(const LinesBench& bench) {
   return {.unique = bench.job.unique, .hashes_input = bench.header.is_in_place()};
 }
 
@@ -35,10 +35,10 @@ std::uint64_t bytes_of(const std::vector<MergeInput>& inputs) {
   return bytes;
 }
 
-void check_merged(const LinesBench& bench, const std::vector<std::uint64_t>& sources, const lines::MergedLines& merged) {
-  records::MultisetHash expected;
+void check_merged(const LinesBench& bench, const std::vector<std::uint64_t>& sources, const engine::rows::MergedLines& merged) {
+  hash::MultisetHash expected;
   for (const std::uint64_t run : sources) expected += bench.done[run].tally.hash;
-  const records::MultisetHash found = merged.out + merged.dropped;
+  const hash::MultisetHash found = merged.out + merged.dropped;
   if (found == expected) return;
   throw VerificationError(fmt::format("verification failed: {} {} with hash {} are in the runs, {} with hash {} were merged",
                                       expected.count, bench.header.lines->items(), expected.to_hex(), found.count,
@@ -46,16 +46,17 @@ void check_merged(const LinesBench& bench, const std::vector<std::uint64_t>& sou
 }
 
 // The sources are given up when the journal says that they are not needed.
-Task<void> merge_some(LinesBench& bench, const std::vector<std::uint64_t>& sources, unsigned slots, const lines::LinePlan& plan) {
+Task<void> merge_some(LinesBench& bench, const std::vector<std::uint64_t>& sources, unsigned slots,
+                      const planner::LinePlan& plan) {
   const std::uint64_t number = bench.done.size();
   std::vector<MergeInput> inputs = inputs_of(bench, sources);
   const std::uint64_t bytes = bytes_of(inputs);
   bench.begin("intermediate_merge", engine::Phase::intermediate_merge, bytes, 2 * bytes);
   for (std::size_t i = 0; i < inputs.size(); ++i) co_await bench.open(inputs[i], sources[i]);
   bench.storage.set_size(*bench.files.output, 0);  // its space is the merged run's now
-  lines::RowRun stored = bench.create_run(number, bytes, sources);
-  lines::RunSink sink(bench.tools(plan), stored);
-  lines::MergeLines merge(bench.tools(plan), terms_of(bench), inputs, slots);
+  run::RowRun stored = bench.create_run(number, bytes, sources);
+  engine::rows::RowRunSink sink(bench.tools(plan), stored);
+  engine::rows::MergeLines merge(bench.tools(plan), terms_of(bench), inputs, slots);
   co_await merge.merge_to(sink, {});
   bench.reactor.scope().throw_if_failed();
   co_await bench.run_files.complete(stored, sink.bytes());
@@ -85,15 +86,15 @@ Task<void> merge_some(LinesBench& bench, const std::vector<std::uint64_t>& sourc
 
 }  // namespace
 
-lines::LinePlan plan_of_groups(const LinesBench& bench) {
-  lines::LinePlan plan = plan_beside_last_line(bench);
+planner::LinePlan plan_of_groups(const LinesBench& bench) {
+  planner::LinePlan plan = plan_beside_last_line(bench);
   plan.batch_size = std::min<std::size_t>(plan.batch_size, bench.header.lines->most_merged);
   return plan;
 }
 
 Task<void> merge_until_one_can(LinesBench& bench) {
-  const lines::LinePlan plan = plan_of_groups(bench);
-  lines::MergeGroups groups(plan);
+  const planner::LinePlan plan = plan_of_groups(bench);
+  engine::rows::MergeGroups groups(plan);
   std::vector<std::uint64_t> live = bench.live_runs();
   while (const auto group = groups.next(inputs_of(bench, live))) {
     const auto first = live.begin() + static_cast<std::ptrdiff_t>(group->first);
@@ -105,10 +106,10 @@ Task<void> merge_until_one_can(LinesBench& bench) {
 // Requires one merge: what the runs hold is nowhere else, so some cannot be merged before, which would take their space once
 // more.
 void require_one_merge(const LinesBench& bench) {
-  const lines::LinePlan plan = plan_beside_last_line(bench);
+  const planner::LinePlan plan = plan_beside_last_line(bench);
   const std::vector<MergeInput> inputs = inputs_of(bench, bench.live_runs());
-  if (lines::fit_merge(plan, inputs, 0).inputs >= inputs.size()) return;
-  const std::uint64_t need = lines::merge_memory_bytes(plan, inputs, 1) + bench.job.plan.memory_bytes - plan.merge_bytes();
+  if (engine::rows::fit_merge(plan, inputs, 0).inputs >= inputs.size()) return;
+  const std::uint64_t need = engine::rows::merge_memory_bytes(plan, inputs, 1) + bench.job.plan.memory_bytes - plan.merge_bytes();
   throw NotEnoughMemory(fmt::format("{} runs, with {} of up to {} bytes, are merged at once, which takes {} bytes of memory",
                                     inputs.size(), bench.header.lines->items(), bench.longest_line(), need),
                         bench.job.plan.memory_bytes, need);
@@ -161,9 +162,9 @@ Task<Before> look_before(LinesBench& bench, std::uint64_t place) {
 
 // Promise P1, across all interruptions.
 void verify(const LinesBench& bench, const State& end) {
-  records::MultisetHash in_runs;
+  hash::MultisetHash in_runs;
   for (const std::uint64_t run : bench.live_runs()) in_runs += bench.done[run].tally.hash;
-  const records::MultisetHash found = end.hash + end.lines->dropped;
+  const hash::MultisetHash found = end.hash + end.lines->dropped;
   if (found == in_runs) return;
   throw VerificationError(
       fmt::format("verification failed: {} {} with hash {} are in the runs, {} with hash {} would come out; the output was not "
@@ -172,7 +173,7 @@ void verify(const LinesBench& bench, const State& end) {
 }
 
 // A merge that has begun takes all runs that there are to the end.
-void require_fit(const LinesBench& bench, const lines::MergeFit& fit, std::size_t runs) {
+void require_fit(const LinesBench& bench, const engine::rows::MergeFit& fit, std::size_t runs) {
   if (fit.inputs >= runs) return;
   throw NotEnoughMemory(fmt::format("the memory is too little to continue with this merge of {} runs", runs),
                         bench.job.plan.memory_bytes, bench.header.memory_bytes);
@@ -181,23 +182,23 @@ void require_fit(const LinesBench& bench, const lines::MergeFit& fit, std::size_
 }  // namespace
 
 Task<State> merge_to_output(LinesBench& bench, const std::string& header) {
-  const lines::LinePlan plan = plan_beside_last_line(bench);
+  const planner::LinePlan plan = plan_beside_last_line(bench);
   const std::vector<std::uint64_t> live = bench.live_runs();
   const std::uint64_t place = bench.state->lines->bytes;
   std::vector<MergeInput> inputs = inputs_of(bench, live);
-  const lines::MergeFit fit = lines::fit_merge(plan, inputs, 0);
+  const engine::rows::MergeFit fit = engine::rows::fit_merge(plan, inputs, 0);
   require_fit(bench, fit, inputs.size());
   const std::uint64_t left = bench.run_bytes() - std::min(bench.run_bytes(), place);
   bench.begin("merge", engine::Phase::merge, left, 2 * left);
   for (std::size_t i = 0; i < inputs.size(); ++i) co_await bench.open(inputs[i], live[i]);
   Before before = co_await look_before(bench, place);
-  lines::MergePart part{1, {}, before.last_line, {}};
+  engine::rows::MergePart part{1, {}, before.last_line, {}};
   for (std::size_t i = 0; i < inputs.size(); ++i)
     part.ranges.push_back({bench.state->consumed.empty() ? 0 : bench.state->consumed[i], inputs[i].run.bytes});
   std::optional<GivenRuns> given;
   if (bench.header.is_in_place()) co_await given.emplace(bench, inputs).give(bench.state->consumed);
   AppendedLines sink(bench.tools(plan), *bench.files.output, std::move(before.unit));
-  lines::MergeLines merge(bench.tools(plan), terms_of(bench), inputs, inputs.empty() ? 2 : fit.slots, part);
+  engine::rows::MergeLines merge(bench.tools(plan), terms_of(bench), inputs, inputs.empty() ? 2 : fit.slots, part);
   LineCheckpoints checkpoints(bench, sink, *bench.state, given ? &*given : nullptr);
   merge.watch(checkpoints);
   co_await merge.merge_to(sink, place == 0 ? header : before.lead);
@@ -211,4 +212,4 @@ Task<State> merge_to_output(LinesBench& bench, const std::string& header) {
   co_return end;
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -9,10 +9,10 @@
 
 #include "demsort_inplace/lines_bench.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // For the merges before the last one.
-[[nodiscard]] lines::LinePlan plan_of_groups(const LinesBench& bench);
+[[nodiscard]] planner::LinePlan plan_of_groups(const LinesBench& bench);
 
 // Until one merge can take all runs. Coordinator only.
 [[nodiscard]] Task<void> merge_until_one_can(LinesBench& bench);
@@ -27,4 +27,4 @@ void require_one_merge(const LinesBench& bench);
 // merge ends: every line is in the output, their sums those of what was read; else VerificationError.
 [[nodiscard]] Task<State> merge_to_output(LinesBench& bench, const std::string& header);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

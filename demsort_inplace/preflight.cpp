@@ -27,7 +27,7 @@
 #include "io/durable_names.h"
 #include "io/file_system.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -295,4 +295,4 @@ void check_quota(const io::File& file, const std::string& path, std::uint64_t ne
   check_project_quota(file, path, source, need_bytes, run_bytes);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -10,7 +10,7 @@
 #include "io/file.h"
 #include "io/posix_storage.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // Opens FILE for reading and writing, locked against other users of flock. Refused are: anything but a regular file under its own
 // name (no symbolic or second hard links, no mount points), what cannot be written or renamed, a file that another process has
@@ -41,4 +41,4 @@ void check_place(const io::File& journal, const JobHeader& header, const std::st
 // not.
 void check_quota(const io::File& file, const std::string& path, std::uint64_t need_bytes, std::uint64_t run_bytes);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -11,7 +11,7 @@
 #include "demsort_inplace/second_phase.h"
 #include "engine/fixed/checked_output.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -33,8 +33,8 @@ class PutBackKernel : public JobKernel {
     co_await open_files(bench_, into_input_);
     bench_.storage.set_size(*bench_.files.spare, 0);
   }
-  Task<void> recheck(const io::File& file) override { return inplace::recheck(bench_, file, into_input_); }
-  [[nodiscard]] std::uint64_t recheck_bytes() const override { return inplace::recheck_bytes(bench_, into_input_); }
+  Task<void> recheck(const io::File& file) override { return demsort_inplace::recheck(bench_, file, into_input_); }
+  [[nodiscard]] std::uint64_t recheck_bytes() const override { return demsort_inplace::recheck_bytes(bench_, into_input_); }
 
   // Run after run, as they are. From the first step on the job can only be abandoned.
   Task<State> merge() override {
@@ -46,7 +46,7 @@ class PutBackKernel : public JobKernel {
     co_await checkpoints.reserve();
     {
       const std::uint64_t bytes = bench_.state->records * layout_.record_size;
-      engine::WriteBehind writer = make_writer(bench_, file());
+      engine::fixed::WriteBehind writer = make_writer(bench_, file());
       if (bench_.state->tail.size() == bytes % layout_.unit)
         writer.resume_with_tail(bytes, bench_.state->tail);
       else
@@ -54,11 +54,11 @@ class PutBackKernel : public JobKernel {
       for (std::uint64_t run = 0; run < bench_.done.size(); ++run) {
         if (bench_.consumed(run) == layout_.run_records(run)) continue;
         const std::vector<std::uint64_t> alone{run};
-        engine::CheckedOutput output(writer, bench_.compute, bench_.encoder, false);
+        engine::fixed::CheckedOutput output(writer, bench_.compute, bench_.encoder, false);
         output.continue_after(checkpoints.position().records, {});  // a run need not follow the one before
-        engine::MergeRuns copy = make_merge(bench_, alone);
+        engine::fixed::MergeRuns copy = make_merge(bench_, alone);
         checkpoints.begin(writer, copy, alone);
-        co_await copy.merge_to_output(output, checkpoints, engine::Ending::more_to_come);
+        co_await copy.merge_to_output(output, checkpoints, engine::fixed::Ending::more_to_come);
         co_await checkpoints.end();
       }
       co_await finish(writer);
@@ -74,7 +74,7 @@ class PutBackKernel : public JobKernel {
 
  private:
   // Also on the error path nothing may use the writer's blocks when it goes.
-  Task<void> finish(engine::WriteBehind& writer) {
+  Task<void> finish(engine::fixed::WriteBehind& writer) {
     TaskGroup ending(bench_.reactor.scope());
     ending.spawn(writer.finish());
     co_await ending.settle();
@@ -121,4 +121,4 @@ void put_back(Workbench& bench) {
   publish_and_clean_up(bench, kernel.result, false);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -3,9 +3,9 @@
 
 #include "demsort_inplace/workbench.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // Brings a job on the bench that is under way, or complete, to its end.
 void put_back(Workbench& bench);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -19,7 +19,7 @@
 #include "demsort_inplace/recheck.h"
 #include "demsort_inplace/run_bytes.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -67,7 +67,7 @@ class PutBackLinesKernel : public JobKernel {
   // No run holds any more what the output holds.
   Task<void> recheck(const io::File& file) override {
     if (recheck_bytes() == 0) co_return;
-    const records::MultisetHash found = co_await hash_of_lines(bench_, file, merged_bytes());
+    const hash::MultisetHash found = co_await hash_of_lines(bench_, file, merged_bytes());
     if (found != bench_.state->hash) refuse_output(bench_, file, {found, bench_.state->hash, "lines", ""});
   }
   [[nodiscard]] std::uint64_t recheck_bytes() const override { return is_sorted() && !bench_.trusts_drive ? merged_bytes() : 0; }
@@ -84,9 +84,9 @@ class PutBackLinesKernel : public JobKernel {
   // Verifies that what is given back, as the drive has it, is what the runs were made of; the rest of the input was not touched.
   [[nodiscard]] std::uint64_t reread_bytes(const State& /*state*/) const override { return bench_.trusts_drive ? 0 : end_; }
   Task<void> reread(const State& /*state*/) override {
-    records::MultisetHash expected;
+    hash::MultisetHash expected;
     for (const std::uint64_t run : live_) expected += bench_.done[run].tally.hash;
-    const records::MultisetHash found = co_await hash_of_lines(bench_, file(), end_);
+    const hash::MultisetHash found = co_await hash_of_lines(bench_, file(), end_);
     if (found == expected) co_return;
     throw ExplainedIoError(
         fmt::format("'{}' is not what was written to it ({} lines have hash {}, {} with hash {} were read); check the drive, "
@@ -289,4 +289,4 @@ void put_back_lines(JobBench& bench) {
   publish_and_clean_up(bench, kernel.result, false);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -15,7 +15,7 @@
 
 #include "demsort_inplace/job_bench.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // Bytes of memory that it works with.
 [[nodiscard]] std::uint64_t put_back_memory_bytes(const JournalContents& contents) noexcept;
@@ -23,4 +23,4 @@ namespace ecosort::inplace {
 // Brings a job on the bench that is under way, or complete, to its end.
 void put_back_lines(JobBench& bench);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

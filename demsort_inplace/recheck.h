@@ -8,7 +8,7 @@
 
 #include "demsort_inplace/workbench.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // The result is not what the journal says that was written to it.
 struct OutputChanged : ExplainedIoError {
@@ -17,7 +17,7 @@ struct OutputChanged : ExplainedIoError {
 
 // Says how what was read differs from what was written: the hashes, what they are of, and what is wrong where they agree.
 struct OutputDifference {
-  const records::MultisetHash &found, &expected;
+  const hash::MultisetHash &found, &expected;
   const char *items, *disorder;
 };
 [[noreturn]] void refuse_output(const JobBench& bench, const io::File& result, const OutputDifference& difference);
@@ -29,4 +29,4 @@ struct OutputDifference {
 // OutputChanged, with nothing changed. Says in the report what was read, or that the drive was trusted.
 [[nodiscard]] Task<void> recheck(Workbench& bench, const io::File& result, bool into_input);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

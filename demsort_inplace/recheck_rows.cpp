@@ -9,18 +9,18 @@
 #include "demsort_inplace/recheck.h"
 #include "engine/rows/reread_lines.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
 struct ReadBack {
-  records::MultisetHash found, expected;
+  hash::MultisetHash found, expected;
   bool in_order = false;
   [[nodiscard]] bool is_as_written() const { return found == expected && in_order; }
 };
 
 void require_memory(const LinesBench& bench, std::size_t longest) {
-  const std::uint64_t need = lines::RereadLines::memory_bytes(longest, bench.job.plan.block_bytes);
+  const std::uint64_t need = engine::rows::RereadLines::memory_bytes(longest, bench.job.plan.block_bytes);
   if (need <= bench.memory.limit_bytes() - bench.memory.used_bytes()) return;
   throw NotEnoughMemory(
       fmt::format("{} of {} bytes are too long to be read back with this memory", bench.header.lines->items(), longest),
@@ -31,16 +31,16 @@ void require_memory(const LinesBench& bench, std::size_t longest) {
 Task<ReadBack> read_back(LinesBench& bench, const io::File& file, const State& state) {
   const RunDone* const header = bench.header_run();
   const std::uint64_t header_bytes = header == nullptr ? 0 : header->lines->bytes;
-  const lines::WrittenLines written{.file = file,
-                                    .mark_bytes = bench.header.lines->mark_bytes,
-                                    .header_bytes = header_bytes,
-                                    .bytes = state.lines->bytes,
-                                    .longest = std::max<std::size_t>(bench.longest_line(), header_bytes)};
+  const engine::rows::WrittenLines written{.file = file,
+                                           .mark_bytes = bench.header.lines->mark_bytes,
+                                           .header_bytes = header_bytes,
+                                           .bytes = state.lines->bytes,
+                                           .longest = std::max<std::size_t>(bench.longest_line(), header_bytes)};
   require_memory(bench, written.longest);
-  lines::RereadLines rereader(bench.tools(bench.job.plan), written);
+  engine::rows::RereadLines rereader(bench.tools(bench.job.plan), written);
   rereader.stop_for(bench.interrupted);
   co_await rereader.run();
-  const records::MultisetHash of_header = header == nullptr ? records::MultisetHash{} : header->tally.hash;
+  const hash::MultisetHash of_header = header == nullptr ? hash::MultisetHash{} : header->tally.hash;
   co_return ReadBack{rereader.hash(), state.hash + of_header, rereader.in_order()};
 }
 
@@ -57,4 +57,4 @@ Task<void> reread_rows(LinesBench& bench, const io::File& file, const State& end
   if (!back.is_as_written()) refuse_reread(bench);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

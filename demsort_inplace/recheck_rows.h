@@ -3,7 +3,7 @@
 
 #include "demsort_inplace/lines_bench.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // OutputChanged unless the file holds what the last state of the journal says.
 [[nodiscard]] Task<void> recheck_rows(LinesBench& bench, const io::File& file);
@@ -11,4 +11,4 @@ namespace ecosort::inplace {
 // VerificationError unless the device gives back what went in, in order.
 [[nodiscard]] Task<void> reread_rows(LinesBench& bench, const io::File& file, const State& end);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -8,7 +8,7 @@
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/recheck.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -28,7 +28,7 @@ void open_inputs(Workbench& bench) {
   const bool are_needed = bench.done.size() < bench.layout.runs();
   for (const InputIdentity& then : bench.header.inputs) {
     if (!are_needed && !bench.storage.exists(then.path)) continue;
-    engine::Input input;
+    engine::fixed::Input input;
     input.file = bench.storage.open_input(then.path, direct);
     input.records = then.size_bytes / bench.layout.record_size;
     check_same_input(bench.storage.state(*input.file), then, bench.paths);
@@ -98,4 +98,4 @@ Task<void> open_files(Workbench& bench, bool into_input) {
   if (into_input) cut(bench, *bench.files.output, 0);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

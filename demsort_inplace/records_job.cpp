@@ -15,7 +15,7 @@
 #include "demsort_inplace/take_file.h"
 #include "engine/fixed/reread.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -55,8 +55,8 @@ class RecordsKernel : public JobKernel {
     if (!is_in_place_) co_await reserve_space();
   }
 
-  Task<void> recheck(const io::File& file) override { return inplace::recheck(bench_, file, false); }
-  [[nodiscard]] std::uint64_t recheck_bytes() const override { return inplace::recheck_bytes(bench_, false); }
+  Task<void> recheck(const io::File& file) override { return demsort_inplace::recheck(bench_, file, false); }
+  [[nodiscard]] std::uint64_t recheck_bytes() const override { return demsort_inplace::recheck_bytes(bench_, false); }
 
   [[nodiscard]] bool is_formed() const override { return bench_.done.size() == layout_.runs(); }
   Task<void> form() override {
@@ -68,7 +68,7 @@ class RecordsKernel : public JobKernel {
 
   Task<State> merge() override {
     if (is_in_place_) bench_.storage.set_size(*bench_.files.spare, 0);
-    State state = co_await inplace::merge(bench_);
+    State state = co_await demsort_inplace::merge(bench_);
     bench_.store.reset();
     verify(bench_, state);
     co_return state;
@@ -79,7 +79,7 @@ class RecordsKernel : public JobKernel {
   }
 
   Task<void> reread(const State& state) override {
-    engine::Reread rereader(bench_, bench_.encoder, file(), {0, layout_.records}, bench_.plan.formation.read_block_bytes);
+    engine::fixed::Reread rereader(bench_, bench_.encoder, file(), {0, layout_.records}, bench_.plan.formation.read_block_bytes);
     rereader.stop_for(bench_.interrupted);
     co_await rereader.run();
     if (rereader.tally().hash != state.hash || !rereader.in_order()) refuse_reread(bench_);
@@ -109,8 +109,8 @@ std::uint64_t peak_run_bytes(const Workbench& bench) {
   return std::max(bench.layout.all_run_bytes(), used);
 }
 
-engine::SortReport report_of(Workbench& bench) {
-  engine::SortReport& report = bench.report;
+engine::fixed::SortReport report_of(Workbench& bench) {
+  engine::fixed::SortReport& report = bench.report;
   report.plan = bench.plan;
   report.records = bench.layout.records;
   report.input_bytes = bench.layout.bytes();
@@ -119,8 +119,8 @@ engine::SortReport report_of(Workbench& bench) {
   return std::move(report);
 }
 
-engine::SortReport report_of_sort(Workbench& bench) {
-  engine::SortReport& report = bench.report;
+engine::fixed::SortReport report_of_sort(Workbench& bench) {
+  engine::fixed::SortReport& report = bench.report;
   for (const RunDone& done : bench.done) {
     report.hash += done.tally.hash;
     report.checksum += done.tally.checksum;
@@ -136,15 +136,15 @@ engine::SortReport report_of_sort(Workbench& bench) {
 
 }  // namespace
 
-std::vector<InputIdentity> identities(const std::vector<engine::Input>& inputs) {
+std::vector<InputIdentity> identities(const std::vector<engine::fixed::Input>& inputs) {
   std::vector<InputIdentity> identities;
   identities.reserve(inputs.size());
-  for (const engine::Input& input : inputs) identities.push_back(identity_of(*input.file, input.opened));
+  for (const engine::fixed::Input& input : inputs) identities.push_back(identity_of(*input.file, input.opened));
   return identities;
 }
 
-engine::SortReport start(const std::string& path, std::vector<engine::Input> inputs, const JobHeader& header,
-                         const planner::Plan& plan, const Environment& environment) {
+engine::fixed::SortReport start(const std::string& path, std::vector<engine::fixed::Input> inputs, const JobHeader& header,
+                                const planner::RecordPlan& plan, const JobContext& environment) {
   return work_on_bench<Workbench>(path, header, plan, environment, [&](Workbench& bench) {
     if (header.is_in_place())
       bench.files.input = std::move(inputs.front().file);
@@ -156,7 +156,8 @@ engine::SortReport start(const std::string& path, std::vector<engine::Input> inp
   });
 }
 
-engine::SortReport resume(const std::string& path, JobStatus status, const planner::Plan& plan, const Environment& environment) {
+engine::fixed::SortReport resume(const std::string& path, JobStatus status, const planner::RecordPlan& plan,
+                                 const JobContext& environment) {
   if (status.is_abandoned()) return abandon(path, std::move(status), plan, environment);
   const JobHeader header = status.contents->header;
   return work_on_bench<Workbench>(path, header, plan, environment, [&](Workbench& bench) {
@@ -167,7 +168,8 @@ engine::SortReport resume(const std::string& path, JobStatus status, const plann
   });
 }
 
-engine::SortReport abandon(const std::string& path, JobStatus status, const planner::Plan& plan, const Environment& environment) {
+engine::fixed::SortReport abandon(const std::string& path, JobStatus status, const planner::RecordPlan& plan,
+                                  const JobContext& environment) {
   const JobHeader header = status.contents->header;
   return work_on_bench<Workbench>(path, header, plan, environment, [&](Workbench& bench) {
     bench.take(std::move(status));
@@ -180,4 +182,4 @@ engine::SortReport abandon(const std::string& path, JobStatus status, const plan
   });
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -9,7 +9,7 @@
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/take_file.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -31,7 +31,7 @@ void check_input(const LinesBench& bench, const io::FileState& now) {
 
 void open_in_place(LinesBench& bench) {
   bench.files.spare = bench.storage.open_named(bench.paths.spare, io::Role::run, io::Caching::buffered);
-  lines::LineInput input;
+  engine::rows::LineInput input;
   input.name = bench.paths.file;
   input.file = bench.storage.open_named(bench.paths.input, io::Role::input, direct);
   input.opened = bench.storage.state(*input.file);
@@ -46,7 +46,7 @@ void open_inputs(LinesBench& bench) {
   bench.job.inputs.clear();
   for (const InputIdentity& then : bench.header.inputs) {
     if (bench.is_formed() && !bench.storage.exists(then.path)) continue;
-    lines::LineInput input;
+    engine::rows::LineInput input;
     input.name = then.path;
     input.open(bench.storage);
     check_same_input(input.opened, then, bench.paths);
@@ -86,7 +86,7 @@ std::uint64_t most_output_bytes(const JobHeader& header) noexcept {
 Task<void> create_row_files(LinesBench& bench) {
   co_await create_journal(bench);
   if (bench.header.is_in_place()) {
-    const lines::LineInput& input = bench.job.inputs.front();
+    const engine::rows::LineInput& input = bench.job.inputs.front();
     const std::uint64_t bytes = bench.header.inputs.front().size_bytes;
     co_await take_space(bench, bench.header.lines->total_bytes - round_up(bytes, bench.unit()));
     take_file(bench, *input.file, input.opened, bytes);
@@ -129,4 +129,4 @@ void give_up_input(LinesBench& bench) {
     if (bench.storage.state(*file).size_bytes > 0) bench.storage.set_size(*file, 0);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -3,7 +3,7 @@
 
 #include "demsort_inplace/lines_bench.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // Bytes of the output, at most: each input may lack the end of its last line.
 [[nodiscard]] std::uint64_t most_output_bytes(const JobHeader& header) noexcept;
@@ -26,4 +26,4 @@ namespace ecosort::inplace {
 // In place all lines are in runs: neither input nor spare file need any space.
 void give_up_input(LinesBench& bench);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -13,7 +13,7 @@
 #include "demsort_inplace/recheck_rows.h"
 #include "demsort_inplace/row_files.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -79,8 +79,8 @@ class RowsKernel : public JobKernel {
   const bool is_in_place_ = bench_.header.is_in_place();
 };
 
-lines::LinesReport report_of(LinesBench& bench) {
-  lines::LinesReport& report = bench.report;
+engine::rows::LinesReport report_of(LinesBench& bench) {
+  engine::rows::LinesReport& report = bench.report;
   const LineState& end = *bench.state->lines;
   std::uint64_t in_no_run = end.blank_lines;
   for (const RunDone& run : bench.done) {
@@ -88,7 +88,7 @@ lines::LinesReport report_of(LinesBench& bench) {
     report.dropped += run.lines->dropped.count - (was_formed ? run.lines->blank_lines : 0);
     report.blank_lines += run.lines->blank_lines;
     in_no_run += was_formed ? 0 : run.lines->blank_lines;
-    rows::add(report.key_counts, run.lines->key_counts);
+    formats::add(report.key_counts, run.lines->key_counts);
     if (was_formed) report.hash += run.tally.hash + run.lines->dropped;
     report.runs += was_formed && !run.lines->is_header ? 1 : 0;
   }
@@ -108,12 +108,12 @@ lines::LinesReport report_of(LinesBench& bench) {
   report.peak_memory_bytes = bench.memory.peak_bytes() + bench.codec_memory.peak_bytes() + bench.run_files.peak_index_bytes();
   if (bench.packer && bench.packer->report().blocks > 0) report.run_packing = bench.packer->report();
   report.notices.insert(report.notices.end(), bench.notices.begin(), bench.notices.end());
-  report.notices.push_back(rows::notice_of(repeated_header(bench.done)));
+  report.notices.push_back(formats::notice_of(repeated_header(bench.done)));
   return std::move(report);
 }
 
 // Best effort: the error that led here is the one to report. `resume --abandon` removes what is left.
-void try_to_abandon(const std::string& output, const Environment& environment) noexcept {
+void try_to_abandon(const std::string& output, const JobContext& environment) noexcept {
   try {
     (void)abandon_rows(output, examine(output, environment.storage, environment.queue), environment);
   } catch (const std::exception&) {
@@ -124,8 +124,8 @@ void try_to_abandon(const std::string& output, const Environment& environment) n
 // Where the input is refused, the job can never come to its end, and goes: its runs are of no use once the input is another file,
 // and a sort of that is to find the name free.
 template <class Work>
-lines::LinesReport work_on_rows(const std::string& output, lines::LinesJob job, const JobHeader& header,
-                                const Environment& environment, const Work& work) {
+engine::rows::LinesReport work_on_rows(const std::string& output, engine::rows::LinesJob job, const JobHeader& header,
+                                       const JobContext& environment, const Work& work) {
   try {
     return work_on_bench<LinesBench>(output, header, std::move(job), environment, [&](LinesBench& bench) {
       work(bench);
@@ -139,15 +139,16 @@ lines::LinesReport work_on_rows(const std::string& output, lines::LinesJob job, 
 
 }  // namespace
 
-lines::LinesReport start_rows(const std::string& output, lines::LinesJob job, const JobHeader& header,
-                              const Environment& environment) {
+engine::rows::LinesReport start_rows(const std::string& output, engine::rows::LinesJob job, const JobHeader& header,
+                                     const JobContext& environment) {
   return work_on_rows(output, std::move(job), header, environment, [](LinesBench& bench) {
     RowsKernel kernel(bench);
     begin_job(kernel);
   });
 }
 
-lines::LinesReport resume_rows(const std::string& output, JobStatus status, lines::LinesJob job, const Environment& environment) {
+engine::rows::LinesReport resume_rows(const std::string& output, JobStatus status, engine::rows::LinesJob job,
+                                      const JobContext& environment) {
   if (status.is_abandoned()) return abandon_rows(output, std::move(status), environment);
   const JobHeader header = status.contents->header;
   return work_on_rows(output, std::move(job), header, environment, [&](LinesBench& bench) {
@@ -158,7 +159,7 @@ lines::LinesReport resume_rows(const std::string& output, JobStatus status, line
   });
 }
 
-lines::LinesReport abandon_rows(const std::string& output, JobStatus status, const Environment& environment) {
+engine::rows::LinesReport abandon_rows(const std::string& output, JobStatus status, const JobContext& environment) {
   const JobHeader header = status.contents->header;
   const std::uint64_t memory = header.is_in_place() ? put_back_memory_bytes(*status.contents) : MiB;
   const engine::BenchSize little{.memory_bytes = memory, .threads = 0, .read_depth = 1, .write_depth = 1};
@@ -168,11 +169,11 @@ lines::LinesReport abandon_rows(const std::string& output, JobStatus status, con
       put_back_lines(bench);
     else
       remove_job(bench);
-    lines::LinesReport report;
+    engine::rows::LinesReport report;
     report.traffic = bench.reactor.traffic();
     report.notices = bench.notices;
     return report;
   });
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 RunBytes::RunBytes(JobBench& bench, std::vector<std::uint64_t> taken, std::size_t chunk_bytes)
     : bench_(bench),
@@ -16,7 +16,7 @@ RunBytes::RunBytes(JobBench& bench, std::vector<std::uint64_t> taken, std::size_
 }
 
 Task<void> RunBytes::add(std::uint64_t number, io::FilePtr file) {
-  lines::RowRun run{.bytes = bench_.done[number].lines->bytes};
+  run::RowRun run{.bytes = bench_.done[number].lines->bytes};
   co_await store_.adopt(run, std::move(file), number, 0);
   runs_.push_back(std::move(run));
 }
@@ -42,7 +42,7 @@ Task<void> RunBytes::take(std::byte* to, std::size_t size) {
 
 // From the block on that holds the next byte.
 Task<void> RunBytes::read() {
-  const lines::RowRun& run = runs_[present_];
+  const run::RowRun& run = runs_[present_];
   const std::uint64_t block_bytes = store_.block_bytes();
   first_block_ = taken_[present_] / (block_bytes - run::trailer_bytes);
   end_block_ = std::min(first_block_ + memory_.size() / block_bytes, run.blocks(block_bytes));
@@ -51,4 +51,4 @@ Task<void> RunBytes::read() {
     store_.check(store_.run(run.stored), block, memory_.data() + (block - first_block_) * block_bytes);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

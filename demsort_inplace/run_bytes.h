@@ -10,7 +10,7 @@
 #include "demsort_inplace/job_bench.h"
 #include "run/row_runs.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // Coordinator only. The bench outlives it.
 class RunBytes {
@@ -34,12 +34,12 @@ class RunBytes {
   Task<void> read();
 
   JobBench& bench_;
-  lines::RowRuns store_;
-  std::vector<lines::RowRun> runs_;
+  run::RowRuns store_;
+  std::vector<run::RowRun> runs_;
   std::vector<std::uint64_t> taken_;
   std::size_t present_ = 0;  // of the runs
   Buffer memory_;
   std::uint64_t first_block_ = 0, end_block_ = 0;  // of that run, which are in memory
 };
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -9,7 +9,7 @@
 #include "demsort_inplace/adopt_runs.h"
 #include "engine/fixed/checked_output.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -22,20 +22,20 @@ Task<std::vector<std::byte>> last_record_of_output(Workbench& bench) {
 
 }  // namespace
 
-engine::WriteBehind make_writer(Workbench& bench, io::File& file) {
+engine::fixed::WriteBehind make_writer(Workbench& bench, io::File& file) {
   const planner::MergeBuffers& buffers = bench.plan.merge.final;
-  const engine::OutputTerms terms{.total_bytes = bench.layout.bytes(),
-                                  .reserve_bytes = bench.layout.unit,
-                                  .reserved_bytes = std::numeric_limits<std::uint64_t>::max(),
-                                  .least_unit = bench.layout.unit};
+  const engine::fixed::OutputTerms terms{.total_bytes = bench.layout.bytes(),
+                                         .reserve_bytes = bench.layout.unit,
+                                         .reserved_bytes = std::numeric_limits<std::uint64_t>::max(),
+                                         .least_unit = bench.layout.unit};
   return {bench, file, buffers, terms, &*bench.store};
 }
 
-engine::MergeRuns make_merge(Workbench& bench, const std::vector<std::uint64_t>& runs) {
+engine::fixed::MergeRuns make_merge(Workbench& bench, const std::vector<std::uint64_t>& runs) {
   const Layout& layout = bench.layout;
-  std::vector<engine::MergeInput> sources;
+  std::vector<engine::fixed::MergedRun> sources;
   for (const std::uint64_t run : runs) {
-    engine::MergeInput source;
+    engine::fixed::MergedRun source;
     const std::uint64_t first = bench.first_adopted(run);
     source.stored = bench.numbers[run];
     source.records = layout.run_records(run) - first;
@@ -59,13 +59,13 @@ Task<State> merge(Workbench& bench) {
   co_await checkpoints.reserve();
   const std::vector<std::byte> last = co_await last_record_of_output(bench);
   {
-    engine::WriteBehind writer = make_writer(bench, *bench.files.output);
+    engine::fixed::WriteBehind writer = make_writer(bench, *bench.files.output);
     co_await writer.resume(bench.state->records * layout.record_size);
-    engine::CheckedOutput output(writer, bench.compute, bench.encoder, false);
+    engine::fixed::CheckedOutput output(writer, bench.compute, bench.encoder, false);
     output.continue_after(bench.state->records, last);
-    engine::MergeRuns merger = make_merge(bench, runs);
+    engine::fixed::MergeRuns merger = make_merge(bench, runs);
     checkpoints.begin(writer, merger, runs);
-    co_await merger.merge_to_output(output, checkpoints, engine::Ending::complete);
+    co_await merger.merge_to_output(output, checkpoints, engine::fixed::Ending::complete);
     co_await checkpoints.end();
     bench.report.demand_reads = merger.demand_reads();
   }
@@ -74,7 +74,7 @@ Task<State> merge(Workbench& bench) {
 }
 
 void verify(const Workbench& bench, const State& end) {
-  records::MultisetHash expected;
+  hash::MultisetHash expected;
   for (const RunDone& done : bench.done) expected += done.tally.hash;
   const bool is_given_back = end.kind == State::Kind::abandoning && bench.trusts_drive;  // as the drive has it
   if ((end.hash == expected || is_given_back) && end.records == bench.layout.records) return;
@@ -84,4 +84,4 @@ void verify(const Workbench& bench, const State& end) {
                   bench.layout.records, expected.to_hex(), end.records, end.hash.to_hex()));
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

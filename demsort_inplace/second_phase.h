@@ -9,13 +9,13 @@
 #include "engine/fixed/merge_runs.h"
 #include "engine/fixed/write_behind.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // Appends to `file`, whose space is the checkpoints' business.
-[[nodiscard]] engine::WriteBehind make_writer(Workbench& bench, io::File& file);
+[[nodiscard]] engine::fixed::WriteBehind make_writer(Workbench& bench, io::File& file);
 
 // A merge of what is left of these runs.
-[[nodiscard]] engine::MergeRuns make_merge(Workbench& bench, const std::vector<std::uint64_t>& runs);
+[[nodiscard]] engine::fixed::MergeRuns make_merge(Workbench& bench, const std::vector<std::uint64_t>& runs);
 
 // Merges what is left into the output. Returns where that ends: all records are in the output then, their sums those of what was
 // taken from the runs.
@@ -24,4 +24,4 @@ namespace ecosort::inplace {
 // VerificationError unless `end` stands for just the records that were read (promise P1), across all interruptions.
 void verify(const Workbench& bench, const State& end);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -10,11 +10,11 @@
 #include "demsort_inplace/describe_run.h"
 #include "demsort_inplace/journal.h"
 #include "demsort_inplace/kept_keys.h"
-#include "formats/fixed/record_table.h"
-#include "plan/arithmetic.h"
-#include "plan/fit_formation.h"
+#include "formats/records/record_table.h"
+#include "planner/arithmetic.h"
+#include "planner/fit_formation.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -248,4 +248,4 @@ std::uint64_t least_memory_bytes(planner::Wanted wanted, const Ground& ground) {
   return round_up(planner::least_that_works(low, high, precision, works), page_bytes);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

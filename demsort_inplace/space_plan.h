@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "demsort_inplace/layout.h"
-#include "plan/plan.h"
+#include "planner/plan.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // Says what gives up space to what.
 enum class Mode : std::uint8_t {
@@ -28,7 +28,7 @@ struct Ground {
 
 struct SpacePlan {
   Layout layout;
-  planner::Plan engine;
+  planner::RecordPlan engine;
   std::uint64_t journal_bytes = 0;
   std::uint64_t metadata_bytes = 0;  // of the file system about our files: an allowance
   std::uint64_t held_bytes = 0;      // of the ground
@@ -60,4 +60,4 @@ struct SpaceChoice {
 // The least memory with which there is a layout at all, or up to a 64th more. UsageError where no memory is enough.
 [[nodiscard]] std::uint64_t least_memory_bytes(planner::Wanted wanted, const Ground& ground = {});
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -5,7 +5,7 @@
 #include "base/errors.h"
 #include "demsort_inplace/input_identity.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -74,4 +74,4 @@ void sync_names(JobBench& bench) {
   bench.storage.sync_directory(bench.paths.parent);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -5,7 +5,7 @@
 
 #include "demsort_inplace/job_bench.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // Creates the output and the spare file, which takes so many bytes, and makes the names in the job directory durable, and its
 // own. UsageError where the file system gives out space in larger units than the job's, cannot reserve it, or (of lines) does not
@@ -19,4 +19,4 @@ void take_file(JobBench& bench, const io::File& file, const io::FileState& befor
 // Names in the job directory, and its own and FILE's.
 void sync_names(JobBench& bench);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -1,9 +1,9 @@
 #include "demsort_inplace/workbench.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
-Workbench::Workbench(const std::string& path, const JobHeader& job_header, const planner::Plan& engine,
-                     const Environment& environment)
+Workbench::Workbench(const std::string& path, const JobHeader& job_header, const planner::RecordPlan& engine,
+                     const JobContext& environment)
     : JobBench(path, job_header, {engine.wanted.memory_bytes, engine.wanted.threads, engine.read_depth, engine.write_depth},
                environment),
       layout(header.layout),
@@ -41,4 +41,4 @@ void Workbench::plan_put_back(std::uint64_t recheck, std::uint64_t records_there
   progress.plan_job(recheck > 0 ? 2 : 1, 2 * layout.bytes() + recheck, 2 * records_there * layout.record_size);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

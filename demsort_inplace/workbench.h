@@ -14,11 +14,12 @@
 #include "engine/fixed/sort.h"
 #include "run/record_runs.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // Coordinator only.
 struct Workbench : JobBench {
-  Workbench(const std::string& path, const JobHeader& job_header, const planner::Plan& engine, const Environment& environment);
+  Workbench(const std::string& path, const JobHeader& job_header, const planner::RecordPlan& engine,
+            const JobContext& environment);
 
   // Says of the progress what the whole job moves, and what of that was done before; `recheck` bytes are read again
   // before it continues. Before the first phase.
@@ -36,14 +37,14 @@ struct Workbench : JobBench {
   [[nodiscard]] std::uint64_t formation_bytes(std::uint64_t first_run) const;
 
   const Layout& layout;
-  const planner::Plan plan;
+  const planner::RecordPlan plan;
   records::Encoder encoder;
-  engine::SortReport report;
-  std::vector<engine::Input> inputs;       // of the first phase
-  std::uint64_t output_room = 0;           // bytes of the output that were allocated beforehand
-  std::unique_ptr<run::RunPacker> packer;  // where runs may be packed
-  std::optional<engine::RecordRuns> store;
+  engine::fixed::SortReport report;
+  std::vector<engine::fixed::Input> inputs;  // of the first phase
+  std::uint64_t output_room = 0;             // bytes of the output that were allocated beforehand
+  std::unique_ptr<run::RunPacker> packer;    // where runs may be packed
+  std::optional<run::RecordRuns> store;
   std::vector<std::size_t> numbers;  // of every run in the store; runs that hold nothing any more have none
 };
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

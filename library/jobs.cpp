@@ -58,21 +58,27 @@ Report run_on_queue(Work work, const Request& request, std::unique_ptr<io::Posix
   return run(std::move(work), std::move(backend), std::move(storage), attendance);
 }
 
-inplace::PreparedRecords prepare_records(const Request& request, io::PosixStorage& storage) {
-  return inplace::prepare_records(request, 0, storage);
+demsort_inplace::prepare::PreparedRecords prepare_records(const Request& request, io::PosixStorage& storage) {
+  return demsort_inplace::prepare::prepare_records(request, 0, storage);
 }
 
-void check_space(const Request& request, const inplace::PreparedRecords& prepared) { inplace::require_space(request, prepared); }
-void check_space(const Request& /*request*/, const inplace::PreparedRows& prepared) { inplace::require_space(prepared); }
-
-const io::File& first_input(const inplace::PreparedRecords& prepared) { return *prepared.inputs.front().file; }
-const io::File& first_input(const inplace::PreparedRows& prepared) { return *prepared.job.inputs.front().file; }
-
-Report sort_prepared(const Request& request, inplace::PreparedRecords prepared, const inplace::Environment& on) {
-  return report_of(inplace::run_prepared(request, std::move(prepared), on));
+void check_space(const Request& request, const demsort_inplace::prepare::PreparedRecords& prepared) {
+  demsort_inplace::prepare::require_space(request, prepared);
 }
-Report sort_prepared(const Request& request, inplace::PreparedRows prepared, const inplace::Environment& on) {
-  return report_of(inplace::run_prepared(std::move(prepared), on), request.format());
+void check_space(const Request& /*request*/, const demsort_inplace::prepare::PreparedRows& prepared) {
+  demsort_inplace::prepare::require_space(prepared);
+}
+
+const io::File& first_input(const demsort_inplace::prepare::PreparedRecords& prepared) { return *prepared.inputs.front().file; }
+const io::File& first_input(const demsort_inplace::prepare::PreparedRows& prepared) { return *prepared.job.inputs.front().file; }
+
+Report sort_prepared(const Request& request, demsort_inplace::prepare::PreparedRecords prepared,
+                     const demsort_inplace::JobContext& on) {
+  return report_of(demsort_inplace::prepare::run_prepared(request, std::move(prepared), on));
+}
+Report sort_prepared(const Request& request, demsort_inplace::prepare::PreparedRows prepared,
+                     const demsort_inplace::JobContext& on) {
+  return report_of(demsort_inplace::prepare::run_prepared(std::move(prepared), on), request.format());
 }
 
 // Where there is nothing to sort, FILE stays as it is; a sort of another kind makes the output.
@@ -83,8 +89,8 @@ std::optional<Report> sort_as_job(const Request& request, const Attendance& atte
   const bool is_in_place = request.place.kind == PlaceKind::in_place;
   if (prepared->is_empty()) return is_in_place ? std::make_optional<Report>() : std::nullopt;
   check_space(request, *prepared);
-  const std::string notice = is_in_place ? inplace::give_back_beyond_end(first_input(*prepared)) : "";
-  const auto work = [request, prepared, notice](const inplace::Environment& on) {
+  const std::string notice = is_in_place ? demsort_inplace::give_back_beyond_end(first_input(*prepared)) : "";
+  const auto work = [request, prepared, notice](const demsort_inplace::JobContext& on) {
     Report report = sort_prepared(request, std::move(*prepared), on);
     if (!notice.empty()) report.notices.push_back(notice);
     return report;
@@ -93,39 +99,40 @@ std::optional<Report> sort_as_job(const Request& request, const Attendance& atte
 }
 
 // A job that is there, on the queue on which it was looked at.
-Report continue_job(const std::string& file, const Means& means, bool abandons, const inplace::Environment& on,
+Report continue_job(const std::string& file, const Means& means, bool abandons, const demsort_inplace::JobContext& on,
                     io::PosixStorage& storage) {
-  using Kind = inplace::JobStatus::Kind;
-  inplace::JobStatus status = inplace::examine(file, storage, on.queue);
+  using Kind = demsort_inplace::JobStatus::Kind;
+  demsort_inplace::JobStatus status = demsort_inplace::examine(file, storage, on.queue);
   if (status.kind == Kind::none) throw UsageError(fmt::format("there is no interrupted job of '{}'", file));
   if (!status.contents || status.kind == Kind::not_begun) {
     Report report;
-    report.notices.push_back(inplace::discard(file, std::move(status), storage));
+    report.notices.push_back(demsort_inplace::discard(file, std::move(status), storage));
     return report;
   }
-  const inplace::JobHeader header = status.contents->header;
-  inplace::check_place(*status.journal, header, file);
+  const demsort_inplace::JobHeader header = status.contents->header;
+  demsort_inplace::check_place(*status.journal, header, file);
   const bool gives_up = abandons || status.is_abandoned();
   if (!header.lines) {
-    const planner::Plan plan = inplace::plan_resumed(header, {.memory_bytes = means.memory_bytes, .threads = means.threads});
-    return report_of(inplace::run_resumed(file, std::move(status), plan, gives_up, on));
+    const planner::RecordPlan plan =
+        demsort_inplace::prepare::plan_resumed(header, {.memory_bytes = means.memory_bytes, .threads = means.threads});
+    return report_of(demsort_inplace::prepare::run_resumed(file, std::move(status), plan, gives_up, on));
   }
   const auto name = std::ranges::find(job::format_names, header.lines->command);
   const auto format = static_cast<Format>(name - job::format_names.begin());
-  if (gives_up) return report_of(inplace::abandon_rows(file, std::move(status), on), format);
-  Request request = inplace::request_of(header, file);
+  if (gives_up) return report_of(demsort_inplace::abandon_rows(file, std::move(status), on), format);
+  Request request = demsort_inplace::prepare::request_of(header, file);
   request.means.memory_is_a_wish = means.memory_bytes == 0;
   request.means.memory_bytes = means.memory_bytes != 0 ? means.memory_bytes : header.memory_bytes;
   request.means.threads = means.threads != 0 ? means.threads : header.threads;
-  lines::LinesJob job = inplace::prepare_resumed_rows(request, header, storage);
-  return report_of(inplace::resume_rows(file, std::move(status), std::move(job), on), format);
+  engine::rows::LinesJob job = demsort_inplace::prepare::prepare_resumed_rows(request, header, storage);
+  return report_of(demsort_inplace::resume_rows(file, std::move(status), std::move(job), on), format);
 }
 
 Report continue_job(const std::string& file, const Means& means, bool abandons, const Attendance& attendance) {
   auto storage = std::make_unique<io::PosixStorage>();
   io::Backend backend = io::make_queue(io::parse_backend(means.io), job_queue_depth);
   io::PosixStorage& place = *storage;
-  const auto work = [file, means, abandons, &place](const inplace::Environment& on) {
+  const auto work = [file, means, abandons, &place](const demsort_inplace::JobContext& on) {
     return continue_job(file, means, abandons, on, place);
   };
   return run(work, std::move(backend), std::move(storage), attendance);
@@ -141,7 +148,7 @@ void check_request(const Request& request) {
 std::optional<Report> run_job(const Request& request, const Attendance& attendance) {
   check_job(request);
   if (request.format() == Format::records) return sort_as_job(request, attendance, prepare_records);
-  return sort_as_job(request, attendance, inplace::prepare_rows);
+  return sort_as_job(request, attendance, demsort_inplace::prepare::prepare_rows);
 }
 
 }  // namespace ecosort::library

@@ -19,8 +19,8 @@ void check_name(const std::string& name) {
 Prepared prepare_sort_of_records(const Request& request, io::PosixStorage& storage) {
   const auto prepared = std::make_shared<job::PreparedRecords>(job::prepare_records(request, storage));
   return {.work =
-              [prepared](const inplace::Environment& on) {
-                Report report = report_of(engine::sort(prepared->job, sort_environment(on)));
+              [prepared](const demsort_inplace::JobContext& on) {
+                Report report = report_of(engine::fixed::sort(prepared->job, sort_environment(on)));
                 report.notices.insert(report.notices.begin(), prepared->notices.begin(), prepared->notices.end());
                 return report;
               },
@@ -33,8 +33,8 @@ Prepared prepare_sort_of_records(const Request& request, io::PosixStorage& stora
 Prepared prepare_sort_of_rows(const Request& request, io::PosixStorage& storage) {
   const auto prepared = std::make_shared<job::PreparedLines>(prepare_rows(request, storage));
   return {.work =
-              [prepared, format = request.format()](const inplace::Environment& on) {
-                return report_of(lines::sort_lines(prepared->job, sort_environment(on)), format);
+              [prepared, format = request.format()](const demsort_inplace::JobContext& on) {
+                return report_of(engine::rows::sort_lines(prepared->job, sort_environment(on)), format);
               },
           .open_queue = [prepared, io = request.means.io] { return job::make_row_queue(io, *prepared); }};
 }

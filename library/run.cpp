@@ -84,21 +84,21 @@ Report run(Work work, io::Backend backend, std::unique_ptr<io::PosixStorage> sto
   }
 }
 
-engine::Environment sort_environment(const inplace::Environment& on) {
+engine::Environment sort_environment(const demsort_inplace::JobContext& on) {
   return {on.storage, on.queue, on.progress, on.log, on.interrupted};
 }
 
-Report report_of(const engine::SortReport& done) {
+Report report_of(const engine::fixed::SortReport& done) {
   Report report = taken_from(done);
   report.runs = done.plan.merge.stored_runs;
   return report;
 }
 
-Report report_of(const lines::LinesReport& done, Format format) {
+Report report_of(const engine::rows::LinesReport& done, Format format) {
   Report report = taken_from(done);
   report.records -= done.blank_lines + (format == Format::lines ? 0 : done.top_lines);
   report.blank_lines = done.blank_lines;
-  for (const rows::KeyCounts& counts : done.key_counts) report.keys.push_back({counts.empty, counts.unparsable});
+  for (const formats::KeyCounts& counts : done.key_counts) report.keys.push_back({counts.empty, counts.unparsable});
   return report;
 }
 

@@ -28,7 +28,7 @@ Plan plan_of_lines(const Request& request) {
 
 Plan plan_of_records(const Request& request) {
   io::PosixStorage storage;
-  const planner::Plan found = job::prepare_records(request, storage).job.plan;
+  const planner::RecordPlan found = job::prepare_records(request, storage).job.plan;
   Plan plan;
   plan.shape = planner::to_string(found.shape);
   plan.records = found.wanted.input_records;

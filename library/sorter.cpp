@@ -94,7 +94,7 @@ class Framing {
   [[nodiscard]] Row first(std::span<const std::byte> rows) const {
     if (is_of_records()) return {rows.first(record_size_), 0};
     const auto row = rows.first(next_bytes(rows, 0));
-    const bool is_two = format_->kind() != rows::Kind::lines && row.size() > 1 && row[row.size() - 2] == std::byte{'\r'};
+    const bool is_two = format_->kind() != formats::Kind::lines && row.size() > 1 && row[row.size() - 2] == std::byte{'\r'};
     return {row, is_two ? 2U : 1U};
   }
 
@@ -110,7 +110,7 @@ class Framing {
   }
 
   std::size_t record_size_ = 0;
-  std::unique_ptr<rows::RowFormat> format_;  // null: records
+  std::unique_ptr<formats::RowFormat> format_;  // null: records
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 """The directories are layers: an include points downward or stays in its own directory, and files stay readable."""
 
 import ast
+import functools
 import re
 import warnings
 from graphlib import CycleError, TopologicalSorter
@@ -16,14 +17,14 @@ LAYERS = [
     "codec",
     "hash",
     "sortbenchmark",
-    "sort",
-    "formats/fixed",
+    "sorting",
+    "formats/records",
     "formats",  # what they have in common
     "formats/lines",
     "formats/keys",
     "formats/csv",
     "formats/jsonl",
-    "plan",
+    "planner",
     "run",
     "engine",
     "engine/fixed",
@@ -93,7 +94,7 @@ def upward_includes(path: str, text: str) -> list[str]:
 
 def test_an_upward_include_is_noticed() -> None:
     assert upward_includes("io/file.cpp", '#include "io/file.h"\n#include "base/errors.h"\n#include <vector>\n') == []
-    assert upward_includes("io/file.cpp", '#include "plan/plan.h"\n') == ["plan/plan.h"]
+    assert upward_includes("io/file.cpp", '#include "planner/plan.h"\n') == ["planner/plan.h"]
     assert upward_includes("demsort_inplace/a.cpp", '#include "cli/say.h"\n') == ["cli/say.h"]
     assert upward_includes("base/a.cpp", '  # include "../io/file.h"\n') == ["../io/file.h"]
 
@@ -229,3 +230,60 @@ def test_files_stay_short_enough_to_read() -> None:
         warnings.warn(f"longer than the aim: {name}: {count} lines", stacklevel=1)
     too_long = [name for name, count in over_aim.items() if count > 2 * AIM_LINES[Path(name).suffix]]
     assert not too_long
+
+
+# Folders that add no name of their own to the path; a format stands beside the rooms: formats/csv is ecosort::csv.
+NAMESPACES = {"base": "ecosort", "cli/tables": "ecosort::cli"}
+INNER_NAMESPACES = ("", "::detail", "::crc")
+BLOCK = re.compile(r"^namespace (ecosort[\w:]*) \{\n(.*?)^\}  // namespace \1$", re.MULTILINE | re.DOTALL)
+FORWARD = re.compile(r"(\s*(//.*|(struct|class|enum class) \w+( : [\w:]+)?;.*)?\n)*")
+TYPE = re.compile(r"^(?:struct|class|enum class) (?:alignas\(\w+\) )?(\w+)(?: final)?(?: : [^;{]*)? \{", re.MULTILINE)
+
+
+def namespace_of(folder: str) -> str:
+    path = folder.removeprefix("formats/").replace("/", "::")
+    return NAMESPACES.get(folder, f"ecosort::{path}")
+
+
+@functools.cache
+def interface() -> list[str]:
+    """The functions and classes of the public interface that a source defines."""
+    headers = [(ROOT / "include/ecosort" / name).read_text() for name in ("ecosort.hpp", "request.hpp")]
+    return sorted({name for text in headers for name in re.findall(r"ECOSORT_API (?:[\w:]+ )?(\w+)(?: [{:]|\()", text)})
+
+
+def strange_namespaces(folder: str, text: str) -> list[str]:
+    """The namespaces that a file of the folder opens for more than forward declarations, and that have another name."""
+    own = {namespace_of(folder) + inner for inner in INNER_NAMESPACES}
+    if re.search(rf"^[^\s/#].*\b({'|'.join(interface())})(\(|::)", text, re.MULTILINE):
+        own.add("ecosort")  # defines what the interface declares
+    return [name for name, body in BLOCK.findall(text) if name not in own and not FORWARD.fullmatch(body)]
+
+
+def test_a_namespace_with_another_name_is_noticed() -> None:
+    def block(name: str, body: str = "int f();\n") -> str:
+        return f"namespace {name} {{\n{body}}}  // namespace {name}\n"
+
+    assert strange_namespaces("engine/rows", block("ecosort::engine::rows") + block("ecosort::io", "struct File;\n")) == []
+    assert strange_namespaces("formats/csv", block("ecosort::csv")) == strange_namespaces("base", block("ecosort")) == []
+    assert strange_namespaces("engine/rows", block("ecosort::rows")) == ["ecosort::rows"]
+    assert strange_namespaces("io", block("ecosort")) == ["ecosort"]
+
+
+def test_a_namespace_is_the_path_of_its_folder() -> None:
+    tests = ROOT / "tests" / "cpp"
+    wrong = {}
+    for path in [*sources(), *tests.rglob("*.h"), *tests.rglob("*.cpp")]:
+        top = next(top for top in (ROOT / "ecosort", tests, ROOT) if path.is_relative_to(top))
+        folder = path.relative_to(top).parent.as_posix()
+        if folder in LAYERS and (found := strange_namespaces(folder, path.read_text())):
+            wrong[path.relative_to(ROOT).as_posix()] = found
+    assert wrong == {}
+
+
+def test_a_type_has_one_name_in_the_whole_tree() -> None:
+    places: dict[str, set[str]] = {}
+    for path in [*sources(), *(ROOT / "include").rglob("*.hpp")]:
+        for name in TYPE.findall(path.read_text()) if path.suffix != ".cpp" else []:
+            places.setdefault(name, set()).add(path.relative_to(ROOT).as_posix())
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}

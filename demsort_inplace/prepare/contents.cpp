@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "codec/contents.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace::prepare {
 namespace {
 
 constexpr std::uint64_t stretch_bytes = std::uint64_t{256} << 10U;
@@ -69,4 +69,4 @@ void check_holds_records(const io::File& file) {
   if (found != nullptr && found->is_certain) refuse(file, *found);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace::prepare

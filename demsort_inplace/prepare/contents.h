@@ -8,7 +8,7 @@
 #include "base/errors.h"
 #include "io/file.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace::prepare {
 
 // The file looks like what would be lost. `has_nul`: it may hold lines that end with NUL.
 struct UnfitContents : UsageError {
@@ -24,4 +24,4 @@ void check_holds_lines(const io::File& file, char terminator);
 // UnfitContents for what the table knows for certain.
 void check_holds_records(const io::File& file);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace::prepare

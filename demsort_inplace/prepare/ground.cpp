@@ -16,7 +16,7 @@
 #include "io/durable_names.h"
 #include "io/file_system.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace::prepare {
 
 namespace {
 
@@ -89,4 +89,4 @@ void refuse_space(const std::string& directory, std::uint64_t need_bytes, std::u
                        NotEnoughSpace::For::job, free_bytes, need_bytes, {directory});
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace::prepare

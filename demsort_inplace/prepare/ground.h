@@ -11,7 +11,7 @@
 #include "io/file.h"
 #include "io/posix_storage.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace::prepare {
 
 // UsageError unless the input is a regular file: only these show by their times whether someone has written to them.
 void check_regular(const io::File& input);
@@ -48,4 +48,4 @@ struct NoSpaceInPlace : NotEnoughSpace {
   std::uint64_t richer_memory_bytes = 0, need_bytes_then = 0;  // 0: that would not help
 };
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace::prepare

@@ -9,7 +9,7 @@
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/line_runs.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace::prepare {
 
 namespace {
 
@@ -70,11 +70,11 @@ class Rest {
 
  private:
   // The runs are made from the end of the input on.
-  [[nodiscard]] std::vector<engine::Input> open_records() const {
-    std::vector<engine::Input> inputs;
+  [[nodiscard]] std::vector<engine::fixed::Input> open_records() const {
+    std::vector<engine::fixed::Input> inputs;
     std::uint64_t left = header_.layout.records_left(contents_.runs.size());
     const auto open = [&](const std::string& path) {
-      engine::Input input;
+      engine::fixed::Input input;
       input.file = storage_.open_input(path, io::Caching::buffered);
       input.opened = storage_.state(*input.file);
       input.records = std::min(left, input.opened.size_bytes / header_.layout.record_size);
@@ -91,10 +91,10 @@ class Rest {
     return inputs;
   }
 
-  [[nodiscard]] lines::RowsRest open_rows() const {
-    lines::RowsRest rest{.inputs = {}, .from = next_place(contents_.runs)};
+  [[nodiscard]] engine::rows::RowsRest open_rows() const {
+    engine::rows::RowsRest rest{.inputs = {}, .from = next_place(contents_.runs)};
     for (const InputIdentity& then : header_.inputs) {
-      lines::LineInput& input = rest.inputs.emplace_back();
+      engine::rows::LineInput& input = rest.inputs.emplace_back();
       input.name = header_.is_in_place() ? paths_.input : then.path;
       input.open(storage_);
       if (!header_.is_in_place()) check_same_input(input.opened, then, paths_);
@@ -145,4 +145,4 @@ JobRuns runs_of_job(const std::string& file, bool takes_rest, io::NamedStorage& 
   return runs;
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace::prepare

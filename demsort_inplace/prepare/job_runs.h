@@ -9,7 +9,7 @@
 #include "demsort_inplace/job_status.h"
 #include "job/prepare_runs.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace::prepare {
 
 // There is a rest that could be taken, too.
 struct NotAllInRuns : JobRefused {
@@ -27,4 +27,4 @@ struct JobRuns {
 // rest is not what it was.
 [[nodiscard]] JobRuns runs_of_job(const std::string& file, bool takes_rest, io::NamedStorage& storage, io::Queue& queue);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace::prepare

@@ -15,23 +15,23 @@
 #include "demsort_inplace/prepare/ground.h"
 #include "demsort_inplace/prepare/rows.h"
 #include "demsort_inplace/row_files.h"
-#include "plan/machine.h"
+#include "planner/machine.h"
 #include "run/run_block.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace::prepare {
 namespace {
 
-lines::LineInput open_file(const std::string& file, io::PosixStorage& storage) {
+engine::rows::LineInput open_file(const std::string& file, io::PosixStorage& storage) {
   check_no_job(file, storage);
-  lines::LineInput input;
+  engine::rows::LineInput input;
   input.name = file;
   input.file = open_fit_file(file, storage, "ecosort lines -o");
   input.opened = storage.state(*input.file);
   return input;
 }
 
-JobHeader header_of(const Request& request, const lines::LinesJob& job, std::uint64_t unit) {
-  const lines::LineInput& input = job.inputs.front();
+JobHeader header_of(const Request& request, const engine::rows::LinesJob& job, std::uint64_t unit) {
+  const engine::rows::LineInput& input = job.inputs.front();
   JobHeader header{.job = run::random_job(),
                    .threads = std::min(request.means.threads, planner::most_threads),
                    .kind = JobHeader::Kind::lines_in_place,
@@ -70,7 +70,7 @@ void choose_layout(PreparedRows& prepared, io::PosixStorage& storage) {
 
 PreparedRows prepare_lines_in_place(const Request& request, io::PosixStorage& storage) {
   const std::string& file = request.inputs.front();
-  lines::LineInput input = open_file(file, storage);
+  engine::rows::LineInput input = open_file(file, storage);
   const std::uint64_t bytes = input.opened.size_bytes;
   PreparedRows prepared{
       .job = make_kept_job(request, std::max<std::uint64_t>(bytes, 1), storage), .file = file, .input_bytes = bytes};
@@ -99,4 +99,4 @@ void require_space_in_place(const PreparedRows& prepared) {
   check_file_size_limit(std::max(prepared.input_bytes + 1, plan.extra_bytes()));
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace::prepare

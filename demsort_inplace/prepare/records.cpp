@@ -19,7 +19,7 @@
 #include "job/places.h"
 #include "job/prepare_records.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace::prepare {
 namespace {
 
 bool is_in_place(const Request& request) { return request.place.kind == PlaceKind::in_place; }
@@ -41,7 +41,7 @@ void open_in_place(const Request& request, PreparedRecords& prepared, io::PosixS
   if (request.inputs.empty()) return;
   prepared.file = request.inputs.front();
   check_no_job(prepared.file, storage);
-  engine::Input input{open_fit_file(prepared.file, storage), 0, {}};
+  engine::fixed::Input input{open_fit_file(prepared.file, storage), 0, {}};
   if (!request.place.as_is) check_holds_records(*input.file);
   if (records::is_assumed(job::records_of(request))) job::require_benchmark_records(*input.file);
   wanted.input_records = whole_records(prepared.file, input.file->facts().size_bytes, records::size_of(job::records_of(request)));
@@ -54,7 +54,7 @@ void open_in_place(const Request& request, PreparedRecords& prepared, io::PosixS
 // Files are cut, read and written in units that suit all of them.
 void open_beside(const Request& request, PreparedRecords& prepared, io::PosixStorage& storage) {
   if (!prepared.is_assumed) prepared.inputs = job::open_records(request, storage);
-  for (const engine::Input& input : prepared.inputs) check_regular(*input.file);
+  for (const engine::fixed::Input& input : prepared.inputs) check_regular(*input.file);
   job::check_output(request.place.output, prepared.inputs, storage);
   prepared.file = io::resolve_output(request.place.output).path;
   check_no_job(prepared.file, storage);
@@ -148,7 +148,7 @@ const SpacePlan& require_space(const Request& request, const PreparedRecords& pr
   return *choice.best;
 }
 
-engine::SortReport run_prepared(const Request& request, PreparedRecords prepared, const Environment& environment) {
+engine::fixed::SortReport run_prepared(const Request& request, PreparedRecords prepared, const JobContext& environment) {
   const SpacePlan& plan = *prepared.choice.best;
   JobHeader header{.job = run::random_job(),
                    .format = prepared.wanted.format,
@@ -164,4 +164,4 @@ engine::SortReport run_prepared(const Request& request, PreparedRecords prepared
   return start(prepared.file, std::move(prepared.inputs), header, plan.engine, environment);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace::prepare

@@ -11,16 +11,16 @@
 #include "engine/fixed/read_ahead.h"
 #include "engine/fixed/sort.h"
 #include "io/posix_storage.h"
-#include "plan/machine.h"
+#include "planner/machine.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace::prepare {
 
 inline constexpr std::uint64_t no_space_limit = std::uint64_t{1} << 62U;
 
 // Everything checked and opened; nothing created.
 struct PreparedRecords {
-  std::string file;                   // whose job it is: in place FILE, else the output, links followed
-  std::vector<engine::Input> inputs;  // in place FILE, which was found fit; none: the size was assumed
+  std::string file;                          // whose job it is: in place FILE, else the output, links followed
+  std::vector<engine::fixed::Input> inputs;  // in place FILE, which was found fit; none: the size was assumed
   planner::Machine machine;
   planner::Wanted wanted;
   Ground ground;
@@ -40,6 +40,7 @@ struct PreparedRecords {
 const SpacePlan& require_space(const Request& request, const PreparedRecords& prepared);
 
 // Sorts them; what start() throws.
-[[nodiscard]] engine::SortReport run_prepared(const Request& request, PreparedRecords prepared, const Environment& environment);
+[[nodiscard]] engine::fixed::SortReport run_prepared(const Request& request, PreparedRecords prepared,
+                                                     const JobContext& environment);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace::prepare

@@ -9,9 +9,9 @@
 #include "demsort_inplace/job_status.h"
 #include "demsort_inplace/preflight.h"
 #include "engine/fixed/sort.h"
-#include "plan/plan.h"
+#include "planner/plan.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace::prepare {
 
 // With what it continues; 0: as it was begun.
 struct ResumeMeans {
@@ -20,10 +20,10 @@ struct ResumeMeans {
 };
 
 // Plans a job of fixed records. UsageError, NotEnoughMemory.
-[[nodiscard]] planner::Plan plan_resumed(const JobHeader& header, const ResumeMeans& means);
+[[nodiscard]] planner::RecordPlan plan_resumed(const JobHeader& header, const ResumeMeans& means);
 
 // Brings the job to its end, or with `abandons` back to where it began; what resume() and abandon() throw.
-[[nodiscard]] engine::SortReport run_resumed(const std::string& file, JobStatus status, const planner::Plan& plan, bool abandons,
-                                             const Environment& environment);
+[[nodiscard]] engine::fixed::SortReport run_resumed(const std::string& file, JobStatus status, const planner::RecordPlan& plan,
+                                                    bool abandons, const JobContext& environment);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace::prepare

@@ -20,29 +20,29 @@
 #include "job/format_names.h"
 #include "job/plan_codecs.h"
 #include "job/prepare_rows.h"
-#include "plan/machine.h"
+#include "planner/machine.h"
 #include "run/run_block.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace::prepare {
 namespace {
 
-void check_inputs(const lines::LinesJob& job) {
+void check_inputs(const engine::rows::LinesJob& job) {
   if (job.codecs.packing)
     throw UsageError("a job that outlives a crash does not compress its output; compress the output afterwards");
-  for (const lines::LineInput& input : job.inputs) {
+  for (const engine::rows::LineInput& input : job.inputs) {
     check_regular(*input.file);
     if (input.is_decoded())
       throw UsageError(fmt::format("{} is compressed, which a job that outlives a crash does not read: decompress it first",
-                                   rows::shown_name(input.name)));
+                                   formats::shown_name(input.name)));
   }
 }
 
 // The plan of the job, with these blocks or any.
-lines::LinePlan kept_plan(const lines::LinesJob& job, std::size_t block_bytes) {
-  if (const auto kept = lines::plan_for_kept_runs(job.plan, block_bytes)) return *kept;
-  lines::LinePlan more = job.plan;
+planner::LinePlan kept_plan(const engine::rows::LinesJob& job, std::size_t block_bytes) {
+  if (const auto kept = planner::plan_for_kept_runs(job.plan, block_bytes)) return *kept;
+  planner::LinePlan more = job.plan;
   do more.memory_bytes += more.memory_bytes / 4;
-  while (!lines::plan_for_kept_runs(more, block_bytes));
+  while (!planner::plan_for_kept_runs(more, block_bytes));
   const std::uint64_t given = job.plan.memory_bytes + job.header_bytes + job.codecs.runs.bytes();
   const std::uint64_t enough =
       job.header_bytes + (job.codecs.runs.coders > 0 ? planner::memory_besides_packing(more.memory_bytes) : more.memory_bytes);
@@ -66,7 +66,8 @@ KeptCompression kept_compression_of(const Compression& compression) {
 }
 
 // Coders of runs with such blocks take their part of the memory of `job`, which has none yet.
-void set_packing(lines::LinesJob& job, const KeptCompression& compression, std::uint64_t input_bytes, std::size_t block_bytes) {
+void set_packing(engine::rows::LinesJob& job, const KeptCompression& compression, std::uint64_t input_bytes,
+                 std::size_t block_bytes) {
   if (compression.wanted.is_none()) return;
   // Counts those of runs and of what they are merged into; a run beyond that is stored as it is.
   const std::uint64_t blocks = 2 * div_up(input_bytes, block_bytes - run::trailer_bytes);
@@ -77,8 +78,8 @@ void set_packing(lines::LinesJob& job, const KeptCompression& compression, std::
   job.plan.memory_bytes -= packing.bytes();
 }
 
-LineTerms terms_of(const Request& request, const lines::LinesJob& job) {
-  job::FirstRow first = job::find_first_row(job.inputs, *job.format);
+LineTerms terms_of(const Request& request, const engine::rows::LinesJob& job) {
+  job::InputHead first = job::find_first_row(job.inputs, *job.format);
   LineTerms terms = kept_terms(request);
   terms.mark_bytes = first.mark_bytes;
   terms.first_row = std::move(first.row);
@@ -87,13 +88,14 @@ LineTerms terms_of(const Request& request, const lines::LinesJob& job) {
   return terms;
 }
 
-JobHeader header_of(const Request& request, const KeptCompression& compression, const lines::LinesJob& job, std::uint64_t unit) {
+JobHeader header_of(const Request& request, const KeptCompression& compression, const engine::rows::LinesJob& job,
+                    std::uint64_t unit) {
   JobHeader header{.job = run::random_job(),
                    .memory_bytes = job.plan.memory_bytes + job.header_bytes + job.codecs.runs.bytes(),
                    .threads = std::min(request.means.threads, planner::most_threads),
                    .kind = JobHeader::Kind::resumable_lines,
                    .reread = job.reread};
-  for (const lines::LineInput& input : job.inputs) header.inputs.push_back(identity_of(*input.file, input.opened));
+  for (const engine::rows::LineInput& input : job.inputs) header.inputs.push_back(identity_of(*input.file, input.opened));
   header.layout.unit = unit;
   header.layout.keeps_runs = true;
   header.layout.packs = job.codecs.runs.coders > 0;
@@ -106,7 +108,7 @@ JobHeader header_of(const Request& request, const KeptCompression& compression, 
 }
 
 // With less memory there would be more runs, and these need more space.
-lines::LinePlan plan_of_job_in_place(const lines::LinePlan& plan, const JobHeader& header) {
+planner::LinePlan plan_of_job_in_place(const planner::LinePlan& plan, const JobHeader& header) {
   if (plan.memory_bytes >= header.memory_bytes)
     if (const auto in_place = plan_in_place(plan, header.lines->block_bytes)) return *in_place;
   throw NotEnoughMemory(fmt::format("{} of memory are too little for this job, which was laid out for {}",
@@ -128,7 +130,7 @@ Request request_of(const JobHeader& header, const std::string& file) {
   return request;
 }
 
-lines::LinesJob make_kept_job(Request request, std::uint64_t assumed_bytes, io::Storage& storage) {
+engine::rows::LinesJob make_kept_job(Request request, std::uint64_t assumed_bytes, io::Storage& storage) {
   request.compression.runs = "none";  // the job says by itself how its runs are compressed
   request.compression.assumed_ratio = 0;
   return job::make_rows_job(request, storage, job::SpecialOutput::refused, assumed_bytes);
@@ -164,13 +166,13 @@ void require_space(const PreparedRows& prepared) {
   check_file_size_limit(most_output_bytes(prepared.header));
 }
 
-lines::LinesReport run_prepared(PreparedRows prepared, const Environment& environment) {
+engine::rows::LinesReport run_prepared(PreparedRows prepared, const JobContext& environment) {
   return start_rows(prepared.file, std::move(prepared.job), prepared.header, environment);
 }
 
-lines::LinesJob prepare_resumed_rows(const Request& request, const JobHeader& header, io::PosixStorage& storage) {
+engine::rows::LinesJob prepare_resumed_rows(const Request& request, const JobHeader& header, io::PosixStorage& storage) {
   raise_open_files();
-  lines::LinesJob job = make_kept_job(request, most_output_bytes(header), storage);
+  engine::rows::LinesJob job = make_kept_job(request, most_output_bytes(header), storage);
   if (header.layout.packs) {
     set_packing(job, {header.compression, header.layout.assumed_ratio}, most_output_bytes(header), header.lines->block_bytes);
     if (!can_read(job.codecs.runs, header.compression))
@@ -194,12 +196,12 @@ RowsProgress progress_of(const JournalContents& contents) {
   return progress;
 }
 
-lines::LinesJob figures_of(const lines::LinesJob& job) {
-  lines::LinesJob figures;
+engine::rows::LinesJob figures_of(const engine::rows::LinesJob& job) {
+  engine::rows::LinesJob figures;
   figures.plan = job.plan;
   figures.header_bytes = job.header_bytes;
   figures.codecs.runs = job.codecs.runs;
   return figures;
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace::prepare

@@ -16,7 +16,7 @@
 #include "engine/rows/lines_sort.h"
 #include "io/posix_storage.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace::prepare {
 
 // Convert what the journal of a job keeps of a request, and back, with the file of the job as its output. UsageError for a job
 // that an older program began: it has words of a command line.
@@ -25,12 +25,12 @@ namespace ecosort::inplace {
 
 // The sort as a job has it, whose runs are stored as they are. `assumed_bytes`, if not 0, are of inputs that are not to be
 // opened.
-[[nodiscard]] lines::LinesJob make_kept_job(Request request, std::uint64_t assumed_bytes, io::Storage& storage);
+[[nodiscard]] engine::rows::LinesJob make_kept_job(Request request, std::uint64_t assumed_bytes, io::Storage& storage);
 
 // Everything checked and opened; nothing created.
 struct PreparedRows {
-  lines::LinesJob job;  // with its inputs
-  std::string file;     // whose job it is: in place FILE, else the output, links followed
+  engine::rows::LinesJob job;  // with its inputs
+  std::string file;            // whose job it is: in place FILE, else the output, links followed
   std::uint64_t input_bytes = 0;
   JobHeader header;
   std::uint64_t free_bytes = 0;  // on the file system
@@ -49,7 +49,7 @@ struct PreparedRows {
 // NotEnoughSpace, in place NoSpaceInPlace; UsageError for a quota, and where files may not get as large as they must.
 void require_space(const PreparedRows& prepared);
 // Sorts them; what start_rows() throws.
-[[nodiscard]] lines::LinesReport run_prepared(PreparedRows prepared, const Environment& environment);
+[[nodiscard]] engine::rows::LinesReport run_prepared(PreparedRows prepared, const JobContext& environment);
 
 // Steps of it, for lines that stay in the space of FILE.
 [[nodiscard]] PreparedRows prepare_lines_in_place(const Request& request, io::PosixStorage& storage);
@@ -57,7 +57,8 @@ void require_space_in_place(const PreparedRows& prepared);
 
 // Prepares a job that is there: with the means of this time, the rest is the journal's. NotEnoughMemory where they are too few
 // for it.
-[[nodiscard]] lines::LinesJob prepare_resumed_rows(const Request& request, const JobHeader& header, io::PosixStorage& storage);
+[[nodiscard]] engine::rows::LinesJob prepare_resumed_rows(const Request& request, const JobHeader& header,
+                                                          io::PosixStorage& storage);
 
 // Says how far a job is, in bytes.
 struct RowsProgress {
@@ -66,6 +67,6 @@ struct RowsProgress {
 [[nodiscard]] RowsProgress progress_of(const JournalContents& contents);
 
 // The job without what it works with, for the figures at its end.
-[[nodiscard]] lines::LinesJob figures_of(const lines::LinesJob& job);
+[[nodiscard]] engine::rows::LinesJob figures_of(const engine::rows::LinesJob& job);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace::prepare

@@ -6,7 +6,7 @@
 
 #include "base/errors.h"
 
-namespace ecosort::records {
+namespace ecosort {
 namespace {
 
 CpuLevel level_from_environment() {
@@ -62,4 +62,4 @@ CpuLevel parse_cpu_level(std::string_view name) {
   throw UsageError(fmt::format("ECOSORT_CPU={}: give baseline, avx2 or avx512", name));
 }
 
-}  // namespace ecosort::records
+}  // namespace ecosort

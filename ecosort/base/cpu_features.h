@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace ecosort::records {
+namespace ecosort {
 
 enum class CpuLevel { baseline, avx2, avx512 };
 
@@ -24,4 +24,4 @@ std::string_view to_string(CpuLevel level) noexcept;
 // "baseline" -> CpuLevel::baseline and so on; throws UsageError for anything else.
 CpuLevel parse_cpu_level(std::string_view name);
 
-}  // namespace ecosort::records
+}  // namespace ecosort

@@ -69,7 +69,7 @@ int bzip2_level(int level, std::size_t most_bytes) {
   return static_cast<int>(std::clamp<std::size_t>(most_bytes / unit + 1, 1, static_cast<std::size_t>(level)));
 }
 
-class Bzip2Encoder final : public Encoder {
+class Bzip2Encoder final : public MemberEncoder {
  public:
   Bzip2Encoder(int level, std::size_t most_bytes) : level_(bzip2_level(level, most_bytes)) {}
   std::size_t encode(std::span<const std::byte> in, std::span<std::byte> out) override {
@@ -105,7 +105,7 @@ const CodecFacts bzip2_facts{
           return 400'000 + 800'000 * static_cast<std::uint64_t>(bzip2_level(level, most_bytes));
         },
     .encoded_bound = [](std::size_t bytes) noexcept { return bytes + bytes / 100 + 601; },  // the manual: 1 % and 600 bytes
-    .make_encoder = [](int level, std::size_t most_bytes) -> std::unique_ptr<Encoder> {
+    .make_encoder = [](int level, std::size_t most_bytes) -> std::unique_ptr<MemberEncoder> {
       return std::make_unique<Bzip2Encoder>(level, most_bytes);
     },
 };

@@ -14,10 +14,12 @@ std::uint64_t encoder_bytes(const OutputCodec& output, std::size_t most_bytes) n
 
 std::size_t encoded_bound(Codec codec, std::size_t bytes) noexcept { return facts_of(codec).encoded_bound(bytes); }
 
-std::unique_ptr<Encoder> Encoder::make(const OutputCodec& output, std::size_t most_bytes) {
+std::unique_ptr<MemberEncoder> MemberEncoder::make(const OutputCodec& output, std::size_t most_bytes) {
   return facts_of(output.codec).make_encoder(output.level, most_bytes);
 }
 
-void Encoder::cannot(Codec codec) { throw InternalError(std::string("a block could not be compressed: ") + name_of(codec)); }
+void MemberEncoder::cannot(Codec codec) {
+  throw InternalError(std::string("a block could not be compressed: ") + name_of(codec));
+}
 
 }  // namespace ecosort::codec

@@ -21,19 +21,19 @@ struct Levels {
 [[nodiscard]] std::size_t encoded_bound(Codec codec, std::size_t bytes) noexcept;
 
 // One thread at a time.
-class Encoder {
+class MemberEncoder {
  public:
   // std::bad_alloc.
-  [[nodiscard]] static std::unique_ptr<Encoder> make(const OutputCodec& output, std::size_t most_bytes);
-  Encoder(const Encoder&) = delete;
-  Encoder& operator=(const Encoder&) = delete;
-  virtual ~Encoder() = default;
+  [[nodiscard]] static std::unique_ptr<MemberEncoder> make(const OutputCodec& output, std::size_t most_bytes);
+  MemberEncoder(const MemberEncoder&) = delete;
+  MemberEncoder& operator=(const MemberEncoder&) = delete;
+  virtual ~MemberEncoder() = default;
 
   // Writes `in`, at most `most_bytes`, as one member to `out`, which has encoded_bound() bytes. Returns its bytes. InternalError.
   [[nodiscard]] virtual std::size_t encode(std::span<const std::byte> in, std::span<std::byte> out) = 0;
 
  protected:
-  Encoder() = default;
+  MemberEncoder() = default;
   [[noreturn]] static void cannot(Codec codec);
 };
 

@@ -28,7 +28,7 @@ struct CodecFacts {
   std::unique_ptr<Decoder> (*make_decoder)(Allowance& allowance);
   std::uint64_t (*encoder_bytes)(int level, std::size_t most_bytes) noexcept;
   std::size_t (*encoded_bound)(std::size_t bytes) noexcept;
-  std::unique_ptr<Encoder> (*make_encoder)(int level, std::size_t most_bytes);
+  std::unique_ptr<MemberEncoder> (*make_encoder)(int level, std::size_t most_bytes);
 };
 
 extern const CodecFacts gzip_facts, zstd_facts, lz4_facts, xz_facts, bzip2_facts;

@@ -26,7 +26,7 @@ constexpr auto make_gzip_decoder = make_zlib_decoder;
 std::string gzip_decoder_version() { return fmt::format("zlib {}", zlibVersion()); }
 #endif
 
-class GzipEncoder final : public Encoder {
+class GzipEncoder final : public MemberEncoder {
  public:
   explicit GzipEncoder(int level) : compressor_(libdeflate_alloc_compressor(level)) {
     if (!compressor_) throw std::bad_alloc();
@@ -63,7 +63,7 @@ const CodecFacts gzip_facts{
     .make_decoder = make_gzip_decoder,
     .encoder_bytes = [](int level, std::size_t) noexcept { return gzip_encoder_bytes(level); },
     .encoded_bound = [](std::size_t bytes) noexcept { return libdeflate_gzip_compress_bound(nullptr, bytes); },
-    .make_encoder = [](int level, std::size_t) -> std::unique_ptr<Encoder> { return std::make_unique<GzipEncoder>(level); },
+    .make_encoder = [](int level, std::size_t) -> std::unique_ptr<MemberEncoder> { return std::make_unique<GzipEncoder>(level); },
 };
 
 }  // namespace ecosort::codec

@@ -66,7 +66,7 @@ LZ4F_preferences_t lz4_preferences(int level, std::size_t bytes) {
   return wishes;
 }
 
-class Lz4Encoder final : public Encoder {
+class Lz4Encoder final : public MemberEncoder {
  public:
   explicit Lz4Encoder(int level) : level_(level) {}
   std::size_t encode(std::span<const std::byte> in, std::span<std::byte> out) override {
@@ -95,7 +95,7 @@ const CodecFacts lz4_facts{
           const LZ4F_preferences_t wishes = lz4_preferences(1, bytes);
           return LZ4F_compressFrameBound(bytes, &wishes);
         },
-    .make_encoder = [](int level, std::size_t) -> std::unique_ptr<Encoder> { return std::make_unique<Lz4Encoder>(level); },
+    .make_encoder = [](int level, std::size_t) -> std::unique_ptr<MemberEncoder> { return std::make_unique<Lz4Encoder>(level); },
 };
 
 }  // namespace ecosort::codec

@@ -44,16 +44,16 @@ void transpose_baseline(const std::byte* in, std::size_t rows, std::size_t colum
 #endif
 }
 
-TransposeFunction transpose_variant(records::CpuLevel level) noexcept {
+TransposeFunction transpose_variant(CpuLevel level) noexcept {
 #if defined(__x86_64__)
-  if (level >= records::CpuLevel::avx2) return transpose_avx2;
+  if (level >= CpuLevel::avx2) return transpose_avx2;
 #endif
   static_cast<void>(level);
   return transpose_baseline;
 }
 
 void transpose(const std::byte* in, std::size_t rows, std::size_t columns, std::byte* out) {
-  static const TransposeFunction variant = transpose_variant(records::cpu_level());
+  static const TransposeFunction variant = transpose_variant(cpu_level());
   variant(in, rows, columns, out);
 }
 

@@ -102,7 +102,7 @@ lzma_options_lzma xz_options(int level, std::size_t most_bytes) {
   return options;
 }
 
-class XzEncoder final : public Encoder {
+class XzEncoder final : public MemberEncoder {
  public:
   XzEncoder(int level, std::size_t most_bytes) : options_(xz_options(level, most_bytes)) {}
   std::size_t encode(std::span<const std::byte> in, std::span<std::byte> out) override {
@@ -137,7 +137,7 @@ const CodecFacts xz_facts{
     .make_decoder = [](Allowance& allowance) -> std::unique_ptr<Decoder> { return std::make_unique<XzDecoder>(allowance); },
     .encoder_bytes = xz_encoder_bytes,
     .encoded_bound = [](std::size_t bytes) noexcept { return lzma_stream_buffer_bound(bytes); },
-    .make_encoder = [](int level, std::size_t most_bytes) -> std::unique_ptr<Encoder> {
+    .make_encoder = [](int level, std::size_t most_bytes) -> std::unique_ptr<MemberEncoder> {
       return std::make_unique<XzEncoder>(level, most_bytes);
     },
 };

@@ -69,7 +69,7 @@ std::uint64_t zstd_decoder_bytes(std::string_view first) noexcept {
   return ZSTD_estimateDStreamSize(static_cast<std::size_t>(is_known ? header.windowSize : usual_window)) + margin;
 }
 
-class ZstdEncoder final : public Encoder {
+class ZstdEncoder final : public MemberEncoder {
  public:
   explicit ZstdEncoder(int level) : context_(ZSTD_createCCtx()) {
     if (!context_) throw std::bad_alloc();
@@ -102,7 +102,7 @@ const CodecFacts zstd_facts{
       return ZSTD_estimateCCtxSize_usingCParams(ZSTD_getCParams(level, most_bytes, 0));
     },
     .encoded_bound = [](std::size_t bytes) noexcept { return ZSTD_compressBound(bytes); },
-    .make_encoder = [](int level, std::size_t) -> std::unique_ptr<Encoder> { return std::make_unique<ZstdEncoder>(level); },
+    .make_encoder = [](int level, std::size_t) -> std::unique_ptr<MemberEncoder> { return std::make_unique<ZstdEncoder>(level); },
 };
 
 }  // namespace ecosort::codec

@@ -29,7 +29,7 @@ struct Step {
 // Proves what came in, and what goes out or was dropped (promise P1). `expected`: how many came in, where that is known
 // beforehand.
 struct Proof {
-  records::MultisetHash in, out;
+  hash::MultisetHash in, out;
   std::optional<std::uint64_t> expected = std::nullopt;
 };
 

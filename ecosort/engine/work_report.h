@@ -24,8 +24,8 @@ struct WorkReport {
   std::uint64_t runs_in_inputs = 0;          // of them: what came in order, which was not stored
   std::uint64_t bytes_in_inputs = 0;         // of these runs
   std::uint64_t merges = 0;                  // before the last one
-  records::MultisetHash hash;                // of the records read
-  records::Checksum checksum;                // of records: valsort's, of those read, where it was asked for
+  hash::MultisetHash hash;                   // of the records read
+  sortbenchmark::Checksum checksum;          // of records: valsort's, of those read, where it was asked for
   std::optional<std::uint64_t> equal_pairs;  // of records: neighbours of the output with equal keys; nothing: not counted
   io::Traffic traffic;
   std::uint64_t peak_temp_bytes = 0, peak_memory_bytes = 0;

@@ -9,7 +9,7 @@
 
 #include "codec/contents.h"
 
-namespace ecosort::rows {
+namespace ecosort::formats {
 namespace {
 
 using std::string_view_literals::operator""sv;
@@ -46,4 +46,4 @@ std::optional<std::string> foreign_kind(std::string_view first_row) {
   return contents != nullptr ? std::optional(codec::text_of(*contents)) : std::nullopt;
 }
 
-}  // namespace ecosort::rows
+}  // namespace ecosort::formats

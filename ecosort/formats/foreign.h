@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace ecosort::rows {
+namespace ecosort::formats {
 
 // By the first row that was found in it: "text in UTF-16; convert it first: ...". Nothing: it may be rows.
 [[nodiscard]] std::optional<std::string> foreign_kind(std::string_view first_row);
 
-}  // namespace ecosort::rows
+}  // namespace ecosort::formats

@@ -6,7 +6,7 @@
 
 #include "base/errors.h"
 
-namespace ecosort::rows {
+namespace ecosort::formats {
 
 std::string shown_name(const std::string& input) { return input == "-" ? "standard input" : input; }
 
@@ -59,6 +59,6 @@ void RowFormat::go_on_in_input() {}
 void RowFormat::miss_first_row(const std::string& /*input*/) const {}
 void RowFormat::check_counts(const std::vector<KeyCounts>& /*counts*/, std::uint64_t /*rows*/) const {}
 std::string_view RowFormat::missing_end(Text /*row*/, char /*before_end*/) const { return {&terminator_, 1}; }
-std::optional<Fault> RowFormat::fault_in(Text /*beginning*/, bool /*is_all*/) const { return std::nullopt; }
+std::optional<RowFault> RowFormat::fault_in(Text /*beginning*/, bool /*is_all*/) const { return std::nullopt; }
 
-}  // namespace ecosort::rows
+}  // namespace ecosort::formats

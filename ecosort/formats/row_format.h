@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "formats/fixed/encoder.h"
+#include "formats/records/encoder.h"
 
 namespace ecosort::lines {
 struct GatherTask;
@@ -32,7 +32,7 @@ struct Part;
 class DuplicateFilter;
 }  // namespace ecosort::lines
 
-namespace ecosort::rows {
+namespace ecosort::formats {
 
 // Names the class of formats that an object is of (engine/rows/formats.h).
 enum class Kind : std::uint8_t { lines, csv, jsonl };
@@ -42,7 +42,7 @@ enum class Kind : std::uint8_t { lines, csv, jsonl };
 enum class FirstRow : std::uint8_t { is_sorted, goes_on_top, is_left_out, is_alike };
 
 // A row that cannot be sorted: where, from the beginning of its text or of the text that it is in, and why.
-struct Fault {
+struct RowFault {
   std::size_t at = 0;
   std::string why;
   bool is_of_quotes = false;  // there is none where quotes mean nothing
@@ -83,7 +83,7 @@ void add(RepeatedHeader& sum, const RepeatedHeader& more);
 [[nodiscard]] std::string notice_of(const RepeatedHeader& repeated);
 
 // Says where the keys of some rows may differ first: bytes of the key of a level that are behind `depth`.
-struct Place {
+struct KeyPlace {
   unsigned level = 0;
   std::size_t depth = 0;
 };
@@ -143,7 +143,7 @@ class RowFormat {
   // none.
   [[nodiscard]] virtual std::string_view missing_end(Text row, char before_end) const;
   // Why the beginning of a row, which the input or the memory ends, cannot be one; nothing if it can.
-  [[nodiscard]] virtual std::optional<Fault> fault_in(Text beginning, bool is_all) const;
+  [[nodiscard]] virtual std::optional<RowFault> fault_in(Text beginning, bool is_all) const;
 
   // All inputs were read, which have so many rows. InputRefused where a key can be no key of these rows.
   virtual void check_counts(const std::vector<KeyCounts>& counts, std::uint64_t rows) const;
@@ -165,8 +165,8 @@ class RowFormat {
 
   // Returns where rows with this first window, that of level 0 and depth 0, may differ; level levels() if nowhere. A first window
   // may hold bytes of several keys.
-  [[nodiscard]] virtual Place behind_first(records::KeyWindow window) const {
-    return is_cut(window, 0) ? Place{0, window_bytes} : Place{1, 0};
+  [[nodiscard]] virtual KeyPlace behind_first(records::KeyWindow window) const {
+    return is_cut(window, 0) ? KeyPlace{0, window_bytes} : KeyPlace{1, 0};
   }
 
   [[nodiscard]] virtual KeyBytes key_bytes(unsigned level) const = 0;
@@ -197,4 +197,4 @@ class RowFormat {
   std::optional<char> quote_;
 };
 
-}  // namespace ecosort::rows
+}  // namespace ecosort::formats

@@ -3,7 +3,7 @@
 #include "hash/block_checksum_kernel.h"
 #include "hash/block_checksum_variants.h"
 
-namespace ecosort::records {
+namespace ecosort::hash {
 
 std::uint64_t block_checksum_baseline(const std::byte* data, std::size_t size, std::uint64_t seed) noexcept {
   return xxh3_checksum(data, size, seed);
@@ -23,4 +23,4 @@ std::uint64_t block_checksum(const std::byte* data, std::size_t size, std::uint6
   return variant(data, size, seed);
 }
 
-}  // namespace ecosort::records
+}  // namespace ecosort::hash

@@ -10,7 +10,7 @@
 
 #include "base/cpu_features.h"
 
-namespace ecosort::records {
+namespace ecosort::hash {
 
 // `data` needs no alignment and may be empty (size 0). Thread-safe.
 std::uint64_t block_checksum(const std::byte* data, std::size_t size, std::uint64_t seed);
@@ -19,4 +19,4 @@ std::uint64_t block_checksum(const std::byte* data, std::size_t size, std::uint6
 using BlockChecksumFunction = std::uint64_t (*)(const std::byte* data, std::size_t size, std::uint64_t seed) noexcept;
 BlockChecksumFunction block_checksum_variant(CpuLevel level) noexcept;
 
-}  // namespace ecosort::records
+}  // namespace ecosort::hash

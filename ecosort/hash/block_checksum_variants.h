@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ecosort::records {
+namespace ecosort::hash {
 
 std::uint64_t block_checksum_baseline(const std::byte* data, std::size_t size, std::uint64_t seed) noexcept;
 std::uint64_t block_checksum_avx2(const std::byte* data, std::size_t size, std::uint64_t seed) noexcept;
 std::uint64_t block_checksum_avx512(const std::byte* data, std::size_t size, std::uint64_t seed) noexcept;
 
-}  // namespace ecosort::records
+}  // namespace ecosort::hash

@@ -51,7 +51,7 @@ using BaselineLanes = PlainLanes;
 
 }  // namespace
 
-namespace ecosort::records {
+namespace ecosort::hash {
 
 MultisetHash hash_records_baseline(const std::byte* records, std::size_t record_count, std::uint32_t record_size) noexcept {
   const HashSums sums = hash_records_with<BaselineLanes>(records, record_count, record_size);
@@ -84,4 +84,4 @@ std::optional<MultisetHash> MultisetHash::from_hex(std::string_view digits, std:
   return hash;
 }
 
-}  // namespace ecosort::records
+}  // namespace ecosort::hash

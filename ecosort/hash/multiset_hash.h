@@ -31,7 +31,7 @@
 
 #include "base/cpu_features.h"
 
-namespace ecosort::records {
+namespace ecosort::hash {
 
 struct MultisetHash {
   std::uint64_t low = 0;  // two independent sums, each modulo 2^64
@@ -69,4 +69,4 @@ using HashRecordsFunction = MultisetHash (*)(const std::byte* records, std::size
                                              std::uint32_t record_size) noexcept;
 HashRecordsFunction hash_records_variant(CpuLevel level) noexcept;
 
-}  // namespace ecosort::records
+}  // namespace ecosort::hash

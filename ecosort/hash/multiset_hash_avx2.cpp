@@ -49,11 +49,11 @@ struct Avx2Lanes {
 
 }  // namespace
 
-namespace ecosort::records {
+namespace ecosort::hash {
 
 MultisetHash hash_records_avx2(const std::byte* records, std::size_t record_count, std::uint32_t record_size) noexcept {
   const HashSums sums = hash_records_with<Avx2Lanes>(records, record_count, record_size);
   return {sums.low, sums.high, record_count};
 }
 
-}  // namespace ecosort::records
+}  // namespace ecosort::hash

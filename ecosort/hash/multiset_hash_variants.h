@@ -4,9 +4,9 @@
 
 #include "hash/multiset_hash.h"
 
-namespace ecosort::records {
+namespace ecosort::hash {
 
 MultisetHash hash_records_baseline(const std::byte* records, std::size_t record_count, std::uint32_t record_size) noexcept;
 MultisetHash hash_records_avx2(const std::byte* records, std::size_t record_count, std::uint32_t record_size) noexcept;
 
-}  // namespace ecosort::records
+}  // namespace ecosort::hash

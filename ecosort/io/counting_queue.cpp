@@ -13,8 +13,8 @@ std::uint64_t IoCounts::bytes(Operation operation) const {
 CountingQueue::CountingQueue(Queue& below, unsigned depth, TraceSink sink)
     : below_(below), sink_(std::move(sink)), requests_(depth) {}
 
-void CountingQueue::submit(const Request& request) {
-  Request numbered = request;
+void CountingQueue::submit(const IoRequest& request) {
+  IoRequest numbered = request;
   const std::size_t others = requests_.size();
   numbered.tag = requests_.put(request);
   below_.submit(numbered);
@@ -26,7 +26,7 @@ void CountingQueue::submit(const Request& request) {
   counts_.most_in_flight = std::max(counts_.most_in_flight, others + 1);
 }
 
-void CountingQueue::count(const Request& request, std::int64_t result) {
+void CountingQueue::count(const IoRequest& request, std::int64_t result) {
   OperationCount& one =
       counts_.operations[static_cast<std::size_t>(request.file->role())][static_cast<std::size_t>(request.operation)];
   const bool moves = request.operation == Operation::read || request.operation == Operation::write;
@@ -40,7 +40,7 @@ void CountingQueue::wait(std::vector<Completion>& out, bool block) {
   const std::size_t before = out.size();
   below_.wait(out, block);
   for (std::size_t i = before; i < out.size(); ++i) {
-    const Request request = requests_.take(out[i].tag);
+    const IoRequest request = requests_.take(out[i].tag);
     count(request, out[i].result);
     out[i].tag = request.tag;
   }

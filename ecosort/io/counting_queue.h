@@ -58,7 +58,7 @@ class CountingQueue : public Queue {
   [[nodiscard]] IoCounts counts() const;
 
   [[nodiscard]] const char* backend_name() const noexcept override { return below_.backend_name(); }
-  void submit(const Request& request) override;
+  void submit(const IoRequest& request) override;
   void wait(std::vector<Completion>& out, bool block) override;
   void notify() noexcept override { below_.notify(); }
   void cancel_streams() override { below_.cancel_streams(); }
@@ -66,7 +66,7 @@ class CountingQueue : public Queue {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void count(const Request& request, std::int64_t result);
+  void count(const IoRequest& request, std::int64_t result);
 
   Queue& below_;
   const TraceSink sink_;

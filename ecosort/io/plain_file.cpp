@@ -13,7 +13,7 @@
 #include "base/errors.h"
 #include "io/open_error.h"
 
-namespace ecosort::engine {
+namespace ecosort::io {
 namespace {
 
 constexpr std::uint64_t worth_direct_bytes = 8'000'000;  // below, the page cache is as fast and keeps the data at hand
@@ -37,7 +37,7 @@ auto uninterrupted(Call call) {
 
 // The directory of the name denied it, where there is no such file yet.
 [[noreturn]] void fail_to_open(const std::string& name, int error) {
-  std::string denier = io::denied_on_the_way(name, error);
+  std::string denier = denied_on_the_way(name, error);
   const std::string parent = std::filesystem::path(name).parent_path().string();
   const bool is_new = ::access(name.c_str(), F_OK) != 0 && errno == ENOENT;
   if (denier.empty() && is_new && (error == EACCES || error == EROFS))
@@ -189,4 +189,4 @@ bool is_same_file(const std::string& a, const std::string& b) noexcept {
          facts_a.st_ino == facts_b.st_ino;
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::io

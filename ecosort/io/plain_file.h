@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ecosort::engine {
+namespace ecosort::io {
 
 // Decides whether a large regular file bypasses the page cache: where the file system allows it, never, or else it is an error.
 enum class FileCaching : std::uint8_t { automatic, buffered, direct };
@@ -67,4 +67,4 @@ class PlainFile {
 // Both names lead to the same file; false if one does not exist.
 [[nodiscard]] bool is_same_file(const std::string& a, const std::string& b) noexcept;
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::io

@@ -22,7 +22,7 @@ namespace {
 
 [[nodiscard]] std::int64_t outcome(std::int64_t result) noexcept { return result < 0 ? -errno : result; }
 
-[[nodiscard]] std::int64_t perform_on_file(const Request& request) noexcept {
+[[nodiscard]] std::int64_t perform_on_file(const IoRequest& request) noexcept {
   const int fd = request.file->fd();
   const auto offset = static_cast<off_t>(request.offset);
   const auto size = static_cast<off_t>(request.size);
@@ -42,7 +42,7 @@ namespace {
 }
 
 // Sleeps until the stream is ready or the streams are cancelled. Returns 0 or -errno.
-[[nodiscard]] std::int64_t await_stream(const Request& request, int cancel_fd) noexcept {
+[[nodiscard]] std::int64_t await_stream(const IoRequest& request, int cancel_fd) noexcept {
   if (request.file->fd() < 0) return -EBADF;
   const short event = request.operation == Operation::read ? POLLIN : POLLOUT;
   std::array<pollfd, 2> watched{{{request.file->fd(), event, 0}, {cancel_fd, POLLIN, 0}}};
@@ -65,7 +65,7 @@ namespace {
 
 // Bytes that the stream takes now. The caller must not wait, not even where poll() promises room for a part; what goes wrong
 // shows again when the rest is written.
-[[nodiscard]] std::size_t write_without_waiting(const Request& request) noexcept {
+[[nodiscard]] std::size_t write_without_waiting(const IoRequest& request) noexcept {
   std::size_t done = 0;
   while (request.operation == Operation::write && done < request.size) {
     pollfd watched{request.file->fd(), POLLOUT, 0};
@@ -80,7 +80,7 @@ namespace {
 
 // All that follows the first `done` bytes, or the error that ended it. A thread blocked in write() could not be cancelled, so it
 // only ever blocks in poll().
-[[nodiscard]] std::int64_t write_to_stream(const Request& request, std::size_t done, int cancel_fd) noexcept {
+[[nodiscard]] std::int64_t write_to_stream(const IoRequest& request, std::size_t done, int cancel_fd) noexcept {
   const int fd = request.file->fd();
   const bool blocks = may_block(fd);
   while (done < request.size) {
@@ -96,7 +96,7 @@ namespace {
   return static_cast<std::int64_t>(done);
 }
 
-[[nodiscard]] std::int64_t read_from_stream(const Request& request, int cancel_fd) noexcept {
+[[nodiscard]] std::int64_t read_from_stream(const IoRequest& request, int cancel_fd) noexcept {
   while (true) {
     const std::int64_t ready = await_stream(request, cancel_fd);
     const std::int64_t result = ready < 0 ? ready : outcome(::read(request.file->fd(), request.data, request.size));
@@ -104,17 +104,17 @@ namespace {
   }
 }
 
-[[nodiscard]] std::int64_t perform_on_stream(const Request& request, std::size_t done, int cancel_fd) noexcept {
+[[nodiscard]] std::int64_t perform_on_stream(const IoRequest& request, std::size_t done, int cancel_fd) noexcept {
   if (request.operation == Operation::write) return write_to_stream(request, done, cancel_fd);
   return request.operation == Operation::read ? read_from_stream(request, cancel_fd) : perform_on_file(request);
 }
 
 // `done` bytes of a write to a stream are written already.
-[[nodiscard]] std::int64_t perform(const Request& request, std::size_t done, int cancel_fd) noexcept {
+[[nodiscard]] std::int64_t perform(const IoRequest& request, std::size_t done, int cancel_fd) noexcept {
   return request.file->facts().is_stream ? perform_on_stream(request, done, cancel_fd) : perform_on_file(request);
 }
 
-[[nodiscard]] bool may_wait(const Request& request) noexcept {
+[[nodiscard]] bool may_wait(const IoRequest& request) noexcept {
   return request.file->facts().is_stream && may_block(request.file->fd());
 }
 
@@ -155,7 +155,7 @@ PoolQueue::~PoolQueue() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void PoolQueue::submit(const Request& request) {
+void PoolQueue::submit(const IoRequest& request) {
   if (in_flight_ >= depth_) throw InternalError("more I/O requests in flight than the queue was made for");
   ++in_flight_;
   {
@@ -187,7 +187,7 @@ void PoolQueue::hand_over(const Work& work) {
 }
 
 // The mutex is held. A write that comes before the failure of an earlier one is known would leave a gap; it fails, too.
-std::optional<std::int64_t> PoolQueue::error_on(const Request& request) const {
+std::optional<std::int64_t> PoolQueue::error_on(const IoRequest& request) const {
   for (const auto& [file, error] : broken_)
     if (file == request.file && request.operation == Operation::write) return error;
   return std::nullopt;
@@ -210,14 +210,14 @@ void PoolQueue::serve() {
 }
 
 // With the mutex held. Rings only for the first completion of a batch: the sleeper takes them all.
-void PoolQueue::finish(const Request& request, std::int64_t result) {
+void PoolQueue::finish(const IoRequest& request, std::int64_t result) {
   const bool was_empty = done_.empty();
   done_.push_back({request.tag, result});
   if (request.file->facts().is_stream) {
     // Behind a write that failed there is a gap: nothing may be written after it.
     const bool ends_all = request.operation == Operation::write && result < 0;
     if (ends_all) broken_.emplace_back(request.file, result);
-    while (const std::optional<Request> next = streams_.complete(request.file)) {
+    while (const std::optional<IoRequest> next = streams_.complete(request.file)) {
       if (ends_all) {
         done_.push_back({next->tag, result});
         continue;

@@ -30,7 +30,7 @@ class PoolQueue : public Queue {
   ~PoolQueue() override;
 
   [[nodiscard]] const char* backend_name() const noexcept override { return "pool"; }
-  void submit(const Request& request) override;
+  void submit(const IoRequest& request) override;
   void wait(std::vector<Completion>& out, bool block) override;
   void notify() noexcept override { wakeup_->notify(); }
   void cancel_streams() override;
@@ -41,7 +41,7 @@ class PoolQueue : public Queue {
 
  private:
   struct Work {
-    Request request;
+    IoRequest request;
     std::size_t done = 0;  // bytes of a write to a stream that submit() wrote itself
   };
 
@@ -49,8 +49,8 @@ class PoolQueue : public Queue {
   void start_thread();
   void start_thread_if_all_are_busy(std::ptrdiff_t waiting, std::ptrdiff_t idle);
   void serve();
-  void finish(const Request& request, std::int64_t result);
-  [[nodiscard]] std::optional<std::int64_t> error_on(const Request& request) const;
+  void finish(const IoRequest& request, std::int64_t result);
+  [[nodiscard]] std::optional<std::int64_t> error_on(const IoRequest& request) const;
 
   const unsigned depth_;
   const Service service_;

@@ -26,7 +26,7 @@ enum class Operation : std::uint8_t {
 [[nodiscard]] const char* to_string(Operation operation) noexcept;
 
 // One request. `data` and `file` stay valid and untouched until its completion is reaped. `tag` comes back unchanged.
-struct Request {
+struct IoRequest {
   Operation operation = Operation::read;
   const File* file = nullptr;
   std::uint64_t offset = 0;  // bytes
@@ -51,7 +51,7 @@ class Queue {
 
   // Accepts a request; never waits for its completion. The number in flight is bounded by the caller (`depth` given to the
   // factory); more is an InternalError.
-  virtual void submit(const Request& request) = 0;
+  virtual void submit(const IoRequest& request) = 0;
 
   // Hands everything submitted to the system, then appends what has completed to `out`. With `block`, sleeps until there is
   // at least one completion or a notify() since the last return. Sleeping means sleeping: no thread ever spins.

@@ -41,7 +41,7 @@ Traffic operator-(Traffic a, const Traffic& b) noexcept {
 // One raw request: suspends until its completion is reaped; yields its result.
 struct Reactor::Awaiter {
   Reactor& reactor;
-  Request request;
+  IoRequest request;
   std::int64_t result = 0;
   std::coroutine_handle<> waiting;
 

@@ -20,7 +20,7 @@ class RequestTable {
   [[nodiscard]] std::size_t size() const noexcept { return requests_.size() - free_.size(); }
 
   // Numbers are below `depth` and used again after take().
-  [[nodiscard]] std::uint64_t put(const Request& request) {
+  [[nodiscard]] std::uint64_t put(const IoRequest& request) {
     if (size() >= depth_) throw InternalError("more I/O requests in flight than the queue was made for");
     if (free_.empty()) {
       requests_.push_back(request);
@@ -32,16 +32,16 @@ class RequestTable {
     return number;
   }
 
-  [[nodiscard]] const Request& at(std::uint64_t number) const { return requests_[number]; }
+  [[nodiscard]] const IoRequest& at(std::uint64_t number) const { return requests_[number]; }
 
-  Request take(std::uint64_t number) {
+  IoRequest take(std::uint64_t number) {
     free_.push_back(number);
     return requests_[number];
   }
 
  private:
   const std::size_t depth_;
-  std::vector<Request> requests_;
+  std::vector<IoRequest> requests_;
   std::vector<std::uint64_t> free_;
 };
 

@@ -35,7 +35,7 @@ void silence_logs() {
   ::setenv("STXXLERRLOGFILE", "/dev/null", 0);
 }
 
-[[nodiscard]] bool suits(const Request& request) noexcept {
+[[nodiscard]] bool suits(const IoRequest& request) noexcept {
   const bool moves = request.operation == Operation::read || request.operation == Operation::write;
   return moves && !request.file->facts().is_stream && request.size > 0 && request.size % block_alignment == 0 &&
          request.offset % block_alignment == 0 && reinterpret_cast<std::uintptr_t>(request.data) % block_alignment == 0;
@@ -105,7 +105,7 @@ class StxxlQueue::Disks {
     for (auto& queue : queues_) queue = std::make_unique<stxxl::request_queue_impl_qwqr>();
   }
 
-  void submit(const Request& request);
+  void submit(const IoRequest& request);
   void reap(std::vector<Completion>& out);  // neither sleeps nor takes notifications
 
   [[nodiscard]] Wakeup& wakeup() { return *wakeup_; }
@@ -119,8 +119,8 @@ class StxxlQueue::Disks {
     void operator()(stxxl::request*) const { disks->ended(number); }
   };
 
-  [[nodiscard]] bool start(const Request& request, std::uint64_t number, std::int64_t available);
-  [[nodiscard]] std::int64_t result_of(const Request& request, const InFlight& served) const;
+  [[nodiscard]] bool start(const IoRequest& request, std::uint64_t number, std::int64_t available);
+  [[nodiscard]] std::int64_t result_of(const IoRequest& request, const InFlight& served) const;
   void ended(std::uint64_t number);
   void end(std::uint64_t number, std::vector<Completion>& out);
 
@@ -138,7 +138,7 @@ class StxxlQueue::Disks {
   std::vector<std::uint64_t> ended_;
 };
 
-void StxxlQueue::Disks::submit(const Request& request) {
+void StxxlQueue::Disks::submit(const IoRequest& request) {
   if (requests_.size() + helper_.in_flight() >= depth_)
     throw InternalError("more I/O requests in flight than the queue was made for");
   if (!suits(request)) return helper_.submit(request);
@@ -152,7 +152,7 @@ void StxxlQueue::Disks::submit(const Request& request) {
   if (!start(request, number, available)) helper_.submit(requests_.take(number));
 }
 
-bool StxxlQueue::Disks::start(const Request& request, std::uint64_t number, std::int64_t available) {
+bool StxxlQueue::Disks::start(const IoRequest& request, std::uint64_t number, std::int64_t available) {
   Opened& opened = opened_[request.file];
   const std::size_t lane =
       static_cast<std::size_t>(std::min_element(opened.in_flight.begin(), opened.in_flight.end()) - opened.in_flight.begin());
@@ -180,7 +180,7 @@ void StxxlQueue::Disks::ended(std::uint64_t number) {
 }
 
 // STXXL fills what lies behind the end of the file with zeros and calls it read; here that is a short count.
-std::int64_t StxxlQueue::Disks::result_of(const Request& request, const InFlight& served) const {
+std::int64_t StxxlQueue::Disks::result_of(const IoRequest& request, const InFlight& served) const {
   const auto size = static_cast<std::int64_t>(request.size);
   try {
     served.request->wait(false);  // the disk thread has reported; this waits until it let go of the file
@@ -193,7 +193,7 @@ std::int64_t StxxlQueue::Disks::result_of(const Request& request, const InFlight
 }
 
 void StxxlQueue::Disks::end(std::uint64_t number, std::vector<Completion>& out) {
-  const Request request = requests_.take(number);
+  const IoRequest request = requests_.take(number);
   InFlight& served = in_flight_[number];
   out.push_back({request.tag, result_of(request, served)});
   served.request = nullptr;
@@ -221,7 +221,7 @@ StxxlQueue::StxxlQueue(unsigned depth) {
 
 StxxlQueue::~StxxlQueue() = default;
 
-void StxxlQueue::submit(const Request& request) { disks_->submit(request); }
+void StxxlQueue::submit(const IoRequest& request) { disks_->submit(request); }
 
 void StxxlQueue::wait(std::vector<Completion>& out, bool block) {
   const std::size_t before = out.size();

@@ -19,7 +19,7 @@ class StxxlQueue : public Queue {
   ~StxxlQueue() override;
 
   [[nodiscard]] const char* backend_name() const noexcept override { return "stxxl"; }
-  void submit(const Request& request) override;
+  void submit(const IoRequest& request) override;
   void wait(std::vector<Completion>& out, bool block) override;
   void notify() noexcept override;
   void cancel_streams() override;

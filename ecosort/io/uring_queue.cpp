@@ -103,10 +103,10 @@ void UringQueue::watch_wakeup() {
   ::io_uring_sqe_set_data64(entry, wakeup_mark);
 }
 
-void UringQueue::submit(const Request& request) {
+void UringQueue::submit(const IoRequest& request) {
   const std::uint64_t number = requests_.put(request);
   if (!request.file->facts().is_stream) return start(request, number);
-  Request numbered = request;
+  IoRequest numbered = request;
   numbered.tag = number;
   if (cancelled_)
     refused_.push_back({requests_.take(number).tag, -ECANCELED});
@@ -123,7 +123,7 @@ std::int64_t UringQueue::position_of(int fd) {
 }
 
 // Returns what is still to be moved, with the offset that the kernel is to use.
-Request UringQueue::rest_of(Request request, const OnStream& started) {
+IoRequest UringQueue::rest_of(IoRequest request, const OnStream& started) {
   request.data += started.moved;
   request.size -= started.moved;
   request.offset = started.position < 0 ? ~std::uint64_t{0}  // the current position
@@ -131,12 +131,12 @@ Request UringQueue::rest_of(Request request, const OnStream& started) {
   return request;
 }
 
-void UringQueue::start_on_stream(const Request& request) {
+void UringQueue::start_on_stream(const IoRequest& request) {
   on_streams_.push_back({request.tag, request.operation == Operation::write ? position_of(request.file->fd()) : -1});
   start(rest_of(request, on_streams_.back()), request.tag);
 }
 
-void UringQueue::start(const Request& request, std::uint64_t number) {
+void UringQueue::start(const IoRequest& request, std::uint64_t number) {
   io_uring_sqe* entry = ring_->entry();
   const int fd = request.file->fd();
   switch (request.operation) {
@@ -166,7 +166,7 @@ void UringQueue::end(std::uint64_t number, std::int64_t result, std::vector<Comp
 
 // True: the request continues. A write that was taken in part is completed here, or the next one would overtake its rest.
 bool UringQueue::carry_on(OnStream& started, std::int64_t result) {
-  const Request& request = requests_.at(started.number);
+  const IoRequest& request = requests_.at(started.number);
   if (started.is_polling) {
     started.is_polling = false;
   } else if (result == -EAGAIN) {
@@ -189,7 +189,7 @@ void UringQueue::end_on_stream(std::uint64_t number, std::int64_t result, std::v
   const auto started =
       std::find_if(on_streams_.begin(), on_streams_.end(), [&](const OnStream& one) { return one.number == number; });
   if (!cancelled_ && carry_on(*started, result)) return;
-  const Request request = requests_.take(number);
+  const IoRequest request = requests_.take(number);
   const bool is_write = request.operation == Operation::write;
   if (cancelled_ && started->is_polling) result = -ECANCELED;
   if (!cancelled_ && is_write && request.size > 0 && result == 0) result = -EIO;
@@ -201,7 +201,7 @@ void UringQueue::end_on_stream(std::uint64_t number, std::int64_t result, std::v
   on_streams_.erase(started);
   // Behind a write that failed there is a gap: nothing may be written after it.
   const bool ends_all = cancelled_ || (is_write && result < 0);
-  while (const std::optional<Request> next = streams_.complete(request.file)) {
+  while (const std::optional<IoRequest> next = streams_.complete(request.file)) {
     if (!ends_all) return start_on_stream(*next);
     out.push_back({requests_.take(next->tag).tag, cancelled_ ? -ECANCELED : result});
   }

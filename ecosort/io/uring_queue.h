@@ -25,7 +25,7 @@ class UringQueue : public Queue {
   ~UringQueue() override;
 
   [[nodiscard]] const char* backend_name() const noexcept override { return "uring"; }
-  void submit(const Request& request) override;
+  void submit(const IoRequest& request) override;
   void wait(std::vector<Completion>& out, bool block) override;
   void notify() noexcept override { wakeup_.notify(); }
   void cancel_streams() override;
@@ -41,10 +41,10 @@ class UringQueue : public Queue {
     bool is_polling = false;     // until a stream that somebody made non-blocking is ready
   };
 
-  void start(const Request& request, std::uint64_t number);
-  void start_on_stream(const Request& request);
+  void start(const IoRequest& request, std::uint64_t number);
+  void start_on_stream(const IoRequest& request);
   [[nodiscard]] static std::int64_t position_of(int fd);
-  [[nodiscard]] static Request rest_of(Request request, const OnStream& started);
+  [[nodiscard]] static IoRequest rest_of(IoRequest request, const OnStream& started);
   [[nodiscard]] bool carry_on(OnStream& started, std::int64_t result);
   void end(std::uint64_t number, std::int64_t result, std::vector<Completion>& out);
   void end_on_stream(std::uint64_t number, std::int64_t result, std::vector<Completion>& out);

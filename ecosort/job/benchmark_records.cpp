@@ -16,14 +16,14 @@ namespace ecosort::job {
 
 namespace {
 
-using records::gensort_record_bytes;
+using sortbenchmark::gensort_record_bytes;
 
 constexpr std::uint64_t looked_at_once = 4;  // records, at each place
 
 // The first one of `bytes` begins a record.
 bool all_look_generated(std::span<const std::byte> bytes) {
   for (; bytes.size() >= gensort_record_bytes; bytes = bytes.subspan(gensort_record_bytes))
-    if (!records::looks_generated(bytes.data())) return false;
+    if (!sortbenchmark::looks_generated(bytes.data())) return false;
   return true;
 }
 

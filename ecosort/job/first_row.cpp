@@ -20,7 +20,7 @@ constexpr std::size_t first_bytes = std::size_t{64} << 10U, most_first_bytes = s
 
 std::string beginning_of(const std::string& name, std::size_t bytes) {
   std::string text(bytes, '\0');
-  engine::PlainFile file = engine::PlainFile::open_for_reading(name);
+  io::PlainFile file = io::PlainFile::open_for_reading(name);
   text.resize(file.read_at(0, std::as_writable_bytes(std::span(text))));
   return text;
 }
@@ -31,7 +31,7 @@ struct Look {
 };
 
 // At the row behind the mark.
-Look look_at_first_row(const std::string& name, const rows::RowFormat& format, std::size_t mark_bytes) {
+Look look_at_first_row(const std::string& name, const formats::RowFormat& format, std::size_t mark_bytes) {
   for (std::size_t bytes = first_bytes; bytes <= most_first_bytes; bytes *= 4) {
     const std::string text = beginning_of(name, bytes);
     const char *const begin = text.data() + std::min(mark_bytes, text.size()), *const end = text.data() + text.size();
@@ -47,7 +47,7 @@ Look look_at_first_row(const std::string& name, const rows::RowFormat& format, s
   return {.row = std::nullopt, .is_too_long = true};
 }
 
-std::optional<std::string> first_row_of(const std::string& name, const rows::RowFormat& format, std::size_t mark_bytes) {
+std::optional<std::string> first_row_of(const std::string& name, const formats::RowFormat& format, std::size_t mark_bytes) {
   Look look = look_at_first_row(name, format, mark_bytes);
   if (!look.is_too_long) return std::move(look.row);
   throw UsageError(fmt::format("{}: the first row is longer than {}, the most that a resumable sort keeps in its journal", name,
@@ -55,18 +55,18 @@ std::optional<std::string> first_row_of(const std::string& name, const rows::Row
 }
 
 // Returns how many bytes of a mark come first.
-std::size_t begin_input(const std::string& name, rows::RowFormat& format) {
-  const std::size_t mark_bytes = format.mark_bytes(beginning_of(name, rows::RowFormat::most_mark_bytes));
+std::size_t begin_input(const std::string& name, formats::RowFormat& format) {
+  const std::size_t mark_bytes = format.mark_bytes(beginning_of(name, formats::RowFormat::most_mark_bytes));
   format.begin_input();
   return mark_bytes;
 }
 
 }  // namespace
 
-FirstRow find_first_row(const std::vector<lines::LineInput>& inputs, rows::RowFormat& format) {
-  FirstRow first;
+InputHead find_first_row(const std::vector<engine::rows::LineInput>& inputs, formats::RowFormat& format) {
+  InputHead first;
   std::string before;  // a line of an input without rows that says how to read the others
-  for (const lines::LineInput& input : inputs) {
+  for (const engine::rows::LineInput& input : inputs) {
     const std::size_t mark_bytes = begin_input(input.name, format);
     if (&input == &inputs.front()) first.mark_bytes = mark_bytes;
     const bool must_know = format.wants_first_row() && format.keys_need_first_row();
@@ -77,12 +77,12 @@ FirstRow find_first_row(const std::vector<lines::LineInput>& inputs, rows::RowFo
       if (!format.precedes_first_row(std::string_view(*first.row).substr(0, first.row->find('\n')))) first.row->insert(0, before);
       break;
     }
-    format.miss_first_row(rows::shown_name(input.name));
+    format.miss_first_row(formats::shown_name(input.name));
   }
   return first;
 }
 
-void check_first_row(const std::vector<lines::LineInput>& inputs, rows::RowFormat& format) {
+void check_first_row(const std::vector<engine::rows::LineInput>& inputs, formats::RowFormat& format) {
   if (inputs.empty() || inputs.front().is_stream()) return;
   const std::string& name = inputs.front().name;
   const std::size_t mark_bytes = begin_input(name, format);
@@ -90,9 +90,9 @@ void check_first_row(const std::vector<lines::LineInput>& inputs, rows::RowForma
   const Look look = look_at_first_row(name, format, mark_bytes);
   if (look.is_too_long) return;
   if (look.row)
-    (void)format.take_first_row(rows::shown_name(name), *look.row);
+    (void)format.take_first_row(formats::shown_name(name), *look.row);
   else
-    format.miss_first_row(rows::shown_name(name));
+    format.miss_first_row(formats::shown_name(name));
 }
 
 }  // namespace ecosort::job

@@ -12,7 +12,7 @@ namespace ecosort::job {
 
 struct KeptRun {
   std::string name;
-  engine::Input input;  // with its description
+  engine::fixed::Input input;  // with its description
 
   [[nodiscard]] const run::Description& description() const { return *input.run; }
 };

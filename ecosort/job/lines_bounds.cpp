@@ -12,13 +12,13 @@ namespace ecosort::job {
 namespace {
 
 // Runs that can be merged at a time where no line is longer than a page.
-std::uint64_t fan_in(const lines::LinePlan& plan, bool is_compressed) {
-  std::vector<lines::MergeInput> runs(std::min<std::uint64_t>(plan.batch_size, plan.merge_bytes() / plan.block_bytes + 2));
-  for (lines::MergeInput& run : runs) {
+std::uint64_t fan_in(const planner::LinePlan& plan, bool is_compressed) {
+  std::vector<engine::rows::MergeInput> runs(std::min<std::uint64_t>(plan.batch_size, plan.merge_bytes() / plan.block_bytes + 2));
+  for (engine::rows::MergeInput& run : runs) {
     run.run.longest = page_bytes - 1;
     run.run.is_compressed = is_compressed;
   }
-  return std::max<std::uint64_t>(lines::fit_merge(plan, runs, 0).inputs, 2);
+  return std::max<std::uint64_t>(engine::rows::fit_merge(plan, runs, 0).inputs, 2);
 }
 
 unsigned merges_in_a_row(std::uint64_t runs, std::uint64_t fan_in) {
@@ -29,8 +29,8 @@ unsigned merges_in_a_row(std::uint64_t runs, std::uint64_t fan_in) {
 
 }  // namespace
 
-LinesBounds lines_bounds(const lines::LinesJob& job, std::uint64_t input_bytes) {
-  const lines::LinePlan& plan = job.plan;
+LinesBounds lines_bounds(const engine::rows::LinesJob& job, std::uint64_t input_bytes) {
+  const planner::LinePlan& plan = job.plan;
   LinesBounds bounds;
   bounds.memory_bytes = plan.memory_bytes + job.header_bytes + job.codecs.bytes();
   bounds.longest_line_bytes = plan.run_buffer_bytes - plan.block_bytes;
@@ -42,7 +42,7 @@ LinesBounds lines_bounds(const lines::LinesJob& job, std::uint64_t input_bytes) 
                       usual_full = div_up(input_bytes * 132 / 100, room);
   bounds.fewest_runs = input_bytes <= plan.run_buffer_bytes ? 0 : div_up(input_bytes, plan.run_buffer_bytes);
   bounds.most_runs = plan.spread_bytes > 0 ? std::bit_ceil(most_full) : most_full;
-  bounds.usual_runs = plan.spread_bytes > 0 ? lines::spread_runs(plan, usual_full, page_bytes) : usual_full;
+  bounds.usual_runs = plan.spread_bytes > 0 ? planner::spread_runs(plan, usual_full, page_bytes) : usual_full;
   bounds.runs_at_a_time = fan_in(plan, !job.compress_program.empty());
   bounds.fewest_merges = merges_in_a_row(bounds.fewest_runs, bounds.runs_at_a_time);
   bounds.most_merges = merges_in_a_row(bounds.most_runs, bounds.runs_at_a_time);

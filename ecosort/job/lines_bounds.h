@@ -18,6 +18,6 @@ struct LinesBounds {
 };
 
 // For inputs that hold `input_bytes` of lines; 0: no one knows yet, and only the first two are said, as for a merge.
-[[nodiscard]] LinesBounds lines_bounds(const lines::LinesJob& job, std::uint64_t input_bytes);
+[[nodiscard]] LinesBounds lines_bounds(const engine::rows::LinesJob& job, std::uint64_t input_bytes);
 
 }  // namespace ecosort::job

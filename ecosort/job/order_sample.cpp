@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "base/memory.h"
-#include "formats/fixed/encoder.h"
+#include "formats/records/encoder.h"
 
 namespace ecosort::job {
 namespace {
@@ -23,7 +23,7 @@ const std::byte* record_at(const io::File& file, std::uint64_t offset, std::uint
   return is_whole ? memory.data() + (offset - from) : nullptr;
 }
 
-bool ascends(const engine::Input& input, const records::Encoder& encoder, const Buffer& first, const Buffer& second) {
+bool ascends(const engine::fixed::Input& input, const records::Encoder& encoder, const Buffer& first, const Buffer& second) {
   if (input.file->facts().is_stream || input.records <= samples) return false;
   const Buffer *next = &first, *spare = &second;
   const std::byte* before = nullptr;
@@ -40,14 +40,14 @@ bool ascends(const engine::Input& input, const records::Encoder& encoder, const 
 
 }  // namespace
 
-bool samples_ascend(const planner::Plan& plan, const std::vector<engine::Input>& inputs) {
+bool samples_ascend(const planner::RecordPlan& plan, const std::vector<engine::fixed::Input>& inputs) {
   if (plan.merge.stored_runs == 0 || inputs.empty()) return false;
   const records::Encoder encoder(plan.wanted.format);
   const std::uint64_t unit = std::max<std::uint64_t>(plan.wanted.input_alignment, page_bytes);
   const std::uint64_t each = round_up(encoder.record_size(), unit) + unit;
   MemoryBudget memory(2 * each);
   const Buffer first = memory.allocate(each, "a record", Pages::small), second = memory.allocate(each, "a record", Pages::small);
-  return std::ranges::all_of(inputs, [&](const engine::Input& input) { return ascends(input, encoder, first, second); });
+  return std::ranges::all_of(inputs, [&](const engine::fixed::Input& input) { return ascends(input, encoder, first, second); });
 }
 
 }  // namespace ecosort::job

@@ -47,8 +47,8 @@ void check_not_sticky(const io::OutputPlace& place, const struct stat& info) {
 }
 
 // Returns whether this is the file of one of them.
-bool is_input(std::uint64_t device, std::uint64_t inode, const std::vector<engine::Input>& inputs) {
-  return std::ranges::any_of(inputs, [&](const engine::Input& input) {
+bool is_input(std::uint64_t device, std::uint64_t inode, const std::vector<engine::fixed::Input>& inputs) {
+  return std::ranges::any_of(inputs, [&](const engine::fixed::Input& input) {
     return !input.file->facts().is_stream && input.opened.device == device && input.opened.inode == inode;
   });
 }
@@ -56,7 +56,7 @@ bool is_input(std::uint64_t device, std::uint64_t inode, const std::vector<engin
 }  // namespace
 
 void check_is_kept(const std::string& kept, const std::string& output, const std::string& as) {
-  if (output != "-" && engine::is_same_file(kept, output))
+  if (output != "-" && io::is_same_file(kept, output))
     throw UsageError(fmt::format("'{}' is {} and would be replaced; name another output", kept, as));
 }
 
@@ -66,7 +66,7 @@ void check_writable_directory(const std::string& what, const std::string& direct
     throw UsageError(fmt::format("{} '{}' is not writable: {}", what, directory, std::strerror(errno)));
 }
 
-void check_output(const std::string& output, const std::vector<engine::Input>& inputs, const io::PosixStorage& storage) {
+void check_output(const std::string& output, const std::vector<engine::fixed::Input>& inputs, const io::PosixStorage& storage) {
   struct stat info{};
   if (output == "-") {
     const int fd = storage.streams().output, flags = ::fcntl(fd, F_GETFL);

@@ -14,7 +14,7 @@ namespace ecosort::job {
 // All of them throw UsageError, one line that says what is wrong where, and what would work.
 
 // The output can be created or replaced, and is none of the inputs, through whatever name or link.
-void check_output(const std::string& output, const std::vector<engine::Input>& inputs, const io::PosixStorage& storage);
+void check_output(const std::string& output, const std::vector<engine::fixed::Input>& inputs, const io::PosixStorage& storage);
 
 // The same before anything is opened, for one file that is written (`output`, or "-"). `as`: what it would replace, "an input".
 void check_is_kept(const std::string& kept, const std::string& output, const std::string& as);

@@ -7,8 +7,8 @@
 #include "base/errors.h"
 #include "base/memory.h"
 #include "base/size_text.h"
-#include "plan/decoding_plan.h"
-#include "plan/line_plan.h"
+#include "planner/decoding_plan.h"
+#include "planner/line_plan.h"
 
 namespace ecosort::job {
 namespace {
@@ -25,29 +25,30 @@ void check_fits(std::uint64_t need, const CodecTerms& terms, const std::string& 
 }
 
 // A merge decodes all of its inputs at a time.
-std::size_t chunk_bytes(const CodecTerms& terms, const std::vector<lines::LineInput>& inputs) {
+std::size_t chunk_bytes(const CodecTerms& terms, const std::vector<engine::rows::LineInput>& inputs) {
   constexpr std::uint64_t share = 64, share_of_all = 16, least = page_bytes, most = std::uint64_t{256} << 10U;
-  const auto decoded = static_cast<std::uint64_t>(terms.merge ? std::ranges::count_if(inputs, &lines::LineInput::is_decoded) : 1);
+  const auto decoded =
+      static_cast<std::uint64_t>(terms.merge ? std::ranges::count_if(inputs, &engine::rows::LineInput::is_decoded) : 1);
   const std::uint64_t each = terms.memory_bytes / std::max(share, share_of_all * decoded);
   return round_down(std::clamp(each, least, most), page_bytes);
 }
 
-std::uint64_t decoder_bytes_of(const lines::LineInput& input, std::uint64_t memory_bytes) {
+std::uint64_t decoder_bytes_of(const engine::rows::LineInput& input, std::uint64_t memory_bytes) {
   if (input.is_plain_stream()) return 0;
   return input.decoder_bytes > 0 ? input.decoder_bytes : planner::unknown_decoder_bytes(memory_bytes);
 }
 
 // Members of gzip are alike.
-std::uint64_t later_members_bytes(const lines::LineInput& input, std::uint64_t memory_bytes) {
+std::uint64_t later_members_bytes(const engine::rows::LineInput& input, std::uint64_t memory_bytes) {
   if (input.is_plain_stream() || (input.decoder_bytes > 0 && input.codec == codec::Codec::gzip)) return 0;
   return planner::later_members_bytes(memory_bytes, decoder_bytes_of(input, memory_bytes));
 }
 
-void plan_inputs(const CodecTerms& terms, const std::vector<lines::LineInput>& inputs, lines::Codecs& codecs) {
-  const std::uint64_t chunks = lines::decode_chunks_bytes(codecs.chunk_bytes);
+void plan_inputs(const CodecTerms& terms, const std::vector<engine::rows::LineInput>& inputs, engine::rows::Codecs& codecs) {
+  const std::uint64_t chunks = engine::rows::decode_chunks_bytes(codecs.chunk_bytes);
   std::uint64_t all = 0, largest = 0, more = 0, count = 0;
   std::string name;
-  for (const lines::LineInput& input : inputs) {
+  for (const engine::rows::LineInput& input : inputs) {
     if (!input.is_decoded()) continue;
     const std::uint64_t need = chunks + decoder_bytes_of(input, terms.memory_bytes);
     const std::uint64_t later = later_members_bytes(input, terms.memory_bytes);
@@ -66,15 +67,15 @@ void plan_inputs(const CodecTerms& terms, const std::vector<lines::LineInput>& i
 
 // The largest blocks that the plan may choose with so much memory.
 std::size_t most_block_bytes(const CodecTerms& terms) {
-  return lines::plan_for_stored_runs(lines::plan_lines(terms.memory_bytes, terms.threads, SIZE_MAX, false)).block_bytes;
+  return planner::plan_for_stored_runs(planner::plan_lines(terms.memory_bytes, terms.threads, SIZE_MAX, false)).block_bytes;
 }
 
-void plan_output(const CodecTerms& terms, const codec::OutputCodec& output, lines::Codecs& codecs) {
+void plan_output(const CodecTerms& terms, const codec::OutputCodec& output, engine::rows::Codecs& codecs) {
   const std::size_t block_bytes = most_block_bytes(terms);
-  lines::Packing packing{output, std::max(terms.threads, 1U)};
-  while (packing.encoders > 1 && lines::packing_bytes(packing, block_bytes) > terms.memory_bytes / encoders_share)
+  engine::rows::Packing packing{output, std::max(terms.threads, 1U)};
+  while (packing.encoders > 1 && engine::rows::packing_bytes(packing, block_bytes) > terms.memory_bytes / encoders_share)
     --packing.encoders;
-  codecs.output_bytes = lines::packing_bytes(packing, block_bytes);
+  codecs.output_bytes = engine::rows::packing_bytes(packing, block_bytes);
   check_fits(codecs.output_bytes, terms, fmt::format("{} at level {} takes", codec::name_of(output.codec), output.level));
   codecs.packing = packing;
 }
@@ -129,9 +130,9 @@ planner::PackingPlan plan_unpacking(const CodecTerms& terms, std::span<const run
                         std::max(planner::least_memory_for_packing(packing, {false, codec}), 3 * (each + places)));
 }
 
-lines::Codecs plan_codecs(const CodecTerms& terms, const std::vector<lines::LineInput>& inputs,
-                          const std::optional<codec::OutputCodec>& output) {
-  lines::Codecs codecs;
+engine::rows::Codecs plan_codecs(const CodecTerms& terms, const std::vector<engine::rows::LineInput>& inputs,
+                                 const std::optional<codec::OutputCodec>& output) {
+  engine::rows::Codecs codecs;
   codecs.chunk_bytes = chunk_bytes(terms, inputs);
   plan_inputs(terms, inputs, codecs);
   if (output) plan_output(terms, *output, codecs);

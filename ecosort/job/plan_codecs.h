@@ -21,8 +21,8 @@ struct CodecTerms {
 
 // Plans what the inputs take as far as their beginnings show, and as many encoders as there are threads, or as fit in a quarter
 // of the memory. NotEnoughMemory where either is more than half of it.
-[[nodiscard]] lines::Codecs plan_codecs(const CodecTerms& terms, const std::vector<lines::LineInput>& inputs,
-                                        const std::optional<codec::OutputCodec>& output);
+[[nodiscard]] engine::rows::Codecs plan_codecs(const CodecTerms& terms, const std::vector<engine::rows::LineInput>& inputs,
+                                               const std::optional<codec::OutputCodec>& output);
 
 // UsageError where less space is assumed for runs that are not compressed.
 void check_assumed_ratio(std::uint64_t ratio, bool are_compressed);

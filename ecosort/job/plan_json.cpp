@@ -1,6 +1,6 @@
 #include "job/plan_json.h"
 
-#include "plan/machine.h"
+#include "planner/machine.h"
 
 namespace ecosort::job {
 
@@ -14,7 +14,7 @@ Json merge_buffers_json(const planner::MergeBuffers& b) {
           {"index_bytes", b.index_bytes}};
 }
 
-Json ledger_json(const planner::Plan::Ledger& ledger) {
+Json ledger_json(const planner::RecordPlan::Ledger& ledger) {
   Json json = Json::object();
   for (const auto& [purpose, bytes] : ledger) json[purpose] = bytes;
   return json;
@@ -28,7 +28,7 @@ Json keys_json(const records::RecordFormat& format) {
   return keys;
 }
 
-Json plan_json(const planner::Plan& plan) {
+Json plan_json(const planner::RecordPlan& plan) {
   Json steps = Json::array();
   for (const planner::MergeStep& step : plan.merge.steps)
     steps.push_back({{"first_run", step.first_run}, {"fan_in", step.fan_in}});

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "base/json.h"
-#include "plan/plan.h"
+#include "planner/plan.h"
 
 namespace ecosort::job {
 
-[[nodiscard]] Json plan_json(const planner::Plan& plan);
+[[nodiscard]] Json plan_json(const planner::RecordPlan& plan);
 
 // Says how runs are compressed; null: not at all.
 [[nodiscard]] Json compression_json(const planner::PackingPlan& packing);

@@ -10,7 +10,7 @@
 #include "base/errors.h"
 #include "base/memory.h"
 #include "io/read_at.h"
-#include "plan/account.h"
+#include "planner/account.h"
 #include "run/packing_sample.h"
 
 namespace ecosort::job {
@@ -30,7 +30,7 @@ struct Stretches {
 };
 
 // Also of those that runs are merged into.
-std::uint64_t longest_run(const planner::Plan& plan) {
+std::uint64_t longest_run(const planner::RecordPlan& plan) {
   std::uint64_t longest = 1;
   (void)planner::run_traffic(plan, [&](std::uint64_t records) {
     longest = std::max(longest, records);
@@ -39,7 +39,7 @@ std::uint64_t longest_run(const planner::Plan& plan) {
   return longest;
 }
 
-Stretches stretches_of(const planner::Plan& plan) {
+Stretches stretches_of(const planner::RecordPlan& plan) {
   const std::uint64_t each = plan.wanted.format.record_size + 2 * planner::entry_bytes;
   const std::uint64_t most_records = most_sample_bytes / each, run = longest_run(plan);
   Stretches stretches{.all_records = plan.wanted.input_records};
@@ -50,7 +50,7 @@ Stretches stretches_of(const planner::Plan& plan) {
 }
 
 // Reads bytes [from, from + to.size()) of the records of a file.
-void read_part(const engine::Input& input, std::uint64_t from, std::span<std::byte> to, Buffer& memory) {
+void read_part(const engine::fixed::Input& input, std::uint64_t from, std::span<std::byte> to, Buffer& memory) {
   const std::uint64_t offset = input.begin() + from, unit = input.file->alignment();
   const std::uint64_t begin = round_down(offset, unit), end = round_up(offset + to.size(), unit);
   const std::size_t got = io::read_at(*input.file, begin, memory.data(), end - begin);
@@ -60,9 +60,9 @@ void read_part(const engine::Input& input, std::uint64_t from, std::span<std::by
 }
 
 // The bytes of all records of the inputs from the byte `first` on.
-void read_stretch(const std::vector<engine::Input>& inputs, std::uint64_t record_size, std::uint64_t first,
+void read_stretch(const std::vector<engine::fixed::Input>& inputs, std::uint64_t record_size, std::uint64_t first,
                   std::span<std::byte> to, Buffer& memory) {
-  for (const engine::Input& input : inputs) {
+  for (const engine::fixed::Input& input : inputs) {
     const std::uint64_t size = input.records * record_size,
                         here = std::min<std::uint64_t>(size - std::min(first, size), to.size());
     if (here > 0) read_part(input, first, to.first(here), memory);
@@ -71,11 +71,11 @@ void read_stretch(const std::vector<engine::Input>& inputs, std::uint64_t record
   }
 }
 
-void take_sample(const planner::Plan& plan, const std::vector<engine::Input>& inputs, const Stretches& stretches,
+void take_sample(const planner::RecordPlan& plan, const std::vector<engine::fixed::Input>& inputs, const Stretches& stretches,
                  run::PackingSample& sample) {
   const std::uint64_t record_size = plan.wanted.format.record_size, bytes = stretches.records * record_size;
   std::uint64_t unit = page_bytes;
-  for (const engine::Input& input : inputs) unit = std::max<std::uint64_t>(unit, input.file->alignment());
+  for (const engine::fixed::Input& input : inputs) unit = std::max<std::uint64_t>(unit, input.file->alignment());
   MemoryBudget budget(std::numeric_limits<std::uint64_t>::max());
   Buffer memory = budget.allocate(round_up(bytes, unit) + 2 * unit, "a part of a sample", Pages::small);
   std::vector<std::byte> stretch(bytes);
@@ -86,7 +86,7 @@ void take_sample(const planner::Plan& plan, const std::vector<engine::Input>& in
 }
 
 // Returns the pace that a sort of this plan will find, if its runs are not compressed.
-run::Pace pace_of(const planner::Plan& plan, const planner::Prediction& plain) {
+run::Pace pace_of(const planner::RecordPlan& plan, const planner::Prediction& plain) {
   const planner::PhasePrediction& formation = plain.phases.front();
   double drive_s = 0, processor_s = 0;
   for (const auto& [name, seconds] : formation.times) {
@@ -100,8 +100,9 @@ run::Pace pace_of(const planner::Plan& plan, const planner::Prediction& plain) {
 
 }  // namespace
 
-planner::Forecast predict(const planner::Plan& plan, const std::vector<engine::Input>& inputs, const planner::Profile& profile) {
-  planner::Forecast plain = planner::predict(plan, profile);
+planner::MaybePrediction predict(const planner::RecordPlan& plan, const std::vector<engine::fixed::Input>& inputs,
+                                 const planner::Profile& profile) {
+  planner::MaybePrediction plain = planner::predict(plan, profile);
   if (plan.packing.coders == 0 || !plain.prediction) return plain;
   if (inputs.empty())
     return {.prediction = {},

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "engine/fixed/read_ahead.h"
-#include "plan/predict.h"
+#include "planner/predict.h"
 
 namespace ecosort::job {
 
 // `inputs` are those of the plan; none: they are not there. Reads a bounded part of them, in some places, where runs are
 // compressed.
-[[nodiscard]] planner::Forecast predict(const planner::Plan& plan, const std::vector<engine::Input>& inputs,
-                                        const planner::Profile& profile);
+[[nodiscard]] planner::MaybePrediction predict(const planner::RecordPlan& plan, const std::vector<engine::fixed::Input>& inputs,
+                                               const planner::Profile& profile);
 
 }  // namespace ecosort::job

@@ -36,7 +36,7 @@ void write_all(const io::File& file, std::span<const std::byte> bytes) {
 }
 
 // All that a pipe brings, in a file without a name that messages call by that of the pipe.
-io::FilePtr stored_stream(engine::Input& input, const std::string& directory, io::PosixStorage& storage) {
+io::FilePtr stored_stream(engine::fixed::Input& input, const std::string& directory, io::PosixStorage& storage) {
   constexpr std::size_t at_a_time = std::size_t{256} << 10U;
   const io::FilePtr file = storage.create_unnamed(directory, io::Role::run, io::Caching::buffered);
   std::vector<std::byte> bytes(at_a_time);
@@ -52,8 +52,8 @@ io::FilePtr stored_stream(engine::Input& input, const std::string& directory, io
 }
 
 // A merge reads several places of its inputs at a time, and knows how long they are: what pipes bring is stored first.
-void store_streams(const Request& request, std::vector<engine::Input>& inputs, io::PosixStorage& storage) {
-  for (engine::Input& input : inputs) {
+void store_streams(const Request& request, std::vector<engine::fixed::Input>& inputs, io::PosixStorage& storage) {
+  for (engine::fixed::Input& input : inputs) {
     if (!input.file->facts().is_stream) continue;
     input.file =
         stored_stream(input, job::run_directories(request.means.temp_directories, request.place.output).front(), storage);
@@ -66,8 +66,8 @@ void store_streams(const Request& request, std::vector<engine::Input>& inputs, i
 }
 
 // Blocks of such records begin at no pages of the file.
-void read_through_page_cache(std::vector<engine::Input>& inputs, io::PosixStorage& storage) {
-  for (engine::Input& input : inputs) {
+void read_through_page_cache(std::vector<engine::fixed::Input>& inputs, io::PosixStorage& storage) {
+  for (engine::fixed::Input& input : inputs) {
     if (input.run) continue;  // its blocks do
     if (!input.file->is_direct()) continue;
     const std::string path = input.file->path();
@@ -76,29 +76,29 @@ void read_through_page_cache(std::vector<engine::Input>& inputs, io::PosixStorag
   }
 }
 
-std::uint64_t largest_run_block(const std::vector<engine::Input>& inputs) {
+std::uint64_t largest_run_block(const std::vector<engine::fixed::Input>& inputs) {
   std::uint64_t largest = 0;
-  for (const engine::Input& input : inputs)
+  for (const engine::fixed::Input& input : inputs)
     if (input.run) largest = std::max(largest, input.run->block_bytes);
   return largest;
 }
 
-planner::PackingPlan unpacking_of(const engine::MergeFilesJob& job) {
+planner::PackingPlan unpacking_of(const engine::fixed::MergeFilesJob& job) {
   std::vector<const run::Description*> runs;
-  for (const engine::Input& input : job.inputs)
+  for (const engine::fixed::Input& input : job.inputs)
     if (input.run) runs.push_back(&*input.run);
   return plan_unpacking({job.memory_bytes, job.threads, true}, runs, job.most_block_bytes);
 }
 
-std::vector<std::uint64_t> sizes_of(const std::vector<engine::Input>& inputs, std::uint64_t record_size) {
+std::vector<std::uint64_t> sizes_of(const std::vector<engine::fixed::Input>& inputs, std::uint64_t record_size) {
   std::vector<std::uint64_t> sizes;
   sizes.reserve(inputs.size());
-  for (const engine::Input& input : inputs) sizes.push_back(input.records * record_size);
+  for (const engine::fixed::Input& input : inputs) sizes.push_back(input.records * record_size);
   return sizes;
 }
 
 // Returns what the output and the files between passes take, drive by drive.
-std::vector<SpaceNeed> needs_of(const engine::MergeFilesJob& job, const planner::FilePasses& passes, std::uint64_t bytes,
+std::vector<SpaceNeed> needs_of(const engine::fixed::MergeFilesJob& job, const planner::FilePasses& passes, std::uint64_t bytes,
                                 io::Storage& storage) {
   using For = NotEnoughSpace::For;
   std::vector<SpaceNeed> needs;
@@ -121,15 +121,15 @@ std::vector<SpaceNeed> needs_of(const engine::MergeFilesJob& job, const planner:
 }  // namespace
 
 PreparedMerge prepare_merge(const Request& request, io::PosixStorage& storage) {
-  std::vector<engine::Input> inputs = open_records(request, storage, true);
+  std::vector<engine::fixed::Input> inputs = open_records(request, storage, true);
   store_streams(request, inputs, storage);
   return prepare_merge(request, std::move(inputs), {}, storage);
 }
 
-PreparedMerge prepare_merge(const Request& request, std::vector<engine::Input> inputs, std::vector<engine::Input> rest,
-                            io::PosixStorage& storage) {
+PreparedMerge prepare_merge(const Request& request, std::vector<engine::fixed::Input> inputs,
+                            std::vector<engine::fixed::Input> rest, io::PosixStorage& storage) {
   PreparedMerge prepared;
-  engine::MergeFilesJob& job = prepared.job;
+  engine::fixed::MergeFilesJob& job = prepared.job;
   const planner::Machine machine = planner::read_machine();
   job.inputs = std::move(inputs);
   job.rest = std::move(rest);
@@ -141,7 +141,7 @@ PreparedMerge prepare_merge(const Request& request, std::vector<engine::Input> i
   job.unique = request.unique;
   job.checksum = request.verification.checksum;
   if (!request.verification.expected_hash.empty())
-    job.expected = records::MultisetHash::from_hex(request.verification.expected_hash, wanted.input_records);
+    job.expected = hash::MultisetHash::from_hex(request.verification.expected_hash, wanted.input_records);
   job.most_block_bytes = largest_run_block(job.inputs);
   job.unpacking = unpacking_of(job);
   const std::vector<std::uint64_t> sizes = sizes_of(job.inputs, wanted.format.record_size);
@@ -164,7 +164,7 @@ PreparedMerge prepare_merge(const Request& request, std::vector<engine::Input> i
   if (passes.peak_temp_bytes > 0 || !request.means.temp_directories.empty())  // else nothing is stored between
     job.directory = run_directories(request.means.temp_directories, request.place.output).front();
   std::uint64_t records = wanted.input_records;
-  for (const engine::Input& input : job.rest) records += input.records;
+  for (const engine::fixed::Input& input : job.rest) records += input.records;
   check_space(needs_of(job, passes, records * wanted.format.record_size, storage));
   return prepared;
 }

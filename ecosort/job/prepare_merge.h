@@ -10,7 +10,7 @@
 namespace ecosort::job {
 
 struct PreparedMerge {
-  engine::MergeFilesJob job;
+  engine::fixed::MergeFilesJob job;
   std::vector<std::string> notices;  // for the user
 };
 
@@ -18,7 +18,7 @@ struct PreparedMerge {
 [[nodiscard]] PreparedMerge prepare_merge(const Request& request, io::PosixStorage& storage);
 
 // Prepares files that are open, or runs of jobs. `rest` goes out behind them as it is.
-[[nodiscard]] PreparedMerge prepare_merge(const Request& request, std::vector<engine::Input> inputs,
-                                          std::vector<engine::Input> rest, io::PosixStorage& storage);
+[[nodiscard]] PreparedMerge prepare_merge(const Request& request, std::vector<engine::fixed::Input> inputs,
+                                          std::vector<engine::fixed::Input> rest, io::PosixStorage& storage);
 
 }  // namespace ecosort::job

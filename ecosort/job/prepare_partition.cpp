@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/open_files.h"
-#include "formats/fixed/encoder.h"
+#include "formats/records/encoder.h"
 #include "job/places.h"
 #include "job/space.h"
 
@@ -73,8 +73,8 @@ void check_names(const PartitionSpec& spec, const std::vector<std::string>& path
 
 void check_part_count(const SplitterFile& splitters, const std::string& path) {
   const std::uint64_t parts = splitters.rows.size() + 1;
-  if (parts > engine::most_parts)
-    throw UsageError(fmt::format("'{}' makes {} parts; {} are possible", path, parts, engine::most_parts));
+  if (parts > engine::partition::most_parts)
+    throw UsageError(fmt::format("'{}' makes {} parts; {} are possible", path, parts, engine::partition::most_parts));
   demand_open_files(fmt::format("{} parts", parts), parts, "or choose fewer parts with ecosort sample --merge");
 }
 
@@ -87,9 +87,9 @@ void check_slice_space(const PartitionSpec& spec, std::uint64_t bytes, std::uint
   check_space({need});
 }
 
-engine::PartitionTerms terms_of(const PartitionSpec& spec, SplitterFile splitters, const std::string& input) {
+engine::partition::PartitionTerms terms_of(const PartitionSpec& spec, SplitterFile splitters, const std::string& input) {
   check_part_count(splitters, spec.splitters);
-  engine::PartitionTerms terms;
+  engine::partition::PartitionTerms terms;
   terms.paths = paths_of(spec, splitters.rows.size() + 1);
   terms.splitters = std::move(splitters.rows);
   terms.source = spec.source;
@@ -98,18 +98,18 @@ engine::PartitionTerms terms_of(const PartitionSpec& spec, SplitterFile splitter
   return terms;
 }
 
-void remove_replaced(const PartitionSpec& spec, const std::vector<std::string>& paths, const std::vector<engine::Slice>& slices,
-                     io::PosixStorage& storage) {
+void remove_replaced(const PartitionSpec& spec, const std::vector<std::string>& paths,
+                     const std::vector<engine::partition::Slice>& slices, io::PosixStorage& storage) {
   if (!spec.overwrites) return;
   std::set<std::string> present;
-  for (const engine::Slice& slice : slices)
-    for (const engine::SliceFile& file : slice.files) present.insert(file.path);
+  for (const engine::partition::Slice& slice : slices)
+    for (const engine::partition::SliceFile& file : slice.files) present.insert(file.path);
   for (const std::string& path : files_with_names_of_slices(spec, paths))
     if (!present.contains(path)) storage.remove(path);
   storage.sync_directory(spec.directory);
 }
 
-std::uint64_t end_of_range(const ByteRange& range, std::uint64_t bytes, const std::string& name) {
+std::uint64_t end_of_range(const FileRange& range, std::uint64_t bytes, const std::string& name) {
   if (range.to != UINT64_MAX && range.to > bytes)
     throw UsageError(fmt::format("the range ends at byte {}, behind the end of '{}', which has {} bytes", range.to, name, bytes));
   const std::uint64_t to = std::min(range.to, bytes);
@@ -117,7 +117,7 @@ std::uint64_t end_of_range(const ByteRange& range, std::uint64_t bytes, const st
   return to;
 }
 
-void choose_range(engine::Input& input, const ByteRange& range, std::uint64_t record_size) {
+void choose_range(engine::fixed::Input& input, const FileRange& range, std::uint64_t record_size) {
   const std::string& name = input.file->path();
   if (input.file->facts().is_stream)
     throw UsageError(fmt::format("'{}' is a pipe or a device; a range of it cannot be read, so store it first", name));
@@ -144,9 +144,9 @@ void check_record_rows(const SplitterFile& file, std::uint64_t record_size, cons
                                    file.rows[i].row.size(), record_size));
 }
 
-engine::PartitionRecordsJob prepare_partition_of_records(const PartitionSpec& spec, const Request& rows,
-                                                         io::PosixStorage& storage) {
-  engine::PartitionRecordsJob job;
+engine::partition::PartitionRecordsJob prepare_partition_of_records(const PartitionSpec& spec, const Request& rows,
+                                                                    io::PosixStorage& storage) {
+  engine::partition::PartitionRecordsJob job;
   const records::RecordFormat format = records::make_record_format(records_of(rows));
   SplitterFile splitters = read_splitters(spec.splitters);
   check_record_rows(splitters, records::size_of(records_of(rows)), spec.splitters);
@@ -159,7 +159,8 @@ engine::PartitionRecordsJob prepare_partition_of_records(const PartitionSpec& sp
   job.plan = planner::plan_partition({wanted, job.terms.paths.size(), spec.is_sorted});
   check_memory_exists(wanted.memory_bytes, job.plan.plan.peak_memory_bytes, machine);
   const std::uint64_t files = job.terms.paths.size() * (spec.is_sorted ? std::max<std::uint64_t>(job.plan.runs, 1) : 1);
-  demand_open_files(fmt::format("{} sorted files of {} parts", files, job.terms.paths.size()), files, engine::fewer_runs_advice);
+  demand_open_files(fmt::format("{} sorted files of {} parts", files, job.terms.paths.size()), files,
+                    engine::partition::fewer_runs_advice);
   check_slice_space(spec, wanted.input_records * records::size_of(records_of(rows)), files, storage);
   return job;
 }

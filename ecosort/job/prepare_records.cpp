@@ -55,13 +55,13 @@ void tell_unused_directories(PreparedRecords& prepared, const Request& request) 
 }
 
 // The runs that a search found best may be for other inputs than this one.
-planner::Plan make_plan(planner::Wanted wanted, Leeway leeway, PreparedRecords& prepared) {
+planner::RecordPlan make_plan(planner::Wanted wanted, Leeway leeway, PreparedRecords& prepared) {
   try {
     return planner::make_plan(wanted);
   } catch (const UsageError& error) {
     if (wanted.run_records == 0 || !leeway.runs_are_a_hint) throw;
     wanted.run_records = 0;
-    planner::Plan plan = planner::make_plan(wanted);
+    planner::RecordPlan plan = planner::make_plan(wanted);
     prepared.tuning_notice = fmt::format("{}; as many as the memory holds are taken", error.what());
     return plan;
   }
@@ -77,10 +77,10 @@ std::uint64_t output_unit(const PreparedRecords& resolved, bool reread, io::Stor
   return storage.create_unnamed(directory, io::Role::output, io::Caching::direct_if_possible)->write_unit();
 }
 
-std::vector<planner::InputExtent> extents_of(const std::vector<engine::Input>& inputs) {
+std::vector<planner::InputExtent> extents_of(const std::vector<engine::fixed::Input>& inputs) {
   std::vector<planner::InputExtent> extents;
   extents.reserve(inputs.size());
-  for (const engine::Input& input : inputs) extents.push_back({input.begin(), input.records, input.file->alignment()});
+  for (const engine::fixed::Input& input : inputs) extents.push_back({input.begin(), input.records, input.file->alignment()});
   return extents;
 }
 
@@ -91,16 +91,16 @@ const Records& records_of(const Request& request) {
   throw InternalError("the request has no records");
 }
 
-std::vector<engine::Input> open_records(const Request& request, io::PosixStorage& storage, bool mixes_streams) {
+std::vector<engine::fixed::Input> open_records(const Request& request, io::PosixStorage& storage, bool mixes_streams) {
   const int flags =
       std::ranges::find(request.inputs, "-") == request.inputs.end() ? O_RDONLY : ::fcntl(storage.streams().input, F_GETFL);
   if ((flags & O_ACCMODE) == O_WRONLY) throw UsageError("standard input is not open for reading; redirect it, or name a file");
   if (std::ranges::count(request.inputs, "-") > 1) throw UsageError("standard input (-) is named more than once");
   const Records& records = records_of(request);
   const bool is_assumed = records::is_assumed(records);
-  std::vector<engine::Input> inputs;
+  std::vector<engine::fixed::Input> inputs;
   for (const std::string& path : request.inputs) {
-    engine::Input input;
+    engine::fixed::Input input;
     try {
       input.file = storage.open_input(path, io::Caching::direct_if_possible);
     } catch (const IoError& error) {
@@ -137,7 +137,8 @@ void set_compression(const Compression& terms, planner::Wanted& wanted) {
 
 }  // namespace
 
-planner::Wanted wanted_of(const Request& request, const std::vector<engine::Input>& inputs, const planner::Machine& machine) {
+planner::Wanted wanted_of(const Request& request, const std::vector<engine::fixed::Input>& inputs,
+                          const planner::Machine& machine) {
   planner::Wanted wanted;
   wanted.format = records::make_record_format(records_of(request));
   const Means& means = request.means;
@@ -151,7 +152,7 @@ planner::Wanted wanted_of(const Request& request, const std::vector<engine::Inpu
   set_compression(request.compression, wanted);
   wanted.several_inputs = inputs.size() > 1;
   wanted.input_alignment = 1;
-  for (const engine::Input& input : inputs) {
+  for (const engine::fixed::Input& input : inputs) {
     wanted.size_unknown |= input.file->facts().is_stream;
     wanted.input_records += input.records;
     wanted.input_alignment = std::max<std::uint64_t>(wanted.input_alignment, input.file->alignment());
@@ -190,7 +191,7 @@ void check_kept_free(const PreparedRecords& prepared, std::uint64_t kept_bytes) 
 }  // namespace
 
 void check_space(const Request& request, const PreparedRecords& prepared) {
-  const std::vector<engine::Input>& inputs = prepared.job.inputs;
+  const std::vector<engine::fixed::Input>& inputs = prepared.job.inputs;
   const bool is_alone = inputs.size() == 1 && !request.unique;
   try {
     check_space(prepared.space,
@@ -205,7 +206,7 @@ void check_space(const Request& request, const PreparedRecords& prepared) {
 PreparedRecords prepare_records(const Request& request, io::PosixStorage& storage, Leeway leeway) {
   (void)records::make_record_format(records_of(request));  // a bad key is reported before a missing file
   PreparedRecords prepared;
-  engine::SortJob& job = prepared.job;
+  engine::fixed::SortJob& job = prepared.job;
   prepared.machine = planner::read_machine();
   job.inputs = open_records(request, storage);
   check_output(request.place.output, job.inputs, storage);
@@ -242,7 +243,7 @@ std::uint64_t unit_beside(const std::string& output, io::PosixStorage& storage) 
 
 PreparedRecords prepare_assumed(const Request& request, std::uint64_t assumed_records, io::PosixStorage& storage, Leeway leeway) {
   PreparedRecords prepared;
-  engine::SortJob& job = prepared.job;
+  engine::fixed::SortJob& job = prepared.job;
   prepared.machine = planner::read_machine();
   job.output = request.place.output.empty() ? "sorted" : request.place.output;
   job.directories = run_directories(request.means.temp_directories, job.output);

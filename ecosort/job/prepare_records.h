@@ -9,7 +9,7 @@
 #include "engine/fixed/sort.h"
 #include "io/posix_storage.h"
 #include "job/space.h"
-#include "plan/machine.h"
+#include "planner/machine.h"
 
 namespace ecosort::job {
 
@@ -24,7 +24,7 @@ struct Leeway {
 
 // A sort of records: everything resolved, inputs open.
 struct PreparedRecords {
-  engine::SortJob job;
+  engine::fixed::SortJob job;
   planner::Machine machine;
   std::vector<SpaceNeed> space;
   std::vector<std::string> notices;          // for the user
@@ -42,9 +42,9 @@ void check_space(const Request& request, const PreparedRecords& prepared);
                                               Leeway leeway = {});
 
 // Steps of it, for jobs of other kinds. `mixes_streams`: there may be several inputs that are pipes, among others.
-[[nodiscard]] std::vector<engine::Input> open_records(const Request& request, io::PosixStorage& storage,
-                                                      bool mixes_streams = false);
-[[nodiscard]] planner::Wanted wanted_of(const Request& request, const std::vector<engine::Input>& inputs,
+[[nodiscard]] std::vector<engine::fixed::Input> open_records(const Request& request, io::PosixStorage& storage,
+                                                             bool mixes_streams = false);
+[[nodiscard]] planner::Wanted wanted_of(const Request& request, const std::vector<engine::fixed::Input>& inputs,
                                         const planner::Machine& machine);
 // Checks that so much memory is there, before somebody is killed for it in an hour.
 void check_memory_exists(std::uint64_t memory_bytes, std::uint64_t need_bytes, const planner::Machine& machine);

@@ -26,7 +26,7 @@
 #include "io/plain_file.h"
 #include "job/plan_codecs.h"
 #include "job/space.h"
-#include "plan/machine.h"
+#include "planner/machine.h"
 
 namespace ecosort::job {
 
@@ -41,15 +41,15 @@ bool is_merge(const Request& request) noexcept { return request.input_order != I
 
 constexpr std::uint64_t least_threaded_bytes = std::uint64_t{4} << 20U;  // less is sorted sooner than threads are started
 
-std::vector<lines::LineInput> open_inputs(const Request& request, io::Storage& storage) {
-  std::vector<lines::LineInput> inputs;
+std::vector<engine::rows::LineInput> open_inputs(const Request& request, io::Storage& storage) {
+  std::vector<engine::rows::LineInput> inputs;
   for (const std::string& name : request.inputs) {
     struct stat info{};
     if (name != "-") {
       if (::stat(name.c_str(), &info) != 0 || ::access(name.c_str(), R_OK) != 0) cannot("cannot read", name, errno);
       if (S_ISDIR(info.st_mode)) cannot("read failed", name, EISDIR);
     }
-    lines::LineInput input;
+    engine::rows::LineInput input;
     input.name = name;
     input.decompresses = request.compression.decompress;
     input.open(storage);
@@ -60,9 +60,9 @@ std::vector<lines::LineInput> open_inputs(const Request& request, io::Storage& s
 }
 
 // Returns whether the inputs are too small for a thread of computing besides the coordinator.
-bool are_small(const std::vector<lines::LineInput>& inputs) {
+bool are_small(const std::vector<engine::rows::LineInput>& inputs) {
   std::uint64_t bytes = 0;
-  for (const lines::LineInput& input : inputs) {
+  for (const engine::rows::LineInput& input : inputs) {
     if (!input.file || input.is_stream()) return false;
     bytes += input.file->facts().size_bytes;
   }
@@ -131,7 +131,7 @@ void choose_salt(Request& request) {
     if (::getrandom(salt.data(), salt.size(), 0) != static_cast<ssize_t>(salt.size())) cannot("getrandom", "random bytes", errno);
   } else {
     try {
-      engine::PlainFile file = engine::PlainFile::open_for_reading(lines.random_source);
+      io::PlainFile file = io::PlainFile::open_for_reading(lines.random_source);
       if (file.read(std::as_writable_bytes(std::span(salt))) < salt.size())
         throw UsageError(fmt::format("{}: end of file", lines::quoted_word(lines.random_source)));
     } catch (const IoError& error) {
@@ -142,7 +142,7 @@ void choose_salt(Request& request) {
 }
 
 std::uint64_t row_memory_of(const Means& means, const planner::Machine& machine) {
-  const std::uint64_t least = lines::least_line_memory_bytes, most = std::max(machine.available_bytes, least);
+  const std::uint64_t least = planner::least_line_memory_bytes, most = std::max(machine.available_bytes, least);
   const std::uint64_t bytes = means.memory_bytes != 0 ? means.memory_bytes : planner::default_memory_bytes(machine);
   if (means.memory_bytes != 0 && !means.memory_is_a_wish) {
     if (bytes < least)
@@ -157,21 +157,21 @@ std::uint64_t row_memory_of(const Means& means, const planner::Machine& machine)
   return std::clamp(bytes, least, most);
 }
 
-std::optional<lines::Disorder> find_row_disorder(const Request& request, const lines::FirstLook& look) {
+std::optional<engine::rows::Disorder> find_row_disorder(const Request& request, const engine::rows::FirstLook& look) {
   const auto format = row_format_of(request);
-  const lines::CheckedFile file{request.inputs.front(), row_memory_of(request.means), request.compression.decompress};
-  return lines::find_disorder(file, *format, request.unique, look);
+  const engine::rows::CheckedFile file{request.inputs.front(), row_memory_of(request.means), request.compression.decompress};
+  return engine::rows::find_disorder(file, *format, request.unique, look);
 }
 
-std::uint64_t known_bytes(const std::vector<lines::LineInput>& inputs) {
+std::uint64_t known_bytes(const std::vector<engine::rows::LineInput>& inputs) {
   std::uint64_t bytes = 0;
-  for (const lines::LineInput& input : inputs)
+  for (const engine::rows::LineInput& input : inputs)
     if (input.file && !input.is_stream()) bytes += input.file->facts().bytes_to_read();
   return bytes;
 }
 
-bool are_known(const std::vector<lines::LineInput>& inputs) {
-  return std::ranges::all_of(inputs, [](const lines::LineInput& input) { return input.file && !input.is_stream(); });
+bool are_known(const std::vector<engine::rows::LineInput>& inputs) {
+  return std::ranges::all_of(inputs, [](const engine::rows::LineInput& input) { return input.file && !input.is_stream(); });
 }
 
 namespace {
@@ -179,9 +179,9 @@ namespace {
 // The output is as long as the input (with -u, shorter). More than a run buffer holds makes runs of all lines, whose space the
 // merge gives back to the output where both are on one drive. What is known of the inputs before they are read is checked, so
 // that what cannot fit is refused at once.
-void check_lines_space(lines::LinesJob& job, io::Storage& storage) {
+void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
   std::uint64_t bytes = known_bytes(job.inputs);
-  for (const lines::RowsRest& rest : job.rest) bytes += rest.bytes();
+  for (const engine::rows::RowsRest& rest : job.rest) bytes += rest.bytes();
   if (job.unique || bytes == 0) return;
   using For = NotEnoughSpace::For;
   std::vector<job::SpaceNeed> needs;
@@ -199,7 +199,7 @@ void check_lines_space(lines::LinesJob& job, io::Storage& storage) {
   for (job::SpaceNeed& need : needs)
     for (const std::string& directory : need.directories) need.free_bytes += storage.settled_free_bytes(directory, need.bytes);
   const bool is_alone = job.inputs.size() == 1 && are_known(job.inputs) && !job.merge && job.header_bytes == 0 &&
-                        job.format->kind() == rows::Kind::lines && !job.inputs.front().is_decoded();
+                        job.format->kind() == formats::Kind::lines && !job.inputs.front().is_decoded();
   job::check_space(needs, [&] {
     return is_alone ? if_fit_in_place(*job.inputs.front().file, job.inputs.front().opened.device) : std::string();
   });
@@ -215,7 +215,7 @@ namespace {
 
 // Plans how temporary runs are compressed. --compress-program names programs whose work is done here, too: with less of it, and
 // with no process.
-void plan_runs(const Request& request, const CodecTerms& terms, std::uint64_t known_bytes, lines::LinesJob& job) {
+void plan_runs(const Request& request, const CodecTerms& terms, std::uint64_t known_bytes, engine::rows::LinesJob& job) {
   const std::string& word = request.compression.runs;
   codec::RunCompression wanted = codec::run_compression_of_word(word.empty() ? "auto" : word);
   const std::uint64_t ratio = request.compression.assumed_ratio;
@@ -245,20 +245,20 @@ struct Resources {
 };
 
 // Divides the memory, by what is known of the inputs.
-void plan_memory(const Request& request, const Resources& means, lines::LinesJob& job) {
+void plan_memory(const Request& request, const Resources& means, engine::rows::LinesJob& job) {
   const CodecTerms codec_terms{means.memory_bytes - job.header_bytes, means.threads, is_merge(request)};
   job.codecs = plan_codecs(codec_terms, job.inputs, codec::output_codec_of(request.compression, request.place.output));
   const std::uint64_t asked = request.means.batch_size;
   const std::size_t batch_size = asked == 0 ? most_merged : std::min<std::uint64_t>(asked, most_merged);
   const auto plan_rest = [&] {
-    return lines::plan_lines(codec_terms.memory_bytes - job.codecs.bytes(), means.threads, batch_size, request.unique);
+    return planner::plan_lines(codec_terms.memory_bytes - job.codecs.bytes(), means.threads, batch_size, request.unique);
   };
   job.plan = plan_rest();
   const std::uint64_t bytes = means.assumed_bytes != 0 ? means.assumed_bytes : known_bytes(job.inputs);
   plan_runs(request, codec_terms, means.assumed_bytes != 0 || are_known(job.inputs) ? bytes : 0, job);
   if (job.codecs.runs.coders > 0) job.plan = plan_rest();
   if (!job.merge && bytes > job.plan.run_buffer_bytes) {
-    job.plan = lines::plan_for_stored_runs(job.plan);
+    job.plan = planner::plan_for_stored_runs(job.plan);
     // The share of lines that -u leaves is not known, nor how many runs a program takes.
     if (are_known(job.inputs) && !job.unique && request.compression.program.empty()) job.plan.spread_bytes = bytes;
   }
@@ -266,8 +266,8 @@ void plan_memory(const Request& request, const Resources& means, lines::LinesJob
 }
 
 // The queue is there by then.
-void plan_memory_again(const Request& request, const Resources& means, lines::LinesJob& job) {
-  const lines::LinePlan before = job.plan;
+void plan_memory_again(const Request& request, const Resources& means, engine::rows::LinesJob& job) {
+  const planner::LinePlan before = job.plan;
   plan_memory(request, means, job);
   job.plan.read_depth = std::min(job.plan.read_depth, before.read_depth);
   job.plan.write_depth = std::min(job.plan.write_depth, before.write_depth);
@@ -277,12 +277,12 @@ void plan_memory_again(const Request& request, const Resources& means, lines::Li
 
 namespace {
 
-lines::LinesJob make_job(const Request& request, std::unique_ptr<rows::RowFormat> format, bool has_top, io::Storage& storage,
-                         SpecialOutput special, std::uint64_t assumed_bytes) {
+engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats::RowFormat> format, bool has_top,
+                                io::Storage& storage, SpecialOutput special, std::uint64_t assumed_bytes) {
   const planner::Machine machine = planner::read_machine();
   const unsigned threads = request.means.threads == 0 ? machine.cpus : std::min(request.means.threads, planner::most_threads);
   const Resources means{row_memory_of(request.means, machine), threads, assumed_bytes};
-  lines::LinesJob job;
+  engine::rows::LinesJob job;
   job.header_bytes = has_top ? means.memory_bytes / header_share : 0;
   job.unique = request.unique;
   job.merge = is_merge(request);
@@ -290,8 +290,8 @@ lines::LinesJob make_job(const Request& request, std::unique_ptr<rows::RowFormat
   job.reread = request.verification.reread;
   if (assumed_bytes == 0) job.inputs = open_inputs(request, storage);
   plan_memory(request, means, job);
-  if (std::ranges::any_of(job.inputs, &lines::LineInput::may_be_compressed))
-    job.plan_again = [request, means](lines::LinesJob& planned) { plan_memory_again(request, means, planned); };
+  if (std::ranges::any_of(job.inputs, &engine::rows::LineInput::may_be_compressed))
+    job.plan_again = [request, means](engine::rows::LinesJob& planned) { plan_memory_again(request, means, planned); };
   job.format = std::move(format);
   job.output = resolve_output(request.place.output, special);
   job.directories = run_directories(request, job.output);
@@ -323,11 +323,11 @@ char delimiter_of(const Csv& csv, const std::vector<std::string>& inputs) {
 struct MakeFormat {
   const Request& request;
 
-  std::unique_ptr<rows::RowFormat> operator()(const Records& /*records*/) const { throw InternalError("records are no rows"); }
-  std::unique_ptr<rows::RowFormat> operator()(const Lines& lines) const {
+  std::unique_ptr<formats::RowFormat> operator()(const Records& /*records*/) const { throw InternalError("records are no rows"); }
+  std::unique_ptr<formats::RowFormat> operator()(const Lines& lines) const {
     return std::make_unique<lines::LineOrder>(lines::order_terms(lines, request.unique), lines.terminator, lines.header_lines);
   }
-  std::unique_ptr<rows::RowFormat> operator()(const Csv& csv) const {
+  std::unique_ptr<formats::RowFormat> operator()(const Csv& csv) const {
     return std::make_unique<csv::CsvFormat>(
         csv::CsvTerms{.dialect = {.delimiter = delimiter_of(csv, request.inputs), .quote = csv.quote},
                       .names_delimiter = csv.delimiter.has_value(),
@@ -337,7 +337,7 @@ struct MakeFormat {
                       .strict = csv.strict,
                       .date_format = csv.date_format});
   }
-  std::unique_ptr<rows::RowFormat> operator()(const JsonLines& json) const {
+  std::unique_ptr<formats::RowFormat> operator()(const JsonLines& json) const {
     return std::make_unique<jsonl::JsonlFormat>(
         jsonl::JsonlTerms{json.keys, json.nulls_first, json.strict, json.date_format, json.allow_missing});
   }
@@ -351,16 +351,19 @@ const Values& values_of(const Request& request) {
   throw InternalError("the request has no values");
 }
 
-std::unique_ptr<rows::RowFormat> row_format_of(const Request& request) { return std::visit(MakeFormat{request}, request.rows); }
+std::unique_ptr<formats::RowFormat> row_format_of(const Request& request) {
+  return std::visit(MakeFormat{request}, request.rows);
+}
 
-lines::LinesJob make_rows_job(const Request& request, io::Storage& storage, SpecialOutput special, std::uint64_t assumed_bytes) {
+engine::rows::LinesJob make_rows_job(const Request& request, io::Storage& storage, SpecialOutput special,
+                                     std::uint64_t assumed_bytes) {
   return make_job(request, row_format_of(request), has_top(request), storage, special, assumed_bytes);
 }
 
 PreparedLines prepare_rows(const Request& request, io::Storage& storage, SpecialOutput special) {
   PreparedLines prepared{make_rows_job(request, storage, special)};
   prepared.is_small = are_small(prepared.job.inputs);
-  if (prepared.is_small) prepared.job.plan = lines::plan_for_small_input(prepared.job.plan, known_bytes(prepared.job.inputs));
+  if (prepared.is_small) prepared.job.plan = planner::plan_for_small_input(prepared.job.plan, known_bytes(prepared.job.inputs));
   check_lines_space(prepared.job, storage);
   return prepared;
 }
@@ -368,32 +371,32 @@ PreparedLines prepare_rows(const Request& request, io::Storage& storage, Special
 namespace {
 
 // Blocks of the runs are read as they are, and unpacked where they are packed.
-void fit_run_blocks(lines::LinesJob& job) {
+void fit_run_blocks(engine::rows::LinesJob& job) {
   std::uint64_t block = job.plan.block_bytes;
   std::vector<const run::Description*> runs;
-  for (const lines::LineInput& input : job.inputs) {
+  for (const engine::rows::LineInput& input : job.inputs) {
     block = std::max(block, input.run->block_bytes);
     runs.push_back(&*input.run);
   }
   job.codecs.runs = plan_unpacking({job.plan.memory_bytes, job.plan.threads, true}, runs, block);
   job.plan.memory_bytes -= job.codecs.runs.bytes();
-  lines::LinePlan plan = job.plan;
-  while (!lines::plan_for_kept_runs(plan, block)) plan.memory_bytes += plan.memory_bytes / 4;
+  planner::LinePlan plan = job.plan;
+  while (!planner::plan_for_kept_runs(plan, block)) plan.memory_bytes += plan.memory_bytes / 4;
   if (plan.memory_bytes > job.plan.memory_bytes)
     throw NotEnoughMemory(fmt::format("{} of memory are too little for runs with blocks of {}",
                                       format_bytes(job.plan.memory_bytes), format_bytes(block)),
                           job.plan.memory_bytes + job.codecs.runs.bytes() + job.header_bytes,
                           plan.memory_bytes + job.codecs.runs.bytes() + job.header_bytes);
-  job.plan = *lines::plan_for_kept_runs(plan, block);
+  job.plan = *planner::plan_for_kept_runs(plan, block);
 }
 
 }  // namespace
 
-PreparedLines prepare_kept_rows(const Request& request, std::unique_ptr<rows::RowFormat> format,
-                                std::vector<run::Description> descriptions, lines::RunContents kept,
-                                std::vector<lines::RowsRest> rest, io::Storage& storage) {
+PreparedLines prepare_kept_rows(const Request& request, std::unique_ptr<formats::RowFormat> format,
+                                std::vector<run::Description> descriptions, engine::rows::RunContents kept,
+                                std::vector<engine::rows::RowsRest> rest, io::Storage& storage) {
   PreparedLines prepared{make_job(request, std::move(format), !kept.top.empty(), storage, SpecialOutput::redirected, 0)};
-  lines::LinesJob& job = prepared.job;
+  engine::rows::LinesJob& job = prepared.job;
   for (std::size_t i = 0; i < job.inputs.size(); ++i) job.inputs[i].run = std::move(descriptions[i]);
   job.kept = std::move(kept);
   job.rest = std::move(rest);
@@ -406,7 +409,7 @@ void add_named_inputs(const std::string& from, std::vector<std::string>& inputs)
   if (from.empty()) return;
   std::vector<std::byte> content;
   try {
-    content = engine::read_whole_file(from == "-" ? "/dev/stdin" : from);
+    content = io::read_whole_file(from == "-" ? "/dev/stdin" : from);
   } catch (const IoError& error) {
     if (error.error_number() == EISDIR) throw UsageError(fmt::format("cannot read file names from {}", lines::quoted_word(from)));
     cannot("open failed", from, error.error_number());

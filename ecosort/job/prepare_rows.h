@@ -14,7 +14,7 @@
 #include "formats/row_format.h"
 #include "io/backends.h"
 #include "io/posix_storage.h"
-#include "plan/machine.h"
+#include "planner/machine.h"
 
 namespace ecosort::job {
 
@@ -22,7 +22,7 @@ inline constexpr std::uint64_t header_share = 16;  // of the memory; what stays 
 
 // `is_small`: an input of a few MB, which one thread sorts sooner than others are started.
 struct PreparedLines {
-  lines::LinesJob job;
+  engine::rows::LinesJob job;
   bool is_small = false;
 };
 
@@ -37,19 +37,19 @@ enum class SpecialOutput : std::uint8_t { redirected, refused };
 [[nodiscard]] const Values& values_of(const Request& request);
 
 // UsageError for keys, dates and delimiters that cannot be, and for inputs that do not go together.
-[[nodiscard]] std::unique_ptr<rows::RowFormat> row_format_of(const Request& request);
+[[nodiscard]] std::unique_ptr<formats::RowFormat> row_format_of(const Request& request);
 
 [[nodiscard]] PreparedLines prepare_rows(const Request& request, io::Storage& storage, SpecialOutput special);
 
 // A merge of the runs of jobs, which are request.inputs and described by `descriptions`; `format` knows the first row. `rest`
 // goes out behind them.
-[[nodiscard]] PreparedLines prepare_kept_rows(const Request& request, std::unique_ptr<rows::RowFormat> format,
-                                              std::vector<run::Description> descriptions, lines::RunContents kept,
-                                              std::vector<lines::RowsRest> rest, io::Storage& storage);
+[[nodiscard]] PreparedLines prepare_kept_rows(const Request& request, std::unique_ptr<formats::RowFormat> format,
+                                              std::vector<run::Description> descriptions, engine::rows::RunContents kept,
+                                              std::vector<engine::rows::RowsRest> rest, io::Storage& storage);
 
 // Makes what prepare_rows() makes without looking at the space: for a plan. With `assumed_bytes`, of rows that are not there.
-[[nodiscard]] lines::LinesJob make_rows_job(const Request& request, io::Storage& storage, SpecialOutput special,
-                                            std::uint64_t assumed_bytes = 0);
+[[nodiscard]] engine::rows::LinesJob make_rows_job(const Request& request, io::Storage& storage, SpecialOutput special,
+                                                   std::uint64_t assumed_bytes = 0);
 
 // Lines in the order of -R: what decides their order is chosen now, unless the request has it.
 void choose_salt(Request& request);
@@ -62,11 +62,12 @@ void add_named_inputs(const std::string& from, std::vector<std::string>& inputs)
 
 // The first row of the only input that is out of order; with request.unique, also one that is equal to the one before it.
 // UsageError, IoError.
-[[nodiscard]] std::optional<lines::Disorder> find_row_disorder(const Request& request, const lines::FirstLook& look = {});
+[[nodiscard]] std::optional<engine::rows::Disorder> find_row_disorder(const Request& request,
+                                                                      const engine::rows::FirstLook& look = {});
 
 // Return the bytes of all inputs that are open and no streams; whether all are.
-[[nodiscard]] std::uint64_t known_bytes(const std::vector<lines::LineInput>& inputs);
-[[nodiscard]] bool are_known(const std::vector<lines::LineInput>& inputs);
+[[nodiscard]] std::uint64_t known_bytes(const std::vector<engine::rows::LineInput>& inputs);
+[[nodiscard]] bool are_known(const std::vector<engine::rows::LineInput>& inputs);
 
 [[nodiscard]] io::Backend make_row_queue(const std::string& name, const PreparedLines& prepared);
 

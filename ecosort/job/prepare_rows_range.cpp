@@ -45,7 +45,7 @@ std::string bytes_at(const std::string& path, std::uint64_t offset, std::size_t 
 }
 
 // Gives the format the first row of the file, if it wants it. What stays on top is in the result.
-Top take_top(rows::RowFormat& format, const std::string& path) {
+Top take_top(formats::RowFormat& format, const std::string& path) {
   format.begin_input();
   for (std::size_t size = std::size_t{64} << 10U;; size *= 2) {
     const std::string bytes = bytes_at(path, 0, size);
@@ -55,45 +55,45 @@ Top take_top(rows::RowFormat& format, const std::string& path) {
     const char* const end = format.find_end(bytes.data() + mark, bytes.data() + bytes.size(), is_inside);
     if (end == nullptr && bytes.size() == size && size < most_header_bytes) continue;
     if (bytes.size() == mark) {
-      format.miss_first_row(rows::shown_name(path));
+      format.miss_first_row(formats::shown_name(path));
       return {bytes, std::nullopt, ""};
     }
     if (end == nullptr && bytes.size() == size)
       throw UsageError(
-          fmt::format("{}: the first row has more than {}", rows::shown_name(path), format_bytes(most_header_bytes)));
+          fmt::format("{}: the first row has more than {}", formats::shown_name(path), format_bytes(most_header_bytes)));
     const std::size_t row_end = end == nullptr ? bytes.size() : static_cast<std::size_t>(end - bytes.data());
     const std::string row = bytes.substr(mark, row_end - mark);
     if (format.precedes_first_row(row))
       throw UsageError(
           fmt::format("{}: its first line, '{}', names the delimiter, which is for files that are read as a whole; "
                       "take it off, and name the delimiter",
-                      rows::shown_name(path), keys::shown(row)));
-    if (format.take_first_row(rows::shown_name(path), row) == rows::FirstRow::is_sorted)
+                      formats::shown_name(path), keys::shown(row)));
+    if (format.take_first_row(formats::shown_name(path), row) == formats::FirstRow::is_sorted)
       return {bytes.substr(0, mark), std::nullopt, row};
     return {bytes.substr(0, row_end) + format.terminator(), row, row};
   }
 }
 
-void check_plain_file(lines::LineInput& input) {
+void check_plain_file(engine::rows::LineInput& input) {
   if (input.file->facts().is_stream)
-    throw UsageError(
-        fmt::format("{} is a pipe or a device; a range of it cannot be read, so store it first", rows::shown_name(input.name)));
+    throw UsageError(fmt::format("{} is a pipe or a device; a range of it cannot be read, so store it first",
+                                 formats::shown_name(input.name)));
   input.decompresses = true;
   input.look_at_beginning();
   input.decompresses = false;
   if (input.codec)
     throw UsageError(
-        fmt::format("{} is compressed; a range of it cannot be read, so decompress it first", rows::shown_name(input.name)));
+        fmt::format("{} is compressed; a range of it cannot be read, so decompress it first", formats::shown_name(input.name)));
 }
 
 struct Borders {
   std::uint64_t begin = 0, end = 0;
 };
 
-Borders borders_of(const io::File& file, const rows::RowFormat& format, std::uint64_t first, const ByteRange& range) {
+Borders borders_of(const io::File& file, const formats::RowFormat& format, std::uint64_t first, const FileRange& range) {
   const std::uint64_t bytes = file.facts().size_bytes;
   const std::uint64_t to = end_of_range(range, bytes, file.path());
-  engine::RowBorders borders(file, format, std::min(first, bytes), bytes);
+  engine::partition::RowBorders borders(file, format, std::min(first, bytes), bytes);
   const std::uint64_t begin = borders.at_or_behind(range.from);
   return {begin, borders.at_or_behind(to)};
 }
@@ -107,28 +107,29 @@ char end_before(const std::string& path, std::uint64_t begin) {
 }
 
 // Checks a file of samples or splitters, which is made of rows of files like this one.
-void check_rows(rows::RowFormat& format, const SplitterFile& file, const std::string& path) {
+void check_rows(formats::RowFormat& format, const SplitterFile& file, const std::string& path) {
   if (file.header) {
     format.begin_input();
-    const bool is_header =
-        format.wants_first_row() && format.take_first_row(rows::shown_name(path), *file.header) != rows::FirstRow::is_sorted;
+    const bool is_header = format.wants_first_row() &&
+                           format.take_first_row(formats::shown_name(path), *file.header) != formats::FirstRow::is_sorted;
     if (!is_header) throw UsageError(fmt::format("'{}' is of rows of CSV, which have a header; these have none", path));
   }
   for (std::size_t i = 0; i < file.rows.size(); ++i)
-    if (const auto verdict = engine::judge_row(format, file.rows[i].row); verdict.fault || verdict.is_blank)
+    if (const auto verdict = engine::partition::judge_row(format, file.rows[i].row); verdict.fault || verdict.is_blank)
       throw UsageError(fmt::format("'{}': row {}: {}", path, i + 1, verdict.fault ? verdict.fault->why : "it is blank"));
 }
 
 }  // namespace
 
-CompareRows compare_rows(const rows::RowFormat& format) {
+CompareRows compare_rows(const formats::RowFormat& format) {
   return [&format](std::string_view a, std::string_view b) { return format.compare(a, b); };
 }
 
-engine::PartitionRowsJob prepare_partition_of_rows(const PartitionSpec& spec, RowTerms rows, io::PosixStorage& storage) {
-  engine::PartitionRowsJob job;
+engine::partition::PartitionRowsJob prepare_partition_of_rows(const PartitionSpec& spec, RowTerms rows,
+                                                              io::PosixStorage& storage) {
+  engine::partition::PartitionRowsJob job;
   job.format = std::move(rows.format);
-  lines::LineInput& input = job.inputs.emplace_back();
+  engine::rows::LineInput& input = job.inputs.emplace_back();
   input.name = rows.input;
   try {
     input.open(storage);
@@ -159,7 +160,7 @@ PreparedRowSample prepare_sample_of_rows(const SampleSpec& spec, RowTerms rows, 
   PreparedRowSample prepared;
   prepared.format = std::move(rows.format);
   check_is_kept(rows.input, spec.output, "the input");
-  lines::LineInput input;
+  engine::rows::LineInput input;
   input.name = rows.input;
   try {
     input.file = storage.open_input(rows.input, io::Caching::buffered);
@@ -175,13 +176,13 @@ PreparedRowSample prepare_sample_of_rows(const SampleSpec& spec, RowTerms rows, 
   return prepared;
 }
 
-SplitterFile merge_samples_of_rows(rows::RowFormat& format, const std::vector<std::string>& paths) {
+SplitterFile merge_samples_of_rows(formats::RowFormat& format, const std::vector<std::string>& paths) {
   SplitterFile all;
   for (const std::string& path : paths) {
     SplitterFile sample = read_sample(path);
     format.begin_input();
     if (!sample.header && !sample.rows.empty() && format.wants_first_row())  // which shows how many columns there are
-      (void)format.take_first_row(rows::shown_name(path), sample.rows.front().row);
+      (void)format.take_first_row(formats::shown_name(path), sample.rows.front().row);
     check_rows(format, sample, path);
     if (!all.header) all.header = sample.header;
     std::ranges::move(sample.rows, std::back_inserter(all.rows));

@@ -17,29 +17,29 @@
 namespace ecosort::job {
 
 // By the format, which outlives it.
-[[nodiscard]] CompareRows compare_rows(const rows::RowFormat& format);
+[[nodiscard]] CompareRows compare_rows(const formats::RowFormat& format);
 
 // Says what the rows are, and with which means.
 struct RowTerms {
-  std::unique_ptr<rows::RowFormat> format;
+  std::unique_ptr<formats::RowFormat> format;
   std::string input;
   std::uint64_t memory_bytes = 0;
   unsigned threads = 1;
 };
 
 // UsageError and its kinds for what cannot be.
-[[nodiscard]] engine::PartitionRowsJob prepare_partition_of_rows(const PartitionSpec& spec, RowTerms rows,
-                                                                 io::PosixStorage& storage);
+[[nodiscard]] engine::partition::PartitionRowsJob prepare_partition_of_rows(const PartitionSpec& spec, RowTerms rows,
+                                                                            io::PosixStorage& storage);
 
 struct PreparedRowSample {
-  std::unique_ptr<rows::RowFormat> format;
+  std::unique_ptr<formats::RowFormat> format;
   io::FilePtr file;
-  engine::SampleRowsJob job;
+  engine::partition::SampleRowsJob job;
   std::optional<std::string> header;  // of the file
 };
 [[nodiscard]] PreparedRowSample prepare_sample_of_rows(const SampleSpec& spec, RowTerms rows, io::PosixStorage& storage);
 
 // All rows of these samples, in order.
-[[nodiscard]] SplitterFile merge_samples_of_rows(rows::RowFormat& format, const std::vector<std::string>& paths);
+[[nodiscard]] SplitterFile merge_samples_of_rows(formats::RowFormat& format, const std::vector<std::string>& paths);
 
 }  // namespace ecosort::job

@@ -14,19 +14,20 @@
 namespace ecosort::job {
 namespace {
 
-PreparedMerge prepare_records(Request request, KeptRunSet set, std::vector<engine::Input> rest, io::PosixStorage& storage) {
+PreparedMerge prepare_records(Request request, KeptRunSet set, std::vector<engine::fixed::Input> rest,
+                              io::PosixStorage& storage) {
   const records::RecordFormat format = run::record_format_of(set.runs.front().description());
   request.rows = Records{.record_size = format.record_size, .keys = format.keys};
-  std::vector<engine::Input> inputs;
+  std::vector<engine::fixed::Input> inputs;
   inputs.reserve(set.runs.size());
   for (KeptRun& run : set.runs) inputs.push_back(std::move(run.input));
   return prepare_merge(request, std::move(inputs), std::move(rest), storage);
 }
 
-std::unique_ptr<rows::RowFormat> row_format(const KeptRunSet& set) {
+std::unique_ptr<formats::RowFormat> row_format(const KeptRunSet& set) {
   const KeptRun& any = set.runs.front();
   const std::uint64_t header_lines = set.headers.empty() ? 0 : set.headers.front().description().hash.count;
-  std::unique_ptr<rows::RowFormat> format = run::row_format_of(any.description(), header_lines);
+  std::unique_ptr<formats::RowFormat> format = run::row_format_of(any.description(), header_lines);
   format->begin_input();
   if (any.description().first_row) (void)format->take_first_row(any.name, *any.description().first_row);
   if (format->keys_need_first_row() && format->wants_first_row())
@@ -37,10 +38,10 @@ std::unique_ptr<rows::RowFormat> row_format(const KeptRunSet& set) {
 
 // The output must not be a run: it replaces what is there.
 void check_output_is_no_run(const Request& request, const KeptRunSet& set, io::PosixStorage& storage) {
-  std::vector<engine::Input> inputs;
+  std::vector<engine::fixed::Input> inputs;
   for (const std::vector<KeptRun>* runs : {&set.runs, &set.headers})
     for (const KeptRun& run : *runs) {
-      engine::Input input;
+      engine::fixed::Input input;
       input.file = storage.open_input(run.name, io::Caching::buffered);
       inputs.push_back(std::move(input));
     }
@@ -57,11 +58,11 @@ Request merge_of(const Request& request, const KeptRunSet& set) {
   return merge;
 }
 
-PreparedLines prepare_rows(const Request& request, const KeptRunSet& set, std::vector<lines::RowsRest> rest,
+PreparedLines prepare_rows(const Request& request, const KeptRunSet& set, std::vector<engine::rows::RowsRest> rest,
                            io::PosixStorage& storage) {
   check_output_is_no_run(request, set, storage);
   const Request merge = merge_of(request, set);
-  lines::RunContents kept;
+  engine::rows::RunContents kept;
   if (!set.headers.empty()) {
     kept.top = read_header(set.headers.front(), row_memory_of(merge.means) / header_share);
     kept.hash = set.headers.front().description().hash;
@@ -79,8 +80,8 @@ PreparedLines prepare_rows(const Request& request, const KeptRunSet& set, std::v
 
 PreparedRuns prepare_runs(const Request& request, std::vector<RestOfJob> rests, io::PosixStorage& storage) {
   UnfinishedJobs unfinished;
-  std::vector<engine::Input> records;
-  std::vector<lines::RowsRest> rows;
+  std::vector<engine::fixed::Input> records;
+  std::vector<engine::rows::RowsRest> rows;
   for (RestOfJob& rest : rests) {
     unfinished.push_back(rest.job);
     std::ranges::move(rest.records, std::back_inserter(records));

@@ -19,8 +19,8 @@ struct PreparedRuns {
 // Says what of the inputs of a job is in no run yet. One of the two.
 struct RestOfJob {
   std::uint64_t job = 0;  // its number
-  std::vector<engine::Input> records;
-  std::optional<lines::RowsRest> rows;
+  std::vector<engine::fixed::Input> records;
+  std::optional<engine::rows::RowsRest> rows;
 };
 
 // The inputs of `request` are run files, in any order; what it says of formats and keys does not count. UsageError for what is no

@@ -9,9 +9,10 @@
 
 namespace ecosort::job {
 
-engine::SampleRecordsJob prepare_sample_of_records(const SampleSpec& spec, const Request& rows, io::PosixStorage& storage) {
+engine::partition::SampleRecordsJob prepare_sample_of_records(const SampleSpec& spec, const Request& rows,
+                                                              io::PosixStorage& storage) {
   (void)records::make_record_format(records_of(rows));  // a bad key is reported before a missing file
-  std::vector<engine::Input> inputs = open_records(rows, storage);
+  std::vector<engine::fixed::Input> inputs = open_records(rows, storage);
   choose_range(inputs.front(), spec.range, records::size_of(records_of(rows)));
   check_output(spec.output, inputs, storage);
   return {std::move(inputs.front()), static_cast<std::uint32_t>(records::size_of(records_of(rows))), spec.terms};

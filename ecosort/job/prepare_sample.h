@@ -11,14 +11,14 @@
 namespace ecosort::job {
 
 struct SampleSpec {
-  ByteRange range;
-  engine::SampleTerms terms;
+  FileRange range;
+  engine::partition::SampleTerms terms;
   std::string output;  // a file, or "-"
 };
 
 // Prepares that of the one input of `rows`. UsageError and its kinds for what cannot be.
-[[nodiscard]] engine::SampleRecordsJob prepare_sample_of_records(const SampleSpec& spec, const Request& rows,
-                                                                 io::PosixStorage& storage);
+[[nodiscard]] engine::partition::SampleRecordsJob prepare_sample_of_records(const SampleSpec& spec, const Request& rows,
+                                                                            io::PosixStorage& storage);
 
 // All rows of these samples of records, in order.
 [[nodiscard]] SplitterFile merge_samples_of_records(const Request& rows);

@@ -22,13 +22,12 @@
 #include "formats/jsonl/utf8.h"
 #include "job/format_names.h"
 
-namespace ecosort {
+namespace ecosort::job {
 namespace {
 
 constexpr std::string_view schema_name = "ecosort.request/1";
 constexpr std::string_view in_base64 = "base64";  // of a text that is no UTF-8, as names of files may be
 
-using job::format_names;
 constexpr std::array<std::string_view, 3> names_of(PlaceKind /*of*/) { return {"file", "resumable", "in_place"}; }
 constexpr std::array<std::string_view, 3> names_of(InputOrder /*of*/) { return {"any", "sorted", "believed"}; }
 
@@ -375,7 +374,7 @@ Request request_from_json(std::string_view text) {
   if (!json || !json->is_object()) refuse("", "is no JSON object");
   const std::string* const schema = json->find_text("schema");
   if (schema == nullptr || *schema != schema_name) refuse("schema", fmt::format("is not \"{}\"", schema_name));
-  return job::request_of(*json);
+  return request_of(*json);
 }
 
 std::string request_schema() {
@@ -401,4 +400,4 @@ std::string request_schema() {
   return schema.text(2) + "\n";
 }
 
-}  // namespace ecosort
+}  // namespace ecosort::job

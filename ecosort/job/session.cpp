@@ -6,7 +6,7 @@ namespace ecosort::job {
 
 void check_queue_name(const std::string& io) { (void)io::parse_backend(io); }
 
-unsigned queue_depth(const planner::Plan& plan) noexcept { return plan.read_depth + plan.write_depth + 4; }
+unsigned queue_depth(const planner::RecordPlan& plan) noexcept { return plan.read_depth + plan.write_depth + 4; }
 
 void Session::open_queue(const std::string& io, unsigned depth) {
   close_queue();

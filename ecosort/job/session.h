@@ -14,7 +14,7 @@
 #include "io/counting_queue.h"
 #include "io/posix_storage.h"
 #include "io/reactor.h"
-#include "plan/plan.h"
+#include "planner/plan.h"
 
 namespace ecosort::job {
 
@@ -24,7 +24,7 @@ struct PreparedLines;
 void check_queue_name(const std::string& io);
 
 // Returns what a queue must accept for this plan.
-[[nodiscard]] unsigned queue_depth(const planner::Plan& plan) noexcept;
+[[nodiscard]] unsigned queue_depth(const planner::RecordPlan& plan) noexcept;
 
 // Outlives the run. One thread; the queue may be notified by any, also by a signal handler.
 class Session {

@@ -28,7 +28,7 @@ std::uint64_t metadata_bytes(std::uint64_t files, std::uint64_t extents) {
 
 // The output follows the merge, but for the part of each run that is in use, for what waits to be given back, for what is
 // reserved ahead, and for the padding of run blocks, of which the output has none.
-std::uint64_t lag_bytes(const planner::Plan& plan) {
+std::uint64_t lag_bytes(const planner::RecordPlan& plan) {
   const planner::Merge& merge = plan.merge;
   const std::uint64_t padding = plan.run_bytes - plan.stored_records * plan.wanted.format.record_size;
   return round_up(padding, page_bytes) + merge.reserve_bytes + merge.waiting_bytes +
@@ -36,7 +36,7 @@ std::uint64_t lag_bytes(const planner::Plan& plan) {
 }
 
 // Runs are striped in proportion to the room of each directory, in whole units.
-std::uint64_t striping_bytes(const planner::Plan& plan, std::size_t directories) {
+std::uint64_t striping_bytes(const planner::RecordPlan& plan, std::size_t directories) {
   return directories == 1 ? 0 : plan.temp_bytes / 32 + plan.merge.stored_runs * plan.formation.write_block_bytes;
 }
 
@@ -61,8 +61,8 @@ std::string SpaceNeed::where() const {
   return text;
 }
 
-std::vector<SpaceNeed> space_needs(const planner::Plan& plan, const std::vector<std::string>& directories, bool runs_give_back,
-                                   const std::string& output, io::Storage& storage) {
+std::vector<SpaceNeed> space_needs(const planner::RecordPlan& plan, const std::vector<std::string>& directories,
+                                   bool runs_give_back, const std::string& output, io::Storage& storage) {
   std::vector<SpaceNeed> needs;
   if (plan.wanted.input_records == 0) return needs;
   const bool has_output = output != "-", has_runs = plan.temp_bytes > 0;

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "formats/fixed/key_spec.h"
+#include "formats/records/key_spec.h"
 #include "io/storage.h"
-#include "plan/plan.h"
+#include "planner/plan.h"
 
 namespace ecosort::job {
 
@@ -35,7 +35,7 @@ struct SpaceNeed {
 // that the merge gives back (`runs_give_back`), or, where a file system does not reuse that at once, all of its own. Nothing is
 // needed for standard output, for an empty input, or for a stream whose size no one knows yet. Throws UsageError or IoError for
 // a directory that cannot be asked.
-[[nodiscard]] std::vector<SpaceNeed> space_needs(const planner::Plan& plan, const std::vector<std::string>& directories,
+[[nodiscard]] std::vector<SpaceNeed> space_needs(const planner::RecordPlan& plan, const std::vector<std::string>& directories,
                                                  bool runs_give_back, const std::string& output, io::Storage& storage);
 
 [[nodiscard]] bool fits(const std::vector<SpaceNeed>& needs) noexcept;

@@ -21,7 +21,7 @@
 namespace ecosort::job {
 namespace {
 
-using engine::Splitter;
+using engine::partition::Splitter;
 // A row as to_text() writes it: tens of thousands of them are most of the time that it takes to choose splitters.
 constexpr std::string_view row_begin = R"({"row":")", row_source = R"(","source":)", row_offset = R"(,"offset":)", row_end = "}";
 
@@ -62,7 +62,7 @@ class Lines {
  public:
   explicit Lines(const std::string& path) : path_(path) {
     try {
-      const std::vector<std::byte> bytes = engine::read_whole_file(path);
+      const std::vector<std::byte> bytes = io::read_whole_file(path);
       text_.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     } catch (const IoError& error) {
       throw UsageError(fmt::format("cannot read {}", error.what()));

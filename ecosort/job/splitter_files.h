@@ -17,7 +17,7 @@ namespace ecosort::job {
 
 struct SplitterFile {
   std::optional<std::string> header;
-  std::vector<engine::Splitter> rows;
+  std::vector<engine::partition::Splitter> rows;
   bool is_sample = false;  // as it was drawn
 };
 
@@ -28,11 +28,12 @@ using CompareRows = std::function<int(std::string_view a, std::string_view b)>;
 [[nodiscard]] SplitterFile read_sample(const std::string& path);
 [[nodiscard]] SplitterFile read_splitters(const std::string& path);
 // UsageError for rows that are not in order. `path` for the message.
-void check_in_order(const std::vector<engine::Splitter>& rows, const CompareRows& compare, const std::string& path);
+void check_in_order(const std::vector<engine::partition::Splitter>& rows, const CompareRows& compare, const std::string& path);
 
-void sort_splitters(std::vector<engine::Splitter>& rows, const CompareRows& compare);
+void sort_splitters(std::vector<engine::partition::Splitter>& rows, const CompareRows& compare);
 // Returns the rows that cut the sorted sample into `parts` of about the same size; none where the sample is empty.
-[[nodiscard]] std::vector<engine::Splitter> quantiles(const std::vector<engine::Splitter>& sorted, std::size_t parts);
+[[nodiscard]] std::vector<engine::partition::Splitter> quantiles(const std::vector<engine::partition::Splitter>& sorted,
+                                                                 std::size_t parts);
 
 [[nodiscard]] std::string to_text(const SplitterFile& file);
 

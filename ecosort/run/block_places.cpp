@@ -15,7 +15,7 @@ constexpr std::uint64_t place_bytes = sizeof(std::uint32_t), places_checksum_byt
 
 // Computes it as if the table were the block behind the last one: no block has this seed.
 std::uint64_t checksum_of(const std::byte* bytes, std::size_t size, std::uint64_t seed, std::uint64_t blocks) {
-  return records::block_checksum(bytes, size, seed + blocks);
+  return hash::block_checksum(bytes, size, seed + blocks);
 }
 
 // Each block takes whole pages, at least one.

@@ -5,7 +5,7 @@
 // Runs are written while inputs are read, and read while the output is written: of 4 bytes per byte of input 2 shrink. (Of 3,
 // where the input is a stream.)
 //
-//   joules = idle watts x that time + watts of a processor x its time + joules of a byte moved x bytes      (plan/profile.h)
+//   joules = idle watts x that time + watts of a processor x its time + joules of a byte moved x bytes      (planner/profile.h)
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/packing_plan.h"
+#include "planner/packing_plan.h"
 #include "run/pack_terms.h"
 
 namespace ecosort::run {

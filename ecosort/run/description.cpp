@@ -7,7 +7,7 @@
 
 #include "base/byte_stream.h"
 #include "base/errors.h"
-#include "formats/fixed/key_spec.h"
+#include "formats/records/key_spec.h"
 #include "hash/block_checksum.h"
 
 namespace ecosort::run {
@@ -29,7 +29,7 @@ std::uint64_t flags_of(const Description& description) {
          (description.follows_header ? follows_flag : 0) | (description.first_row ? first_row_flag : 0);
 }
 
-std::uint64_t checksum_of(const std::byte* bytes, std::size_t size) { return records::block_checksum(bytes, size, magic); }
+std::uint64_t checksum_of(const std::byte* bytes, std::size_t size) { return hash::block_checksum(bytes, size, magic); }
 
 [[noreturn]] void damaged(const std::string& name) {
   throw DamagedRun(
@@ -99,13 +99,13 @@ void take_places(Description& d, const std::string& name, std::span<const std::b
   d.ends = places_of_run(name, bytes, d.blocks(), d.block_bytes, d.stored_bytes, run_seed(d.job, d.run));
 }
 
-Description::Format format_of(rows::Kind kind) noexcept {
+Description::Format format_of(formats::Kind kind) noexcept {
   switch (kind) {
-    case rows::Kind::lines:
+    case formats::Kind::lines:
       return Description::Format::lines;
-    case rows::Kind::csv:
+    case formats::Kind::csv:
       return Description::Format::csv;
-    case rows::Kind::jsonl:
+    case formats::Kind::jsonl:
       return Description::Format::jsonl;
   }
   return Description::Format::lines;

@@ -40,7 +40,7 @@ struct Description {
   // not known when it was written). A run that was merged from others takes theirs.
   std::uint64_t position = 0, span = 1, of = 0;
   std::uint64_t bytes = 0, longest = 0;       // of its records; of the longest row, with its end
-  records::MultisetHash hash;                 // of its records, with their count
+  hash::MultisetHash hash;                    // of its records, with their count
   bool is_unique = false;                     // of records with equal keys only the first one stays
   bool is_header = false;                     // rows that stay on top, in their order; no others are in it
   bool follows_header = false;                // another run of the job is that
@@ -87,7 +87,7 @@ struct Description {
 void take_places(Description& description, const std::string& name, std::span<const std::byte> bytes);
 
 // In a description, of rows.
-[[nodiscard]] Description::Format format_of(rows::Kind kind) noexcept;
+[[nodiscard]] Description::Format format_of(formats::Kind kind) noexcept;
 
 // Bytes in front of the run blocks, whole units, for a description of such an order and what is kept besides. UsageError where
 // it is too long.

@@ -6,9 +6,9 @@
 #include "base/memory.h"
 #include "base/size_text.h"
 
-namespace ecosort::engine {
+namespace ecosort::run {
 
-Forecast::Forecast(const planner::Plan& plan)
+Forecast::Forecast(const planner::RecordPlan& plan)
     : stride_(plan.forecast_stride),
       stride_is_fixed_(!plan.wanted.size_unknown),
       most_entries_(plan.forecast_bytes / planner::forecast_entry_bytes / 2),
@@ -72,4 +72,4 @@ void Forecast::thin() {
   }
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::run

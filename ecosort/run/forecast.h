@@ -7,16 +7,16 @@
 #include <span>
 #include <vector>
 
-#include "formats/fixed/encoder.h"
-#include "plan/plan.h"
+#include "formats/records/encoder.h"
+#include "planner/plan.h"
 #include "run/shared_key.h"
 
-namespace ecosort::engine {
+namespace ecosort::run {
 
 // Changed by the coordinator while runs are formed; at() and shared_key() from any thread once they are.
 class Forecast {
  public:
-  explicit Forecast(const planner::Plan& plan);
+  explicit Forecast(const planner::RecordPlan& plan);
 
   // The next run, of so many run blocks. UsageError where a stream of unknown size has become too long for the table.
   void add_run(std::uint64_t run_blocks);
@@ -61,4 +61,4 @@ class Forecast {
   SharedKey shared_key_;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::run

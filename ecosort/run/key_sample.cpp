@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ecosort::engine {
+namespace ecosort::run {
 
 std::uint64_t KeySample::most(std::uint32_t record_size) noexcept {
   constexpr std::uint64_t most_bytes = std::uint64_t{256} << 10U, most_records = 1024;
@@ -34,4 +34,4 @@ std::strong_ordering KeySample::compare(const records::Encoder& encoder, const s
   return place < count && is_passed(encoder, record, place) ? std::strong_ordering::greater : std::strong_ordering::equal;
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::run

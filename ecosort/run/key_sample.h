@@ -14,9 +14,9 @@
 #include <span>
 #include <vector>
 
-#include "formats/fixed/encoder.h"
+#include "formats/records/encoder.h"
 
-namespace ecosort::engine {
+namespace ecosort::run {
 
 class KeySample {
  public:
@@ -42,4 +42,4 @@ class KeySample {
   std::vector<std::byte> records_;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::run

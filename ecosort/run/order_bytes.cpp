@@ -57,7 +57,7 @@ std::vector<std::byte> bytes_of(const lines::LineOrder& order) {
 }
 
 // The last resort is a key like the others here.
-std::unique_ptr<rows::RowFormat> next_lines(ByteReader& in, std::uint64_t header_lines) {
+std::unique_ptr<formats::RowFormat> next_lines(ByteReader& in, std::uint64_t header_lines) {
   lines::LineOrderTerms terms;
   terms.last_resort = false;
   terms.separator = next_byte_or_none(in);
@@ -102,7 +102,7 @@ std::vector<std::byte> bytes_of(const csv::CsvTerms& terms) {
   return out.take();
 }
 
-std::unique_ptr<rows::RowFormat> next_csv(ByteReader& in) {
+std::unique_ptr<formats::RowFormat> next_csv(ByteReader& in) {
   csv::CsvTerms terms;
   terms.dialect.delimiter = next_byte(in);
   terms.dialect.quote = next_byte_or_none(in);
@@ -121,7 +121,7 @@ std::vector<std::byte> bytes_of(const jsonl::JsonlTerms& terms) {
   return out.take();
 }
 
-std::unique_ptr<rows::RowFormat> next_jsonl(ByteReader& in) {
+std::unique_ptr<formats::RowFormat> next_jsonl(ByteReader& in) {
   jsonl::JsonlTerms terms;
   for (bool* flag : {&terms.nulls_first, &terms.strict}) *flag = in.next_flag();
   terms.date_format = in.next_text();
@@ -140,13 +140,13 @@ std::vector<std::byte> order_bytes(const records::RecordFormat& format) {
   return out.take();
 }
 
-std::vector<std::byte> order_bytes(const rows::RowFormat& format) {
+std::vector<std::byte> order_bytes(const formats::RowFormat& format) {
   switch (format.kind()) {
-    case rows::Kind::lines:
+    case formats::Kind::lines:
       return bytes_of(static_cast<const lines::LineOrder&>(format));
-    case rows::Kind::csv:
+    case formats::Kind::csv:
       return bytes_of(static_cast<const csv::CsvFormat&>(format).terms());
-    case rows::Kind::jsonl:
+    case formats::Kind::jsonl:
       return bytes_of(static_cast<const jsonl::JsonlFormat&>(format).terms());
   }
   return {};
@@ -161,7 +161,7 @@ records::RecordFormat record_format_of(const Description& description) {
   return records::make_record_format(description.record_size, keys);
 }
 
-std::unique_ptr<rows::RowFormat> row_format_of(const Description& description, std::uint64_t header_lines) {
+std::unique_ptr<formats::RowFormat> row_format_of(const Description& description, std::uint64_t header_lines) {
   ByteReader in(description.order, fail);
   switch (description.format) {
     case Description::Format::records:

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "formats/fixed/key_spec.h"
+#include "formats/records/key_spec.h"
 #include "formats/row_format.h"
 #include "run/description.h"
 
@@ -15,11 +15,11 @@ namespace ecosort::run {
 
 [[nodiscard]] std::vector<std::byte> order_bytes(const records::RecordFormat& format);
 // Describes a format as it was made, whatever it has learned of inputs since.
-[[nodiscard]] std::vector<std::byte> order_bytes(const rows::RowFormat& format);
+[[nodiscard]] std::vector<std::byte> order_bytes(const formats::RowFormat& format);
 
 // UsageError for bytes that are no order: they may be anything.
 [[nodiscard]] records::RecordFormat record_format_of(const Description& description);
 // The format has not seen a row yet.
-[[nodiscard]] std::unique_ptr<rows::RowFormat> row_format_of(const Description& description, std::uint64_t header_lines = 0);
+[[nodiscard]] std::unique_ptr<formats::RowFormat> row_format_of(const Description& description, std::uint64_t header_lines = 0);
 
 }  // namespace ecosort::run

@@ -7,7 +7,7 @@
 #include "codec/transpose.h"
 #include "codec/truncate.h"
 #include "hash/block_checksum.h"
-#include "plan/packing_plan.h"
+#include "planner/packing_plan.h"
 
 namespace ecosort::run {
 namespace {
@@ -153,7 +153,7 @@ std::size_t PackedBlockCoder::pack(const PackTerms& terms, const std::byte* bloc
   std::memcpy(to, &head, sizeof head);
   std::memcpy(to + sizeof head, encoded->bytes.data(), size);
   std::memset(to + end, 0, stored - end);
-  const std::uint64_t checksum = records::block_checksum(to, stored - packed_checksum_bytes, seed);
+  const std::uint64_t checksum = hash::block_checksum(to, stored - packed_checksum_bytes, seed);
   std::memcpy(to + stored - packed_checksum_bytes, &checksum, sizeof checksum);
   return stored;
 }

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/thread_time.h"
-#include "formats/fixed/gather.h"
-#include "formats/fixed/index_sort.h"
+#include "formats/records/gather.h"
+#include "formats/records/index_sort.h"
 
 namespace ecosort::run {
 namespace {
@@ -29,7 +29,7 @@ std::vector<std::uint64_t> lengths_of(std::uint64_t stretch_records, std::uint64
 
 }  // namespace
 
-PackingSample::PackingSample(const planner::Plan& plan, std::uint64_t stretch_records)
+PackingSample::PackingSample(const planner::RecordPlan& plan, std::uint64_t stretch_records)
     : encoder_(plan.wanted.format),
       run_block_(plan.run_block),
       shape_{plan.run_block.bytes, plan.wanted.format.record_size},

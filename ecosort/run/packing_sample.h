@@ -4,7 +4,7 @@
 //   stretch   | first quarter | second |              half | a run of each length: its beginning, sorted by itself
 //
 // A stretch may be shorter than a run, and where runs are merged again it is longer than the first ones. So beginnings of it are
-// sorted, too: how much smaller blocks get with each doubling shows what they are in longer runs (plan/packed_size.h).
+// sorted, too: how much smaller blocks get with each doubling shows what they are in longer runs (planner/packed_size.h).
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/memory.h"
-#include "formats/fixed/encoder.h"
-#include "plan/packed_size.h"
+#include "formats/records/encoder.h"
+#include "planner/packed_size.h"
 #include "run/codec_choice.h"
 #include "run/packed_block.h"
 
@@ -24,7 +24,7 @@ namespace ecosort::run {
 class PackingSample {
  public:
   // Samples runs as the plan packs them, by stretches of so many records.
-  PackingSample(const planner::Plan& plan, std::uint64_t stretch_records);
+  PackingSample(const planner::RecordPlan& plan, std::uint64_t stretch_records);
 
   // Records that follow each other in the input.
   void add(std::span<const std::byte> stretch);
@@ -56,7 +56,7 @@ class PackingSample {
   MemoryBudget memory_;
   Buffer coder_memory_, block_, packed_, unpacked_;
   PackedBlockCoder coder_;
-  std::vector<records::Entry> entries_, scratch_;
+  std::vector<sorting::Entry> entries_, scratch_;
   std::vector<Measured> measured_;
   std::uint64_t bytes_ = 0;
 };

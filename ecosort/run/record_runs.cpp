@@ -4,20 +4,20 @@
 #include <cstring>
 #include <utility>
 
-namespace ecosort::engine {
+namespace ecosort::run {
 
-RecordRuns::RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan,
-                       std::vector<std::string> directories, run::RunPacker* packer)
+RecordRuns::RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::RecordPlan& plan,
+                       std::vector<std::string> directories, RunPacker* packer)
     : PackedRuns(
           storage, reactor, plan.run_block.bytes,
-          run::Striping(std::move(directories), std::max<std::uint64_t>(plan.formation.write_block_bytes, plan.run_block.bytes)),
+          Striping(std::move(directories), std::max<std::uint64_t>(plan.formation.write_block_bytes, plan.run_block.bytes)),
           packer),
       run_block_(plan.run_block),
       record_size_(plan.wanted.format.record_size),
       forecast_(plan) {}
 
-RecordRuns::RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, const run::KeptRuns& kept,
-                       run::RunPacker* packer)
+RecordRuns::RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::RecordPlan& plan, const KeptRuns& kept,
+                       RunPacker* packer)
     : PackedRuns(storage, reactor, plan.run_block.bytes, kept, packer),
       run_block_(plan.run_block),
       record_size_(plan.wanted.format.record_size),
@@ -36,7 +36,7 @@ std::size_t RecordRuns::adopt(io::FilePtr file, std::uint64_t identity, std::uin
   return adopt_run(std::move(file), identity, run_blocks, first_run_block);
 }
 
-void RecordRuns::open_run_blocks(const run::StoredRun& run, std::uint64_t records, std::uint64_t first, std::uint64_t count,
+void RecordRuns::open_run_blocks(const StoredRun& run, std::uint64_t records, std::uint64_t first, std::uint64_t count,
                                  std::byte* memory) const {
   if (!run.is_packed) {
     for (std::uint64_t i = 0; i < count; ++i) check(run, first + i, block_in(memory, count, i));
@@ -80,4 +80,4 @@ Task<void> RecordRuns::read_forecast_keys(std::size_t number, std::uint64_t reco
   }
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::run

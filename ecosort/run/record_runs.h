@@ -7,23 +7,23 @@
 #include <string>
 #include <vector>
 
-#include "formats/fixed/encoder.h"
-#include "plan/plan.h"
+#include "formats/records/encoder.h"
+#include "planner/plan.h"
 #include "run/forecast.h"
 #include "run/packed_runs.h"
 
-namespace ecosort::engine {
+namespace ecosort::run {
 
 // Coordinator only, but for what run_store.h and forecast.h permit other threads.
-class RecordRuns final : public run::PackedRuns {
+class RecordRuns final : public PackedRuns {
  public:
   // Unnamed runs, striped over the directories in units of a write block. `packer`: of their blocks; null: none. It outlives
   // this.
-  RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, std::vector<std::string> directories,
-             run::RunPacker* packer = nullptr);
+  RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::RecordPlan& plan, std::vector<std::string> directories,
+             RunPacker* packer = nullptr);
   // Runs of a job, in files of the caller's. `packer` as above; runs that are packed go forward.
-  RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::Plan& plan, const run::KeptRuns& kept,
-             run::RunPacker* packer = nullptr);
+  RecordRuns(io::Storage& storage, io::Reactor& reactor, const planner::RecordPlan& plan, const KeptRuns& kept,
+             RunPacker* packer = nullptr);
 
   // Creates the files of a run and reserves its space where the file system can. Returns the run's number.
   [[nodiscard]] std::size_t create(std::uint64_t records);
@@ -44,11 +44,11 @@ class RecordRuns final : public run::PackedRuns {
 
   // Makes run blocks [first, first + count) of a run of so many records, which were read as they are on the drive to the end of
   // `memory`, what they were, each in its place. By any thread while the run is open. DamagedRun.
-  void open_run_blocks(const run::StoredRun& run, std::uint64_t records, std::uint64_t first, std::uint64_t count,
+  void open_run_blocks(const StoredRun& run, std::uint64_t records, std::uint64_t first, std::uint64_t count,
                        std::byte* memory) const;
 
   // Pads and checksums a run block that holds `records` records. Thread-safe for different blocks.
-  void seal_records(const run::StoredRun& run, std::uint64_t run_block, std::uint32_t records, std::byte* data) const noexcept {
+  void seal_records(const StoredRun& run, std::uint64_t run_block, std::uint32_t records, std::byte* data) const noexcept {
     seal(run, run_block, data, {.used_bytes = records * record_size_});
   }
 
@@ -65,4 +65,4 @@ class RecordRuns final : public run::PackedRuns {
   Forecast forecast_;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::run

@@ -4,16 +4,15 @@
 #include <cstring>
 #include <utility>
 
-namespace ecosort::lines {
+namespace ecosort::run {
 
 RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::vector<std::string> directories, std::size_t block_bytes,
-                 std::string compress_program, run::RunPacker* packer)
-    : PackedRuns(storage, reactor, block_bytes, run::Striping(std::move(directories), 0), packer),
+                 std::string compress_program, RunPacker* packer)
+    : PackedRuns(storage, reactor, block_bytes, Striping(std::move(directories), 0), packer),
       compress_program_(std::move(compress_program)),
       keeps_runs_(false) {}
 
-RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, const run::KeptRuns& kept,
-                 run::RunPacker* packer)
+RowRuns::RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, const KeptRuns& kept, RunPacker* packer)
     : PackedRuns(storage, reactor, block_bytes, kept, packer), keeps_runs_(true) {}
 
 RowRun RowRuns::create(std::uint64_t bytes) {
@@ -85,27 +84,27 @@ Task<void> RowRuns::read_compressed(RowRun& run, std::uint64_t block, std::byte*
   set_space(run.stored, 0);
 }
 
-Task<run::BlockContents> RowRuns::read_checked(RowRun& run, std::uint64_t block, std::byte* data) {
+Task<BlockContents> RowRuns::read_checked(RowRun& run, std::uint64_t block, std::byte* data) {
   if (run.is_compressed)
     co_await read_compressed(run, block, data);
   else
     co_await read(run.stored, block, data, stored_bytes(this->run(run.stored), block));
   check(this->run(run.stored), block, data);
-  co_return is_packed(this->run(run.stored), block) ? run::BlockContents{} : run::contents_of(data, block_bytes());
+  co_return is_packed(this->run(run.stored), block) ? BlockContents{} : contents_of(data, block_bytes());
 }
 
-Task<run::BlockContents> RowRuns::read_in_input(const RowRun& run, std::uint64_t block, std::byte* data) {
+Task<BlockContents> RowRuns::read_in_input(const RowRun& run, std::uint64_t block, std::byte* data) {
   const RowsInInput& rows = *run.in_input;
   const std::uint64_t before = block * block_bytes(), at = rows.begin - rows.lead() + before, file_end = rows.begin + rows.bytes;
   const std::size_t used = std::min<std::uint64_t>(block_bytes(), run.end() - before);
   const std::size_t in_file = file_end - std::min(at, file_end), size = std::min(used, in_file);
   if (size > 0) (void)co_await reactor().read(*rows.file, at, data, round_up(size, page_bytes), size);
   if (size < used) std::memcpy(data + size, rows.missing_end.data() + (at + size - file_end), used - size);
-  if (block == 0) co_return run::BlockContents{static_cast<std::uint32_t>(used), static_cast<std::uint32_t>(rows.lead())};
+  if (block == 0) co_return BlockContents{static_cast<std::uint32_t>(used), static_cast<std::uint32_t>(rows.lead())};
   // A row that begins with the block counts as one that began before: no one needs to know it better.
   const void* const end = std::memchr(data, rows.terminator, used);
   const std::size_t carried = end == nullptr ? used : static_cast<std::size_t>(static_cast<const std::byte*>(end) - data) + 1;
-  co_return run::BlockContents{static_cast<std::uint32_t>(used), static_cast<std::uint32_t>(carried)};
+  co_return BlockContents{static_cast<std::uint32_t>(used), static_cast<std::uint32_t>(carried)};
 }
 
 // Keeps what a program may still read: what it has read of its input cannot be known to be of no more use to it.
@@ -114,4 +113,4 @@ Task<void> RowRuns::give_back(const RowRun& run, std::uint64_t first, std::uint6
   co_await release(run.stored, first, until);
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::run

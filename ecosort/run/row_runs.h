@@ -15,7 +15,7 @@
 #include "run/packed_runs.h"
 #include "run/run_program.h"
 
-namespace ecosort::lines {
+namespace ecosort::run {
 
 // Says where rows lie that came in order: a range of an input, which is a run that no one wrote.
 //
@@ -47,21 +47,20 @@ struct RowRun {
   [[nodiscard]] std::uint64_t end() const noexcept { return begin() + bytes; }
   // Bytes of lines in a full block.
   [[nodiscard]] std::uint64_t payload(std::size_t block_bytes) const noexcept {
-    return in_input ? block_bytes : block_bytes - run::trailer_bytes;
+    return in_input ? block_bytes : block_bytes - trailer_bytes;
   }
   [[nodiscard]] std::uint64_t blocks(std::size_t block_bytes) const noexcept { return div_up(end(), payload(block_bytes)); }
 };
 
 // Coordinator only, but for what run_store.h permits other threads.
-class RowRuns final : public run::PackedRuns {
+class RowRuns final : public PackedRuns {
  public:
   // `compress_program`: through which all runs go; empty: none. `packer`: of runs that go through no program; null: none. It
   // outlives this.
   RowRuns(io::Storage& storage, io::Reactor& reactor, std::vector<std::string> directories, std::size_t block_bytes,
-          std::string compress_program, run::RunPacker* packer = nullptr);
+          std::string compress_program, RunPacker* packer = nullptr);
   // Runs of a job, in files of the caller's, which keep their space to the end. Their direction is forward. `packer` as above.
-  RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, const run::KeptRuns& kept,
-          run::RunPacker* packer = nullptr);
+  RowRuns(io::Storage& storage, io::Reactor& reactor, std::size_t block_bytes, const KeptRuns& kept, RunPacker* packer = nullptr);
 
   // A new run in the directory whose turn it is by free space, with space for `bytes` of lines reserved. What a compressed one
   // will take no one knows: nothing is reserved for it, and a drive that is full is the program's to find. Each has a file of its
@@ -83,11 +82,11 @@ class RowRuns final : public run::PackedRuns {
   // Reads a block, and checks it on the coordinator, which has little else to do. Of a compressed run the next one, and the last
   // one only when the program has ended well. Such a run gives its space back then, all at once. unpack() returns what a packed
   // block holds.
-  [[nodiscard]] Task<run::BlockContents> read_checked(RowRun& run, std::uint64_t block, std::byte* data);
+  [[nodiscard]] Task<BlockContents> read_checked(RowRun& run, std::uint64_t block, std::byte* data);
 
   // Reads from a run that lies in an input. Where the file was changed meanwhile, the block holds something else: who merges it
   // checks order and hash. IoError where the file became shorter.
-  [[nodiscard]] Task<run::BlockContents> read_in_input(const RowRun& run, std::uint64_t block, std::byte* data);
+  [[nodiscard]] Task<BlockContents> read_in_input(const RowRun& run, std::uint64_t block, std::byte* data);
 
   // Gives the space of blocks [first, until) back, where they lie in the file as they are and the run is not kept.
   [[nodiscard]] Task<void> give_back(const RowRun& run, std::uint64_t first, std::uint64_t until);
@@ -104,4 +103,4 @@ class RowRuns final : public run::PackedRuns {
   std::vector<std::weak_ptr<RunProgram>> programs_;
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::run

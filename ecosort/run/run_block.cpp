@@ -31,14 +31,14 @@ void seal_block(std::byte* block, std::size_t block_bytes, std::uint64_t seed, B
   std::byte* const trailer = block + block_bytes - trailer_bytes;
   std::memset(block + contents.used_bytes, 0, block_bytes - trailer_bytes - contents.used_bytes);
   std::memcpy(trailer, &contents, sizeof contents);
-  const std::uint64_t checksum = records::block_checksum(block, block_bytes - block_checksum_bytes, seed);
+  const std::uint64_t checksum = hash::block_checksum(block, block_bytes - block_checksum_bytes, seed);
   std::memcpy(trailer + sizeof contents, &checksum, sizeof checksum);
 }
 
 bool is_intact(const std::byte* block, std::size_t block_bytes, std::uint64_t seed) noexcept {
   std::uint64_t checksum = 0;
   std::memcpy(&checksum, block + block_bytes - block_checksum_bytes, sizeof checksum);
-  return checksum == records::block_checksum(block, block_bytes - block_checksum_bytes, seed);
+  return checksum == hash::block_checksum(block, block_bytes - block_checksum_bytes, seed);
 }
 
 BlockContents contents_of(const std::byte* block, std::size_t block_bytes) noexcept {

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "plan/plan.h"
+#include "planner/plan.h"
 
 namespace ecosort::run {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/memory.h"
-#include "plan/packing_plan.h"
+#include "planner/packing_plan.h"
 #include "run/codec_choice.h"
 #include "run/packed_block.h"
 

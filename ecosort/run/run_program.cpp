@@ -14,7 +14,7 @@
 #include "base/errors.h"
 #include "formats/lines/quoted.h"
 
-namespace ecosort::lines {
+namespace ecosort::run {
 namespace {
 
 constexpr int pipe_bytes = 256 * 1024;  // 64 KiB are usual; fewer changes between the two processes
@@ -42,7 +42,7 @@ RunProgram::RunProgram(const std::string& name, Direction direction, const io::F
     child_.emplace(command, compresses ? reading.get() : file.fd(), compresses ? file.fd() : writing.get());
   } catch (const IoError& error) {
     throw IoError(
-        fmt::format("cannot run the compress program {}: {}{}", quoted_word(words_), std::strerror(error.error_number()),
+        fmt::format("cannot run the compress program {}: {}{}", lines::quoted_word(words_), std::strerror(error.error_number()),
                     error.error_number() == EAGAIN ? "; merge fewer runs at a time" : ""),
         error.error_number());
   }
@@ -52,7 +52,7 @@ RunProgram::RunProgram(const std::string& name, Direction direction, const io::F
 void RunProgram::fail(std::string_view what) {
   const std::optional<io::ChildEnd> end = child_->end(patience);
   child_->terminate();  // other tasks need not be patient again
-  throw IoError(fmt::format("compress program {} {}: try it by hand, or sort without it", quoted_word(words_),
+  throw IoError(fmt::format("compress program {} {}: try it by hand, or sort without it", lines::quoted_word(words_),
                             end && !end->is_success() ? end->text() : std::string(what)));
 }
 
@@ -86,4 +86,4 @@ Task<void> RunProgram::finish(io::Reactor& reactor) {
   if (!end || !end->is_success()) fail("did not end");
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::run

@@ -17,7 +17,7 @@
 #include "io/file.h"
 #include "io/reactor.h"
 
-namespace ecosort::lines {
+namespace ecosort::run {
 
 // One run on one of its ways. Coordinator only; must outlive its tasks. Its end is that of the program, by force if need be.
 //
@@ -48,4 +48,4 @@ class RunProgram {
   io::FilePtr stream_;  // our end of the pipe; goes before the child, which may wait for it
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::run

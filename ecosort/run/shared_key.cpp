@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace ecosort::engine {
+namespace ecosort::run {
 
 std::uint64_t SharedKey::sample_size(const records::Encoder& encoder) const noexcept {
   const bool is_first = reference_.empty() && !encoder.decides() && !knows_nothing_;
@@ -65,4 +65,4 @@ ForecastKey SharedKey::moved(const records::Encoder& encoder, ForecastKey key, s
   return result;
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::run

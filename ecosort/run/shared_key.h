@@ -15,10 +15,10 @@
 #include <span>
 #include <vector>
 
-#include "formats/fixed/encoder.h"
+#include "formats/records/encoder.h"
 #include "run/key_sample.h"
 
-namespace ecosort::engine {
+namespace ecosort::run {
 
 // Twelve key bytes of the first record of a run block, and its place among the key sample: what the prefetcher orders blocks by
 // (forecasting; Knuth 5.4.9, Dementiev and Sanders 2003).
@@ -74,4 +74,4 @@ class SharedKey {
   KeySample key_sample_;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::run

@@ -17,7 +17,7 @@
 #include "base/errors.h"
 #include "base/memory.h"
 
-namespace ecosort::engine {
+namespace ecosort::sortbenchmark {
 namespace {
 
 // Transfers in flight beyond the computing threads. 10 GB on two cores and a virtual drive, medians of eight runs with 4, 6 and 8
@@ -123,7 +123,7 @@ void produce_blocks(std::uint64_t records, const BlockFileOptions& options, cons
 // Reserving the space first shows a full disk from the start and makes writing faster on ext4, where a write that extends the
 // file excludes all others (the same 2 GB: 1.71 s, without 2.07 s). The last block is written up to a whole page, as direct
 // transfers want it, and the surplus cut off.
-void write_positions(PlainFile& file, std::uint64_t records, const BlockFileOptions& options, const Produce& produce) {
+void write_positions(io::PlainFile& file, std::uint64_t records, const BlockFileOptions& options, const Produce& produce) {
   const std::uint64_t size_bytes = records * record_bytes;
   file.choose_caching(options.caching, size_bytes);
   file.reserve(round_up(size_bytes, page_bytes));
@@ -138,7 +138,7 @@ void write_positions(PlainFile& file, std::uint64_t records, const BlockFileOpti
   file.sync();
 }
 
-void write_in_order(PlainFile& file, std::uint64_t records, const BlockFileOptions& options, const Produce& produce) {
+void write_in_order(io::PlainFile& file, std::uint64_t records, const BlockFileOptions& options, const Produce& produce) {
   file.choose_caching(options.caching, 0);
   Turns turns;
   produce_blocks(records, options, produce,
@@ -151,7 +151,7 @@ void write_in_order(PlainFile& file, std::uint64_t records, const BlockFileOptio
   file.sync();
 }
 
-void read_positions(PlainFile& file, std::uint64_t size_bytes, const std::string& name, const BlockFileOptions& options,
+void read_positions(io::PlainFile& file, std::uint64_t size_bytes, const std::string& name, const BlockFileOptions& options,
                     const Consume& consume) {
   file.choose_caching(options.caching, size_bytes);
   const std::uint64_t blocks = div_up(size_bytes, block_bytes);
@@ -169,7 +169,7 @@ void read_positions(PlainFile& file, std::uint64_t size_bytes, const std::string
   });
 }
 
-std::uint64_t read_in_order(PlainFile& file, const BlockFileOptions& options, const Consume& consume) {
+std::uint64_t read_in_order(io::PlainFile& file, const BlockFileOptions& options, const Consume& consume) {
   file.choose_caching(options.caching, 0);
   ComputeSlots slots(options.compute_threads);
   std::mutex mutex;  // guards what follows, and the position of the file
@@ -200,7 +200,7 @@ void write_record_file(const std::string& name, std::uint64_t records, const Blo
                    [](std::uint64_t, std::span<std::byte>, std::size_t, const std::stop_token&) { return true; });
     return;
   }
-  PlainFile file = PlainFile::create(name);
+  io::PlainFile file = io::PlainFile::create(name);
   if (file.has_positions() && records > 0) {
     if (records > (most_file_bytes - page_bytes) / record_bytes)
       throw IoError(fmt::format("{}: no file can hold {} records", name, records));
@@ -217,8 +217,8 @@ void write_record_file(const std::string& name, std::uint64_t records, const Blo
 }
 
 std::uint64_t read_record_file(const std::string& name, const BlockFileOptions& options, const Consume& consume) {
-  PlainFile file = PlainFile::open_for_reading(name);
-  const PlainFile::State before = file.state();
+  io::PlainFile file = io::PlainFile::open_for_reading(name);
+  const io::PlainFile::State before = file.state();
   // Files without a size that hold data nevertheless (/proc) are read like a pipe.
   if (!file.has_positions() || before.size_bytes == 0) return read_in_order(file, options, consume);
   read_positions(file, before.size_bytes, name, options, consume);
@@ -226,4 +226,4 @@ std::uint64_t read_record_file(const std::string& name, const BlockFileOptions& 
   return before.size_bytes;
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::sortbenchmark

@@ -12,7 +12,7 @@
 
 #include "io/plain_file.h"
 
-namespace ecosort::engine {
+namespace ecosort::sortbenchmark {
 
 inline constexpr std::size_t record_bytes = 100;
 inline constexpr std::size_t block_records = 40'960;
@@ -20,7 +20,7 @@ inline constexpr std::size_t block_bytes = block_records * record_bytes;  // als
 
 struct BlockFileOptions {
   unsigned compute_threads = 1;  // how many calls of `produce` or `consume` may run at the same time
-  FileCaching caching = FileCaching::automatic;
+  io::FileCaching caching = io::FileCaching::automatic;
 };
 
 // Fills `block` with the records from number `first_record` on. Called from several threads.
@@ -39,4 +39,4 @@ void write_record_file(const std::string& name, std::uint64_t records, const Blo
 // Reads to the end. IoError also when a regular file changes meanwhile. Returns the number of bytes.
 std::uint64_t read_record_file(const std::string& name, const BlockFileOptions& options, const Consume& consume);
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::sortbenchmark

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-namespace ecosort::records {
+namespace ecosort::sortbenchmark {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "words are assembled from bytes in memory order");
@@ -275,4 +275,4 @@ void GensortRecords::generate_binary(std::byte* out, std::size_t count) noexcept
   }
 }
 
-}  // namespace ecosort::records
+}  // namespace ecosort::sortbenchmark

@@ -9,7 +9,7 @@
 
 #include "base/uint128.h"
 
-namespace ecosort::records {
+namespace ecosort::sortbenchmark {
 
 inline constexpr std::size_t gensort_record_bytes = 100;
 inline constexpr std::size_t gensort_key_bytes = 10;
@@ -67,4 +67,4 @@ class GensortRecords {
 // Returns which of the 129 key prefixes record `number` gets in a skewed set: 0 ... 60, 64 ... 124 or 128.
 [[nodiscard]] unsigned skew_index(uint128 number) noexcept;
 
-}  // namespace ecosort::records
+}  // namespace ecosort::sortbenchmark

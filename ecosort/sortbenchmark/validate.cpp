@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace ecosort::records {
+namespace ecosort::sortbenchmark {
 namespace {
 
 // A-Z becomes a-z in all eight bytes: bit 7 of `at_least_a` and `beyond_z` says where a byte (without its own bit 7) is in range.
@@ -133,4 +133,4 @@ PartitionSummary PartitionSummary::from_bytes(std::span<const std::byte, summary
   return summary;
 }
 
-}  // namespace ecosort::records
+}  // namespace ecosort::sortbenchmark

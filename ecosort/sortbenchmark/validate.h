@@ -13,7 +13,7 @@
 #include "sortbenchmark/gensort.h"
 #include "sortbenchmark/valsort_crc.h"
 
-namespace ecosort::records {
+namespace ecosort::sortbenchmark {
 
 // Says how the ten key bytes are compared: as unsigned bytes, or with A-Z taken for a-z.
 enum class KeyCase : std::uint8_t { exact, ignored };
@@ -43,4 +43,4 @@ struct PartitionSummary {
 // Summarizes records[0, 100 * count); no alignment needed. Thread-safe.
 [[nodiscard]] PartitionSummary summarize(const std::byte* records, std::size_t count, KeyCase key_case);
 
-}  // namespace ecosort::records
+}  // namespace ecosort::sortbenchmark

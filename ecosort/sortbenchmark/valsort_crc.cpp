@@ -12,7 +12,7 @@
 #include <sys/auxv.h>
 #endif
 
-namespace ecosort::records {
+namespace ecosort::sortbenchmark {
 namespace crc {
 namespace {
 
@@ -100,4 +100,4 @@ Checksum crc_sum(const std::byte* records, std::size_t count) {
   return total;
 }
 
-}  // namespace ecosort::records
+}  // namespace ecosort::sortbenchmark

@@ -10,7 +10,7 @@
 #include "base/cpu_features.h"
 #include "base/uint128.h"
 
-namespace ecosort::records {
+namespace ecosort::sortbenchmark {
 
 struct Checksum {
   uint128 sum = 0;
@@ -31,4 +31,4 @@ struct Checksum {
 using CrcSumFunction = std::uint64_t (*)(const std::byte* records, std::size_t count) noexcept;
 [[nodiscard]] CrcSumFunction crc_sum_variant(CpuLevel level) noexcept;
 
-}  // namespace ecosort::records
+}  // namespace ecosort::sortbenchmark

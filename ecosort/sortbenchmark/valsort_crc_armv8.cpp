@@ -7,7 +7,7 @@
 
 #include "sortbenchmark/valsort_crc_kernel.h"
 
-namespace ecosort::records::crc {
+namespace ecosort::sortbenchmark::crc {
 
 __attribute__((target("+crc"))) std::uint64_t crc_sum_armv8(const std::byte* records, std::size_t count) noexcept {
   std::uint64_t sum = 0;
@@ -24,6 +24,6 @@ __attribute__((target("+crc"))) std::uint64_t crc_sum_armv8(const std::byte* rec
   return sum;
 }
 
-}  // namespace ecosort::records::crc
+}  // namespace ecosort::sortbenchmark::crc
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "sortbenchmark/valsort_crc_kernel.h"
 
-namespace ecosort::records::crc {
+namespace ecosort::sortbenchmark::crc {
 namespace {
 
 __m128i load(const std::byte* p) noexcept { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
@@ -43,4 +43,4 @@ std::uint64_t crc_sum_avx2(const std::byte* records, std::size_t count) noexcept
   return sum;
 }
 
-}  // namespace ecosort::records::crc
+}  // namespace ecosort::sortbenchmark::crc

@@ -10,7 +10,7 @@
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 
-namespace ecosort::records::crc {
+namespace ecosort::sortbenchmark::crc {
 namespace {
 
 constexpr __mmask16 last_36_bytes = 0x1ff;  // 9 words of 32 bits
@@ -89,4 +89,4 @@ std::uint64_t crc_sum_avx512(const std::byte* records, std::size_t count) noexce
   return sum;
 }
 
-}  // namespace ecosort::records::crc
+}  // namespace ecosort::sortbenchmark::crc

@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ecosort::records::crc {
+namespace ecosort::sortbenchmark::crc {
 
 inline constexpr std::uint32_t polynomial = 0xedb88320;       // CRC-32 (zlib), reflected, without x^32
 inline constexpr std::uint64_t polynomial_33 = 0x1db710641;   // with x^32, as a register of 33 bits
@@ -59,4 +59,4 @@ std::uint64_t crc_sum_avx512(const std::byte* records, std::size_t count) noexce
 std::uint64_t crc_sum_armv8(const std::byte* records, std::size_t count) noexcept;  // needs the CRC32 instructions
 #endif
 
-}  // namespace ecosort::records::crc
+}  // namespace ecosort::sortbenchmark::crc

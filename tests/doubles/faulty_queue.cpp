@@ -18,7 +18,7 @@ void alter(std::byte* data, std::size_t size, const Effect& effect) {
 
 }  // namespace
 
-void FaultyQueue::submit(const Request& request) {
+void FaultyQueue::submit(const IoRequest& request) {
   if (request.operation == Operation::write) {
     let_decay();
     for (const auto& [file, result] : broken_streams_)
@@ -38,18 +38,18 @@ void FaultyQueue::submit(const Request& request) {
   }
   if (effect.bytes == 0) return fail(request, 0);
   const std::size_t unit = request.file->alignment();
-  Request shortened = request;
+  IoRequest shortened = request;
   shortened.size = std::min(request.size, std::max(unit, effect.bytes / unit * unit));
   below_.submit(shortened);
 }
 
-void FaultyQueue::fail(const Request& request, std::int64_t result) {
+void FaultyQueue::fail(const IoRequest& request, std::int64_t result) {
   decided_.push_back({request.tag, result});
   if (request.operation == Operation::write && request.file->facts().is_stream)
     broken_streams_.emplace_back(request.file, result);
 }
 
-void FaultyQueue::submit_altered(const Request& request, const Effect& effect) {
+void FaultyQueue::submit_altered(const IoRequest& request, const Effect& effect) {
   if (effect.alteration == Alteration::lost) {
     decided_.push_back({request.tag, static_cast<std::int64_t>(request.size)});
     return;

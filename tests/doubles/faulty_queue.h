@@ -20,14 +20,14 @@ class FaultyQueue : public Queue {
   FaultyQueue(Queue& below, FaultPlan& plan) : below_(below), plan_(plan) {}
 
   [[nodiscard]] const char* backend_name() const noexcept override { return below_.backend_name(); }
-  void submit(const Request& request) override;
+  void submit(const IoRequest& request) override;
   void wait(std::vector<Completion>& out, bool block) override;
   void notify() noexcept override { below_.notify(); }
   void cancel_streams() override { below_.cancel_streams(); }
 
  private:
   struct Read {
-    Request request;
+    IoRequest request;
     Effect effect;
   };
   struct Range {
@@ -35,8 +35,8 @@ class FaultyQueue : public Queue {
     std::size_t size;
   };
 
-  void fail(const Request& request, std::int64_t result);
-  void submit_altered(const Request& request, const Effect& effect);
+  void fail(const IoRequest& request, std::int64_t result);
+  void submit_altered(const IoRequest& request, const Effect& effect);
   void alter_read(const Completion& completion);
   void let_decay();
 

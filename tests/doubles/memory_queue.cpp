@@ -11,7 +11,7 @@ namespace {
 using Change = StoreEvent::Change;
 
 // The data is copied when a write is submitted: that is what a power cut in between may find.
-[[nodiscard]] Change change_of(const Request& request, bool with_data) {
+[[nodiscard]] Change change_of(const IoRequest& request, bool with_data) {
   Change change{.kind = Change::Kind::write, .offset = request.offset, .size = request.size};
   if (request.operation == Operation::release) change.kind = Change::Kind::release;
   if (request.operation == Operation::reserve) change.kind = Change::Kind::reserve;
@@ -23,7 +23,7 @@ using Change = StoreEvent::Change;
 }  // namespace
 
 // Refuses what the kernel would refuse before anything happens.
-int MemoryQueue::check(const Request& request) const {
+int MemoryQueue::check(const IoRequest& request) const {
   if (OpenInode::of(*request.file) == 0) return EBADF;
   if (request.operation == Operation::sync) return 0;
   const bool moves = request.operation == Operation::read || request.operation == Operation::write;
@@ -34,7 +34,7 @@ int MemoryQueue::check(const Request& request) const {
   return request.offset % unit != 0 || request.size % unit != 0 || address % unit != 0 ? EINVAL : 0;
 }
 
-void MemoryQueue::submit(const Request& request) {
+void MemoryQueue::submit(const IoRequest& request) {
   if (waiting_.size() >= depth_) throw InternalError("more I/O requests in flight than the queue was made for");
   Waiting waiting{request, 0, check(request)};
   if (waiting.error == 0 && request.operation != Operation::read) {
@@ -47,7 +47,7 @@ void MemoryQueue::submit(const Request& request) {
 }
 
 std::int64_t MemoryQueue::perform(const Waiting& waiting) {
-  const Request& request = waiting.request;
+  const IoRequest& request = waiting.request;
   if (waiting.error != 0) return -waiting.error;
   const std::uint64_t inode = OpenInode::of(*request.file);
   switch (request.operation) {

@@ -18,18 +18,18 @@ class MemoryQueue : public Queue {
       : disk_(std::move(disk)), depth_(depth), random_(disk_->options().seed) {}
 
   [[nodiscard]] const char* backend_name() const noexcept override { return "memory"; }
-  void submit(const Request& request) override;
+  void submit(const IoRequest& request) override;
   void wait(std::vector<Completion>& out, bool block) override;
   void notify() noexcept override { wakeup_.notify(); }
 
  private:
   struct Waiting {
-    Request request;
+    IoRequest request;
     std::uint64_t number = 0;  // of the change or sync on the disk
     int error = 0;             // what it will come to, known from the start
   };
 
-  [[nodiscard]] int check(const Request& request) const;
+  [[nodiscard]] int check(const IoRequest& request) const;
   [[nodiscard]] std::size_t draw_count(bool block);
   [[nodiscard]] Waiting draw();
   [[nodiscard]] std::int64_t perform(const Waiting& waiting);

@@ -9,13 +9,13 @@ namespace ecosort::io {
 ThrottledQueue::ThrottledQueue(Queue& below, unsigned depth, const Drive& drive)
     : below_(below), drive_(drive), requests_(depth) {}
 
-void ThrottledQueue::submit(const Request& request) {
-  Request numbered = request;
+void ThrottledQueue::submit(const IoRequest& request) {
+  IoRequest numbered = request;
   numbered.tag = requests_.put(request);
   below_.submit(numbered);
 }
 
-ThrottledQueue::Clock::time_point ThrottledQueue::due(const Request& request, std::int64_t result) {
+ThrottledQueue::Clock::time_point ThrottledQueue::due(const IoRequest& request, std::int64_t result) {
   const auto now = Clock::now();
   const bool moves = request.operation == Operation::read || request.operation == Operation::write;
   if (!moves || result <= 0 || request.file->facts().is_stream) return now;
@@ -31,7 +31,7 @@ void ThrottledQueue::take_from_below(bool block) {
   arrived_.clear();
   below_.wait(arrived_, block);
   for (Completion& completion : arrived_) {
-    const Request request = requests_.take(completion.tag);
+    const IoRequest request = requests_.take(completion.tag);
     completion.tag = request.tag;
     served_.push_back({due(request, completion.result), completion});
   }

@@ -28,7 +28,7 @@ class ThrottledQueue : public Queue {
   ThrottledQueue(Queue& below, unsigned depth, const Drive& drive);
 
   [[nodiscard]] const char* backend_name() const noexcept override { return below_.backend_name(); }
-  void submit(const Request& request) override;
+  void submit(const IoRequest& request) override;
   void wait(std::vector<Completion>& out, bool block) override;
   void notify() noexcept override;
   void cancel_streams() override { below_.cancel_streams(); }
@@ -41,7 +41,7 @@ class ThrottledQueue : public Queue {
   };
 
   void take_from_below(bool block);
-  [[nodiscard]] Clock::time_point due(const Request& request, std::int64_t result);
+  [[nodiscard]] Clock::time_point due(const IoRequest& request, std::int64_t result);
   [[nodiscard]] bool hand_over(std::vector<Completion>& out);
   void sleep_until_due() const noexcept;
 

@@ -23,7 +23,7 @@ struct Arrival {
 
 // Indexes into `run`, whose memory holds the text, at most `most` rows with each block, until all of it was looked at or a row is
 // wrong.
-inline Indexed index_as_it_arrives(const Arrival& arrival, const rows::RowFormat& format, LineRun& run, std::size_t most) {
+inline Indexed index_as_it_arrives(const Arrival& arrival, const formats::RowFormat& format, LineRun& run, std::size_t most) {
   std::vector<DuplicateFilter> seen;
   Indexed all;
   for (std::size_t present = 0; present < arrival.text.size() && !all.fault;) {

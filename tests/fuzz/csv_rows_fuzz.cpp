@@ -102,7 +102,7 @@ void check_rows(const Trial& trial) {
   require(indexed.fault.has_value() == (wrong != rows.end()), "a wrong row is reported if there is one");
   require(indexed.lines == static_cast<std::size_t>(wrong - rows.begin()), "all rows in front of it are taken");
   std::uint64_t ends = 0;
-  records::MultisetHash hash;
+  hash::MultisetHash hash;
   for (auto row = rows.begin(); row != wrong; ++row) {
     ends += static_cast<std::uint64_t>(std::ranges::count(*row, '\n'));
     lines::add_line(hash, *row);

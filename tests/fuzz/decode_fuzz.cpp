@@ -75,7 +75,7 @@ void check_pieces(Codec codec, std::string_view file, std::size_t in_bytes, std:
 void check_way_back(Codec codec, std::string_view plain, std::size_t in_bytes, std::size_t out_bytes) {
   const OutputCodec output{codec, levels_of(codec).least};
   const std::size_t most = std::max<std::size_t>(plain.size(), 1);
-  const auto encoder = Encoder::make(output, most);
+  const auto encoder = MemberEncoder::make(output, most);
   std::vector<std::byte> member(encoded_bound(codec, most));
   std::string file;
   for (int i = 0; i < 2; ++i) {

@@ -97,7 +97,7 @@ void check_rows(const Trial& trial) {
   const auto wrong = std::ranges::find_if_not(rows, [&](Text row) { return is_blank(row) || is_valid(row, ways); });
   require(indexed.fault.has_value() == (wrong != rows.end()), "a wrong row is reported if there is one");
   require(indexed.lines == static_cast<std::size_t>(wrong - rows.begin()), "all rows in front of it are taken");
-  records::MultisetHash hash, blank;
+  hash::MultisetHash hash, blank;
   for (auto row = rows.begin(); row != wrong; ++row) lines::add_line(is_blank(*row) ? blank : hash, *row);
   require(indexed.blank_lines == blank.count && indexed.dropped == blank, "blank rows are left out");
   require(indexed.hash == hash + blank, "the hash is that of the rows");

@@ -21,7 +21,7 @@
 namespace {
 
 using namespace ecosort;
-using fuzz::require;
+using ecosort::fuzz::require;
 
 constexpr std::uint64_t magic = 0x314e55524f434521, version = 1;
 constexpr std::size_t begin_bytes = 24, checksum_bytes = 8;
@@ -36,26 +36,26 @@ void put_right(std::vector<std::byte>& bytes) {
   put(bytes, 8, version);
   put(bytes, 16, bytes.size());
   const std::size_t checked = bytes.size() - checksum_bytes;
-  put(bytes, checked, records::block_checksum(bytes.data(), checked, magic));
+  put(bytes, checked, ecosort::hash::block_checksum(bytes.data(), checked, magic));
 }
 
 // A table of these bytes, and one as it should be.
-void look_at_places(run::Description description, const std::vector<std::byte>& bytes) {
+void look_at_places(ecosort::run::Description description, const std::vector<std::byte>& bytes) {
   constexpr std::uint64_t most_blocks = 100'000;
   const std::uint64_t blocks = description.blocks(), pages = description.stored_bytes / page_bytes;
   if (blocks > most_blocks) return;
-  std::vector<std::byte> table(run::places_bytes(blocks));
+  std::vector<std::byte> table(ecosort::run::places_bytes(blocks));
   for (std::size_t at = 0; at < table.size(); at += bytes.size())
     std::memcpy(table.data() + at, bytes.data(), std::min(bytes.size(), table.size() - at));
   const std::size_t checked = table.size() - checksum_bytes;
-  const std::uint64_t seed = run::run_seed(description.job, description.run);
-  put(table, checked, records::block_checksum(table.data(), checked, seed + blocks));
+  const std::uint64_t seed = ecosort::run::run_seed(description.job, description.run);
+  put(table, checked, ecosort::hash::block_checksum(table.data(), checked, seed + blocks));
   try {
-    run::take_places(description, "run", table);
+    ecosort::run::take_places(description, "run", table);
   } catch (const DamagedRun&) {
     std::vector<std::uint32_t> ends;
     for (std::uint64_t block = 1; block <= blocks; ++block) ends.push_back(static_cast<std::uint32_t>(pages * block / blocks));
-    run::take_places(description, "run", run::encode_places(ends, seed));
+    ecosort::run::take_places(description, "run", ecosort::run::encode_places(ends, seed));
   }
   std::uint64_t end = description.head_bytes;
   for (std::uint64_t block = 0; block < blocks; ++block) {
@@ -67,17 +67,17 @@ void look_at_places(run::Description description, const std::vector<std::byte>& 
   require(end == description.places_at() && end < description.file_bytes(), "and the table is behind them");
 }
 
-void look_at_keys(const run::Description& description) {
+void look_at_keys(const ecosort::run::Description& description) {
   try {
     if (!description.has_rows()) {
-      (void)run::record_format_of(description);
+      (void)ecosort::run::record_format_of(description);
       return;
     }
-    const std::unique_ptr<rows::RowFormat> format = run::row_format_of(description);
-    require(run::order_bytes(*format) == description.order, "an order comes back");
+    const std::unique_ptr<ecosort::formats::RowFormat> format = ecosort::run::row_format_of(description);
+    require(ecosort::run::order_bytes(*format) == description.order, "an order comes back");
     format->begin_input();
     if (description.first_row) (void)format->take_first_row("a run", *description.first_row);
-    if (format->kind() != rows::Kind::lines) return;  // only rows that were looked at are compared
+    if (format->kind() != ecosort::formats::Kind::lines) return;  // only rows that were looked at are compared
     const Text a = "1 b,c\t2", b = "";
     (void)format->compare(a, b);
     for (unsigned level = 0; level < format->levels(); ++level) (void)format->window(a, level, 0);
@@ -92,9 +92,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto* const from = reinterpret_cast<const std::byte*>(data + 1);
   std::vector<std::byte> bytes(from, from + (size - 1));
   if ((data[0] & 1U) != 0) put_right(bytes);
-  run::Description description;
+  ecosort::run::Description description;
   try {
-    description = run::decode_description(bytes, "run");
+    description = ecosort::run::decode_description(bytes, "run");
   } catch (const Error&) {
     return 0;
   }
@@ -106,9 +106,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(description.place_of(blocks - 1, 1) + description.block_bytes <= description.file_bytes(),
             "its blocks lie in its file");
   require(description.used_bytes(blocks - 1) > 0, "its last block holds something");
-  const std::vector<std::byte> again = run::encode(description);
+  const std::vector<std::byte> again = ecosort::run::encode(description);
   require(again.size() == description.head_bytes, "a description fills its room");
-  require(run::encode(run::decode_description(again, "run")) == again, "a description comes back");
+  require(ecosort::run::encode(ecosort::run::decode_description(again, "run")) == again, "a description comes back");
   look_at_keys(description);
   return 0;
 }

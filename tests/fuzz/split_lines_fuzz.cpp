@@ -95,7 +95,7 @@ void check_index(const Trial& trial, const LineOrder& order) {
 
   const std::vector<Text> lines = fuzz::split(trial.text, trial.terminator);
   const Indexed indexed = index_as_it_arrives(trial, order, run, seen);
-  records::MultisetHash hash;
+  hash::MultisetHash hash;
   std::size_t longest = 0;
   for (const Text line : lines) {
     add_line(hash, line);
@@ -110,7 +110,7 @@ void check_index(const Trial& trial, const LineOrder& order) {
   std::vector<Text> expected = lines;
   std::stable_sort(expected.begin(), expected.end(), [&](Text a, Text b) { return order.compare(a, b) < 0; });
   if (trial.unique) {
-    records::MultisetHash dropped = indexed.dropped;
+    hash::MultisetHash dropped = indexed.dropped;
     drop_equal(run, order, dropped);
     const auto rest = std::ranges::unique(expected, [&](Text a, Text b) { return order.compare(a, b) == 0; });
     expected.erase(rest.begin(), rest.end());
@@ -140,7 +140,7 @@ void check_disorder(const Trial& trial, LineOrder& order) {
   const std::vector<Text> lines = fuzz::split(trial.text, trial.terminator);
   std::size_t expected = 1;
   while (expected < lines.size() && order.compare(lines[expected - 1], lines[expected]) < (trial.unique ? 0 : 1)) ++expected;
-  const auto found = find_disorder({name, 4 * run_bytes}, order, trial.unique);
+  const auto found = engine::rows::find_disorder({name, 4 * run_bytes}, order, trial.unique);
   require(found.has_value() == (expected < lines.size()), "-c finds disorder where there is some");
   require(!found || (found->line_number == expected + 1 && found->line == lines[expected]),
           "-c finds the first line out of order");

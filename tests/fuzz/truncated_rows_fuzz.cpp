@@ -16,7 +16,7 @@
 namespace {
 
 using namespace ecosort;
-using fuzz::require;
+using ecosort::fuzz::require;
 
 constexpr std::size_t head_bytes = 24, behind_block = 4096, most_rows_bytes = std::size_t{1} << 16U;
 
@@ -46,31 +46,34 @@ class Slot {
   // The rows that the cursor finds, with their ends, behind what lay in front of the block.
   std::string rows() {
     std::string found;
-    if (!lines::enter_truncated(cursor_, cursor_.slots[0], flags_.has_block ? flags_.tail : 0, 0)) return found;
+    if (!ecosort::engine::rows::enter_truncated(cursor_, cursor_.slots[0], flags_.has_block ? flags_.tail : 0, 0)) return found;
     for (;;) {
-      const lines::TruncatedStep step = lines::next_truncated_row(cursor_);
+      const ecosort::engine::rows::TruncatedStep step = ecosort::engine::rows::next_truncated_row(cursor_);
       is_damaged_ |= step.is_damaged;
       if (!step.is_there) break;
       found.append(cursor_.line()) += cursor_.terminator;
       if (found.size() > most_rows_bytes) break;
-      require(lines::place_in_block(cursor_) + static_cast<std::int64_t>(cursor_.line().size()) + 1 >= 0, "a row has a place");
+      require(ecosort::engine::rows::place_in_block(cursor_) + static_cast<std::int64_t>(cursor_.line().size()) + 1 >= 0,
+              "a row has a place");
     }
-    if (cursor_.goes_on && !is_damaged_) found.append(cursor_.at, lines::tail_of(cursor_));
+    if (cursor_.goes_on && !is_damaged_) found.append(cursor_.at, ecosort::engine::rows::tail_of(cursor_));
     std::vector<std::size_t> common;
-    lines::add_shared(cursor_, 32, common);
+    ecosort::engine::rows::add_shared(cursor_, 32, common);
     require(std::equal(memory_.begin() + static_cast<std::ptrdiff_t>(flags_.room), memory_.end(),
                        before_.begin() + static_cast<std::ptrdiff_t>(flags_.room)),
             "rows are put together within the room");
     return found;
   }
   [[nodiscard]] bool is_damaged() const { return is_damaged_; }
-  [[nodiscard]] const char* end_of(std::size_t bytes) const { return lines::end_of_rows(cursor_.slots[0], bytes); }
+  [[nodiscard]] const char* end_of(std::size_t bytes) const {
+    return ecosort::engine::rows::end_of_rows(cursor_.slots[0], bytes);
+  }
 
  private:
-  using MergeSlot = lines::MergeCursor::Slot;
+  using MergeSlot = ecosort::engine::rows::MergeCursor::Slot;
   Flags flags_;
   std::vector<char> memory_, before_;
-  lines::MergeCursor cursor_;
+  ecosort::engine::rows::MergeCursor cursor_;
   bool is_damaged_ = false;
 };
 
@@ -79,11 +82,12 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 }
 
 void there_and_back(const std::string& rows, std::size_t carried, char terminator) {
-  std::string in = rows + std::string(codec::truncation_slack_bytes, terminator);
+  std::string in = rows + std::string(ecosort::codec::truncation_slack_bytes, terminator);
   std::vector<std::byte> to(3 * rows.size() + 64), back(rows.size());
-  const auto made = codec::truncate({bytes_of(in).first(rows.size()), carried, terminator}, to);
+  const auto made = ecosort::codec::truncate({bytes_of(in).first(rows.size()), carried, terminator}, to);
   require(made.has_value(), "rows fit");
-  require(codec::restore(std::span(to).first(made->bytes), made->is_last_whole, terminator, carried, back), "rows come back");
+  require(ecosort::codec::restore(std::span(to).first(made->bytes), made->is_last_whole, terminator, carried, back),
+          "rows come back");
   require(std::ranges::equal(back, bytes_of(rows)), "as they were");
   const std::string truncated(reinterpret_cast<const char*>(to.data()), made->bytes);
   Slot slot(truncated, {!made->is_last_whole, false, terminator == '\0', carried, 0, 4 * page_bytes + rows.size()});
@@ -103,7 +107,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)slot.rows();
   for (const std::size_t bytes : {std::size_t{0}, flags.carried, rows.size(), most_rows_bytes}) (void)slot.end_of(bytes);
   std::vector<std::byte> to(flags.room);
-  (void)codec::restore(bytes_of(rows), !flags.goes_on, '\n', flags.carried, to);
+  (void)ecosort::codec::restore(bytes_of(rows), !flags.goes_on, '\n', flags.carried, to);
   there_and_back(rows, std::min(flags.carried, rows.size()), flags.is_nul ? '\0' : '\n');
   return 0;
 }

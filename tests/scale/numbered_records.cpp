@@ -9,8 +9,8 @@ namespace ecosort::scale {
 
 namespace {
 
-using records::GensortRandom;
-using records::GensortRecords;
+using sortbenchmark::GensortRandom;
+using sortbenchmark::GensortRecords;
 
 // The generator steps x -> a x + c; so do many steps at a time. A count of steps is cut into digits of 11 bits, and there is a
 // table of what each digit does at its place: four multiplications instead of a hundred.

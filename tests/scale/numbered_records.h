@@ -9,7 +9,7 @@
 
 namespace ecosort::scale {
 
-inline constexpr std::size_t record_bytes = records::gensort_record_bytes;
+inline constexpr std::size_t record_bytes = sortbenchmark::gensort_record_bytes;
 inline constexpr std::uint64_t most_records = std::uint64_t{1} << 43U;  // numbers are below that
 
 // Makes record `number` in 100 bytes. Thread-safe, as all of these are.

@@ -5,7 +5,7 @@
 
 #include "engine/fixed/output_check.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 AppendRecords::AppendRecords(Bench& bench, std::uint32_t record_size, const planner::FilesPlan& plan, io::File& output,
                              std::uint64_t before, std::uint64_t more)
@@ -58,4 +58,4 @@ Task<void> AppendRecords::append_block(const Input& input, std::uint64_t first, 
   co_await writer_.put(to, bytes);
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -8,10 +8,10 @@
 #include "engine/fixed/read_ahead.h"
 #include "engine/fixed/tally.h"
 #include "engine/fixed/write_behind.h"
-#include "formats/fixed/encoder.h"
-#include "plan/files_plan.h"
+#include "formats/records/encoder.h"
+#include "planner/files_plan.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // Coordinator only; must outlive its task.
 class AppendRecords {
@@ -41,4 +41,4 @@ class AppendRecords {
   Tally read_, written_;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -2,7 +2,7 @@
 
 #include "base/errors.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 Task<void> CheckedOutput::put(std::byte* records, std::uint64_t count, Checked checked) {
   const std::uint32_t size = encoder_.record_size();
@@ -29,4 +29,4 @@ Task<std::uint64_t> CheckedOutput::drop_duplicates(std::byte* records, std::uint
   co_return kept;
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

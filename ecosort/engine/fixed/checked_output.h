@@ -8,9 +8,9 @@
 #include "engine/compute.h"
 #include "engine/fixed/output_check.h"
 #include "engine/fixed/write_behind.h"
-#include "formats/fixed/encoder.h"
+#include "formats/records/encoder.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // The result of merging into the output.
 struct MergedOutput {
@@ -60,4 +60,4 @@ class CheckedOutput {
   std::vector<std::byte> last_record_;  // of the batch before
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

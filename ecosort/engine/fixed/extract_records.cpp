@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 Tally extract_records(const records::Encoder& encoder, const std::byte* records, std::size_t count, std::uint32_t first_index,
-                      records::Entry* out, bool with_checksum) {
+                      sorting::Entry* out, bool with_checksum) {
   // Hashing reads on and on, which the processor fetches ahead; then the keys are in the first-level cache. 8.3 ns per record of
   // 100 bytes the other way round and with 32 KiB, 4.9 ns so (`make bench-kernels`, arrived_records).
   constexpr std::size_t step_bytes = std::size_t{8} << 10U;
@@ -17,9 +17,9 @@ Tally extract_records(const records::Encoder& encoder, const std::byte* records,
     const std::byte* const from = records + i * size;
     tally.hash.add_records(from, n, size);
     records::extract(encoder, from, n, first_index + static_cast<std::uint32_t>(i), out + i);
-    if (with_checksum) tally.checksum += records::crc_sum(from, n);
+    if (with_checksum) tally.checksum += sortbenchmark::crc_sum(from, n);
   }
   return tally;
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -5,15 +5,15 @@
 #include <algorithm>
 
 #include "base/errors.h"
-#include "formats/fixed/gather.h"
-#include "formats/fixed/index_sort.h"
+#include "formats/records/gather.h"
+#include "formats/records/index_sort.h"
 #include "hash/block_checksum.h"
-#include "sort/find_descent.h"
-#include "sort/range_sort.h"
+#include "sorting/find_descent.h"
+#include "sorting/range_sort.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
-FormRuns::FormRuns(const RecordTools& tools, const planner::Plan& plan, ReadAhead& reader, run::RunPacker* packer)
+FormRuns::FormRuns(const RecordTools& tools, const planner::RecordPlan& plan, ReadAhead& reader, run::RunPacker* packer)
     : tools_(tools),
       reactor_(tools.bench.reactor),
       compute_(tools.bench.compute),
@@ -121,9 +121,9 @@ Task<void> FormRuns::leave_in_input(std::size_t slot, std::uint64_t number, Reco
   store_.close(formed_.stored[number]);
   store_.forecast().renew_run(formed_.stored[number], place.checksums.size() * stride);
   auto work = compute_.run([&] {
-    records::for_each_part(compute_.threads(), place.checksums.size(), [&](std::size_t piece) {
+    sorting::for_each_part(compute_.threads(), place.checksums.size(), [&](std::size_t piece) {
       const std::uint64_t begin = piece * place.piece_records, count = std::min(place.piece_records, run.count - begin);
-      place.checksums[piece] = records::block_checksum(run.records + begin * size, count * size, begin);
+      place.checksums[piece] = hash::block_checksum(run.records + begin * size, count * size, begin);
     });
   });
   co_await work;
@@ -223,15 +223,15 @@ Task<void> FormRuns::sort_run(RunBuffer& run) {
   co_await scratch_free_.take();
   auto sort = compute_.run([&] {
     const records::RecordTable table = run.table(encoder_.record_size());
-    const records::Entry* const entries = run.entries();
-    const std::size_t ordered = records::find_descent(1, run.count, compute_.threads(), [&](std::size_t i) {
-      const records::Entry &before = entries[i - 1], &present = entries[i];
-      if (!records::key_equal(before, present)) return records::key_less(before, present);
+    const sorting::Entry* const entries = run.entries();
+    const std::size_t ordered = sorting::find_descent(1, run.count, compute_.threads(), [&](std::size_t i) {
+      const sorting::Entry &before = entries[i - 1], &present = entries[i];
+      if (!sorting::key_equal(before, present)) return sorting::key_less(before, present);
       return encoder_.decides() || encoder_.compare(table.at(before.index), table.at(present.index)) <= 0;
     });
     run.is_ordered = ordered >= run.count;
     if (run.is_ordered) return;
-    auto* scratch = scratch_.as<records::Entry>().data();
+    auto* scratch = scratch_.as<sorting::Entry>().data();
     records::sort_entries_parallel(run.entries(), scratch, run.count, compute_.threads());
     if (!encoder_.decides())
       records::refine_ties_parallel(run.entries(), scratch, run.count, encoder_, run.table(encoder_.record_size()),
@@ -299,4 +299,4 @@ void FormRuns::free_buffers() {
   blocks_.reset();
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

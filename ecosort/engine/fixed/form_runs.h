@@ -19,9 +19,9 @@
 #include "engine/fixed/run_writer.h"
 #include "engine/pace_meter.h"
 #include "engine/populate_ahead.h"
-#include "plan/plan.h"
+#include "planner/plan.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // The runs in input order: the first ones stored, the last ones still in memory, sorted through their index.
 struct FormedRuns {
@@ -55,7 +55,7 @@ class RunKeeper {
 class FormRuns {
  public:
   // `packer`: learns the pace before each run; null: none.
-  FormRuns(const RecordTools& tools, const planner::Plan& plan, ReadAhead& reader, run::RunPacker* packer = nullptr);
+  FormRuns(const RecordTools& tools, const planner::RecordPlan& plan, ReadAhead& reader, run::RunPacker* packer = nullptr);
 
   // Creates all run files of inputs of known size and reserves their space, before hours of work (promise P10).
   void create_runs();
@@ -103,10 +103,10 @@ class FormRuns {
   const RecordTools tools_;
   io::Reactor& reactor_;
   Compute& compute_;
-  const planner::Plan& plan_;
+  const planner::RecordPlan& plan_;
   const records::Encoder& encoder_;
   ReadAhead& reader_;
-  RecordRuns& store_;
+  run::RecordRuns& store_;
   Progress& progress_;
   std::optional<PaceMeter> pace_;  // where runs may be compressed
 
@@ -120,4 +120,4 @@ class FormRuns {
   std::vector<std::size_t> resident_slots_;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -10,7 +10,7 @@
 #include "base/prefetch.h"
 #include "engine/fixed/split.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 namespace {
 
@@ -235,4 +235,4 @@ void LoserTree::emit_both(LoserTree& a, std::byte* out_a, LoserTree& b, std::byt
       std::max(a.skip_, b.skip_));
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

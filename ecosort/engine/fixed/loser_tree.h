@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "engine/fixed/run_view.h"
-#include "formats/fixed/encoder.h"
+#include "formats/records/encoder.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // Merges ranges of runs; run i precedes run j for i < j among equal keys. One object per thread and piece of work.
 class LoserTree {
@@ -81,4 +81,4 @@ class LoserTree {
   std::uint64_t winner_ = 0;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -7,9 +7,9 @@
 #include "engine/fixed/loser_tree.h"
 #include "engine/fixed/split.h"
 #include "engine/fixed/split_near_rank.h"
-#include "sort/parallel_parts.h"
+#include "sorting/parallel_parts.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 namespace {
 
@@ -81,7 +81,7 @@ std::vector<std::uint64_t> piece_ranks(std::uint64_t count, unsigned parts, std:
 
 template <class Fill>
 void for_each_piece(std::size_t count, const Fill& fill) {
-  records::for_each_part(static_cast<unsigned>(count), count, fill);
+  sorting::for_each_part(static_cast<unsigned>(count), count, fill);
 }
 
 // Says where the pieces begin in the output, and what each takes from the runs; where the last one ends its tree finds out.
@@ -168,4 +168,4 @@ BatchResult merge_batch(const std::vector<RunView>& views, const std::vector<Run
   return merge_to_output(views, ranges, count, encoder, target.data, std::max(2 * busy, least_parts));
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

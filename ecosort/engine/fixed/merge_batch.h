@@ -7,10 +7,10 @@
 
 #include "engine/fixed/output_check.h"
 #include "engine/fixed/run_view.h"
-#include "formats/fixed/encoder.h"
+#include "formats/records/encoder.h"
 #include "run/record_runs.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // Says where the records of a batch go.
 //   output: contiguous at `data`; hashed and checked for order while they are in the cache
@@ -18,7 +18,7 @@ namespace ecosort::engine {
 //           as run block `first_run_block` + i of run `run` in `store`, unless somebody else does that (run_writer.h)
 struct BatchTarget {
   std::byte* data = nullptr;
-  const RecordRuns* store = nullptr;  // null: output
+  const run::RecordRuns* store = nullptr;  // null: output
   std::size_t run = 0;
   std::uint64_t first_run_block = 0;
   std::uint64_t filled = 0;  // records
@@ -34,4 +34,4 @@ struct BatchResult {
 [[nodiscard]] BatchResult merge_batch(const std::vector<RunView>& views, const std::vector<RunRange>& ranges, std::uint64_t count,
                                       const records::Encoder& encoder, const BatchTarget& target, unsigned threads);
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -20,15 +20,15 @@
 #include "engine/fixed/sorted_file.h"
 #include "engine/pace_meter.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 namespace {
 
 // A file of the user's; or one that was made here, with what was written to it.
 struct Source {
   Input input;
-  run::RunPacker* coders = nullptr;              // of a run that is packed
-  std::optional<records::MultisetHash> written;  // nothing: it is the user's
-  std::optional<std::size_t> run;                // of the store that lent it
+  run::RunPacker* coders = nullptr;           // of a run that is packed
+  std::optional<hash::MultisetHash> written;  // nothing: it is the user's
+  std::optional<std::size_t> run;             // of the store that lent it
 };
 
 // One merge of some of the files. Coordinator only; outlives its task.
@@ -72,8 +72,8 @@ class OneMerge {
 
   [[nodiscard]] const Tally& tally(std::size_t file) const { return files_[file]->tally(); }
   // Returns the hash of all files, as far as they have arrived.
-  [[nodiscard]] records::MultisetHash read() const {
-    records::MultisetHash sum;
+  [[nodiscard]] hash::MultisetHash read() const {
+    hash::MultisetHash sum;
     for (const auto& file : files_) sum += file->tally().hash;
     return sum;
   }
@@ -251,7 +251,7 @@ class FilesKernel final : public Kernel {
     const MergedOutput merged = co_await merge_to(sources_, *output_);
     written_ = merged.tally;
     report.equal_pairs = merged.equal_pairs;
-    if (const records::MultisetHash all = written_.hash + dropped_.hash; job_.expected && all != *job_.expected)
+    if (const hash::MultisetHash all = written_.hash + dropped_.hash; job_.expected && all != *job_.expected)
       throw VerificationError(
           fmt::format("the records do not have the hash that was expected, but {}; the output was not written", all.to_hex()));
     if (!hashes_inputs_) read_.hash = *job_.expected;
@@ -300,7 +300,7 @@ class FilesKernel final : public Kernel {
  private:
   // A merge of sorted files reads each block of a run in its turn and wants no forecast.
   void begin_packing() {
-    planner::Plan plan;
+    planner::RecordPlan plan;
     plan.wanted.format = job_.format;
     plan.run_block = job_.plan.run_block;
     plan.forecast_stride = std::numeric_limits<std::uint32_t>::max();
@@ -412,9 +412,9 @@ class FilesKernel final : public Kernel {
   records::Encoder encoder_;
   bool hashes_inputs_;                               // files between passes are compared with what was written there
   std::optional<run::RunPacker> unpacker_, packer_;  // of inputs that are packed runs; of what lies between passes
-  std::optional<RecordRuns> store_;                  // of that, where it is compressed
+  std::optional<run::RecordRuns> store_;             // of that, where it is compressed
   std::optional<PaceMeter> pace_;
-  records::MultisetHash read_again_;  // by all merges into runs
+  hash::MultisetHash read_again_;  // by all merges into runs
   io::File* output_ = nullptr;
   std::vector<Source> sources_, group_;
   std::vector<Input> done_;
@@ -428,4 +428,4 @@ class FilesKernel final : public Kernel {
 
 WorkReport merge_files(MergeFilesJob& job, const Environment& environment) { return drive<FilesKernel>(job, environment); }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -15,11 +15,11 @@
 #include "engine/bench.h"
 #include "engine/fixed/read_ahead.h"
 #include "engine/work_report.h"
-#include "formats/fixed/encoder.h"
-#include "plan/files_plan.h"
-#include "plan/packing_plan.h"
+#include "formats/records/encoder.h"
+#include "planner/files_plan.h"
+#include "planner/packing_plan.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // Everything is checked and opened; nothing is created yet.
 struct MergeFilesJob {
@@ -37,7 +37,7 @@ struct MergeFilesJob {
   bool reread = false;                  // also read the output back from the device
   bool checksum = false;                // valsort's, of the records read
   // The caller has hashed them all and knows this; then they are hashed when they are written only.
-  std::optional<records::MultisetHash> expected = std::nullopt;
+  std::optional<hash::MultisetHash> expected = std::nullopt;
 
   [[nodiscard]] bool is_of_runs() const noexcept { return !inputs.empty() && inputs.front().run; }
 };
@@ -46,4 +46,4 @@ struct MergeFilesJob {
 // io::QueueBroken as sort() does.
 [[nodiscard]] WorkReport merge_files(MergeFilesJob& job, const Environment& environment);
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

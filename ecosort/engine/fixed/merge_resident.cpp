@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "engine/fixed/split.h"
-#include "formats/fixed/gather.h"
-#include "formats/fixed/index_sort.h"
+#include "formats/records/gather.h"
+#include "formats/records/index_sort.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 MergeResident::MergeResident(Bench& bench, const records::Encoder& encoder, const planner::MergeBuffers& buffers,
                              const std::vector<RunBuffer>& runs)
@@ -16,11 +16,11 @@ MergeResident::MergeResident(Bench& bench, const records::Encoder& encoder, cons
       runs_(runs),
       table_(encoder.record_size()),
       memory_(bench.memory.allocate(buffers.index_bytes * buffers.output_blocks, "the indexes of output blocks")),
-      desk_records_(buffers.index_bytes / sizeof(records::Entry) / 2),
+      desk_records_(buffers.index_bytes / sizeof(sorting::Entry) / 2),
       cuts_(runs.size()),
       turn_changed_(reactor_.scope()) {
   for (unsigned i = 0; i < buffers.output_blocks; ++i) {
-    auto* const entries = reinterpret_cast<records::Entry*>(memory_.data() + i * buffers.index_bytes);
+    auto* const entries = reinterpret_cast<sorting::Entry*>(memory_.data() + i * buffers.index_bytes);
     desks_.push_back({entries, entries + desk_records_});
   }
   for (const RunBuffer& run : runs_) {
@@ -71,8 +71,8 @@ MergeResident::Block MergeResident::next_block(std::uint64_t most_records) {
 }
 
 // The index of the block. A slice that is alone is in order already.
-const records::Entry* MergeResident::merge_indexes(const Block& block, Desk desk) const {
-  records::Entry* end = desk.entries;
+const sorting::Entry* MergeResident::merge_indexes(const Block& block, Desk desk) const {
+  sorting::Entry* end = desk.entries;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const RunRange& range = block.ranges[i];
     if (range.end - range.begin == block.count) return runs_[i].entries() + range.begin;
@@ -84,7 +84,7 @@ const records::Entry* MergeResident::merge_indexes(const Block& block, Desk desk
 }
 
 Checked MergeResident::make(const Block& block, Desk desk, std::byte* out) const {
-  const records::Entry* const entries = merge_indexes(block, desk);
+  const sorting::Entry* const entries = merge_indexes(block, desk);
   OutputCheck check(encoder_);
   for (std::uint64_t done = 0; done < block.count;) {
     const std::uint64_t count = std::min(records_per_check(encoder_), block.count - done);
@@ -96,4 +96,4 @@ Checked MergeResident::make(const Block& block, Desk desk, std::byte* out) const
   return check.result();
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

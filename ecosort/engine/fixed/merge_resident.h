@@ -13,9 +13,9 @@
 #include "engine/fixed/checked_output.h"
 #include "engine/fixed/run_buffer.h"
 #include "engine/fixed/run_view.h"
-#include "plan/plan.h"
+#include "planner/plan.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // Coordinator only; must outlive its task, and the runs outlive it.
 class MergeResident {
@@ -34,15 +34,15 @@ class MergeResident {
   };
   // Two arrays of `desk_records_` entries: at least as many as a block gets.
   struct Desk {
-    records::Entry* entries;
-    records::Entry* scratch;
+    sorting::Entry* entries;
+    sorting::Entry* scratch;
   };
 
   [[nodiscard]] bool more() const noexcept { return planned_ < records_; }
   Block next_block(std::uint64_t most_records);
   Task<void> make_blocks(CheckedOutput& output, Desk desk);
   [[nodiscard]] Checked make(const Block& block, Desk desk, std::byte* out) const;
-  [[nodiscard]] const records::Entry* merge_indexes(const Block& block, Desk desk) const;
+  [[nodiscard]] const sorting::Entry* merge_indexes(const Block& block, Desk desk) const;
 
   io::Reactor& reactor_;
   Compute& compute_;
@@ -59,4 +59,4 @@ class MergeResident {
   Signal turn_changed_;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -7,10 +7,10 @@
 
 #include "base/errors.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 MergeRuns::MergeRuns(const RecordTools& tools, const planner::MergeBuffers& buffers, std::uint64_t waiting_bytes,
-                     std::vector<MergeInput> sources)
+                     std::vector<MergedRun> sources)
     : tools_(tools),
       reactor_(tools.bench.reactor),
       compute_(tools.bench.compute),
@@ -22,7 +22,7 @@ MergeRuns::MergeRuns(const RecordTools& tools, const planner::MergeBuffers& buff
       sources_(std::move(sources)),
       prefetch_(tools, buffers.block_bytes, memory_.allocate(buffers.block_bytes * buffers.blocks, "read blocks"), sources_),
       background_(reactor_.scope()) {
-  for (const MergeInput& source : sources_) left_ += source.records - source.consumed;
+  for (const MergedRun& source : sources_) left_ += source.records - source.consumed;
 }
 
 // A round costs a look at every run, so it starts when a good part of the memory has arrived, or nothing more can.
@@ -49,7 +49,7 @@ Task<MergeRuns::Round> MergeRuns::next_round(std::uint64_t batch_records) {
 
 MergeRuns::Round MergeRuns::look() const {
   Round round;
-  for (const MergeInput& source : sources_) {
+  for (const MergedRun& source : sources_) {
     round.views.push_back(prefetch_.view(source));
     round.ranges.push_back({source.consumed, source.ready_end});
   }
@@ -61,16 +61,16 @@ MergeRuns::Round MergeRuns::look() const {
 // No record may be merged that could come after one that is not in memory. Such a run gives a bound: its last record in
 // memory, or, where it has none, the key its next block begins with.
 void MergeRuns::limit(Round& round) const {
-  Bound last;                       // the smallest last record in memory
-  std::optional<ForecastKey> next;  // the smallest key of a run without records in memory
+  Bound last;                            // the smallest last record in memory
+  std::optional<run::ForecastKey> next;  // the smallest key of a run without records in memory
   std::uint32_t next_run = 0;
   for (std::uint32_t i = 0; i < sources_.size(); ++i) {
-    const MergeInput& source = sources_[i];
+    const MergedRun& source = sources_[i];
     if (source.ready_end == source.records) continue;
     if (source.ready_end > source.consumed) {
       const std::byte* record = round.views[i].record(source.ready_end - 1);
       if (!last.any || encoder_.compare(record, last.record) < 0) last = {true, record, i};
-    } else if (const ForecastKey key = prefetch_.next_key(source); !next || key < *next) {
+    } else if (const run::ForecastKey key = prefetch_.next_key(source); !next || key < *next) {
       next = key;
       next_run = i;
     }
@@ -100,7 +100,7 @@ Task<BatchResult> MergeRuns::merge_next(Round& round, std::uint64_t count, Batch
 // Besides the runs and the output there is room for the records that are in memory only and not merged yet.
 std::uint64_t MergeRuns::most_waiting_bytes() const {
   std::uint64_t records = 0;
-  for (const MergeInput& source : sources_)
+  for (const MergedRun& source : sources_)
     if (source.is_resident) records += source.records - source.consumed;
   constexpr std::uint64_t padding_share = 64;  // of a stored record's bytes, at most
   const std::uint64_t room = records * encoder_.record_size();
@@ -117,7 +117,7 @@ void MergeRuns::release_consumed(const BatchResult& batch) {
   std::vector<Waiting> waiting;
   std::uint64_t total = 0;
   for (std::uint32_t i = 0; i < sources_.size(); ++i) {
-    const MergeInput& source = sources_[i];
+    const MergedRun& source = sources_[i];
     if (source.is_resident || source.in_input != nullptr) continue;
     // Whole run blocks only: what is left of one may still be read by the next batch, from memory, but never again from the file.
     const bool is_consumed = batch.consumed[i] == source.records;
@@ -173,8 +173,8 @@ Task<void> MergeRuns::put_batches(CheckedOutput& output, ReleaseHook* hook, Endi
 }
 
 // The blocks stay what they are until a batch is consumed, whatever arrives meanwhile.
-Task<records::MultisetHash> MergeRuns::consumed() {
-  records::MultisetHash sum;
+Task<hash::MultisetHash> MergeRuns::consumed() {
+  hash::MultisetHash sum;
   const std::vector<Prefetch::OpenRunBlock> open = prefetch_.open_run_blocks();
   auto work = compute_.run([&] { sum = sum_of_consumed(open, encoder_.record_size()); });
   co_await work;
@@ -212,4 +212,4 @@ Task<void> MergeRuns::fill_run(RunSink& sink) {
   }
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

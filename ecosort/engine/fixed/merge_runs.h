@@ -14,14 +14,14 @@
 #include "engine/fixed/prefetch.h"
 #include "engine/fixed/run_sink.h"
 #include "engine/fixed/split.h"
-#include "plan/plan.h"
+#include "planner/plan.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // A batch that has been put into the output took this from the runs.
 struct MergedBatch {
-  const std::vector<MergeInput>& sources;  // `consumed` of each holds already
-  records::MultisetHash appended;          // of the records in the output block
+  const std::vector<MergedRun>& sources;  // `consumed` of each holds already
+  hash::MultisetHash appended;            // of the records in the output block
 };
 
 // Decides in place of the merge when consumed run space is given back.
@@ -44,7 +44,7 @@ enum class Ending : std::uint8_t { complete, more_to_come };
 class MergeRuns {
  public:
   MergeRuns(const RecordTools& tools, const planner::MergeBuffers& buffers, std::uint64_t waiting_bytes,
-            std::vector<MergeInput> sources);
+            std::vector<MergedRun> sources);
 
   // VerificationError if the output would not be in order (promise P1).
   [[nodiscard]] Task<void> merge_to_output(CheckedOutput& output);
@@ -54,7 +54,7 @@ class MergeRuns {
 
   // With a hook: all records that batches have taken from the runs, as they were when their run blocks were verified
   // (Prefetch::keep_sums). Between two batches, or when all are merged.
-  [[nodiscard]] Task<records::MultisetHash> consumed();
+  [[nodiscard]] Task<hash::MultisetHash> consumed();
 
   // Into a new run of the store, whose number is `run`.
   [[nodiscard]] Task<void> merge_to_run(std::size_t run);
@@ -84,15 +84,15 @@ class MergeRuns {
   const RecordTools tools_;
   io::Reactor& reactor_;
   Compute& compute_;
-  RecordRuns& store_;
+  run::RecordRuns& store_;
   const records::Encoder& encoder_;
   planner::MergeBuffers buffers_;
   std::uint64_t waiting_bytes_;
   MemoryBudget& memory_;
-  std::vector<MergeInput> sources_;
+  std::vector<MergedRun> sources_;
   Prefetch prefetch_;
   TaskGroup background_;    // releases
   std::uint64_t left_ = 0;  // records not merged yet
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

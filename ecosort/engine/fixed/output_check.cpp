@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 namespace {
 
@@ -102,4 +102,4 @@ std::uint64_t keep_first_of_equals(std::byte* records, std::uint64_t count, cons
   return static_cast<std::uint64_t>(out - records) / size;
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

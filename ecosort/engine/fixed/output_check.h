@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "engine/fixed/tally.h"
-#include "formats/fixed/encoder.h"
+#include "formats/records/encoder.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 struct Checked {
   Tally tally;
@@ -55,4 +55,4 @@ class OutputCheck {
 [[nodiscard]] std::uint64_t keep_first_of_equals(std::byte* records, std::uint64_t count, const std::byte* last_kept,
                                                  const records::Encoder& encoder, Tally& dropped);
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "base/errors.h"
-#include "formats/fixed/gather.h"
+#include "formats/records/gather.h"
 #include "hash/block_checksum.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
-Prefetch::Prefetch(const RecordTools& tools, std::uint64_t block_bytes, Buffer memory, std::vector<MergeInput>& sources)
+Prefetch::Prefetch(const RecordTools& tools, std::uint64_t block_bytes, Buffer memory, std::vector<MergedRun>& sources)
     : reactor_(tools.bench.reactor),
       compute_(tools.bench.compute),
       store_(tools.store),
@@ -23,7 +23,7 @@ Prefetch::Prefetch(const RecordTools& tools, std::uint64_t block_bytes, Buffer m
       arrived_(tools.bench.reactor.scope()) {
   for (std::uint64_t at = 0; at + block_bytes <= memory_.size(); at += block_bytes) free_.push_back(memory_.data() + at);
   for (std::uint32_t i = 0; i < sources_.size(); ++i) {
-    MergeInput& source = sources_[i];
+    MergedRun& source = sources_[i];
     source.run_block_records = source.in_input != nullptr ? source.in_input->run_block_records : run_block_.records;
     source.run_blocks = div_up(source.records, source.run_block_records);
     source.blocks = div_up(source.run_blocks, run_blocks_per_block_);
@@ -33,9 +33,9 @@ Prefetch::Prefetch(const RecordTools& tools, std::uint64_t block_bytes, Buffer m
   }
 }
 
-ForecastKey Prefetch::key_of_block(const MergeInput& source, std::uint64_t block) const {
+run::ForecastKey Prefetch::key_of_block(const MergedRun& source, std::uint64_t block) const {
   if (!source.is_resident) return store_.forecast().at(source.stored, block * run_blocks_per_block_);
-  const records::Entry& entry = source.resident->entries()[block * records_per_block(source)];
+  const sorting::Entry& entry = source.resident->entries()[block * records_per_block(source)];
   return store_.forecast().shared_key().key_of(encoder_, source.resident->table(encoder_.record_size()).at(entry.index));
 }
 
@@ -43,11 +43,11 @@ Prefetch::Turn Prefetch::turn_of(std::uint32_t source) const {
   return {key_of_block(sources_[source], sources_[source].next_block), source};
 }
 
-ForecastKey Prefetch::next_key(const MergeInput& source) const {
+run::ForecastKey Prefetch::next_key(const MergedRun& source) const {
   return key_of_block(source, source.ready_end / records_per_block(source));
 }
 
-bool Prefetch::may_take(const MergeInput& source) const { return source.starving() ? !free_.empty() : free_.size() > starving_; }
+bool Prefetch::may_take(const MergedRun& source) const { return source.starving() ? !free_.empty() : free_.size() > starving_; }
 
 void Prefetch::advance() {
   while (!sequence_.empty()) {
@@ -58,7 +58,7 @@ void Prefetch::advance() {
 }
 
 void Prefetch::start(std::uint32_t index) {
-  MergeInput& source = sources_[index];
+  MergedRun& source = sources_[index];
   sequence_.erase(turn_of(index));
   if (source.starving()) --starving_;
   std::byte* const data = free_.back();
@@ -76,7 +76,7 @@ void Prefetch::demand(std::uint32_t source) {
 }
 
 Task<void> Prefetch::load(std::uint32_t index, std::uint64_t block, std::byte* data) {
-  MergeInput& source = sources_[index];
+  MergedRun& source = sources_[index];
   if (source.is_resident) {
     const std::uint64_t first = block * run_blocks_per_block_,
                         run_blocks = std::min(run_blocks_per_block_, source.run_blocks - first);
@@ -92,12 +92,12 @@ Task<void> Prefetch::load(std::uint32_t index, std::uint64_t block, std::byte* d
   arrived_.notify();
 }
 
-Task<void> Prefetch::load_stored(MergeInput& source, std::uint64_t block, std::byte* data) {
+Task<void> Prefetch::load_stored(MergedRun& source, std::uint64_t block, std::byte* data) {
   const std::uint64_t first = block * run_blocks_per_block_;
   const std::uint64_t run_blocks = std::min(run_blocks_per_block_, source.run_blocks - first);
   const std::uint64_t left_out = block == 0 ? source.consumed / run_block_.records : 0, count = run_blocks - left_out;
   std::byte* const part = store_.direction() == run::Direction::forward ? data + left_out * run_block_.bytes : data;
-  std::vector<records::MultisetHash> sums;
+  std::vector<hash::MultisetHash> sums;
   const run::StoredRun& stored = store_.run(source.stored);
   const std::uint64_t bytes = count * run_block_.bytes, on_drive = store_.stored_bytes(stored, first + left_out, count);
   co_await store_.read(source.stored, first + left_out, part + bytes - on_drive, on_drive);
@@ -114,12 +114,12 @@ Task<void> Prefetch::load_stored(MergeInput& source, std::uint64_t block, std::b
 }
 
 // Bytes in front of the first record of a block, which a read has to begin with.
-std::uint64_t Prefetch::lead_of(const MergeInput& source, std::uint64_t block) const noexcept {
+std::uint64_t Prefetch::lead_of(const MergedRun& source, std::uint64_t block) const noexcept {
   const std::uint64_t at = source.in_input->begin + block * records_per_block(source) * encoder_.record_size();
   return at % source.in_input->file->alignment();
 }
 
-Task<void> Prefetch::load_from_input(const MergeInput& source, std::uint64_t block, std::byte* data) {
+Task<void> Prefetch::load_from_input(const MergedRun& source, std::uint64_t block, std::byte* data) {
   const RecordsInInput& place = *source.in_input;
   const std::uint64_t first = block * records_per_block(source),
                       count = std::min(records_per_block(source), source.records - first);
@@ -130,11 +130,11 @@ Task<void> Prefetch::load_from_input(const MergeInput& source, std::uint64_t blo
   co_await work;
 }
 
-void Prefetch::check_pieces(const MergeInput& source, std::uint64_t first, std::uint64_t count, const std::byte* records) const {
+void Prefetch::check_pieces(const MergedRun& source, std::uint64_t first, std::uint64_t count, const std::byte* records) const {
   const RecordsInInput& place = *source.in_input;
   for (std::uint64_t at = first; at < first + count; at += place.piece_records) {
     const std::uint64_t size = std::min(place.piece_records, first + count - at) * encoder_.record_size();
-    if (records::block_checksum(records + (at - first) * encoder_.record_size(), size, at) !=
+    if (hash::block_checksum(records + (at - first) * encoder_.record_size(), size, at) !=
         place.checksums[at / place.piece_records])
       throw VerificationError(
           fmt::format("verification failed: {} holds other records than when it was first read; the output was "
@@ -146,9 +146,9 @@ void Prefetch::check_pieces(const MergeInput& source, std::uint64_t first, std::
 // Before the checksums are looked at: a change between the two is found by these, one that comes later by the sums. (What is
 // packed has no records before it was unpacked: a change between its checksum and that shows when all of the output is summed
 // up.) Nothing was consumed of a block that is not in memory yet, but for the records at the beginning that the merge leaves out.
-std::vector<records::MultisetHash> Prefetch::sum_run_blocks(const MergeInput& source, std::uint64_t first,
-                                                            std::uint64_t run_blocks, std::byte* data) const {
-  std::vector<records::MultisetHash> sums(run_blocks);
+std::vector<hash::MultisetHash> Prefetch::sum_run_blocks(const MergedRun& source, std::uint64_t first, std::uint64_t run_blocks,
+                                                         std::byte* data) const {
+  std::vector<hash::MultisetHash> sums(run_blocks);
   const std::uint64_t left_out = first == 0 ? source.consumed : 0;
   for (std::uint64_t g = 0; g < run_blocks; ++g) {
     const std::uint64_t begin = (first + g) * run_block_.records, end = std::min(begin + run_block_.records, source.records);
@@ -160,7 +160,7 @@ std::vector<records::MultisetHash> Prefetch::sum_run_blocks(const MergeInput& so
   return sums;
 }
 
-void Prefetch::add_consumed_run_blocks(const MergeInput& source, std::uint64_t consumed) {
+void Prefetch::add_consumed_run_blocks(const MergedRun& source, std::uint64_t consumed) {
   const std::uint64_t end = consumed == source.records ? source.run_blocks : consumed / run_block_.records;
   const std::uint64_t first = source.first_block * run_blocks_per_block_;
   for (std::uint64_t run_block = source.consumed / run_block_.records; run_block < end; ++run_block)
@@ -170,7 +170,7 @@ void Prefetch::add_consumed_run_blocks(const MergeInput& source, std::uint64_t c
 
 std::vector<Prefetch::OpenRunBlock> Prefetch::open_run_blocks() const {
   std::vector<OpenRunBlock> open;
-  for (const MergeInput& source : sources_) {
+  for (const MergedRun& source : sources_) {
     if (source.consumed % run_block_.records == 0 || source.consumed >= source.ready_end) continue;
     const std::uint64_t run_block = source.consumed / run_block_.records - source.first_block * run_blocks_per_block_;
     const std::uint64_t end = round_down(source.consumed, run_block_.records) + run_block_.records;
@@ -180,10 +180,10 @@ std::vector<Prefetch::OpenRunBlock> Prefetch::open_run_blocks() const {
   return open;
 }
 
-records::MultisetHash sum_of_consumed(const std::vector<Prefetch::OpenRunBlock>& open, std::uint32_t record_size) {
-  records::MultisetHash consumed;
+hash::MultisetHash sum_of_consumed(const std::vector<Prefetch::OpenRunBlock>& open, std::uint32_t record_size) {
+  hash::MultisetHash consumed;
   for (const Prefetch::OpenRunBlock& run_block : open) {
-    records::MultisetHash left;
+    hash::MultisetHash left;
     left.add_records(run_block.left, run_block.left_records, record_size);
     consumed += run_block.sum;
     consumed -= left;
@@ -192,14 +192,14 @@ records::MultisetHash sum_of_consumed(const std::vector<Prefetch::OpenRunBlock>&
 }
 
 // The merge stops at keys that were predicted: one that is wrong would spoil the order, or hold the merge up.
-void Prefetch::check_forecast(const MergeInput& source, std::uint64_t run_block, const std::byte* record) const {
+void Prefetch::check_forecast(const MergedRun& source, std::uint64_t run_block, const std::byte* record) const {
   if (std::is_eq(store_.forecast().shared_key().compare(encoder_, record, store_.forecast().at(source.stored, run_block))))
     return;
   throw IoError(fmt::format("run {} does not begin run block {} with the key that was predicted (check the drive and the memory)",
                             source.stored, run_block));
 }
 
-void Prefetch::gather(const MergeInput& source, std::uint64_t first_run_block, std::uint64_t run_blocks, std::byte* data) const {
+void Prefetch::gather(const MergedRun& source, std::uint64_t first_run_block, std::uint64_t run_blocks, std::byte* data) const {
   const records::RecordTable table = source.resident->table(encoder_.record_size());
   for (std::uint64_t g = first_run_block; g < first_run_block + run_blocks; ++g, data += run_block_.bytes) {
     const std::uint64_t first = g * run_block_.records;
@@ -208,7 +208,7 @@ void Prefetch::gather(const MergeInput& source, std::uint64_t first_run_block, s
   }
 }
 
-void Prefetch::mark_ready(MergeInput& source, std::uint64_t block) {
+void Prefetch::mark_ready(MergedRun& source, std::uint64_t block) {
   source.held[block - source.first_block].ready = true;
   const std::uint64_t before = source.ready_end;
   std::uint64_t ready_block = source.ready_end / records_per_block(source);
@@ -220,7 +220,7 @@ void Prefetch::mark_ready(MergeInput& source, std::uint64_t block) {
 }
 
 void Prefetch::consume(std::uint32_t index, std::uint64_t consumed) {
-  MergeInput& source = sources_[index];
+  MergedRun& source = sources_[index];
   ready_records_ -= consumed - source.consumed;
   if (keeps_sums_) add_consumed_run_blocks(source, consumed);
   source.consumed = consumed;
@@ -234,13 +234,13 @@ void Prefetch::consume(std::uint32_t index, std::uint64_t consumed) {
   if (source.starving()) ++starving_;
 }
 
-RunView Prefetch::view(const MergeInput& source) const {
+RunView Prefetch::view(const MergedRun& source) const {
   RunView view;
   view.first = source.first_block * records_per_block(source);
   if (source.in_input != nullptr) {
     view.records_per_run_block = static_cast<std::uint32_t>(records_per_block(source));
     view.record_size = encoder_.record_size();
-    for (std::uint64_t block = source.first_block; const MergeInput::Held& held : source.held)
+    for (std::uint64_t block = source.first_block; const MergedRun::Held& held : source.held)
       view.blocks.push_back(held.data + lead_of(source, block++));
     return view;
   }
@@ -249,16 +249,16 @@ RunView Prefetch::view(const MergeInput& source) const {
   view.run_block_stride = run_block_.bytes;
   view.record_size = encoder_.record_size();
   if (source.is_resident || store_.direction() == run::Direction::forward) {
-    for (const MergeInput::Held& held : source.held) view.blocks.push_back(held.data);
+    for (const MergedRun::Held& held : source.held) view.blocks.push_back(held.data);
     return view;
   }
   view.run_block_stride = -view.run_block_stride;
   std::uint64_t first = source.first_block * run_blocks_per_block_;
-  for (const MergeInput::Held& held : source.held) {
+  for (const MergedRun::Held& held : source.held) {
     view.blocks.push_back(store_.block_in(held.data, std::min(run_blocks_per_block_, source.run_blocks - first), 0));
     first += run_blocks_per_block_;
   }
   return view;
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

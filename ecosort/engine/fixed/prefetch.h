@@ -20,10 +20,10 @@
 #include "engine/fixed/run_view.h"
 #include "hash/multiset_hash.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // One run of a merge: what was fetched of it and how far it is consumed. Records count from the start of the run.
-struct MergeInput {
+struct MergedRun {
   bool is_resident = false;
   std::size_t stored = 0;                    // number in the run store
   const RecordsInInput* in_input = nullptr;  // lies there instead, with the forecast of that number
@@ -37,7 +37,7 @@ struct MergeInput {
   struct Held {
     std::byte* data;
     bool ready;
-    std::vector<records::MultisetHash> sums;  // of the records of each run block, if they are kept
+    std::vector<hash::MultisetHash> sums;  // of the records of each run block, if they are kept
   };
   std::deque<Held> held;        // fetched or being fetched, in order
   std::uint64_t ready_end = 0;  // records [consumed, ready_end) are in memory
@@ -52,17 +52,17 @@ struct MergeInput {
 class Prefetch {
  public:
   // Takes over `memory` and cuts it into blocks of `block_bytes`, at least two per source.
-  Prefetch(const RecordTools& tools, std::uint64_t block_bytes, Buffer memory, std::vector<MergeInput>& sources);
+  Prefetch(const RecordTools& tools, std::uint64_t block_bytes, Buffer memory, std::vector<MergedRun>& sources);
 
   // The records of each run block are summed when the run block is verified (24 bytes for each that is in memory), so that a
   // change in memory that comes later makes what is merged differ from what was verified. Before the first advance(); stored runs
   // only.
   void keep_sums() noexcept { keeps_sums_ = true; }
   // Sums all run blocks that were consumed to their end.
-  [[nodiscard]] const records::MultisetHash& consumed_run_blocks() const noexcept { return consumed_run_blocks_; }
+  [[nodiscard]] const hash::MultisetHash& consumed_run_blocks() const noexcept { return consumed_run_blocks_; }
   // A run block that is consumed in part: its sum, and the records that are not consumed.
   struct OpenRunBlock {
-    records::MultisetHash sum;
+    hash::MultisetHash sum;
     const std::byte* left;
     std::uint64_t left_records;
   };
@@ -88,41 +88,41 @@ class Prefetch {
   [[nodiscard]] std::uint64_t records_per_block() const noexcept { return run_blocks_per_block_ * run_block_.records; }
 
   // Returns the key of the first record that `source` has not in memory; only while it has such a record.
-  [[nodiscard]] ForecastKey next_key(const MergeInput& source) const;
+  [[nodiscard]] run::ForecastKey next_key(const MergedRun& source) const;
 
   // The blocks of `source` that are in memory, for the kernels.
-  [[nodiscard]] RunView view(const MergeInput& source) const;
+  [[nodiscard]] RunView view(const MergedRun& source) const;
 
  private:
-  using Turn = std::pair<ForecastKey, std::uint32_t>;  // and source
+  using Turn = std::pair<run::ForecastKey, std::uint32_t>;  // and source
 
   [[nodiscard]] Turn turn_of(std::uint32_t source) const;
-  [[nodiscard]] ForecastKey key_of_block(const MergeInput& source, std::uint64_t block) const;
-  [[nodiscard]] bool may_take(const MergeInput& source) const;
+  [[nodiscard]] run::ForecastKey key_of_block(const MergedRun& source, std::uint64_t block) const;
+  [[nodiscard]] bool may_take(const MergedRun& source) const;
   void start(std::uint32_t source);
-  [[nodiscard]] std::uint64_t records_per_block(const MergeInput& source) const noexcept {
+  [[nodiscard]] std::uint64_t records_per_block(const MergedRun& source) const noexcept {
     return run_blocks_per_block_ * source.run_block_records;
   }
   Task<void> load(std::uint32_t source, std::uint64_t block, std::byte* data);
-  Task<void> load_stored(MergeInput& source, std::uint64_t block, std::byte* data);
-  [[nodiscard]] std::uint64_t lead_of(const MergeInput& source, std::uint64_t block) const noexcept;
-  Task<void> load_from_input(const MergeInput& source, std::uint64_t block, std::byte* data);
-  void check_pieces(const MergeInput& source, std::uint64_t first, std::uint64_t count, const std::byte* records) const;
-  [[nodiscard]] std::vector<records::MultisetHash> sum_run_blocks(const MergeInput& source, std::uint64_t first,
-                                                                  std::uint64_t run_blocks, std::byte* data) const;
-  void gather(const MergeInput& source, std::uint64_t first_run_block, std::uint64_t run_blocks, std::byte* data) const;
-  void check_forecast(const MergeInput& source, std::uint64_t run_block, const std::byte* record) const;
-  void mark_ready(MergeInput& source, std::uint64_t block);
-  void add_consumed_run_blocks(const MergeInput& source, std::uint64_t consumed);
+  Task<void> load_stored(MergedRun& source, std::uint64_t block, std::byte* data);
+  [[nodiscard]] std::uint64_t lead_of(const MergedRun& source, std::uint64_t block) const noexcept;
+  Task<void> load_from_input(const MergedRun& source, std::uint64_t block, std::byte* data);
+  void check_pieces(const MergedRun& source, std::uint64_t first, std::uint64_t count, const std::byte* records) const;
+  [[nodiscard]] std::vector<hash::MultisetHash> sum_run_blocks(const MergedRun& source, std::uint64_t first,
+                                                               std::uint64_t run_blocks, std::byte* data) const;
+  void gather(const MergedRun& source, std::uint64_t first_run_block, std::uint64_t run_blocks, std::byte* data) const;
+  void check_forecast(const MergedRun& source, std::uint64_t run_block, const std::byte* record) const;
+  void mark_ready(MergedRun& source, std::uint64_t block);
+  void add_consumed_run_blocks(const MergedRun& source, std::uint64_t consumed);
 
   io::Reactor& reactor_;
   Compute& compute_;
-  RecordRuns& store_;
+  run::RecordRuns& store_;
   const records::Encoder& encoder_;
   planner::RunBlock run_block_;
   std::uint64_t run_blocks_per_block_;
   Buffer memory_;
-  std::vector<MergeInput>& sources_;
+  std::vector<MergedRun>& sources_;
   std::vector<std::byte*> free_;
   std::size_t starving_ = 0;
   std::set<Turn> sequence_;  // the next block of every source that has one
@@ -132,10 +132,10 @@ class Prefetch {
   std::uint64_t ready_records_ = 0;
   std::uint64_t demand_reads_ = 0;
   bool keeps_sums_ = false;
-  records::MultisetHash consumed_run_blocks_;
+  hash::MultisetHash consumed_run_blocks_;
 };
 
 // Returns what was consumed of these run blocks: their sums less what is left of them.
-[[nodiscard]] records::MultisetHash sum_of_consumed(const std::vector<Prefetch::OpenRunBlock>& open, std::uint32_t record_size);
+[[nodiscard]] hash::MultisetHash sum_of_consumed(const std::vector<Prefetch::OpenRunBlock>& open, std::uint32_t record_size);
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

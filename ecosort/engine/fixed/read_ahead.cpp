@@ -10,7 +10,7 @@
 #include "base/size_text.h"
 #include "engine/fixed/extract_records.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 namespace {
 
@@ -20,7 +20,7 @@ bool is_aligned(const std::byte* address, std::size_t alignment) noexcept {
 
 }  // namespace
 
-ReadAhead::ReadAhead(Bench& bench, const planner::Plan& plan, const records::Encoder& encoder, std::vector<Input>& inputs)
+ReadAhead::ReadAhead(Bench& bench, const planner::RecordPlan& plan, const records::Encoder& encoder, std::vector<Input>& inputs)
     : reactor_(bench.reactor),
       compute_(bench.compute),
       plan_(plan),
@@ -160,7 +160,7 @@ Task<void> ReadAhead::read_stream(TaskGroup& extractions, RunBuffer& run, std::u
 }
 
 void ReadAhead::check_unchanged(io::Storage& storage) const {
-  for (const Input& input : inputs_) engine::check_unchanged(storage, input);
+  for (const Input& input : inputs_) fixed::check_unchanged(storage, input);
 }
 
 void check_unchanged(io::Storage& storage, const Input& input) {
@@ -170,4 +170,4 @@ void check_unchanged(io::Storage& storage, const Input& input) {
     throw IoError(fmt::format("'{}' changed while it was read; sort it when nothing writes to it", input.file->path()));
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -16,11 +16,11 @@
 #include "engine/bench.h"
 #include "engine/fixed/run_buffer.h"
 #include "engine/fixed/tally.h"
-#include "formats/fixed/encoder.h"
-#include "plan/plan.h"
+#include "formats/records/encoder.h"
+#include "planner/plan.h"
 #include "run/description.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 struct Input {
   io::FilePtr file;
@@ -41,7 +41,7 @@ void check_unchanged(io::Storage& storage, const Input& input);
 // Coordinator only. Must outlive the tasks it returned.
 class ReadAhead {
  public:
-  ReadAhead(Bench& bench, const planner::Plan& plan, const records::Encoder& encoder, std::vector<Input>& inputs);
+  ReadAhead(Bench& bench, const planner::RecordPlan& plan, const records::Encoder& encoder, std::vector<Input>& inputs);
 
   // Reads records [first, first + count) of all inputs, in order, into `run` and fills its index (unsorted). Where there is a
   // `progress`, it learns of each block.
@@ -99,7 +99,7 @@ class ReadAhead {
 
   io::Reactor& reactor_;
   Compute& compute_;
-  const planner::Plan& plan_;
+  const planner::RecordPlan& plan_;
   const records::Encoder& encoder_;
   std::vector<Input>& inputs_;
   std::uint64_t record_size_;
@@ -107,4 +107,4 @@ class ReadAhead {
   Tally tally_;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

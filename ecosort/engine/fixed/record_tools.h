@@ -2,16 +2,16 @@
 #pragma once
 
 #include "engine/bench.h"
-#include "formats/fixed/encoder.h"
+#include "formats/records/encoder.h"
 #include "run/record_runs.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // All of it outlives the stages.
 struct RecordTools {
   Bench& bench;
   const records::Encoder& encoder;
-  RecordRuns& store;
+  run::RecordRuns& store;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

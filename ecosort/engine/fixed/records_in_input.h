@@ -12,7 +12,7 @@
 
 #include "io/file.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 struct RecordsInInput {
   const io::File* file = nullptr;             // stays open as long as the run is needed
@@ -28,4 +28,4 @@ struct RecordsInInput {
   }
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -4,7 +4,7 @@
 
 #include "base/errors.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 namespace {
 
@@ -83,4 +83,4 @@ void Reread::append(const Block& block) {
   progress_.add_bytes(block.count * encoder_.record_size());
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

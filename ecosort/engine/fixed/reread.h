@@ -8,9 +8,9 @@
 
 #include "engine/bench.h"
 #include "engine/fixed/output_check.h"
-#include "formats/fixed/encoder.h"
+#include "formats/records/encoder.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // Records [begin, end) of a file that holds records from its start.
 struct RecordRange {
@@ -62,4 +62,4 @@ class Reread {
   bool in_order_ = true;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

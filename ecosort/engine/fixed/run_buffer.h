@@ -6,10 +6,10 @@
 
 #include "base/memory.h"
 #include "engine/fixed/tally.h"
-#include "formats/fixed/record_table.h"
-#include "sort/entry.h"
+#include "formats/records/record_table.h"
+#include "sorting/entry.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 //   bytes   | up to one alignment unit | records of the run, contiguous | slack |
 //           ^ reads land aligned       ^ `records`
@@ -22,7 +22,7 @@ struct RunBuffer {
   bool is_ordered = false;        // its records came in order
   Tally tally;                    // of the records as they were read
 
-  [[nodiscard]] records::Entry* entries() const noexcept { return index.as<records::Entry>().data(); }
+  [[nodiscard]] sorting::Entry* entries() const noexcept { return index.as<sorting::Entry>().data(); }
   [[nodiscard]] records::RecordTable table(std::uint32_t record_size) const noexcept {
     records::RecordTable table(record_size);
     table.add(first_index, records);
@@ -30,4 +30,4 @@ struct RunBuffer {
   }
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 RunSink::RunSink(const RecordTools& tools, const planner::MergeBuffers& buffers, std::size_t run)
     : tools_(tools),
@@ -23,7 +23,7 @@ Task<BatchTarget> RunSink::take() {
 void RunSink::put(std::uint64_t count, bool is_last) {
   target_.filled += count;
   if (target_.filled < block_records_ && !is_last) return;
-  const RecordRuns& store = tools_.store;
+  const run::RecordRuns& store = tools_.store;
   const planner::RunBlock& run_block = store.run_block();
   const std::uint64_t run_blocks = div_up(target_.filled, run_block.records);
   if (const std::uint64_t rest = target_.filled % run_block.records; rest > 0 && target_.seals)
@@ -59,4 +59,4 @@ Task<void> RunSink::write(BatchTarget target) {
   blocks_.give(filled.data);
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

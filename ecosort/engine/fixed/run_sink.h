@@ -7,9 +7,9 @@
 #include "base/block_pool.h"
 #include "engine/fixed/merge_batch.h"
 #include "engine/fixed/run_writer.h"
-#include "plan/plan.h"
+#include "planner/plan.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // Coordinator only; must outlive its tasks. One for each run.
 class RunSink {
@@ -43,4 +43,4 @@ class RunSink {
   TaskGroup writes_;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

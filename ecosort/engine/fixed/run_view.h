@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "plan/plan.h"
+#include "planner/plan.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // Immutable while compute threads use it. Record numbers count from the start of the run. RunBlocks follow each other in memory,
 // or, where the run lies backwards in its file, precede each other: then the stride is negative.
@@ -40,4 +40,4 @@ struct RunRange {
   std::uint64_t begin = 0, end = 0;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

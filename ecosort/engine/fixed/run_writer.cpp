@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 RunWriter::RunWriter(const RecordTools& tools, std::size_t run)
     : store_(tools.store),
@@ -61,4 +61,4 @@ void RunWriter::finish() {
   if (packs()) store_.complete_run(number_, run_.blocks);
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

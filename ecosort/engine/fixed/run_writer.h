@@ -13,7 +13,7 @@
 #include "base/cancel_scope.h"
 #include "engine/fixed/record_tools.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // A write block that is being filled: run blocks from `first` on, of which those in `complete` are.
 struct RunBlocks {
@@ -52,7 +52,7 @@ class RunWriter {
   Task<void> write_in_turn(const RunBlocks& blocks);
   std::size_t pack_next(const RunBlocks& blocks, std::byte* records, std::uint32_t count);
 
-  RecordRuns& store_;
+  run::RecordRuns& store_;
   std::uint32_t record_size_;
   std::size_t number_;
   const run::StoredRun& run_;
@@ -62,4 +62,4 @@ class RunWriter {
   Signal turn_;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

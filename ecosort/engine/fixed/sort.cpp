@@ -16,7 +16,7 @@
 #include "engine/fixed/write_behind.h"
 #include "run/record_runs.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 namespace {
 
@@ -33,7 +33,7 @@ class RecordKernel final : public Kernel {
         reader_(bench, plan_, encoder_, job.inputs) {}
 
   static BenchSize size_of(const SortJob& job) {
-    const planner::Plan& plan = job.plan;
+    const planner::RecordPlan& plan = job.plan;
     return {plan.wanted.memory_bytes, plan.wanted.threads, plan.read_depth, plan.write_depth};
   }
 
@@ -82,7 +82,7 @@ class RecordKernel final : public Kernel {
     const planner::MergeStep& step = plan_.merge.steps[step_];
     group_.assign(sources_.begin() + step.first_run, sources_.begin() + step.first_run + step.fan_in);
     merged_run_ = {};
-    for (const MergeInput& member : group_) merged_run_.records += member.records;
+    for (const MergedRun& member : group_) merged_run_.records += member.records;
     const std::uint64_t bytes = merged_run_.records * encoder_.record_size();
     return Step{"intermediate_merge", bytes, 2 * bytes};
   }
@@ -160,7 +160,7 @@ class RecordKernel final : public Kernel {
   SortReport report;
 
  private:
-  static std::unique_ptr<run::RunPacker> packer_of(const planner::Plan& plan, MemoryBudget& memory) {
+  static std::unique_ptr<run::RunPacker> packer_of(const planner::RecordPlan& plan, MemoryBudget& memory) {
     if (plan.packing.coders == 0) return nullptr;
     return std::make_unique<run::RunPacker>(plan.packing, run::BlockShape{plan.run_block.bytes, plan.wanted.format.record_size},
                                             memory);
@@ -208,8 +208,8 @@ class RecordKernel final : public Kernel {
     }
   }
 
-  [[nodiscard]] MergeInput source(std::size_t run) const {
-    MergeInput source;
+  [[nodiscard]] MergedRun source(std::size_t run) const {
+    MergedRun source;
     source.records = runs_.records[run];
     source.is_resident = run >= runs_.stored.size();
     if (source.is_resident)
@@ -237,17 +237,17 @@ class RecordKernel final : public Kernel {
 
   SortJob& job_;
   Bench& bench_;
-  planner::Plan plan_;
+  planner::RecordPlan plan_;
   records::Encoder encoder_;
   std::unique_ptr<run::RunPacker> packer_;  // where runs may be compressed
-  RecordRuns store_;
+  run::RecordRuns store_;
   ReadAhead reader_;
   io::File* output_ = nullptr;
   std::optional<FormRuns> former_;
   FormedRuns runs_;
-  std::vector<MergeInput> sources_, group_;
+  std::vector<MergedRun> sources_, group_;
   std::size_t step_ = 0;  // of the plan's merges
-  MergeInput merged_run_;
+  MergedRun merged_run_;
   std::uint64_t output_reserved_ = 0;
   std::optional<WriteBehind> writer_;
   std::optional<MergeResident> resident_;
@@ -260,4 +260,4 @@ class RecordKernel final : public Kernel {
 
 SortReport sort(SortJob& job, const Environment& environment) { return drive<RecordKernel>(job, environment); }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -9,14 +9,14 @@
 #include "engine/bench.h"
 #include "engine/fixed/read_ahead.h"
 #include "engine/work_report.h"
-#include "plan/plan.h"
+#include "planner/plan.h"
 #include "sortbenchmark/valsort_crc.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // Everything is checked and opened beforehand; nothing is created yet.
 struct SortJob {
-  planner::Plan plan;
+  planner::RecordPlan plan;
   std::vector<Input> inputs;
   std::string output;                    // "-": standard output
   std::vector<std::string> directories;  // for runs
@@ -26,7 +26,7 @@ struct SortJob {
 };
 
 struct SortReport : WorkReport {
-  planner::Plan plan;  // as followed: complete also where the size was unknown before
+  planner::RecordPlan plan;  // as followed: complete also where the size was unknown before
   std::uint64_t demand_reads = 0;
 };
 
@@ -36,4 +36,4 @@ struct SortReport : WorkReport {
 // the program had better end without destroying them. Its unnamed files vanish with the process.
 [[nodiscard]] SortReport sort(SortJob& job, const Environment& environment);
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

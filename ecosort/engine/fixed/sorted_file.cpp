@@ -7,7 +7,7 @@
 #include "base/errors.h"
 #include "run/described_block.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 namespace {
 
@@ -84,7 +84,7 @@ std::uint64_t SortedFile::bytes_of(std::uint64_t block) const noexcept {
 // later ones is still to be looked at.
 Checked SortedFile::check(std::uint64_t block) const {
   OutputCheck check(encoder_, hashes_);
-  records::Checksum checksum;
+  sortbenchmark::Checksum checksum;
   const std::uint64_t step = records_per_check(encoder_);  // so that memory is read once
   std::byte* at = begin_of(block);
   const bool is_packed = input_.run && input_.run->is_packed();
@@ -97,7 +97,7 @@ Checked SortedFile::check(std::uint64_t block) const {
     for (std::uint64_t i = 0; i < count; i += step) {
       const std::uint64_t n = std::min(step, count - i);
       check.add(at + i * record_size_, n);
-      if (checksum_) checksum += records::crc_sum(at + i * record_size_, n);
+      if (checksum_) checksum += sortbenchmark::crc_sum(at + i * record_size_, n);
     }
     left -= count;
   }
@@ -159,4 +159,4 @@ const std::byte* SortedFile::record(std::uint64_t number) const noexcept {
          within % run_block_records_ * record_size_;
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -16,10 +16,10 @@
 #include "engine/fixed/output_check.h"
 #include "engine/fixed/read_ahead.h"
 #include "engine/fixed/run_view.h"
-#include "plan/files_plan.h"
+#include "planner/files_plan.h"
 #include "run/run_packer.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // A merge of sorted files works with these. All of it outlives the merge.
 struct FilesTools {
@@ -88,4 +88,4 @@ class SortedFile {
   Tally tally_;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -13,7 +13,7 @@
 
 #include "engine/fixed/output_check.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 namespace {
 
@@ -138,9 +138,9 @@ std::vector<std::uint64_t> split_at_rank(const std::vector<RunView>& views, cons
 
 std::vector<std::uint64_t> split_at_rank(const std::vector<SortedIndex>& runs, std::uint64_t rank,
                                          const records::Encoder& encoder, const records::RecordTable& table) {
-  std::vector<std::pair<records::Entry*, records::Entry*>> sequences;
+  std::vector<std::pair<sorting::Entry*, sorting::Entry*>> sequences;
   for (const SortedIndex& run : runs) sequences.emplace_back(run.data(), run.data() + run.size());
-  return select(sequences, rank, [&](const records::Entry& a, const records::Entry& b) {
+  return select(sequences, rank, [&](const sorting::Entry& a, const sorting::Entry& b) {
     if (a.prefix != b.prefix) return a.prefix < b.prefix;
     if (a.extension != b.extension) return a.extension < b.extension;
     return !encoder.decides() && encoder.compare(table.at(a.index), table.at(b.index)) < 0;
@@ -158,8 +158,8 @@ std::uint64_t first_after(const RunView& view, RunRange range, std::uint32_t run
   return partition_point(range, [&](std::uint64_t number) { return is_after(view.record(number), run, bound, encoder); });
 }
 
-std::uint64_t first_not_before(const RunView& view, RunRange range, std::uint32_t run, const ForecastKey& key,
-                               std::uint32_t later_run, const records::Encoder& encoder, const SharedKey& shared) {
+std::uint64_t first_not_before(const RunView& view, RunRange range, std::uint32_t run, const run::ForecastKey& key,
+                               std::uint32_t later_run, const records::Encoder& encoder, const run::SharedKey& shared) {
   const bool decides = encoder.key_length() <= shared.depth() + records::Encoder::window_bytes;
   return partition_point(range, [&](std::uint64_t number) {
     const std::strong_ordering order = shared.compare(encoder, view.record(number), key);
@@ -167,4 +167,4 @@ std::uint64_t first_not_before(const RunView& view, RunRange range, std::uint32_
   });
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "engine/fixed/run_view.h"
-#include "formats/fixed/encoder.h"
-#include "formats/fixed/record_table.h"
+#include "formats/records/encoder.h"
+#include "formats/records/record_table.h"
 #include "run/shared_key.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // The first and the last record of all ranges by their keys; null where the ranges are empty. All keys lie between them, and so
 // agree in the leading bytes in which these two do.
@@ -32,7 +32,7 @@ struct KeyBounds {
                                                        std::uint64_t rank, const records::Encoder& encoder);
 
 // Does so for runs in memory, through their sorted indexes: returns how many entries of each belong to the `rank` smallest.
-using SortedIndex = std::span<records::Entry>;  // only read: the selection knows no iterators to constants
+using SortedIndex = std::span<sorting::Entry>;  // only read: the selection knows no iterators to constants
 [[nodiscard]] std::vector<std::uint64_t> split_at_rank(const std::vector<SortedIndex>& runs, std::uint64_t rank,
                                                        const records::Encoder& encoder, const records::RecordTable& table);
 
@@ -51,7 +51,8 @@ struct Bound {
                                         const records::Encoder& encoder);
 
 // The number of the first record in `range` that is not surely before a record of `later_run` with this forecast key.
-[[nodiscard]] std::uint64_t first_not_before(const RunView& view, RunRange range, std::uint32_t run, const ForecastKey& key,
-                                             std::uint32_t later_run, const records::Encoder& encoder, const SharedKey& shared);
+[[nodiscard]] std::uint64_t first_not_before(const RunView& view, RunRange range, std::uint32_t run, const run::ForecastKey& key,
+                                             std::uint32_t later_run, const records::Encoder& encoder,
+                                             const run::SharedKey& shared);
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -5,7 +5,7 @@
 #include "base/prefetch.h"
 #include "engine/fixed/split.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 namespace {
 
@@ -106,4 +106,4 @@ std::optional<std::vector<std::uint64_t>> split_near_rank(const std::vector<RunV
   return cuts;
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

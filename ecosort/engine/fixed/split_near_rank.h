@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "engine/fixed/run_view.h"
-#include "formats/fixed/encoder.h"
+#include "formats/records/encoder.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // Cuts each range as split_at_rank does, ordered by (key, run, position), at a rank that is no farther than `tolerance` from
 // `rank`. Looks at about eight records of each run, four times fewer than the exact selection, where the runs are drawn from the
@@ -18,4 +18,4 @@ namespace ecosort::engine {
                                                                         const std::vector<RunRange>& ranges, std::uint64_t rank,
                                                                         std::uint64_t tolerance, const records::Encoder& encoder);
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

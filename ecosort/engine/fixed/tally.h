@@ -7,12 +7,12 @@
 #include "hash/multiset_hash.h"
 #include "sortbenchmark/valsort_crc.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // Sums over records, whatever their order. Added up by the coordinator from what the compute threads return.
 struct Tally {
-  records::MultisetHash hash;
-  records::Checksum checksum;  // valsort's; only where --checksum asks for it
+  hash::MultisetHash hash;
+  sortbenchmark::Checksum checksum;  // valsort's; only where --checksum asks for it
 
   Tally& operator+=(const Tally& other) noexcept {
     hash += other.hash;
@@ -21,4 +21,4 @@ struct Tally {
   }
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -8,7 +8,7 @@
 
 #include "base/errors.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 WriteBehind::WriteBehind(Bench& bench, io::File& file, const planner::MergeBuffers& buffers, const OutputTerms& terms,
                          run::RunStore* runs)
@@ -141,4 +141,4 @@ Task<void> WriteBehind::finish() {
   if (!file_.facts().is_stream) storage_.set_size(file_, written_bytes());
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

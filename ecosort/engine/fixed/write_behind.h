@@ -12,10 +12,10 @@
 
 #include "base/block_pool.h"
 #include "engine/bench.h"
-#include "plan/plan.h"
+#include "planner/plan.h"
 #include "run/run_store.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // Says what holds for an output besides its file.
 struct OutputTerms {
@@ -85,4 +85,4 @@ class WriteBehind {
   bool can_reserve_ = true;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

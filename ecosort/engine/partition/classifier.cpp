@@ -3,7 +3,7 @@
 #include <bit>
 #include <utility>
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 namespace {
 
 constexpr std::size_t at_once = 8;  // searches side by side, because one alone waits for itself at every step
@@ -20,7 +20,7 @@ Classifier::Classifier(const std::vector<Splitter>& splitters, std::vector<recor
   }
 }
 
-void Classifier::count_below(const records::Entry* rows, std::size_t n, PartNumber* counts) const {
+void Classifier::count_below(const sorting::Entry* rows, std::size_t n, PartNumber* counts) const {
   const std::uint64_t* const prefixes = prefixes_.data();
   // A condition that becomes a number: compilers make a branch of ?:, which no one can predict.
   const auto step = [prefixes](std::size_t at, std::size_t half, std::uint64_t prefix) {
@@ -42,4 +42,4 @@ void Classifier::count_below(const records::Entry* rows, std::size_t n, PartNumb
   }
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

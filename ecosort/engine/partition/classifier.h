@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "engine/partition/splitter.h"
-#include "formats/fixed/encoder.h"
-#include "sort/entry.h"
+#include "formats/records/encoder.h"
+#include "sorting/entry.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 
 using PartNumber = std::uint16_t;
 
 // Decides where the first bytes of a key do not:
 //
-//   int compare(const records::Entry& row, std::size_t splitter) const   keys whose windows are equal, row before splitter: < 0
-//   std::uint64_t offset(const records::Entry& row) const                of the row in its source
+//   int compare(const sorting::Entry& row, std::size_t splitter) const   keys whose windows are equal, row before splitter: < 0
+//   std::uint64_t offset(const sorting::Entry& row) const                of the row in its source
 //
 // Immutable and thread-safe. The splitters outlive it.
 class Classifier {
@@ -31,7 +31,7 @@ class Classifier {
 
   // parts[i] = the part of rows[i], for i in 0..n).
   template <class Ties>
-  void classify(const records::Entry* rows, std::size_t n, const Ties& ties, PartNumber* parts) const {
+  void classify(const sorting::Entry* rows, std::size_t n, const Ties& ties, PartNumber* parts) const {
     count_below(rows, n, parts);
     std::size_t hint = 0;
     for (std::size_t i = 0; i < n; ++i)
@@ -41,7 +41,7 @@ class Classifier {
 
   // Returns whether the row belongs behind this splitter: it is that row itself, or comes later.
   template <class Ties>
-  [[nodiscard]] bool is_behind(const records::Entry& row, std::size_t splitter, const Ties& ties) const {
+  [[nodiscard]] bool is_behind(const sorting::Entry& row, std::size_t splitter, const Ties& ties) const {
     const records::KeyWindow& window = windows_[splitter];
     if (row.prefix != window.prefix) return row.prefix > window.prefix;
     if (row.extension != window.extension) return row.extension > window.extension;
@@ -51,12 +51,12 @@ class Classifier {
   }
 
  private:
-  void count_below(const records::Entry* rows, std::size_t n, PartNumber* counts) const;
+  void count_below(const sorting::Entry* rows, std::size_t n, PartNumber* counts) const;
 
   // The splitters from `first` on have the row's prefix, up to one that has another. Rows that follow each other are often of one
   // part: that of the `hint` is tried first.
   template <class Ties>
-  [[nodiscard]] std::size_t part_among(std::size_t first, const records::Entry& row, const Ties& ties, std::size_t hint) const {
+  [[nodiscard]] std::size_t part_among(std::size_t first, const sorting::Entry& row, const Ties& ties, std::size_t hint) const {
     const std::size_t end = group_end_[first];
     if (first <= hint && hint <= end && (hint == first || is_behind(row, hint - 1, ties)) &&
         (hint == end || !is_behind(row, hint, ties)))
@@ -79,4 +79,4 @@ class Classifier {
   std::uint64_t source_;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

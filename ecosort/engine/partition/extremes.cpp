@@ -2,12 +2,12 @@
 
 #include "engine/partition/splitter.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 namespace {
 
 using records::Encoder;
-using records::Entry;
 using records::RecordTable;
+using sorting::Entry;
 
 int compare(const Entry& a, const Entry& b, const Encoder& encoder, const RecordTable& table) {
   if (a.prefix != b.prefix) return a.prefix < b.prefix ? -1 : 1;
@@ -32,4 +32,4 @@ void Extremes::take(const Entry* rows, std::size_t n, const Encoder& encoder, co
     last_.assign(reinterpret_cast<const char*>(largest), encoder.record_size());
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

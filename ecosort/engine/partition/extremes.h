@@ -4,17 +4,17 @@
 #include <cstddef>
 #include <string>
 
-#include "formats/fixed/encoder.h"
-#include "formats/fixed/record_table.h"
-#include "sort/entry.h"
+#include "formats/records/encoder.h"
+#include "formats/records/record_table.h"
+#include "sorting/entry.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 
 // One thread at a time.
 class Extremes {
  public:
   // Records that come behind all of before; nothing of them is kept but copies.
-  void take(const records::Entry* rows, std::size_t n, const records::Encoder& encoder, const records::RecordTable& table);
+  void take(const sorting::Entry* rows, std::size_t n, const records::Encoder& encoder, const records::RecordTable& table);
 
   [[nodiscard]] const std::string& first() const noexcept { return first_; }
   [[nodiscard]] const std::string& last() const noexcept { return last_; }
@@ -23,4 +23,4 @@ class Extremes {
   std::string first_, last_;  // whole records; empty before the first
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

@@ -7,9 +7,9 @@
 #include "base/task.h"
 #include "engine/compute.h"
 #include "engine/partition/slice_files.h"
-#include "sort/parallel_parts.h"
+#include "sorting/parallel_parts.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 
 // `fill(part)` puts what there is room for of a part's slice into its block, and returns whether that was all of it; threads call
 // it, one at a time for each part. `rest`: the parts whose slices are not empty. Coordinator only.
@@ -24,9 +24,9 @@ Task<void> fill_slices(Compute& compute, SliceFiles& files, std::vector<std::siz
     is_done.assign(rest.size(), 0);
     auto work = compute.run([&] {
       const std::size_t groups = std::min<std::size_t>(rest.size(), groups_per_thread * compute.threads());
-      records::for_each_part(compute.threads(), groups, [&](std::size_t group) {
-        const std::size_t end = records::part_begin(rest.size(), groups, group + 1);
-        for (std::size_t i = records::part_begin(rest.size(), groups, group); i < end; ++i) is_done[i] = fill(rest[i]) ? 1 : 0;
+      sorting::for_each_part(compute.threads(), groups, [&](std::size_t group) {
+        const std::size_t end = sorting::part_begin(rest.size(), groups, group + 1);
+        for (std::size_t i = sorting::part_begin(rest.size(), groups, group); i < end; ++i) is_done[i] = fill(rest[i]) ? 1 : 0;
       });
     });
     co_await work;
@@ -37,4 +37,4 @@ Task<void> fill_slices(Compute& compute, SliceFiles& files, std::vector<std::siz
   }
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

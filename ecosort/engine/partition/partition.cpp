@@ -7,7 +7,7 @@
 
 #include "base/errors.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 
 PartitionReport PartitionDriver::run() {
   main_.spawn(partition());
@@ -43,7 +43,7 @@ Task<void> PartitionDriver::partition() {
 
 // Promise P1: what was read is what the slices hold.
 void PartitionDriver::verify() const {
-  records::MultisetHash all;
+  hash::MultisetHash all;
   for (const Slice& slice : report_.slices) all += slice.hash;
   if (all == report_.hash) return;
   throw VerificationError(
@@ -51,4 +51,4 @@ void PartitionDriver::verify() const {
                   report_.hash.count, report_.hash.to_hex(), all.count, all.to_hex()));
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

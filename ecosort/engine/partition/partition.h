@@ -15,7 +15,7 @@
 #include "hash/multiset_hash.h"
 #include "io/reactor.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 
 // Says how the range is cut, and where its slices go.
 struct PartitionTerms {
@@ -31,7 +31,7 @@ inline constexpr const char* fewer_runs_advice = "more memory or a shorter range
 struct PartitionReport {
   std::uint64_t bytes = 0;
   std::uint64_t top_bytes = 0;  // that each slice begins with in front of its rows
-  records::MultisetHash hash;   // and number of the rows
+  hash::MultisetHash hash;      // and number of the rows
   std::vector<Slice> slices;
   io::Traffic traffic;
   std::uint64_t peak_memory_bytes = 0;
@@ -94,4 +94,4 @@ PartitionReport partition_with(Job& job, const Environment& environment) {
                                  [](Everything& all) { return all.driver.run(); });
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

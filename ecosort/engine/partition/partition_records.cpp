@@ -11,15 +11,15 @@
 #include "engine/partition/extremes.h"
 #include "engine/partition/fill_slices.h"
 #include "engine/partition/slice_order.h"
-#include "formats/fixed/encoder.h"
-#include "formats/fixed/gather.h"
-#include "formats/fixed/index_sort.h"
+#include "formats/records/encoder.h"
+#include "formats/records/gather.h"
+#include "formats/records/index_sort.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 namespace {
 
 using records::Encoder;
-using records::Entry;
+using sorting::Entry;
 
 constexpr std::size_t step_bytes = std::size_t{8} * 1024;  // gathered at a time, but for longer records
 
@@ -53,7 +53,7 @@ struct RecordTies {
 class RecordCutter final : public Cutter {
  public:
   static BenchSize size_of(const PartitionRecordsJob& job) {
-    const planner::Plan& plan = job.plan.plan;
+    const planner::RecordPlan& plan = job.plan.plan;
     return {plan.wanted.memory_bytes, plan.wanted.threads, plan.read_depth, plan.write_depth};
   }
   static SliceBlocks blocks_of(const PartitionRecordsJob& job) {
@@ -83,7 +83,7 @@ class RecordCutter final : public Cutter {
   }
 
   [[nodiscard]] std::string check_input() override {
-    check_unchanged(bench_.storage, job_.inputs.front());
+    fixed::check_unchanged(bench_.storage, job_.inputs.front());
     return "";
   }
 
@@ -100,7 +100,7 @@ class RecordCutter final : public Cutter {
 
  private:
   struct Run {
-    RunBuffer buffer;
+    fixed::RunBuffer buffer;
     bool is_full = false;
   };
 
@@ -154,7 +154,7 @@ class RecordCutter final : public Cutter {
   }
 
   // A piece at a time, which stays in the second-level cache, on the coordinator itself: no thread is woken.
-  Task<void> cut_alone(RunBuffer& run, std::uint64_t number) {
+  Task<void> cut_alone(fixed::RunBuffer& run, std::uint64_t number) {
     const RecordTies ties = ties_of(run, number);
     const std::uint64_t piece = std::max<std::uint64_t>(piece_bytes() / encoder_.record_size(), 1);
     for (std::uint64_t first = 0; first < run.count; first += piece) {
@@ -171,7 +171,7 @@ class RecordCutter final : public Cutter {
   }
 
   // By all threads.
-  Task<void> cut_together(RunBuffer& run, std::uint64_t number) {
+  Task<void> cut_together(fixed::RunBuffer& run, std::uint64_t number) {
     const RecordTies ties = ties_of(run, number);
     auto order = bench_.compute.run([&] { job_.terms.is_sorted ? sort(run, ties) : distribute(run, ties); });
     co_await order;
@@ -185,33 +185,33 @@ class RecordCutter final : public Cutter {
     co_await fill_slices(bench_.compute, files_, std::move(rest), encoder_.record_size(), fill);
   }
 
-  [[nodiscard]] RecordTies ties_of(const RunBuffer& run, std::uint64_t number) const {
+  [[nodiscard]] RecordTies ties_of(const fixed::RunBuffer& run, std::uint64_t number) const {
     const std::uint64_t first = number * plan_.formation.run_records * encoder_.record_size();
     return {encoder_, job_.terms.splitters, run.table(encoder_.record_size()), job_.inputs.front().begin() + first};
   }
 
   [[nodiscard]] Entry* slices() const noexcept { return scratch_.as<Entry>().data(); }
 
-  void sort(RunBuffer& run, const RecordTies& ties) {
+  void sort(fixed::RunBuffer& run, const RecordTies& ties) {
     records::sort_entries_parallel(run.entries(), slices(), run.count, bench_.compute.threads());
     if (!encoder_.decides())
       records::refine_ties_parallel(run.entries(), slices(), run.count, encoder_, ties.table, bench_.compute.threads());
     order_.cut(run.entries(), run.count, ties);
   }
 
-  [[nodiscard]] Tally extract(const RunBuffer& run, std::uint64_t first, std::uint64_t count, Entry* out) const {
-    return extract_records(encoder_, run.records + first * encoder_.record_size(), count, static_cast<std::uint32_t>(first), out,
-                           plan_.wanted.checksum);
+  [[nodiscard]] fixed::Tally extract(const fixed::RunBuffer& run, std::uint64_t first, std::uint64_t count, Entry* out) const {
+    return fixed::extract_records(encoder_, run.records + first * encoder_.record_size(), count,
+                                  static_cast<std::uint32_t>(first), out, plan_.wanted.checksum);
   }
 
-  void distribute(const RunBuffer& run, const RecordTies& ties) {
+  void distribute(const fixed::RunBuffer& run, const RecordTies& ties) {
     const unsigned threads = bench_.compute.threads();
-    std::vector<Tally> tallies(threads);
-    records::for_each_part(threads, threads, [&](std::size_t i) {
-      const std::size_t first = records::part_begin(run.count, threads, i), end = records::part_begin(run.count, threads, i + 1);
+    std::vector<fixed::Tally> tallies(threads);
+    sorting::for_each_part(threads, threads, [&](std::size_t i) {
+      const std::size_t first = sorting::part_begin(run.count, threads, i), end = sorting::part_begin(run.count, threads, i + 1);
       tallies[i] = extract(run, first, end - first, run.entries() + first);
     });
-    for (const Tally& tally : tallies) tally_ += tally;
+    for (const fixed::Tally& tally : tallies) tally_ += tally;
     order_.distribute(run.entries(), run.count, ties, slices(), threads);
   }
 
@@ -243,19 +243,19 @@ class RecordCutter final : public Cutter {
   }
 
   PartitionRecordsJob& job_;
-  const planner::Plan& plan_;
+  const planner::RecordPlan& plan_;
   Bench& bench_;
   Encoder encoder_;
   Classifier classifier_;
-  ReadAhead reader_;
+  fixed::ReadAhead reader_;
   SliceOrder order_;
   SliceFiles& files_;
   std::vector<Run> runs_;
   Buffer scratch_;
-  std::vector<records::MultisetHash> hashes_;  // of each part
-  std::vector<Extremes> extremes_;             // likewise
-  Tally tally_;                                // of what was extracted here
-  std::uint64_t waits_ = 0;                    // of the files, when that was asked last
+  std::vector<hash::MultisetHash> hashes_;  // of each part
+  std::vector<Extremes> extremes_;          // likewise
+  fixed::Tally tally_;                      // of what was extracted here
+  std::uint64_t waits_ = 0;                 // of the files, when that was asked last
   Semaphore free_runs_;
   Signal arrived_;
 };
@@ -266,4 +266,4 @@ PartitionReport partition_records(PartitionRecordsJob& job, const Environment& e
   return partition_with<RecordCutter>(job, environment);
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

@@ -8,14 +8,14 @@
 #include "engine/bench.h"
 #include "engine/fixed/read_ahead.h"
 #include "engine/partition/partition.h"
-#include "plan/partition_plan.h"
+#include "planner/partition_plan.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 
 // Everything is checked and opened; nothing is created yet.
 struct PartitionRecordsJob {
   planner::PartitionPlan plan;
-  std::vector<Input> inputs;  // one, with the range that is wanted of it
+  std::vector<fixed::Input> inputs;  // one, with the range that is wanted of it
   PartitionTerms terms;
 };
 
@@ -23,4 +23,4 @@ struct PartitionRecordsJob {
 // moment only some have.
 [[nodiscard]] PartitionReport partition_records(PartitionRecordsJob& job, const Environment& environment);
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

@@ -17,13 +17,13 @@
 #include "formats/lines/gather_lines.h"
 #include "formats/lines/index_lines.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 namespace {
 
+using formats::RowFormat;
 using lines::GatherLines;
 using lines::LineRun;
-using records::Entry;
-using rows::RowFormat;
+using sorting::Entry;
 
 std::vector<records::KeyWindow> windows_of(const RowFormat& format, const std::vector<Splitter>& splitters) {
   std::vector<records::KeyWindow> windows;
@@ -82,7 +82,7 @@ class Extremes {
 class RowCutter final : public Cutter {
  public:
   static BenchSize size_of(const PartitionRowsJob& job) {
-    const lines::LinePlan& plan = job.plan.lines;
+    const planner::LinePlan& plan = job.plan.lines;
     return {plan.memory_bytes, plan.threads, plan.read_depth, plan.write_depth};
   }
   static SliceBlocks blocks_of(const PartitionRowsJob& job) { return {job.plan.slice_block_bytes, job.plan.lines.write_blocks}; }
@@ -116,11 +116,11 @@ class RowCutter final : public Cutter {
     const auto lines = static_cast<std::uint64_t>(std::ranges::count(job_.top, '\n'));
     reader_.begin_at({.input = 0,
                       .offset = job_.begin,
-                      .lines = !is_counted       ? lines::ReadPlace::uncounted
+                      .lines = !is_counted       ? rows::ReadPlace::uncounted
                                : job_.begin == 0 ? 0
                                                  : lines,
                       .before_end = job_.before_end});
-    if (format_.wants_first_row()) (void)format_.take_first_row(rows::shown_name(job_.inputs.front().name), job_.first_row);
+    if (format_.wants_first_row()) (void)format_.take_first_row(formats::shown_name(job_.inputs.front().name), job_.first_row);
     work.spawn(read_runs());
     work.spawn(cut_runs());
   }
@@ -225,19 +225,19 @@ class RowCutter final : public Cutter {
   }
 
   PartitionRowsJob& job_;
-  const lines::LinePlan& plan_;
+  const planner::LinePlan& plan_;
   Bench& bench_;
   RowFormat& format_;
   Classifier classifier_;
-  lines::FirstRows first_rows_;
+  rows::FirstRows first_rows_;
   std::vector<lines::DuplicateFilter> seen_;  // none
-  lines::ReadLines reader_;
+  rows::ReadLines reader_;
   SliceOrder order_;
   SliceFiles& files_;
   std::vector<LineRun> runs_;
   std::vector<char> is_full_;  // of each run
   bool all_read_ = false;
-  std::vector<records::MultisetHash> hashes_;        // of each part
+  std::vector<hash::MultisetHash> hashes_;           // of each part
   std::vector<Extremes> extremes_;                   // likewise
   std::vector<std::optional<GatherLines>> gathers_;  // of the present run
   std::uint64_t extreme_bytes_ = 0;
@@ -251,4 +251,4 @@ PartitionReport partition_rows(PartitionRowsJob& job, const Environment& environ
   return partition_with<RowCutter>(job, environment);
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

@@ -10,17 +10,17 @@
 #include "engine/partition/partition.h"
 #include "engine/rows/line_input.h"
 #include "formats/row_format.h"
-#include "plan/partition_rows_plan.h"
+#include "planner/partition_rows_plan.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 
 // Everything is checked and opened; nothing is created yet.
 struct PartitionRowsJob {
   planner::PartitionRowsPlan plan;
-  std::unique_ptr<rows::RowFormat> format;  // which has taken what the file begins with
-  std::vector<lines::LineInput> inputs;     // one; its range ends where a row does
-  std::uint64_t begin = 0;                  // where a row begins, and the range
-  char before_end = 0;                      // the last byte of the row before; 0: there is none
+  std::unique_ptr<formats::RowFormat> format;  // which has taken what the file begins with
+  std::vector<rows::LineInput> inputs;         // one; its range ends where a row does
+  std::uint64_t begin = 0;                     // where a row begins, and the range
+  char before_end = 0;                         // the last byte of the row before; 0: there is none
   PartitionTerms terms;
   std::string top;        // what each slice begins with
   std::string first_row;  // of the file, if the format wants it
@@ -30,4 +30,4 @@ struct PartitionRowsJob {
 // that cannot be one, and where sorted files are more than may be open.
 [[nodiscard]] PartitionReport partition_rows(PartitionRowsJob& job, const Environment& environment);
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

@@ -8,7 +8,7 @@
 #include "base/errors.h"
 #include "formats/lines/line_kernels.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 namespace {
 
 // Requests are large where all bytes are looked at; else a row or two are wanted.
@@ -16,7 +16,7 @@ constexpr std::size_t scan_bytes = std::size_t{1} << 20U, look_bytes = std::size
 
 }  // namespace
 
-RowBorders::RowBorders(const io::File& file, const rows::RowFormat& format, std::uint64_t first, std::uint64_t end)
+RowBorders::RowBorders(const io::File& file, const formats::RowFormat& format, std::uint64_t first, std::uint64_t end)
     : file_(file),
       format_(format),
       memory_(scan_bytes),
@@ -66,4 +66,4 @@ std::uint64_t RowBorders::at_or_behind(std::uint64_t place) {
   }
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

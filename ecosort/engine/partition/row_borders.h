@@ -12,13 +12,13 @@
 #include "formats/row_format.h"
 #include "io/file.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 
 // Reads through one small buffer, synchronously. One thread.
 class RowBorders {
  public:
   // Rows begin at `first`. The file ends at `end`.
-  RowBorders(const io::File& file, const rows::RowFormat& format, std::uint64_t first, std::uint64_t end);
+  RowBorders(const io::File& file, const formats::RowFormat& format, std::uint64_t first, std::uint64_t end);
 
   // Returns where the first row begins that does so at `place` or behind it; the end where none does. Places ascend. IoError.
   [[nodiscard]] std::uint64_t at_or_behind(std::uint64_t place);
@@ -29,7 +29,7 @@ class RowBorders {
   void count_quotes_until(std::uint64_t place);
 
   const io::File& file_;
-  const rows::RowFormat& format_;
+  const formats::RowFormat& format_;
   MemoryBudget memory_;
   Buffer buffer_;
   std::uint64_t from_ = 0, got_ = 0;  // bytes of the file that it holds
@@ -37,4 +37,4 @@ class RowBorders {
   bool is_inside_ = false;            // of quotes, at `at_`
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

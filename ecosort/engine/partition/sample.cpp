@@ -8,9 +8,9 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "engine/bench.h"
-#include "sort/parallel_parts.h"
+#include "sorting/parallel_parts.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 namespace {
 
 constexpr std::uint64_t together_bytes = std::uint64_t{64} << 10U;  // of records that come with one request, at most
@@ -42,7 +42,7 @@ class Sampler {
     main_.spawn(read_all());
     bench_.reactor.run(main_, bench_.interrupted);
     bench_.end();
-    check_unchanged(bench_.storage, job_.input);
+    fixed::check_unchanged(bench_.storage, job_.input);
     sample_.traffic = bench_.reactor.traffic();
     bench_.progress.begin(Phase::done, 0);
     return std::move(sample_);
@@ -88,8 +88,8 @@ std::vector<std::uint64_t> random_places(std::uint64_t size, std::uint64_t count
   std::vector<std::uint64_t> places;
   places.reserve(pieces);
   for (std::uint64_t i = 0; i < pieces; ++i) {
-    const std::uint64_t begin = records::part_begin(size, pieces, i);
-    places.push_back(begin + random.below(records::part_begin(size, pieces, i + 1) - begin));
+    const std::uint64_t begin = sorting::part_begin(size, pieces, i);
+    places.push_back(begin + random.below(sorting::part_begin(size, pieces, i + 1) - begin));
   }
   return places;
 }
@@ -100,4 +100,4 @@ Sample sample_records(SampleRecordsJob& job, const Environment& environment) {
   return keep_where_queue_breaks(std::make_unique<Sampler>(job, environment), [](Sampler& sampler) { return sampler.run(); });
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

@@ -12,7 +12,7 @@
 #include "engine/partition/splitter.h"
 #include "io/reactor.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 
 struct SampleTerms {
   std::uint64_t count = 0;   // rows; less where the range has fewer
@@ -30,7 +30,7 @@ struct Sample {
 
 // Everything is checked and opened.
 struct SampleRecordsJob {
-  Input input;  // with the range that is wanted of it
+  fixed::Input input;  // with the range that is wanted of it
   std::uint32_t record_size = 0;
   SampleTerms terms;
 };
@@ -41,4 +41,4 @@ inline constexpr unsigned sample_read_depth = 32;
 // small gaps between them.
 [[nodiscard]] Sample sample_records(SampleRecordsJob& job, const Environment& environment);
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

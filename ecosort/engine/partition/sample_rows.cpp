@@ -13,7 +13,7 @@
 #include "engine/partition/row_borders.h"
 #include "engine/rows/formats.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 namespace {
 
 std::string read_bytes(const io::File& file, std::uint64_t offset, std::uint64_t size) {
@@ -62,19 +62,19 @@ class RowSampler {
 
 }  // namespace
 
-RowVerdict judge_row(const rows::RowFormat& format, Text row) {
-  return lines::with_format(format, [&](const auto& known) {
+RowVerdict judge_row(const formats::RowFormat& format, Text row) {
+  return rows::with_format(format, [&](const auto& known) {
     using Known = std::remove_cvref_t<decltype(known)>;
     RowVerdict verdict;
     bool is_inside = false;
     const char* const end = known.find_end(row.data(), row.data() + row.size(), is_inside);
     if (end != nullptr || is_inside) {
-      verdict.fault = rows::Fault{0, is_inside ? "a quote is opened in this row and not closed" : "this is no whole row"};
+      verdict.fault = formats::RowFault{0, is_inside ? "a quote is opened in this row and not closed" : "this is no whole row"};
       return verdict;
     }
     if constexpr (Known::leaves_out_blank_rows) verdict.is_blank = known.is_blank(row);
     if constexpr (Known::checks_rows) {
-      std::vector<rows::KeyCounts> counts(known.levels());
+      std::vector<formats::KeyCounts> counts(known.levels());
       if (!verdict.is_blank) verdict.fault = known.check_row(row, counts);
     }
     return verdict;
@@ -103,4 +103,4 @@ Sample sample_rows(const SampleRowsJob& job, Progress& progress, const std::atom
   return sample;
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

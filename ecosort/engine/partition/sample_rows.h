@@ -10,13 +10,13 @@
 #include "formats/row_format.h"
 #include "io/file.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 
 // Everything is checked and opened.
 struct SampleRowsJob {
-  const rows::RowFormat* format = nullptr;  // which has taken what the file begins with
-  const io::File* file = nullptr;           // read through the page cache
-  std::uint64_t begin = 0, end = 0;         // the range: a row begins at both, or the file ends
+  const formats::RowFormat* format = nullptr;  // which has taken what the file begins with
+  const io::File* file = nullptr;              // read through the page cache
+  std::uint64_t begin = 0, end = 0;            // the range: a row begins at both, or the file ends
   std::uint64_t most_row_bytes = 0;
   SampleTerms terms;
 };
@@ -27,9 +27,9 @@ struct SampleRowsJob {
 
 // Why such a row cannot be one of a file, or nothing; whether it is one that is left out.
 struct RowVerdict {
-  std::optional<rows::Fault> fault;
+  std::optional<formats::RowFault> fault;
   bool is_blank = false;
 };
-[[nodiscard]] RowVerdict judge_row(const rows::RowFormat& format, Text row);
+[[nodiscard]] RowVerdict judge_row(const formats::RowFormat& format, Text row);
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 
 SliceFiles::SliceFiles(Bench& bench, std::vector<std::string> paths, const SliceBlocks& blocks)
     : bench_(bench),
@@ -114,4 +114,4 @@ std::string SliceFiles::publish() {
   return notice;
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

@@ -21,7 +21,7 @@
 #include "hash/multiset_hash.h"
 #include "io/storage.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 
 // The write blocks that all parts share.
 struct SliceBlocks {
@@ -37,7 +37,7 @@ struct SliceFile {
 // Says what a part got.
 struct Slice {
   std::vector<SliceFile> files;  // one at least
-  records::MultisetHash hash;    // and number of its rows
+  hash::MultisetHash hash;       // and number of its rows
   std::string first, last;       // the smallest and the largest row; of equal ones the first and the last one
 };
 
@@ -112,4 +112,4 @@ class SliceFiles {
   TaskGroup writes_;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

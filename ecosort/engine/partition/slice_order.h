@@ -9,11 +9,11 @@
 
 #include "base/memory.h"
 #include "engine/partition/classifier.h"
-#include "plan/partition_plan.h"
-#include "sort/entry.h"
-#include "sort/parallel_parts.h"
+#include "planner/partition_plan.h"
+#include "sorting/entry.h"
+#include "sorting/parallel_parts.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 
 // One call at a time, in the thread pool.
 class SliceOrder {
@@ -27,21 +27,21 @@ class SliceOrder {
 
   // Moves from[0..n) to to[0..n), with no more threads than it was made for.
   template <class Ties>
-  void distribute(const records::Entry* from, std::size_t n, const Ties& ties, records::Entry* to, unsigned threads) {
+  void distribute(const sorting::Entry* from, std::size_t n, const Ties& ties, sorting::Entry* to, unsigned threads) {
     const std::size_t parts = classifier_.parts(),
                       pieces = std::min<std::size_t>(pieces_of(threads), std::max<std::size_t>(n, 1));
     PartNumber* const numbers = numbers_.as<PartNumber>().data();
     std::uint32_t* const counts = counts_.as<std::uint32_t>().data();  // of each piece, one for each part
-    records::for_each_part(threads, pieces, [&](std::size_t piece) {
-      const std::size_t begin = records::part_begin(n, pieces, piece), end = records::part_begin(n, pieces, piece + 1);
+    sorting::for_each_part(threads, pieces, [&](std::size_t piece) {
+      const std::size_t begin = sorting::part_begin(n, pieces, piece), end = sorting::part_begin(n, pieces, piece + 1);
       std::uint32_t* const count = counts + piece * parts;
       std::fill_n(count, parts, 0U);
       classifier_.classify(from + begin, end - begin, ties, numbers + begin);
       for (std::size_t i = begin; i < end; ++i) ++count[numbers[i]];
     });
     make_places(counts, pieces);
-    records::for_each_part(threads, pieces, [&](std::size_t piece) {
-      const std::size_t begin = records::part_begin(n, pieces, piece), end = records::part_begin(n, pieces, piece + 1);
+    sorting::for_each_part(threads, pieces, [&](std::size_t piece) {
+      const std::size_t begin = sorting::part_begin(n, pieces, piece), end = sorting::part_begin(n, pieces, piece + 1);
       std::uint32_t* const place = counts + piece * parts;
       for (std::size_t i = begin; i < end; ++i) to[place[numbers[i]]++] = from[i];
     });
@@ -49,10 +49,10 @@ class SliceOrder {
 
   // Finds in rows that are sorted already where the parts lie.
   template <class Ties>
-  void cut(const records::Entry* rows, std::size_t n, const Ties& ties) {
+  void cut(const sorting::Entry* rows, std::size_t n, const Ties& ties) {
     for (std::size_t splitter = 0; splitter + 1 < ends_.size(); ++splitter) {
       const auto* const end = std::partition_point(
-          rows, rows + n, [&](const records::Entry& row) { return !classifier_.is_behind(row, splitter, ties); });
+          rows, rows + n, [&](const sorting::Entry& row) { return !classifier_.is_behind(row, splitter, ties); });
       ends_[splitter] = static_cast<std::size_t>(end - rows);
     }
     ends_.back() = n;
@@ -87,4 +87,4 @@ class SliceOrder {
   std::vector<std::size_t> ends_;
 };
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 
 struct Splitter {
   std::string row;           // of lines, csv and jsonl: without its end
@@ -21,4 +21,4 @@ struct Splitter {
 
 inline constexpr std::size_t most_parts = std::size_t{1} << 16U;  // a part's number has 16 bits
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 std::uint64_t RowsRest::bytes() const {
   std::uint64_t bytes = 0;
@@ -18,7 +18,7 @@ AppendRows::AppendRows(const RowTools& tools, FirstRows& first_rows, RowsRest& r
 }
 
 Task<void> AppendRows::append_to(LineSink& sink) {
-  LineRun run;
+  lines::LineRun run;
   run.memory = tools_.bench.memory.allocate(tools_.plan.run_buffer_bytes, "run buffer", tools_.plan.pages);
   while (!reader_.at_end()) {
     co_await reader_.fill(run);
@@ -26,7 +26,7 @@ Task<void> AppendRows::append_to(LineSink& sink) {
     run.is_ordered = true;  // they keep their order
     (void)co_await former_.sort(run);
     const std::string beginning = co_await sink.take_back_rest();
-    GatherLines gather(run, tools_.format, GatherLines::Checks::hashed);
+    lines::GatherLines gather(run, tools_.format, lines::GatherLines::Checks::hashed);
     gather.set_header(beginning);
     co_await former_.gather_to(gather, sink);
     written_ += gather.hash();
@@ -34,4 +34,4 @@ Task<void> AppendRows::append_to(LineSink& sink) {
   }
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -9,7 +9,7 @@
 #include "engine/rows/line_blocks.h"
 #include "engine/rows/read_lines.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // Coordinator only; must outlive its task.
 class AppendRows {
@@ -20,8 +20,8 @@ class AppendRows {
   // `sink`: what was put into it is written. The memory of the merge is free again.
   [[nodiscard]] Task<void> append_to(LineSink& sink);
   // Return the hashes of the rows that were read, and of those written, with the blank ones that a format leaves out.
-  [[nodiscard]] const records::MultisetHash& read() const noexcept { return reader_.hash(); }
-  [[nodiscard]] records::MultisetHash written() const { return written_ + reader_.dropped(); }
+  [[nodiscard]] const hash::MultisetHash& read() const noexcept { return reader_.hash(); }
+  [[nodiscard]] hash::MultisetHash written() const { return written_ + reader_.dropped(); }
   [[nodiscard]] std::size_t longest() const noexcept { return longest_; }  // bytes, with the end
 
   // IoError where an input is not what it was.
@@ -29,11 +29,11 @@ class AppendRows {
 
  private:
   const RowTools tools_;
-  std::vector<DuplicateFilter> seen_;  // none: all rows stay
+  std::vector<lines::DuplicateFilter> seen_;  // none: all rows stay
   ReadLines reader_;
   FormLineRuns former_;
-  records::MultisetHash written_;
+  hash::MultisetHash written_;
   std::size_t longest_ = 0;
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -14,7 +14,7 @@
 #include "engine/rows/long_row.h"
 #include "formats/lines/line_kernels.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 namespace {
 
 constexpr std::size_t block_bytes = std::size_t{256} * 1024;
@@ -22,7 +22,7 @@ constexpr std::size_t block_bytes = std::size_t{256} * 1024;
 // Rows of a file, one after the other; the one before the present one stays as well.
 class LineReader {
  public:
-  LineReader(const CheckedFile& file, rows::RowFormat& format, const FirstLook& look)
+  LineReader(const CheckedFile& file, formats::RowFormat& format, const FirstLook& look)
       : name_(file.name),
         file_(file.name, file.decompresses, file.memory_bytes),
         format_(format),
@@ -32,12 +32,12 @@ class LineReader {
   // Takes what is above the first row that counts.
   void take_first_rows() {
     format_.begin_input();
-    while (data_.size() < rows::RowFormat::most_mark_bytes && read_more()) {
+    while (data_.size() < formats::RowFormat::most_mark_bytes && read_more()) {
     }
     begin_ = end_ = format_.mark_bytes({data_.data(), data_.size()});
     while (format_.wants_first_row()) {
-      if (!next()) return format_.miss_first_row(rows::shown_name(name_));
-      if (take_first_row() != rows::FirstRow::is_sorted) continue;
+      if (!next()) return format_.miss_first_row(formats::shown_name(name_));
+      if (take_first_row() != formats::FirstRow::is_sorted) continue;
       has_line_ = false;  // it is the first one again
       end_ = begin_;
     }
@@ -66,20 +66,20 @@ class LineReader {
   // Returns the number, from 1 on, of the line of the file with which the present row begins.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
 
-  [[noreturn]] void refuse(const rows::Fault& fault) {
+  [[noreturn]] void refuse(const formats::RowFault& fault) {
     file_.check_rest();
     const auto lines = static_cast<std::uint64_t>(std::count(line().begin(), line().begin() + fault.at, format_.terminator()));
-    refused_row(
-        fmt::format("{}: line {}, byte {}: {}", rows::shown_name(name_), number_ + lines, passed_ + begin_ + fault.at, fault.why),
-        fault)
+    refused_row(fmt::format("{}: line {}, byte {}: {}", formats::shown_name(name_), number_ + lines, passed_ + begin_ + fault.at,
+                            fault.why),
+                fault)
         .blame();
   }
 
  private:
   // A fault in it may be due to damage.
-  rows::FirstRow take_first_row() {
+  formats::FirstRow take_first_row() {
     try {
-      return format_.take_first_row(rows::shown_name(name_), line());
+      return format_.take_first_row(formats::shown_name(name_), line());
     } catch (const UsageError&) {
       file_.check_rest();
       throw;
@@ -96,7 +96,7 @@ class LineReader {
 
   // Goes to the row behind the present one; before() stays.
   bool go_on() {
-    if (has_line_) number_ += 1 + line_kernels().count(line().data(), line().size(), format_.terminator());
+    if (has_line_) number_ += 1 + lines::line_kernels().count(line().data(), line().size(), format_.terminator());
     begin_ = has_line_ ? end_ + 1 : end_;
     has_line_ = false;
     bool is_inside = false;
@@ -152,7 +152,7 @@ class LineReader {
 
   const std::string& name_;
   DecodedFile file_;
-  rows::RowFormat& format_;
+  formats::RowFormat& format_;
   std::uint64_t longest_;
   const FirstLook& look_;
   bool was_looked_at_ = false;
@@ -163,14 +163,14 @@ class LineReader {
 };
 
 template <class Format>
-void check_row(const Format& format, LineReader& reader, std::vector<rows::KeyCounts>& counts) {
+void check_row(const Format& format, LineReader& reader, std::vector<formats::KeyCounts>& counts) {
   if constexpr (Format::checks_rows)
     if (const auto fault = format.check_row(reader.line(), counts)) reader.refuse(*fault);
 }
 
 template <class Format>
 std::optional<Disorder> first_disorder(const Format& format, LineReader& reader, bool unique) {
-  std::vector<rows::KeyCounts> counts;
+  std::vector<formats::KeyCounts> counts;
   if (!reader.next_of(format)) return std::nullopt;
   check_row(format, reader, counts);
   while (reader.next_of(format)) {
@@ -184,10 +184,10 @@ std::optional<Disorder> first_disorder(const Format& format, LineReader& reader,
 
 }  // namespace
 
-std::optional<Disorder> find_disorder(const CheckedFile& file, rows::RowFormat& format, bool unique, const FirstLook& look) {
+std::optional<Disorder> find_disorder(const CheckedFile& file, formats::RowFormat& format, bool unique, const FirstLook& look) {
   LineReader reader(file, format, look);
   reader.take_first_rows();
   return with_format(format, [&](const auto& as_it_is) { return first_disorder(as_it_is, reader, unique); });
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -8,7 +8,7 @@
 #include "engine/rows/first_look.h"
 #include "formats/row_format.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 struct Disorder {
   std::uint64_t line_number = 0;  // from 1, of the row that comes too late
@@ -23,7 +23,7 @@ struct CheckedFile {
 
 // Reads the file up to the first line that must not follow the one before it; with `unique`, equal lines must not either.
 // UsageError for a line longer than a quarter of the memory; IoError.
-[[nodiscard]] std::optional<Disorder> find_disorder(const CheckedFile& file, rows::RowFormat& format, bool unique,
+[[nodiscard]] std::optional<Disorder> find_disorder(const CheckedFile& file, formats::RowFormat& format, bool unique,
                                                     const FirstLook& look = {});
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

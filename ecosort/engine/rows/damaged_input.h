@@ -10,7 +10,7 @@
 #include "codec/decoder.h"
 #include "formats/row_format.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // IoError with the name of the input and the offset in it.
 [[noreturn]] void refuse(const std::string& name, const codec::Damaged& error);
@@ -37,8 +37,8 @@ struct RefusedRow : InputRefused {
   std::exception_ptr cause = nullptr;
 };
 // The line says where the fault is.
-[[nodiscard]] RefusedRow refused_row(const std::string& line, const rows::Fault& fault);
+[[nodiscard]] RefusedRow refused_row(const std::string& line, const formats::RowFault& fault);
 
 inline constexpr std::uint64_t checked_behind_refused = std::uint64_t{256} << 20U;
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

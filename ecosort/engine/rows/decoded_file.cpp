@@ -7,9 +7,9 @@
 
 #include "codec/contents.h"
 #include "engine/rows/damaged_input.h"
-#include "plan/decoding_plan.h"
+#include "planner/decoding_plan.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 namespace {
 
 constexpr std::size_t chunk_bytes = std::size_t{64} << 10U;
@@ -18,7 +18,7 @@ constexpr std::size_t chunk_bytes = std::size_t{64} << 10U;
 
 DecodedFile::DecodedFile(const std::string& name, bool decompresses, std::uint64_t memory_bytes)
     : name_(name),
-      file_(engine::PlainFile::open_for_reading(name == "-" ? "/dev/stdin" : name)),
+      file_(io::PlainFile::open_for_reading(name == "-" ? "/dev/stdin" : name)),
       allowance_(memory_bytes / planner::share_of_look),
       has_begun_(!decompresses) {}
 
@@ -75,4 +75,4 @@ void DecodedFile::check_rest() {
   for (std::uint64_t checked = 0; got == plain.size() && checked < checked_behind_refused; checked += got) got = read(plain);
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -11,7 +11,7 @@
 #include "codec/decoder.h"
 #include "io/plain_file.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 class DecodedFile {
  public:
@@ -33,7 +33,7 @@ class DecodedFile {
   [[nodiscard]] std::size_t decode(std::span<std::byte> data);
 
   std::string name_;
-  engine::PlainFile file_;
+  io::PlainFile file_;
   codec::Allowance allowance_;
   bool has_begun_;
   std::unique_ptr<codec::Decoder> decoder_;
@@ -42,4 +42,4 @@ class DecodedFile {
   bool is_last_ = false, has_decoded_ = false;
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

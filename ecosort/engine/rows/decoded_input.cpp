@@ -9,9 +9,9 @@
 #include "base/errors.h"
 #include "base/size_text.h"
 #include "engine/rows/damaged_input.h"
-#include "plan/decoding_plan.h"
+#include "planner/decoding_plan.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 DecodedInput::DecodedInput(const DecodeTools& tools, LineInput& input)
     : tools_(tools),
@@ -133,4 +133,4 @@ Task<void> DecodedInput::check_rest(TaskGroup& background, std::span<std::byte> 
     got = co_await read(background, scratch.data(), scratch.size());
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

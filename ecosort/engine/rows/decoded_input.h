@@ -17,12 +17,12 @@
 #include "engine/rows/line_input.h"
 #include "io/reactor.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // Decoded inputs work with these. All of it outlives them.
 struct DecodeTools {
   io::Reactor& reactor;
-  engine::Compute& compute;
+  Compute& compute;
   MemoryBudget& chunks;
   codec::Allowance& allowance;
   std::uint64_t memory_bytes;  // of all, for advice
@@ -73,4 +73,4 @@ class DecodedInput {
   Signal arrived_;
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -7,9 +7,9 @@
 
 #include "formats/lines/text.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // May be empty. By the coordinator only.
 using FirstLook = std::function<void(const std::string& name, Text first)>;
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -10,13 +10,13 @@
 #include "formats/keys/key_words.h"
 #include "formats/lines/line_run.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 namespace {
 
 constexpr const char* same_header = "the headers of all files must be alike";
 
 // A fault in it may be due to damage, as with any other row.
-rows::FirstRow take_or_refuse(rows::RowFormat& format, const std::string& input, Text row) {
+formats::FirstRow take_or_refuse(formats::RowFormat& format, const std::string& input, Text row) {
   try {
     return format.take_first_row(input, row);
   } catch (const UsageError& error) {
@@ -41,15 +41,15 @@ std::size_t FirstRows::take_mark(Text first) {
 }
 
 // The rows of the first input go on top.
-rows::FirstRow FirstRows::take_alike(const std::string& input, Text row) {
+formats::FirstRow FirstRows::take_alike(const std::string& input, Text row) {
   if (knows_header_) {
     compare(input, row);
-    return rows::FirstRow::is_left_out;
+    return formats::FirstRow::is_left_out;
   }
   header_input_ = input;
   header_bytes_ += row.size() + 1;
   knows_header_ = !format_.wants_first_row();
-  return rows::FirstRow::goes_on_top;
+  return formats::FirstRow::goes_on_top;
 }
 
 Text FirstRows::rest_of_header() const noexcept {
@@ -90,14 +90,14 @@ void FirstRows::compare_with(const std::string& input, const std::string& text) 
   knows_header_ = true;
 }
 
-rows::FirstRow FirstRows::take(const std::string& input, Text row) {
-  rows::FirstRow use = take_or_refuse(format_, input, row);
-  if (use == rows::FirstRow::is_alike) use = take_alike(input, row);
-  if (use != rows::FirstRow::goes_on_top) return use;
+formats::FirstRow FirstRows::take(const std::string& input, Text row) {
+  formats::FirstRow use = take_or_refuse(format_, input, row);
+  if (use == formats::FirstRow::is_alike) use = take_alike(input, row);
+  if (use != formats::FirstRow::goes_on_top) return use;
   const char terminator = format_.terminator();
   keep(row);
   keep({&terminator, 1});
-  add_line(hash_, row);
+  lines::add_line(hash_, row);
   return use;
 }
 
@@ -108,9 +108,9 @@ void FirstRows::put_on_top(const std::string& text) {
   for (bool is_inside = false; at < end;) {
     const char* const found = format_.find_end(at, end, is_inside);
     const char* const row_end = found != nullptr ? found : end;
-    add_line(hash_, {at, static_cast<std::size_t>(row_end - at)});
+    lines::add_line(hash_, {at, static_cast<std::size_t>(row_end - at)});
     at = found != nullptr ? found + 1 : end;
   }
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -8,13 +8,13 @@
 #include "formats/row_format.h"
 #include "hash/multiset_hash.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // The inputs come one after the other, in their order. Coordinator only.
 class FirstRows {
  public:
   // Keeps at most `most_bytes`; the error names `memory_bytes` where that does not suffice.
-  FirstRows(rows::RowFormat& format, std::uint64_t most_bytes, std::uint64_t memory_bytes)
+  FirstRows(formats::RowFormat& format, std::uint64_t most_bytes, std::uint64_t memory_bytes)
       : format_(format), most_bytes_(most_bytes), memory_bytes_(memory_bytes) {}
 
   void begin_input() {
@@ -28,7 +28,7 @@ class FirstRows {
   // Returns whether the next row of the input is to be given to take().
   [[nodiscard]] bool wants_row() const { return format_.wants_first_row(); }
   // NotEnoughMemory for rows on top that are too long, InputRefused for one that must be like that of the first input and is not.
-  rows::FirstRow take(const std::string& input, Text row);
+  formats::FirstRow take(const std::string& input, Text row);
   // The input ends, and wants_row() is true.
   void miss(const std::string& input);
 
@@ -39,17 +39,17 @@ class FirstRows {
 
   // Return what goes out first, and its rows.
   [[nodiscard]] const std::string& top() const noexcept { return top_; }
-  [[nodiscard]] const records::MultisetHash& hash() const noexcept { return hash_; }
+  [[nodiscard]] const hash::MultisetHash& hash() const noexcept { return hash_; }
 
  private:
   void keep(Text bytes);
-  rows::FirstRow take_alike(const std::string& input, Text row);
+  formats::FirstRow take_alike(const std::string& input, Text row);
   void compare(const std::string& input, Text row);
   // Returns what the present input has to go on with; `header_line` is the first line of it.
   [[nodiscard]] Text rest_of_header() const noexcept;
   [[nodiscard]] Text header_line() const noexcept;
 
-  rows::RowFormat& format_;
+  formats::RowFormat& format_;
   std::uint64_t most_bytes_, memory_bytes_;
   bool has_begun_ = false;     // an input
   bool knows_header_ = false;  // whose rows all inputs begin with
@@ -58,7 +58,7 @@ class FirstRows {
   std::size_t header_bytes_ = 0;  // at the end of top_
   std::size_t compared_ = 0;      // bytes of the header with the present input
   std::string top_;
-  records::MultisetHash hash_;
+  hash::MultisetHash hash_;
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

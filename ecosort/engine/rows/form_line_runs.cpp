@@ -4,14 +4,14 @@
 
 #include "formats/lines/index_lines.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 namespace {
 
 constexpr std::size_t gathered_at_once = 3;  // blocks, between two words with the coordinator
 
 }  // namespace
 
-FormLineRuns::FormLineRuns(const RowTools& tools, ReadLines& reader, std::vector<DuplicateFilter>& seen, bool unique)
+FormLineRuns::FormLineRuns(const RowTools& tools, ReadLines& reader, std::vector<lines::DuplicateFilter>& seen, bool unique)
     : tools_(tools),
       reader_(reader),
       seen_(seen),
@@ -23,7 +23,7 @@ FormLineRuns::FormLineRuns(const RowTools& tools, ReadLines& reader, std::vector
 Task<void> FormLineRuns::form(std::vector<MergeInput>& runs, LineRunKeeper* keeper) {
   runs_ = &runs;
   keeper_ = keeper;
-  for (LineRun& run : run_buffers_) {
+  for (lines::LineRun& run : run_buffers_) {
     run.memory = tools_.bench.memory.allocate(tools_.plan.run_buffer_bytes, "run buffer", tools_.plan.pages);
     idle_runs_.push_back(&run);
   }
@@ -34,14 +34,14 @@ Task<void> FormLineRuns::form(std::vector<MergeInput>& runs, LineRunKeeper* keep
   seen_.clear();
   seen_memory_ = Buffer();
   if (resident_ == nullptr)
-    for (LineRun& run : run_buffers_) run.memory = Buffer();
+    for (lines::LineRun& run : run_buffers_) run.memory = Buffer();
 }
 
 // Each run that is full is sorted and stored while the next one is read.
 Task<void> FormLineRuns::read_runs() {
   while (!reader_.at_end()) {
     co_await free_runs_.take();
-    LineRun& run = *idle_runs_.back();
+    lines::LineRun& run = *idle_runs_.back();
     idle_runs_.pop_back();
     do co_await reader_.fill(run, &order_);
     while (run.count == 0 && !reader_.at_end());
@@ -59,7 +59,7 @@ Task<void> FormLineRuns::read_runs() {
 }
 
 // Leaves what came in order in its input, and the run keeps the rest. Returns its number among the runs; nothing: no row is left.
-Task<std::optional<std::size_t>> FormLineRuns::leave_ordered(LineRun& run) {
+Task<std::optional<std::size_t>> FormLineRuns::leave_ordered(lines::LineRun& run) {
   std::optional<OrderedRows> beginning, ending;
   if (leaves_in_inputs_) beginning = order_.beginning(run);
   if (beginning && !goes_on(run, *beginning) && !is_worth_a_run(run, *beginning)) beginning.reset();
@@ -84,31 +84,31 @@ Task<std::optional<std::size_t>> FormLineRuns::leave_ordered(LineRun& run) {
 
 // A run for each of two seams in a buffer would cost the merge more than they save: short ones are sorted with the rows around
 // them. Where runs become so many that one merge may not take all of them, a buffer makes one.
-bool FormLineRuns::is_worth_a_run(const LineRun& run, const OrderedRows& rows) const {
+bool FormLineRuns::is_worth_a_run(const lines::LineRun& run, const OrderedRows& rows) const {
   constexpr std::uint64_t least_share = 4, share_of_merge = 8;
   if (rows.end - rows.first == run.count) return true;
-  const LinePlan& plan = tools_.plan;
+  const planner::LinePlan& plan = tools_.plan;
   const std::uint64_t most = std::min<std::uint64_t>(plan.merge_bytes() / plan.block_bytes, plan.batch_size);
   return rows.size >= run.line_bytes / least_share && runs_->size() < most / share_of_merge;
 }
 
 // Returns whether the rows go on where the last run ends.
-bool FormLineRuns::goes_on(const LineRun& run, const OrderedRows& rows) const {
+bool FormLineRuns::goes_on(const lines::LineRun& run, const OrderedRows& rows) const {
   if (runs_->empty() || !last_row_ || last_input_ != rows.input) return false;
-  const std::optional<RowsInInput>& last = runs_->back().run.in_input;
+  const std::optional<run::RowsInInput>& last = runs_->back().run.in_input;
   return last && last->begin + last->bytes == rows.offset && last->missing_end.empty() &&
          tools_.format.compare(*last_row_, run.line(row_entry(run, rows.first))) <= 0;
 }
 
 // The rows become a run that lies in their input, or go on the last one.
-void FormLineRuns::leave_in_input(const LineRun& run, const OrderedRows& rows) {
+void FormLineRuns::leave_in_input(const lines::LineRun& run, const OrderedRows& rows) {
   constexpr std::size_t most_kept = std::size_t{64} << 10U;  // of a row: nothing is compared with a longer one
   const LineInput& input = reader_.input(rows.input);
   if (!goes_on(run, rows)) {
     runs_->emplace_back();
-    runs_->back().run.in_input = RowsInInput{.file = input.file.get(), .begin = rows.offset, .terminator = run.terminator};
+    runs_->back().run.in_input = run::RowsInInput{.file = input.file.get(), .begin = rows.offset, .terminator = run.terminator};
   }
-  RowRun& left = runs_->back().run;
+  run::RowRun& left = runs_->back().run;
   const std::uint64_t in_file = std::min<std::uint64_t>(rows.size, input.end_offset() - rows.offset);
   left.bytes += rows.size;
   left.lines += rows.end - rows.first;
@@ -129,7 +129,7 @@ ReadSoFar FormLineRuns::read_so_far() const {
 }
 
 void FormLineRuns::make_seen() {
-  const LinePlan& plan = tools_.plan;
+  const planner::LinePlan& plan = tools_.plan;
   const unsigned threads = tools_.bench.compute.threads();
   const std::size_t each = round_down(plan.seen_bytes / threads, 64);
   if (each == 0) return;
@@ -137,14 +137,14 @@ void FormLineRuns::make_seen() {
   for (unsigned i = 0; i < threads; ++i) seen_.emplace_back(seen_memory_.data() + i * each, each);
 }
 
-Task<records::MultisetHash> FormLineRuns::sort(LineRun& run) {
-  records::MultisetHash dropped;
+Task<hash::MultisetHash> FormLineRuns::sort(lines::LineRun& run) {
+  hash::MultisetHash dropped;
   auto work = tools_.bench.compute.run([&] {
     if (run.is_ordered)
       std::reverse(run.entries(), run.entries() + run.count);
     else
-      sort_index(run, tools_.format, tools_.bench.compute.threads());
-    if (unique_) drop_equal(run, tools_.format, dropped);
+      lines::sort_index(run, tools_.format, tools_.bench.compute.threads());
+    if (unique_) lines::drop_equal(run, tools_.format, dropped);
   });
   co_await work;
   dropped_ += dropped;
@@ -152,17 +152,20 @@ Task<records::MultisetHash> FormLineRuns::sort(LineRun& run) {
 }
 
 // Sorts a run and writes it; its buffer is free again afterwards.
-Task<void> FormLineRuns::store(LineRun& run, std::size_t number, ReadSoFar read) {
-  using Checks = GatherLines::Checks;
-  const records::MultisetHash dropped = co_await sort(run);
+Task<void> FormLineRuns::store(lines::LineRun& run, std::size_t number, ReadSoFar read) {
+  using Checks = lines::GatherLines::Checks;
+  const hash::MultisetHash dropped = co_await sort(run);
   if (pace_) pace_->tell(reader_.bytes());
-  RowRun stored;
+  run::RowRun stored;
   if (keeper_ != nullptr)
     stored = co_await keeper_->create(number, run.line_bytes);
   else
     stored = tools_.files.create(run.line_bytes);
-  RunSink sink(tools_, stored);
-  GatherLines gather(run, tools_.format, keeper_ == nullptr ? Checks::none : unique_ ? Checks::ascending : Checks::ordered);
+  RowRunSink sink(tools_, stored);
+  lines::GatherLines gather(run, tools_.format,
+                            keeper_ == nullptr ? Checks::none
+                            : unique_          ? Checks::ascending
+                                               : Checks::ordered);
   co_await gather_to(gather, sink);
   co_await tools_.files.complete(stored, sink.bytes());
   stored.lines = run.count;
@@ -176,7 +179,7 @@ Task<void> FormLineRuns::store(LineRun& run, std::size_t number, ReadSoFar read)
   (*runs_)[number].run = std::move(stored);
 }
 
-Task<void> FormLineRuns::gather_to(GatherLines& gather, LineSink& sink) {
+Task<void> FormLineRuns::gather_to(lines::GatherLines& gather, LineSink& sink) {
   TaskGroup gathering(tools_.bench.reactor.scope());
   gathering.spawn(gather_blocks(gather, sink));
   co_await gathering.settle();
@@ -184,7 +187,7 @@ Task<void> FormLineRuns::gather_to(GatherLines& gather, LineSink& sink) {
   tools_.bench.reactor.scope().throw_if_failed();
 }
 
-Task<void> FormLineRuns::gather_blocks(GatherLines& gather, LineSink& sink) {
+Task<void> FormLineRuns::gather_blocks(lines::GatherLines& gather, LineSink& sink) {
   struct Filled {
     std::byte* block;
     run::BlockContents contents;
@@ -212,4 +215,4 @@ Task<void> FormLineRuns::gather_blocks(GatherLines& gather, LineSink& sink) {
   }
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

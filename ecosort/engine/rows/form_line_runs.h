@@ -26,15 +26,15 @@
 #include "formats/lines/gather_lines.h"
 #include "hash/multiset_hash.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // Reading when a run was full, since the reader was made.
 struct ReadSoFar {
-  ReadPlace next;                   // of the first line that is in no run yet
-  records::MultisetHash all, seen;  // of the lines before, and of those among them that the reader dropped
-  std::uint64_t blank_lines = 0;    // among these
-  std::vector<rows::KeyCounts> key_counts;
-  rows::RepeatedHeader repeated_header;
+  ReadPlace next;                 // of the first line that is in no run yet
+  hash::MultisetHash all, seen;   // of the lines before, and of those among them that the reader dropped
+  std::uint64_t blank_lines = 0;  // among these
+  std::vector<formats::KeyCounts> key_counts;
+  formats::RepeatedHeader repeated_header;
 };
 
 // Makes runs that outlive the process. Coordinator only.
@@ -46,16 +46,16 @@ class LineRunKeeper {
   virtual ~LineRunKeeper() = default;
 
   // The file of run `number` of this formation, with space for `bytes` of lines. Runs may ask in any order, and be kept waiting.
-  [[nodiscard]] virtual Task<RowRun> create(std::size_t number, std::uint64_t bytes) = 0;
+  [[nodiscard]] virtual Task<run::RowRun> create(std::size_t number, std::uint64_t bytes) = 0;
   // All of it is written: lines with the hash `written`; `dropped` of its lines are equal to others in it.
-  [[nodiscard]] virtual Task<void> after_store(std::size_t number, const RowRun& run, const ReadSoFar& read,
-                                               const records::MultisetHash& written, const records::MultisetHash& dropped) = 0;
+  [[nodiscard]] virtual Task<void> after_store(std::size_t number, const run::RowRun& run, const ReadSoFar& read,
+                                               const hash::MultisetHash& written, const hash::MultisetHash& dropped) = 0;
 };
 
 // Coordinator only; must outlive its task.
 class FormLineRuns {
  public:
-  FormLineRuns(const RowTools& tools, ReadLines& reader, std::vector<DuplicateFilter>& seen, bool unique);
+  FormLineRuns(const RowTools& tools, ReadLines& reader, std::vector<lines::DuplicateFilter>& seen, bool unique);
 
   // Reads to the end of the inputs. Where all lines fit one run, that stays in memory: resident(). With a keeper every run is
   // stored, by its rules, and its lines are hashed and compared with their neighbours as they are written.
@@ -70,46 +70,46 @@ class FormLineRuns {
   // Before form(), without a keeper: runs may lie in the inputs, which stay as they are until the runs are merged.
   void leave_in_inputs() noexcept { leaves_in_inputs_ = true; }
 
-  [[nodiscard]] LineRun* resident() const noexcept { return resident_; }
+  [[nodiscard]] lines::LineRun* resident() const noexcept { return resident_; }
   // Returns the hash of lines that were dropped after they were sorted.
-  [[nodiscard]] const records::MultisetHash& dropped() const noexcept { return dropped_; }
+  [[nodiscard]] const hash::MultisetHash& dropped() const noexcept { return dropped_; }
 
   // Orders a run, and drops lines that are equal to others of it, which are returned.
-  [[nodiscard]] Task<records::MultisetHash> sort(LineRun& run);
+  [[nodiscard]] Task<hash::MultisetHash> sort(lines::LineRun& run);
   // Puts all lines into blocks of the sink, and waits until they are written.
-  [[nodiscard]] Task<void> gather_to(GatherLines& gather, LineSink& sink);
+  [[nodiscard]] Task<void> gather_to(lines::GatherLines& gather, LineSink& sink);
 
  private:
   Task<void> read_runs();
-  Task<std::optional<std::size_t>> leave_ordered(LineRun& run);
-  [[nodiscard]] bool goes_on(const LineRun& run, const OrderedRows& rows) const;
-  [[nodiscard]] bool is_worth_a_run(const LineRun& run, const OrderedRows& rows) const;
-  void leave_in_input(const LineRun& run, const OrderedRows& rows);
-  Task<void> store(LineRun& run, std::size_t number, ReadSoFar read);
-  Task<void> gather_blocks(GatherLines& gather, LineSink& sink);
+  Task<std::optional<std::size_t>> leave_ordered(lines::LineRun& run);
+  [[nodiscard]] bool goes_on(const lines::LineRun& run, const OrderedRows& rows) const;
+  [[nodiscard]] bool is_worth_a_run(const lines::LineRun& run, const OrderedRows& rows) const;
+  void leave_in_input(const lines::LineRun& run, const OrderedRows& rows);
+  Task<void> store(lines::LineRun& run, std::size_t number, ReadSoFar read);
+  Task<void> gather_blocks(lines::GatherLines& gather, LineSink& sink);
   void make_seen();
   [[nodiscard]] ReadSoFar read_so_far() const;
 
   const RowTools tools_;
   ReadLines& reader_;
-  std::vector<DuplicateFilter>& seen_;
+  std::vector<lines::DuplicateFilter>& seen_;
   bool unique_;
   bool leaves_in_inputs_ = false;
-  InputOrder order_;                     // of the run that is read
+  BufferOrder order_;                    // of the run that is read
   std::optional<std::string> last_row_;  // of the last run, if it lies in an input and may go on
   std::uint64_t last_input_ = 0;         // by its number, likewise
   LineRunKeeper* keeper_ = nullptr;
   run::RunPacker* packer_ = nullptr;
   bool inputs_are_files_ = true;
-  std::optional<engine::PaceMeter> pace_;
+  std::optional<PaceMeter> pace_;
   std::vector<MergeInput>* runs_ = nullptr;
   Buffer seen_memory_;
-  std::vector<LineRun> run_buffers_;
-  std::vector<LineRun*> idle_runs_;
-  LineRun* resident_ = nullptr;
-  records::MultisetHash dropped_;
+  std::vector<lines::LineRun> run_buffers_;
+  std::vector<lines::LineRun*> idle_runs_;
+  lines::LineRun* resident_ = nullptr;
+  hash::MultisetHash dropped_;
   TaskGroup storing_;
   Semaphore free_runs_;
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -7,20 +7,20 @@
 #include "formats/lines/line_order.h"
 #include "formats/row_format.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // Returns what `work` returns of the format as what it is.
 template <class Work>
-auto with_format(const rows::RowFormat& format, const Work& work) {
+auto with_format(const formats::RowFormat& format, const Work& work) {
   switch (format.kind()) {
-    case rows::Kind::lines:
-      return work(static_cast<const LineOrder&>(format));
-    case rows::Kind::csv:
+    case formats::Kind::lines:
+      return work(static_cast<const lines::LineOrder&>(format));
+    case formats::Kind::csv:
       return work(static_cast<const csv::CsvFormat&>(format));
-    case rows::Kind::jsonl:
+    case formats::Kind::jsonl:
       return work(static_cast<const jsonl::JsonlFormat&>(format));
   }
   throw InternalError("a format of rows that no one knows");
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

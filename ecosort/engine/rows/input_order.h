@@ -16,7 +16,7 @@
 #include "formats/lines/line_run.h"
 #include "formats/row_format.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // Rows [first, end) of a run, which ascend and lie in one file without a gap.
 struct OrderedRows {
@@ -27,14 +27,14 @@ struct OrderedRows {
 };
 
 // The entry of a row, before the index is turned round: they are made from the top of the run downwards.
-[[nodiscard]] inline const records::Entry& row_entry(const LineRun& run, std::size_t row) noexcept {
+[[nodiscard]] inline const sorting::Entry& row_entry(const lines::LineRun& run, std::size_t row) noexcept {
   return *(run.top() - 1 - row);
 }
 // Keeps these rows alone, of so many bytes.
-void keep_rows(LineRun& run, std::size_t first, std::size_t end, std::uint64_t line_bytes) noexcept;
+void keep_rows(lines::LineRun& run, std::size_t first, std::size_t end, std::uint64_t line_bytes) noexcept;
 
 // Finds the order of one run buffer. No two threads at the same time.
-class InputOrder {
+class BufferOrder {
  public:
   // Says where the rows of a batch come from; nothing: from where they cannot be read again.
   struct Origin {
@@ -44,15 +44,16 @@ class InputOrder {
   void begin() { *this = {}; }
 
   // The rows from `before` on were entered, from byte `from` of the run on.
-  void add(const LineRun& run, const rows::RowFormat& format, const Indexed& batch, std::size_t before, std::size_t from,
-           std::optional<Origin> origin, unsigned threads);
+  void add(const lines::LineRun& run, const formats::RowFormat& format, const lines::Indexed& batch, std::size_t before,
+           std::size_t from, std::optional<Origin> origin, unsigned threads);
 
   // All of the run was added. Whether all rows ascend.
-  [[nodiscard]] bool is_all(const LineRun& run) const noexcept { return ordered_ == run.count; }
+  [[nodiscard]] bool is_all(const lines::LineRun& run) const noexcept { return ordered_ == run.count; }
   // The rows from the first one on that ascend in one piece. Nothing: they are in no piece.
-  [[nodiscard]] std::optional<OrderedRows> beginning(const LineRun& run) const;
+  [[nodiscard]] std::optional<OrderedRows> beginning(const lines::LineRun& run) const;
   // The rows from row `from` on to the last one, as many as ascend in one piece.
-  [[nodiscard]] std::optional<OrderedRows> ending(const LineRun& run, const rows::RowFormat& format, std::size_t from) const;
+  [[nodiscard]] std::optional<OrderedRows> ending(const lines::LineRun& run, const formats::RowFormat& format,
+                                                  std::size_t from) const;
 
   // Returns the bytes of the longest of all rows, with its end.
   [[nodiscard]] std::size_t longest() const noexcept { return longest_; }
@@ -64,11 +65,11 @@ class InputOrder {
     Origin origin;
   };
 
-  [[nodiscard]] static OrderedRows part_of(const LineRun& run, const Piece& piece, std::size_t first, std::size_t end);
+  [[nodiscard]] static OrderedRows part_of(const lines::LineRun& run, const Piece& piece, std::size_t first, std::size_t end);
 
   std::vector<Piece> pieces_;
   std::size_t ordered_ = 0;  // rows from the first one on that ascend
   std::size_t longest_ = 0;
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

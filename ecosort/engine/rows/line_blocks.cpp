@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 LineSink::LineSink(const RowTools& tools)
     : reactor_(tools.bench.reactor),
@@ -18,30 +18,30 @@ Task<void> LineSink::await(Task<void> write, std::byte* block, std::size_t size)
   pool_.give(block);
 }
 
-RunSink::RunSink(const RowTools& tools, const RowRun& run)
+RowRunSink::RowRunSink(const RowTools& tools, const run::RowRun& run)
     : LineSink(tools), runs_(tools.files), run_(run), stored_(runs_.run(run.stored)), packer_(runs_.packer_of(run.stored)) {}
 
-std::size_t RunSink::pack(std::byte* block, run::BlockContents contents, std::uint64_t number) {
+std::size_t RowRunSink::pack(std::byte* block, run::BlockContents contents, std::uint64_t number) {
   if (packer_ == nullptr || contents.used_bytes == 0) return 0;
   if (number == 0) packing_ = packer_->choose(block, contents);
   if (packing_.is_none()) return 0;
   return packer_->pack(packing_, block, contents, stored_.seed + number, block);
 }
 
-Task<void> RunSink::write_timed(std::uint64_t number, std::byte* block, std::size_t stored_bytes) {
+Task<void> RowRunSink::write_timed(std::uint64_t number, std::byte* block, std::size_t stored_bytes) {
   packer_->write_begins();
   co_await runs_.write_block(run_, number, block);
   packer_->write_ends(stored_bytes);
 }
 
-void RunSink::complete(std::byte* block, run::BlockContents contents, std::uint64_t before) {
+void RowRunSink::complete(std::byte* block, run::BlockContents contents, std::uint64_t before) {
   const std::uint64_t number = next_block_ + before;
   const std::size_t packed = pack(block, contents, number);
   if (packed == 0) runs_.seal(stored_, number, block, contents);
   stored_bytes_[number % most_complete] = packed > 0 ? packed : block_bytes_;
 }
 
-void RunSink::put(std::byte* block, std::size_t bytes) {
+void RowRunSink::put(std::byte* block, std::size_t bytes) {
   if (packer_ == nullptr) {
     writes_.spawn(await(runs_.write_block(run_, next_block_, block), block, block_bytes_));
   } else if (bytes == 0) {
@@ -79,4 +79,4 @@ Task<std::string> OutputSink::take_back_rest() {
   co_return rest;
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

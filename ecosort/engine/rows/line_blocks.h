@@ -9,7 +9,7 @@
 #include "base/task.h"
 #include "engine/rows/row_tools.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // Merged or sorted lines go there as one sequence of bytes. Coordinator only; settle() before it dies.
 class LineSink {
@@ -43,15 +43,15 @@ class LineSink {
   io::Reactor& reactor_;
   BlockPool& pool_;
   std::size_t block_bytes_;
-  engine::Progress& progress_;
+  Progress& progress_;
   TaskGroup writes_;
   std::uint64_t bytes_ = 0;
 };
 
-class RunSink : public LineSink {
+class RowRunSink : public LineSink {
  public:
   // `run` and its store outlive this.
-  RunSink(const RowTools& tools, const RowRun& run);
+  RowRunSink(const RowTools& tools, const run::RowRun& run);
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_ - run::trailer_bytes; }
   // Packs the block where the run is packed. The first block decides how; it is completed alone.
   void complete(std::byte* block, run::BlockContents contents, std::uint64_t before) override;
@@ -64,8 +64,8 @@ class RunSink : public LineSink {
   [[nodiscard]] std::size_t pack(std::byte* block, run::BlockContents contents, std::uint64_t number);
   Task<void> write_timed(std::uint64_t number, std::byte* block, std::size_t stored_bytes);
 
-  RowRuns& runs_;
-  const RowRun& run_;
+  run::RowRuns& runs_;
+  const run::RowRun& run_;
   const run::StoredRun& stored_;
   run::RunPacker* packer_;  // null: blocks are stored as they are
   run::PackTerms packing_;
@@ -95,4 +95,4 @@ class OutputSink : public LineSink {
   bool padded_ = false;
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

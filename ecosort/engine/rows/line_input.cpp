@@ -12,7 +12,7 @@
 #include "codec/decoder.h"
 #include "engine/rows/damaged_input.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 namespace {
 
 constexpr std::uint64_t small_input_bytes = std::uint64_t{1} << 20U;  // read through the page cache
@@ -60,4 +60,4 @@ bool LineInput::has_grown(io::Storage& storage) const {
   return false;
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -12,7 +12,7 @@
 #include "io/storage.h"
 #include "run/description.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 struct LineInput {
   std::string name;  // as it was given
@@ -54,4 +54,4 @@ struct LineInput {
   [[nodiscard]] bool has_grown(io::Storage& storage) const;
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -20,15 +20,13 @@
 #include "engine/rows/reread_lines.h"
 #include "formats/lines/gather_lines.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 namespace {
 
-using engine::Step;
-
 // Members are declared in the order in which they may be used.
-class RowKernel final : public engine::Kernel {
+class RowKernel final : public Kernel {
  public:
-  RowKernel(LinesJob& job, engine::Bench& bench)
+  RowKernel(LinesJob& job, Bench& bench)
       : job_(job),
         bench_(bench),
         format_(*job.format),
@@ -37,7 +35,7 @@ class RowKernel final : public engine::Kernel {
         allowance_(decoder_allowance(job)),
         groups_(job.plan) {}
 
-  static engine::BenchSize size_of(const LinesJob& job) {
+  static BenchSize size_of(const LinesJob& job) {
     return {job.plan.memory_bytes, job.plan.threads, job.plan.read_depth, job.plan.write_depth};
   }
 
@@ -110,8 +108,8 @@ class RowKernel final : public engine::Kernel {
     std::uint64_t bytes = 0;
     for (const MergeInput& input : merging_) bytes += input.is_plain ? 0 : input.run.bytes;
     MergeLines merge(tools(), terms(), merging_, group_->fit.slots);
-    RowRun stored = files_->create(bytes);
-    RunSink sink(tools(), stored);
+    run::RowRun stored = files_->create(bytes);
+    RowRunSink sink(tools(), stored);
     co_await merge.merge_to(sink, {});
     let_go(merging_);
     co_await files_->complete(stored, sink.bytes());
@@ -152,7 +150,7 @@ class RowKernel final : public engine::Kernel {
   }
 
   // The lines of files that somebody else sorted are hashed as each merge takes them.
-  [[nodiscard]] engine::Proof proof() const override {
+  [[nodiscard]] Proof proof() const override {
     if (job_.kept) return {job_.kept->hash + rest_in_, lines_out()};
     if (job_.merge) return {merged_in_, merged_out_};
     return {reader_->hash(), lines_out()};
@@ -184,15 +182,15 @@ class RowKernel final : public engine::Kernel {
     co_return rereader_->hash() == last_out_ + first_rows_.hash() && is_ordered;
   }
 
-  engine::WorkReport& sum_up() override {
+  WorkReport& sum_up() override {
     report.hash = lines_out();
     report.records = report.hash.count;
     report.is_merge = job_.merge;
     report.top_lines = first_rows_.hash().count;
-    rows::add(report.key_counts, reader_->key_counts());
+    formats::add(report.key_counts, reader_->key_counts());
     report.blank_lines += reader_->blank_lines();
-    rows::add(repeated_header_, reader_->repeated_header());
-    report.notices.push_back(rows::notice_of(repeated_header_));
+    formats::add(repeated_header_, reader_->repeated_header());
+    report.notices.push_back(formats::notice_of(repeated_header_));
     report.dropped = dropped_.count - report.blank_lines;
     report.input_bytes = reader_->bytes();
     report.output_bytes = written_bytes();
@@ -263,9 +261,10 @@ class RowKernel final : public engine::Kernel {
   [[nodiscard]] bool is_resident() const noexcept { return former_ && former_->resident() != nullptr; }
 
   Task<void> write_resident() {
-    LineRun& run = *former_->resident();
+    lines::LineRun& run = *former_->resident();
     dropped_ += co_await former_->sort(run);
-    GatherLines gather(run, format_, job_.unique ? GatherLines::Checks::ascending : GatherLines::Checks::ordered);
+    lines::GatherLines gather(run, format_,
+                              job_.unique ? lines::GatherLines::Checks::ascending : lines::GatherLines::Checks::ordered);
     gather.set_header(first_rows_.top());
     co_await former_->gather_to(gather, *out_);
     last_out_ = gather.hash();
@@ -305,13 +304,13 @@ class RowKernel final : public engine::Kernel {
     merged_out_ += merged.out + merged.dropped;
     dropped_ += merged.dropped;
     report.blank_lines += merged.blank_lines;
-    rows::add(repeated_header_, merged.repeated_header);
-    rows::add(report.key_counts, merged.key_counts);
+    formats::add(repeated_header_, merged.repeated_header);
+    formats::add(report.key_counts, merged.key_counts);
     report.longest_line = std::max(report.longest_line, merged.longest);
   }
 
   // Returns what goes out, and what was dropped.
-  [[nodiscard]] records::MultisetHash lines_out() const { return last_out_ + dropped_ + first_rows_.hash() + rest_out_; }
+  [[nodiscard]] hash::MultisetHash lines_out() const { return last_out_ + dropped_ + first_rows_.hash() + rest_out_; }
 
   [[nodiscard]] std::uint64_t rest_bytes() const {
     std::uint64_t bytes = 0;
@@ -336,7 +335,7 @@ class RowKernel final : public engine::Kernel {
 
   static std::uint64_t bytes_of(const std::vector<MergeInput>& inputs) {
     std::uint64_t bytes = 0;
-    for (const MergeInput& input : inputs) bytes += lines::bytes_of(input);
+    for (const MergeInput& input : inputs) bytes += rows::bytes_of(input);
     return bytes;
   }
 
@@ -359,15 +358,15 @@ class RowKernel final : public engine::Kernel {
   }
 
   LinesJob& job_;
-  engine::Bench& bench_;
-  rows::RowFormat& format_;
+  Bench& bench_;
+  formats::RowFormat& format_;
   FirstRows first_rows_;
   MemoryBudget codec_memory_;  // of decompression and compression
   codec::Allowance allowance_;
   io::File* output_ = nullptr;
   bool is_reserved_ = false;
   std::optional<run::RunPacker> packer_;  // where runs may be compressed, or runs of jobs are
-  std::optional<RowRuns> files_;
+  std::optional<run::RowRuns> files_;
   std::optional<BlockPool> pool_;
   std::optional<OutputSink> sink_;
   std::optional<PackedSink> packed_;  // instead of it
@@ -375,25 +374,25 @@ class RowKernel final : public engine::Kernel {
   std::vector<std::unique_ptr<DecodedInput>> decoded_inputs_;
   MergeGroups groups_;
   std::optional<MergeGroup> group_;
-  std::vector<MergeInput> runs_, merging_;  // the last ones: in an intermediate merge
-  std::vector<DuplicateFilter> seen_;       // with -u, one per thread
+  std::vector<MergeInput> runs_, merging_;    // the last ones: in an intermediate merge
+  std::vector<lines::DuplicateFilter> seen_;  // with -u, one per thread
   std::optional<ReadLines> reader_;
   std::optional<FormLineRuns> former_;
-  records::MultisetHash dropped_;
-  rows::RepeatedHeader repeated_header_;
-  records::MultisetHash merged_in_, merged_out_;  // of all merges; the last one with what they dropped
-  records::MultisetHash last_out_;                // of the lines in the output
-  records::MultisetHash rest_in_, rest_out_;      // of those behind them, as they were read, and as they were written
+  hash::MultisetHash dropped_;
+  formats::RepeatedHeader repeated_header_;
+  hash::MultisetHash merged_in_, merged_out_;  // of all merges; the last one with what they dropped
+  hash::MultisetHash last_out_;                // of the lines in the output
+  hash::MultisetHash rest_in_, rest_out_;      // of those behind them, as they were read, and as they were written
   std::optional<RereadLines> rereader_;
 };
 
 }  // namespace
 
-LinesReport sort_lines(LinesJob& job, const engine::Environment& environment) {
+LinesReport sort_lines(LinesJob& job, const Environment& environment) {
   const io::Traffic looks = look_at_streams(job, environment);
-  LinesReport report = engine::drive<RowKernel>(job, environment);
+  LinesReport report = drive<RowKernel>(job, environment);
   report.traffic += looks;
   return report;
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

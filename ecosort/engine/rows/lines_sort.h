@@ -14,10 +14,10 @@
 #include "engine/rows/read_lines.h"
 #include "engine/work_report.h"
 #include "formats/row_format.h"
-#include "plan/line_plan.h"
-#include "plan/packing_plan.h"
+#include "planner/line_plan.h"
+#include "planner/packing_plan.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // Says what is decompressed and compressed on the way, with memory besides the plan's.
 struct Codecs {
@@ -32,14 +32,14 @@ struct Codecs {
 
 // Runs of jobs hold this together.
 struct RunContents {
-  std::string top;                  // what stays on top
-  records::MultisetHash hash = {};  // by their descriptions: of all rows, with those on top
+  std::string top;               // what stays on top
+  hash::MultisetHash hash = {};  // by their descriptions: of all rows, with those on top
 };
 
 // Everything is checked and opened; nothing is created yet.
 struct LinesJob {
-  LinePlan plan;
-  std::unique_ptr<rows::RowFormat> format;
+  planner::LinePlan plan;
+  std::unique_ptr<formats::RowFormat> format;
   std::vector<LineInput> inputs;
   std::string output;                    // "-": standard output
   std::vector<std::string> directories;  // for runs
@@ -59,18 +59,18 @@ struct LinesJob {
   Codecs codecs;
 };
 
-struct LinesReport : engine::WorkReport {
+struct LinesReport : WorkReport {
   bool is_merge = false;          // of sorted inputs
   unsigned merge_parts = 0;       // of the last merge, at the same time; 0: there was none
   std::size_t longest_line = 0;   // bytes, with its end; of what went through a merge
   std::uint64_t top_lines = 0;    // of the records, on top
   std::uint64_t blank_lines = 0;  // of them, left out by a format that wants none; besides those dropped
-  std::vector<rows::KeyCounts> key_counts;
+  std::vector<formats::KeyCounts> key_counts;
   std::uint64_t packed_bytes = 0;  // of the output, where it is compressed; output_bytes are those of its lines
 };
 
 // Throws VerificationError, IoError, UsageError (a line that does not fit the memory), Interrupted, io::QueueBroken: as
-// engine::sort does.
-[[nodiscard]] LinesReport sort_lines(LinesJob& job, const engine::Environment& environment);
+// fixed::sort does.
+[[nodiscard]] LinesReport sort_lines(LinesJob& job, const Environment& environment);
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

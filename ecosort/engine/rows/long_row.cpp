@@ -6,7 +6,7 @@
 #include "base/errors.h"
 #include "io/plain_file.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // A merge takes rows of a quarter of what the plan has, of which coders and a header may leave three quarters.
 std::uint64_t memory_for_row(std::uint64_t row_bytes) noexcept {
@@ -14,11 +14,11 @@ std::uint64_t memory_for_row(std::uint64_t row_bytes) noexcept {
   return share * row_bytes + blocks;
 }
 
-std::uint64_t memory_for_row(const std::string& name, std::uint64_t offset, const rows::RowFormat& format) {
+std::uint64_t memory_for_row(const std::string& name, std::uint64_t offset, const formats::RowFormat& format) {
   constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30U;
   std::vector<char> block(std::size_t{1} << 20U);
   try {
-    engine::PlainFile file = engine::PlainFile::open_for_reading(name);
+    io::PlainFile file = io::PlainFile::open_for_reading(name);
     bool is_inside = false;
     for (std::uint64_t done = 0; done < most_bytes;) {
       const std::size_t got = file.read_at(offset + done, std::as_writable_bytes(std::span(block)));
@@ -33,4 +33,4 @@ std::uint64_t memory_for_row(const std::string& name, std::uint64_t offset, cons
   return 0;
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -8,11 +8,12 @@
 #include "base/task.h"
 #include "codec/codec.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 namespace {
 
 struct Looks {
-  Looks(const LinePlan& plan, io::Queue& queue) : reactor(queue, plan.read_depth, plan.write_depth), reads(reactor.scope()) {}
+  Looks(const planner::LinePlan& plan, io::Queue& queue)
+      : reactor(queue, plan.read_depth, plan.write_depth), reads(reactor.scope()) {}
 
   io::Reactor reactor;
   TaskGroup reads;
@@ -37,12 +38,12 @@ std::vector<LineInput*> streams_of(LinesJob& job) {
 
 }  // namespace
 
-io::Traffic look_at_streams(LinesJob& job, const engine::Environment& environment) {
+io::Traffic look_at_streams(LinesJob& job, const Environment& environment) {
   const std::vector<LineInput*> streams = streams_of(job);
   if (!job.plan_again || streams.empty()) return {};
   auto looks = std::make_unique<Looks>(job.plan, environment.queue);
   for (LineInput* const input : streams) looks->reads.spawn(look(looks->reactor, *input));
-  const io::Traffic traffic = engine::keep_where_queue_breaks(std::move(looks), [&](Looks& all) {
+  const io::Traffic traffic = keep_where_queue_breaks(std::move(looks), [&](Looks& all) {
     all.reactor.run(all.reads, environment.interrupted);
     return all.reactor.traffic();
   });
@@ -50,4 +51,4 @@ io::Traffic look_at_streams(LinesJob& job, const engine::Environment& environmen
   return traffic;
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -12,7 +12,7 @@
 #include "engine/rows/truncated_cursor.h"
 #include "run/described_block.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 namespace {
 
 constexpr std::uint64_t release_blocks = 32;     // of a run, given back at a time
@@ -20,19 +20,19 @@ constexpr std::uint64_t longest_line_share = 4;  // of the memory: what a line m
 constexpr std::uint64_t room_growth = 2;
 
 // Bytes before a block for the beginning of a line, and behind it for an end that the last line lacks.
-std::size_t room_before(const LinePlan& plan, const MergeInput& input) {
+std::size_t room_before(const planner::LinePlan& plan, const MergeInput& input) {
   const std::uint64_t longest = input.is_plain ? plan.block_bytes : input.run.longest;
   return round_up(longest + 1, page_bytes);
 }
 
-std::uint64_t slot_bytes(const LinePlan& plan, const MergeInput& input) {
+std::uint64_t slot_bytes(const planner::LinePlan& plan, const MergeInput& input) {
   return room_before(plan, input) + plan.block_bytes + page_bytes;
 }
 
-std::uint64_t largest_room(const LinePlan& plan) { return round_up(plan.memory_bytes / longest_line_share, page_bytes); }
+std::uint64_t largest_room(const planner::LinePlan& plan) { return round_up(plan.memory_bytes / longest_line_share, page_bytes); }
 
 // Returns for plain files the largest room, and the one before it while the line moves.
-std::uint64_t kept_for_longer_lines(const LinePlan& plan) {
+std::uint64_t kept_for_longer_lines(const planner::LinePlan& plan) {
   const std::uint64_t most = largest_room(plan);
   return most + most / room_growth + 2 * (plan.block_bytes + page_bytes);
 }
@@ -49,7 +49,7 @@ struct MergeBytes {
   std::uint64_t slots = 0, last_line = 0;
 };
 
-MergeBytes bytes_of(const LinePlan& plan, const std::vector<MergeInput>& inputs, unsigned slots) {
+MergeBytes bytes_of(const planner::LinePlan& plan, const std::vector<MergeInput>& inputs, unsigned slots) {
   MergeBytes bytes;
   for (const MergeInput& input : inputs) {
     bytes.slots += slots * slot_bytes(plan, input);
@@ -60,7 +60,7 @@ MergeBytes bytes_of(const LinePlan& plan, const std::vector<MergeInput>& inputs,
 
 }  // namespace
 
-MergeFit fit_merge(const LinePlan& plan, const std::vector<MergeInput>& inputs, std::size_t first) {
+MergeFit fit_merge(const planner::LinePlan& plan, const std::vector<MergeInput>& inputs, std::size_t first) {
   for (const unsigned slots : {2U, 1U}) {
     std::uint64_t bytes = 0, longest = 0, kept = 0;  // kept: for a longer line of a plain file
     std::size_t fit = 0, programs = 0;
@@ -76,7 +76,7 @@ MergeFit fit_merge(const LinePlan& plan, const std::vector<MergeInput>& inputs, 
   return {0, 0};
 }
 
-std::uint64_t merge_memory_bytes(const LinePlan& plan, const std::vector<MergeInput>& inputs, unsigned slots) {
+std::uint64_t merge_memory_bytes(const planner::LinePlan& plan, const std::vector<MergeInput>& inputs, unsigned slots) {
   const MergeBytes bytes = bytes_of(plan, inputs, slots);
   return bytes.slots + bytes.last_line;
 }
@@ -176,7 +176,7 @@ Task<void> MergeCursors::load(MergeCursor& cursor, unsigned index, std::uint64_t
 
 // Rows are truncated at their terminators: where one may lie within a row, they are made whole first.
 Task<void> MergeCursors::load_stored(MergeCursor& cursor, MergeCursor::Slot& slot, std::uint64_t block) {
-  RowRun& run = cursor.input->run;
+  run::RowRun& run = cursor.input->run;
   run::RowsOfBlock read;
   if (format_.quote())
     read.contents = co_await read_rows(files_, compute_, run, block, slot.data);
@@ -371,4 +371,4 @@ void MergeCursors::release_consumed(MergeCursor& cursor) {
   cursor.released_end = end;
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -20,17 +20,18 @@
 #include "engine/rows/merge_tree.h"
 #include "engine/rows/row_tools.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // Says how many of `inputs`, from `first` on, can be merged at once, and with how many slots each (0: not even two).
 struct MergeFit {
   std::size_t inputs = 0;
   unsigned slots = 2;
 };
-[[nodiscard]] MergeFit fit_merge(const LinePlan& plan, const std::vector<MergeInput>& inputs, std::size_t first);
+[[nodiscard]] MergeFit fit_merge(const planner::LinePlan& plan, const std::vector<MergeInput>& inputs, std::size_t first);
 
 // Returns what a merge of all of these inputs takes, each with so many slots.
-[[nodiscard]] std::uint64_t merge_memory_bytes(const LinePlan& plan, const std::vector<MergeInput>& inputs, unsigned slots);
+[[nodiscard]] std::uint64_t merge_memory_bytes(const planner::LinePlan& plan, const std::vector<MergeInput>& inputs,
+                                               unsigned slots);
 
 // Bytes [begin, end) of the lines of a run, as it counts them: whole lines.
 struct ByteRange {
@@ -98,11 +99,11 @@ class MergeCursors {
   void release_consumed(MergeCursor& cursor);
 
   io::Reactor& reactor_;
-  engine::Compute& compute_;
-  RowRuns& files_;
+  Compute& compute_;
+  run::RowRuns& files_;
   MemoryBudget& budget_;
-  const LinePlan& plan_;
-  const rows::RowFormat& format_;
+  const planner::LinePlan& plan_;
+  const formats::RowFormat& format_;
   std::uint64_t release_blocks_;  // given back at a time
   LastLine* last_;
   std::vector<std::unique_ptr<MergeCursor>> cursors_;
@@ -112,4 +113,4 @@ class MergeCursors {
   std::vector<std::size_t> emptied_;  // cursors that moved on to another block: the one before may be fetched into
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "plan/files_plan.h"
+#include "planner/files_plan.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 namespace {
 
 // A run among these that has more than twice the bytes of the others together, as one that lies in an input may have; else `end`.
@@ -25,7 +25,7 @@ std::uint64_t bytes_of(const MergeInput& input) {
   return !input.is_plain ? input.run.bytes : input.file ? input.file->facts().bytes_to_read() : 0;
 }
 
-std::uint64_t intermediate_bytes(const LinePlan& plan, const std::vector<MergeInput>& runs) {
+std::uint64_t intermediate_bytes(const planner::LinePlan& plan, const std::vector<MergeInput>& runs) {
   const std::size_t fan_in = std::max<std::size_t>(fit_merge(plan, runs, 0).inputs, 2);
   std::vector<std::uint64_t> sizes;
   sizes.reserve(runs.size());
@@ -53,4 +53,4 @@ std::optional<MergeGroup> MergeGroups::next(const std::vector<MergeInput>& runs)
   }
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

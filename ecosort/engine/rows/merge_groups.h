@@ -8,7 +8,7 @@
 
 #include "engine/rows/merge_cursors.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 struct MergeGroup {
   std::size_t first = 0;  // of the runs
@@ -17,14 +17,14 @@ struct MergeGroup {
 
 class MergeGroups {
  public:
-  explicit MergeGroups(const LinePlan& plan) : plan_(plan) {}
+  explicit MergeGroups(const planner::LinePlan& plan) : plan_(plan) {}
 
   // The next group, which one run will take the place of, in `runs` as they are by then. Nothing: one merge takes all of them.
   // NotEnoughMemory where not even two fit.
   [[nodiscard]] std::optional<MergeGroup> next(const std::vector<MergeInput>& runs);
 
  private:
-  const LinePlan& plan_;
+  const planner::LinePlan& plan_;
   std::size_t first_ = 0;
 };
 
@@ -32,6 +32,6 @@ class MergeGroups {
 [[nodiscard]] std::uint64_t bytes_of(const MergeInput& input);
 
 // Returns how many bytes the merges of groups will read, as far as the lengths of lines do not change what fits.
-[[nodiscard]] std::uint64_t intermediate_bytes(const LinePlan& plan, const std::vector<MergeInput>& runs);
+[[nodiscard]] std::uint64_t intermediate_bytes(const planner::LinePlan& plan, const std::vector<MergeInput>& runs);
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

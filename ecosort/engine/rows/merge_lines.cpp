@@ -14,7 +14,7 @@
 #include "formats/lines/index_lines.h"
 #include "formats/lines/line_run.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 namespace {
 
 constexpr std::size_t most_blocks_at_once = 3;
@@ -23,16 +23,17 @@ constexpr std::size_t most_blocks_at_once = 3;
 // hands of a merge becomes full without another, or is given back, and every other one comes back when it is written. So each of
 // them gets its turn (Semaphore: first come, first served) as long as each can have one. That each takes at most its share of
 // half the blocks keeps the others for writing behind.
-std::size_t most_blocks(const LinePlan& plan, std::size_t cursors, unsigned parts) {
+std::size_t most_blocks(const planner::LinePlan& plan, std::size_t cursors, unsigned parts) {
   const std::size_t share = std::max<std::size_t>(plan.write_blocks / 2 / parts, 1);
   return std::min(share, std::clamp<std::size_t>(cursors / 4, 1, most_blocks_at_once));
 }
 
 // Codes need rows that are keys, and in order: files of the user's may be in any. Rows that one window holds are told apart by
 // it, whatever goes before them.
-std::optional<RowCodes> codes_of(const rows::RowFormat& format, const MergeTerms& terms, const std::vector<MergeInput>& inputs) {
+std::optional<RowCodes> codes_of(const formats::RowFormat& format, const MergeTerms& terms,
+                                 const std::vector<MergeInput>& inputs) {
   const bool are_of_runs = terms.must_be_ordered && std::ranges::none_of(inputs, &MergeInput::is_plain);
-  const auto is_long = [](const MergeInput& input) { return input.run.longest > window_bytes + 1; };
+  const auto is_long = [](const MergeInput& input) { return input.run.longest > lines::window_bytes + 1; };
   if (!format.rows_are_keys() || !are_of_runs || std::ranges::none_of(inputs, is_long)) return std::nullopt;
   return RowCodes(format);
 }
@@ -51,7 +52,7 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
       cursors_(tools, inputs, slots, part_, terms.must_be_ordered || terms.unique ? &last_ : nullptr),
       codes_(codes_of(format_, terms_, inputs)),
       tree_(format_, cursors_.all()),
-      out_(line_kernels()) {
+      out_(lines::line_kernels()) {
   if (!part_.not_before) return;  // else the part is in order behind it as lines are behind each other
   last_.is_there = true;
   last_.text = *part_.not_before;
@@ -90,11 +91,11 @@ void MergeLines::complete_last_row(MergeCursor& cursor) {
 }
 
 // Says where in the file the fault is, whose place counts from the present row on.
-void MergeLines::refuse(MergeCursor& cursor, const rows::Fault& fault) {
+void MergeLines::refuse(MergeCursor& cursor, const formats::RowFault& fault) {
   refused_ = &cursor;
   const auto lines = static_cast<std::uint64_t>(std::count(cursor.at, cursor.at + fault.at, format_.terminator()));
-  throw refused_row(fmt::format("{}: line {}, byte {}: {}", rows::shown_name(cursor.input->name), cursor.lines_before + lines + 1,
-                                cursor.bytes_before + fault.at, fault.why),
+  throw refused_row(fmt::format("{}: line {}, byte {}: {}", formats::shown_name(cursor.input->name),
+                                cursor.lines_before + lines + 1, cursor.bytes_before + fault.at, fault.why),
                     fault);
 }
 
@@ -170,7 +171,7 @@ bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
   cursor.window = codes_ && is_tree_built_ ? code_behind_last(cursor) : format.window(cursor.line());
   if constexpr (requires { &Format::repeats_header; })
     if (cursor.is_plain && format.repeats_header(cursor.line(), cursor.window))
-      rows::add(merged_.repeated_header, {1, cursor.input->name, cursor.lines_before + 1});
+      formats::add(merged_.repeated_header, {1, cursor.input->name, cursor.lines_before + 1});
   cursor.fetch_ahead();
   return true;
 }
@@ -190,15 +191,15 @@ void MergeLines::pass_row(MergeCursor& cursor) noexcept {
     const Text row = cursor.line();
     cursor.before_end = row.empty() ? '\0' : row.back();
     cursor.bytes_before += row.size() + 1;
-    cursor.lines_before += 1 + line_kernels().count(row.data(), row.size(), *cursor.line_end);
+    cursor.lines_before += 1 + lines::line_kernels().count(row.data(), row.size(), *cursor.line_end);
   }
   cursor.at = cursor.searched = cursor.line_end + 1;
 }
 
 // The row is blank.
 void MergeLines::leave_out(MergeCursor& cursor) {
-  add_line(merged_.in, cursor.line());
-  add_line(merged_.dropped, cursor.line());
+  lines::add_line(merged_.in, cursor.line());
+  lines::add_line(merged_.dropped, cursor.line());
   ++merged_.blank_lines;
   pass_row(cursor);
 }
@@ -224,11 +225,11 @@ Task<void> MergeLines::take_first_rows(MergeCursor& cursor) {
   while (first_rows.wants_row()) {
     co_await find_end(cursor);
     if (cursor.exhausted) {
-      first_rows.miss(rows::shown_name(cursor.input->name));
+      first_rows.miss(formats::shown_name(cursor.input->name));
       co_return;
     }
     refused_ = &cursor;  // in case it is
-    if (first_rows.take(rows::shown_name(cursor.input->name), cursor.line()) == rows::FirstRow::is_sorted) {
+    if (first_rows.take(formats::shown_name(cursor.input->name), cursor.line()) == formats::FirstRow::is_sorted) {
       cursor.searched = cursor.at;
       co_return;
     }
@@ -244,7 +245,7 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
   const bool counts = with_format(format_, [](const auto& format) { return std::remove_cvref_t<decltype(format)>::checks_rows; });
   const std::string place = counts ? fmt::format(": line {}", cursor->lines_before + 1) : "";
   throw NotSorted(fmt::format("{}{} is not in order: this row comes before the one in front of it: {}",
-                              rows::shown_name(cursor->input->name), place, keys::shown(cursor->line())),
+                              formats::shown_name(cursor->input->name), place, keys::shown(cursor->line())),
                   cursor->lines_before);
 }
 
@@ -254,7 +255,7 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
   if (cursor.window.prefix != last_.window.prefix) return last_.window.prefix < cursor.window.prefix ? -1 : 1;
   if (cursor.window.extension != last_.window.extension) return last_.window.extension < cursor.window.extension ? -1 : 1;
   unsigned level = 0;
-  return tie_is_decided(format_, cursor.window, level) ? 0 : format_.compare(last_.text, cursor.line(), level);
+  return lines::tie_is_decided(format_, cursor.window, level) ? 0 : format_.compare(last_.text, cursor.line(), level);
 }
 
 // The cursor's line is next. Like emit() it is a part of the loop over rows: calls of the two took 3 % of the time of lines.
@@ -263,7 +264,7 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
   if (last_.is_there && (terms_.must_be_ordered || terms_.unique)) {
     const int order = compare_to_last(cursor);
     if (order == 0 && terms_.unique) {
-      add_line(merged_.dropped, cursor.line());
+      lines::add_line(merged_.dropped, cursor.line());
       return false;
     }
     if (order > 0 && terms_.must_be_ordered) out_of_order(&cursor);
@@ -284,10 +285,10 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
     emitting_ = Text(cursor.at, size);
     return go_on_emitting(block, capacity);
   }
-  if (size <= short_copy_step && room >= short_copy_step)
-    std::memcpy(to, cursor.at, short_copy_step);
-  else if (size <= copy_step && room >= copy_step)
-    std::memcpy(to, cursor.at, copy_step);
+  if (size <= lines::short_copy_step && room >= lines::short_copy_step)
+    std::memcpy(to, cursor.at, lines::short_copy_step);
+  else if (size <= lines::copy_step && room >= lines::copy_step)
+    std::memcpy(to, cursor.at, lines::copy_step);
   else
     std::memcpy(to, cursor.at, size);
   last_.text = Text(to, size - 1);  // where no cursor writes
@@ -335,7 +336,7 @@ MergeLines::Reason MergeLines::merge_some(const Format& format, char* block, std
     if (is_emitting) {
       if (!go_on_emitting(block, capacity)) return Reason::block_full;
     } else {
-      if (hashes_input_) add_line(merged_.in, cursor.line());
+      if (hashes_input_) lines::add_line(merged_.in, cursor.line());
       merged_.longest = std::max(merged_.longest, cursor.line().size() + 1);
       if (choose(cursor) && !emit(cursor, block, capacity)) return Reason::block_full;
     }
@@ -398,8 +399,8 @@ MergePlace MergeLines::place(const LineSink& sink) const {
   const std::size_t begun = emitting_.empty() ? 0 : tree_.winner().line().size() + 1 - emitting_.size();
   MergePlace place{sink.bytes() - begun, last_row_, merged_.in, out_.sum(), merged_.dropped, {}};
   if (hashes_input_ && !emitting_.empty()) {
-    records::MultisetHash begun_line;
-    add_line(begun_line, tree_.winner().line());
+    hash::MultisetHash begun_line;
+    lines::add_line(begun_line, tree_.winner().line());
     place.in -= begun_line;
   }
   for (const auto& cursor : cursors_.all()) place.runs.push_back(cursors_.position(*cursor));
@@ -478,4 +479,4 @@ Task<void> MergeLines::merge_to(LineSink& sink, const std::string& beginning) {
   merged_.out = out_.sum();
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

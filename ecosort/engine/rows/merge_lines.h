@@ -14,14 +14,14 @@
 #include "formats/row_format.h"
 #include "hash/multiset_hash.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 struct MergedLines {
-  records::MultisetHash in, out, dropped;
+  hash::MultisetHash in, out, dropped;
   std::size_t longest = 0;
-  std::uint64_t blank_lines = 0;            // of plain files; they are dropped
-  std::vector<rows::KeyCounts> key_counts;  // of plain files
-  rows::RepeatedHeader repeated_header;     // likewise
+  std::uint64_t blank_lines = 0;               // of plain files; they are dropped
+  std::vector<formats::KeyCounts> key_counts;  // of plain files
+  formats::RepeatedHeader repeated_header;     // likewise
 };
 
 struct MergeTerms {
@@ -33,10 +33,10 @@ struct MergeTerms {
 
 // A merge between two lines: what came before the next one.
 struct MergePlace {
-  std::uint64_t bytes = 0;                 // in the sink
-  std::size_t last_row = 0;                // bytes of the row before it, with its end; 0: there is none
-  records::MultisetHash in, out, dropped;  // `in`: where the terms say so
-  std::vector<std::uint64_t> runs;         // where in each the lines follow that are in neither
+  std::uint64_t bytes = 0;              // in the sink
+  std::size_t last_row = 0;             // bytes of the row before it, with its end; 0: there is none
+  hash::MultisetHash in, out, dropped;  // `in`: where the terms say so
+  std::vector<std::uint64_t> runs;      // where in each the lines follow that are in neither
 };
 
 // Looks on at a merge of stored runs. Coordinator only.
@@ -95,7 +95,7 @@ class MergeLines {
   void complete_last_row(MergeCursor& cursor);
   static void pass_row(MergeCursor& cursor) noexcept;
   void leave_out(MergeCursor& cursor);
-  [[noreturn]] void refuse(MergeCursor& cursor, const rows::Fault& fault);
+  [[noreturn]] void refuse(MergeCursor& cursor, const formats::RowFault& fault);
   [[nodiscard]] records::KeyWindow code_behind_last(const MergeCursor& cursor) noexcept;
   [[nodiscard]] bool repeats_last(const MergeCursor& cursor) const noexcept;
   [[nodiscard]] run::BlockContents contents() const noexcept;
@@ -112,8 +112,8 @@ class MergeLines {
   [[noreturn]] void out_of_order(const MergeCursor* cursor = nullptr) const;
 
   io::Reactor& reactor_;
-  engine::Compute& compute_;
-  const rows::RowFormat& format_;
+  Compute& compute_;
+  const formats::RowFormat& format_;
   MergeTerms terms_;
   const bool hashes_input_;
   MergePart part_;
@@ -125,8 +125,8 @@ class MergeLines {
   bool is_tree_built_ = false;
   bool repeats_last_ = false;  // of the row that was found last and has a code: it equals the one that went out last
   MergedLines merged_;
-  std::vector<rows::KeyCounts> counted_before_;  // of rows in inputs, which run formation counts
-  LateHash out_;
+  std::vector<formats::KeyCounts> counted_before_;  // of rows in inputs, which run formation counts
+  lines::LateHash out_;
 
   std::size_t filled_ = 0;          // bytes in the block
   std::size_t carried_ = 0;         // of them, those of a line that began in a block before
@@ -137,4 +137,4 @@ class MergeLines {
   MergeWatcher* watcher_ = nullptr;
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

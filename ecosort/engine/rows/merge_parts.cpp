@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 namespace {
 
 // A part that is merged sooner than its runs are cut does not pay: a cut reads some blocks of each run.
@@ -11,7 +11,7 @@ constexpr std::uint64_t least_part_bytes = std::uint64_t{1} << 20U, least_part_b
 constexpr std::uint64_t least_share = 5;
 constexpr unsigned slots_of_part = 2;
 
-bool fits(const LinePlan& plan, const std::vector<MergeInput>& inputs, const io::File& output, unsigned parts) {
+bool fits(const planner::LinePlan& plan, const std::vector<MergeInput>& inputs, const io::File& output, unsigned parts) {
   const std::uint64_t merges = parts * merge_memory_bytes(plan, inputs, slots_of_part) + SplitRuns::kept_bytes(inputs, parts) +
                                BorderPages::bytes_for(output, parts);
   return std::max(merges, SplitRuns::search_bytes(plan, inputs, parts)) <= plan.merge_bytes();
@@ -28,8 +28,8 @@ bool is_balanced(const SplitRuns& split, unsigned parts) {
 
 }  // namespace
 
-unsigned parts_that_pay(const LinePlan& plan, unsigned threads, const MergeTerms& terms, const std::vector<MergeInput>& inputs,
-                        const io::File& output) {
+unsigned parts_that_pay(const planner::LinePlan& plan, unsigned threads, const MergeTerms& terms,
+                        const std::vector<MergeInput>& inputs, const io::File& output) {
   const bool can_place = !output.facts().is_stream && plan.block_bytes % output.write_unit() == 0;
   if (!can_place || terms.unique || terms.is_of_files || !SplitRuns::can_split(plan, inputs)) return 1;
   std::uint64_t bytes = 0;
@@ -61,8 +61,8 @@ void MergeParts::add(const MergedLines& merged) noexcept {
   merged_.dropped += merged.dropped;
   merged_.longest = std::max(merged_.longest, merged.longest);
   merged_.blank_lines += merged.blank_lines;
-  rows::add(merged_.key_counts, merged.key_counts);
-  rows::add(merged_.repeated_header, merged.repeated_header);
+  formats::add(merged_.key_counts, merged.key_counts);
+  formats::add(merged_.repeated_header, merged.repeated_header);
 }
 
 Task<void> MergeParts::merge_to(OutputSink& sink, const std::string& header) {
@@ -116,4 +116,4 @@ Task<void> MergeParts::merge_split(const SplitRuns& split, OutputSink& sink, con
   sink.account_for(bytes, bytes % pages.unit() != 0);
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -16,12 +16,12 @@
 #include "engine/rows/output_parts.h"
 #include "engine/rows/split_runs.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // Most parts that pay: 1 for a stream, whose bytes must come one after the other; with terms.unique, where the bytes that part 0
 // drops would leave a gap; for files of the user's, which may not be in order; for compressed runs; for few bytes, long lines,
 // little memory.
-[[nodiscard]] unsigned parts_that_pay(const LinePlan& plan, unsigned threads, const MergeTerms& terms,
+[[nodiscard]] unsigned parts_that_pay(const planner::LinePlan& plan, unsigned threads, const MergeTerms& terms,
                                       const std::vector<MergeInput>& inputs, const io::File& output);
 
 // Coordinator only; must outlive its task, and the inputs must outlive it.
@@ -54,4 +54,4 @@ class MergeParts {
   MergedLines merged_;
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -20,12 +20,12 @@
 #include "formats/lines/index_lines.h"
 #include "formats/row_format.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // A merge has these inputs: a run, stored or in an input, or a file that somebody sorted. The starter of a merge owns it and lets
 // go of it afterwards, because several parts of it may be merged at the same time.
 struct MergeInput {
-  RowRun run;
+  run::RowRun run;
   std::string name;
   bool is_plain = false;
   io::FilePtr file;  // of a plain file
@@ -104,7 +104,7 @@ struct alignas(64) MergeCursor {
 // cursors, and exhausted cursors, hold the largest window there is.
 class MergeTree {
  public:
-  MergeTree(const rows::RowFormat& order, const std::vector<std::unique_ptr<MergeCursor>>& cursors)
+  MergeTree(const formats::RowFormat& order, const std::vector<std::unique_ptr<MergeCursor>>& cursors)
       : order_(order), cursors_(cursors) {
     while (leaves_ < cursors.size()) leaves_ *= 2;
     prefixes_.resize(leaves_);
@@ -203,7 +203,7 @@ class MergeTree {
   [[nodiscard]] Match window_tie(Node a, Node b) const {
     const MergeCursor &x = *cursors_[a.cursor()], &y = *cursors_[b.cursor()];
     unsigned level = 0;
-    const int order = tie_is_decided(order_, x.window, level) ? 0 : order_.compare(x.line(), y.line(), level);
+    const int order = lines::tie_is_decided(order_, x.window, level) ? 0 : order_.compare(x.line(), y.line(), level);
     return (order != 0 ? order < 0 : a.cursor() < b.cursor()) ? Match{a, b} : Match{b, a};
   }
   [[nodiscard]] Match code_tie(Node a, Node b) const {
@@ -227,7 +227,7 @@ class MergeTree {
     return match.winner;
   }
 
-  const rows::RowFormat& order_;
+  const formats::RowFormat& order_;
   const RowCodes* codes_ = nullptr;
   const std::vector<std::unique_ptr<MergeCursor>>& cursors_;
   std::size_t leaves_ = 2;
@@ -235,4 +235,4 @@ class MergeTree {
   Node winner_;
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

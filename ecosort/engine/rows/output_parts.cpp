@@ -7,7 +7,7 @@
 
 #include "base/errors.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 std::uint64_t BorderPages::bytes_for(const io::File& file, unsigned parts) noexcept {
   return file.is_direct() ? (parts - 1) * file.write_unit() : 0;
@@ -84,4 +84,4 @@ void PartSink::check_complete() const {
     throw InternalError(fmt::format("{} bytes went into a part of the output that has {}", bytes_, part_.size()));
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -16,7 +16,7 @@
 #include "engine/rows/merge_cursors.h"
 #include "io/reactor.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // Coordinator only.
 class BorderPages {
@@ -69,4 +69,4 @@ class PartSink : public LineSink {
   std::uint64_t at_;  // of the next block in the file
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 namespace {
 
 constexpr std::size_t packed_blocks = 2;  // one is filled while the other one is written
@@ -31,7 +31,7 @@ PackedSink::PackedSink(const RowTools& tools, io::File& file, MemoryBudget& memo
       turned_(reactor_.scope()) {
   std::byte* at = members_.data();
   for (Worker& worker : workers_) {
-    worker = {codec::Encoder::make(packing.output, block_bytes_), {at, member_bytes(packing, block_bytes_)}};
+    worker = {codec::MemberEncoder::make(packing.output, block_bytes_), {at, member_bytes(packing, block_bytes_)}};
     at += worker.member.size();
     idle_.push_back(&worker);
   }
@@ -95,4 +95,4 @@ Task<void> PackedSink::finish() {
   co_await writes_.join();
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -14,7 +14,7 @@
 #include "codec/encoder.h"
 #include "engine/rows/line_blocks.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // Says how an output is compressed, within how much memory.
 struct Packing {
@@ -41,7 +41,7 @@ class PackedSink : public LineSink {
 
  private:
   struct Worker {
-    std::unique_ptr<codec::Encoder> encoder;
+    std::unique_ptr<codec::MemberEncoder> encoder;
     std::span<std::byte> member;
   };
 
@@ -50,7 +50,7 @@ class PackedSink : public LineSink {
   Task<void> write_packed(std::byte* block, std::size_t size, std::uint64_t offset);
 
   io::File& file_;
-  engine::Compute& compute_;
+  Compute& compute_;
   Buffer members_;
   BlockPool packed_;
   std::vector<Worker> workers_;
@@ -63,4 +63,4 @@ class PackedSink : public LineSink {
   std::uint64_t file_bytes_ = 0;  // appended
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

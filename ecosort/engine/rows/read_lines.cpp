@@ -11,7 +11,7 @@
 #include "engine/rows/long_row.h"
 #include "formats/lines/quoted.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 namespace {
 
 constexpr std::size_t index_batch_bytes = std::size_t{4} << 20U;  // to wake the threads for a block costs as much as its work
@@ -25,7 +25,7 @@ std::size_t known_to_come(const LineInput& input, std::uint64_t offset, std::siz
 }  // namespace
 
 ReadLines::ReadLines(const ReadTools& tools, FirstRows& first_rows, std::vector<LineInput>& inputs,
-                     std::vector<DuplicateFilter>& seen)
+                     std::vector<lines::DuplicateFilter>& seen)
     : reactor_(tools.bench.reactor),
       compute_(tools.bench.compute),
       plan_(tools.plan),
@@ -81,7 +81,7 @@ std::size_t ReadLines::aligned(std::size_t at) const {
   return unit <= 1 ? at : round_up(at, std::max(unit, page_bytes));
 }
 
-void ReadLines::place_tail(LineRun& run) {
+void ReadLines::place_tail(lines::LineRun& run) {
   const std::size_t end = aligned(tail_.size());
   if (end > run.size()) line_too_long(run, tail_);
   if (!tail_.empty()) std::memmove(run.bytes() + end - tail_.size(), tail_.data(), tail_.size());
@@ -93,7 +93,7 @@ void ReadLines::place_tail(LineRun& run) {
 
 // Returns whether `size` more bytes may be requested: they, and the index of the lines that may be in all that is not indexed
 // yet, fit.
-bool ReadLines::has_room(const LineRun& run, std::size_t size) const {
+bool ReadLines::has_room(const lines::LineRun& run, std::size_t size) const {
   const std::size_t unindexed = requested_ + size - indexed_;
   const std::size_t usual = lines_ == 0 ? 32 : std::max<std::size_t>(bytes_ / lines_, 1);
   const std::size_t foreseen = run.count == 0 ? 1 : std::min(unindexed / usual, unindexed);
@@ -101,16 +101,16 @@ bool ReadLines::has_room(const LineRun& run, std::size_t size) const {
 }
 
 // After how many bytes the next run begins, by what the lines read so far are like: they are spread over the runs evenly.
-std::uint64_t ReadLines::wanted_bytes(const LineRun& run) const {
+std::uint64_t ReadLines::wanted_bytes(const lines::LineRun& run) const {
   if (plan_.spread_bytes == 0 || lines_ == 0) return UINT64_MAX;
   const std::uint64_t for_lines = run.size() - std::min<std::uint64_t>(run.size(), 2 * plan_.block_bytes);
   const std::uint64_t usual = std::max<std::uint64_t>(bytes_ / lines_, 1);
-  const std::uint64_t full = std::max<std::uint64_t>(for_lines / (usual + index_bytes_per_line) * usual, 1);
+  const std::uint64_t full = std::max<std::uint64_t>(for_lines / (usual + lines::index_bytes_per_line) * usual, 1);
   const std::uint64_t full_runs = div_up(plan_.spread_bytes, full);
-  return div_up(plan_.spread_bytes, spread_runs(plan_, full_runs, longest_));
+  return div_up(plan_.spread_bytes, planner::spread_runs(plan_, full_runs, longest_));
 }
 
-void ReadLines::request_blocks(LineRun& run) {
+void ReadLines::request_blocks(lines::LineRun& run) {
   if (input_ == inputs_.size()) return;
   const LineInput& input = inputs_[input_];
   const std::size_t depth = input.is_stream() ? 1 : plan_.read_depth;
@@ -137,7 +137,7 @@ void ReadLines::request_blocks(LineRun& run) {
   }
 }
 
-Task<void> ReadLines::read(Block& block, LineRun& run, std::uint64_t offset) {
+Task<void> ReadLines::read(Block& block, lines::LineRun& run, std::uint64_t offset) {
   const io::File& file = *inputs_[input_].file;
   const std::string& name = inputs_[input_].name;
   const std::size_t at_least = known_to_come(inputs_[input_], offset, block.size);
@@ -156,7 +156,7 @@ Task<void> ReadLines::read(Block& block, LineRun& run, std::uint64_t offset) {
 }
 
 // The next block is here. One that is short is the last of its input.
-Task<void> ReadLines::accept_block(LineRun& run) {
+Task<void> ReadLines::accept_block(lines::LineRun& run) {
   while (!blocks_.front().arrived) co_await arrived_.changed();
   bool is_last = false;
   while (!blocks_.empty() && blocks_.front().arrived && !is_last) {
@@ -182,14 +182,14 @@ Task<void> ReadLines::accept_block(LineRun& run) {
 }
 
 // Returns whether what the input begins with is here and taken, so that rows follow that are sorted.
-bool ReadLines::take_first_rows(LineRun& run) {
+bool ReadLines::take_first_rows(lines::LineRun& run) {
   const auto advance = [this](std::size_t bytes) {
     indexed_ += bytes;
     bytes_ += bytes;
     file_indexed_ += bytes;
   };
   if (at_begin_) {
-    if (present_ - indexed_ < rows::RowFormat::most_mark_bytes && !input_ended_) return false;
+    if (present_ - indexed_ < formats::RowFormat::most_mark_bytes && !input_ended_) return false;
     advance(first_rows_.take_mark({run.bytes() + indexed_, present_ - indexed_}));
     at_begin_ = false;
   }
@@ -199,9 +199,9 @@ bool ReadLines::take_first_rows(LineRun& run) {
     const char* const end = format_.find_end(begin, run.bytes() + present_, is_inside);
     if (end == nullptr) return false;
     const Text row(begin, static_cast<std::size_t>(end - begin));
-    const rows::FirstRow use = first_rows_.take(rows::shown_name(inputs_[input_].name), row);
-    if (use == rows::FirstRow::is_sorted) break;
-    if (use == rows::FirstRow::goes_on_top) add_line(hash_, row);
+    const formats::FirstRow use = first_rows_.take(formats::shown_name(inputs_[input_].name), row);
+    if (use == formats::FirstRow::is_sorted) break;
+    if (use == formats::FirstRow::goes_on_top) lines::add_line(hash_, row);
     advance(row.size() + 1);
     file_lines_ += 1 + static_cast<std::uint64_t>(std::ranges::count(row, format_.terminator()));
     before_end_ = row.empty() ? '\0' : row.back();
@@ -210,22 +210,22 @@ bool ReadLines::take_first_rows(LineRun& run) {
   return true;
 }
 
-bool ReadLines::has_whole_row(const LineRun& run) const {
+bool ReadLines::has_whole_row(const lines::LineRun& run) const {
   bool is_inside = false;
   return format_.find_end(run.bytes() + indexed_, run.bytes() + present_, is_inside) != nullptr;
 }
 
 // Among rows that are not counted yet.
-rows::RepeatedHeader ReadLines::repeated_header(const LineRun& run, const Indexed& indexed) const {
+formats::RepeatedHeader ReadLines::repeated_header(const lines::LineRun& run, const lines::Indexed& indexed) const {
   const char* const begin = run.bytes() + indexed_;
   const auto lines = static_cast<std::uint64_t>(
       std::count(begin, static_cast<const char*>(run.bytes()) + indexed.header_row, format_.terminator()));
   return {indexed.header_rows, inputs_[input_].name, file_lines_ + lines + 1};
 }
 
-void ReadLines::take(const LineRun& run, const Indexed& indexed) {
+void ReadLines::take(const lines::LineRun& run, const lines::Indexed& indexed) {
   const std::size_t bytes = indexed.end - indexed_;
-  if (indexed.header_rows > 0) rows::add(repeated_header_, repeated_header(run, indexed));
+  if (indexed.header_rows > 0) formats::add(repeated_header_, repeated_header(run, indexed));
   bytes_ += bytes;
   file_indexed_ += bytes;
   lines_ += indexed.lines;
@@ -235,28 +235,28 @@ void ReadLines::take(const LineRun& run, const Indexed& indexed) {
   dropped_ += indexed.dropped;
   blank_lines_ += indexed.blank_lines;
   took_rows_ |= indexed.lines > 0;
-  rows::add(key_counts_, indexed.key_counts);
+  formats::add(key_counts_, indexed.key_counts);
   if (bytes > 0) before_end_ = bytes == 1 ? '\0' : run.bytes()[indexed.end - 2];
   indexed_ = indexed.end;
 }
 
 // Returns the origin of the next row, where it can be read again.
-std::optional<InputOrder::Origin> ReadLines::origin() const {
+std::optional<BufferOrder::Origin> ReadLines::origin() const {
   if (input_ == inputs_.size()) return std::nullopt;
   const LineInput& input = inputs_[input_];
   if (input.is_stream() || input.file->alignment() > page_bytes) return std::nullopt;
-  return InputOrder::Origin{input_, input.file->facts().start_offset + file_indexed_};
+  return BufferOrder::Origin{input_, input.file->facts().start_offset + file_indexed_};
 }
 
-Task<void> ReadLines::index(LineRun& run) {
+Task<void> ReadLines::index(lines::LineRun& run) {
   if (!take_first_rows(run)) co_return;
-  const std::size_t room = run.size() - std::min(run.size(), requested_ + 1 + line_slack_bytes);
-  const std::size_t most = room / index_bytes_per_line - std::min(run.count, room / index_bytes_per_line);
-  Indexed indexed;
+  const std::size_t room = run.size() - std::min(run.size(), requested_ + 1 + lines::line_slack_bytes);
+  const std::size_t most = room / lines::index_bytes_per_line - std::min(run.count, room / lines::index_bytes_per_line);
+  lines::Indexed indexed;
   const std::size_t from = indexed_, to = present_, before = run.count;
   auto work = compute_.run(
       [&] {
-        indexed = index_lines(run, format_, from, to, most, compute_.threads(), seen_);
+        indexed = lines::index_lines(run, format_, from, to, most, compute_.threads(), seen_);
         if (order_ != nullptr) order_->add(run, format_, indexed, before, from, origin(), compute_.threads());
       },
       to - from);
@@ -271,7 +271,7 @@ Task<void> ReadLines::index(LineRun& run) {
 }
 
 // The input is read to its end. Its last line is completed; there was room kept for that.
-void ReadLines::end_input(LineRun& run) {
+void ReadLines::end_input(lines::LineRun& run) {
   if (indexed_ < present_) {
     const Text row(run.bytes() + indexed_, present_ - indexed_), end = format_.missing_end(row, before_end_);
     check_beginning(row, true);
@@ -284,7 +284,7 @@ void ReadLines::end_input(LineRun& run) {
     requested_ = present_;
     return;
   }
-  if (first_rows_.wants_row()) first_rows_.miss(rows::shown_name(inputs_[input_].name));
+  if (first_rows_.wants_row()) first_rows_.miss(formats::shown_name(inputs_[input_].name));
   decoded_.reset();
   ++input_;
   input_ended_ = false;
@@ -293,7 +293,7 @@ void ReadLines::end_input(LineRun& run) {
 }
 
 // Makes what has been read and has no place in this run the tail for the next one.
-Task<void> ReadLines::cut_off(LineRun& run) {
+Task<void> ReadLines::cut_off(lines::LineRun& run) {
   for (; !blocks_.empty(); blocks_.pop_front()) {
     while (!blocks_.front().arrived) co_await arrived_.changed();
     present_ = blocks_.front().at + blocks_.front().got;
@@ -310,7 +310,7 @@ Task<void> ReadLines::cut_off(LineRun& run) {
   if (run.count == 0 && !took_rows_ && !tail_.empty()) line_too_long(run, tail_);
 }
 
-Task<void> ReadLines::fill(LineRun& run, InputOrder* order) {
+Task<void> ReadLines::fill(lines::LineRun& run, BufferOrder* order) {
   order_ = order;
   if (order != nullptr) order->begin();
   run.is_ordered = false;
@@ -320,7 +320,7 @@ Task<void> ReadLines::fill(LineRun& run, InputOrder* order) {
   run.has_quotes = false;
   took_rows_ = false;
   taken_ = 0;
-  for (DuplicateFilter& seen : seen_) seen.forget();
+  for (lines::DuplicateFilter& seen : seen_) seen.forget();
   run.terminator = format_.terminator();
   full_ = false;
   place_tail(run);
@@ -329,7 +329,7 @@ Task<void> ReadLines::fill(LineRun& run, InputOrder* order) {
   co_await reads_.join();
 }
 
-Task<void> ReadLines::read_until_full(LineRun& run) {
+Task<void> ReadLines::read_until_full(lines::LineRun& run) {
   std::optional<RefusedRow> refused;
   try {
     co_await read_rows(run);
@@ -342,13 +342,13 @@ Task<void> ReadLines::read_until_full(LineRun& run) {
 }
 
 // Checks the rest of the present input, whose bytes no one wants any more: IoError where it is damaged.
-Task<void> ReadLines::check_rest(LineRun& run) {
+Task<void> ReadLines::check_rest(lines::LineRun& run) {
   for (; !blocks_.empty(); blocks_.pop_front())
     while (!blocks_.front().arrived) co_await arrived_.changed();
   co_await decoded_->check_rest(reads_, {run.memory.data(), plan_.block_bytes});
 }
 
-Task<void> ReadLines::read_rows(LineRun& run) {
+Task<void> ReadLines::read_rows(lines::LineRun& run) {
   if (indexed_ < present_) co_await index(run);
   while (!full_ && input_ < inputs_.size()) {
     request_blocks(run);
@@ -363,9 +363,9 @@ Task<void> ReadLines::read_rows(LineRun& run) {
 }
 
 // Says where in the input the fault is, whose place counts from the next row on.
-void ReadLines::refuse(const char* row, const rows::Fault& fault) const {
+void ReadLines::refuse(const char* row, const formats::RowFault& fault) const {
   const auto lines = static_cast<std::uint64_t>(std::count(row, row + fault.at, format_.terminator()));
-  throw refused_row(fmt::format("{}: {}byte {}: {}", rows::shown_name(inputs_[input_].name), line_told(lines),
+  throw refused_row(fmt::format("{}: {}byte {}: {}", formats::shown_name(inputs_[input_].name), line_told(lines),
                                 file_indexed_ + fault.at, fault.why),
                     fault);
 }
@@ -380,7 +380,7 @@ void ReadLines::check_beginning(Text row, bool is_all) const {
   if (const auto fault = format_.fault_in(row, is_all)) refuse(row.data(), *fault);
 }
 
-void ReadLines::line_too_long(const LineRun& run, Text beginning) const {
+void ReadLines::line_too_long(const lines::LineRun& run, Text beginning) const {
   check_beginning(beginning, false);
   const std::string& name = input_ < inputs_.size() ? inputs_[input_].name : inputs_.back().name;
   const std::string line = counts_lines_ ? fmt::format("line {}, at byte {},", file_lines_ + 1, file_indexed_)
@@ -394,8 +394,8 @@ void ReadLines::line_too_long(const LineRun& run, Text beginning) const {
 std::string ReadLines::check_unchanged() {
   std::string grown;
   for (const LineInput& input : inputs_)
-    if (input.has_grown(storage_)) grown += (grown.empty() ? "" : ", ") + quoted_name(input.name);
+    if (input.has_grown(storage_)) grown += (grown.empty() ? "" : ", ") + lines::quoted_name(input.name);
   return grown.empty() ? "" : grown + " grew meanwhile: what was added is not in the output";
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -25,7 +25,7 @@
 #include "formats/lines/index_lines.h"
 #include "formats/lines/line_run.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // Between two lines of the inputs, from where reading can continue.
 struct ReadPlace {
@@ -48,7 +48,8 @@ struct RowsRest {
 // Coordinator only; must outlive its task.
 class ReadLines {
  public:
-  ReadLines(const ReadTools& tools, FirstRows& first_rows, std::vector<LineInput>& inputs, std::vector<DuplicateFilter>& seen);
+  ReadLines(const ReadTools& tools, FirstRows& first_rows, std::vector<LineInput>& inputs,
+            std::vector<lines::DuplicateFilter>& seen);
 
   // Reads the lines from there on. Before the first fill().
   void begin_at(const ReadPlace& place);
@@ -61,19 +62,17 @@ class ReadLines {
 
   // Fills `run`, whose buffer no one uses; no lines at all only at the end of the input. UsageError for a line that does not fit.
   // `order`: what of it comes in order; null: no one wants to know.
-  [[nodiscard]] Task<void> fill(LineRun& run, InputOrder* order = nullptr);
+  [[nodiscard]] Task<void> fill(lines::LineRun& run, BufferOrder* order = nullptr);
 
   [[nodiscard]] bool at_end() const noexcept { return input_ == inputs_.size() && tail_.empty(); }
-  [[nodiscard]] const records::MultisetHash& hash() const noexcept {
-    return hash_;
-  }  // of all lines read, those of the header too
+  [[nodiscard]] const hash::MultisetHash& hash() const noexcept { return hash_; }  // of all lines read, those of the header too
   // Returns the hash of the lines that `seen` knew, so that no run has them.
-  [[nodiscard]] const records::MultisetHash& dropped() const noexcept { return dropped_; }
+  [[nodiscard]] const hash::MultisetHash& dropped() const noexcept { return dropped_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint64_t blank_lines() const noexcept { return blank_lines_; }  // of those dropped
   [[nodiscard]] const LineInput& input(std::uint64_t number) const { return inputs_[number]; }
-  [[nodiscard]] const std::vector<rows::KeyCounts>& key_counts() const noexcept { return key_counts_; }
-  [[nodiscard]] const rows::RepeatedHeader& repeated_header() const noexcept { return repeated_header_; }
+  [[nodiscard]] const std::vector<formats::KeyCounts>& key_counts() const noexcept { return key_counts_; }
+  [[nodiscard]] const formats::RepeatedHeader& repeated_header() const noexcept { return repeated_header_; }
 
   // At the end: IoError where an input is not what it was, and a notice about those that grew, or nothing. Of a file that grew
   // the lines were read that it had when it was opened.
@@ -88,38 +87,38 @@ class ReadLines {
   };
 
   void begin_input();
-  void place_tail(LineRun& run);
+  void place_tail(lines::LineRun& run);
   [[nodiscard]] std::size_t aligned(std::size_t at) const;
-  void request_blocks(LineRun& run);
-  [[nodiscard]] bool has_room(const LineRun& run, std::size_t size) const;
-  [[nodiscard]] std::uint64_t wanted_bytes(const LineRun& run) const;
-  Task<void> read_until_full(LineRun& run);
-  Task<void> read_rows(LineRun& run);
-  Task<void> check_rest(LineRun& run);
-  Task<void> read(Block& block, LineRun& run, std::uint64_t offset);
-  Task<void> accept_block(LineRun& run);
-  void end_input(LineRun& run);
-  Task<void> index(LineRun& run);
-  [[nodiscard]] bool take_first_rows(LineRun& run);
-  [[nodiscard]] bool has_whole_row(const LineRun& run) const;
-  void take(const LineRun& run, const Indexed& indexed);
-  [[nodiscard]] rows::RepeatedHeader repeated_header(const LineRun& run, const Indexed& indexed) const;
-  [[nodiscard]] std::optional<InputOrder::Origin> origin() const;
-  Task<void> cut_off(LineRun& run);
+  void request_blocks(lines::LineRun& run);
+  [[nodiscard]] bool has_room(const lines::LineRun& run, std::size_t size) const;
+  [[nodiscard]] std::uint64_t wanted_bytes(const lines::LineRun& run) const;
+  Task<void> read_until_full(lines::LineRun& run);
+  Task<void> read_rows(lines::LineRun& run);
+  Task<void> check_rest(lines::LineRun& run);
+  Task<void> read(Block& block, lines::LineRun& run, std::uint64_t offset);
+  Task<void> accept_block(lines::LineRun& run);
+  void end_input(lines::LineRun& run);
+  Task<void> index(lines::LineRun& run);
+  [[nodiscard]] bool take_first_rows(lines::LineRun& run);
+  [[nodiscard]] bool has_whole_row(const lines::LineRun& run) const;
+  void take(const lines::LineRun& run, const lines::Indexed& indexed);
+  [[nodiscard]] formats::RepeatedHeader repeated_header(const lines::LineRun& run, const lines::Indexed& indexed) const;
+  [[nodiscard]] std::optional<BufferOrder::Origin> origin() const;
+  Task<void> cut_off(lines::LineRun& run);
   void check_beginning(Text row, bool is_all) const;
-  [[noreturn]] void refuse(const char* row, const rows::Fault& fault) const;
+  [[noreturn]] void refuse(const char* row, const formats::RowFault& fault) const;
   // "line 7, " for the line that comes so many behind the next row; nothing where no one knows.
   [[nodiscard]] std::string line_told(std::uint64_t before) const;
-  [[noreturn]] void line_too_long(const LineRun& run, Text beginning) const;
+  [[noreturn]] void line_too_long(const lines::LineRun& run, Text beginning) const;
 
   io::Reactor& reactor_;
-  engine::Compute& compute_;
-  const LinePlan& plan_;
-  const rows::RowFormat& format_;
+  Compute& compute_;
+  const planner::LinePlan& plan_;
+  const formats::RowFormat& format_;
   FirstRows& first_rows_;
   std::vector<LineInput>& inputs_;
-  engine::Progress& progress_;
-  std::vector<DuplicateFilter>& seen_;
+  Progress& progress_;
+  std::vector<lines::DuplicateFilter>& seen_;
   io::Storage& storage_;
   FirstLook look_;
   std::optional<DecodeTools> decoding_;
@@ -143,15 +142,15 @@ class ReadLines {
   std::size_t requested_ = 0;
   std::uint64_t taken_ = 0;  // bytes that were requested for this run
   bool full_ = false;
-  InputOrder* order_ = nullptr;  // of the run
-  Text tail_;                    // in the run before
+  BufferOrder* order_ = nullptr;  // of the run
+  Text tail_;                     // in the run before
   std::size_t longest_ = 0;
   bool took_rows_ = false;  // for this run
-  records::MultisetHash hash_, dropped_;
+  hash::MultisetHash hash_, dropped_;
   std::uint64_t bytes_ = 0, lines_ = 0;
   std::uint64_t blank_lines_ = 0;
-  std::vector<rows::KeyCounts> key_counts_;
-  rows::RepeatedHeader repeated_header_;
+  std::vector<formats::KeyCounts> key_counts_;
+  formats::RepeatedHeader repeated_header_;
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

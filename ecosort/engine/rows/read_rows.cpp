@@ -1,8 +1,9 @@
 #include "engine/rows/read_rows.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
-Task<run::BlockContents> read_rows(RowRuns& files, engine::Compute& compute, RowRun& run, std::uint64_t block, std::byte* data) {
+Task<run::BlockContents> read_rows(run::RowRuns& files, Compute& compute, run::RowRun& run, std::uint64_t block,
+                                   std::byte* data) {
   if (run.in_input) co_return co_await files.read_in_input(run, block, data);
   run::BlockContents contents = co_await files.read_checked(run, block, data);
   const run::StoredRun& stored = files.run(run.stored);
@@ -12,7 +13,7 @@ Task<run::BlockContents> read_rows(RowRuns& files, engine::Compute& compute, Row
   co_return contents;
 }
 
-Task<run::RowsOfBlock> read_truncated_rows(RowRuns& files, engine::Compute& compute, RowRun& run, std::uint64_t block,
+Task<run::RowsOfBlock> read_truncated_rows(run::RowRuns& files, Compute& compute, run::RowRun& run, std::uint64_t block,
                                            std::byte* data) {
   run::RowsOfBlock rows;
   if (run.in_input) {
@@ -32,4 +33,4 @@ Task<run::RowsOfBlock> read_truncated_rows(RowRuns& files, engine::Compute& comp
   co_return rows;
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -8,14 +8,14 @@
 #include "engine/compute.h"
 #include "run/row_runs.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // Coordinator only; unpacking is work of the thread pool. `data` has room for a block. IoError, DamagedRun.
-[[nodiscard]] Task<run::BlockContents> read_rows(RowRuns& files, engine::Compute& compute, RowRun& run, std::uint64_t block,
+[[nodiscard]] Task<run::BlockContents> read_rows(run::RowRuns& files, Compute& compute, run::RowRun& run, std::uint64_t block,
                                                  std::byte* data);
 
 // Reads, but rows that are truncated stay so, in these bytes at `data`.
-[[nodiscard]] Task<run::RowsOfBlock> read_truncated_rows(RowRuns& files, engine::Compute& compute, RowRun& run,
+[[nodiscard]] Task<run::RowsOfBlock> read_truncated_rows(run::RowRuns& files, Compute& compute, run::RowRun& run,
                                                          std::uint64_t block, std::byte* data);
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -6,7 +6,7 @@
 #include "base/errors.h"
 #include "formats/lines/line_run.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 std::uint64_t RereadLines::memory_bytes(std::size_t longest, std::size_t block_bytes) noexcept {
   return 2 * block_bytes + 3 * round_up(longest, page_bytes);
@@ -74,7 +74,7 @@ void RereadLines::check(unsigned slot, std::uint64_t offset) {
 
 // `offset`: of the line's end in the file.
 void RereadLines::check_line(Text line, std::uint64_t offset) {
-  add_line(hash_, line);
+  lines::add_line(hash_, line);
   if (offset < lines_.header_bytes) return;
   if (has_last_) in_order_ &= format_.compare(last_, line) <= 0;
   has_last_ = true;
@@ -96,4 +96,4 @@ void RereadLines::carry_rest(unsigned slot) {
   rest_ = Text(to, rest_.size());
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -10,7 +10,7 @@
 #include "formats/lines/text.h"
 #include "hash/multiset_hash.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // The beginning of a file: whole lines, the first of which need not be in order.
 struct WrittenLines {
@@ -34,7 +34,7 @@ class RereadLines {
 
   [[nodiscard]] Task<void> run();
 
-  [[nodiscard]] const records::MultisetHash& hash() const noexcept { return hash_; }  // with the header's
+  [[nodiscard]] const hash::MultisetHash& hash() const noexcept { return hash_; }  // with the header's
   // Each line is complete, none is longer than it may be, and none comes before the one before it.
   [[nodiscard]] bool in_order() const noexcept { return in_order_; }
 
@@ -46,11 +46,11 @@ class RereadLines {
   void carry_rest(unsigned slot);
 
   io::Reactor& reactor_;
-  engine::Compute& compute_;
-  const rows::RowFormat& format_;
+  Compute& compute_;
+  const formats::RowFormat& format_;
   const WrittenLines lines_;
   const std::size_t block_bytes_, room_;
-  engine::Progress& progress_;
+  Progress& progress_;
   const std::atomic<int>* interrupted_ = nullptr;
   Buffer memory_;
   std::byte* blocks_[2];    // room for a line's beginning lies before each
@@ -59,8 +59,8 @@ class RereadLines {
   Text rest_;               // the beginning of a line whose end is in the next block
   Text last_;               // the line before; where it lies in a block, that is the present one
   bool has_last_ = false;
-  records::MultisetHash hash_;
+  hash::MultisetHash hash_;
   bool in_order_ = true;
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

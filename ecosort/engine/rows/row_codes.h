@@ -12,16 +12,16 @@
 #include <cstdint>
 #include <span>
 
-#include "formats/fixed/encoder.h"
 #include "formats/lines/row_bytes.h"
+#include "formats/records/encoder.h"
 #include "formats/row_format.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 class RowCodes {
  public:
   // Only for formats whose rows_are_keys().
-  explicit RowCodes(const rows::RowFormat& format)
+  explicit RowCodes(const formats::RowFormat& format)
       : format_(format), is_ascending_(!format.descends(0)), bytes_(format.terminator(), is_ascending_ ? 0 : ~std::uint64_t{0}) {}
 
   // Lets pieces begin where rows that agree in so many bytes most often differ, for all codes to come: what a code has of a piece
@@ -33,7 +33,7 @@ class RowCodes {
   //
   //   prefix | most_pieces - pieces | seven bytes |   extension | four bytes |
   [[nodiscard]] records::KeyWindow code(const char* row, std::size_t common) const noexcept {
-    const std::size_t pieces = std::min<std::size_t>((common + lacking_) / window_bytes, most_pieces);
+    const std::size_t pieces = std::min<std::size_t>((common + lacking_) / lines::window_bytes, most_pieces);
     const records::KeyWindow next = bytes_.window(row + begin_of(pieces)), mask = pieces == 0 ? first_piece_ : whole_piece;
     return {(most_pieces - pieces) << bytes_shift | (next.prefix & mask.prefix) >> count_bits,
             static_cast<std::uint32_t>(next.prefix & mask.prefix) << (32 - count_bits) |
@@ -43,7 +43,7 @@ class RowCodes {
   [[nodiscard]] int compare(Text a, Text b) const {
     constexpr std::size_t word = sizeof(std::uint64_t);
     if (std::min(a.size(), b.size()) >= word) {
-      const auto x = load_big_endian<std::uint64_t>(a.data()), y = load_big_endian<std::uint64_t>(b.data());
+      const auto x = lines::load_big_endian<std::uint64_t>(a.data()), y = lines::load_big_endian<std::uint64_t>(b.data());
       if (x != y) return (x < y) == is_ascending_ ? -1 : 1;
     }
     return format_.compare(a, b);
@@ -66,27 +66,27 @@ class RowCodes {
   static constexpr records::KeyWindow whole_piece{~std::uint64_t{0}, ~std::uint32_t{0}};
 
   [[nodiscard]] std::size_t begin_of(std::size_t piece) const noexcept {
-    return piece == 0 ? 0 : piece * window_bytes - lacking_;
+    return piece == 0 ? 0 : piece * lines::window_bytes - lacking_;
   }
 
-  const rows::RowFormat& format_;
+  const formats::RowFormat& format_;
   bool is_ascending_;
-  RowBytes bytes_;
+  lines::RowBytes bytes_;
   std::size_t lacking_ = 0;  // bytes by which the first piece is shorter
   records::KeyWindow first_piece_ = whole_piece;
 };
 
 inline void RowCodes::align(std::span<const std::size_t> common) noexcept {
   std::size_t least = SIZE_MAX;
-  for (std::size_t lacking = 0; lacking < window_bytes; ++lacking) {
+  for (std::size_t lacking = 0; lacking < lines::window_bytes; ++lacking) {
     std::size_t told_nothing = 0;
-    for (const std::size_t bytes : common) told_nothing += (bytes + lacking) % window_bytes;
+    for (const std::size_t bytes : common) told_nothing += (bytes + lacking) % lines::window_bytes;
     if (told_nothing >= least) continue;
     least = told_nothing;
     lacking_ = lacking;
   }
-  const std::size_t left = window_bytes - lacking_;
-  first_piece_ = {window_masks.prefix[left], window_masks.extension[left]};
+  const std::size_t left = lines::window_bytes - lacking_;
+  first_piece_ = {lines::window_masks.prefix[left], lines::window_masks.extension[left]};
 }
 
 // No byte behind the rows is read: the one that went out last may lie where nothing follows it.
@@ -108,4 +108,4 @@ inline std::size_t RowCodes::common(Text a, Text b) noexcept {
   return at;
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

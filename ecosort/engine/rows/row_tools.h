@@ -4,21 +4,21 @@
 #include "base/block_pool.h"
 #include "engine/bench.h"
 #include "formats/row_format.h"
-#include "plan/line_plan.h"
+#include "planner/line_plan.h"
 #include "run/row_runs.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // All of it outlives the stages.
 struct ReadTools {
-  engine::Bench& bench;
-  const LinePlan& plan;
-  const rows::RowFormat& format;
+  Bench& bench;
+  const planner::LinePlan& plan;
+  const formats::RowFormat& format;
 };
 
 struct RowTools : ReadTools {
-  RowRuns& files;
+  run::RowRuns& files;
   BlockPool& pool;
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

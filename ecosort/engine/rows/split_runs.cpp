@@ -11,7 +11,7 @@
 #include "engine/rows/formats.h"
 #include "engine/rows/read_rows.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 namespace {
 
 constexpr std::size_t few_runs = 8;     // whose quantiles say less about all lines: more lines are looked at
@@ -27,13 +27,13 @@ std::size_t longest_line(const std::vector<MergeInput>& runs) noexcept {
 // At even distances, the quantiles among them.
 unsigned samples_per_run(std::size_t runs, unsigned parts) noexcept { return (runs < few_runs ? samples_of_few : 1) * parts - 1; }
 
-std::uint64_t probe_bytes(const LinePlan& plan, std::size_t longest) noexcept {
+std::uint64_t probe_bytes(const planner::LinePlan& plan, std::size_t longest) noexcept {
   return round_up(longest, page_bytes) + plan.block_bytes;
 }
 
 }  // namespace
 
-bool SplitRuns::can_split(const LinePlan& plan, const std::vector<MergeInput>& runs) noexcept {
+bool SplitRuns::can_split(const planner::LinePlan& plan, const std::vector<MergeInput>& runs) noexcept {
   const bool any_other = std::ranges::any_of(runs, [](const MergeInput& input) {
     return input.run.is_compressed || input.is_plain || (input.run.in_input && input.run.in_input->has_quotes);
   });
@@ -44,7 +44,7 @@ std::uint64_t SplitRuns::kept_bytes(const std::vector<MergeInput>& runs, unsigne
   return round_up((parts - 1) * longest_line(runs), page_bytes);
 }
 
-std::uint64_t SplitRuns::search_bytes(const LinePlan& plan, const std::vector<MergeInput>& runs, unsigned parts) {
+std::uint64_t SplitRuns::search_bytes(const planner::LinePlan& plan, const std::vector<MergeInput>& runs, unsigned parts) {
   const std::size_t longest = longest_line(runs);
   return runs.size() * probe_bytes(plan, longest) +
          round_up(runs.size() * samples_per_run(runs.size(), parts) * longest, page_bytes) + kept_bytes(runs, parts);
@@ -105,7 +105,7 @@ void SplitRuns::check(const Probe& probe, Text line) const {
   if (!probe.run->in_input) return;
   with_format(tools_.format, [&](const auto& format) {
     if constexpr (std::decay_t<decltype(format)>::checks_rows) {
-      std::vector<rows::KeyCounts> counts;
+      std::vector<formats::KeyCounts> counts;
       if (format.check_row(line, counts))
         throw VerificationError(
             fmt::format("verification failed: {} holds other rows than when it was first read; the output was not written",
@@ -286,4 +286,4 @@ std::uint64_t SplitRuns::bytes(unsigned part) const {
                          [](std::uint64_t sum, const ByteRange& range) { return sum + range.size(); });
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -15,7 +15,7 @@
 
 #include "engine/rows/merge_cursors.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // Coordinator only; outlives its task. IoError for a damaged block.
 class SplitRuns {
@@ -25,9 +25,10 @@ class SplitRuns {
 
   // Returns whether the runs can be read from anywhere, so that a row's begin is found there, and no line takes more than half of
   // a block's bytes.
-  [[nodiscard]] static bool can_split(const LinePlan& plan, const std::vector<MergeInput>& runs) noexcept;
+  [[nodiscard]] static bool can_split(const planner::LinePlan& plan, const std::vector<MergeInput>& runs) noexcept;
   // Memory that split() takes, and what it keeps of that afterwards for the splitters.
-  [[nodiscard]] static std::uint64_t search_bytes(const LinePlan& plan, const std::vector<MergeInput>& runs, unsigned parts);
+  [[nodiscard]] static std::uint64_t search_bytes(const planner::LinePlan& plan, const std::vector<MergeInput>& runs,
+                                                  unsigned parts);
   [[nodiscard]] static std::uint64_t kept_bytes(const std::vector<MergeInput>& runs, unsigned parts);
 
   // Reads some blocks of every run, of all runs at a time.
@@ -48,7 +49,7 @@ class SplitRuns {
   };
   // A look into a run.
   struct Probe {
-    RowRun* run = nullptr;
+    run::RowRun* run = nullptr;
     std::size_t index = 0;
     std::uint64_t blocks = 0;
     std::uint64_t payload = 0;      // bytes of lines in a block
@@ -88,4 +89,4 @@ class SplitRuns {
   std::vector<std::vector<ByteRange>> ranges_;
 };
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -1,6 +1,6 @@
 #include "engine/rows/truncated_cursor.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 namespace {
 
 // The rows of a slot one after the other, without their bytes.
@@ -80,4 +80,4 @@ void add_shared(const MergeCursor& cursor, std::size_t most_rows, std::vector<st
   }
 }
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

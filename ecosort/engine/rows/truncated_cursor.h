@@ -17,7 +17,7 @@
 #include "codec/truncate.h"
 #include "engine/rows/merge_tree.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 
 // Says whether a cursor's row is there, and what it shares with the row before.
 struct TruncatedStep {
@@ -78,4 +78,4 @@ struct TruncatedStep {
 // Adds what the cursor's next rows share with the ones before them, of so many at most.
 void add_shared(const MergeCursor& cursor, std::size_t most_rows, std::vector<std::size_t>& common);
 
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

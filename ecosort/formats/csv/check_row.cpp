@@ -11,7 +11,7 @@ constexpr Text not_closed = "a quote is opened and not closed";
 constexpr Text behind_close = "something follows the quote that closes a value; a quote within a value is doubled";
 constexpr Text within_value = "a quote is within a value that does not begin with one";
 
-rows::Fault quote_fault(std::size_t at, Text why) { return {at, std::string(why), true}; }
+formats::RowFault quote_fault(std::size_t at, Text why) { return {at, std::string(why), true}; }
 
 // Behind the quote that closes the value which the one at `at` opens; npos if none does.
 std::size_t behind_quoted(Text row, std::size_t at, char quote) {
@@ -26,7 +26,7 @@ std::size_t behind_quoted(Text row, std::size_t at, char quote) {
 bool ends_row(Text row, std::size_t at) { return at == row.size() || (at + 1 == row.size() && row[at] == '\r'); }
 
 // Finds where the field at `at` ends. Sets the fault, if there is one.
-std::size_t field_end(Text row, std::size_t at, Dialect dialect, bool is_all, std::optional<rows::Fault>& fault) {
+std::size_t field_end(Text row, std::size_t at, Dialect dialect, bool is_all, std::optional<formats::RowFault>& fault) {
   if (dialect.quote && at < row.size() && row[at] == *dialect.quote) {
     const std::size_t end = behind_quoted(row, at, *dialect.quote);
     if (end == Text::npos) {
@@ -57,7 +57,7 @@ SplitRow split_row(Text row, Dialect dialect, bool is_all) {
   }
 }
 
-rows::Fault ragged_row(Text row, std::size_t fields, std::size_t columns, bool has_header) {
+formats::RowFault ragged_row(Text row, std::size_t fields, std::size_t columns, bool has_header) {
   const std::string has =
       fmt::format("{} {} column{}", has_header ? "the header has" : "the first row has", columns, columns == 1 ? "" : "s");
   if (row.empty() || row == "\r") return {0, fmt::format("the line is empty, and {}", has)};

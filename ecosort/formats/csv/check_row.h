@@ -17,13 +17,13 @@ inline constexpr std::string_view is_header_again =
 
 struct SplitRow {
   std::vector<Text> fields;  // as they are there; up to the fault
-  std::optional<rows::Fault> fault;
+  std::optional<formats::RowFault> fault;
 };
 
 // A row without its newline; a carriage return at its end does not count. With `is_all` false it may continue behind `row`.
 [[nodiscard]] SplitRow split_row(Text row, Dialect dialect, bool is_all = true);
 
 // Why a row with so many fields has no place under `columns` columns, named by the header or found in the first row.
-[[nodiscard]] rows::Fault ragged_row(Text row, std::size_t fields, std::size_t columns, bool has_header);
+[[nodiscard]] formats::RowFault ragged_row(Text row, std::size_t fields, std::size_t columns, bool has_header);
 
 }  // namespace ecosort::csv

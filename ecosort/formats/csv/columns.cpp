@@ -29,7 +29,7 @@ const char* plural(std::size_t count) { return count == 1 ? "" : "s"; }
 
 void Columns::take(const std::string& input, Text row, std::size_t bytes_before) {
   const int line = bytes_before == 0 ? 1 : 2;
-  if (const auto kind = rows::foreign_kind(row)) throw InputRefused(fmt::format("{}: is {}", input, *kind));
+  if (const auto kind = formats::foreign_kind(row)) throw InputRefused(fmt::format("{}: is {}", input, *kind));
   const SplitRow split = split_row(row, dialect_);
   if (split.fault)
     throw QuoteMisplaced(fmt::format("{}: line {}, byte {}: {}", input, line, bytes_before + split.fault->at, split.fault->why));
@@ -40,7 +40,7 @@ void Columns::take(const std::string& input, Text row, std::size_t bytes_before)
   }
   std::vector<std::string> names;
   names.reserve(split.fields.size());
-  for (const Text field : split.fields) names.emplace_back(*Value(field, dialect_));
+  for (const Text field : split.fields) names.emplace_back(*CsvValue(field, dialect_));
   const auto is_quoted = [&](Text field) { return dialect_.quote && field.starts_with(*dialect_.quote); };
   if (std::ranges::any_of(split.fields, [&](Text field) { return !is_quoted(field) && field.find('\r') != Text::npos; }))
     throw InputRefused(

@@ -22,7 +22,7 @@ void check_dialect(Dialect dialect) {
 }  // namespace
 
 CsvFormat::CsvFormat(const CsvTerms& terms)
-    : RowFormat(rows::Kind::csv, '\n', terms.dialect.quote),
+    : RowFormat(formats::Kind::csv, '\n', terms.dialect.quote),
       kernels_(csv_kernels()),
       line_kernels_(lines::line_kernels()),
       terms_(terms),
@@ -42,13 +42,13 @@ void CsvFormat::begin_input() {
 }
 
 // The line goes on top, so that the output is read as the input was.
-rows::FirstRow CsvFormat::take_first_row(const std::string& input, Text row) {
+formats::FirstRow CsvFormat::take_first_row(const std::string& input, Text row) {
   const Text line = row.substr(0, row.find('\n'));
   if (const auto delimiter = named_delimiter(line, dialect_); delimiter && std::exchange(is_first_line_, false)) {
     take_delimiter(input, *delimiter);
     bytes_before_ = line.size() + 1;
     const bool is_first = !std::exchange(has_delimiter_line_, true) && !columns_.are_known();
-    if (line.size() == row.size()) return is_first ? rows::FirstRow::goes_on_top : rows::FirstRow::is_left_out;
+    if (line.size() == row.size()) return is_first ? formats::FirstRow::goes_on_top : formats::FirstRow::is_left_out;
     row.remove_prefix(line.size() + 1);
   }
   is_first_line_ = false;
@@ -56,11 +56,11 @@ rows::FirstRow CsvFormat::take_first_row(const std::string& input, Text row) {
   if (places_.empty())
     for (const ValueKey& words : terms_.keys) places_.push_back(columns_.find(words));
   wants_first_row_ = false;
-  if (!terms_.has_header) return rows::FirstRow::is_sorted;
+  if (!terms_.has_header) return formats::FirstRow::is_sorted;
   const bool is_first = !has_top_;
   has_top_ = true;
   if (is_first) header_window_ = window(row);
-  return is_first ? rows::FirstRow::goes_on_top : rows::FirstRow::is_left_out;
+  return is_first ? formats::FirstRow::goes_on_top : formats::FirstRow::is_left_out;
 }
 
 void CsvFormat::take_delimiter(const std::string& input, char delimiter) {
@@ -84,19 +84,20 @@ void CsvFormat::miss_first_row(const std::string& input) const {
 
 bool CsvFormat::is_header(Text row) const {
   const std::vector<std::string>& names = columns_.names();
-  if (*Value(field_of(row, 0), dialect_) != names[places_[0]]) return false;  // as of all rows without a value there
+  if (*CsvValue(field_of(row, 0), dialect_) != names[places_[0]]) return false;  // as of all rows without a value there
   const SplitRow split = split_row(row, dialect_);
-  return !split.fault && std::ranges::equal(split.fields, names,
-                                            [&](Text field, const std::string& name) { return *Value(field, dialect_) == name; });
+  return !split.fault && std::ranges::equal(split.fields, names, [&](Text field, const std::string& name) {
+    return *CsvValue(field, dialect_) == name;
+  });
 }
 
-std::string_view CsvFormat::missing_end(Text row, char before_end) const { return rows::end_like(row, before_end); }
+std::string_view CsvFormat::missing_end(Text row, char before_end) const { return formats::end_like(row, before_end); }
 
-std::optional<rows::Fault> CsvFormat::fault_in(Text beginning, bool is_all) const {
+std::optional<formats::RowFault> CsvFormat::fault_in(Text beginning, bool is_all) const {
   return split_row(beginning, dialect_, is_all).fault;
 }
 
-std::optional<rows::Fault> CsvFormat::look_at(Text row, std::vector<std::uint32_t>& borders) const {
+std::optional<formats::RowFault> CsvFormat::look_at(Text row, std::vector<std::uint32_t>& borders) const {
   const SplitRow split = split_row(row, dialect_);
   if (split.fault) return split.fault;
   if (split.fields.size() != column_count()) return ragged_row(row, split.fields.size(), column_count(), terms_.has_header);
@@ -113,8 +114,8 @@ Text CsvFormat::field_of(const Fields& row, unsigned level) const noexcept {
   return {row.bytes + begin, end - begin};
 }
 
-void CsvFormat::count(unsigned level, ValueKind kind, const Fields& row, std::vector<rows::KeyCounts>& counts,
-                      std::optional<rows::Fault>& fault) const {
+void CsvFormat::count(unsigned level, ValueKind kind, const Fields& row, std::vector<formats::KeyCounts>& counts,
+                      std::optional<formats::RowFault>& fault) const {
   if (kind == ValueKind::usual) return;
   if (kind == ValueKind::empty) {
     ++counts[level].empty;
@@ -124,12 +125,12 @@ void CsvFormat::count(unsigned level, ValueKind kind, const Fields& row, std::ve
   if (!terms_.strict || fault) return;
   const Text field = field_of(row, level);
   fault = {static_cast<std::size_t>(field.data() - row.bytes),
-           fmt::format("column '{}': '{}' is no {}", terms_.keys[level].name, keys::shown(*Value(field, dialect_)),
+           fmt::format("column '{}': '{}' is no {}", terms_.keys[level].name, keys::shown(*CsvValue(field, dialect_)),
                        keys::to_string(terms_.keys[level].type))};
 }
 
-records::KeyWindow CsvFormat::take_values(const Fields& row, std::vector<rows::KeyCounts>& counts,
-                                          std::optional<rows::Fault>& fault) const {
+records::KeyWindow CsvFormat::take_values(const Fields& row, std::vector<formats::KeyCounts>& counts,
+                                          std::optional<formats::RowFault>& fault) const {
   ValueKind kind = ValueKind::usual;
   records::KeyWindow window{};
   lines::JointWindow joint;
@@ -148,7 +149,7 @@ records::KeyWindow CsvFormat::take_values(const Fields& row, std::vector<rows::K
   return joint_.empty() ? window : joint.window();
 }
 
-std::optional<rows::Fault> CsvFormat::check_row(Text row, std::vector<rows::KeyCounts>& counts) const {
+std::optional<formats::RowFault> CsvFormat::check_row(Text row, std::vector<formats::KeyCounts>& counts) const {
   counts.resize(levels_);
   Scan scan;
   std::vector<std::uint32_t> long_borders;
@@ -158,9 +159,9 @@ std::optional<rows::Fault> CsvFormat::check_row(Text row, std::vector<rows::KeyC
     if (const auto fault = look_at(row, long_borders)) return fault;
     borders = long_borders.data();
   }
-  std::optional<rows::Fault> fault;
+  std::optional<formats::RowFault> fault;
   const records::KeyWindow window = take_values({row.data(), 0, borders}, counts, fault);
-  if (terms_.strict && repeats_header(row, window)) return rows::Fault{0, std::string(is_header_again)};
+  if (terms_.strict && repeats_header(row, window)) return formats::RowFault{0, std::string(is_header_again)};
   return fault;
 }
 
@@ -200,12 +201,12 @@ const char* CsvFormat::plain_row_end(const char* at, const char* end, records::K
 }
 
 std::size_t CsvFormat::common_bytes(Text a, Text b, unsigned level, std::size_t skip) const {
-  return keys_[level].common_bytes(*Value(field_of(a, level), dialect_), *Value(field_of(b, level), dialect_), skip);
+  return keys_[level].common_bytes(*CsvValue(field_of(a, level), dialect_), *CsvValue(field_of(b, level), dialect_), skip);
 }
 
 int CsvFormat::compare_levels(Text a, Text b, unsigned level) const {
   for (; level < levels_; ++level) {
-    const int order = keys_[level].compare(*Value(field_of(a, level), dialect_), *Value(field_of(b, level), dialect_));
+    const int order = keys_[level].compare(*CsvValue(field_of(a, level), dialect_), *CsvValue(field_of(b, level), dialect_));
     if (order != 0) return order;
   }
   return 0;

@@ -34,7 +34,7 @@ struct CsvTerms {
 
 // Complete when the first row of an input was taken, which says where the columns are; immutable from then on, but for the
 // columns of further inputs, which are compared.
-class CsvFormat final : public rows::RowFormat {
+class CsvFormat final : public formats::RowFormat {
  public:
   static constexpr bool checks_rows = true;
   static constexpr bool leaves_out_blank_rows = false;
@@ -53,10 +53,10 @@ class CsvFormat final : public rows::RowFormat {
     std::size_t begin = 0;
     const std::uint32_t* borders = nullptr;
   };
-  [[nodiscard]] records::KeyWindow take_values(const Fields& row, std::vector<rows::KeyCounts>& counts,
-                                               std::optional<rows::Fault>& fault) const;
+  [[nodiscard]] records::KeyWindow take_values(const Fields& row, std::vector<formats::KeyCounts>& counts,
+                                               std::optional<formats::RowFault>& fault) const;
   // Why a row cannot be one, or nothing. Its fields go into `borders`.
-  [[nodiscard]] std::optional<rows::Fault> look_at(Text row, std::vector<std::uint32_t>& borders) const;
+  [[nodiscard]] std::optional<formats::RowFault> look_at(Text row, std::vector<std::uint32_t>& borders) const;
 
   [[nodiscard]] const char* row_end(const char* at, const char* end, bool& is_inside) const noexcept {
     return dialect_.quote ? kernels_.find(at, end, *dialect_.quote, is_inside) : line_kernels_.find(at, end, '\n');
@@ -69,26 +69,26 @@ class CsvFormat final : public rows::RowFormat {
     return has_top_ && window.prefix == header_window_.prefix && window.extension == header_window_.extension && is_header(row);
   }
   // Nothing where the row is as it should be; then its values are counted.
-  [[nodiscard]] std::optional<rows::Fault> check_row(Text row, std::vector<rows::KeyCounts>& counts) const;
+  [[nodiscard]] std::optional<formats::RowFault> check_row(Text row, std::vector<formats::KeyCounts>& counts) const;
 
-  [[nodiscard]] rows::Gather quoted_gather() const override { return kernels_.gather; }
+  [[nodiscard]] formats::Gather quoted_gather() const override { return kernels_.gather; }
   void enter(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const override;
-  [[nodiscard]] std::size_t mark_bytes(Text first) const override { return rows::byte_order_mark_bytes(first); }
+  [[nodiscard]] std::size_t mark_bytes(Text first) const override { return formats::byte_order_mark_bytes(first); }
   [[nodiscard]] bool wants_first_row() const override { return wants_first_row_; }
-  [[nodiscard]] rows::FirstRow take_first_row(const std::string& input, Text row) override;
+  [[nodiscard]] formats::FirstRow take_first_row(const std::string& input, Text row) override;
   [[nodiscard]] bool keys_need_first_row() const override { return true; }
   [[nodiscard]] bool precedes_first_row(Text line) const override { return named_delimiter(line, dialect_).has_value(); }
   void begin_input() override;
   void go_on_in_input() override { wants_first_row_ = is_first_line_ = false; }
   void miss_first_row(const std::string& input) const override;
   [[nodiscard]] std::string_view missing_end(Text row, char before_end) const override;
-  [[nodiscard]] std::optional<rows::Fault> fault_in(Text beginning, bool is_all) const override;
+  [[nodiscard]] std::optional<formats::RowFault> fault_in(Text beginning, bool is_all) const override;
 
   [[nodiscard]] records::KeyWindow window(Text row, unsigned level, std::size_t depth) const override;
-  [[nodiscard]] rows::Place behind_first(records::KeyWindow window) const override {
+  [[nodiscard]] formats::KeyPlace behind_first(records::KeyWindow window) const override {
     return joint_.empty() ? RowFormat::behind_first(window) : lines::JointWindow::behind(window, joint_);
   }
-  [[nodiscard]] rows::KeyBytes key_bytes(unsigned level) const override { return keys_[level].key_bytes(); }
+  [[nodiscard]] formats::KeyBytes key_bytes(unsigned level) const override { return keys_[level].key_bytes(); }
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const override;
   [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const override { return keys_[level].is_cut(window); }
   [[nodiscard]] bool has_deeper_window(records::KeyWindow window, unsigned level) const override {
@@ -105,8 +105,8 @@ class CsvFormat final : public rows::RowFormat {
   [[nodiscard]] records::KeyWindow joint_window(Text row) const;
   [[nodiscard]] Text field_of(Text row, unsigned level) const noexcept;
   [[nodiscard]] Text field_of(const Fields& row, unsigned level) const noexcept;
-  void count(unsigned level, ValueKind kind, const Fields& row, std::vector<rows::KeyCounts>& counts,
-             std::optional<rows::Fault>& fault) const;
+  void count(unsigned level, ValueKind kind, const Fields& row, std::vector<formats::KeyCounts>& counts,
+             std::optional<formats::RowFault>& fault) const;
 
   const CsvKernels& kernels_;
   const lines::LineKernels& line_kernels_;

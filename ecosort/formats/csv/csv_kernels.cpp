@@ -7,17 +7,17 @@ namespace ecosort::csv {
 
 const CsvKernels csv_kernels_baseline = csv_kernels_over<BaselineVectors, PlainBits>();
 
-const CsvKernels& csv_kernels_of(records::CpuLevel level) noexcept {
+const CsvKernels& csv_kernels_of(CpuLevel level) noexcept {
 #if defined(__x86_64__)
-  if (level == records::CpuLevel::avx512) return csv_kernels_avx512;
-  if (level == records::CpuLevel::avx2) return csv_kernels_avx2;
+  if (level == CpuLevel::avx512) return csv_kernels_avx512;
+  if (level == CpuLevel::avx2) return csv_kernels_avx2;
 #endif
   static_cast<void>(level);
   return csv_kernels_baseline;
 }
 
 const CsvKernels& csv_kernels() {
-  static const CsvKernels& chosen = csv_kernels_of(records::cpu_level());
+  static const CsvKernels& chosen = csv_kernels_of(cpu_level());
   return chosen;
 }
 

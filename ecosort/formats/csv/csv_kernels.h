@@ -54,11 +54,11 @@ struct CsvKernels {
   std::size_t (*gather)(const lines::GatherTask& task, std::uint32_t* sizes) noexcept;
 };
 
-// Returns the kernels of records::cpu_level().
+// Returns the kernels of cpu_level().
 [[nodiscard]] const CsvKernels& csv_kernels();
 
-// Returns the kernels of one level, for tests; it must not exceed records::detected_cpu_level().
-[[nodiscard]] const CsvKernels& csv_kernels_of(records::CpuLevel level) noexcept;
+// Returns the kernels of one level, for tests; it must not exceed detected_cpu_level().
+[[nodiscard]] const CsvKernels& csv_kernels_of(CpuLevel level) noexcept;
 
 extern const CsvKernels csv_kernels_baseline, csv_kernels_avx2, csv_kernels_avx512;
 

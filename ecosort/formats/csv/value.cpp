@@ -4,7 +4,7 @@
 
 namespace ecosort::csv {
 
-void Value::unquote(char quote) {
+void CsvValue::unquote(char quote) {
   text_ = text_.substr(1, text_.size() - 2);
   if (text_.find(quote) == Text::npos) return;
   changed_.reserve(text_.size());

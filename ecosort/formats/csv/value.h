@@ -10,16 +10,16 @@
 namespace ecosort::csv {
 
 // Holds the value where quotes in it are doubled; else it lies in the field, which must stay there.
-class Value {
+class CsvValue {
  public:
   // A whole field of a row that check_row() has nothing against.
-  Value(Text field, Dialect dialect) : text_(field) {
+  CsvValue(Text field, Dialect dialect) : text_(field) {
     if (dialect.quote && !field.empty() && field.front() == *dialect.quote) [[unlikely]]
       unquote(*dialect.quote);
   }
-  Value(const Value&) = delete;
-  Value& operator=(const Value&) = delete;
-  ~Value() = default;
+  CsvValue(const CsvValue&) = delete;
+  CsvValue& operator=(const CsvValue&) = delete;
+  ~CsvValue() = default;
 
   [[nodiscard]] Text operator*() const noexcept { return text_; }
 
@@ -34,7 +34,7 @@ class Value {
 template <class Use>
 decltype(auto) with_value(Text field, Dialect dialect, const Use& use) {
   if (dialect.quote && !field.empty() && field.front() == *dialect.quote) [[unlikely]]
-    return use(*Value(field, dialect));
+    return use(*CsvValue(field, dialect));
   return use(field);
 }
 

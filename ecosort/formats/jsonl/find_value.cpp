@@ -13,7 +13,7 @@ class Finder {
   explicit Finder(Text row) : at_(row.data()), end_(row.data() + row.size()) { skip_white(); }
 
   // Goes to the value behind the step; false where there is none.
-  bool enter(const Step& step) {
+  bool enter(const PathStep& step) {
     if (at_ == end_ || *at_ != (step.is_place ? '[' : '{')) return false;
     ++at_;
     skip_white();
@@ -95,7 +95,7 @@ class Finder {
 
 Text find_value(Text row, const Path& path) {
   Finder finder(row);
-  for (const Step& step : path.steps)
+  for (const PathStep& step : path.steps)
     if (!finder.enter(step)) return {};
   return finder.value();
 }

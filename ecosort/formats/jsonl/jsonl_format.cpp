@@ -17,9 +17,9 @@ namespace {
 constexpr std::size_t most_sample_bytes = std::size_t{64} << 10U;
 
 // Says what the whole file may be.
-void explain(Text row, rows::Fault& fault) {
+void explain(Text row, formats::RowFault& fault) {
   constexpr Text blanks = " \t\r";
-  if (const auto kind = rows::foreign_kind(row)) {
+  if (const auto kind = formats::foreign_kind(row)) {
     fault = {0, "this is " + *kind};
     return;
   }
@@ -34,7 +34,7 @@ void explain(Text row, rows::Fault& fault) {
 }  // namespace
 
 JsonlFormat::JsonlFormat(const JsonlTerms& terms)
-    : RowFormat(rows::Kind::jsonl, '\n', std::nullopt), kernels_(lines::line_kernels()), terms_(terms) {
+    : RowFormat(formats::Kind::jsonl, '\n', std::nullopt), kernels_(lines::line_kernels()), terms_(terms) {
   if (terms_.keys.empty()) throw UsageError("no key is named");
   if (terms_.keys.size() > most_paths) throw UsageError(fmt::format("{} keys are more than {}", terms_.keys.size(), most_paths));
   if (!terms.date_format.empty()) time_format_ = std::make_unique<keys::TimeFormat>(terms.date_format);
@@ -47,8 +47,8 @@ JsonlFormat::JsonlFormat(const JsonlTerms& terms)
   joint_ = keys::Key::joint_levels(keys_);
 }
 
-void JsonlFormat::count(unsigned level, keys::ValueKind kind, Text row, Text value, std::vector<rows::KeyCounts>& counts,
-                        std::optional<rows::Fault>& fault) const {
+void JsonlFormat::count(unsigned level, keys::ValueKind kind, Text row, Text value, std::vector<formats::KeyCounts>& counts,
+                        std::optional<formats::RowFault>& fault) const {
   if (kind == keys::ValueKind::usual) return;
   if (kind == keys::ValueKind::empty) {
     ++counts[level].empty;
@@ -61,12 +61,12 @@ void JsonlFormat::count(unsigned level, keys::ValueKind kind, Text row, Text val
   ++counts[level].unparsable;
   if (!terms_.strict || fault) return;
   fault = {static_cast<std::size_t>(value.data() - row.data()),
-           fmt::format("path '{}': '{}' is no {}", paths_[level].text, keys::shown(*Value(value)),
+           fmt::format("path '{}': '{}' is no {}", paths_[level].text, keys::shown(*JsonValue(value)),
                        keys::to_string(terms_.keys[level].type))};
 }
 
-records::KeyWindow JsonlFormat::take_values(Text row, std::vector<rows::KeyCounts>& counts,
-                                            std::optional<rows::Fault>& fault) const {
+records::KeyWindow JsonlFormat::take_values(Text row, std::vector<formats::KeyCounts>& counts,
+                                            std::optional<formats::RowFault>& fault) const {
   Text values[most_paths];
   fault = read_row(row, paths_, values);
   if (fault) {
@@ -77,7 +77,7 @@ records::KeyWindow JsonlFormat::take_values(Text row, std::vector<rows::KeyCount
   records::KeyWindow window{};
   lines::JointWindow joint;
   for (unsigned level = 0; level < levels_; ++level) {
-    const Value value(values[level]);
+    const JsonValue value(values[level]);
     if (level < joint_.size())
       keys_[level].add_to(joint, *value, kind);
     else if (level == 0)
@@ -89,14 +89,14 @@ records::KeyWindow JsonlFormat::take_values(Text row, std::vector<rows::KeyCount
   return joint_.empty() ? window : joint.window();
 }
 
-std::optional<rows::Fault> JsonlFormat::check_row(Text row, std::vector<rows::KeyCounts>& counts) const {
+std::optional<formats::RowFault> JsonlFormat::check_row(Text row, std::vector<formats::KeyCounts>& counts) const {
   counts.resize(levels_);
-  std::optional<rows::Fault> fault;
+  std::optional<formats::RowFault> fault;
   (void)take_values(row, counts, fault);
   return fault;
 }
 
-void JsonlFormat::check_counts(const std::vector<rows::KeyCounts>& counts, std::uint64_t rows) const {
+void JsonlFormat::check_counts(const std::vector<formats::KeyCounts>& counts, std::uint64_t rows) const {
   if (terms_.allow_missing || rows == 0) return;
   for (std::size_t i = 0; i < counts.size(); ++i)
     if (counts[i].absent == rows) throw NoSuchPath(no_such_path(paths_[i], {sample_, rows}));
@@ -107,19 +107,19 @@ records::KeyWindow JsonlFormat::window(Text row, unsigned level, std::size_t dep
   if (level == 0 && depth == 0 && !joint_.empty()) {
     lines::JointWindow joint;
     for (unsigned i = 0; i < joint_.size() && !joint.is_full(); ++i)
-      keys_[i].add_to(joint, *Value(find_value(row, paths_[i])), kind);
+      keys_[i].add_to(joint, *JsonValue(find_value(row, paths_[i])), kind);
     return joint.window();
   }
-  return keys_[level].window(*Value(find_value(row, paths_[level])), depth, kind);
+  return keys_[level].window(*JsonValue(find_value(row, paths_[level])), depth, kind);
 }
 
 std::size_t JsonlFormat::common_bytes(Text a, Text b, unsigned level, std::size_t skip) const {
-  return keys_[level].common_bytes(*Value(find_value(a, paths_[level])), *Value(find_value(b, paths_[level])), skip);
+  return keys_[level].common_bytes(*JsonValue(find_value(a, paths_[level])), *JsonValue(find_value(b, paths_[level])), skip);
 }
 
 int JsonlFormat::compare_levels(Text a, Text b, unsigned level) const {
   for (; level < levels_; ++level) {
-    const int order = keys_[level].compare(*Value(find_value(a, paths_[level])), *Value(find_value(b, paths_[level])));
+    const int order = keys_[level].compare(*JsonValue(find_value(a, paths_[level])), *JsonValue(find_value(b, paths_[level])));
     if (order != 0) return order;
   }
   return 0;

@@ -27,7 +27,7 @@ struct JsonlTerms {
   bool allow_missing = false;  // a path that leads nowhere in all rows is no error
 };
 
-class JsonlFormat final : public rows::RowFormat {
+class JsonlFormat final : public formats::RowFormat {
  public:
   static constexpr bool checks_rows = true;
   static constexpr bool leaves_out_blank_rows = true;
@@ -44,23 +44,25 @@ class JsonlFormat final : public rows::RowFormat {
 
   // Takes a row that is no blank one, and returns the window of level 0. Counts the values of all keys; a fault's place counts
   // from the beginning of the row.
-  [[nodiscard]] records::KeyWindow take_values(Text row, std::vector<rows::KeyCounts>& counts,
-                                               std::optional<rows::Fault>& fault) const;
+  [[nodiscard]] records::KeyWindow take_values(Text row, std::vector<formats::KeyCounts>& counts,
+                                               std::optional<formats::RowFault>& fault) const;
   // Nothing where the row is as it should be; then its values are counted.
-  [[nodiscard]] std::optional<rows::Fault> check_row(Text row, std::vector<rows::KeyCounts>& counts) const;
+  [[nodiscard]] std::optional<formats::RowFault> check_row(Text row, std::vector<formats::KeyCounts>& counts) const;
   [[nodiscard]] records::KeyWindow window(Text row) const { return window(row, 0, 0); }
 
   void enter(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const override;
-  [[nodiscard]] std::size_t mark_bytes(Text first) const override { return rows::byte_order_mark_bytes(first); }
-  [[nodiscard]] std::string_view missing_end(Text row, char before_end) const override { return rows::end_like(row, before_end); }
+  [[nodiscard]] std::size_t mark_bytes(Text first) const override { return formats::byte_order_mark_bytes(first); }
+  [[nodiscard]] std::string_view missing_end(Text row, char before_end) const override {
+    return formats::end_like(row, before_end);
+  }
 
-  void check_counts(const std::vector<rows::KeyCounts>& counts, std::uint64_t rows) const override;
+  void check_counts(const std::vector<formats::KeyCounts>& counts, std::uint64_t rows) const override;
 
   [[nodiscard]] records::KeyWindow window(Text row, unsigned level, std::size_t depth) const override;
-  [[nodiscard]] rows::Place behind_first(records::KeyWindow window) const override {
+  [[nodiscard]] formats::KeyPlace behind_first(records::KeyWindow window) const override {
     return joint_.empty() ? RowFormat::behind_first(window) : lines::JointWindow::behind(window, joint_);
   }
-  [[nodiscard]] rows::KeyBytes key_bytes(unsigned level) const override { return keys_[level].key_bytes(); }
+  [[nodiscard]] formats::KeyBytes key_bytes(unsigned level) const override { return keys_[level].key_bytes(); }
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const override;
   [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const override { return keys_[level].is_cut(window); }
   [[nodiscard]] bool has_deeper_window(records::KeyWindow window, unsigned level) const override {
@@ -69,8 +71,8 @@ class JsonlFormat final : public rows::RowFormat {
 
  private:
   [[nodiscard]] int compare_levels(Text a, Text b, unsigned level) const override;
-  void count(unsigned level, keys::ValueKind kind, Text row, Text value, std::vector<rows::KeyCounts>& counts,
-             std::optional<rows::Fault>& fault) const;
+  void count(unsigned level, keys::ValueKind kind, Text row, Text value, std::vector<formats::KeyCounts>& counts,
+             std::optional<formats::RowFault>& fault) const;
 
   const lines::LineKernels& kernels_;
   const JsonlTerms terms_;

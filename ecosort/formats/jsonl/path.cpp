@@ -14,9 +14,9 @@ class PathParser {
  public:
   explicit PathParser(Text text) : text_(text), left_(text) {}
 
-  std::vector<Step> parse() {
+  std::vector<PathStep> parse() {
     if (left_.empty()) refuse("it is empty");
-    std::vector<Step> steps;
+    std::vector<PathStep> steps;
     if (left_.front() != '[') steps.push_back(take_name());
     while (!left_.empty()) {
       if (left_.front() == '[') {
@@ -39,8 +39,8 @@ class PathParser {
         text_, why));
   }
 
-  Step take_name() {
-    Step step;
+  PathStep take_name() {
+    PathStep step;
     if (left_.starts_with('"')) {
       step.name = take_quoted();
       return step;
@@ -66,8 +66,8 @@ class PathParser {
     refuse("a quote is not closed");
   }
 
-  Step take_place() {
-    Step step{.is_place = true, .place = 0, .name = {}};
+  PathStep take_place() {
+    PathStep step{.is_place = true, .place = 0, .name = {}};
     const char* const end = left_.data() + left_.size();
     const auto [stop, error] = std::from_chars(left_.data() + 1, end, step.place);
     if (error != std::errc() || stop == end || *stop != ']') refuse("a bracket wants a number, as in [0]");

@@ -10,7 +10,7 @@
 namespace ecosort::jsonl {
 
 // Into an object by a name, or into an array by a place from 0 on.
-struct Step {
+struct PathStep {
   bool is_place = false;
   std::size_t place = 0;
   std::string name;
@@ -18,7 +18,7 @@ struct Step {
 
 struct Path {
   std::string text;  // as it was given
-  std::vector<Step> steps;
+  std::vector<PathStep> steps;
 };
 
 // Parses names with dots between them; [N] behind a name or at the beginning. A name in double quotes may hold any bytes: \" and

@@ -34,7 +34,7 @@ class RowReader {
     skip_white();
     return at_ == end_ || fail("something follows the value; a line holds one");
   }
-  [[nodiscard]] rows::Fault& fault() noexcept { return fault_; }
+  [[nodiscard]] formats::RowFault& fault() noexcept { return fault_; }
 
  private:
   void skip_white() noexcept {
@@ -154,7 +154,7 @@ class RowReader {
   [[nodiscard]] std::uint64_t that_lead_to(std::uint64_t paths, unsigned depth, Text raw_name) const {
     std::uint64_t leading = 0;
     for (std::uint64_t left = paths; left != 0; left &= left - 1) {
-      const Step& step = paths_[lowest(left)].steps[depth];
+      const PathStep& step = paths_[lowest(left)].steps[depth];
       if (!step.is_place && is_name(raw_name, step.name)) leading |= left & -left;
     }
     return leading;
@@ -162,7 +162,7 @@ class RowReader {
   [[nodiscard]] std::uint64_t that_lead_to(std::uint64_t paths, unsigned depth, std::size_t place) const noexcept {
     std::uint64_t leading = 0;
     for (std::uint64_t left = paths; left != 0; left &= left - 1) {
-      const Step& step = paths_[lowest(left)].steps[depth];
+      const PathStep& step = paths_[lowest(left)].steps[depth];
       if (step.is_place && step.place == place) leading |= left & -left;
     }
     return leading;
@@ -238,7 +238,7 @@ class RowReader {
   const char* end_;
   const std::vector<Path>& paths_;
   Text* values_;
-  rows::Fault fault_;
+  formats::RowFault fault_;
   bool has_failed_ = false;
   unsigned depth_ = 0;
   Open open_[most_depth];  // the first depth_ of them
@@ -248,7 +248,7 @@ class RowReader {
 
 bool is_blank(Text row) noexcept { return std::ranges::all_of(row, is_white); }
 
-std::optional<rows::Fault> read_row(Text row, const std::vector<Path>& paths, Text* values) {
+std::optional<formats::RowFault> read_row(Text row, const std::vector<Path>& paths, Text* values) {
   RowReader reader(row, paths, values);
   if (reader.read()) return std::nullopt;
   return std::move(reader.fault());

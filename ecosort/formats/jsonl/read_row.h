@@ -19,7 +19,7 @@ inline constexpr std::size_t most_paths = 32;
 // Reads all of a line, which is no blank one, and finds the values of the paths, at most most_paths: each as it is there, a
 // string with its quotes; none (data() is null) where the path leads nowhere, and no bytes where it leads to null. Of members
 // with the same name the first one counts. Returns what is wrong with the line, if anything is; then `values` mean nothing.
-[[nodiscard]] std::optional<rows::Fault> read_row(Text row, const std::vector<Path>& paths, Text* values);
+[[nodiscard]] std::optional<formats::RowFault> read_row(Text row, const std::vector<Path>& paths, Text* values);
 
 // Returns the value of one path in a line that read_row() has nothing against; reads no further than to the value.
 [[nodiscard]] Text find_value(Text row, const Path& path);

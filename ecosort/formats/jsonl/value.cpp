@@ -86,7 +86,7 @@ std::string without_escapes(Text text) {
   return made;
 }
 
-void Value::take_string() {
+void JsonValue::take_string() {
   text_ = text_.substr(1, text_.size() - 2);
   if (text_.find('\\') == Text::npos) return;
   changed_ = without_escapes(text_);

@@ -11,15 +11,15 @@ namespace ecosort::jsonl {
 // arrays, are the bytes that they have in the line. No value, or null, is none (data() is null).
 //
 // Holds the text where it has escapes; else it lies in the line, which must stay there.
-class Value {
+class JsonValue {
  public:
   // Takes what find_value() and read_row() return.
-  explicit Value(Text raw) : text_(raw.empty() ? Text() : raw) {
+  explicit JsonValue(Text raw) : text_(raw.empty() ? Text() : raw) {
     if (!raw.empty() && raw.front() == '"') take_string();
   }
-  Value(const Value&) = delete;
-  Value& operator=(const Value&) = delete;
-  ~Value() = default;
+  JsonValue(const JsonValue&) = delete;
+  JsonValue& operator=(const JsonValue&) = delete;
+  ~JsonValue() = default;
 
   [[nodiscard]] Text operator*() const noexcept { return text_; }
 

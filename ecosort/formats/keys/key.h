@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "base/text.h"
-#include "formats/fixed/encoder.h"
 #include "formats/keys/date.h"
 #include "formats/keys/key_words.h"
 #include "formats/lines/joint_window.h"
 #include "formats/lines/key_bytes.h"
 #include "formats/lines/number_window.h"
+#include "formats/records/encoder.h"
 
 namespace ecosort::keys {
 
@@ -54,8 +54,8 @@ class Key {
   [[nodiscard]] int compare(Text a, Text b) const;
 
   // See RowFormat.
-  [[nodiscard]] rows::KeyBytes key_bytes() const noexcept {
-    return type_ == ValueType::text || type_ == ValueType::nocase ? rows::KeyBytes::compared : rows::KeyBytes::made;
+  [[nodiscard]] formats::KeyBytes key_bytes() const noexcept {
+    return type_ == ValueType::text || type_ == ValueType::nocase ? formats::KeyBytes::compared : formats::KeyBytes::made;
   }
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, std::size_t skip) const noexcept {
     return type_ == ValueType::text ? lines::common_beginning(a, b, skip) : lines::common_folded(a, b, skip);

@@ -25,18 +25,18 @@ struct Part {
   std::size_t entered = 0;  // less than `lines` where some were seen before
   std::size_t longest = 0;
   std::uint64_t dropped_bytes = 0;
-  records::MultisetHash hash, dropped;
+  hash::MultisetHash hash, dropped;
   bool has_quotes = false;
-  std::uint64_t blank_lines = 0;            // of `lines`, left out
-  std::uint64_t ends_inside = 0;            // terminators inside of quotes
-  std::size_t header_rows = 0;              // of `lines`, that equal the header
-  std::size_t header_row = 0;               // the first of them, from the beginning of the run
-  std::vector<rows::KeyCounts> key_counts;  // none where the format does not count
-  std::optional<rows::Fault> fault;         // of the row at `end`, from the beginning of the run
+  std::uint64_t blank_lines = 0;               // of `lines`, left out
+  std::uint64_t ends_inside = 0;               // terminators inside of quotes
+  std::size_t header_rows = 0;                 // of `lines`, that equal the header
+  std::size_t header_row = 0;                  // the first of them, from the beginning of the run
+  std::vector<formats::KeyCounts> key_counts;  // none where the format does not count
+  std::optional<formats::RowFault> fault;      // of the row at `end`, from the beginning of the run
 };
 
 // The sum of the hashes of so many lines.
-inline void add(records::MultisetHash& hash, LineHash sum, std::size_t lines = 1) noexcept {
+inline void add(hash::MultisetHash& hash, LineHash sum, std::size_t lines = 1) noexcept {
   hash.low += sum.low;
   hash.high += sum.high;
   hash.count += lines;
@@ -78,7 +78,7 @@ LineHash hash_rows(const LineKernels& kernels, std::span<HashedRow<Framer>> rows
 // Adds the rows to the part, which has places for them. `seen` may be absent.
 template <class Framer>
 void enter_some(LineRun& run, const Framer& framer, Part& part, std::span<const HashedRow<Framer>> rows, DuplicateFilter* seen) {
-  records::Entry* const top = run.top() - run.count - part.first_line;
+  sorting::Entry* const top = run.top() - run.count - part.first_line;
   for (std::size_t i = 0; seen != nullptr && i < rows.size(); ++i) {
     const char* const alike = seen->alike(rows[i].hash.low, run.bytes());
     prefetch(alike);

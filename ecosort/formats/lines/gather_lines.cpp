@@ -5,7 +5,7 @@
 
 #include "base/errors.h"
 #include "formats/lines/index_lines.h"
-#include "sort/range_sort.h"
+#include "sorting/range_sort.h"
 
 namespace ecosort::lines {
 namespace {
@@ -16,7 +16,7 @@ bool are_below(std::size_t average, const LineRun& run) { return run.line_bytes 
 
 }  // namespace
 
-GatherLines::GatherLines(const LineRun& run, const rows::RowFormat& order, Checks checks, std::size_t first, std::size_t end)
+GatherLines::GatherLines(const LineRun& run, const formats::RowFormat& order, Checks checks, std::size_t first, std::size_t end)
     : run_(run),
       order_(order),
       checks_(checks),
@@ -31,12 +31,12 @@ GatherLines::GatherLines(const LineRun& run, const rows::RowFormat& order, Check
 void GatherLines::check(Text line) {
   hash_.add(line);
   if (next_ == 0 || checks_ == Checks::hashed) return;
-  const records::Entry& before = run_.entries()[next_ - 1];
-  const records::Entry& entry = run_.entries()[next_];
-  if (records::key_less(before, entry)) return;
+  const sorting::Entry& before = run_.entries()[next_ - 1];
+  const sorting::Entry& entry = run_.entries()[next_];
+  if (sorting::key_less(before, entry)) return;
   unsigned level = 0;
   int order = 1;
-  if (records::key_equal(before, entry))
+  if (sorting::key_equal(before, entry))
     order = tie_is_decided(order_, {entry.prefix, entry.extension}, level) ? 0 : order_.compare(run_.line(before), line, level);
   if (order < 0 || (order == 0 && checks_ == Checks::ordered)) return;
   throw VerificationError("verification failed: the sorted lines would not be in order; the output was not written");
@@ -51,7 +51,7 @@ void GatherLines::take(Text line) {
 
 // Some whole lines; returns their bytes. None where the next one may not fit.
 std::size_t GatherLines::copy_lines(char* to, std::size_t room) {
-  const records::Entry* const entries = run_.entries();
+  const sorting::Entry* const entries = run_.entries();
   std::uint32_t sizes[gathered_lines];
   const std::size_t lines = gather_({.text = run_.bytes(),
                                      .next = entries + next_,

@@ -16,9 +16,10 @@ class GatherLines {
  public:
   enum class Checks : std::uint8_t { none, hashed, ordered, ascending };  // all but the first one hash what goes out
 
-  GatherLines(const LineRun& run, const rows::RowFormat& order, Checks checks) : GatherLines(run, order, checks, 0, run.count) {}
+  GatherLines(const LineRun& run, const formats::RowFormat& order, Checks checks)
+      : GatherLines(run, order, checks, 0, run.count) {}
   // Gathers the lines [first, end) in their order.
-  GatherLines(const LineRun& run, const rows::RowFormat& order, Checks checks, std::size_t first, std::size_t end);
+  GatherLines(const LineRun& run, const formats::RowFormat& order, Checks checks, std::size_t first, std::size_t end);
 
   // These bytes go first.
   void set_header(Text header) { rest_ = header; }
@@ -32,7 +33,7 @@ class GatherLines {
 
   [[nodiscard]] bool finished() const noexcept { return next_ == end_ && rest_.empty(); }
   [[nodiscard]] std::size_t longest() const noexcept { return longest_; }  // bytes, with the end
-  [[nodiscard]] const records::MultisetHash& hash() const noexcept { return hash_.sum(); }
+  [[nodiscard]] const hash::MultisetHash& hash() const noexcept { return hash_.sum(); }
 
  private:
   [[nodiscard]] std::size_t copy_lines(char* to, std::size_t room);
@@ -41,9 +42,9 @@ class GatherLines {
   void check(Text line);
 
   const LineRun& run_;
-  const rows::RowFormat& order_;
+  const formats::RowFormat& order_;
   Checks checks_;
-  rows::Gather gather_;
+  formats::Gather gather_;
   std::size_t next_, end_;
   Text rest_;  // of a line that did not fit the block before
   std::size_t longest_ = 0;

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "base/uint128.h"
-#include "formats/fixed/encoder.h"
 #include "formats/lines/round_decimal.h"
 #include "formats/lines/text.h"
+#include "formats/records/encoder.h"
 
 namespace ecosort::lines {
 

@@ -5,14 +5,14 @@
 
 #include "formats/lines/enter_rows.h"
 #include "formats/lines/line_kernels.h"
-#include "sort/parallel_parts.h"
-#include "sort/radix_digit.h"
+#include "sorting/parallel_parts.h"
+#include "sorting/radix_digit.h"
 
 namespace ecosort::lines {
 namespace {
 
-using records::Entry;
-using rows::RowFormat;
+using formats::RowFormat;
+using sorting::Entry;
 
 constexpr std::size_t least_part_bytes = std::size_t{32} * 1024;
 
@@ -25,7 +25,7 @@ std::size_t row_end(const LineRun& run, const RowFormat& format, std::size_t fro
 // Returns whether quotes are open at each of the places, which ascend from a row's beginning on.
 std::vector<bool> open_quotes(const LineRun& run, char quote, const std::vector<std::size_t>& places, unsigned threads) {
   std::vector<std::size_t> counts(places.size() - 1);
-  records::for_each_part(threads, counts.size(), [&](std::size_t i) {
+  sorting::for_each_part(threads, counts.size(), [&](std::size_t i) {
     counts[i] = line_kernels().count(run.bytes() + places[i], places[i + 1] - places[i], quote);
   });
   std::vector<bool> are_open{false};
@@ -70,7 +70,7 @@ bool suppose_places(const LineRun& run, std::vector<Part>& parts, std::size_t mo
 void count_places(const LineRun& run, std::vector<Part>& parts, std::size_t most, unsigned threads) {
   std::vector<std::size_t> lines(parts.size(), most);
   if (parts.size() > 1) {
-    records::for_each_part(threads, parts.size(), [&](std::size_t i) {
+    sorting::for_each_part(threads, parts.size(), [&](std::size_t i) {
       lines[i] = line_kernels().count(run.bytes() + parts[i].begin, parts[i].end - parts[i].begin, run.terminator);
     });
   }
@@ -84,7 +84,7 @@ void count_places(const LineRun& run, std::vector<Part>& parts, std::size_t most
 
 void enter_parts(LineRun& run, const RowFormat& order, std::vector<Part>& parts, unsigned threads,
                  std::vector<DuplicateFilter>& seen) {
-  records::for_each_part(threads, parts.size(),
+  sorting::for_each_part(threads, parts.size(),
                          [&](std::size_t i) { order.enter(run, parts[i], i < seen.size() ? &seen[i] : nullptr); });
   for (const Part& part : parts) run.has_quotes |= part.has_quotes;
 }
@@ -132,7 +132,7 @@ bool close_gaps(LineRun& run, const std::vector<Part>& parts, Indexed& result) {
     result.ends_inside += part.ends_inside;
     if (result.header_rows == 0) result.header_row = part.header_row;
     result.header_rows += part.header_rows;
-    rows::add(result.key_counts, part.key_counts);
+    formats::add(result.key_counts, part.key_counts);
     result.fault = part.fault;
   }
   run.count += entered;
@@ -142,7 +142,7 @@ bool close_gaps(LineRun& run, const std::vector<Part>& parts, Indexed& result) {
 
 }  // namespace
 
-void add_line(records::MultisetHash& hash, Text line) noexcept { add(hash, line_kernels().hash(line.data(), line.size())); }
+void add_line(hash::MultisetHash& hash, Text line) noexcept { add(hash, line_kernels().hash(line.data(), line.size())); }
 
 Indexed index_lines(LineRun& run, const RowFormat& order, std::size_t begin, std::size_t end, std::size_t most, unsigned threads,
                     std::vector<DuplicateFilter>& seen) {
@@ -174,13 +174,13 @@ bool tie_is_decided(const RowFormat& order, records::KeyWindow window, unsigned&
   return level == order.levels();
 }
 
-void drop_equal(LineRun& run, const RowFormat& order, records::MultisetHash& dropped) {
+void drop_equal(LineRun& run, const RowFormat& order, hash::MultisetHash& dropped) {
   Entry* const entries = run.entries();
   const std::size_t count = run.count;
   std::size_t kept = 0;
   for (std::size_t i = 1; i < count; ++i) {
     unsigned level = 0;
-    const bool is_equal = records::key_equal(entries[kept], entries[i]) &&
+    const bool is_equal = sorting::key_equal(entries[kept], entries[i]) &&
                           (tie_is_decided(order, {entries[i].prefix, entries[i].extension}, level) ||
                            order.compare(run.line(entries[kept]), run.line(entries[i]), level) == 0);
     if (is_equal)

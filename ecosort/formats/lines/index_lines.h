@@ -19,28 +19,28 @@ struct Indexed {
   std::size_t end = 0;      // behind the last line taken
   std::size_t longest = 0;  // bytes, with the end of the line
   std::uint64_t dropped_bytes = 0;
-  records::MultisetHash hash, dropped;  // of the lines taken, and of those that were not entered
-  std::uint64_t blank_lines = 0;        // of the lines taken; they are dropped
-  std::uint64_t ends_inside = 0;        // terminators inside of quotes in them
-  std::uint64_t header_rows = 0;        // that equal the header
-  std::size_t header_row = 0;           // the first of them, from the beginning of the run
-  std::vector<rows::KeyCounts> key_counts;
-  std::optional<rows::Fault> fault;  // of the row at `end`, from the beginning of the run
+  hash::MultisetHash hash, dropped;  // of the lines taken, and of those that were not entered
+  std::uint64_t blank_lines = 0;     // of the lines taken; they are dropped
+  std::uint64_t ends_inside = 0;     // terminators inside of quotes in them
+  std::uint64_t header_rows = 0;     // that equal the header
+  std::size_t header_row = 0;        // the first of them, from the beginning of the run
+  std::vector<formats::KeyCounts> key_counts;
+  std::optional<formats::RowFault> fault;  // of the row at `end`, from the beginning of the run
 };
 
 // Enters the lines of [begin, end) into the index, at most `most` of them and only complete ones, in their order. With `seen`,
 // one per thread or none, lines that they have seen in this run are left out.
-[[nodiscard]] Indexed index_lines(LineRun& run, const rows::RowFormat& order, std::size_t begin, std::size_t end,
+[[nodiscard]] Indexed index_lines(LineRun& run, const formats::RowFormat& order, std::size_t begin, std::size_t end,
                                   std::size_t most, unsigned threads, std::vector<DuplicateFilter>& seen);
 
 // Orders the index; lines that are equal in all levels keep their order.
-void sort_index(LineRun& run, const rows::RowFormat& order, unsigned threads);
+void sort_index(LineRun& run, const formats::RowFormat& order, unsigned threads);
 
 // After sort_index: keeps the first of each group of equal lines, adds the others to `dropped`.
-void drop_equal(LineRun& run, const rows::RowFormat& order, records::MultisetHash& dropped);
+void drop_equal(LineRun& run, const formats::RowFormat& order, hash::MultisetHash& dropped);
 
 // Returns whether lines with these equal windows are known to be equal without a look at them; otherwise `level` is the first one
 // to compare.
-[[nodiscard]] bool tie_is_decided(const rows::RowFormat& order, records::KeyWindow window, unsigned& level) noexcept;
+[[nodiscard]] bool tie_is_decided(const formats::RowFormat& order, records::KeyWindow window, unsigned& level) noexcept;
 
 }  // namespace ecosort::lines

@@ -35,9 +35,9 @@ class PlainNumber {
   [[nodiscard]] unsigned whole() const noexcept { return byte(1); }
   // Bytes of two digits that the window has, and whether there may be more.
   [[nodiscard]] std::size_t pairs() const noexcept {
-    return (is_cut() ? std::size_t{rows::RowFormat::window_bytes} : last_ - (is_negative() ? 1U : 0U)) - number_head;
+    return (is_cut() ? std::size_t{formats::RowFormat::window_bytes} : last_ - (is_negative() ? 1U : 0U)) - number_head;
   }
-  [[nodiscard]] bool is_cut() const noexcept { return last_ > rows::RowFormat::window_bytes; }
+  [[nodiscard]] bool is_cut() const noexcept { return last_ > formats::RowFormat::window_bytes; }
   [[nodiscard]] unsigned pair(std::size_t i) const noexcept { return byte(number_head + i) - 1U; }
 
  private:
@@ -165,7 +165,7 @@ void JointWindow::add_date(records::KeyWindow date, bool descends) noexcept {
   if (has_fraction) fill(mask_of(descends));
 }
 
-rows::Place JointWindow::behind(records::KeyWindow window, std::span<const Level> levels) noexcept {
+formats::KeyPlace JointWindow::behind(records::KeyWindow window, std::span<const Level> levels) noexcept {
   CodeReader code(window);
   for (unsigned level = 0; level < levels.size(); ++level) {
     if (code.ends()) return {level, 0};

@@ -20,9 +20,9 @@
 #include <span>
 
 #include "base/uint128.h"
-#include "formats/fixed/encoder.h"
 #include "formats/lines/number_bytes.h"
 #include "formats/lines/text.h"
+#include "formats/records/encoder.h"
 #include "formats/row_format.h"
 
 namespace ecosort::lines {
@@ -64,7 +64,7 @@ class JointWindow {
 
   // Returns where rows with this window may differ: in the first level that it does not hold all of, from a depth on that is
   // above 0 in level 0; level levels.size() if it holds all.
-  [[nodiscard]] static rows::Place behind(records::KeyWindow window, std::span<const Level> levels) noexcept;
+  [[nodiscard]] static formats::KeyPlace behind(records::KeyWindow window, std::span<const Level> levels) noexcept;
 
  private:
   static constexpr std::size_t size = 12;

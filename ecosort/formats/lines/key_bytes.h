@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <cstring>
 
-#include "formats/fixed/encoder.h"
 #include "formats/lines/text.h"
+#include "formats/records/encoder.h"
 #include "formats/row_format.h"
 
 namespace ecosort::lines {
 
-inline constexpr std::uint32_t window_bytes = rows::RowFormat::window_bytes;
+inline constexpr std::uint32_t window_bytes = formats::RowFormat::window_bytes;
 inline constexpr std::size_t window_room = window_bytes + 1;  // one more shows that the window is cut
 
 [[nodiscard]] inline records::KeyWindow complement(records::KeyWindow window) noexcept {

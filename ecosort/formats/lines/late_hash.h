@@ -30,7 +30,7 @@ class LateHash {
   }
 
   // Returns the sum of all lines that are settled.
-  [[nodiscard]] const records::MultisetHash& sum() const noexcept { return sum_; }
+  [[nodiscard]] const hash::MultisetHash& sum() const noexcept { return sum_; }
 
  private:
   static constexpr std::size_t most = 32;  // some KB: they are still in the nearest cache
@@ -38,7 +38,7 @@ class LateHash {
   decltype(LineKernels::sum) sum_of_;
   LinePlace waiting_[most];
   std::size_t count_ = 0;
-  records::MultisetHash sum_;
+  hash::MultisetHash sum_;
 };
 
 }  // namespace ecosort::lines

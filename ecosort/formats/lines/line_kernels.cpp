@@ -6,17 +6,17 @@ namespace ecosort::lines {
 
 const LineKernels line_kernels_baseline = kernels_over<BaselineVectors>();
 
-const LineKernels& line_kernels_of(records::CpuLevel level) noexcept {
+const LineKernels& line_kernels_of(CpuLevel level) noexcept {
 #if defined(__x86_64__)
-  if (level == records::CpuLevel::avx512) return line_kernels_avx512;
-  if (level == records::CpuLevel::avx2) return line_kernels_avx2;
+  if (level == CpuLevel::avx512) return line_kernels_avx512;
+  if (level == CpuLevel::avx2) return line_kernels_avx2;
 #endif
   static_cast<void>(level);
   return line_kernels_baseline;
 }
 
 const LineKernels& line_kernels() {
-  static const LineKernels& chosen = line_kernels_of(records::cpu_level());
+  static const LineKernels& chosen = line_kernels_of(cpu_level());
   return chosen;
 }
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "base/cpu_features.h"
-#include "sort/entry.h"
+#include "sorting/entry.h"
 
 namespace ecosort::lines {
 
@@ -32,8 +32,8 @@ inline constexpr std::size_t line_slack_bytes = copy_step;
 // Lines of `text` in the order of the entries in [next, end), and where to put them.
 struct GatherTask {
   const char* text = nullptr;
-  const records::Entry* next = nullptr;
-  const records::Entry* end = nullptr;
+  const sorting::Entry* next = nullptr;
+  const sorting::Entry* end = nullptr;
   char* to = nullptr;
   std::size_t room = 0;
   char terminator = '\n';
@@ -68,11 +68,11 @@ struct LineKernels {
   LineHash (*sum)(const LinePlace* lines, std::size_t count) noexcept;
 };
 
-// Returns the kernels of records::cpu_level().
+// Returns the kernels of cpu_level().
 [[nodiscard]] const LineKernels& line_kernels();
 
-// Returns the kernels of one level, for tests; it must not exceed records::detected_cpu_level().
-[[nodiscard]] const LineKernels& line_kernels_of(records::CpuLevel level) noexcept;
+// Returns the kernels of one level, for tests; it must not exceed detected_cpu_level().
+[[nodiscard]] const LineKernels& line_kernels_of(CpuLevel level) noexcept;
 
 extern const LineKernels line_kernels_baseline, line_kernels_avx2, line_kernels_avx512;
 

@@ -137,7 +137,7 @@ std::size_t copy_transformed(Text text, const SortKey& key, std::size_t depth, u
 }  // namespace
 
 LineOrder::LineOrder(const LineOrderTerms& terms, char terminator, std::uint64_t header_lines)
-    : RowFormat(rows::Kind::lines, terminator, std::nullopt),
+    : RowFormat(formats::Kind::lines, terminator, std::nullopt),
       keys_(terms.keys),
       separator_(terms.separator),
       salt_(terms.salt),
@@ -155,9 +155,9 @@ LineOrder::LineOrder(const LineOrderTerms& terms, char terminator, std::uint64_t
   flip_ = first.reverse ? ~std::uint64_t{0} : 0;
 }
 
-rows::FirstRow LineOrder::take_first_row(const std::string& /*input*/, Text /*row*/) {
+formats::FirstRow LineOrder::take_first_row(const std::string& /*input*/, Text /*row*/) {
   --header_left_;
-  return rows::FirstRow::is_alike;
+  return formats::FirstRow::is_alike;
 }
 
 std::size_t LineOrder::key_begin(Text line, const SortKey& key) const noexcept {
@@ -298,10 +298,10 @@ records::KeyWindow LineOrder::window(Text line, unsigned level, std::size_t dept
   return make_window(bytes, count, key.reverse);
 }
 
-rows::KeyBytes LineOrder::key_bytes(unsigned level) const noexcept {
+formats::KeyBytes LineOrder::key_bytes(unsigned level) const noexcept {
   const SortKey& key = keys_[level];
-  if (key.kind != KeyKind::text) return rows::KeyBytes::made;
-  return key.is_whole_line() && !is_transformed(key) ? rows::KeyBytes::of_row : rows::KeyBytes::compared;
+  if (key.kind != KeyKind::text) return formats::KeyBytes::made;
+  return key.is_whole_line() && !is_transformed(key) ? formats::KeyBytes::of_row : formats::KeyBytes::compared;
 }
 
 std::size_t LineOrder::common_bytes(Text a, Text b, unsigned level, std::size_t skip) const noexcept {

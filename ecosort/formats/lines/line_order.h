@@ -12,7 +12,6 @@
 #include <optional>
 #include <vector>
 
-#include "formats/fixed/encoder.h"
 #include "formats/lines/joint_window.h"
 #include "formats/lines/key_bytes.h"
 #include "formats/lines/line_kernels.h"
@@ -20,6 +19,7 @@
 #include "formats/lines/number_window.h"
 #include "formats/lines/text.h"
 #include "formats/lines/version_window.h"
+#include "formats/records/encoder.h"
 #include "formats/row_format.h"
 
 namespace ecosort::lines {
@@ -54,7 +54,7 @@ struct LineOrderTerms {
 };
 
 // Lines as a format of rows: without quotes. Immutable but for the lines on top; all other functions are thread-safe.
-class LineOrder final : public rows::RowFormat {
+class LineOrder final : public formats::RowFormat {
  public:
   static constexpr bool checks_rows = false;
   static constexpr bool leaves_out_blank_rows = false;
@@ -79,14 +79,14 @@ class LineOrder final : public rows::RowFormat {
 
   void enter(LineRun& run, Part& part, DuplicateFilter* seen) const override;
   [[nodiscard]] bool wants_first_row() const override { return header_left_ > 0; }
-  [[nodiscard]] rows::FirstRow take_first_row(const std::string& input, Text row) override;
+  [[nodiscard]] formats::FirstRow take_first_row(const std::string& input, Text row) override;
   void begin_input() override { header_left_ = header_lines_; }
   void go_on_in_input() override { header_left_ = 0; }
   [[nodiscard]] records::KeyWindow window(Text line, unsigned level, std::size_t depth) const override;
-  [[nodiscard]] rows::Place behind_first(records::KeyWindow window) const override {
+  [[nodiscard]] formats::KeyPlace behind_first(records::KeyWindow window) const override {
     return joint_.empty() ? RowFormat::behind_first(window) : JointWindow::behind(window, joint_);
   }
-  [[nodiscard]] rows::KeyBytes key_bytes(unsigned level) const noexcept override;
+  [[nodiscard]] formats::KeyBytes key_bytes(unsigned level) const noexcept override;
   [[nodiscard]] bool descends(unsigned level) const noexcept override { return keys_[level].reverse; }
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const noexcept override;
   [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const noexcept override {

@@ -15,11 +15,11 @@
 #include "formats/lines/text.h"
 #include "formats/row_format.h"
 #include "hash/multiset_hash.h"
-#include "sort/entry.h"
+#include "sorting/entry.h"
 
 namespace ecosort::lines {
 
-inline constexpr std::size_t index_bytes_per_line = 2 * sizeof(records::Entry);  // with its scratch
+inline constexpr std::size_t index_bytes_per_line = 2 * sizeof(sorting::Entry);  // with its scratch
 inline constexpr std::uint64_t most_run_bytes = std::uint64_t{1} << 32U;         // an entry holds 32 bits of position
 
 struct LineRun {
@@ -28,7 +28,7 @@ struct LineRun {
   std::uint64_t line_bytes = 0;  // of them, with their ends
   std::uint64_t offset = 0;      // of byte 0, in the input of the first line, modulo 2^64
   char terminator = '\n';
-  const rows::RowFormat* format = nullptr;  // where rows have quotes
+  const formats::RowFormat* format = nullptr;  // where rows have quotes
   bool has_quotes = false;
   bool is_ordered = false;  // the lines came in order, and the index is to be turned round only
 
@@ -41,14 +41,14 @@ struct LineRun {
     return index < size() ? size() - index : 0;
   }
   // Behind the last entry that has been made; they are made downwards and turned round before they are sorted.
-  [[nodiscard]] records::Entry* top() const noexcept {
-    return reinterpret_cast<records::Entry*>(memory.data() + round_down(size(), page_bytes));
+  [[nodiscard]] sorting::Entry* top() const noexcept {
+    return reinterpret_cast<sorting::Entry*>(memory.data() + round_down(size(), page_bytes));
   }
-  [[nodiscard]] records::Entry* entries() const noexcept { return top() - count; }
-  [[nodiscard]] records::Entry* scratch() const noexcept { return entries() - count; }
+  [[nodiscard]] sorting::Entry* entries() const noexcept { return top() - count; }
+  [[nodiscard]] sorting::Entry* scratch() const noexcept { return entries() - count; }
 
   // The line of an entry, without its end.
-  [[nodiscard]] Text line(const records::Entry& entry) const noexcept {
+  [[nodiscard]] Text line(const sorting::Entry& entry) const noexcept {
     const char* begin = bytes() + entry.index;
     if (has_quotes) [[unlikely]]
       return quoted_row(begin);
@@ -64,6 +64,6 @@ struct LineRun {
 };
 
 // Adds one line to what a collection of lines holds (promise P1).
-void add_line(records::MultisetHash& hash, Text line) noexcept;
+void add_line(hash::MultisetHash& hash, Text line) noexcept;
 
 }  // namespace ecosort::lines

@@ -70,15 +70,15 @@ class PlainDigits {
 
 }  // namespace
 
-NumberReader number_reader_of(records::CpuLevel level) noexcept {
+NumberReader number_reader_of(CpuLevel level) noexcept {
 #if defined(__x86_64__)
-  if (level == records::CpuLevel::avx512) return read_number_avx512;
-  if (level == records::CpuLevel::avx2) return read_number_avx2;
+  if (level == CpuLevel::avx512) return read_number_avx512;
+  if (level == CpuLevel::avx2) return read_number_avx2;
 #endif
   static_cast<void>(level);
   return read_number<PlainDigits>;
 }
 
-NumberReader number_reader() { return number_reader_of(records::cpu_level()); }
+NumberReader number_reader() { return number_reader_of(cpu_level()); }
 
 }  // namespace ecosort::lines

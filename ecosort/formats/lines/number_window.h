@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "base/cpu_features.h"
-#include "formats/fixed/encoder.h"
 #include "formats/lines/text.h"
+#include "formats/records/encoder.h"
 
 namespace ecosort::lines {
 
@@ -30,11 +30,11 @@ struct NumberWindow {
 // with its sign and its leading zeros has 16 bytes at most.
 using NumberReader = NumberWindow (*)(const char* text, std::size_t size) noexcept;
 
-// Returns the reader of records::cpu_level().
+// Returns the reader of cpu_level().
 [[nodiscard]] NumberReader number_reader();
 
-// Returns the reader of a level, which must not exceed records::detected_cpu_level(); all give the same values.
-[[nodiscard]] NumberReader number_reader_of(records::CpuLevel level) noexcept;
+// Returns the reader of a level, which must not exceed detected_cpu_level(); all give the same values.
+[[nodiscard]] NumberReader number_reader_of(CpuLevel level) noexcept;
 [[nodiscard]] NumberWindow read_number_avx2(const char* text, std::size_t size) noexcept;
 [[nodiscard]] NumberWindow read_number_avx512(const char* text, std::size_t size) noexcept;
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "base/prefetch.h"
-#include "sort/parallel_parts.h"
-#include "sort/range_sort.h"
+#include "sorting/parallel_parts.h"
+#include "sorting/range_sort.h"
 
 namespace ecosort::lines {
 namespace {
 
-using records::Entry;
+using sorting::Entry;
 
 constexpr std::size_t few_rows = 6;     // are ordered by comparing: 4 to 8 take as long
 constexpr std::size_t rows_ahead = 24;  // that are fetched: paths 116 -> 94 ns a row, 12 ahead 103
@@ -20,7 +20,7 @@ constexpr std::size_t cached_range = 4096;
 
 }  // namespace
 
-RowOrder::RowOrder(const LineRun& run, bool descends, records::BucketWorkspace& workspace)
+RowOrder::RowOrder(const LineRun& run, bool descends, sorting::BucketWorkspace& workspace)
     : text_(run.bytes()),
       entries_(run.entries()),
       scratch_(run.scratch()),
@@ -53,7 +53,7 @@ RowOrder::Range RowOrder::take_group() {
   Range& range = sorted_.back();
   const std::size_t begin = range.begin;
   std::size_t end = begin + 1;
-  while (end < range.end && records::key_equal(entries_[begin], entries_[end])) ++end;
+  while (end < range.end && sorting::key_equal(entries_[begin], entries_[end])) ++end;
   const Range group = behind_windows({begin, end, range.depth});
   if (range.size() > cached_range)
     fetch_ties(std::min(begin + ties_ahead, range.end), std::min(end + ties_ahead, range.end), range.depth + window_bytes);
@@ -66,7 +66,7 @@ RowOrder::Range RowOrder::take_group() {
 // functions that it takes for pure.
 [[gnu::always_inline]] inline void RowOrder::fetch_ties(std::size_t begin, std::size_t end, std::size_t depth) const noexcept {
   for (std::size_t i = begin; i < end; ++i) {
-    if (!records::key_equal(entries_[i - 1], entries_[i])) continue;
+    if (!sorting::key_equal(entries_[i - 1], entries_[i])) continue;
     prefetch(place(i - 1, depth));
     prefetch(place(i, depth));
   }
@@ -76,7 +76,7 @@ void RowOrder::settle(const Range& group) {
   if (group.size() <= few_rows) return insertion_sort(group);
   Range range = group;
   make_windows(range, 1);
-  records::sort_range(entries_ + range.begin, scratch_ + range.begin, range.size(), records::Target::same_array, workspace_, 1);
+  sorting::sort_range(entries_ + range.begin, scratch_ + range.begin, range.size(), sorting::Target::same_array, workspace_, 1);
   sorted_.push_back(range);
 }
 
@@ -112,9 +112,9 @@ std::size_t RowOrder::enter_parts(const Range& group, std::size_t common, unsign
   const char* const first = place(group.begin, group.depth);
   if (threads <= 1) return enter_windows(group, first, common);
   std::vector<std::size_t> commons(threads);
-  records::for_each_part(threads, threads, [&](std::size_t i) {
-    const Range part{group.begin + records::part_begin(group.size(), threads, i),
-                     group.begin + records::part_begin(group.size(), threads, i + 1), group.depth};
+  sorting::for_each_part(threads, threads, [&](std::size_t i) {
+    const Range part{group.begin + sorting::part_begin(group.size(), threads, i),
+                     group.begin + sorting::part_begin(group.size(), threads, i + 1), group.depth};
     commons[i] = enter_windows(part, first, common);
   });
   return *std::ranges::min_element(commons);

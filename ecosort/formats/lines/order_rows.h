@@ -10,7 +10,7 @@
 
 #include "formats/lines/line_run.h"
 #include "formats/lines/row_bytes.h"
-#include "sort/bucket_sort.h"
+#include "sorting/bucket_sort.h"
 
 namespace ecosort::lines {
 
@@ -23,7 +23,7 @@ class RowOrder {
     [[nodiscard]] std::size_t size() const noexcept { return end - begin; }
   };
 
-  RowOrder(const LineRun& run, bool descends, records::BucketWorkspace& workspace);
+  RowOrder(const LineRun& run, bool descends, sorting::BucketWorkspace& workspace);
 
   // Rows that are equal keep their order. The windows of the entries are others afterwards.
   void order_group(const Range& group);
@@ -47,10 +47,10 @@ class RowOrder {
   [[nodiscard]] const char* place(std::size_t i, std::size_t depth) const noexcept { return text_ + entries_[i].index + depth; }
 
   const char* const text_;
-  records::Entry* const entries_;
-  records::Entry* const scratch_;
+  sorting::Entry* const entries_;
+  sorting::Entry* const scratch_;
   const RowBytes bytes_;
-  records::BucketWorkspace& workspace_;
+  sorting::BucketWorkspace& workspace_;
   std::vector<Range> sorted_;  // in which groups are left
 };
 

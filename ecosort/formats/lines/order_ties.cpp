@@ -8,14 +8,14 @@
 #include "base/prefetch.h"
 #include "formats/lines/key_bytes.h"
 #include "formats/lines/order_rows.h"
-#include "sort/range_sort.h"
+#include "sorting/range_sort.h"
 
 namespace ecosort::lines {
 namespace {
 
-using records::Entry;
-using rows::KeyBytes;
-using rows::RowFormat;
+using formats::KeyBytes;
+using formats::RowFormat;
+using sorting::Entry;
 
 // Entries; smaller groups are ordered by comparing, which finds the keys of two rows each time. A window finds that of one.
 constexpr std::size_t compare_limit = 4;
@@ -43,7 +43,7 @@ class TieOrder {
     const Entry before = entries_[group.begin];
     const records::KeyWindow window{before.prefix, before.extension};
     if (!order_.has_deeper_window(window, 0)) return merge_sort(group);
-    const rows::Place place = order_.behind_first(window);
+    const formats::KeyPlace place = order_.behind_first(window);
     order_group({.begin = group.begin, .end = group.end, .level = place.level, .depth = place.depth});
     while (!sorted_.empty())
       if (const Group next = take_group(); next.size() > 1) settle(next);
@@ -55,7 +55,7 @@ class TieOrder {
 
   [[nodiscard]] std::size_t end_of_equal(std::size_t begin, std::size_t end) const noexcept {
     std::size_t at = begin + 1;
-    while (at < end && records::key_equal(entries_[begin], entries_[at])) ++at;
+    while (at < end && sorting::key_equal(entries_[begin], entries_[at])) ++at;
     return at;
   }
 
@@ -99,7 +99,7 @@ class TieOrder {
       entries_[i].prefix = window.prefix;
       entries_[i].extension = window.extension;
     }
-    records::sort_range(entries_ + group.begin, scratch_ + group.begin, group.size(), records::Target::same_array, workspace_, 1);
+    sorting::sort_range(entries_ + group.begin, scratch_ + group.begin, group.size(), sorting::Target::same_array, workspace_, 1);
     sorted_.push_back(group);
   }
 
@@ -170,7 +170,7 @@ class TieOrder {
   const RowFormat& order_;
   Entry* const entries_;
   Entry* const scratch_;
-  records::BucketWorkspace workspace_;
+  sorting::BucketWorkspace workspace_;
   // Order levels whose key is the row: with -k1r that of the first level, which descends, and of the last resort, which does not.
   std::array<std::optional<RowOrder>, 2> rows_;
   std::vector<Group> sorted_;  // ranges sorted by their windows, in which ties are left
@@ -184,7 +184,7 @@ constexpr std::size_t looked_at_once = 64;
   const Entry* const before = run.entries() + at - 1;
   const std::size_t count = std::min(end - at, looked_at_once);
   std::uint64_t ties = 0;
-  for (std::size_t i = 0; i < count; ++i) ties |= std::uint64_t{records::key_equal(before[i], before[i + 1])} << i;
+  for (std::size_t i = 0; i < count; ++i) ties |= std::uint64_t{sorting::key_equal(before[i], before[i + 1])} << i;
   for (std::uint64_t rest = ties; rest != 0; rest &= rest - 1) {
     const Entry* const tied = before + __builtin_ctzll(rest);
     prefetch(run.bytes() + tied[0].index + depth);

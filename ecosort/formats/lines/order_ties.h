@@ -15,6 +15,6 @@ namespace ecosort::lines {
 
 // entries[begin, end) of the run are sorted by the windows of level 0, which they keep. Rows that are equal in all levels keep
 // their order.
-void order_ties(const LineRun& run, const rows::RowFormat& order, std::size_t begin, std::size_t end);
+void order_ties(const LineRun& run, const formats::RowFormat& order, std::size_t begin, std::size_t end);
 
 }  // namespace ecosort::lines

@@ -10,9 +10,9 @@
 #include <emmintrin.h>
 #endif
 
-#include "formats/fixed/encoder.h"
 #include "formats/lines/key_bytes.h"
 #include "formats/lines/text.h"
+#include "formats/records/encoder.h"
 
 namespace ecosort::lines {
 

@@ -6,13 +6,13 @@
 #include "formats/lines/index_lines.h"
 #include "formats/lines/order_rows.h"
 #include "formats/lines/order_ties.h"
-#include "sort/parallel_parts.h"
-#include "sort/range_sort.h"
+#include "sorting/parallel_parts.h"
+#include "sorting/range_sort.h"
 
 namespace ecosort::lines {
 namespace {
 
-using records::Entry;
+using sorting::Entry;
 using Range = RowOrder::Range;
 
 constexpr std::size_t parts_per_thread = 8;
@@ -20,12 +20,12 @@ constexpr std::size_t wide = std::size_t{1} << 16U;  // entries; groups of twice
 
 class IndexSort {
  public:
-  IndexSort(const LineRun& run, const rows::RowFormat& order, unsigned threads)
+  IndexSort(const LineRun& run, const formats::RowFormat& order, unsigned threads)
       : run_(run), order_(order), entries_(run.entries()), threads_(threads) {}
 
   void operator()() {
     std::reverse(entries_, entries_ + run_.count);
-    records::sort_range(entries_, run_.scratch(), run_.count, records::Target::same_array, workspace_, threads_);
+    sorting::sort_range(entries_, run_.scratch(), run_.count, sorting::Target::same_array, workspace_, threads_);
     const Range all{0, run_.count, 0};
     for_each_part(all, take_wide_ties(all), [&](std::size_t begin, std::size_t end) { order_ties(run_, order_, begin, end); });
     while (!sorted_.empty()) order_next();
@@ -44,11 +44,11 @@ class IndexSort {
     std::vector<Range> groups;
     for (std::size_t at = range.begin; threads_ > 1 && at + wide < range.end;) {
       const Entry& entry = entries_[at];
-      if (!records::key_equal(entry, entries_[at + wide])) {
+      if (!sorting::key_equal(entry, entries_[at + wide])) {
         at += wide;
         continue;
       }
-      const auto [begin, end] = std::equal_range(entries_ + range.begin, entries_ + range.end, entry, records::key_less);
+      const auto [begin, end] = std::equal_range(entries_ + range.begin, entries_ + range.end, entry, sorting::key_less);
       groups.push_back({static_cast<std::size_t>(begin - entries_), static_cast<std::size_t>(end - entries_), range.depth});
       at = groups.back().end;
     }
@@ -60,8 +60,8 @@ class IndexSort {
     std::vector<Range> groups;
     for (Range group : wide_groups(range)) {
       const Entry first = entries_[group.begin];
-      const rows::Place place = order_.behind_first({first.prefix, first.extension});
-      if (place.level == order_.levels() || order_.key_bytes(place.level) != rows::KeyBytes::of_row) continue;
+      const formats::KeyPlace place = order_.behind_first({first.prefix, first.extension});
+      if (place.level == order_.levels() || order_.key_bytes(place.level) != formats::KeyBytes::of_row) continue;
       ties_.push_back({group.begin, group.end, first});
       descends_ = order_.descends(place.level);
       groups.push_back(group);
@@ -73,7 +73,7 @@ class IndexSort {
 
   void sort_by_rows(Range group) {
     RowOrder(run_, descends_, workspace_).make_windows(group, threads_);
-    records::sort_range(entries_ + group.begin, run_.scratch() + group.begin, group.size(), records::Target::same_array,
+    sorting::sort_range(entries_ + group.begin, run_.scratch() + group.begin, group.size(), sorting::Target::same_array,
                         workspace_, threads_);
     sorted_.push_back(group);
   }
@@ -83,7 +83,7 @@ class IndexSort {
     sorted_.pop_back();
     const std::vector<Range> groups = wide_groups(range);
     for_each_part(range, groups, [&](std::size_t begin, std::size_t end) {
-      records::BucketWorkspace workspace;
+      sorting::BucketWorkspace workspace;
       RowOrder(run_, descends_, workspace).order_sorted({begin, end, range.depth});
     });
     const RowOrder rows(run_, descends_, workspace_);
@@ -109,12 +109,12 @@ class IndexSort {
       begin = group.end;
     }
     cut_up_to(range.end);
-    records::for_each_part(threads_, parts.size(), [&](std::size_t i) { part(parts[i].begin, parts[i].end); });
+    sorting::for_each_part(threads_, parts.size(), [&](std::size_t i) { part(parts[i].begin, parts[i].end); });
   }
 
   // Behind the last entry with the window of the one before `at`.
   [[nodiscard]] std::size_t group_end(std::size_t at, std::size_t end) const {
-    return static_cast<std::size_t>(std::upper_bound(entries_ + at, entries_ + end, entries_[at - 1], records::key_less) -
+    return static_cast<std::size_t>(std::upper_bound(entries_ + at, entries_ + end, entries_[at - 1], sorting::key_less) -
                                     entries_);
   }
 
@@ -126,10 +126,10 @@ class IndexSort {
   }
 
   const LineRun& run_;
-  const rows::RowFormat& order_;
+  const formats::RowFormat& order_;
   Entry* const entries_;
   const unsigned threads_;
-  records::BucketWorkspace workspace_;
+  sorting::BucketWorkspace workspace_;
   bool descends_ = false;      // of the level whose key is the row
   std::vector<Range> sorted_;  // by windows of the rows, in which groups are left
   std::vector<Tie> ties_;
@@ -137,6 +137,6 @@ class IndexSort {
 
 }  // namespace
 
-void sort_index(LineRun& run, const rows::RowFormat& order, unsigned threads) { IndexSort(run, order, threads)(); }
+void sort_index(LineRun& run, const formats::RowFormat& order, unsigned threads) { IndexSort(run, order, threads)(); }
 
 }  // namespace ecosort::lines

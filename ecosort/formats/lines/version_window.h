@@ -17,8 +17,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "formats/fixed/encoder.h"
 #include "formats/lines/text.h"
+#include "formats/records/encoder.h"
 
 namespace ecosort::lines {
 

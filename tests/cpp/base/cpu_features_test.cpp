@@ -4,7 +4,7 @@
 
 #include "base/errors.h"
 
-namespace ecosort::records {
+namespace ecosort {
 
 TEST(CpuLevel, IsReadBackFromItsName) {
   for (const CpuLevel level : all_cpu_levels) EXPECT_EQ(parse_cpu_level(to_string(level)), level);
@@ -21,4 +21,4 @@ TEST(CpuLevel, RefusesAnUnknownName) {
 
 TEST(CpuLevel, InUseIsOneThatTheMachineHas) { EXPECT_LE(cpu_level(), detected_cpu_level()); }
 
-}  // namespace ecosort::records
+}  // namespace ecosort

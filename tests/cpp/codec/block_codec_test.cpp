@@ -67,7 +67,7 @@ TEST(BlockCodec, GivesBackWhatItTookAtEverySizeAndLevel) {
       const Bytes plain = text_of(size, size);
       Bytes packed(size + 1000), back(size);
       const auto bytes = coder.coder.encode(terms, plain, packed);
-      ASSERT_TRUE(bytes) << text_of(terms) << " " << size;
+      ASSERT_TRUE(bytes) << codec::text_of(terms) << " " << size;
       EXPECT_TRUE(coder.coder.decode(terms.codec, std::span(packed).first(*bytes), back));
       EXPECT_EQ(back, plain);
     }

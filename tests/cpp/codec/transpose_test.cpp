@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cpp/formats/fixed/test_support.h"
+#include "cpp/formats/records/test_support.h"
 
 namespace ecosort::codec {
 namespace {
@@ -34,7 +34,7 @@ void expect_transposed(TransposeFunction function, std::size_t rows, std::size_t
   ASSERT_EQ(std::memcmp(shifted.get() + shift, in.get(), size), 0) << rows << " rows of " << columns << ", back";
 }
 
-class Transpose : public testing::TestWithParam<records::CpuLevel> {};
+class Transpose : public testing::TestWithParam<CpuLevel> {};
 
 TEST_P(Transpose, DoesWhatItsDefinitionSaysForEveryRecordSizeAndCount) {
   std::mt19937_64 random(1);
@@ -51,7 +51,7 @@ TEST_P(Transpose, TakesRecordsLargerThanAPanel) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, Transpose, testing::ValuesIn(records::available_cpu_levels()),
-                         [](const auto& info) { return std::string(records::to_string(info.param)); });
+                         [](const auto& info) { return std::string(to_string(info.param)); });
 
 TEST(TransposePlainly, DoesWhatItsDefinitionSays) {
   std::mt19937_64 random(3);
@@ -60,7 +60,7 @@ TEST(TransposePlainly, DoesWhatItsDefinitionSays) {
 }
 
 TEST(TransposePlainly, OfNothingIsNothing) {
-  for (const records::CpuLevel level : records::available_cpu_levels()) {
+  for (const CpuLevel level : records::available_cpu_levels()) {
     transpose_variant(level)(nullptr, 0, 100, nullptr);
     transpose_variant(level)(nullptr, 100, 0, nullptr);
   }

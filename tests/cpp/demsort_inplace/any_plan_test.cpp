@@ -13,9 +13,9 @@
 #include "base/random.h"
 #include "cpp/support/test_environment.h"
 #include "demsort_inplace/space_plan.h"
-#include "plan/plan.h"
+#include "planner/plan.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -67,7 +67,7 @@ TEST(AnyPlan, OfASortIsAnAnswerOrOneLine) {
   for (int i = 0; i < (is_soak() ? 5'000 : 100); ++i) {
     const planner::Wanted wanted = anything(random);
     answers(wanted, [&] {
-      const planner::Plan plan = planner::make_plan(wanted);
+      const planner::RecordPlan plan = planner::make_plan(wanted);
       EXPECT_LE(plan.peak_memory_bytes, wanted.memory_bytes) << text_of(wanted);
       EXPECT_GE(plan.bytes_read, bytes_of(wanted)) << text_of(wanted);
       EXPECT_EQ(plan.bytes_read, bytes_of(wanted) + plan.run_bytes + plan.remerged_bytes) << text_of(wanted);
@@ -101,4 +101,4 @@ TEST(AnyPlan, OfAJobThatOutlivesACrashIsAnAnswerOrOneLine) {
   }
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

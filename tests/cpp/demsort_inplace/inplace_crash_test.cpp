@@ -20,7 +20,7 @@
 #include "doubles/faulty_queue.h"
 #include "doubles/faulty_storage.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -112,7 +112,7 @@ Recorded record_interrupted(const SmallJob& job, const Fault& fault, std::uint64
   io::FaultPlan plan({fault});
   io::FaultyStorage storage(disk.store, plan);
   io::FaultyQueue queue(*disk.queue, plan);
-  EXPECT_THROW((void)Machine(storage, queue).start(job), IoError);
+  EXPECT_THROW((void)JobMachine(storage, queue).start(job), IoError);
   EXPECT_EQ(plan.fired(), 1U);
   recorded.resumed_at = disk.store.log().size();
   (void)disk.machine.resume();
@@ -366,4 +366,4 @@ TEST(InPlaceCrash, EveryCallOfAResumptionIsNeededToo) {
   EXPECT_TRUE(is_found({Role::journal, FaultPoint::sync_directory, 5, failed}, sync_of("/disk"), 1)) << "the name of the result";
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -11,7 +11,7 @@
 #include "doubles/memory_store.h"
 #include "io/posix_storage.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -67,4 +67,4 @@ TEST(JobDirectory, AResultReplacesNothingThatStandsUnderItsName) {
   EXPECT_FALSE(place.storage.exists(place.paths.output));
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

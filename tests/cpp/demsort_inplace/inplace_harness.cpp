@@ -6,7 +6,7 @@
 #include "demsort_inplace/describe_run.h"
 #include "run/description.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 JobHeader SmallJob::header() const {
   JobHeader header;
@@ -27,7 +27,7 @@ JobHeader SmallJob::header() const {
 }
 
 const std::vector<SmallJob>& small_jobs() {
-  using engine::Keys;
+  using engine::fixed::Keys;
   static const std::vector<SmallJob> jobs{
       {.name = "odd", .format = {101, {{0, 10}}}, .records = 1'500, .piece_records = 400},
       {.name = "ties", .format = {77, {{5, 3}}}, .keys = Keys::two_values, .records = 1'700, .piece_records = 450},
@@ -56,25 +56,25 @@ const std::vector<SmallJob>& small_jobs() {
   return jobs;
 }
 
-engine::SortReport Machine::start(const SmallJob& job) {
+engine::fixed::SortReport JobMachine::start(const SmallJob& job) {
   const JobHeader header = job.header();
   io::FilePtr input = storage_.open_named(job_file, io::Role::input, io::Caching::direct_if_possible);
-  std::vector<engine::Input> inputs(1);
+  std::vector<engine::fixed::Input> inputs(1);
   inputs.front().file = std::move(input);
-  return inplace::start(job_file, std::move(inputs), header, engine_plan(header, job.memory_bytes, 0), environment());
+  return demsort_inplace::start(job_file, std::move(inputs), header, engine_plan(header, job.memory_bytes, 0), environment());
 }
 
-engine::SortReport Machine::resume(std::uint64_t memory_bytes) {
+engine::fixed::SortReport JobMachine::resume(std::uint64_t memory_bytes) {
   JobStatus status = examine(job_file, storage_, queue_);
   const JobHeader header = status.contents.value().header;
-  const planner::Plan plan = engine_plan(header, memory_bytes == 0 ? header.memory_bytes : memory_bytes, 0);
-  return inplace::resume(job_file, std::move(status), plan, environment());
+  const planner::RecordPlan plan = engine_plan(header, memory_bytes == 0 ? header.memory_bytes : memory_bytes, 0);
+  return demsort_inplace::resume(job_file, std::move(status), plan, environment());
 }
 
-engine::SortReport Machine::abandon() {
+engine::fixed::SortReport JobMachine::abandon() {
   JobStatus status = examine(job_file, storage_, queue_);
   const JobHeader header = status.contents.value().header;
-  return inplace::abandon(job_file, std::move(status), engine_plan(header, header.memory_bytes, 0), environment());
+  return demsort_inplace::abandon(job_file, std::move(status), engine_plan(header, header.memory_bytes, 0), environment());
 }
 
 std::string undescribed_run(const io::DiskImage& image, const std::string& file, const JournalContents& contents) {
@@ -124,4 +124,4 @@ std::string as_multiset(const std::string& records, std::uint32_t record_size) {
   return text;
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -10,7 +10,7 @@
 #include "demsort_inplace/records_job.h"
 #include "doubles/memory_store.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 inline const std::string job_file = "/disk/data";
 
@@ -18,7 +18,7 @@ inline const std::string job_file = "/disk/data";
 struct SmallJob {
   const char* name = "";
   records::RecordFormat format;
-  engine::Keys keys = engine::Keys::uniform;
+  engine::fixed::Keys keys = engine::fixed::Keys::uniform;
   std::uint64_t records = 0;
   std::uint64_t piece_records = 0;
   std::uint32_t run_block_bytes = 4096;
@@ -31,8 +31,8 @@ struct SmallJob {
   [[nodiscard]] JobHeader header() const;
   // Returns what the job may take on the disk: a store with no more suffices.
   [[nodiscard]] std::uint64_t bound_bytes() const { return header().layout.total_bytes() + Journal::size_bytes(header()); }
-  [[nodiscard]] std::string input() const { return engine::make_records(format, keys, records); }
-  [[nodiscard]] std::string sorted() const { return engine::sorted_copy(format, input()); }
+  [[nodiscard]] std::string input() const { return engine::fixed::make_records(format, keys, records); }
+  [[nodiscard]] std::string sorted() const { return engine::fixed::sorted_copy(format, input()); }
   [[nodiscard]] io::DiskImage disk() const { return io::make_image({{job_file, input()}}); }
 };
 
@@ -41,15 +41,15 @@ struct SmallJob {
 [[nodiscard]] const std::vector<SmallJob>& small_jobs();
 
 // A storage with a queue, and what a job in this process needs besides.
-class Machine {
+class JobMachine {
  public:
-  Machine(io::NamedStorage& storage, io::Queue& queue) : storage_(storage), queue_(queue) {}
+  JobMachine(io::NamedStorage& storage, io::Queue& queue) : storage_(storage), queue_(queue) {}
 
-  [[nodiscard]] Environment environment() { return {storage_, queue_, progress_, log_, interrupted, trusts_drive}; }
-  engine::SortReport start(const SmallJob& job);
+  [[nodiscard]] JobContext environment() { return {storage_, queue_, progress_, log_, interrupted, trusts_drive}; }
+  engine::fixed::SortReport start(const SmallJob& job);
   // `memory_bytes`: 0 for that of the job.
-  engine::SortReport resume(std::uint64_t memory_bytes = 0);
-  engine::SortReport abandon();
+  engine::fixed::SortReport resume(std::uint64_t memory_bytes = 0);
+  engine::fixed::SortReport abandon();
   [[nodiscard]] engine::Progress::Reading progress() const { return progress_.read(); }
   [[nodiscard]] JobStatus::Kind kind() { return examine(job_file, storage_, queue_).kind; }
 
@@ -71,7 +71,7 @@ struct MemoryMachine {
   static constexpr unsigned queue_depth = 40;
   io::MemoryStore store;
   std::unique_ptr<io::Queue> queue;
-  Machine machine;
+  JobMachine machine;
 };
 
 // Returns whether the disk holds FILE with these contents and nothing else.
@@ -88,4 +88,4 @@ void flip_byte(io::PagedBytes& contents, std::uint64_t at);
 // The records in byte order: what two files must agree in that hold the same records.
 [[nodiscard]] std::string as_multiset(const std::string& records, std::uint32_t record_size);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -11,7 +11,7 @@
 #include "demsort_inplace/journal.h"
 #include "hash/block_checksum.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -209,7 +209,7 @@ TEST(InPlaceJournal, AnOlderFormatIsRefusedWithWhatToDo) {
   std::memcpy(&size, bytes.data() + frame - sizeof size, sizeof size);
   bytes[frame] = 5;
   const std::uint64_t sum =
-      records::block_checksum(reinterpret_cast<const std::byte*>(bytes.data()) + checksum, frame - checksum + size, 0);
+      hash::block_checksum(reinterpret_cast<const std::byte*>(bytes.data()) + checksum, frame - checksum + size, 0);
   std::memcpy(bytes.data(), &sum, sizeof sum);
   try {
     (void)reopen(bytes);
@@ -272,7 +272,7 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
   const LineRunDone& run = contents->runs[7].lines.value();
   EXPECT_EQ(run.bytes, 12U);
   EXPECT_EQ(run.longest, 13U);
-  EXPECT_EQ(run.next, (lines::ReadPlace{1, 7, 2, '\r'}));
+  EXPECT_EQ(run.next, (engine::rows::ReadPlace{1, 7, 2, '\r'}));
   EXPECT_EQ(run.blank_lines, 24U);
   ASSERT_EQ(run.key_counts.size(), 2U);
   EXPECT_EQ(run.key_counts[0].empty, 7U);
@@ -281,7 +281,7 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
   EXPECT_EQ(run.repeated_header.rows, 7U);
   EXPECT_EQ(run.repeated_header.input, "/in");
   EXPECT_EQ(run.repeated_header.line, 9U);
-  EXPECT_EQ(run.dropped, (records::MultisetHash{4, 5, 7}));
+  EXPECT_EQ(run.dropped, (hash::MultisetHash{4, 5, 7}));
   EXPECT_EQ(run.merged, 2U);
   EXPECT_FALSE(run.is_header);
   EXPECT_TRUE(contents->runs[0].lines->is_header);
@@ -373,4 +373,4 @@ TEST(InPlaceJournal, RecordsOfAnotherJobAreNone) {
   EXPECT_TRUE(reopen(mixed)->runs.empty());
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

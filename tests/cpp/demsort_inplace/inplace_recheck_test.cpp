@@ -10,7 +10,7 @@
 #include "doubles/faulty_queue.h"
 #include "doubles/faulty_storage.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -24,7 +24,7 @@ io::DiskImage interrupted_in_merge(const SmallJob& job) {
   io::FaultPlan plan({{Role::journal, FaultPoint::sync, nth, {.kind = Effect::Kind::error, .number = EIO}}});
   MemoryMachine disk(job.disk(), {.records_events = false});
   io::FaultyQueue queue(*disk.queue, plan);
-  EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+  EXPECT_THROW((void)JobMachine(disk.store, queue).start(job), IoError);
   return disk.store.snapshot();
 }
 
@@ -82,7 +82,7 @@ TEST(InPlaceRecheck, AChangedByteIsFoundInEveryLaterStep) {
       io::FaultPlan plan({{Role::journal, FaultPoint::sync, nth, {.kind = Effect::Kind::error, .number = EIO}}});
       io::FaultyStorage storage(disk.store, plan);
       io::FaultyQueue queue(*disk.queue, plan);
-      Machine failing(storage, queue);
+      JobMachine failing(storage, queue);
       try {
         (void)(abandons ? failing.abandon() : failing.resume());
         EXPECT_GE(nth, 4U);
@@ -116,4 +116,4 @@ TEST(InPlaceRecheck, SpaceThatComesFreeLateIsWaitedFor) {
   EXPECT_TRUE(holds_only(again.store.snapshot(), job.sorted()));
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

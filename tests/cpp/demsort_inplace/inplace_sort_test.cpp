@@ -17,7 +17,7 @@
 #include "doubles/faulty_queue.h"
 #include "doubles/faulty_storage.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -30,8 +30,8 @@ const std::string job_directory = job_file + ".ecosort";
 // The power-cut jobs, and ones with more runs, threads' worth of records, and every kind of keys.
 std::vector<SmallJob> jobs() {
   std::vector<SmallJob> jobs = small_jobs();
-  for (const engine::Keys keys : engine::all_keys) {
-    jobs.push_back({.name = engine::to_string(keys),
+  for (const engine::fixed::Keys keys : engine::fixed::all_keys) {
+    jobs.push_back({.name = engine::fixed::to_string(keys),
                     .format = {53, {{20, 6}, {3, 9, true}}},
                     .keys = keys,
                     .records = 9'001,
@@ -50,7 +50,7 @@ TEST(InPlaceSort, SortsStablyAndLeavesNothingBehind) {
   for (const SmallJob& job : jobs()) {
     for (const std::uint64_t seed : {1U, 2U}) {
       MemoryMachine disk(job.disk(), {.seed = seed, .records_events = false});
-      const engine::SortReport report = disk.machine.start(job);
+      const engine::fixed::SortReport report = disk.machine.start(job);
       EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted())) << job.name;
       EXPECT_EQ(report.records, job.records);
       EXPECT_EQ(report.runs, job.header().layout.runs());
@@ -63,7 +63,7 @@ TEST(InPlaceSort, MovesEveryByteTwice) {
   const SmallJob& job = small_jobs().front();
   const Layout layout = job.header().layout;
   MemoryMachine disk(job.disk(), {.records_events = false});
-  const engine::SortReport report = disk.machine.start(job);
+  const engine::fixed::SortReport report = disk.machine.start(job);
   const std::uint64_t moved = layout.bytes() + layout.all_run_bytes(), journal = Journal::size_bytes(job.header());
   EXPECT_GE(report.traffic.bytes_read, moved - layout.runs() * layout.head_bytes) << "descriptions are only written";
   EXPECT_LE(report.traffic.bytes_read, moved + (layout.runs() + 1) * 1'024) << "but for units at the edges of pieces";
@@ -78,7 +78,7 @@ io::DiskImage interrupted_at(const SmallJob& job, Role role, unsigned nth) {
   io::FaultPlan plan({{role, FaultPoint::write, nth, {.kind = Effect::Kind::error, .number = EIO}}});
   MemoryMachine disk(job.disk(), {.records_events = false});
   io::FaultyQueue queue(*disk.queue, plan);
-  EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+  EXPECT_THROW((void)JobMachine(disk.store, queue).start(job), IoError);
   return disk.store.snapshot();
 }
 
@@ -105,7 +105,7 @@ TEST(InPlaceSort, EveryFailureLeavesAJobThatCanBeResumed) {
   Watchdog watchdog("an in-place job under a fault");
   for (const SmallJob& job : {small_jobs()[0], small_jobs()[4]}) {
     MemoryMachine count(job.disk(), {.records_events = false});
-    Failing<Machine> counted(count.store, *count.queue, {});
+    Failing<JobMachine> counted(count.store, *count.queue, {});
     (void)counted.machine.start(job);
     std::uint64_t failures = 0, untouched = 0;
     const std::vector<io::Fault> faults = faults_to_try(counted.plan);
@@ -114,7 +114,7 @@ TEST(InPlaceSort, EveryFailureLeavesAJobThatCanBeResumed) {
       SCOPED_TRACE(what);
       watchdog.next(what);
       MemoryMachine disk(job.disk(), {.records_events = false});
-      Failing<Machine> failing(disk.store, *disk.queue, {fault});
+      Failing<JobMachine> failing(disk.store, *disk.queue, {fault});
       bool has_failed = false;
       try {
         (void)failing.machine.start(job);
@@ -143,9 +143,9 @@ TEST(InPlaceSort, ASyncThatFailedOnceIsNeverTakenForDurable) {
   Watchdog watchdog("an in-place job under a failing sync");
   const SmallJob& job = small_jobs().front();
   const auto end = [&](MemoryMachine& disk) { return bring_to_an_end(disk, job); };
-  const auto start = [&](Machine& machine) { (void)machine.start(job); };
+  const auto start = [&](JobMachine& machine) { (void)machine.start(job); };
   fail_each_sync<MemoryMachine>(watchdog, "start", job.disk(), 15, start, end);
-  const auto resume = [](Machine& machine) { (void)machine.resume(); };
+  const auto resume = [](JobMachine& machine) { (void)machine.resume(); };
   fail_each_sync<MemoryMachine>(watchdog, "resume", interrupted_at(job, Role::output, 3), 8, resume, end);
 }
 
@@ -159,7 +159,7 @@ TEST(InPlaceSort, AResumedMergeReadsNoRunTwiceForItsForecast) {
     MemoryMachine disk(from, {.records_events = false});
     io::FaultPlan plan(std::vector<io::Fault>{});
     io::FaultyQueue queue(*disk.queue, plan);
-    (void)Machine(disk.store, queue).resume();
+    (void)JobMachine(disk.store, queue).resume();
     EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted()));
     return plan.seen(Role::run, FaultPoint::read);
   };
@@ -178,7 +178,7 @@ TEST(InPlaceSort, AFullDiskStopsItUntilThereIsRoomAgain) {
   MemoryMachine disk(job.disk(), {.capacity_bytes = bound, .records_events = false});
   io::FaultyStorage storage(disk.store, plan);
   io::FaultyQueue queue(*disk.queue, plan);
-  EXPECT_THROW((void)Machine(storage, queue).start(job), IoError);
+  EXPECT_THROW((void)JobMachine(storage, queue).start(job), IoError);
   EXPECT_EQ(disk.machine.kind(), JobStatus::Kind::under_way);
   (void)disk.machine.resume();
   EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted()));
@@ -190,7 +190,7 @@ TEST(InPlaceSort, ADamagedRunStopsItAndNothingMoreIsGivenUp) {
   io::FaultPlan plan({{Role::output, FaultPoint::write, 3, {.kind = Effect::Kind::error, .number = EIO}}});
   MemoryMachine disk(job.disk(), {.records_events = false});
   io::FaultyQueue queue(*disk.queue, plan);
-  EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+  EXPECT_THROW((void)JobMachine(disk.store, queue).start(job), IoError);
   const io::DiskImage interrupted = disk.store.snapshot();
   for (std::uint64_t run = 0; run < job.header().layout.runs(); ++run) {
     io::DiskImage damaged = interrupted;
@@ -221,7 +221,7 @@ TEST(InPlaceSort, ADamagedRunIsGivenBackWhenTheDriveIsTrusted) {
     io::FaultPlan plan({{Role::output, FaultPoint::write, nth, {.kind = Effect::Kind::error, .number = EIO}}});
     MemoryMachine disk(job.disk(), {.records_events = false});
     io::FaultyQueue queue(*disk.queue, plan);
-    EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+    EXPECT_THROW((void)JobMachine(disk.store, queue).start(job), IoError);
     io::DiskImage damaged = disk.store.snapshot();
     for (std::uint64_t run = 0; run < job.header().layout.runs(); ++run) {
       io::PagedBytes& contents = damaged.files.at(JobPaths(job_file).run(run));
@@ -247,7 +247,7 @@ TEST(InPlaceSort, APlaceThatFailsEveryTimeIsNoDeadEnd) {
         const auto fail = [&](const auto& work) {
           io::FaultPlan plan({{role, point, nth, {.kind = Effect::Kind::error, .number = EIO}, /*is_persistent=*/true}});
           io::FaultyQueue queue(*disk.queue, plan);
-          Machine machine(disk.store, queue);
+          JobMachine machine(disk.store, queue);
           try {
             work(machine);
           } catch (const IoError&) {
@@ -255,8 +255,8 @@ TEST(InPlaceSort, APlaceThatFailsEveryTimeIsNoDeadEnd) {
           }
           return false;
         };
-        if (!fail([&](Machine& machine) { (void)machine.start(job); })) continue;
-        for (int i = 0; i < 3; ++i) EXPECT_TRUE(fail([](Machine& machine) { (void)machine.resume(); }));
+        if (!fail([&](JobMachine& machine) { (void)machine.start(job); })) continue;
+        for (int i = 0; i < 3; ++i) EXPECT_TRUE(fail([](JobMachine& machine) { (void)machine.resume(); }));
         const io::DiskImage stuck = disk.store.snapshot();
         (void)disk.machine.abandon();
         EXPECT_EQ(as_multiset(disk.store.contents(job_file), job.format.record_size),
@@ -265,7 +265,7 @@ TEST(InPlaceSort, APlaceThatFailsEveryTimeIsNoDeadEnd) {
         MemoryMachine trusting(stuck, {.records_events = false});
         io::FaultPlan plan({{role, point, nth, {.kind = Effect::Kind::error, .number = EIO}, /*is_persistent=*/true}});
         io::FaultyQueue queue(*trusting.queue, plan);
-        Machine machine(trusting.store, queue);
+        JobMachine machine(trusting.store, queue);
         machine.trusts_drive = true;
         EXPECT_THAT(machine.abandon().notices,
                     testing::Contains(testing::HasSubstr("could not be read: zeros are in their place")));
@@ -355,7 +355,7 @@ TEST(InPlaceSort, AFileThatIsMadeWhileTheResultGetsItsNameStays) {
   MemoryMachine disk(job.disk(), {.records_events = false});
   io::FaultPlan none;
   Intruder storage(disk.store, none, JobPaths(job_file).output);
-  EXPECT_THROW((void)Machine(storage, *disk.queue).start(job), JobRefused);
+  EXPECT_THROW((void)JobMachine(storage, *disk.queue).start(job), JobRefused);
   EXPECT_EQ(disk.store.contents(job_file), "");
   disk.store.remove(job_file);
   (void)disk.machine.resume();
@@ -368,7 +368,7 @@ TEST(InPlaceSort, WhereNoSpaceCanBeReservedNothingIsBegun) {
   MemoryMachine disk(job.disk(), {.records_events = false});
   io::FaultyStorage storage(disk.store, plan);
   io::FaultyQueue queue(*disk.queue, plan);
-  EXPECT_THROW((void)Machine(storage, queue).start(job), UsageError);
+  EXPECT_THROW((void)JobMachine(storage, queue).start(job), UsageError);
   EXPECT_TRUE(holds_only(disk.store.snapshot(), job.input()));
 }
 
@@ -395,7 +395,7 @@ void expect_failed_verification(const SmallJob& job, const std::string& fault, c
   MemoryMachine disk(job.disk(), {.records_events = false});
   io::FaultyQueue queue(*disk.queue, plan);
   try {
-    (void)Machine(disk.store, queue).start(job);
+    (void)JobMachine(disk.store, queue).start(job);
     ADD_FAILURE() << "not noticed";
   } catch (const VerificationError& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr(words));
@@ -437,7 +437,7 @@ TEST(InPlaceSort, AnInputThatChangesIsGivenUpNoFurther) {
     io::FaultPlan none;
     Toucher storage(disk.store, none, nth);
     try {
-      (void)Machine(storage, *disk.queue).start(job);
+      (void)JobMachine(storage, *disk.queue).start(job);
       continue;  // it was asked less often
     } catch (const IoError& error) {
       ++stopped;
@@ -456,7 +456,7 @@ TEST(InPlaceSort, AnInputThatIsTouchedBeforeItBeginsIsLeftAlone) {
     MemoryMachine disk(job.disk(), {.records_events = false});
     io::FaultPlan none;
     Toucher storage(disk.store, none, nth);
-    EXPECT_THROW((void)Machine(storage, *disk.queue).start(job), IoError);
+    EXPECT_THROW((void)JobMachine(storage, *disk.queue).start(job), IoError);
     EXPECT_TRUE(holds_only(disk.store.snapshot(), job.input()));
   }
 }
@@ -495,7 +495,7 @@ TEST(InPlaceSort, AnOutputThatWasNotWrittenAsItWasIsNoticedWhenItIsReadBack) {
     io::FaultPlan plan(io::parse_faults(fault));
     MemoryMachine disk(job.disk(), {.records_events = false});
     io::FaultyQueue queue(*disk.queue, plan);
-    EXPECT_THROW((void)Machine(disk.store, queue).start(job), VerificationError) << fault;
+    EXPECT_THROW((void)JobMachine(disk.store, queue).start(job), VerificationError) << fault;
     EXPECT_FALSE(disk.store.exists(job_file));
   }
 }
@@ -508,7 +508,7 @@ TEST(InPlaceSort, AWrongKeyAtTheBeginningOfARunBlockNeverReachesACheckpoint) {
   io::FaultPlan plan({{Role::output, FaultPoint::write, 1, {.kind = Effect::Kind::error, .number = EIO}}});
   MemoryMachine disk(job.disk(), {.records_events = false});
   io::FaultyQueue queue(*disk.queue, plan);
-  EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+  EXPECT_THROW((void)JobMachine(disk.store, queue).start(job), IoError);
   const io::DiskImage interrupted = disk.store.snapshot();
   for (std::uint64_t run = 0; run < layout.runs(); ++run) {
     for (std::uint64_t at = layout.head_bytes; at < layout.run_file_bytes(run, 0); at += layout.run_block.bytes) {
@@ -560,7 +560,7 @@ TEST(InPlaceSort, CanBeResumedWithMoreMemoryAndAbandonedInEveryPhase) {
       io::FaultPlan plan({{role, FaultPoint::sync, nth, {.kind = Effect::Kind::error, .number = EIO}}});
       MemoryMachine disk(job.disk(), {.records_events = false});
       io::FaultyQueue queue(*disk.queue, plan);
-      EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+      EXPECT_THROW((void)JobMachine(disk.store, queue).start(job), IoError);
       const io::DiskImage interrupted = disk.store.snapshot();
       (void)disk.machine.resume(16 * planner::least_memory_bytes);
       EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted())) << job.name;
@@ -580,10 +580,10 @@ TEST(InPlaceSort, AnAbandonedJobIsNeverMergedAgain) {
   io::FaultPlan plan({{Role::journal, FaultPoint::sync, 3, {.kind = Effect::Kind::error, .number = EIO}}});
   MemoryMachine disk(job.disk(), {.records_events = false});
   io::FaultyQueue queue(*disk.queue, plan);
-  EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+  EXPECT_THROW((void)JobMachine(disk.store, queue).start(job), IoError);
   io::FaultPlan cut({{Role::output, FaultPoint::sync, 1, {.kind = Effect::Kind::error, .number = EIO}}});
   io::FaultyQueue failing(*disk.queue, cut);
-  EXPECT_THROW((void)Machine(disk.store, failing).abandon(), IoError);
+  EXPECT_THROW((void)JobMachine(disk.store, failing).abandon(), IoError);
   EXPECT_TRUE(examine(job_file, disk.store, *disk.queue).is_abandoned());
   (void)disk.machine.resume();
   EXPECT_EQ(as_multiset(disk.store.contents(job_file), 101), as_multiset(job.input(), 101));
@@ -594,7 +594,7 @@ TEST(InPlaceSort, AFileUnderTheOldNameIsNotOverwritten) {
   io::FaultPlan plan({{Role::journal, FaultPoint::sync, 3, {.kind = Effect::Kind::error, .number = EIO}}});
   MemoryMachine disk(job.disk(), {.records_events = false});
   io::FaultyQueue queue(*disk.queue, plan);
-  EXPECT_THROW((void)Machine(disk.store, queue).start(job), IoError);
+  EXPECT_THROW((void)JobMachine(disk.store, queue).start(job), IoError);
   disk.store.close(disk.store.create_named(job_file, Role::output, io::Caching::buffered));
   EXPECT_THROW((void)disk.machine.kind(), UsageError);
   disk.store.remove(job_file);
@@ -602,4 +602,4 @@ TEST(InPlaceSort, AFileUnderTheOldNameIsNotOverwritten) {
   EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted()));
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -6,7 +6,7 @@
 #include "demsort_inplace/journal.h"
 #include "demsort_inplace/space_plan.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -177,4 +177,4 @@ TEST(InPlaceSpace, AJobStaysWithinItsBoundOnADiskThatHasNoMore) {
   }
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

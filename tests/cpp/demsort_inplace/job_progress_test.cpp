@@ -16,7 +16,7 @@
 #include "doubles/faulty_queue.h"
 #include "doubles/faulty_storage.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -37,7 +37,7 @@ class WatchingQueue : public io::Queue {
   WatchingQueue(io::Queue& below, std::function<engine::Progress::Reading()> read) : below_(below), read_(std::move(read)) {}
 
   [[nodiscard]] const char* backend_name() const noexcept override { return below_.backend_name(); }
-  void submit(const io::Request& request) override {
+  void submit(const io::IoRequest& request) override {
     weights_[request.tag] = weight_of(request);
     below_.submit(request);
   }
@@ -57,7 +57,7 @@ class WatchingQueue : public io::Queue {
  private:
   // Weighs what is read and written; where that was read from runs, twice what is written: what else is read of runs (the keys of
   // a forecast), and of the unit that the output ends in, is none of the job's bytes.
-  std::uint64_t weight_of(const io::Request& request) const {
+  std::uint64_t weight_of(const io::IoRequest& request) const {
     const Role role = request.file->role();
     const Phase phase = read_().phase;
     const bool is_write = request.operation == io::Operation::write;
@@ -258,4 +258,4 @@ TEST(JobProgress, OfRecordsInPlaceIsRightFromEveryPlaceOn) { check_kind<InPlace>
 TEST(JobProgress, OfRecordsBesideTheirInputsIsRightFromEveryPlaceOn) { check_kind<BesideInput>(20); }
 TEST(JobProgress, OfRowsIsRightFromEveryPlaceOn) { check_kind<Lines>(40); }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -17,7 +17,7 @@
 #include "cpp/support/watchdog.h"
 #include "formats/lines/line_run.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -41,7 +41,7 @@ TEST(LinesInPlace, SortsOnADiskThatHasNoMoreThanTheBound) {
   for (const SmallLines& sort : sorts()) {
     for (const std::uint64_t seed : {1U, 2U}) {
       LinesDisk disk(sort.disk(), {.seed = seed, .capacity_bytes = sort.bound_bytes(), .records_events = false});
-      const lines::LinesReport report = disk.machine.start(sort);
+      const engine::rows::LinesReport report = disk.machine.start(sort);
       EXPECT_TRUE(sort.holds_only(disk.store.snapshot(), sort.sorted())) << sort.name();
       EXPECT_EQ(report.output_bytes, sort.sorted().size());
       EXPECT_EQ(report.runs, sort.most_merged) << sort.name();
@@ -313,8 +313,8 @@ std::string repeated(const std::string& line, std::size_t bytes) {
   return text;
 }
 
-lines::LinePlan small_plan() {
-  lines::LinePlan plan = sorts().front().job().plan;
+planner::LinePlan small_plan() {
+  planner::LinePlan plan = sorts().front().job().plan;
   plan.run_buffer_bytes = std::uint64_t{256} * 1024;
   plan.memory_bytes = std::uint64_t{4} << 20U;
   return plan;
@@ -369,7 +369,7 @@ JobHeader header_for(std::uint64_t bytes) {
   return header;
 }
 
-lines::LinePlan memory_of(std::uint64_t bytes) { return lines::plan_lines(bytes, 4, 100'000, false); }
+planner::LinePlan memory_of(std::uint64_t bytes) { return planner::plan_lines(bytes, 4, 100'000, false); }
 
 }  // namespace
 
@@ -377,7 +377,7 @@ TEST(LinesInPlacePlan, TakesTheMostMemoryThatTheSpaceAllows) {
   constexpr std::uint64_t GB = 1'000'000'000, unlimited = std::uint64_t{1} << 60U;
   for (const std::uint64_t bytes : {GB / 10, GB, 10 * GB, 100 * GB}) {
     const JobHeader header = header_for(bytes);
-    const lines::LinePlan memory = memory_of(std::uint64_t{1} << 30U);
+    const planner::LinePlan memory = memory_of(std::uint64_t{1} << 30U);
     const LinesInPlaceChoice ample = choose_lines_in_place(header, memory, unlimited, 0);
     ASSERT_TRUE(ample.best && ample.least) << bytes;
     EXPECT_LE(ample.best->plan.memory_bytes, memory.memory_bytes);
@@ -398,11 +398,11 @@ TEST(LinesInPlacePlan, TakesTheMostMemoryThatTheSpaceAllows) {
 TEST(LinesInPlacePlan, SaysWhatMemorySuffices) {
   for (const std::uint64_t bytes : {std::uint64_t{1} << 30U, std::uint64_t{1} << 36U}) {
     const JobHeader header = header_for(bytes);
-    const lines::LinePlan little = memory_of(lines::least_line_memory_bytes);
+    const planner::LinePlan little = memory_of(planner::least_line_memory_bytes);
     EXPECT_FALSE(choose_lines_in_place(header, little, UINT64_MAX, 0).least);
     const std::uint64_t enough = least_lines_memory_bytes(header, little);
     EXPECT_TRUE(choose_lines_in_place(header, memory_of(enough), UINT64_MAX, 0).best) << bytes;
   }
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

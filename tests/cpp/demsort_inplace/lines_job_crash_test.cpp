@@ -5,7 +5,7 @@
 #include "cpp/demsort_inplace/lines_job_harness.h"
 #include "cpp/demsort_inplace/resumable_crash.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -63,4 +63,4 @@ TEST(LinesCrash, EveryCallThatMakesSomethingDurableIsNeeded) {
   }
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -15,7 +15,7 @@
 #include "demsort_inplace/lines_in_place.h"
 #include "job/prepare_rows.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -139,16 +139,16 @@ std::vector<std::string> rows_of(const std::string& input, const SmallLines& sor
 }
 
 // Returns what a resumption has to know of CSV: its header, and a line in front of it that names the delimiter.
-std::string first_row_of(const SmallLines& sort, const rows::RowFormat& format) {
+std::string first_row_of(const SmallLines& sort, const formats::RowFormat& format) {
   const std::vector<std::string> rows = rows_of(sort.inputs.front(), sort, '\n');
   return format.precedes_first_row(rows.front()) ? rows.front() + '\n' + rows[1] : rows.front();
 }
 
 // Takes those rows of an input that stay on top, or are left out.
-std::string take_top(rows::RowFormat& order, std::vector<std::string>& rows) {
+std::string take_top(formats::RowFormat& order, std::vector<std::string>& rows) {
   std::string top;
   order.begin_input();
-  while (order.wants_first_row() && order.take_first_row("", rows.front()) != rows::FirstRow::is_sorted) {
+  while (order.wants_first_row() && order.take_first_row("", rows.front()) != formats::FirstRow::is_sorted) {
     top += rows.front() + order.terminator();
     rows.erase(rows.begin());
   }
@@ -158,7 +158,7 @@ std::string take_top(rows::RowFormat& order, std::vector<std::string>& rows) {
 }  // namespace
 
 std::string SmallLines::top() const {
-  const lines::LinesJob terms = job();
+  const engine::rows::LinesJob terms = job();
   std::vector<std::string> rows = rows_of(inputs.front(), *this, terms.format->terminator());
   const std::string first = command != "lines" && has_mark(inputs.front()) ? mark : "";
   return first + take_top(*terms.format, rows);
@@ -166,8 +166,8 @@ std::string SmallLines::top() const {
 
 // Keeps the first one of equal rows first; with -u it is the only one.
 std::string SmallLines::sorted() const {
-  const lines::LinesJob terms = job();
-  rows::RowFormat& order = *terms.format;
+  const engine::rows::LinesJob terms = job();
+  formats::RowFormat& order = *terms.format;
   std::vector<std::string> all;
   for (const std::string& input : inputs) {
     std::vector<std::string> rows = rows_of(input, *this, order.terminator());
@@ -222,7 +222,7 @@ std::uint64_t SmallLines::input_bytes() const {
 
 namespace {
 
-void set_order(const SmallLines& sort, lines::LinesJob& job) {
+void set_order(const SmallLines& sort, engine::rows::LinesJob& job) {
   if (sort.command == "lines") {
     const Request request = lines::request_of_words(sort.words);
     const auto& terms = std::get<Lines>(request.rows);
@@ -238,16 +238,16 @@ void set_order(const SmallLines& sort, lines::LinesJob& job) {
     request.rows = Csv{{.keys = keys}};
   else
     request.rows = JsonLines{{.keys = keys}};
-  job.format = ecosort::job::row_format_of(request);
+  job.format = job::row_format_of(request);
 }
 
 }  // namespace
 
-lines::LinesJob SmallLines::job(std::uint64_t more_memory) const {
-  lines::LinesJob job;
+engine::rows::LinesJob SmallLines::job(std::uint64_t more_memory) const {
+  engine::rows::LinesJob job;
   set_order(*this, job);
   job.header_bytes = 4096;
-  lines::LinePlan& plan = job.plan;
+  planner::LinePlan& plan = job.plan;
   plan.block_bytes = block_bytes;
   plan.write_blocks = 3;
   plan.run_buffers = 2;
@@ -420,12 +420,12 @@ const std::vector<SmallLines>& small_lines_in_place() {
   return sorts;
 }
 
-lines::LinesReport LinesMachine::start_with_memory(const SmallLines& sort, std::uint64_t memory_bytes) {
-  lines::LinesJob job = sort.job();
+engine::rows::LinesReport LinesMachine::start_with_memory(const SmallLines& sort, std::uint64_t memory_bytes) {
+  engine::rows::LinesJob job = sort.job();
   if (memory_bytes != 0) job.plan.memory_bytes = memory_bytes;
   JobHeader header = sort.header();
   for (std::size_t i = 0; i < sort.inputs.size(); ++i) {
-    lines::LineInput input;
+    engine::rows::LineInput input;
     input.name = sort.in_place ? sort_output : lines_input(i);
     if (sort.in_place) {
       input.file = storage_.open_named(input.name, io::Role::input, io::Caching::direct_if_possible);
@@ -440,16 +440,16 @@ lines::LinesReport LinesMachine::start_with_memory(const SmallLines& sort, std::
   return start_rows(sort_output, std::move(job), header, environment());
 }
 
-lines::LinesReport LinesMachine::resume(std::uint64_t more_memory) {
+engine::rows::LinesReport LinesMachine::resume(std::uint64_t more_memory) {
   JobStatus status = look();
-  lines::LinesJob job = sort_of(status.contents.value().header).job(more_memory);
+  engine::rows::LinesJob job = sort_of(status.contents.value().header).job(more_memory);
   return resume_rows(sort_output, std::move(status), std::move(job), environment());
 }
 
-lines::LinesReport LinesMachine::resume_with(lines::LinesJob job, JobStatus status) {
+engine::rows::LinesReport LinesMachine::resume_with(engine::rows::LinesJob job, JobStatus status) {
   return resume_rows(sort_output, std::move(status), std::move(job), environment());
 }
 
-lines::LinesReport LinesMachine::abandon() { return abandon_rows(sort_output, look(), environment()); }
+engine::rows::LinesReport LinesMachine::abandon() { return abandon_rows(sort_output, look(), environment()); }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -12,7 +12,7 @@
 #include "demsort_inplace/rows_job.h"
 #include "doubles/memory_store.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // A sort of rows small enough for a power cut at each of its steps, large enough for several runs, merges and checkpoints.
 struct SmallLines {
@@ -38,8 +38,8 @@ struct SmallLines {
   [[nodiscard]] bool holds_only(const io::DiskImage& image, const std::string& output) const;
   // Likewise when the job was given up: in place all lines in any order, in as many bytes.
   [[nodiscard]] bool holds_given_up(const io::DiskImage& image) const;
-  [[nodiscard]] lines::LinesJob job(std::uint64_t more_memory = 0) const;  // without inputs
-  [[nodiscard]] JobHeader header() const;                                  // likewise
+  [[nodiscard]] engine::rows::LinesJob job(std::uint64_t more_memory = 0) const;  // without inputs
+  [[nodiscard]] JobHeader header() const;                                         // likewise
   [[nodiscard]] std::uint64_t input_bytes() const;
   [[nodiscard]] std::uint64_t bound_bytes() const;  // in place: what the job may take on the disk
   [[nodiscard]] std::string top() const;            // what stays on top: a byte order mark, and rows
@@ -61,14 +61,14 @@ class LinesMachine {
  public:
   LinesMachine(io::NamedStorage& storage, io::Queue& queue) : storage_(storage), queue_(queue) {}
 
-  lines::LinesReport start(const SmallLines& sort) { return start_with_memory(sort, 0); }
+  engine::rows::LinesReport start(const SmallLines& sort) { return start_with_memory(sort, 0); }
   // 0: what such a sort has.
-  lines::LinesReport start_with_memory(const SmallLines& sort, std::uint64_t memory_bytes);
-  lines::LinesReport resume(std::uint64_t more_memory = 0);
-  lines::LinesReport resume_with(lines::LinesJob job, JobStatus status);
-  lines::LinesReport abandon();
+  engine::rows::LinesReport start_with_memory(const SmallLines& sort, std::uint64_t memory_bytes);
+  engine::rows::LinesReport resume(std::uint64_t more_memory = 0);
+  engine::rows::LinesReport resume_with(engine::rows::LinesJob job, JobStatus status);
+  engine::rows::LinesReport abandon();
   // Records of the journal about runs that such a job leaves.
-  [[nodiscard]] static std::uint64_t run_records(const lines::LinesReport& report, const SmallLines& sort) {
+  [[nodiscard]] static std::uint64_t run_records(const engine::rows::LinesReport& report, const SmallLines& sort) {
     return report.runs + report.merges + (sort.top().empty() ? 0 : 1);
   }
   [[nodiscard]] engine::Progress::Reading progress() const { return progress_.read(); }
@@ -78,7 +78,7 @@ class LinesMachine {
   bool trusts_drive = false;
 
  private:
-  [[nodiscard]] Environment environment() { return {storage_, queue_, progress_, log_, interrupted, trusts_drive}; }
+  [[nodiscard]] JobContext environment() { return {storage_, queue_, progress_, log_, interrupted, trusts_drive}; }
 
   io::NamedStorage& storage_;
   io::Queue& queue_;
@@ -96,4 +96,4 @@ struct LinesDisk {
   LinesMachine machine;
 };
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

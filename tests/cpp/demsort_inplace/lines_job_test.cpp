@@ -11,7 +11,7 @@
 #include "demsort_inplace/line_runs.h"
 #include "doubles/crash_model.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -33,7 +33,7 @@ TEST(LinesJob, SortsAndLeavesNothingBehind) {
   for (const SmallLines& sort : small_lines()) {
     for (const std::uint64_t seed : {1U, 2U}) {
       LinesDisk disk(sort.disk(), {.seed = seed, .records_events = false});
-      const lines::LinesReport report = disk.machine.start(sort);
+      const engine::rows::LinesReport report = disk.machine.start(sort);
       EXPECT_TRUE(sort.holds_only(disk.store.snapshot(), sort.sorted())) << sort.name();
       EXPECT_EQ(report.output_bytes, sort.sorted().size());
       EXPECT_EQ(report.dropped > 0, sort.job().unique);
@@ -47,7 +47,7 @@ TEST(LinesJob, SortsAndLeavesNothingBehind) {
 TEST(LinesJob, StaysWithinRunsOutputAndJournalOnADiskThatHasNoMore) {
   for (const SmallLines& sort : small_lines()) {
     LinesDisk probe(sort.disk(), {.records_events = false});
-    const lines::LinesReport report = probe.machine.start(sort);
+    const engine::rows::LinesReport report = probe.machine.start(sort);
     const std::uint64_t output = round_up(sort.input_bytes() + sort.inputs.size(), page_bytes);
     const std::uint64_t growth = (report.runs + report.merges + 4) * page_bytes;  // of the journal
     const std::uint64_t inputs = sort.input_bytes() + sort.inputs.size() * page_bytes;
@@ -128,7 +128,7 @@ TEST(LinesJob, AResumptionTellsTheHeaderThatEarlierRunsHold) {
   sort.inputs[0].insert(3 + header.size(), header);
   Broken broken(sort, Role::journal, FaultPoint::sync, 4);
   ASSERT_GE(broken.disk.machine.look().contents.value().runs.size(), 2U);
-  const lines::LinesReport report = broken.disk.machine.resume();
+  const engine::rows::LinesReport report = broken.disk.machine.resume();
   const auto told = std::ranges::find_if(report.notices, [](const std::string& notice) {
     return notice.starts_with("/disk/a0: line 3 equals the header");  // which has two lines
   });
@@ -155,7 +155,7 @@ TEST(LinesJob, AChangedByteInTheOutputEndsTheResumption) {
     trusting.machine.trusts_drive = true;
     EXPECT_FALSE(trusting.machine.resume().resumed.value().is_checked);
     LinesDisk sound(interrupted, {.records_events = false});
-    const lines::LinesReport report = sound.machine.resume();
+    const engine::rows::LinesReport report = sound.machine.resume();
     EXPECT_TRUE(report.resumed.value().is_checked);
     EXPECT_GT(report.resumed.value().records, 0U);
     EXPECT_TRUE(sort.holds_only(sound.store.snapshot(), sort.sorted()));
@@ -204,7 +204,7 @@ TEST(LinesJob, PackedRunsAreSmaller) {
   for (const char* const label : {"packed", "packed_merges", "truncated"}) {
     SmallLines sort = named(label);
     LinesDisk disk(sort.disk(), {.records_events = false});
-    const lines::LinesReport report = disk.machine.start(sort);
+    const engine::rows::LinesReport report = disk.machine.start(sort);
     ASSERT_TRUE(report.run_packing);
     EXPECT_GT(report.run_packing->packed_blocks, report.run_packing->blocks / 2);
     sort.compress = "none";
@@ -286,4 +286,4 @@ TEST(LinesJob, AnOutputThatWasNotWrittenAsItWasIsNoticedWhenItIsReadBack) {
   }
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -25,7 +25,7 @@
 #include "doubles/faulty_queue.h"
 #include "doubles/faulty_storage.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 using io::CutPolicy;
 using io::DiskImage;
@@ -34,10 +34,10 @@ using io::Role;
 using io::StoreEvent;
 
 // Says what is done for good.
-struct Progress {
+struct DurableProgress {
   bool is_complete = false;
   std::uint64_t runs = 0, merged = 0;
-  [[nodiscard]] bool has(const Progress& other) const {
+  [[nodiscard]] bool has(const DurableProgress& other) const {
     return is_complete || (!other.is_complete && runs >= other.runs && merged >= other.merged);
   }
 };
@@ -48,9 +48,9 @@ struct Recorded {
   std::string sorted;
   DiskImage initial = {};
   EventLog log = {};
-  std::size_t resumed_at = 0;           // first event of the resumption
-  std::vector<Progress> promised = {};  // after each event
-  std::uint64_t run_records = 0;        // of its journal
+  std::size_t resumed_at = 0;                  // first event of the resumption
+  std::vector<DurableProgress> promised = {};  // after each event
+  std::uint64_t run_records = 0;               // of its journal
 };
 
 inline bool has_result(const DiskImage& image, const std::string& sorted) {
@@ -59,7 +59,7 @@ inline bool has_result(const DiskImage& image, const std::string& sorted) {
 }
 
 template <class Disk, class Sort>
-Progress progress_of(const DiskImage& image, const Recorded<Sort>& recorded) {
+DurableProgress progress_of(const DiskImage& image, const Recorded<Sort>& recorded) {
   if (has_result(image, recorded.sorted)) return {.is_complete = true};
   Disk disk(image, {.completes_in_order = true, .records_events = false});
   const JobStatus status = disk.machine.look();
@@ -115,7 +115,7 @@ template <class Disk, class Sort>
 std::function<std::uint64_t(std::size_t)> epochs_of(const Recorded<Sort>& recorded) {
   if (recorded.promised.empty()) return {};
   return [&recorded](std::size_t event) {
-    const Progress& promised = recorded.promised[event];
+    const DurableProgress& promised = recorded.promised[event];
     return promised.is_complete ? UINT64_MAX : promised.runs << 32U | promised.merged;
   };
 }
@@ -247,7 +247,7 @@ std::uint64_t check_promises(const Recorded<Sort>& recorded, const std::vector<s
   std::uint64_t runs = 0, checkpoints = 0, merged = 0;
   for (std::size_t i = 0; i < recorded.log.size(); ++i) {
     if (recorded.log[i].kind != StoreEvent::Kind::complete_sync) continue;
-    const Progress& promised = recorded.promised[i];
+    const DurableProgress& promised = recorded.promised[i];
     const char* const name = recorded.sort.name();
     if (labels[i] == "journal run") {
       EXPECT_EQ(promised.runs, ++runs) << name;
@@ -282,4 +282,4 @@ void miss_each_sync(const Recorded<Sort>& recorded, const std::vector<std::strin
   std::printf("%s: %zu of %zu mutants looked for\n", recorded.sort.name(), sites.size() - 1, known.size() - 1);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -3,7 +3,7 @@
 
 #include <set>
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 TEST(ResumableCrash, NothingIsLostWhereverThePowerFails) { cut_all<SortDisk>(small_sorts(), 1'200); }
 
@@ -45,4 +45,4 @@ TEST(ResumableCrash, EveryCallThatMakesSomethingDurableIsNeeded) {
   miss_each_sync<SortDisk>(recorded, label_syncs(recorded.log, sort_directory, recorded.sort.job.header().layout.runs()), known);
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

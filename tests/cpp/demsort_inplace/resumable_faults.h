@@ -22,7 +22,7 @@
 #include "doubles/faulty_queue.h"
 #include "doubles/faulty_storage.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 using io::Effect;
 using io::FaultPoint;
@@ -179,4 +179,4 @@ void abandon_everywhere(const std::vector<Sort>& sorts) {
   }
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -12,7 +12,8 @@ constexpr const char* first_input = "/disk/a";
 constexpr const char* second_input = "/disk/b";
 
 std::map<std::string, std::string> files_of(const SmallSort& sort) {
-  const std::vector<std::string> parts = engine::cut(sort.job.input(), sort.job.format.record_size, {sort.job.records / 3});
+  const std::vector<std::string> parts =
+      engine::fixed::cut(sort.job.input(), sort.job.format.record_size, {sort.job.records / 3});
   std::map<std::string, std::string> files{{first_input, parts[0]}, {second_input, parts[1]}};
   return files;
 }
@@ -56,10 +57,10 @@ std::vector<SmallSort> small_sorts() {
   return sorts;
 }
 
-engine::SortReport SortMachine::start(const SmallSort& sort) {
-  std::vector<engine::Input> inputs;
+engine::fixed::SortReport SortMachine::start(const SmallSort& sort) {
+  std::vector<engine::fixed::Input> inputs;
   for (const char* path : {first_input, second_input}) {
-    engine::Input input;
+    engine::fixed::Input input;
     input.file = storage_.open_input(path, io::Caching::direct_if_possible);
     input.opened = storage_.state(*input.file);
     input.records = input.opened.size_bytes / sort.job.format.record_size;
@@ -67,20 +68,21 @@ engine::SortReport SortMachine::start(const SmallSort& sort) {
   }
   JobHeader header = sort.header();
   header.inputs = identities(inputs);
-  return inplace::start(sort_output, std::move(inputs), header, engine_plan(header, sort.job.memory_bytes, 0), environment());
+  return demsort_inplace::start(sort_output, std::move(inputs), header, engine_plan(header, sort.job.memory_bytes, 0),
+                                environment());
 }
 
-engine::SortReport SortMachine::resume(std::uint64_t memory_bytes) {
+engine::fixed::SortReport SortMachine::resume(std::uint64_t memory_bytes) {
   JobStatus status = look();
   const JobHeader header = status.contents.value().header;
-  const planner::Plan plan = engine_plan(header, memory_bytes == 0 ? header.memory_bytes : memory_bytes, 0);
-  return inplace::resume(sort_output, std::move(status), plan, environment());
+  const planner::RecordPlan plan = engine_plan(header, memory_bytes == 0 ? header.memory_bytes : memory_bytes, 0);
+  return demsort_inplace::resume(sort_output, std::move(status), plan, environment());
 }
 
-engine::SortReport SortMachine::abandon() {
+engine::fixed::SortReport SortMachine::abandon() {
   JobStatus status = look();
   const JobHeader header = status.contents.value().header;
-  return inplace::abandon(sort_output, std::move(status), engine_plan(header, header.memory_bytes, 0), environment());
+  return demsort_inplace::abandon(sort_output, std::move(status), engine_plan(header, header.memory_bytes, 0), environment());
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

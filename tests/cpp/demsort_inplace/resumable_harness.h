@@ -6,7 +6,7 @@
 
 #include "cpp/demsort_inplace/inplace_harness.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 inline const std::string sort_output = "/disk/out";
 inline const std::string sort_directory = sort_output + ".ecosort";
@@ -37,11 +37,11 @@ class SortMachine {
  public:
   SortMachine(io::NamedStorage& storage, io::Queue& queue) : storage_(storage), queue_(queue) {}
 
-  engine::SortReport start(const SmallSort& sort);
-  engine::SortReport resume(std::uint64_t memory_bytes = 0);  // 0: that of the job
-  engine::SortReport abandon();
+  engine::fixed::SortReport start(const SmallSort& sort);
+  engine::fixed::SortReport resume(std::uint64_t memory_bytes = 0);  // 0: that of the job
+  engine::fixed::SortReport abandon();
   // Records of the journal about runs that such a job leaves.
-  [[nodiscard]] static std::uint64_t run_records(const engine::SortReport& report, const SmallSort& /*sort*/) {
+  [[nodiscard]] static std::uint64_t run_records(const engine::fixed::SortReport& report, const SmallSort& /*sort*/) {
     return report.runs;
   }
   [[nodiscard]] engine::Progress::Reading progress() const { return progress_.read(); }
@@ -51,7 +51,7 @@ class SortMachine {
   bool trusts_drive = false;
 
  private:
-  [[nodiscard]] Environment environment() { return {storage_, queue_, progress_, log_, interrupted, trusts_drive}; }
+  [[nodiscard]] JobContext environment() { return {storage_, queue_, progress_, log_, interrupted, trusts_drive}; }
 
   io::NamedStorage& storage_;
   io::Queue& queue_;
@@ -69,4 +69,4 @@ struct SortDisk {
   SortMachine machine;
 };
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -9,14 +9,14 @@
 #include "demsort_inplace/keep_runs.h"
 #include "doubles/crash_model.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
 std::vector<SmallSort> sorts() {
   std::vector<SmallSort> sorts = small_sorts();
-  for (const engine::Keys keys : engine::all_keys) {
-    sorts.push_back({.job = {.name = engine::to_string(keys),
+  for (const engine::fixed::Keys keys : engine::fixed::all_keys) {
+    sorts.push_back({.job = {.name = engine::fixed::to_string(keys),
                              .format = {53, {{20, 6}, {3, 9, true}}},
                              .keys = keys,
                              .records = 9'001,
@@ -37,7 +37,7 @@ TEST(ResumableSort, SortsStablyAndLeavesNothingBehind) {
   for (const SmallSort& sort : sorts()) {
     for (const std::uint64_t seed : {1U, 2U}) {
       SortDisk disk(sort.disk(), {.seed = seed, .records_events = false});
-      const engine::SortReport report = disk.machine.start(sort);
+      const engine::fixed::SortReport report = disk.machine.start(sort);
       EXPECT_TRUE(sort.holds_only(disk.store.snapshot(), sort.job.sorted())) << sort.job.name;
       EXPECT_EQ(report.records, sort.job.records);
       EXPECT_EQ(report.runs, sort.job.header().layout.runs());
@@ -53,7 +53,7 @@ TEST(ResumableSort, MovesEveryByteTwiceAndSyncsEachRunOnce) {
   io::FaultPlan counted;
   io::FaultyStorage storage(disk.store, counted);
   io::FaultyQueue queue(*disk.queue, counted);
-  const engine::SortReport report = SortMachine(storage, queue).start(sort);
+  const engine::fixed::SortReport report = SortMachine(storage, queue).start(sort);
   const std::uint64_t moved = layout.bytes() + layout.all_run_bytes(), journal = Journal::size_bytes(sort.header()) + page_bytes;
   EXPECT_GE(report.traffic.bytes_read, moved - layout.runs() * layout.head_bytes) << "descriptions are only written";
   EXPECT_LE(report.traffic.bytes_read, moved + (layout.runs() + 2) * 1'024) << "but for units at the edges of pieces";
@@ -89,7 +89,7 @@ TEST(ResumableSort, WhatTheJournalHasIsNotDoneAgain) {
     Broken broken(sort, Role::journal, FaultPoint::sync, 2 + done);  // the header, and these runs
     EXPECT_GE(broken.disk.machine.look().contents.value().runs.size(), done);
     broken.disk.machine.trusts_drive = true;  // else what the output holds is read again, to compare it
-    const engine::SortReport report = broken.disk.machine.resume();
+    const engine::fixed::SortReport report = broken.disk.machine.resume();
     EXPECT_TRUE(sort.holds_only(broken.disk.store.snapshot(), sort.job.sorted()));
     EXPECT_LT(report.traffic.bytes_read, read_before);
     read_before = report.traffic.bytes_read;
@@ -131,11 +131,11 @@ TEST(ResumableSort, AChangedByteInTheOutputEndsItBeforeAnythingIsCutOff) {
       EXPECT_THROW((void)disk.machine.resume(), OutputChanged) << "byte " << at;
       EXPECT_TRUE(have_same_files(disk.store.snapshot(), damaged)) << "byte " << at;
       disk.machine.trusts_drive = true;
-      const engine::SortReport report = disk.machine.resume();
+      const engine::fixed::SortReport report = disk.machine.resume();
       EXPECT_FALSE(report.resumed.value().is_checked);
     }
     SortDisk sound(interrupted, {.records_events = false});
-    const engine::SortReport report = sound.machine.resume();
+    const engine::fixed::SortReport report = sound.machine.resume();
     EXPECT_TRUE(report.resumed.value().is_checked);
     EXPECT_GT(report.resumed.value().records, 0U);
     EXPECT_TRUE(sort.holds_only(sound.store.snapshot(), sort.job.sorted()));
@@ -184,7 +184,7 @@ TEST(ResumableSort, ADamagedRunThatIsPackedEndsItAndTheOutputIsNotTouched) {
     }
   }
   SortDisk sound(interrupted, {.records_events = false});
-  const engine::SortReport report = sound.machine.resume();
+  const engine::fixed::SortReport report = sound.machine.resume();
   EXPECT_TRUE(sort.holds_only(sound.store.snapshot(), sort.sorted()));
   EXPECT_FALSE(report.run_packing) << "no run was formed again";
 }
@@ -192,13 +192,13 @@ TEST(ResumableSort, ADamagedRunThatIsPackedEndsItAndTheOutputIsNotTouched) {
 TEST(ResumableSort, PackedRunsMoveFewerBytes) {
   SmallSort sort = small_sorts().back();
   SortDisk packed(sort.disk(), {.records_events = false});
-  const engine::SortReport less = packed.machine.start(sort);
+  const engine::fixed::SortReport less = packed.machine.start(sort);
   ASSERT_TRUE(less.run_packing);
   EXPECT_EQ(less.run_packing->packed_blocks, less.run_packing->blocks);
   EXPECT_LT(less.run_packing->stored_bytes, less.run_packing->plain_bytes);
   sort.compress = "none";
   SortDisk plain(sort.disk(), {.records_events = false});
-  const engine::SortReport more = plain.machine.start(sort);
+  const engine::fixed::SortReport more = plain.machine.start(sort);
   const std::uint64_t saved = sort.header().layout.runs() * 2 * page_bytes;  // of two blocks, but for a table
   EXPECT_LE(less.traffic.bytes_read + saved, more.traffic.bytes_read);
 }
@@ -245,7 +245,7 @@ TEST(ResumableSort, TellsOfARemovedFileThatSomebodyElseHasOpen) {
   EXPECT_THROW((void)disk.machine.start(sort), Interrupted);
   disk.machine.interrupted = 0;
   io::FilePtr backup = disk.store.open_named(JobPaths(sort_output).run(0), io::Role::run, io::Caching::buffered);
-  const engine::SortReport report = disk.machine.resume();
+  const engine::fixed::SortReport report = disk.machine.resume();
   EXPECT_THAT(report.notices, testing::Contains(testing::HasSubstr("another program has them open")));
   EXPECT_EQ(disk.store.contents(sort_output), sort.sorted());
   EXPECT_EQ(disk.machine.look().kind, JobStatus::Kind::removed);
@@ -254,4 +254,4 @@ TEST(ResumableSort, TellsOfARemovedFileThatSomebodyElseHasOpen) {
   EXPECT_TRUE(sort.holds_only(disk.store.snapshot(), sort.sorted()));
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

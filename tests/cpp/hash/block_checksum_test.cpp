@@ -4,13 +4,13 @@
 
 #include <set>
 
-#include "cpp/formats/fixed/test_support.h"
+#include "cpp/formats/records/test_support.h"
 
-namespace ecosort::records {
+namespace ecosort::hash {
 namespace {
 
 TEST(BlockChecksum, IsXxh3AtEveryCpuLevel) {
-  for (const CpuLevel level : available_cpu_levels()) {
+  for (const CpuLevel level : records::available_cpu_levels()) {
     EXPECT_EQ(block_checksum_variant(level)(nullptr, 0, 0), 0x2d06800538d394c2U);  // XXH3's published value of the empty input
   }
 }
@@ -19,10 +19,10 @@ TEST(BlockChecksum, IsTheSameAtEveryCpuLevelForAnySizeAndAlignment) {
   std::mt19937_64 random(1);
   for (const std::size_t size : {1UL, 7UL, 64UL, 240UL, 241UL, 1024UL, 4096UL, 4097UL, 65536UL, 262144UL}) {
     const std::size_t shift = random() % 64;
-    const Bytes data = random_bytes(shift + size, random);
+    const records::Bytes data = records::random_bytes(shift + size, random);
     const std::uint64_t seed = random();
     const std::uint64_t expected = block_checksum(data.get() + shift, size, seed);
-    for (const CpuLevel level : available_cpu_levels()) {
+    for (const CpuLevel level : records::available_cpu_levels()) {
       EXPECT_EQ(block_checksum_variant(level)(data.get() + shift, size, seed), expected) << to_string(level) << ", " << size;
     }
   }
@@ -31,12 +31,12 @@ TEST(BlockChecksum, IsTheSameAtEveryCpuLevelForAnySizeAndAlignment) {
 TEST(BlockChecksum, ChangesWithEveryFlippedBitOfABlock) {
   std::mt19937_64 random(2);
   constexpr std::size_t size = 4096;
-  const Bytes data = random_bytes(size, random);
+  const records::Bytes data = records::random_bytes(size, random);
   std::set<std::uint64_t> seen = {block_checksum(data.get(), size, 7)};
   for (std::size_t bit = 0; bit < 8 * size; ++bit) {
-    flip_bit(data.get(), bit);
+    records::flip_bit(data.get(), bit);
     seen.insert(block_checksum(data.get(), size, 7));
-    flip_bit(data.get(), bit);
+    records::flip_bit(data.get(), bit);
   }
   EXPECT_EQ(seen.size(), 8 * size + 1);
 }
@@ -51,4 +51,4 @@ TEST(BlockChecksum, OfIntactDataInAnotherPlaceDiffers) {
 }
 
 }  // namespace
-}  // namespace ecosort::records
+}  // namespace ecosort::hash

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <set>
 
-#include "cpp/formats/fixed/test_support.h"
+#include "cpp/formats/records/test_support.h"
 
-namespace ecosort::records {
+namespace ecosort::hash {
 namespace {
 
 MultisetHash hash_of(const std::byte* records, std::size_t count, std::uint32_t size) {
@@ -43,7 +43,7 @@ TEST(MultisetHash, IsThePublishedFunctionAtEveryCpuLevel) {
   for (const auto& [size, hex] : pinned_hashes) {
     std::vector<std::byte> data(5 * std::size_t{size});
     for (std::uint64_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>((i * i * 31 + 7 * i + size) >> 3U);
-    for (const CpuLevel level : available_cpu_levels()) {
+    for (const CpuLevel level : records::available_cpu_levels()) {
       EXPECT_EQ(hash_records_variant(level)(data.data(), 5, size).to_hex(), hex) << to_string(level) << ", record size " << size;
     }
   }
@@ -56,10 +56,10 @@ TEST(MultisetHash, IsTheSameAtEveryCpuLevelForAnySizeCountAndAlignment) {
   for (const std::uint32_t size : sizes) {
     const std::size_t count = size > 5000 ? 5 : 1 + random() % 19;
     const std::size_t shift = random() % 16;
-    const Bytes data = random_bytes(shift + count * size, random);
+    const records::Bytes data = records::random_bytes(shift + count * size, random);
     const MultisetHash expected = hash_records_variant(CpuLevel::baseline)(data.get() + shift, count, size);
     EXPECT_EQ(expected.count, count);
-    for (const CpuLevel level : available_cpu_levels()) {
+    for (const CpuLevel level : records::available_cpu_levels()) {
       EXPECT_EQ(hash_records_variant(level)(data.get() + shift, count, size), expected)
           << to_string(level) << ", record size " << size;
     }
@@ -70,7 +70,7 @@ TEST(MultisetHash, IgnoresTheOrderOfTheRecordsAndHowTheyAreSplit) {
   std::mt19937_64 random(2);
   for (const std::uint32_t size : {1U, 5U, 8U, 13U, 100U, 1500U}) {
     constexpr std::size_t count = 57;
-    const Bytes data = random_bytes(count * size, random);
+    const records::Bytes data = records::random_bytes(count * size, random);
     const MultisetHash whole = hash_of(data.get(), count, size);
     std::vector<std::size_t> order(count);
     for (std::size_t i = 0; i < count; ++i) order[i] = i;
@@ -100,18 +100,18 @@ TEST(MultisetHash, OfNothingIsZero) {
 TEST(MultisetHash, ChangesWithEveryFlippedBitAndEveryPairOfThem) {
   std::mt19937_64 random(3);
   for (const std::uint32_t size : {1U, 4U, 8U, 12U, 16U, 31U, 100U}) {
-    const Bytes record = random_bytes(size, random);
+    const records::Bytes record = records::random_bytes(size, random);
     std::set<Bits> seen = {bits_of(record.get(), size)};
     std::size_t variations = 1;
     for (std::size_t i = 0; i < 8 * size; ++i) {
-      flip_bit(record.get(), i);
+      records::flip_bit(record.get(), i);
       for (std::size_t j = i; j < 8 * size; j += size > 40 ? 5 : 1) {
-        if (j != i) flip_bit(record.get(), j);
+        if (j != i) records::flip_bit(record.get(), j);
         seen.insert(bits_of(record.get(), size));
         ++variations;
-        if (j != i) flip_bit(record.get(), j);
+        if (j != i) records::flip_bit(record.get(), j);
       }
-      flip_bit(record.get(), i);
+      records::flip_bit(record.get(), i);
     }
     EXPECT_EQ(seen.size(), variations) << "record size " << size;
   }
@@ -120,14 +120,14 @@ TEST(MultisetHash, ChangesWithEveryFlippedBitAndEveryPairOfThem) {
 TEST(MultisetHash, ChangesWithAFlippedBitAnywhereInALongRecord) {
   std::mt19937_64 random(4);
   for (const std::uint32_t size : {300U, 1023U, 4096U, 1U << 20U}) {
-    const Bytes record = random_bytes(size, random);
+    const records::Bytes record = records::random_bytes(size, random);
     std::set<Bits> seen = {bits_of(record.get(), size)};
     const std::size_t step = std::max<std::size_t>(1, 8 * std::size_t{size} / 1500);
     std::size_t variations = 1;
     for (std::size_t bit = 0; bit < 8 * std::size_t{size}; bit += step, ++variations) {
-      flip_bit(record.get(), bit);
+      records::flip_bit(record.get(), bit);
       seen.insert(bits_of(record.get(), size));
-      flip_bit(record.get(), bit);
+      records::flip_bit(record.get(), bit);
     }
     EXPECT_EQ(seen.size(), variations) << "record size " << size;
   }
@@ -147,7 +147,7 @@ TEST(MultisetHash, SeesBytesExchangedBetweenTwoRecords) {
   std::mt19937_64 random(5);
   constexpr std::uint32_t size = 100;
   for (int round = 0; round < 2000; ++round) {
-    const Bytes data = random_bytes(2 * size, random);
+    const records::Bytes data = records::random_bytes(2 * size, random);
     const MultisetHash before = hash_of(data.get(), 2, size);
     const std::size_t from = random() % size;
     const std::size_t length = 1 + random() % (size - from);
@@ -160,7 +160,7 @@ TEST(MultisetHash, SeesBytesExchangedBetweenTwoRecords) {
 TEST(MultisetHash, SeesWordsExchangedInsideARecord) {
   std::mt19937_64 random(6);
   for (const std::uint32_t size : {16U, 100U, 3000U}) {
-    const Bytes record = random_bytes(size, random);
+    const records::Bytes record = records::random_bytes(size, random);
     const Bits before = bits_of(record.get(), size);
     for (int round = 0; round < 500; ++round) {
       const std::size_t i = random() % (size / 4) * 4;
@@ -177,7 +177,7 @@ TEST(MultisetHash, SeesALostADoubledAndAReplacedRecord) {
   std::mt19937_64 random(7);
   constexpr std::uint32_t size = 100;
   constexpr std::size_t count = 20;
-  const Bytes data = random_bytes(count * size, random);
+  const records::Bytes data = records::random_bytes(count * size, random);
   const MultisetHash before = hash_of(data.get(), count, size);
   EXPECT_NE(hash_of(data.get(), count - 1, size), before);
   EXPECT_NE(before + hash_of(data.get(), 1, size), before);
@@ -201,9 +201,9 @@ double worst_avalanche_bias(std::uint32_t size, std::size_t input_bit_step, int 
   for (std::size_t bit = 0; bit < 8 * std::size_t{size}; bit += input_bit_step) {
     int changes[128] = {};
     for (int sample = 0; sample < samples; ++sample) {
-      const Bytes record = random_bytes(size, random);
+      const records::Bytes record = records::random_bytes(size, random);
       const auto [low, high] = bits_of(record.get(), size);
-      flip_bit(record.get(), bit);
+      records::flip_bit(record.get(), bit);
       const auto [other_low, other_high] = bits_of(record.get(), size);
       for (unsigned i = 0; i < 64; ++i) {
         changes[i] += static_cast<int>((low ^ other_low) >> i & 1U);
@@ -245,4 +245,4 @@ TEST(MultisetHash, SpreadsConsecutiveNumbersEvenlyOverEachByteOfTheHash) {
 }
 
 }  // namespace
-}  // namespace ecosort::records
+}  // namespace ecosort::hash

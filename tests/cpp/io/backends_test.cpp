@@ -43,7 +43,7 @@ void refuse_io_uring(int error_number) {
   PosixStorage storage;
   const TempDirectory directory;
   const FilePtr file = storage.create_unnamed(directory.path(), Role::run, Caching::direct_if_possible);
-  const Buffer source(pattern(block)), target(block);
+  const AlignedBuffer source(pattern(block)), target(block);
   std::vector<Completion> out;
   queue.submit({Operation::write, file.get(), 0, block, source.data(), 1});
   queue.wait(out, true);
@@ -113,7 +113,7 @@ namespace {
   {
     const Backend backend = make_queue(BackendChoice::stxxl, 8);
     const File full(::open("/dev/full", O_RDWR | O_CLOEXEC), {.role = Role::run, .path = "full"});
-    const Buffer buffer(block);
+    const AlignedBuffer buffer(block);
     std::vector<Completion> out;
     backend.queue->submit({Operation::write, &full, 0, block, buffer.data(), 1});
     backend.queue->wait(out, true);

@@ -18,15 +18,9 @@
 #include "io/backends.h"
 #include "io/reactor.h"
 
-namespace ecosort {
+namespace ecosort::io {
 
 namespace {
-
-using io::FaultPlan;
-using io::FaultyQueue;
-using io::MemoryStore;
-using io::Reactor;
-using io::Role;
 
 constexpr unsigned depth = 16;
 constexpr std::size_t unit = 512;
@@ -34,11 +28,11 @@ constexpr std::size_t unit = 512;
 // A reactor on a file of a disk in memory, with faults in between.
 class Bench {
  public:
-  explicit Bench(const std::string& faults = {}, const std::string& contents = io::pattern(20 * unit))
-      : store(io::make_image({{"/disk/file", contents}}), {}),
-        file(store.open_named("/disk/file", Role::run, io::Caching::direct_if_possible)),
+  explicit Bench(const std::string& faults = {}, const std::string& contents = pattern(20 * unit))
+      : store(make_image({{"/disk/file", contents}}), {}),
+        file(store.open_named("/disk/file", Role::run, Caching::direct_if_possible)),
         below(store.make_queue(2 * depth + 2)),
-        plan(io::parse_faults(faults)),
+        plan(parse_faults(faults)),
         queue(*below, plan),
         reactor(queue, depth, depth) {}
 
@@ -61,19 +55,19 @@ class Bench {
 
   std::atomic<int> interrupted{0};
   MemoryStore store;
-  io::FilePtr file;
-  std::unique_ptr<io::Queue> below;
+  FilePtr file;
+  std::unique_ptr<Queue> below;
   FaultPlan plan;
   FaultyQueue queue;
   Reactor reactor;
   std::string line;
 };
 
-Task<void> read_all(Bench& bench, io::Buffer& buffer, std::size_t at_least, std::size_t& got) {
+Task<void> read_all(Bench& bench, AlignedBuffer& buffer, std::size_t at_least, std::size_t& got) {
   got = co_await bench.reactor.read(*bench.file, 0, buffer.data(), buffer.size(), at_least);
 }
 
-Task<void> write_all(Bench& bench, const io::Buffer& buffer) {
+Task<void> write_all(Bench& bench, const AlignedBuffer& buffer) {
   co_await bench.reactor.write(*bench.file, 0, buffer.data(), buffer.size());
 }
 
@@ -112,7 +106,7 @@ Task<void> sleep_until_cancelled(Semaphore& slots, int& unwound) {
 
 TEST(TaskGroup, JoinWaitsForEveryTaskAlsoAfterAnError) {
   Bench bench;
-  io::Buffer a(4 * unit), b(4 * unit);
+  AlignedBuffer a(4 * unit), b(4 * unit);
   std::size_t got_a = 0, got_b = 0;
   bool joined = false;
   const auto all = [&]() -> Task<void> {
@@ -217,7 +211,7 @@ TEST(Reactor, AnInterruptionEndsWhatSleeps) {
 TEST(Reactor, WhoComputesOnTheCoordinatorLetsOthersHaveTheirTurn) {
   Bench bench;
   std::size_t got = 0, turns = 0;
-  io::Buffer buffer(4 * unit);
+  AlignedBuffer buffer(4 * unit);
   TaskGroup group(bench.reactor.scope());
   group.spawn(read_all(bench, buffer, buffer.size(), got));
   group.spawn([](Bench& where, const std::size_t& arrived, std::size_t& count) -> Task<void> {
@@ -242,10 +236,10 @@ TEST(Reactor, ShortCountsAndInterruptedRequestsAreCompleted) {
   for (const char* faults : {"run:read:1:EINTR", "run:read:1:EAGAIN", "run:read:1:short=700", "run:read:1:short=512:persistent",
                              "run:write:1:EINTR", "run:write:1:zero", "run:write:2:short=512:persistent"}) {
     Bench bench(faults);
-    const std::string text = io::pattern(20 * unit, 5);
-    bench.run(write_all(bench, io::Buffer(text)));
+    const std::string text = pattern(20 * unit, 5);
+    bench.run(write_all(bench, AlignedBuffer(text)));
     EXPECT_EQ(bench.store.contents("/disk/file"), text) << faults;
-    io::Buffer buffer(20 * unit);
+    AlignedBuffer buffer(20 * unit);
     std::size_t got = 0;
     bench.run(read_all(bench, buffer, 20 * unit, got));
     EXPECT_EQ(got, 20 * unit);
@@ -255,7 +249,7 @@ TEST(Reactor, ShortCountsAndInterruptedRequestsAreCompleted) {
 
 TEST(Reactor, ARequestThatIsInterruptedForEverEndsWithAnError) {
   Bench reading("run:read:1:EINTR:persistent");
-  io::Buffer buffer(4 * unit);
+  AlignedBuffer buffer(4 * unit);
   std::size_t got = 0;
   EXPECT_EQ(reading.error_of(read_all(reading, buffer, 1, got)), EINTR);
   Bench writing("run:write:1:zero:persistent");
@@ -270,18 +264,18 @@ TEST(Reactor, AWriteOnAStreamIsNeverTriedAgain) {
     std::array<int, 2> ends{};
     ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
     const Descriptor reader(ends[0]);
-    const io::File writer(ends[1], {.role = Role::output, .path = "(pipe)", .is_stream = true});
-    const io::Backend pool = io::make_queue(io::BackendChoice::pool, 4);
-    FaultPlan plan(io::parse_faults(faults));
+    const File writer(ends[1], {.role = Role::output, .path = "(pipe)", .is_stream = true});
+    const Backend pool = make_queue(BackendChoice::pool, 4);
+    FaultPlan plan(parse_faults(faults));
     FaultyQueue queue(*pool.queue, plan);
     Reactor reactor(queue, 1, 2);
-    const io::Buffer buffer(io::pattern(2 * unit));
+    const AlignedBuffer buffer(pattern(2 * unit));
     const auto write = [&]() -> Task<void> { co_await reactor.write(writer, 0, buffer.data(), buffer.size()); };
     const std::atomic<int> nothing{0};
     TaskGroup group(reactor.scope());
     group.spawn(write());
     EXPECT_THROW(reactor.run(group, nothing), IoError) << faults;
-    EXPECT_EQ(plan.seen(Role::output, io::FaultPoint::write), 1U) << faults;
+    EXPECT_EQ(plan.seen(Role::output, FaultPoint::write), 1U) << faults;
   }
 }
 
@@ -289,10 +283,10 @@ TEST(Reactor, AWriteThatDoesNotFollowTheOneBeforeNeverGetsIntoAStream) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
   const Descriptor reader(ends[0]);
-  const io::File writer(ends[1], {.role = Role::output, .path = "(pipe)", .is_stream = true});
-  const io::Backend pool = io::make_queue(io::BackendChoice::pool, 4);
+  const File writer(ends[1], {.role = Role::output, .path = "(pipe)", .is_stream = true});
+  const Backend pool = make_queue(BackendChoice::pool, 4);
   Reactor reactor(*pool.queue, 1, 2);
-  const io::Buffer buffer(io::pattern(3 * unit));
+  const AlignedBuffer buffer(pattern(3 * unit));
   const auto write = [&](std::uint64_t block) -> Task<void> {
     co_await reactor.write(writer, block * unit, buffer.data() + block * unit, unit);
   };
@@ -305,8 +299,8 @@ TEST(Reactor, AWriteThatDoesNotFollowTheOneBeforeNeverGetsIntoAStream) {
 }
 
 TEST(Reactor, AFileThatBecameShorterIsToldFromOneThatEnds) {
-  Bench bench({}, io::pattern(5 * unit + 100));
-  io::Buffer buffer(20 * unit);
+  Bench bench({}, pattern(5 * unit + 100));
+  AlignedBuffer buffer(20 * unit);
   std::size_t got = 0;
   bench.run(read_all(bench, buffer, 5 * unit + 100, got));
   EXPECT_EQ(got, 5 * unit + 100);
@@ -318,7 +312,7 @@ TEST(Reactor, AFailedSyncIsFinal) {
   for (const int number : {EINTR, EIO, EAGAIN}) {
     Bench bench(std::string("run:sync:1:") + ::strerrorname_np(number));
     EXPECT_EQ(bench.error_of(sync(bench)), number);
-    EXPECT_EQ(bench.plan.seen(Role::run, io::FaultPoint::sync), 1U) << "it was tried again";
+    EXPECT_EQ(bench.plan.seen(Role::run, FaultPoint::sync), 1U) << "it was tried again";
   }
 }
 
@@ -358,4 +352,4 @@ TEST(Compute, ReportsBackAndHandsItsErrorOver) {
   }
 }
 
-}  // namespace ecosort
+}  // namespace ecosort::io

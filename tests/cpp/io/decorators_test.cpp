@@ -27,7 +27,7 @@ struct Fixture {
   std::unique_ptr<Queue> queue = store.make_queue(depth);
 };
 
-std::int64_t perform(Queue& queue, const Request& request) {
+std::int64_t perform(Queue& queue, const IoRequest& request) {
   queue.submit(request);
   std::vector<Completion> out;
   while (out.empty()) queue.wait(out, true);
@@ -44,7 +44,7 @@ TEST(CountingQueue, CountsRequestsBytesAndFailuresByRoleAndOperation) {
   const FilePtr run = io.store.create_unnamed("/", Role::run, Caching::buffered);
   const FilePtr out = io.store.create_unnamed("/", Role::output, Caching::buffered);
   const File closed(-1, {.role = Role::input, .path = "closed"});
-  const Buffer buffer(pattern(2 * block));
+  const AlignedBuffer buffer(pattern(2 * block));
   EXPECT_EQ(perform(queue, {Operation::write, run.get(), 0, 2 * block, buffer.data(), 1}), 8192);
   EXPECT_EQ(perform(queue, {Operation::read, run.get(), block, 2 * block, buffer.data(), 2}), 4096);
   EXPECT_EQ(perform(queue, {Operation::write, out.get(), 0, 100, buffer.data(), 3}), 100);
@@ -64,7 +64,7 @@ TEST(CountingQueue, KnowsHowManyAreInFlightAndHowLongNoneWas) {
   Fixture io;
   CountingQueue queue(*io.queue, depth);
   const FilePtr run = io.store.create_unnamed("/", Role::run, Caching::buffered);
-  const Buffer buffer(pattern(block));
+  const AlignedBuffer buffer(pattern(block));
   EXPECT_EQ(queue.counts().idle.count(), 0) << "nothing was submitted yet";
   for (std::uint64_t tag = 0; tag < 3; ++tag) queue.submit({Operation::write, run.get(), tag * block, block, buffer.data(), tag});
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
@@ -91,7 +91,7 @@ TEST(CountingQueue, TellsEveryRequestToTheSinkInOrder) {
   });
   const FilePtr run = io.store.create_unnamed("/", Role::run, Caching::buffered);
   const FilePtr out = io.store.create_unnamed("/", Role::output, Caching::buffered);
-  const Buffer buffer(pattern(block));
+  const AlignedBuffer buffer(pattern(block));
   queue.submit({Operation::write, run.get(), 0, block, buffer.data(), 1});
   queue.submit({Operation::write, out.get(), block, 100, buffer.data(), 2});
   std::vector<Completion> done;
@@ -151,7 +151,7 @@ TEST(FaultyQueue, TheNthRequestOfARoleFailsOnceOrFromThenOn) {
     FaultyQueue queue(*io.queue, plan);
     const FilePtr run = io.store.create_unnamed("/", Role::run, Caching::buffered);
     const FilePtr out = io.store.create_unnamed("/", Role::output, Caching::buffered);
-    const Buffer buffer(pattern(block));
+    const AlignedBuffer buffer(pattern(block));
     const auto write = [&](const FilePtr& file) {
       return perform(queue, {Operation::write, file.get(), 0, block, buffer.data(), 9});
     };
@@ -171,7 +171,7 @@ TEST(FaultyQueue, AFailedWriteLeavesTheFileAlone) {
   FaultPlan plan(parse_faults("run:write:1:ENOSPC"));
   FaultyQueue queue(*io.queue, plan);
   const FilePtr run = io.store.create_named("/r", Role::run, Caching::buffered);
-  const Buffer buffer(pattern(block));
+  const AlignedBuffer buffer(pattern(block));
   EXPECT_EQ(perform(queue, {Operation::write, run.get(), 0, block, buffer.data(), 9}), -ENOSPC);
   EXPECT_EQ(io.store.contents("/r"), "");
 }
@@ -182,7 +182,7 @@ TEST(FaultyQueue, BehindAWriteOnAStreamThatFailsNothingIsWrittenUntilThatIsKnown
   FaultyQueue queue(*io.queue, plan);
   const File stream(-1, {.role = Role::output, .path = "(pipe)", .is_stream = true});
   const FilePtr other = io.store.create_unnamed("/", Role::run, Caching::buffered);
-  const Buffer buffer(pattern(block));
+  const AlignedBuffer buffer(pattern(block));
   for (std::uint64_t tag = 1; tag <= 3; ++tag) queue.submit({Operation::write, &stream, 0, block, buffer.data(), tag});
   queue.submit({Operation::write, other.get(), 0, block, buffer.data(), 4});
   std::vector<Completion> out;
@@ -200,7 +200,7 @@ TEST(FaultyQueue, ShortCountsRespectTheAlignmentAndAlwaysMakeProgress) {
   FaultyQueue queue(*io.queue, plan);
   const FilePtr direct = io.store.create_unnamed("/", Role::run, Caching::direct_if_possible);
   const FilePtr buffered = io.store.create_unnamed("/", Role::run, Caching::buffered);
-  const Buffer buffer(pattern(block));
+  const AlignedBuffer buffer(pattern(block));
   EXPECT_EQ(perform(queue, {Operation::write, direct.get(), 0, block, buffer.data(), 1}), 1024);
   EXPECT_EQ(perform(queue, {Operation::write, buffered.get(), 0, block, buffer.data(), 1}), 1300);
   EXPECT_EQ(perform(queue, {Operation::write, buffered.get(), 0, 7, buffer.data(), 1}), 7) << "never longer than asked for";
@@ -213,7 +213,7 @@ TEST(FaultyQueue, ZeroAndErrorsCompleteAmongOthersInFlight) {
   FaultPlan plan(parse_faults("run:write:2:zero,run:write:3:EINTR"));
   FaultyQueue queue(*io.queue, plan);
   const FilePtr run = io.store.create_unnamed("/", Role::run, Caching::buffered);
-  const Buffer buffer(pattern(block));
+  const AlignedBuffer buffer(pattern(block));
   for (std::uint64_t tag = 1; tag <= 4; ++tag)
     queue.submit({Operation::write, run.get(), tag * block, block, buffer.data(), tag});
   std::vector<Completion> out;
@@ -238,7 +238,7 @@ TEST(FaultyQueue, AlteredDataIsReportedAsMoved) {
       FaultPlan plan(parse_faults("run:" + operation + ":1:" + effect));
       FaultyQueue queue(*io.queue, plan);
       const FilePtr run = io.store.create_named("/r", Role::run, Caching::buffered);
-      const Buffer source(text), target(text.size());
+      const AlignedBuffer source(text), target(text.size());
       EXPECT_EQ(perform(queue, {Operation::write, run.get(), 0, text.size(), source.data(), 1}), 8192);
       EXPECT_EQ(perform(queue, {Operation::read, run.get(), 0, text.size(), target.data(), 2}), 8192);
       EXPECT_EQ(io.store.contents("/r"), operation == "write" ? altered : text) << effect;
@@ -253,7 +253,7 @@ TEST(FaultyQueue, ALostWriteLeavesTheFileAlone) {
   FaultPlan plan(parse_faults("run:write:1:lost"));
   FaultyQueue queue(*io.queue, plan);
   const FilePtr run = io.store.create_named("/r", Role::run, Caching::buffered);
-  const Buffer buffer(pattern(block));
+  const AlignedBuffer buffer(pattern(block));
   EXPECT_EQ(perform(queue, {Operation::write, run.get(), 0, block, buffer.data(), 9}), 4096);
   EXPECT_EQ(io.store.contents("/r"), "");
 }
@@ -264,7 +264,7 @@ TEST(FaultyQueue, WhatDecaysIsReadWellAndChangesOnceTheReaderHasWaitedAgain) {
   FaultyQueue queue(*io.queue, plan);
   const FilePtr run = io.store.create_named("/r", Role::run, Caching::buffered);
   const std::string text = pattern(2 * block);
-  const Buffer source(text), target(text.size());
+  const AlignedBuffer source(text), target(text.size());
   const auto write = [&] { return perform(queue, {Operation::write, run.get(), 0, text.size(), source.data(), 1}); };
   EXPECT_EQ(write(), 8192);
   const FilePtr input = io.store.open_input("/r", Caching::buffered);
@@ -286,7 +286,7 @@ TEST(FaultyQueue, ASignalIsRaisedAndTheRequestIsServed) {
   FaultPlan plan(parse_faults("run:write:1:SIGUSR1"));
   FaultyQueue queue(*io.queue, plan);
   const FilePtr run = io.store.create_unnamed("/", Role::run, Caching::buffered);
-  const Buffer buffer(pattern(block));
+  const AlignedBuffer buffer(pattern(block));
   EXPECT_EQ(perform(queue, {Operation::write, run.get(), 0, block, buffer.data(), 1}), 4096);
   std::signal(SIGUSR1, before);
   EXPECT_EQ(seen, 1);

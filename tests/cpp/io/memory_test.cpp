@@ -49,7 +49,7 @@ class Driver {
     return finish().back().result;
   }
   void write(const File& file, std::uint64_t offset, const std::string& text) {
-    const Buffer buffer(text);
+    const AlignedBuffer buffer(text);
     ASSERT_EQ(perform(file, Operation::write, offset, text.size(), buffer.data()), static_cast<std::int64_t>(text.size()));
   }
   void sync(const File& file) { ASSERT_EQ(perform(file, Operation::sync, 0, 0), 0); }
@@ -75,7 +75,7 @@ class Driver {
 
 TEST(PagedBytes, HolesReadAsZerosAndCostNothing) {
   PagedBytes bytes;
-  const Buffer data(pattern(100));
+  const AlignedBuffer data(pattern(100));
   bytes.write(10 * block + 50, data.data(), 100);
   EXPECT_EQ(bytes.size(), 10 * block + 150);
   EXPECT_EQ(bytes.allocated_bytes(), block);
@@ -84,7 +84,7 @@ TEST(PagedBytes, HolesReadAsZerosAndCostNothing) {
 
 TEST(PagedBytes, WhatWasCutOffDoesNotComeBackWhenTheFileGrowsAgain) {
   PagedBytes bytes;
-  const Buffer data(pattern(2 * block));
+  const AlignedBuffer data(pattern(2 * block));
   bytes.write(0, data.data(), data.size());
   bytes.resize(100);
   EXPECT_EQ(bytes.allocated_bytes(), block);
@@ -94,7 +94,7 @@ TEST(PagedBytes, WhatWasCutOffDoesNotComeBackWhenTheFileGrowsAgain) {
 
 TEST(PagedBytes, CopiesAreIndependent) {
   PagedBytes bytes;
-  const Buffer data(pattern(block)), other(pattern(block, 2));
+  const AlignedBuffer data(pattern(block)), other(pattern(block, 2));
   bytes.write(0, data.data(), block);
   const PagedBytes copy = bytes;
   bytes.write(0, other.data(), 10);
@@ -105,7 +105,7 @@ TEST(PagedBytes, CopiesAreIndependent) {
 TEST(PagedBytes, ReleaseGivesWholePagesBackAndZeroesTheRest) {
   PagedBytes bytes;
   bytes.reserve(0, 4 * block);
-  const Buffer data(std::string(4 * block, 'x'));
+  const AlignedBuffer data(std::string(4 * block, 'x'));
   bytes.write(0, data.data(), data.size());
   bytes.release(block / 2, 2 * block);
   EXPECT_EQ(bytes.allocated_bytes(), 3 * block);
@@ -118,7 +118,7 @@ TEST(MemoryStore, IsTheSameForTheSameSeedAndAnotherForAnother) {
     MemoryStore store(DiskImage{}, {.seed = seed});
     Driver driver(store);
     const FilePtr file = store.create_unnamed("/", Role::run, Caching::buffered);
-    const Buffer buffer(pattern(block));
+    const AlignedBuffer buffer(pattern(block));
     for (std::uint64_t tag = 0; tag < 10; ++tag) driver.submit(*file, Operation::write, tag * block, block, buffer.data(), tag);
     std::vector<std::uint64_t> tags;
     for (const Completion& completion : driver.finish()) tags.push_back(completion.tag);
@@ -132,7 +132,7 @@ TEST(MemoryStore, RefusesWhatDirectIoRefuses) {
   MemoryStore store;
   Driver driver(store);
   const FilePtr file = store.create_unnamed("/", Role::run, Caching::direct_if_possible);
-  const Buffer buffer(pattern(2 * block));
+  const AlignedBuffer buffer(pattern(2 * block));
   EXPECT_EQ(driver.perform(*file, Operation::write, 512, 512, buffer.data()), 512);
   EXPECT_EQ(driver.perform(*file, Operation::write, 100, 512, buffer.data()), -EINVAL);
   EXPECT_EQ(driver.perform(*file, Operation::write, 512, 100, buffer.data()), -EINVAL);
@@ -146,7 +146,7 @@ TEST(MemoryStore, AFullDiskTakesWhatFitsAndThenNothing) {
   const FilePtr second = store.create_unnamed("/", Role::run, Caching::buffered);
   EXPECT_TRUE(store.reserve(*first, 0, 2 * block));
   EXPECT_EQ(store.free_bytes("/"), 3 * block);
-  const Buffer buffer(pattern(4 * block));
+  const AlignedBuffer buffer(pattern(4 * block));
   EXPECT_EQ(driver.perform(*second, Operation::write, 0, 4 * block, buffer.data()), static_cast<std::int64_t>(3 * block));
   EXPECT_EQ(driver.perform(*second, Operation::write, 3 * block, block, buffer.data()), -ENOSPC);
   EXPECT_EQ(driver.perform(*second, Operation::reserve, 3 * block, block), -ENOSPC);
@@ -283,7 +283,7 @@ TEST(PowerCut, ASyncCoversOnlyWhatHadCompletedWhenItWasIssued) {
   MemoryStore store(make_image({{"/f", "....."}}), {.completes_in_order = true});
   Driver driver(store);
   const FilePtr file = store.open_named("/f", Role::run, Caching::buffered);
-  const Buffer early(std::string("E")), late(std::string("L"));
+  const AlignedBuffer early(std::string("E")), late(std::string("L"));
   driver.perform(*file, Operation::write, 0, 1, early.data());
   driver.submit(*file, Operation::write, 1, 1, late.data());  // completes before the sync, but was in flight when that was issued
   driver.submit(*file, Operation::sync, 0, 0, nullptr);
@@ -298,7 +298,7 @@ TEST(PowerCut, WritesInFlightCountAsUnsynced) {
   MemoryStore store(initial);
   Driver driver(store);
   const FilePtr file = store.open_named("/f", Role::run, Caching::buffered);
-  const Buffer data(std::string("new"));
+  const AlignedBuffer data(std::string("new"));
   driver.submit(*file, Operation::write, 0, 3, data.data());
   const CrashModel model = model_of(store, initial);
   EXPECT_EQ(file_in(model.image(CutPolicy::all_kept, 1), "/f"), "new");
@@ -448,7 +448,7 @@ namespace {
 void replace_file(MemoryStore& store, const std::string& text, const std::string& without) {
   Driver driver(store);
   FilePtr file = store.create_named("/data/tmp", Role::output, Caching::buffered);
-  const Buffer buffer(text);
+  const AlignedBuffer buffer(text);
   constexpr std::size_t piece = 1000;
   for (std::size_t at = 0; at < text.size(); at += piece)
     driver.submit(*file, Operation::write, at, std::min(piece, text.size() - at), buffer.data() + at);

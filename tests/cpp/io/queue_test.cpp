@@ -114,7 +114,7 @@ class QueueTest : public ::testing::TestWithParam<Backing> {
   }
 
   void fill(const File& file, const std::string& text) {
-    const Buffer buffer(text);
+    const AlignedBuffer buffer(text);
     ASSERT_EQ(perform(file, Operation::write, 0, text.size(), buffer.data()), static_cast<std::int64_t>(text.size()));
   }
 
@@ -156,7 +156,7 @@ TEST_P(QueueTest, WhatIsWrittenIsReadBackDirectAndBuffered) {
     const FilePtr file = bench.create(caching);
     const std::string text = pattern(10 * block);
     fill(*file, text);
-    const Buffer back(3 * block);
+    const AlignedBuffer back(3 * block);
     EXPECT_EQ(perform(*file, Operation::read, 2 * block, back.size(), back.data()), static_cast<std::int64_t>(back.size()));
     EXPECT_EQ(back.text(back.size()), text.substr(2 * block, 3 * block));
   }
@@ -165,10 +165,10 @@ TEST_P(QueueTest, WhatIsWrittenIsReadBackDirectAndBuffered) {
 TEST_P(QueueTest, BufferedFilesTakeAnyOffsetSizeAndAddress) {
   const FilePtr file = bench.create(Caching::buffered);
   const std::string text = pattern(1000);
-  const Buffer buffer(block);
+  const AlignedBuffer buffer(block);
   text.copy(reinterpret_cast<char*>(buffer.data()) + 3, text.size());
   EXPECT_EQ(perform(*file, Operation::write, 77, text.size(), buffer.data() + 3), 1000);
-  const Buffer back(block);
+  const AlignedBuffer back(block);
   EXPECT_EQ(perform(*file, Operation::read, 78, 20, back.data() + 1), 20);
   EXPECT_EQ(back.text(21).substr(1), text.substr(1, 20));
 }
@@ -179,7 +179,7 @@ TEST_P(QueueTest, ReadsAtTheEndAreShortAndBehindItEmpty) {
     const std::string text = pattern(2 * block);
     fill(*file, text);
     bench.storage->set_size(*file, block + 100);
-    const Buffer back(2 * block);
+    const AlignedBuffer back(2 * block);
     EXPECT_EQ(perform(*file, Operation::read, 0, back.size(), back.data()), static_cast<std::int64_t>(block) + 100);
     EXPECT_EQ(back.text(block + 100), text.substr(0, block + 100));
     EXPECT_EQ(perform(*file, Operation::read, block, block, back.data()), 100);
@@ -191,7 +191,7 @@ TEST_P(QueueTest, ReadsAtTheEndAreShortAndBehindItEmpty) {
 TEST_P(QueueTest, ManyRequestsInFlightAllComplete) {
   const FilePtr file = bench.create(Caching::direct_if_possible);
   const std::string text = pattern(depth * block);
-  const Buffer source(text), target(text.size());
+  const AlignedBuffer source(text), target(text.size());
   for (int round = 0; round < 8; ++round) {
     for (unsigned i = 0; i < depth; ++i) submit(*file, Operation::write, i * block, block, source.data() + i * block, i);
     for (const auto& [tag, result] : wait_for(depth)) EXPECT_EQ(result, static_cast<std::int64_t>(block)) << tag;
@@ -204,7 +204,7 @@ TEST_P(QueueTest, ManyRequestsInFlightAllComplete) {
 
 TEST_P(QueueTest, ManyFilesComeAndGo) {
   const std::string text = pattern(block);
-  const Buffer source(text), target(block);
+  const AlignedBuffer source(text), target(block);
   for (int i = 0; i < 100; ++i) {
     const FilePtr file = bench.create(i % 2 == 0 ? Caching::direct_if_possible : Caching::buffered);
     ASSERT_EQ(perform(*file, Operation::write, 0, block, source.data()), static_cast<std::int64_t>(block));
@@ -216,7 +216,7 @@ TEST_P(QueueTest, ManyFilesComeAndGo) {
 TEST_P(QueueTest, EqualTagsComeBackAsOftenAsTheyWereGiven) {
   const FilePtr file = bench.create(Caching::buffered);
   fill(*file, pattern(2 * block));
-  const Buffer target(2 * block);
+  const AlignedBuffer target(2 * block);
   submit(*file, Operation::read, 0, block, target.data(), ~std::uint64_t{0});
   submit(*file, Operation::read, block, block, target.data() + block, ~std::uint64_t{0});
   std::vector<Completion> out;
@@ -228,7 +228,7 @@ TEST_P(QueueTest, EqualTagsComeBackAsOftenAsTheyWereGiven) {
 TEST_P(QueueTest, MoreInFlightThanTheDepthIsABug) {
   const FilePtr file = bench.create(Caching::buffered);
   fill(*file, pattern(depth * block));
-  const Buffer target(depth * block);
+  const AlignedBuffer target(depth * block);
   for (unsigned i = 0; i < depth; ++i) submit(*file, Operation::read, i * block, block, target.data() + i * block, i);
   EXPECT_THROW(submit(*file, Operation::sync, 0, 0, nullptr), InternalError);
   EXPECT_EQ(wait_for(depth).size(), depth);
@@ -250,7 +250,7 @@ TEST_P(QueueTest, ReleasedSpaceIsGivenBackAndReadsAsZeros) {
   const FileState after = bench.storage->state(*file);
   EXPECT_LE(after.allocated_bytes + 32 * block, before);
   EXPECT_EQ(after.size_bytes, text.size());
-  const Buffer back(text.size());
+  const AlignedBuffer back(text.size());
   ASSERT_EQ(perform(*file, Operation::read, 0, back.size(), back.data()), static_cast<std::int64_t>(back.size()));
   EXPECT_EQ(back.text(back.size()), text.substr(0, 16 * block) + std::string(32 * block, '\0') + text.substr(48 * block));
 }
@@ -265,7 +265,7 @@ TEST_P(QueueTest, ReservedSpaceIsAllocatedAndExtendsTheFile) {
 
 TEST_P(QueueTest, ErrorsComeBackAsNegativeNumbers) {
   const File closed(-1, {.role = Role::run, .path = "closed"});
-  const Buffer buffer(block);
+  const AlignedBuffer buffer(block);
   for (const Operation operation : {Operation::read, Operation::write, Operation::sync, Operation::release, Operation::reserve})
     EXPECT_EQ(perform(closed, operation, 0, block, buffer.data()), -EBADF) << to_string(operation);
 }
@@ -274,7 +274,7 @@ TEST_P(QueueTest, WritingAReadOnlyFileIsRefused) {
   const std::string path = bench.home + "/in";
   fill(*bench.storage->create_named(path, Role::run, Caching::buffered), pattern(block));
   const FilePtr file = bench.storage->open_input(path, Caching::direct_if_possible);
-  const Buffer buffer(pattern(block, 2));
+  const AlignedBuffer buffer(pattern(block, 2));
   EXPECT_EQ(perform(*file, Operation::write, 0, block, buffer.data()), -EBADF);
   EXPECT_EQ(perform(*file, Operation::read, 0, block, buffer.data()), static_cast<std::int64_t>(block));
   EXPECT_EQ(buffer.text(block), pattern(block));
@@ -282,7 +282,7 @@ TEST_P(QueueTest, WritingAReadOnlyFileIsRefused) {
 
 TEST_P(StreamQueueTest, AFullDeviceIsReported) {
   const File full(::open("/dev/full", O_RDWR | O_CLOEXEC), {.role = Role::output, .path = "/dev/full"});
-  const Buffer buffer(pattern(block));
+  const AlignedBuffer buffer(pattern(block));
   EXPECT_EQ(perform(full, Operation::write, 0, block, buffer.data()), -ENOSPC);
 }
 
@@ -320,7 +320,7 @@ TEST_P(StreamQueueTest, AWriteThatFailsAfterAPartFailsWithEverythingBehindIt) {
   const File file = stream(out.get(), Role::output);
   constexpr std::size_t size = 60'000, room = 100'000, writes = 5;
   const std::string text = pattern(writes * size);
-  const Buffer source(text);
+  const AlignedBuffer source(text);
   std::map<std::uint64_t, std::int64_t> results;
   {
     const SizeLimit limit(room);
@@ -337,7 +337,7 @@ TEST_P(StreamQueueTest, AWriteSubmittedBeforeTheFailureIsKnownFailsToo) {
   const std::string path = bench.directory / "out";
   const Descriptor out(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
   const File file = stream(out.get(), Role::output);
-  const Buffer source(pattern(2 * block));
+  const AlignedBuffer source(pattern(2 * block));
   {
     const SizeLimit limit(block + 10);
     submit(file, Operation::write, 0, 2 * block, source.data(), 1);
@@ -356,7 +356,7 @@ TEST_P(StreamQueueTest, AStreamThatHasRoomAgainTakesLaterWrites) {
   const std::string path = bench.directory / "out";
   const Descriptor out(::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
   const File file = stream(out.get(), Role::output);
-  const Buffer source(pattern(2 * block));
+  const AlignedBuffer source(pattern(2 * block));
   {
     const SizeLimit limit(block + 10);
     EXPECT_EQ(perform(file, Operation::write, 0, 2 * block, source.data()), -EFBIG);
@@ -383,7 +383,7 @@ TEST_P(QueueTest, CompletionsAreAppended) {
 
 TEST_P(QueueTest, PollingWithoutBlockingFindsTheCompletion) {
   const FilePtr file = bench.create(Caching::direct_if_possible);
-  const Buffer buffer(pattern(block));
+  const AlignedBuffer buffer(pattern(block));
   submit(*file, Operation::write, 0, block, buffer.data(), 3);
   std::vector<Completion> out;
   const auto deadline = Clock::now() + std::chrono::seconds(10);
@@ -498,7 +498,7 @@ TEST_P(StreamQueueTest, ReadsOfAPipeAreServedInOrder) {
   const File file = stream(read_end.get(), Role::input);
   constexpr std::size_t reads = 10;
   const std::string text = pattern(reads * 1000);
-  const Buffer target(text.size());
+  const AlignedBuffer target(text.size());
   for (std::size_t i = 0; i < reads; ++i) submit(file, Operation::read, 0, 1000, target.data() + i * 1000, i);
   std::thread writer([&] {
     for (std::size_t i = 0; i < reads; ++i) {
@@ -519,7 +519,7 @@ TEST_P(StreamQueueTest, WritesToAPipeKeepTheirOrderWhateverFits) {
   constexpr std::size_t size = 150'000;  // more than a pipe holds
   constexpr std::size_t writes = 6;
   const std::string text = pattern(writes * size);
-  const Buffer source(text);
+  const AlignedBuffer source(text);
   for (std::size_t i = 0; i < writes; ++i) submit(file, Operation::write, 0, size, source.data() + i * size, i);
   std::string got;
   std::thread reader([&] {
@@ -540,7 +540,7 @@ TEST_P(AtOnceStreamQueueTest, IsDoneWithWhatFitsIntoAPipeWhenSubmitReturns) {
   const iovec one{&byte, 1};
   if (::pwritev2(write_end.get(), &one, 1, -1, RWF_NOWAIT) < 0) GTEST_SKIP() << "pipes of this kernel cannot be asked to";
   const File file = stream(write_end.get(), Role::output);
-  const Buffer source(pattern(block));
+  const AlignedBuffer source(pattern(block));
   submit(file, Operation::write, 0, block, source.data(), 5);
   std::vector<Completion> out;
   bench.queue->wait(out, false);
@@ -551,7 +551,7 @@ TEST_P(AtOnceStreamQueueTest, IsDoneWithWhatFitsIntoAPipeWhenSubmitReturns) {
 TEST_P(StreamQueueTest, AStreamThatSomebodyMadeNonBlockingIsAwaitedAllTheSame) {
   ASSERT_EQ(::fcntl(read_end.get(), F_SETFL, O_NONBLOCK), 0);
   const File file = stream(read_end.get(), Role::input);
-  const Buffer target(100);
+  const AlignedBuffer target(100);
   submit(file, Operation::read, 0, 100, target.data(), 1);
   std::thread writer([&] {
     std::this_thread::sleep_for(milliseconds(100));
@@ -567,17 +567,17 @@ TEST_P(StreamQueueTest, TheEndOfAPipeIsAnEmptyRead) {
   const File file = stream(read_end.get(), Role::input);
   ASSERT_EQ(::write(write_end.get(), "tail", 4), 4);
   write_end = Descriptor();
-  const Buffer target(100);
+  const AlignedBuffer target(100);
   EXPECT_EQ(perform(file, Operation::read, 0, 100, target.data()), 4);
   EXPECT_EQ(perform(file, Operation::read, 0, 100, target.data()), 0);
 }
 
 TEST_P(StreamQueueTest, FilesGoOnWhileAPipeIsSilent) {
   const File file = stream(read_end.get(), Role::input);
-  const Buffer target(100);
+  const AlignedBuffer target(100);
   submit(file, Operation::read, 0, 100, target.data(), 1);
   const FilePtr run = bench.create(Caching::direct_if_possible);
-  const Buffer source(pattern(block));
+  const AlignedBuffer source(pattern(block));
   submit(*run, Operation::write, 0, block, source.data(), 2);
   EXPECT_EQ(wait_for(1).begin()->first, 2u);
   ASSERT_EQ(::write(write_end.get(), "x", 1), 1);
@@ -586,7 +586,7 @@ TEST_P(StreamQueueTest, FilesGoOnWhileAPipeIsSilent) {
 
 TEST_P(StreamQueueTest, CancelledReadsOfASilentPipeEnd) {
   const File file = stream(read_end.get(), Role::input);
-  const Buffer target(300);
+  const AlignedBuffer target(300);
   for (std::size_t i = 0; i < 3; ++i) submit(file, Operation::read, 0, 100, target.data() + i * 100, i);
   std::vector<Completion> none;
   bench.queue->wait(none, false);
@@ -599,7 +599,7 @@ TEST_P(StreamQueueTest, CancelledReadsOfASilentPipeEnd) {
 
 TEST_P(StreamQueueTest, CancelledWritesToAFullPipeEnd) {
   const File file = stream(write_end.get(), Role::output);
-  const Buffer source(pattern(1'000'000));
+  const AlignedBuffer source(pattern(1'000'000));
   submit(file, Operation::write, 0, source.size(), source.data(), 1);
   submit(file, Operation::write, 0, source.size(), source.data(), 2);
   std::this_thread::sleep_for(milliseconds(20));
@@ -617,7 +617,7 @@ TEST_P(StreamQueueTest, StandardOutputIntoAFileIsWrittenAtItsPosition) {
   write_file(path, "before ");
   const Descriptor log(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   const File file = stream(log.get(), Role::output);
-  const Buffer source(std::string("after"));
+  const AlignedBuffer source(std::string("after"));
   EXPECT_EQ(perform(file, Operation::write, 0, 5, source.data()), 5);
   EXPECT_EQ(read_file(path), "before after");
 }

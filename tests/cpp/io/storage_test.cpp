@@ -27,7 +27,7 @@ using ::testing::IsEmpty;
 constexpr const char* memory_directory = "/dev/shm";
 
 void write_all(const File& file, const std::string& text) {
-  const Buffer buffer(text);
+  const AlignedBuffer buffer(text);
   ASSERT_EQ(::pwrite(file.fd(), buffer.data(), buffer.size(), 0), static_cast<ssize_t>(text.size()));
 }
 
@@ -272,7 +272,7 @@ TEST_P(StorageTest, DirectFilesStateAUnitThatWorks) {
   EXPECT_GE(unit, 512u);
   EXPECT_EQ(unit & (unit - 1), 0u);
   EXPECT_NE(::fcntl(file->fd(), F_GETFL) & O_DIRECT, 0);
-  const Buffer buffer(4 * unit);
+  const AlignedBuffer buffer(4 * unit);
   std::memset(buffer.data(), 7, buffer.size());
   EXPECT_EQ(::pwrite(file->fd(), buffer.data() + unit, unit, static_cast<off_t>(unit)), static_cast<ssize_t>(unit));
   EXPECT_EQ(::pread(file->fd(), buffer.data() + 2 * unit, unit, static_cast<off_t>(unit)), static_cast<ssize_t>(unit));

@@ -65,11 +65,13 @@ struct FreeMemory {
 };
 
 // Page-aligned, as direct I/O wants it.
-class Buffer {
+class AlignedBuffer {
  public:
-  explicit Buffer(std::size_t size)
+  explicit AlignedBuffer(std::size_t size)
       : size_(size), memory_(static_cast<std::byte*>(std::aligned_alloc(4096, (size + 4095) / 4096 * 4096))) {}
-  explicit Buffer(const std::string& text) : Buffer(text.size()) { text.copy(reinterpret_cast<char*>(data()), text.size()); }
+  explicit AlignedBuffer(const std::string& text) : AlignedBuffer(text.size()) {
+    text.copy(reinterpret_cast<char*>(data()), text.size());
+  }
   [[nodiscard]] std::byte* data() const { return memory_.get(); }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::string text(std::size_t size) const { return {reinterpret_cast<const char*>(data()), size}; }

@@ -19,7 +19,7 @@
 #include "ecosort/ecosort.h"
 #include "ecosort/ecosort.hpp"
 
-namespace ecosort {
+namespace ecosort::job {
 namespace {
 
 class LibraryTest : public testing::Test {
@@ -601,4 +601,4 @@ TEST_F(LibraryTest, TheInterfaceForC) {
 }
 
 }  // namespace
-}  // namespace ecosort
+}  // namespace ecosort::job

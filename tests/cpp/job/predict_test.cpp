@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::uint64_t MiB = std::uint64_t{1} << 20U, records = 300'000, record_bytes = records::gensort_record_bytes;
+constexpr std::uint64_t MiB = std::uint64_t{1} << 20U, records = 300'000, record_bytes = sortbenchmark::gensort_record_bytes;
 
 planner::Profile some_profile() {
   planner::Profile profile;
@@ -33,21 +33,21 @@ class PredictPackedRuns : public testing::Test {
   PredictPackedRuns() : place_(std::filesystem::temp_directory_path() / ("ecosort-predict-" + std::to_string(::getpid()))) {
     std::filesystem::create_directories(place_);
     data_.resize(records * record_bytes);
-    records::GensortRecords({.ascii = true}, make_uint128(0, 0)).generate(data_.data(), records);
+    sortbenchmark::GensortRecords({.ascii = true}, make_uint128(0, 0)).generate(data_.data(), records);
   }
   ~PredictPackedRuns() override { std::filesystem::remove_all(place_); }
   PredictPackedRuns(const PredictPackedRuns&) = delete;
   PredictPackedRuns& operator=(const PredictPackedRuns&) = delete;
 
   // Records [from, to) in a file of their own, behind so many other bytes.
-  engine::Input input(std::uint64_t from, std::uint64_t to, std::uint64_t skipped = 0) {
+  engine::fixed::Input input(std::uint64_t from, std::uint64_t to, std::uint64_t skipped = 0) {
     const std::string path = place_ / std::to_string(++files_);
     std::ofstream file(path, std::ios::binary);
     file << std::string(skipped, 'x');
     file.write(reinterpret_cast<const char*>(data_.data() + from * record_bytes),
                static_cast<std::streamsize>((to - from) * record_bytes));
     file.close();
-    engine::Input input;
+    engine::fixed::Input input;
     input.file = storage_.open_input(path, io::Caching::direct_if_possible);
     input.records = to - from;
     input.skipped = skipped;
@@ -55,14 +55,14 @@ class PredictPackedRuns : public testing::Test {
   }
 
   template <class... Inputs>
-  planner::Forecast predicted(Inputs&&... parts) const {
-    std::vector<engine::Input> inputs;
+  planner::MaybePrediction predicted(Inputs&&... parts) const {
+    std::vector<engine::fixed::Input> inputs;
     (inputs.push_back(std::forward<Inputs>(parts)), ...);
-    const planner::Plan plan = planner::make_plan({.format = records::make_record_format(record_bytes, {}),
-                                                   .input_records = records,
-                                                   .memory_bytes = 16 * MiB,
-                                                   .threads = 2,
-                                                   .compression = codec::run_compression_of_word("zstd")});
+    const planner::RecordPlan plan = planner::make_plan({.format = records::make_record_format(record_bytes, {}),
+                                                         .input_records = records,
+                                                         .memory_bytes = 16 * MiB,
+                                                         .threads = 2,
+                                                         .compression = codec::run_compression_of_word("zstd")});
     return predict(plan, inputs, some_profile());
   }
 
@@ -86,9 +86,9 @@ TEST_F(PredictPackedRuns, SeveralFilesAreSampledAsOne) {
 
 TEST_F(PredictPackedRuns, WhatCannotBeReadGivesNoPrediction) {
   EXPECT_THAT(predicted().absent, HasSubstr("no input to take a sample of"));
-  engine::Input shorter = input(0, 200'000);
+  engine::fixed::Input shorter = input(0, 200'000);
   shorter.records = records;
-  const planner::Forecast forecast = predicted(std::move(shorter));
+  const planner::MaybePrediction forecast = predicted(std::move(shorter));
   EXPECT_FALSE(forecast.prediction.has_value());
   EXPECT_THAT(forecast.absent, HasSubstr("ended at byte 20000000 while a sample of it was read"));
 }

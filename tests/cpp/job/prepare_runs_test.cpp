@@ -32,7 +32,7 @@ using testing::HasSubstr;
 
 constexpr std::uint64_t MiB = std::uint64_t{1} << 20U;
 
-Description of_rows(const rows::RowFormat& format, const std::string& text) {
+Description of_rows(const formats::RowFormat& format, const std::string& text) {
   Description d;
   d.format = run::format_of(format.kind());
   d.head_bytes = d.block_bytes = 4096;
@@ -89,7 +89,7 @@ class PrepareRuns : public testing::Test {
       engine::Progress progress;
       engine::PhaseLog log{""};
       const std::atomic<int> nothing = 0;
-      (void)lines::sort_lines(prepared.rows.value().job, {storage, *backend.queue, progress, log, nothing});
+      (void)engine::rows::sort_lines(prepared.rows.value().job, {storage, *backend.queue, progress, log, nothing});
     } catch (const Error& error) {
       EXPECT_FALSE(std::filesystem::exists(out));
       return error.what();

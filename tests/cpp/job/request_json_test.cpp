@@ -6,7 +6,7 @@
 
 #include "ecosort/request.hpp"
 
-namespace ecosort {
+namespace ecosort::job {
 namespace {
 
 using testing::HasSubstr;
@@ -111,4 +111,4 @@ TEST(RequestSchema, HasEveryMember) {
 }
 
 }  // namespace
-}  // namespace ecosort
+}  // namespace ecosort::job

@@ -62,7 +62,7 @@ void put(std::vector<std::byte>& bytes, std::size_t at, std::uint64_t value) {
 // With a checksum that is right for what is there.
 void seal(std::vector<std::byte>& bytes) {
   const std::size_t checked = number_at(bytes, size_at) - checksum_bytes;
-  put(bytes, checked, records::block_checksum(bytes.data(), checked, number_at(bytes, 0)));
+  put(bytes, checked, hash::block_checksum(bytes.data(), checked, number_at(bytes, 0)));
 }
 
 std::string refusal_of(const std::vector<std::byte>& bytes) {

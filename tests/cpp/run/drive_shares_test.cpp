@@ -58,10 +58,10 @@ TEST(DriveShares, DecideWhereRunsOfLinesAre) {
   UnequalDrives drives;
   const std::unique_ptr<io::Queue> queue = drives.make_queue();
   io::Reactor reactor(*queue, 2, 2);
-  lines::RowRuns files(drives, reactor, directories, 65536, "");
+  RowRuns files(drives, reactor, directories, 65536, "");
   std::map<std::string, int> runs;
   for (int i = 0; i < 40; ++i) {
-    const lines::RowRun run = files.create(1'000'000);
+    const RowRun run = files.create(1'000'000);
     ++runs[files.run(run.stored).file().path().substr(0, 6)];
   }
   EXPECT_EQ(runs["/small"], 10);

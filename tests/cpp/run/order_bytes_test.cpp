@@ -16,7 +16,7 @@
 namespace ecosort::run {
 namespace {
 
-std::unique_ptr<rows::RowFormat> back(const rows::RowFormat& format) {
+std::unique_ptr<formats::RowFormat> back(const formats::RowFormat& format) {
   Description description;
   description.format = format_of(format.kind());
   description.order = order_bytes(format);

@@ -11,7 +11,7 @@
 #include "engine/bench.h"
 #include "run/record_runs.h"
 
-namespace ecosort::engine {
+namespace ecosort::run {
 namespace {
 
 constexpr std::uint64_t KiB = 1024, MiB = 1024 * KiB;
@@ -19,8 +19,8 @@ constexpr std::uint32_t block_bytes = 32 * KiB, record_size = 100, records_per_b
 constexpr std::uint64_t run_blocks = 41;
 constexpr std::uint64_t run_records = (run_blocks - 1) * records_per_block + 5;  // the last block has few
 
-planner::Plan plan_of(std::uint64_t assumed_ratio) {
-  planner::Plan plan;
+planner::RecordPlan plan_of(std::uint64_t assumed_ratio) {
+  planner::RecordPlan plan;
   plan.wanted.format = {record_size, {{0, 10}}};
   plan.run_block = {block_bytes, records_per_block};
   plan.formation.write_block_bytes = 2 * block_bytes;
@@ -65,17 +65,17 @@ class PackedRecordRuns : public ::testing::TestWithParam<unsigned> {
   // Puts and writes all blocks, two at a time.
   std::size_t write_run(RecordRuns& store) {
     const std::size_t number = store.create(run_records);
-    const run::StoredRun& stored = store.run(number);
+    const StoredRun& stored = store.run(number);
     EXPECT_TRUE(stored.is_packed);
-    const run::PackTerms terms{{codec::BlockCodec::lz4, 0}, true};
+    const PackTerms terms{{codec::BlockCodec::lz4, 0}, true};
     for (std::uint64_t first = 0; first < run_blocks; first += 2) {
-      const io::Buffer buffer(2 * block_bytes);
+      const io::AlignedBuffer buffer(2 * block_bytes);
       std::size_t bytes = 0;
       for (std::uint64_t block = first; block < std::min(first + 2, run_blocks); ++block) {
         std::byte* const at = buffer.data() + bytes;
         const std::string records = contents_of(block);
         std::memcpy(at, records.data(), records.size());
-        const run::BlockContents contents{.used_bytes = static_cast<std::uint32_t>(records.size())};
+        const BlockContents contents{.used_bytes = static_cast<std::uint32_t>(records.size())};
         std::size_t size = packer.pack(terms, at, contents, stored.seed + block, at);
         if (size == 0) {
           store.seal_records(stored, block, records_of(block), at);
@@ -93,8 +93,8 @@ class PackedRecordRuns : public ::testing::TestWithParam<unsigned> {
 
   // Reads so many blocks as a merge does, and compares.
   void expect_blocks(RecordRuns& store, std::size_t number, std::uint64_t first, std::uint64_t count) {
-    const run::StoredRun& stored = store.run(number);
-    const io::Buffer buffer(count * block_bytes);
+    const StoredRun& stored = store.run(number);
+    const io::AlignedBuffer buffer(count * block_bytes);
     const std::uint64_t on_drive = store.stored_bytes(stored, first, count);
     run(store.read(number, first, buffer.data() + buffer.size() - on_drive, on_drive));
     store.open_run_blocks(stored, run_records, first, count, buffer.data());
@@ -104,14 +104,14 @@ class PackedRecordRuns : public ::testing::TestWithParam<unsigned> {
     }
   }
 
-  planner::Plan plan;
+  planner::RecordPlan plan;
   io::MemoryStore disk{empty_directories()};
   std::unique_ptr<io::Queue> queue = disk.make_queue(40);
-  Progress progress;
-  PhaseLog log{""};
+  engine::Progress progress;
+  engine::PhaseLog log{""};
   const std::atomic<int> nothing{0};
   engine::Bench bench{{disk, *queue, progress, log, nothing}, {MiB, 0, 16, 16}};
-  run::RunPacker packer{plan.packing, {block_bytes, record_size}, bench.memory};
+  RunPacker packer{plan.packing, {block_bytes, record_size}, bench.memory};
 };
 
 TEST_P(PackedRecordRuns, ComeBackBlockByBlockInAnyPieces) {
@@ -142,14 +142,14 @@ TEST_P(PackedRecordRuns, TakeLessThanTheyWereReservedAndGiveAllOfItBack) {
 TEST_P(PackedRecordRuns, DamagedMisplacedAndForeignBlocksAreRefused) {
   RecordRuns store(disk, bench.reactor, plan, directories(), &packer);
   const std::size_t number = write_run(store), neighbour = write_run(store);
-  const run::StoredRun& stored = store.run(number);
+  const StoredRun& stored = store.run(number);
   for (const std::uint64_t block : {0U, 1U, 40U}) {
-    const io::Buffer good(block_bytes);
+    const io::AlignedBuffer good(block_bytes);
     const std::size_t size = store.stored_bytes(stored, block);
     std::byte* const at = good.data() + block_bytes - size;
     run(store.read(number, block, at, size));
-    const auto open = [&](const run::StoredRun& of, std::uint64_t as) {
-      io::Buffer copy(block_bytes);
+    const auto open = [&](const StoredRun& of, std::uint64_t as) {
+      io::AlignedBuffer copy(block_bytes);
       std::memcpy(copy.data(), good.data(), block_bytes);
       store.open_run_blocks(of, run_records, as, 1, copy.data());
     };
@@ -170,8 +170,8 @@ TEST_P(PackedRecordRuns, DamagedMisplacedAndForeignBlocksAreRefused) {
 TEST_P(PackedRecordRuns, ABlockWithTooFewRecordsIsRefused) {
   RecordRuns store(disk, bench.reactor, plan, directories(), &packer);
   const std::size_t number = store.create(run_records);
-  const run::StoredRun& stored = store.run(number);
-  const io::Buffer buffer(block_bytes);
+  const StoredRun& stored = store.run(number);
+  const io::AlignedBuffer buffer(block_bytes);
   std::memset(buffer.data(), 'x', block_bytes);
   const std::size_t size = packer.pack({{codec::BlockCodec::lz4, 0}, true}, buffer.data(), {.used_bytes = 100 * record_size},
                                        stored.seed, buffer.data());
@@ -209,4 +209,4 @@ INSTANTIATE_TEST_SUITE_P(Directories, PackedRecordRuns, ::testing::Values(1U, 2U
 INSTANTIATE_TEST_SUITE_P(Directories, PackedRecordRunsThatAssume, ::testing::Values(1U, 3U));
 
 }  // namespace
-}  // namespace ecosort::engine
+}  // namespace ecosort::run

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/random.h"
-#include "formats/fixed/gather.h"
-#include "formats/fixed/index_sort.h"
-#include "plan/fit_formation.h"
+#include "formats/records/gather.h"
+#include "formats/records/index_sort.h"
+#include "planner/fit_formation.h"
 #include "sortbenchmark/gensort.h"
 
 namespace ecosort::run {
@@ -21,10 +21,10 @@ constexpr std::uint64_t MiB = std::uint64_t{1} << 20U;
 // `count` records from number `first` on.
 using Generate = std::function<std::vector<std::byte>(std::uint64_t first, std::uint64_t count)>;
 
-Generate gensort(records::GensortFormat format) {
+Generate gensort(sortbenchmark::GensortFormat format) {
   return [=](std::uint64_t first, std::uint64_t count) {
-    std::vector<std::byte> data(count * records::gensort_record_bytes);
-    records::GensortRecords(format, make_uint128(0, first)).generate(data.data(), count);
+    std::vector<std::byte> data(count * sortbenchmark::gensort_record_bytes);
+    sortbenchmark::GensortRecords(format, make_uint128(0, first)).generate(data.data(), count);
     return data;
   };
 }
@@ -40,8 +40,8 @@ std::vector<std::byte> numbered(std::uint64_t first, std::uint64_t count) {
   return data;
 }
 
-planner::Plan plan_of(const records::RecordFormat& format, const std::string& compression) {
-  planner::Plan plan;
+planner::RecordPlan plan_of(const records::RecordFormat& format, const std::string& compression) {
+  planner::RecordPlan plan;
   plan.wanted.format = format;
   plan.run_block = planner::choose_run_block(format.record_size, 64 * MiB, planner::BlockUse::packed);
   plan.packing.wanted = codec::run_compression_of_word(compression);
@@ -50,10 +50,10 @@ planner::Plan plan_of(const records::RecordFormat& format, const std::string& co
 }
 
 // Returns what a sorted run of these records takes on the drive.
-std::uint64_t stored_bytes(const planner::Plan& plan, const PackTerms& terms, const std::vector<std::byte>& data) {
+std::uint64_t stored_bytes(const planner::RecordPlan& plan, const PackTerms& terms, const std::vector<std::byte>& data) {
   const records::Encoder encoder(plan.wanted.format);
   const std::uint64_t size = encoder.record_size(), count = data.size() / size;
-  std::vector<records::Entry> entries(count), scratch(count);
+  std::vector<sorting::Entry> entries(count), scratch(count);
   records::extract(encoder, data.data(), count, 0, entries.data());
   records::sort_entries(entries.data(), scratch.data(), count);
   const BlockShape shape{plan.run_block.bytes, encoder.record_size()};
@@ -72,7 +72,7 @@ std::uint64_t stored_bytes(const planner::Plan& plan, const PackTerms& terms, co
 }
 
 // Checks what is chosen where it was asked for. Stretches are so many times shorter than the run that they predict.
-void expect_close(planner::Plan plan, const Generate& generate, std::uint64_t run_records, std::uint64_t shorter,
+void expect_close(planner::RecordPlan plan, const Generate& generate, std::uint64_t run_records, std::uint64_t shorter,
                   double tolerance) {
   plan.formation.run_records = run_records;
   PackingSample sample(plan, run_records / shorter);
@@ -104,7 +104,7 @@ TEST(PackingSampleTest, ShorterStretchesTellOfLongerRuns) {
 
 // The stretches are as long as what they become where runs are merged again.
 TEST(PackingSampleTest, LongerStretchesTellOfShorterRuns) {
-  planner::Plan plan = plan_of(benchmark, "lz4");
+  planner::RecordPlan plan = plan_of(benchmark, "lz4");
   plan.formation.run_records = 20'000;
   PackingSample sample(plan, 400'000);
   sample.add(gensort({.ascii = true})(0, 400'000));
@@ -116,7 +116,7 @@ TEST(PackingSampleTest, LongerStretchesTellOfShorterRuns) {
 }
 
 TEST(PackingSampleTest, WhatDoesNotShrinkHasWholeBlocks) {
-  const planner::Plan plan = plan_of(records::make_record_format(64, {"0:8"}), "lz4");
+  const planner::RecordPlan plan = plan_of(records::make_record_format(64, {"0:8"}), "lz4");
   PackingSample sample(plan, 20'000);
   Random random(7);
   std::vector<std::byte> data(64 * 20'000);
@@ -129,7 +129,7 @@ TEST(PackingSampleTest, WhatDoesNotShrinkHasWholeBlocks) {
 }
 
 TEST(PackingSampleTest, AFewRecordsTellOfABlock) {
-  const planner::Plan plan = plan_of(benchmark, "zstd:1");
+  const planner::RecordPlan plan = plan_of(benchmark, "zstd:1");
   PackingSample sample(plan, 30);
   sample.add(gensort({.ascii = true})(0, 30));
   const planner::SampledPacking packed = sample.packed({{plan.packing.wanted.terms, true}, "asked for"});

@@ -11,7 +11,7 @@
 #include "engine/fixed/write_behind.h"
 #include "run/record_runs.h"
 
-namespace ecosort::engine {
+namespace ecosort::run {
 
 namespace {
 
@@ -20,8 +20,8 @@ const records::RecordFormat format{100, {{0, 10}}};
 
 constexpr std::uint64_t head_bytes = 8192;
 
-planner::Plan small_plan(std::uint32_t stride) {
-  planner::Plan plan;
+planner::RecordPlan small_plan(std::uint32_t stride) {
+  planner::RecordPlan plan;
   plan.wanted.format = format;
   plan.run_block = {run_block_bytes, run_block_records};
   plan.formation.write_block_bytes = 2 * run_block_bytes;
@@ -35,8 +35,8 @@ struct TestBench {
 
   io::MemoryStore disk;
   std::unique_ptr<io::Queue> queue = disk.make_queue(40);
-  Progress progress;
-  PhaseLog log{""};
+  engine::Progress progress;
+  engine::PhaseLog log{""};
   const std::atomic<int> nothing{0};
   engine::Bench bench{{disk, *queue, progress, log, nothing}, {1U << 20U, 0, 16, 16}};
   io::Reactor& reactor = bench.reactor;
@@ -48,7 +48,7 @@ struct TestBench {
     reactor.run(group, nothing);
   }
   [[nodiscard]] RecordRuns make(std::uint32_t stride, std::uint64_t job = 5) {
-    return {disk, reactor, small_plan(stride), run::KeptRuns{run::Direction::backward, job, head_bytes}};
+    return {disk, reactor, small_plan(stride), KeptRuns{Direction::backward, job, head_bytes}};
   }
   [[nodiscard]] io::FilePtr open(const char* path, io::Role role = io::Role::run) {
     return disk.open_named(path, role, io::Caching::direct_if_possible);
@@ -60,7 +60,7 @@ void write_run(TestBench& bench, RecordRuns& store, std::size_t run, const std::
   const std::uint64_t run_blocks = store.run(run).blocks, count = records.size() / 100;
   for (std::uint64_t first = 0; first < run_blocks; first += 2) {
     const std::uint64_t n = std::min<std::uint64_t>(2, run_blocks - first);
-    const io::Buffer block(n * run_block_bytes);
+    const io::AlignedBuffer block(n * run_block_bytes);
     for (std::uint64_t i = 0; i < n; ++i) {
       const std::uint64_t begin = (first + i) * run_block_records;
       const auto held = static_cast<std::uint32_t>(std::min<std::uint64_t>(run_block_records, count - begin));
@@ -73,7 +73,7 @@ void write_run(TestBench& bench, RecordRuns& store, std::size_t run, const std::
 }
 
 std::string run_block_text(TestBench& bench, RecordRuns& store, std::size_t run, std::uint64_t run_block, std::size_t records) {
-  const io::Buffer block(run_block_bytes);
+  const io::AlignedBuffer block(run_block_bytes);
   bench.run(store.read(run, run_block, block.data(), run_block_bytes));
   store.check(store.run(run), run_block, block.data());
   return block.text(records * 100);
@@ -83,7 +83,8 @@ std::string run_block_text(TestBench& bench, RecordRuns& store, std::size_t run,
 
 TEST(RunDirection, ABackwardRunEndsWithItsSmallestRecords) {
   TestBench bench;
-  const std::string records = sorted_copy(format, make_records(format, Keys::uniform, 170));
+  const std::string records =
+      engine::fixed::sorted_copy(format, engine::fixed::make_records(format, engine::fixed::Keys::uniform, 170));
   RecordRuns store = bench.make(1);
   const std::size_t run = store.adopt(bench.open("/job/run"), 3, 170, 0);
   write_run(bench, store, run, records);
@@ -96,7 +97,8 @@ TEST(RunDirection, ABackwardRunEndsWithItsSmallestRecords) {
 
 TEST(RunDirection, WhatIsLeftOfARunIsARunOfItsOwn) {
   TestBench bench;
-  const std::string records = sorted_copy(format, make_records(format, Keys::uniform, 170));
+  const std::string records =
+      engine::fixed::sorted_copy(format, engine::fixed::make_records(format, engine::fixed::Keys::uniform, 170));
   {
     RecordRuns store = bench.make(1);
     write_run(bench, store, store.adopt(bench.open("/job/run"), 3, 170, 0), records);
@@ -106,7 +108,7 @@ TEST(RunDirection, WhatIsLeftOfARunIsARunOfItsOwn) {
   const std::size_t run = store.adopt(bench.open("/job/run"), 3, 90, 2);
   EXPECT_EQ(run_block_text(bench, store, run, 0, 40), records.substr(8'000, 4'000));
   EXPECT_EQ(run_block_text(bench, store, run, 2, 10), records.substr(16'000));
-  const io::Buffer memory(2 * store.block_bytes());
+  const io::AlignedBuffer memory(2 * store.block_bytes());
   bench.run(store.read_forecast(run, 90, 0, bench.encoder, {memory.data(), memory.size()}));
   for (const std::uint64_t run_block : {0U, 2U}) {
     const auto* first = reinterpret_cast<const std::byte*>(records.data()) + (run_block + 2) * 4'000;
@@ -132,8 +134,8 @@ TEST(RunDirection, AContinuedOutputRewritesNothing) {
       planner::MergeBuffers buffers;
       buffers.output_block_bytes = 3UL * 4'096;
       buffers.output_blocks = 2;
-      WriteBehind output(bench.bench, *file, buffers, {.total_bytes = text.size(), .reserve_bytes = 4'096, .least_unit = 4'096},
-                         &runs);
+      engine::fixed::WriteBehind output(bench.bench, *file, buffers,
+                                        {.total_bytes = text.size(), .reserve_bytes = 4'096, .least_unit = 4'096}, &runs);
       const auto write = [&]() -> Task<void> {
         co_await output.resume(there);
         for (std::size_t at = there; at < text.size(); at += batch) {
@@ -167,8 +169,8 @@ TEST(RunDirection, AnOutputThatIsNotWhatItWasIsNotContinued) {
   planner::MergeBuffers buffers;
   buffers.output_block_bytes = 3UL * 4'096;
   buffers.output_blocks = 2;
-  WriteBehind output(bench.bench, *file, buffers, {.total_bytes = text.size(), .reserve_bytes = 4'096, .least_unit = 4'096},
-                     &runs);
+  engine::fixed::WriteBehind output(bench.bench, *file, buffers,
+                                    {.total_bytes = text.size(), .reserve_bytes = 4'096, .least_unit = 4'096}, &runs);
   const auto write = [&]() -> Task<void> {
     co_await output.resume(6'000);
     std::byte* const place = co_await output.take(6'000);
@@ -178,4 +180,4 @@ TEST(RunDirection, AnOutputThatIsNotWhatItWasIsNotContinued) {
   EXPECT_THROW(bench.run(write()), IoError);
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::run

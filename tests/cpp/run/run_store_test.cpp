@@ -14,7 +14,7 @@
 #include "io/counting_queue.h"
 #include "run/record_runs.h"
 
-namespace ecosort::engine {
+namespace ecosort::run {
 
 namespace {
 
@@ -34,8 +34,8 @@ io::DiskImage empty_directories() {
   return image;
 }
 
-planner::Plan small_plan() {
-  planner::Plan plan;
+planner::RecordPlan small_plan() {
+  planner::RecordPlan plan;
   plan.wanted.format = {100, {{0, 10}}};
   plan.run_block = {4096, 40};
   plan.formation.write_block_bytes = 8 * KiB;
@@ -53,12 +53,12 @@ struct TestBench {
   io::FaultyQueue faulty{*below, faults};
   std::vector<io::TraceEvent> requests;
   io::CountingQueue queue{faulty, 40, [this](const io::TraceEvent& event) { requests.push_back(event); }};
-  Progress progress;
-  PhaseLog log{""};
+  engine::Progress progress;
+  engine::PhaseLog log{""};
   const std::atomic<int> nothing{0};
   engine::Bench bench{{disk, queue, progress, log, nothing}, {MiB, 0, 16, 16}};
   io::Reactor& reactor = bench.reactor;
-  planner::Plan plan = small_plan();
+  planner::RecordPlan plan = small_plan();
 
   void run(Task<void> task) {
     TaskGroup group(reactor.scope());
@@ -69,13 +69,13 @@ struct TestBench {
 };
 
 // RunBlocks [0, n) of a run, each with other records, sealed.
-io::Buffer sealed(const RecordRuns& store, std::size_t run, std::uint64_t run_blocks) {
-  io::Buffer buffer(io::pattern(run_blocks * 4096, 3));
+io::AlignedBuffer sealed(const RecordRuns& store, std::size_t run, std::uint64_t run_blocks) {
+  io::AlignedBuffer buffer(io::pattern(run_blocks * 4096, 3));
   for (std::uint64_t g = 0; g < run_blocks; ++g) store.seal_records(store.run(run), g, 40, buffer.data() + g * 4096);
   return buffer;
 }
 
-std::uint64_t bytes_in(const io::MemoryStore& disk, const run::StoredRun& run, std::size_t stripe) {
+std::uint64_t bytes_in(const io::MemoryStore& disk, const StoredRun& run, std::size_t stripe) {
   return const_cast<io::MemoryStore&>(disk).state(*run.stripes()[stripe]).allocated_bytes;
 }
 
@@ -88,10 +88,10 @@ TEST(RunStore, GivesBackWhatWasWrittenOverAnyDirectories) {
     RecordRuns store = bench.make(directories);
     (void)store.create(80);
     const std::size_t run = store.create(40 * 75);
-    const io::Buffer data = sealed(store, run, 75);
+    const io::AlignedBuffer data = sealed(store, run, 75);
     bench.run(store.write(run, 0, data.data(), data.size()));
     for (const auto& [first, count] : {std::pair<std::uint64_t, std::uint64_t>{0, 75}, {1, 1}, {3, 9}, {74, 1}}) {
-      const io::Buffer back(count * 4096);
+      const io::AlignedBuffer back(count * 4096);
       bench.run(store.read(run, first, back.data(), back.size()));
       EXPECT_EQ(back.text(back.size()), data.text(data.size()).substr(first * 4096, count * 4096));
       for (std::uint64_t g = 0; g < count; ++g) EXPECT_NO_THROW(store.check(store.run(run), first + g, back.data() + g * 4096));
@@ -115,7 +115,7 @@ TEST(RunStore, ADamagedMisplacedOrForeignRunBlockIsRefused) {
   RecordRuns store = bench.make({"/a"}), other_job = bench.make({"/a"});
   const std::size_t run = store.create(400), neighbour = store.create(400);
   (void)other_job.create(400);
-  const io::Buffer data = sealed(store, run, 2);
+  const io::AlignedBuffer data = sealed(store, run, 2);
   EXPECT_NO_THROW(store.check(store.run(run), 0, data.data()));
   EXPECT_THROW(store.check(store.run(run), 1, data.data()), IoError) << "another place in the run";
   EXPECT_THROW(store.check(store.run(neighbour), 0, data.data()), IoError) << "another run";
@@ -133,7 +133,7 @@ TEST(RunStore, ConsumedSpaceIsGivenBackInPiecesAndThenAllOfIt) {
   TestBench bench;
   RecordRuns store = bench.make({"/a", "/b"});
   const std::size_t run = store.create(40 * 64);
-  const io::Buffer data = sealed(store, run, 64);
+  const io::AlignedBuffer data = sealed(store, run, 64);
   bench.run(store.write(run, 0, data.data(), data.size()));
   EXPECT_EQ(store.waiting_bytes(run, 20), 20 * 4 * KiB);
   bench.run(store.release_until(run, 20));
@@ -141,7 +141,7 @@ TEST(RunStore, ConsumedSpaceIsGivenBackInPiecesAndThenAllOfIt) {
   EXPECT_EQ(store.waiting_bytes(run, 23), 3 * 4 * KiB);
   EXPECT_EQ(bench.disk.allocated_bytes(), 44 * 4 * KiB);
   EXPECT_EQ(store.allocated_bytes(), 44 * 4 * KiB);
-  const io::Buffer rest(44 * 4096);
+  const io::AlignedBuffer rest(44 * 4096);
   bench.run(store.read(run, 20, rest.data(), rest.size()));
   for (std::uint64_t g = 0; g < 44; ++g) EXPECT_NO_THROW(store.check(store.run(run), 20 + g, rest.data() + g * 4096));
   bench.run(store.release_until(run, 64));
@@ -155,14 +155,14 @@ TEST(RunStore, AReleaseIsOneHoleInEachDirectory) {
   TestBench bench;
   RecordRuns store = bench.make({"/a", "/b"});
   const std::size_t run = store.create(40 * 400);
-  const io::Buffer data = sealed(store, run, 400);
+  const io::AlignedBuffer data = sealed(store, run, 400);
   bench.run(store.write(run, 0, data.data(), data.size()));
   for (const auto& [until, requests] : {std::pair<std::uint64_t, std::uint64_t>{200, 2}, {321, 4}, {322, 5}, {400, 5}}) {
     bench.run(store.release_until(run, until));
     EXPECT_EQ(bench.queue.counts().of(io::Role::run, io::Operation::release).requests, requests) << until;
     EXPECT_EQ(bench.disk.allocated_bytes(), (400 - until) * 4096) << until;
     if (until == 400) break;
-    const io::Buffer rest((400 - until) * 4096);
+    const io::AlignedBuffer rest((400 - until) * 4096);
     bench.run(store.read(run, until, rest.data(), rest.size()));
     for (std::uint64_t g = until; g < 400; ++g) EXPECT_NO_THROW(store.check(store.run(run), g, rest.data() + (g - until) * 4096));
   }
@@ -178,13 +178,13 @@ TEST(RunStore, APartGivesBackNothingOfItsNeighbours) {
   TestBench bench;
   RecordRuns store = bench.make({"/a"});
   const std::size_t run = store.create(40 * 64);
-  const io::Buffer data = sealed(store, run, 64);
+  const io::AlignedBuffer data = sealed(store, run, 64);
   bench.run(store.write(run, 0, data.data(), data.size()));
   const auto expect_left = [&](std::vector<std::uint64_t> blocks, std::uint64_t count) {
     EXPECT_EQ(bench.disk.allocated_bytes(), count * 4096);
     EXPECT_EQ(store.allocated_bytes(), count * 4096);
     for (const std::uint64_t block : blocks) {
-      const io::Buffer back(4096);
+      const io::AlignedBuffer back(4096);
       bench.run(store.read(run, block, back.data(), back.size()));
       EXPECT_NO_THROW(store.check(store.run(run), block, back.data())) << block;
     }
@@ -206,7 +206,7 @@ TEST(RunStore, APartGivesBackNothingOfItsNeighbours) {
 TEST(RunStore, ARunStaysWhereItIs) {
   TestBench bench;
   RecordRuns store = bench.make({"/a"});
-  const run::StoredRun* const first = &store.run(store.create(40));
+  const StoredRun* const first = &store.run(store.create(40));
   for (int i = 0; i < 200; ++i) (void)store.create(40);
   EXPECT_EQ(first, &store.run(0));
 }
@@ -273,7 +273,7 @@ void write_in_batches(TestBench& bench, const std::string& text, std::size_t bat
   buffers.output_block_bytes = 8'192 + page_bytes;
   buffers.output_blocks = 2;
   RecordRuns runs = bench.make({"/a"});
-  WriteBehind output(bench.bench, *file, buffers, {.total_bytes = text.size(), .reserve_bytes = 16 * KiB}, &runs);
+  engine::fixed::WriteBehind output(bench.bench, *file, buffers, {.total_bytes = text.size(), .reserve_bytes = 16 * KiB}, &runs);
   EXPECT_GE(output.capacity_bytes(), batch);
   const auto write = [&]() -> Task<void> {
     try {
@@ -322,4 +322,4 @@ TEST(WriteBehind, AStepThatFindsNoRoomIsTriedOnceMore) {
   EXPECT_EQ(broken.faults.seen(io::Role::output, io::FaultPoint::reserve), 2U) << "another error has nothing to wait for";
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::run

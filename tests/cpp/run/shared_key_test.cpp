@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "cpp/engine/fixed/run_layout.h"
-#include "cpp/formats/fixed/test_support.h"
+#include "cpp/formats/records/test_support.h"
 
-namespace ecosort::engine {
+namespace ecosort::run {
 namespace {
 
 using records::Bytes;
@@ -144,4 +144,4 @@ TEST(KeySample, TakeNoMoreMemoryForLongRecords) {
 }
 
 }  // namespace
-}  // namespace ecosort::engine
+}  // namespace ecosort::run

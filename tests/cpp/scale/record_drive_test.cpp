@@ -15,7 +15,7 @@ using Bytes = std::vector<std::byte>;
 
 Bytes made_by_the_generator(std::uint64_t first, std::size_t count) {
   Bytes bytes(count * record_bytes);
-  records::GensortRecords({.ascii = true}, first).generate(bytes.data(), count);
+  sortbenchmark::GensortRecords({.ascii = true}, first).generate(bytes.data(), count);
   return bytes;
 }
 

@@ -13,7 +13,7 @@
 
 #include "sortbenchmark/valsort_crc.h"
 
-namespace ecosort::records {
+namespace ecosort::sortbenchmark {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -228,4 +228,4 @@ TEST(Gensort, OtherBytesAreNoRecords) {
 }
 
 }  // namespace
-}  // namespace ecosort::records
+}  // namespace ecosort::sortbenchmark

@@ -8,7 +8,7 @@
 #include "sortbenchmark/gensort.h"
 #include "sortbenchmark/valsort_crc_kernel.h"
 
-namespace ecosort::records {
+namespace ecosort::sortbenchmark {
 namespace {
 
 std::vector<std::byte> random_bytes(std::size_t size) {
@@ -77,4 +77,4 @@ TEST(Checksum, AddsModulo2To128AndPrintsNoLeadingZeros) {
 }
 
 }  // namespace
-}  // namespace ecosort::records
+}  // namespace ecosort::sortbenchmark

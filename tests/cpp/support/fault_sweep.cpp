@@ -9,7 +9,7 @@
 
 #include "cpp/support/test_environment.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 namespace {
 
@@ -81,4 +81,4 @@ std::size_t distinct_points(const std::vector<Fault>& faults) {
   return points.size();
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

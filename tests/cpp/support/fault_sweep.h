@@ -14,7 +14,7 @@
 #include "doubles/faulty_queue.h"
 #include "doubles/faulty_storage.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // A disk that fails as the plan says, and a machine on it. Without faults it counts what there is to fail.
 template <class Machine>
@@ -43,4 +43,4 @@ enum class Left : std::uint8_t { sorted, untouched, something_else };
 // The pairs of role and operation among the faults, counted.
 [[nodiscard]] std::size_t distinct_points(const std::vector<io::Fault>& faults);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

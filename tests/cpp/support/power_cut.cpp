@@ -10,7 +10,7 @@
 #include "cpp/support/test_environment.h"
 #include "hash/block_checksum.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 using io::CutPolicy;
 using io::StoreEvent;
@@ -19,7 +19,7 @@ std::uint64_t digest(const io::DiskImage& image) {
   std::uint64_t sum = image.directories.size();
   for (const auto& [path, contents] : image.files) {
     const std::string text = path + '\0' + text_of(contents);
-    sum = records::block_checksum(reinterpret_cast<const std::byte*>(text.data()), text.size(), sum);
+    sum = hash::block_checksum(reinterpret_cast<const std::byte*>(text.data()), text.size(), sum);
   }
   return sum;
 }
@@ -105,4 +105,4 @@ std::vector<std::string> label_syncs(const EventLog& log, const std::string& job
   return labels;
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -10,7 +10,7 @@
 
 #include "doubles/crash_model.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 using EventLog = std::vector<io::StoreEvent>;
 
@@ -61,4 +61,4 @@ void print_outcome(const char* name, const Outcome& outcome);
 // A full set of contents: images with the same digest are the same.
 [[nodiscard]] std::uint64_t digest(const io::DiskImage& image);
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

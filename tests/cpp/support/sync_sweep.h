@@ -12,7 +12,7 @@
 #include "cpp/support/watchdog.h"
 #include "doubles/crash_model.h"
 
-namespace ecosort::inplace {
+namespace ecosort::demsort_inplace {
 
 // Each sync of `work(machine)` on such a disk fails once; the run must end there. The power is cut at its end, and what
 // `bring_to_an_end(disk)` makes of the disk then must be the sorted records, or the untouched ones. `least`: of syncs.
@@ -45,4 +45,4 @@ void fail_each_sync(Watchdog& watchdog, const std::string& what, const io::DiskI
   std::printf("%s: %zu syncs failed in turn\n", what.c_str(), faults.size());
 }
 
-}  // namespace ecosort::inplace
+}  // namespace ecosort::demsort_inplace

@@ -4,9 +4,9 @@
 #include "costs/cost.h"
 #include "engine/fixed/loser_tree.h"
 #include "engine/fixed/split.h"
-#include "formats/fixed/encoder.h"
-#include "formats/fixed/gather.h"
-#include "formats/fixed/index_sort.h"
+#include "formats/records/encoder.h"
+#include "formats/records/gather.h"
+#include "formats/records/index_sort.h"
 #include "sortbenchmark/gensort.h"
 
 namespace ecosort::bench {
@@ -21,7 +21,7 @@ constexpr std::uint32_t run_block_records = (run_block_bytes - 8) / record_size;
 // Records, their index, and as much room to put them in order. Large pages, as in the sort.
 struct Data {
   explicit Data(const records::Encoder& key_encoder) : encoder(key_encoder) {
-    records::GensortRecords generator({.ascii = true}, 0);
+    sortbenchmark::GensortRecords generator({.ascii = true}, 0);
     generator.generate(records.data(), total_records);
     extract();
   }
@@ -32,15 +32,15 @@ struct Data {
       records::extract(encoder, records.data(), cached_records, 0, entries() + at);
   }
   void sort(std::size_t begin, std::size_t end) { records::sort_entries(entries() + begin, scratch_entries(), end - begin); }
-  [[nodiscard]] records::Entry* entries() const { return index.as<records::Entry>().data(); }
-  [[nodiscard]] records::Entry* scratch_entries() const { return scratch.as<records::Entry>().data(); }
+  [[nodiscard]] sorting::Entry* entries() const { return index.as<sorting::Entry>().data(); }
+  [[nodiscard]] sorting::Entry* scratch_entries() const { return scratch.as<sorting::Entry>().data(); }
   [[nodiscard]] records::RecordTable table() const { return {records.data(), record_size}; }
 
   const records::Encoder& encoder;
   MemoryBudget memory{~std::uint64_t{0}};
   Buffer records = memory.allocate(bytes, "records"), out = memory.allocate(bytes + bytes / 64, "output");
-  Buffer index = memory.allocate(total_records * sizeof(records::Entry), "index");
-  Buffer scratch = memory.allocate(total_records * sizeof(records::Entry), "scratch");
+  Buffer index = memory.allocate(total_records * sizeof(sorting::Entry), "index");
+  Buffer scratch = memory.allocate(total_records * sizeof(sorting::Entry), "scratch");
 };
 
 // Sorted runs in run blocks, as they are in memory during a merge.
@@ -67,21 +67,21 @@ struct Runs {
       merged += ranges.back().end;
     }
   }
-  std::vector<engine::RunView> views;
-  std::vector<engine::RunRange> ranges;
+  std::vector<engine::fixed::RunView> views;
+  std::vector<engine::fixed::RunRange> ranges;
   std::uint64_t merged = 0;  // records
 };
 
 double merge_cost(Data& data, unsigned count) {
   const Runs runs(data, count);
   const std::uint64_t half = runs.merged / 2;
-  const std::vector<std::uint64_t> cuts = engine::split_at_rank(runs.views, runs.ranges, half, data.encoder);
-  std::vector<engine::RunRange> low = runs.ranges, high = runs.ranges;
+  const std::vector<std::uint64_t> cuts = engine::fixed::split_at_rank(runs.views, runs.ranges, half, data.encoder);
+  std::vector<engine::fixed::RunRange> low = runs.ranges, high = runs.ranges;
   for (std::size_t i = 0; i < cuts.size(); ++i) low[i].end = high[i].begin = cuts[i];
   return cost(2 * half * record_size, [&] {
-    engine::LoserTree first(runs.views, low, data.encoder), second(runs.views, high, data.encoder);
+    engine::fixed::LoserTree first(runs.views, low, data.encoder), second(runs.views, high, data.encoder);
     std::byte* const out = data.records.data();  // no longer needed
-    engine::LoserTree::emit_both(first, out, second, out + half * record_size, half);
+    engine::fixed::LoserTree::emit_both(first, out, second, out + half * record_size, half);
   });
 }
 

@@ -30,13 +30,13 @@ unsigned runs_of(std::string_view text) {
 
 struct Kind {
   std::string_view name;
-  bench::Costs (*verification)();
-  bench::Costs (*kernels)(unsigned runs);
+  ecosort::bench::Costs (*verification)();
+  ecosort::bench::Costs (*kernels)(unsigned runs);
 };
 
-constexpr Kind kinds[] = {{"records", bench::verification_costs, bench::kernel_costs},
-                          {"text", bench::row_verification_costs, bench::text_kernel_costs},
-                          {"number", bench::row_verification_costs, bench::number_kernel_costs}};
+constexpr Kind kinds[] = {{"records", ecosort::bench::verification_costs, ecosort::bench::kernel_costs},
+                          {"text", ecosort::bench::row_verification_costs, ecosort::bench::text_kernel_costs},
+                          {"number", ecosort::bench::row_verification_costs, ecosort::bench::number_kernel_costs}};
 
 const Kind& kind_of(std::string_view name) {
   const auto* const found = std::ranges::find(kinds, name, &Kind::name);
@@ -44,7 +44,7 @@ const Kind& kind_of(std::string_view name) {
   return *found;
 }
 
-Json to_json(const bench::Costs& costs) {
+Json to_json(const ecosort::bench::Costs& costs) {
   Json json;
   for (const auto& [name, seconds_per_gigabyte] : costs) json[name] = seconds_per_gigabyte;
   return json;

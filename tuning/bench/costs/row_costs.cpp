@@ -15,7 +15,7 @@ Costs kernels_of(unsigned runs) {
   costs.emplace_back("enter", cost(bytes, [&] { run.enter(); }));
   costs.emplace_back("index_sort", cost(bytes, [&] { run.enter(); }, [&] { run.sort(); }));
   costs.emplace_back("gather", cost(bytes, [&] { run.gather(out.data()); }));
-  Merge<Shape> merge(run, run.sorted(), runs);
+  RowMerge<Shape> merge(run, run.sorted(), runs);
   costs.emplace_back("merge", cost(bytes, [&] { keep(merge().low); }));
   return costs;
 }
@@ -24,7 +24,7 @@ Costs kernels_of(unsigned runs) {
 
 Costs row_verification_costs() { return {{"granule_verify", verify_cost(block_bytes)}}; }
 
-Costs text_kernel_costs(unsigned runs) { return kernels_of<Lines>(runs); }
+Costs text_kernel_costs(unsigned runs) { return kernels_of<LineShape>(runs); }
 Costs number_kernel_costs(unsigned runs) { return kernels_of<Numbers>(runs); }
 
 }  // namespace ecosort::bench

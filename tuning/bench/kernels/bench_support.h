@@ -15,28 +15,28 @@
 #include <utility>
 #include <vector>
 
-#include "formats/fixed/encoder.h"
+#include "formats/records/encoder.h"
 #include "sortbenchmark/gensort.h"
 
 namespace ecosort::bench {
 
 // Page-aligned memory with large pages where the system grants them, as the buffers of a sort have it.
 template <class T>
-class Pages {
+class LargePages {
  public:
-  explicit Pages(std::size_t count) : count_(count) {
+  explicit LargePages(std::size_t count) : count_(count) {
     void* address = ::mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (address == MAP_FAILED) throw std::bad_alloc();
     ::madvise(address, bytes(), MADV_HUGEPAGE);
     data_ = static_cast<T*>(address);
     for (std::size_t i = 0; i < count_; ++i) data_[i] = T{};
   }
-  ~Pages() {
+  ~LargePages() {
     if (data_ != nullptr) ::munmap(data_, bytes());
   }
-  Pages(Pages&& other) noexcept : count_(std::exchange(other.count_, 0)), data_(std::exchange(other.data_, nullptr)) {}
-  Pages(const Pages&) = delete;
-  Pages& operator=(const Pages&) = delete;
+  LargePages(LargePages&& other) noexcept : count_(std::exchange(other.count_, 0)), data_(std::exchange(other.data_, nullptr)) {}
+  LargePages(const LargePages&) = delete;
+  LargePages& operator=(const LargePages&) = delete;
 
   [[nodiscard]] T* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return count_; }
@@ -58,9 +58,9 @@ inline const char* const distribution_names[] = {"uniform", "printable", "skewed
 
 // Entries of the 10-byte keys of 100-byte records: uniform as of `gensort`, printable as of `gensort -a`, skewed as of `gensort
 // -a -s`.
-inline void fill_entries(std::span<records::Entry> entries, Distribution distribution) {
+inline void fill_entries(std::span<sorting::Entry> entries, Distribution distribution) {
   const records::Encoder encoder(records::RecordFormat{});
-  records::GensortRecords generator({.ascii = distribution != uniform, .skewed = distribution == skewed}, 1000000000);
+  sortbenchmark::GensortRecords generator({.ascii = distribution != uniform, .skewed = distribution == skewed}, 1000000000);
   constexpr std::size_t batch = 1000;
   std::vector<std::byte> data(batch * encoder.record_size());
   for (std::size_t done = 0; done < entries.size(); done += batch) {

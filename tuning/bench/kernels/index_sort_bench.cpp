@@ -11,14 +11,14 @@
 
 #include "base/thread_pool.h"
 #include "bench_support.h"
-#include "formats/fixed/index_sort.h"
-#include "sort/radix_digit.h"
+#include "formats/records/index_sort.h"
+#include "sorting/radix_digit.h"
 
 namespace ecosort::bench {
 namespace {
 
-using records::Entry;
-using records::key_less;
+using sorting::Entry;
+using sorting::key_less;
 using SortFunction = void (*)(Entry* entries, Entry* scratch, std::size_t n);
 
 constexpr unsigned two_threads = 2;
@@ -46,9 +46,9 @@ void sort_tbb(Entry* entries, Entry* /*scratch*/, std::size_t n) {
 
 void run(benchmark::State& state, SortFunction sort, Distribution distribution) {
   const auto n = static_cast<std::size_t>(state.range(0));
-  Pages<Entry> input(n);
-  Pages<Entry> entries(n);
-  Pages<Entry> scratch(n);
+  LargePages<Entry> input(n);
+  LargePages<Entry> entries(n);
+  LargePages<Entry> scratch(n);
   fill_entries({input.data(), n}, distribution);
   for (auto _ : state) {
     state.PauseTiming();

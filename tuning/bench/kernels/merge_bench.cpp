@@ -36,7 +36,7 @@ struct Runs {
   [[nodiscard]] Record* begin_of(std::size_t run) const { return records.data() + run * each; }
 
   std::size_t each;  // records of a run
-  Pages<Record> records;
+  LargePages<Record> records;
 };
 
 // The runs as they are in memory during a merge: in run blocks with padding.
@@ -45,7 +45,7 @@ class RunBlockRuns {
   RunBlockRuns(const Runs& runs, std::size_t k)
       : run_blocks_((runs.each + run_block_records - 1) / run_block_records), bytes_(run_blocks_ * run_block_bytes * k) {
     for (std::size_t i = 0; i < k; ++i) {
-      engine::RunView view;
+      engine::fixed::RunView view;
       view.records_per_run_block = run_block_records;
       view.run_block_stride = run_block_bytes;
       view.record_size = record_size;
@@ -62,14 +62,14 @@ class RunBlockRuns {
 
  private:
   std::size_t run_blocks_;  // of a run
-  Pages<std::byte> bytes_;
+  LargePages<std::byte> bytes_;
 
  public:
-  std::vector<engine::RunView> views;
-  std::vector<engine::RunRange> ranges;
+  std::vector<engine::fixed::RunView> views;
+  std::vector<engine::fixed::RunRange> ranges;
 };
 
-void check_sorted(benchmark::State& state, const Pages<Record>& out) {
+void check_sorted(benchmark::State& state, const LargePages<Record>& out) {
   if (!std::is_sorted(out.data(), out.data() + out.size(), RecordLess())) state.SkipWithError("not sorted");
   set_per_record(state, out.size());
 }
@@ -79,9 +79,9 @@ void merge_ecosort(benchmark::State& state) {
   const Runs runs(k);
   const RunBlockRuns merged(runs, k);
   const records::Encoder encoder(records::RecordFormat{});
-  const Pages<Record> out(runs.records.size());
+  const LargePages<Record> out(runs.records.size());
   for (auto _ : state) {
-    engine::LoserTree tree(merged.views, merged.ranges, encoder);
+    engine::fixed::LoserTree tree(merged.views, merged.ranges, encoder);
     tree.emit(out.data()->bytes, out.size());
   }
   check_sorted(state, out);
@@ -94,14 +94,14 @@ void merge_ecosort_both(benchmark::State& state) {
   const Runs runs(k);
   const RunBlockRuns merged(runs, k);
   const records::Encoder encoder(records::RecordFormat{});
-  const Pages<Record> out(runs.records.size());
+  const LargePages<Record> out(runs.records.size());
   const std::uint64_t half = out.size() / 2;
-  const std::vector<std::uint64_t> cuts = engine::split_at_rank(merged.views, merged.ranges, half, encoder);
-  std::vector<engine::RunRange> first = merged.ranges, second = merged.ranges;
+  const std::vector<std::uint64_t> cuts = engine::fixed::split_at_rank(merged.views, merged.ranges, half, encoder);
+  std::vector<engine::fixed::RunRange> first = merged.ranges, second = merged.ranges;
   for (std::size_t i = 0; i < k; ++i) first[i].end = second[i].begin = cuts[i];
   for (auto _ : state) {
-    engine::LoserTree low(merged.views, first, encoder), high(merged.views, second, encoder);
-    engine::LoserTree::emit_both(low, out.data()->bytes, high, out.data()[half].bytes, half);
+    engine::fixed::LoserTree low(merged.views, first, encoder), high(merged.views, second, encoder);
+    engine::fixed::LoserTree::emit_both(low, out.data()->bytes, high, out.data()[half].bytes, half);
     high.emit(out.data()[2 * half].bytes, out.size() - 2 * half);
   }
   check_sorted(state, out);
@@ -112,7 +112,7 @@ template <class Tag>
 void merge_parallel_mode(benchmark::State& state, Tag tag) {
   const auto k = static_cast<std::size_t>(state.range(0));
   const Runs runs(k);
-  const Pages<Record> out(runs.records.size());
+  const LargePages<Record> out(runs.records.size());
   for (auto _ : state) {
     std::vector<std::pair<Record*, Record*>> sequences;
     for (std::size_t i = 0; i < k; ++i) sequences.emplace_back(runs.begin_of(i), runs.begin_of(i + 1));

@@ -19,12 +19,12 @@ constexpr const char* record_names[] = {"ascii_100", "u64_and_id_16", "random_10
 constexpr std::uint32_t record_sizes[] = {100, 16, 100};
 
 // Sorted, and cut into blocks.
-Pages<std::byte> sorted_blocks(Records records) {
+LargePages<std::byte> sorted_blocks(Records records) {
   const std::uint32_t size = record_sizes[records];
   const std::size_t each = (block_bytes - run::trailer_bytes) / size, count = each * blocks;
   std::vector<std::byte> all(count * size);
   if (records == ascii) {
-    records::GensortRecords({.ascii = true, .skewed = false}, 0).generate(all.data(), count);
+    sortbenchmark::GensortRecords({.ascii = true, .skewed = false}, 0).generate(all.data(), count);
   } else {
     fill_random({all.data(), all.size()}, 1);
     for (std::uint64_t i = 0; records == u64_and_id && i < count; ++i) std::memcpy(all.data() + i * size + 8, &i, sizeof i);
@@ -32,7 +32,7 @@ Pages<std::byte> sorted_blocks(Records records) {
   std::vector<const std::byte*> order(count);
   for (std::size_t i = 0; i < count; ++i) order[i] = all.data() + i * size;
   std::sort(order.begin(), order.end(), [](const std::byte* a, const std::byte* b) { return std::memcmp(a, b, 8) < 0; });
-  Pages<std::byte> out(blocks * block_bytes);
+  LargePages<std::byte> out(blocks * block_bytes);
   for (std::size_t i = 0; i < count; ++i) std::memcpy(out.data() + i / each * block_bytes + i % each * size, order[i], size);
   return out;
 }
@@ -47,8 +47,8 @@ void set_per_byte(benchmark::State& state, std::size_t bytes) {
 }
 
 void transposition(benchmark::State& state, codec::TransposeFunction function, Records records, bool is_back) {
-  const Pages<std::byte> in = sorted_blocks(records);
-  Pages<std::byte> out(block_bytes);
+  const LargePages<std::byte> in = sorted_blocks(records);
+  LargePages<std::byte> out(block_bytes);
   const std::size_t size = record_sizes[records], count = used_bytes(records) / size;
   for (auto _ : state) {
     for (std::size_t block = 0; block < blocks; ++block) {
@@ -72,8 +72,8 @@ struct Coder {
 };
 
 void packing(benchmark::State& state, const run::PackTerms& terms, Records records, bool is_back) {
-  const Pages<std::byte> plain = sorted_blocks(records);
-  Pages<std::byte> packed(blocks * block_bytes), back(block_bytes);
+  const LargePages<std::byte> plain = sorted_blocks(records);
+  LargePages<std::byte> packed(blocks * block_bytes), back(block_bytes);
   Coder with(terms, records);
   const run::BlockContents contents{.used_bytes = used_bytes(records)};
   std::vector<std::size_t> stored(blocks);
@@ -96,12 +96,12 @@ void packing(benchmark::State& state, const run::PackTerms& terms, Records recor
 }
 
 const bool registered = [] {
-  for (const records::CpuLevel level : records::all_cpu_levels) {
-    if (level > records::detected_cpu_level() || level == records::CpuLevel::avx512) continue;
+  for (const CpuLevel level : all_cpu_levels) {
+    if (level > detected_cpu_level() || level == CpuLevel::avx512) continue;
     for (const Records records : {ascii, u64_and_id}) {
       for (const bool is_back : {false, true}) {
-        const std::string name = std::string("transpose/") + std::string(records::to_string(level)) + "/" +
-                                 record_names[records] + (is_back ? "/back" : "");
+        const std::string name =
+            std::string("transpose/") + std::string(to_string(level)) + "/" + record_names[records] + (is_back ? "/back" : "");
         benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
           transposition(state, codec::transpose_variant(level), records, is_back);
         });

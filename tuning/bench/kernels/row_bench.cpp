@@ -54,7 +54,7 @@ template <class Shape>
 void gather_rows(benchmark::State& state) {
   Run<Shape> run;
   run.sort();
-  const Pages<std::byte> out(blocks * block_bytes);
+  const LargePages<std::byte> out(blocks * block_bytes);
   for (auto _ : state) run.gather(out.data());
   set_per_row(state, run.rows());
 }
@@ -88,9 +88,9 @@ void choose_next(benchmark::State& state) {
       cursors[i]->exhausted = false;
       cursors[i]->window = windows[i][next[i]++];
     }
-    lines::MergeTree tree(run.format(), cursors);
+    engine::rows::MergeTree tree(run.format(), cursors);
     for (tree.build(); !tree.empty(); tree.replay()) {
-      lines::MergeCursor& cursor = tree.winner();
+      engine::rows::MergeCursor& cursor = tree.winner();
       std::size_t& at = next[cursor.index];
       cursor.exhausted = at == windows[cursor.index].size();
       if (cursor.exhausted) continue;
@@ -109,7 +109,7 @@ void emit_rows(benchmark::State& state) {
   std::vector<std::string_view> rows;
   find_rows(run.format(), text, [&](std::string_view row, records::KeyWindow) { rows.push_back(row); });
   while (text.data() + text.size() - rows.back().data() < 2 * static_cast<std::ptrdiff_t>(lines::copy_step)) rows.pop_back();
-  const Pages<std::byte> out(blocks * block_bytes);
+  const LargePages<std::byte> out(blocks * block_bytes);
   char* const begin = reinterpret_cast<char*>(out.data());
   for (auto _ : state) {
     lines::LateHash hash(lines::line_kernels());
@@ -135,9 +135,9 @@ template <class Shape>
 void merge_rows(benchmark::State& state) {
   Run<Shape> run;
   run.sort();
-  Merge<Shape> merge(run, run.sorted(), merged_runs);
+  RowMerge<Shape> merge(run, run.sorted(), merged_runs);
   for (auto _ : state) {
-    const records::MultisetHash hash = merge();
+    const hash::MultisetHash hash = merge();
     benchmark::DoNotOptimize(hash);
   }
   set_per_row(state, run.rows());
@@ -157,7 +157,7 @@ void merge_rows(benchmark::State& state) {
     add("rows/" + shape + "/emit", emit_rows<Shape>);
     add("rows/" + shape + "/merge", merge_rows<Shape>);
   };
-  add_shape(Lines{});
+  add_shape(LineShape{});
   add_shape(Numbers{});
   return true;
 }();

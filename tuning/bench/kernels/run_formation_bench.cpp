@@ -6,23 +6,23 @@
 
 #include "bench_support.h"
 #include "engine/fixed/extract_records.h"
-#include "formats/fixed/encoder.h"
-#include "formats/fixed/gather.h"
-#include "formats/fixed/index_sort.h"
+#include "formats/records/encoder.h"
+#include "formats/records/gather.h"
+#include "formats/records/index_sort.h"
 
 namespace ecosort::bench {
 namespace {
 
 using records::Encoder;
-using records::Entry;
+using sorting::Entry;
 
 constexpr std::uint32_t record_size = 100;
 
 void extract_keys(benchmark::State& state, const records::RecordFormat& format) {
   const auto n = static_cast<std::size_t>(state.range(0));
-  Pages<std::byte> data(n * record_size);
+  LargePages<std::byte> data(n * record_size);
   fill_random({data.data(), data.size()}, 1);
-  Pages<Entry> entries(n);
+  LargePages<Entry> entries(n);
   const Encoder encoder(format);
   for (auto _ : state) {
     extract(encoder, data.data(), n, 0, entries.data());
@@ -41,17 +41,18 @@ BENCHMARK_CAPTURE(extract_keys, dec, records::make_record_format(100, {"3:12:dec
 // Records as they arrive: hashed, and their keys taken.
 void arrived_records(benchmark::State& state) {
   const auto n = static_cast<std::size_t>(state.range(0));
-  Pages<std::byte> data(n * record_size);
+  LargePages<std::byte> data(n * record_size);
   fill_random({data.data(), data.size()}, 1);
-  Pages<Entry> entries(n);
+  LargePages<Entry> entries(n);
   const Encoder encoder(records::RecordFormat{});
-  for (auto _ : state) benchmark::DoNotOptimize(engine::extract_records(encoder, data.data(), n, 0, entries.data(), false));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(engine::fixed::extract_records(encoder, data.data(), n, 0, entries.data(), false));
   set_per_record(state, n);
 }
 BENCHMARK(arrived_records)->Arg(2000000);
 
-Pages<Entry> shuffled_entries(std::size_t n) {
-  Pages<Entry> entries(n);
+LargePages<Entry> shuffled_entries(std::size_t n) {
+  LargePages<Entry> entries(n);
   for (std::uint32_t i = 0; i < n; ++i) entries[i].index = i;
   std::shuffle(entries.data(), entries.data() + n, std::mt19937_64(2));
   return entries;
@@ -66,9 +67,9 @@ void copy_one_by_one(const Entry* entries, std::size_t n, const records::RecordT
 
 void gather_records(benchmark::State& state, decltype(&records::gather) function) {
   const auto n = static_cast<std::size_t>(state.range(0));
-  Pages<std::byte> data(n * record_size);
-  Pages<std::byte> out(n * record_size);
-  const Pages<Entry> entries = shuffled_entries(n);
+  LargePages<std::byte> data(n * record_size);
+  LargePages<std::byte> out(n * record_size);
+  const LargePages<Entry> entries = shuffled_entries(n);
   const records::RecordTable table(data.data(), record_size);
   for (auto _ : state) {
     function(entries.data(), n, table, out.data(), 0);
@@ -84,13 +85,13 @@ constexpr const char* url_beginning = "https://www.example.com/archive/2024/";
 // The whole way from records to sorted index with a key of 60 bytes: `urls` share their first 37 bytes, `random` nothing.
 void sort_long_keys(benchmark::State& state, bool urls) {
   const auto n = static_cast<std::size_t>(state.range(0));
-  Pages<std::byte> data(n * record_size);
+  LargePages<std::byte> data(n * record_size);
   std::mt19937_64 random(3);
   for (std::byte& byte : std::span(data.data(), data.size())) byte = static_cast<std::byte>('a' + random() % 26);
   for (std::size_t i = 0; urls && i < n; ++i)
     std::memcpy(data.data() + i * record_size, url_beginning, std::strlen(url_beginning));
-  Pages<Entry> entries(n);
-  Pages<Entry> scratch(n);
+  LargePages<Entry> entries(n);
+  LargePages<Entry> scratch(n);
   const Encoder encoder({record_size, {{0, 60}}});
   for (auto _ : state) {
     extract(encoder, data.data(), n, 0, entries.data());

@@ -15,8 +15,8 @@ constexpr std::uint32_t record_size = 100;
 constexpr std::uint32_t small_record_size = 16;
 
 // The obvious candidate, as a yardstick.
-records::MultisetHash hash_records_xxh3(const std::byte* data, std::size_t count, std::uint32_t size) noexcept {
-  records::MultisetHash sum;
+hash::MultisetHash hash_records_xxh3(const std::byte* data, std::size_t count, std::uint32_t size) noexcept {
+  hash::MultisetHash sum;
   for (std::size_t i = 0; i < count; ++i) {
     const XXH128_hash_t hash = XXH3_128bits(data + i * size, size);
     sum += {hash.low64, hash.high64, 1};
@@ -24,17 +24,17 @@ records::MultisetHash hash_records_xxh3(const std::byte* data, std::size_t count
   return sum;
 }
 
-void hash_records(benchmark::State& state, records::HashRecordsFunction function, std::uint32_t size) {
+void hash_records(benchmark::State& state, hash::HashRecordsFunction function, std::uint32_t size) {
   const auto n = static_cast<std::size_t>(state.range(0));
-  Pages<std::byte> data(n * size);
+  LargePages<std::byte> data(n * size);
   fill_random({data.data(), data.size()}, 1);
   for (auto _ : state) benchmark::DoNotOptimize(function(data.data(), n, size));
   set_per_record(state, n);
 }
 
-void checksum_block(benchmark::State& state, records::BlockChecksumFunction function) {
+void checksum_block(benchmark::State& state, hash::BlockChecksumFunction function) {
   const auto size = static_cast<std::size_t>(state.range(0));
-  Pages<std::byte> data(size);
+  LargePages<std::byte> data(size);
   fill_random({data.data(), data.size()}, 1);
   std::uint64_t seed = 0;
   for (auto _ : state) benchmark::DoNotOptimize(function(data.data(), size, ++seed));
@@ -43,7 +43,7 @@ void checksum_block(benchmark::State& state, records::BlockChecksumFunction func
 }
 
 const bool registered = [] {
-  const auto add_hash = [](const std::string& name, records::HashRecordsFunction function) {
+  const auto add_hash = [](const std::string& name, hash::HashRecordsFunction function) {
     for (const std::uint32_t size : {record_size, small_record_size}) {
       const std::string title = size == record_size ? "hash_records/" : "hash_small_records/";
       benchmark::RegisterBenchmark((title + name).c_str(), [=](benchmark::State& state) { hash_records(state, function, size); })
@@ -51,10 +51,10 @@ const bool registered = [] {
           ->Arg(2000000);
     }
   };
-  for (const records::CpuLevel level : records::all_cpu_levels) {
-    if (level > records::detected_cpu_level()) continue;
-    add_hash(std::string(to_string(level)), records::hash_records_variant(level));
-    const auto checksum = records::block_checksum_variant(level);
+  for (const CpuLevel level : all_cpu_levels) {
+    if (level > detected_cpu_level()) continue;
+    add_hash(std::string(to_string(level)), hash::hash_records_variant(level));
+    const auto checksum = hash::block_checksum_variant(level);
     benchmark::RegisterBenchmark(("checksum_block/" + std::string(to_string(level))).c_str(),
                                  [=](benchmark::State& state) { checksum_block(state, checksum); })
         ->Arg(4096)

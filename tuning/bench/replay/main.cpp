@@ -17,7 +17,7 @@ using namespace ecosort;
 
 struct Options {
   std::string trace, pace = "recorded", io = "auto";
-  bench::ReplayJob job;
+  ecosort::bench::ReplayJob job;
 };
 
 [[nodiscard]] Options parse(int argc, char** argv) {
@@ -46,7 +46,7 @@ struct Options {
   }
   if (!memory.empty()) options.job.memory_bytes = parse_bytes(memory, "--memory");
   options.job.reserve = !no_reserve;
-  options.job.pace = options.pace == "depth" ? bench::Pace::depth : bench::Pace::recorded;
+  options.job.pace = options.pace == "depth" ? ecosort::bench::ReplayPace::depth : ecosort::bench::ReplayPace::recorded;
   return options;
 }
 
@@ -54,10 +54,11 @@ struct Options {
 
 int main(int argc, char** argv) try {
   const Options options = parse(argc, argv);
-  const bench::Trace trace = bench::read_trace(options.trace);
-  io::PosixStorage storage;
-  const io::Backend backend = io::make_queue(io::parse_backend(options.io), bench::depth_of(trace, options.job));
-  const bench::ReplayReport report = bench::replay(trace, options.job, storage, *backend.queue);
+  const ecosort::bench::Trace trace = ecosort::bench::read_trace(options.trace);
+  ecosort::io::PosixStorage storage;
+  const ecosort::io::Backend backend =
+      ecosort::io::make_queue(ecosort::io::parse_backend(options.io), ecosort::bench::depth_of(trace, options.job));
+  const ecosort::bench::ReplayReport report = ecosort::bench::replay(trace, options.job, storage, *backend.queue);
   const Json json{{"requests", report.requests},           {"bytes_read", report.bytes_read},
                   {"bytes_written", report.bytes_written}, {"wall_s", report.wall_s},
                   {"io_idle_s", report.io_idle_s},         {"io_backend", backend.queue->backend_name()}};

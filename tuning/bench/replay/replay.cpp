@@ -105,7 +105,7 @@ class Replayer {
 
  private:
   struct Slot {
-    io::Request request;
+    io::IoRequest request;
     std::uint32_t file;
   };
 
@@ -130,7 +130,7 @@ class Replayer {
 
   [[nodiscard]] bool may_submit(std::size_t i) const {
     const TracedRequest& next = trace_.requests[i];
-    if (job_.pace == Pace::recorded || next.others == 0) return completed_ + next.others >= i;
+    if (job_.pace == ReplayPace::recorded || next.others == 0) return completed_ + next.others >= i;
     if (next.operation == io::Operation::read) return reads_ < job_.read_depth;
     if (next.operation == io::Operation::write) return writes_ < job_.write_depth;
     return others_ < 2;  // as the reactor bounds them
@@ -173,7 +173,7 @@ class Replayer {
 
   void complete(const io::Completion& completion) {
     Slot& slot = slots_[completion.tag];
-    io::Request& request = slot.request;
+    io::IoRequest& request = slot.request;
     const std::int64_t result = completion.result;
     if (result == -EINTR || result == -EAGAIN) return queue_.submit(request);
     const bool is_space = request.operation == io::Operation::release || request.operation == io::Operation::reserve;
@@ -193,7 +193,7 @@ class Replayer {
   }
 
   // A transfer that moved a part. A read that ends at the end of the file is whole; the rest must keep the file's alignment.
-  [[nodiscard]] bool is_cut_short(const io::Request& request, std::int64_t result) {
+  [[nodiscard]] bool is_cut_short(const io::IoRequest& request, std::int64_t result) {
     const auto moved = static_cast<std::uint64_t>(result);
     if (request.operation == io::Operation::read) {
       report_.bytes_read += moved;
@@ -231,7 +231,7 @@ class Replayer {
 }  // namespace
 
 unsigned depth_of(const Trace& trace, const ReplayJob& job) {
-  return job.pace == Pace::recorded ? std::max(trace.most_in_flight, 1U) : job.read_depth + job.write_depth + 2;
+  return job.pace == ReplayPace::recorded ? std::max(trace.most_in_flight, 1U) : job.read_depth + job.write_depth + 2;
 }
 
 ReplayReport replay(const Trace& trace, const ReplayJob& job, io::Storage& storage, io::Queue& queue) {

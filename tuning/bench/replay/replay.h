@@ -21,12 +21,12 @@ namespace ecosort::bench {
 //             parallel than the sort was; waits that its computing caused turn into waits for requests.
 //   depth     as soon as fewer than `read_depth` reads or `write_depth` writes are in flight. As parallel as the sort could
 //             have been had computing taken no time. A request whose OTHERS is 0 waits for all before it.
-enum class Pace : std::uint8_t { recorded, depth };
+enum class ReplayPace : std::uint8_t { recorded, depth };
 
 struct ReplayJob {
   std::string input, output;
   std::vector<std::string> directories;  // for runs
-  Pace pace = Pace::recorded;
+  ReplayPace pace = ReplayPace::recorded;
   bool reserve = true;                         // run files and the start of the output when they are created, as the sort does
   unsigned read_depth = 16, write_depth = 16;  // for Pace::depth
   std::uint64_t memory_bytes = 0;              // that the buffers take turns through; 0: the same few are used again and again

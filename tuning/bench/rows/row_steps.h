@@ -30,7 +30,7 @@ inline std::string printable_text(std::mt19937_64& random, std::size_t size) {
   return text;
 }
 
-struct Lines {
+struct LineShape {
   static constexpr const char* name = "text";
   static auto format() { return std::make_unique<lines::LineOrder>(lines::LineOrderTerms{}); }
   static std::string row(std::mt19937_64& random) { return printable_text(random, 59 + random() % 81); }
@@ -134,17 +134,17 @@ void find_rows(const Format& format, const std::string& text, const Use& use) {
 
 // Continues as a cursor of a merge does.
 template <class Format>
-void go_on(const Format& format, lines::MergeCursor& cursor) {
+void go_on(const Format& format, engine::rows::MergeCursor& cursor) {
   cursor.exhausted = cursor.at == cursor.end;
   if (cursor.exhausted) return;
   cursor.line_end = find_row(format, cursor.at, cursor.end, cursor.window);
   cursor.fetch_ahead();
 }
 
-inline std::vector<std::unique_ptr<lines::MergeCursor>> make_cursors(std::size_t runs) {
-  std::vector<std::unique_ptr<lines::MergeCursor>> cursors(runs);
+inline std::vector<std::unique_ptr<engine::rows::MergeCursor>> make_cursors(std::size_t runs) {
+  std::vector<std::unique_ptr<engine::rows::MergeCursor>> cursors(runs);
   for (std::size_t i = 0; i < runs; ++i) {
-    cursors[i] = std::make_unique<lines::MergeCursor>();
+    cursors[i] = std::make_unique<engine::rows::MergeCursor>();
     cursors[i]->index = static_cast<std::uint32_t>(i);
   }
   return cursors;
@@ -152,22 +152,22 @@ inline std::vector<std::unique_ptr<lines::MergeCursor>> make_cursors(std::size_t
 
 // The rows of a run, dealt to several runs at random, and merged again.
 template <class Shape>
-class Merge {
+class RowMerge {
  public:
   // `sorted`: the rows of `run`, which stays.
-  Merge(const Run<Shape>& run, const std::string& sorted, std::size_t runs)
+  RowMerge(const Run<Shape>& run, const std::string& sorted, std::size_t runs)
       : format_(run.format()), cursors_(make_cursors(runs)), ends_(runs) {
     deal(sorted);
   }
 
-  records::MultisetHash operator()() {
+  hash::MultisetHash operator()() {
     rewind();
     char* const begin = reinterpret_cast<char*>(out_.data());
-    lines::MergeTree tree(format_, cursors_);
+    engine::rows::MergeTree tree(format_, cursors_);
     lines::LateHash hash(lines::line_kernels());
     std::size_t filled = 0;
     for (tree.build(); !tree.empty(); tree.replay()) {
-      lines::MergeCursor& cursor = tree.winner();
+      engine::rows::MergeCursor& cursor = tree.winner();
       const Text row = cursor.line();
       if (filled + row.size() + 2 * lines::copy_step > blocks * block_bytes) {
         hash.settle();
@@ -211,7 +211,7 @@ class Merge {
   }
 
   const Format& format_;
-  std::vector<std::unique_ptr<lines::MergeCursor>> cursors_;
+  std::vector<std::unique_ptr<engine::rows::MergeCursor>> cursors_;
   std::vector<const char*> ends_;  // of the runs
   MemoryBudget memory_{~std::uint64_t{0}};
   Buffer runs_, out_ = memory_.allocate(blocks * block_bytes, "output");

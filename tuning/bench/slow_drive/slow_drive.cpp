@@ -38,15 +38,15 @@ double processor_s() {
 
 // Sorts by `work`, which returns the report.
 template <class Work>
-auto timed(const io::ThrottledQueue::Drive& drive, io::Storage& storage, io::Queue& below, unsigned depth, Json& json,
-           const Work& work) {
-  io::ThrottledQueue queue(below, depth, drive);
-  engine::Progress progress;
-  engine::PhaseLog log("");
+auto timed(const ecosort::io::ThrottledQueue::Drive& drive, ecosort::io::Storage& storage, ecosort::io::Queue& below,
+           unsigned depth, Json& json, const Work& work) {
+  ecosort::io::ThrottledQueue queue(below, depth, drive);
+  ecosort::engine::Progress progress;
+  ecosort::engine::PhaseLog log("");
   const std::atomic<int> interrupted{0};
-  const double begin_s = engine::monotonic_seconds(), begin_processor_s = processor_s();
+  const double begin_s = ecosort::engine::monotonic_seconds(), begin_processor_s = processor_s();
   const auto report = work({storage, queue, progress, log, interrupted});
-  json = {{"wall_s", engine::monotonic_seconds() - begin_s},
+  json = {{"wall_s", ecosort::engine::monotonic_seconds() - begin_s},
           {"cpu_s", processor_s() - begin_processor_s},
           {"input_bytes", report.input_bytes},
           {"bytes_read", report.traffic.bytes_read},
@@ -56,30 +56,33 @@ auto timed(const io::ThrottledQueue::Drive& drive, io::Storage& storage, io::Que
   return report;
 }
 
-void sort_lines(const io::ThrottledQueue::Drive& drive, const std::vector<std::string>& words) {
-  io::PosixStorage storage;
-  const Request request = cli::read_command_line("lines", words).request;
-  job::PreparedLines prepared = job::prepare_rows(request, storage, job::SpecialOutput::refused);
-  const io::Backend backend = job::make_row_queue(request.means.io, prepared);
+void sort_lines(const ecosort::io::ThrottledQueue::Drive& drive, const std::vector<std::string>& words) {
+  ecosort::io::PosixStorage storage;
+  const Request request = ecosort::cli::read_command_line("lines", words).request;
+  ecosort::job::PreparedLines prepared = ecosort::job::prepare_rows(request, storage, ecosort::job::SpecialOutput::refused);
+  const ecosort::io::Backend backend = ecosort::job::make_row_queue(request.means.io, prepared);
   Json json;
-  const lines::LinesReport report =
+  const ecosort::engine::rows::LinesReport report =
       timed(drive, storage, *backend.queue, prepared.job.plan.read_depth + prepared.job.plan.write_depth + 2, json,
-            [&](const engine::Environment& environment) { return lines::sort_lines(prepared.job, environment); });
-  json["compression"] = cli::compression_json(prepared.job, report)["runs"];
+            [&](const ecosort::engine::Environment& environment) {
+              return ecosort::engine::rows::sort_lines(prepared.job, environment);
+            });
+  json["compression"] = ecosort::cli::compression_json(prepared.job, report)["runs"];
   fmt::print("{}\n", json.text());
 }
 
-void sort_records(const io::ThrottledQueue::Drive& drive, const std::vector<std::string>& words) {
-  io::PosixStorage storage;
-  const cli::CommandLine line = cli::read_sort_words("sort", words);
-  job::PreparedRecords prepared = job::prepare_records(cli::request_of(line), storage, cli::leeway_of(line));
-  const unsigned depth = job::queue_depth(prepared.job.plan);
-  const io::Backend backend = io::make_queue(io::parse_backend(line.request.means.io), depth);
+void sort_records(const ecosort::io::ThrottledQueue::Drive& drive, const std::vector<std::string>& words) {
+  ecosort::io::PosixStorage storage;
+  const ecosort::cli::CommandLine line = ecosort::cli::read_sort_words("sort", words);
+  ecosort::job::PreparedRecords prepared =
+      ecosort::job::prepare_records(ecosort::cli::request_of(line), storage, ecosort::cli::leeway_of(line));
+  const unsigned depth = ecosort::job::queue_depth(prepared.job.plan);
+  const ecosort::io::Backend backend = ecosort::io::make_queue(ecosort::io::parse_backend(line.request.means.io), depth);
   Json json;
-  const engine::SortReport report =
-      timed(drive, storage, *backend.queue, depth, json,
-            [&](const engine::Environment& environment) { return engine::sort(prepared.job, environment); });
-  json["compression"] = cli::run_compression_json(report.plan.packing, report.run_packing);
+  const ecosort::engine::fixed::SortReport report = timed(
+      drive, storage, *backend.queue, depth, json,
+      [&](const ecosort::engine::Environment& environment) { return ecosort::engine::fixed::sort(prepared.job, environment); });
+  json["compression"] = ecosort::cli::run_compression_json(report.plan.packing, report.run_packing);
   fmt::print("{}\n", json.text());
 }
 
@@ -94,7 +97,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    const io::ThrottledQueue::Drive drive{megabytes_per_s * 1e6, kind == "duplex"};
+    const ecosort::io::ThrottledQueue::Drive drive{megabytes_per_s * 1e6, kind == "duplex"};
     (command == "lines" ? sort_lines : sort_records)(drive, {argv + first_word, argv + argc});
   } catch (const std::exception& error) {
     fmt::print(stderr, "ecosort_slow_drive: {}\n", error.what());

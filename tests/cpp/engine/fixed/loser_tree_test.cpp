@@ -4,7 +4,7 @@
 
 #include "cpp/engine/fixed/run_layout.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 namespace {
 
@@ -53,4 +53,4 @@ TEST(LoserTree, RunsWithoutRecordsAreAllowed) {
   tree.emit(nullptr, 0);
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -10,7 +10,7 @@
 #include "doubles/memory_store.h"
 #include "engine/fixed/output_check.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 namespace {
 
@@ -41,7 +41,7 @@ TEST(MergeBatch, SuccessiveBatchesAreTheMergeForAnyThreads) {
               merge_batch(set.views, ranges, count, encoder, {.data = reinterpret_cast<std::byte*>(out.data())}, threads);
           ASSERT_EQ(difference(out, merged_part(set, done, count), format.record_size), "") << threads << " threads";
           EXPECT_TRUE(result.checked.in_order);
-          records::MultisetHash hash;
+          hash::MultisetHash hash;
           hash.add_records(reinterpret_cast<const std::byte*>(out.data()), count, format.record_size);
           EXPECT_EQ(result.checked.tally.hash, hash);
           done += count;
@@ -62,17 +62,17 @@ TEST(MergeBatch, RunBlocksAreFilledAcrossBatchesAndSealedWhenFull) {
   io::MemoryStore disk(image);
   const std::unique_ptr<io::Queue> queue = disk.make_queue(40);
   io::Reactor reactor(*queue, 16, 16);
-  planner::Plan plan;
+  planner::RecordPlan plan;
   plan.wanted.format = format;
   plan.run_block = {4096, 40};
   plan.formation.write_block_bytes = 4096;
   plan.forecast_bytes = 1U << 20U;
-  RecordRuns store(disk, reactor, plan, {"/runs"});
+  run::RecordRuns store(disk, reactor, plan, {"/runs"});
   const RunSet set(format, Keys::common_prefix, 4, 2'000, 33);
   const std::size_t run = store.create(set.count());
   const std::uint64_t run_blocks = store.run(run).blocks;
   for (const unsigned threads : thread_counts) {
-    const io::Buffer memory(run_blocks * 4096);
+    const io::AlignedBuffer memory(run_blocks * 4096);
     std::vector<RunRange> ranges = set.ranges;
     BatchTarget target{memory.data(), &store, run, 0, 0};
     for (const std::uint64_t batch : {1UL, 38UL, 1UL, 41UL, 1'100UL, 7UL, 1'200UL, set.count()}) {
@@ -112,4 +112,4 @@ TEST(MergeBatch, RecordsOutOfOrderAreSeenAndDuplicatesDropped) {
   EXPECT_EQ(dropped.hash.count, 500 - kept);
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

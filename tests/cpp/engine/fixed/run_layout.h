@@ -12,11 +12,11 @@
 
 #include "cpp/engine/fixed/sort_harness.h"
 #include "engine/fixed/run_view.h"
-#include "formats/fixed/key_spec.h"
+#include "formats/records/key_spec.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
-struct Layout {
+struct RunLayout {
   std::uint32_t records_per_run_block = 5;
   std::uint32_t run_blocks_per_block = 3;
 };
@@ -24,7 +24,7 @@ struct Layout {
 // Records [first, ...) of a run, from the start of a block on; `first` is a multiple of the records of a block.
 class LaidOutRun {
  public:
-  LaidOutRun(const std::string& records, std::uint32_t record_size, Layout layout, std::uint64_t first = 0) {
+  LaidOutRun(const std::string& records, std::uint32_t record_size, RunLayout layout, std::uint64_t first = 0) {
     view_.first = first;
     view_.records_per_run_block = layout.records_per_run_block;
     view_.run_blocks_per_block = layout.run_blocks_per_block;
@@ -61,7 +61,7 @@ struct RunSet {
   std::vector<RunRange> ranges;
   std::string merged;
 
-  RunSet(records::RecordFormat wanted, Keys keys, std::size_t k, std::uint64_t longest, unsigned seed, Layout layout = {})
+  RunSet(records::RecordFormat wanted, Keys keys, std::size_t k, std::uint64_t longest, unsigned seed, RunLayout layout = {})
       : format(std::move(wanted)) {
     std::mt19937_64 random(seed);
     std::string all;
@@ -112,4 +112,4 @@ inline std::vector<records::RecordFormat> kernel_formats() {
   return {{16, {{0, 4}}}, {100, {{0, 10}}}, {30, {{3, 16}}}, {25, {{20, 2, true}, {0, 6}}}, {5, {{0, 3}}}, {64, {{1, 13, true}}}};
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -10,7 +10,7 @@
 #include "doubles/memory_store.h"
 #include "doubles/throttled_queue.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 namespace {
 
 using planner::Shape;
@@ -157,8 +157,8 @@ TEST(CompressedRecordsOf, AutoDoesWithSmallerBlocksOrWithoutCodersWhereTheyCostM
   };
   for (const auto& [memory, records, has_coders] :
        {std::tuple{12 * MiB, 10'000'000, false}, {64 * MiB, 100'000'000, true}, {256 * MiB, 100'000'000, true}}) {
-    const planner::Plan automatic = plan_of("auto", memory, static_cast<std::uint64_t>(records)),
-                        plain = plan_of("none", memory, static_cast<std::uint64_t>(records));
+    const planner::RecordPlan automatic = plan_of("auto", memory, static_cast<std::uint64_t>(records)),
+                              plain = plan_of("none", memory, static_cast<std::uint64_t>(records));
     EXPECT_EQ(automatic.packing.coders > 0, has_coders) << memory;
     EXPECT_LE(automatic.bytes_read + automatic.bytes_written, (plain.bytes_read + plain.bytes_written) * 105 / 100) << memory;
   }
@@ -181,4 +181,4 @@ TEST(CompressedRecordsOf, AutoCompressesOnASlowDriveAndMovesFewerBytes) {
 }
 
 }  // namespace
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

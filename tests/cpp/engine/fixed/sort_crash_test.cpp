@@ -7,7 +7,7 @@
 #include "doubles/crash_model.h"
 #include "doubles/memory_store.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 namespace {
 
@@ -144,4 +144,4 @@ TEST(SortCrash, ADiskThatIgnoresSyncsIsFoundOut) {
   EXPECT_GT(cut_everywhere(run.initial, run.log, run.setup, run.expected, ignores_directories).broken_images, 0U);
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

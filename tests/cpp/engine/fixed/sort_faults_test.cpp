@@ -21,7 +21,7 @@
 #include "io/counting_queue.h"
 #include "io/reactor.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 namespace {
 
@@ -308,7 +308,7 @@ class BreakingQueue : public io::Queue {
  public:
   BreakingQueue(io::Queue& below, unsigned waits) : below_(below), waits_(waits) {}
   [[nodiscard]] const char* backend_name() const noexcept override { return below_.backend_name(); }
-  void submit(const io::Request& request) override { below_.submit(request); }
+  void submit(const io::IoRequest& request) override { below_.submit(request); }
   void wait(std::vector<io::Completion>& out, bool block) override {
     if (waits_ == 0) throw IoError::from_call("submit requests to", "io_uring", EBADF);
     --waits_;
@@ -420,4 +420,4 @@ TEST(SortWithABrokenQueue, TouchesNothingThatRequestsInFlightUse) {
   }
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

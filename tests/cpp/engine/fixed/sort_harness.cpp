@@ -15,7 +15,7 @@
 #include "io/backends.h"
 #include "io/posix_storage.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 namespace {
 
@@ -270,7 +270,7 @@ std::string difference(const std::string& actual, const std::string& expected, s
 
 std::string describe(const SortSetup& setup) {
   std::string keys;
-  for (const RecordKey& field : setup.format.keys) keys += " " + to_string(field);
+  for (const RecordKey& field : setup.format.keys) keys += " " + ecosort::to_string(field);
   std::uint64_t bytes = 0;
   for (const std::string& input : setup.inputs) bytes += input.size();
   return fmt::format("{} bytes in {} files of {}-byte records, keys{}, {} bytes of memory, {} threads, {} directories{}{}", bytes,
@@ -279,4 +279,4 @@ std::string describe(const SortSetup& setup) {
                      setup.compression.is_none() ? "" : ", runs by " + codec::text_of(setup.compression.terms));
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "engine/fixed/sort.h"
-#include "formats/fixed/key_spec.h"
+#include "formats/records/key_spec.h"
 #include "io/named_storage.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 // Says what the keys of an input look like; the other bytes number the records, so that the order of equal keys shows.
 enum class Keys : std::uint8_t { uniform, all_equal, two_values, sorted, reverse, common_prefix, two_letters, highest };
@@ -77,7 +77,7 @@ class SortPlace {
 [[nodiscard]] std::unique_ptr<SortPlace> make_place(const SortSetup& setup, Disk disk = Disk::memory, std::uint64_t seed = 1);
 
 struct SortResult {
-  planner::Plan planned;
+  planner::RecordPlan planned;
   SortReport report;
   std::string output;
 };
@@ -92,4 +92,4 @@ struct SortResult {
 // The setup as a line, to show which case of a matrix failed.
 [[nodiscard]] std::string describe(const SortSetup& setup);
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

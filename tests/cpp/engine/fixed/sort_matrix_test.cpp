@@ -9,7 +9,7 @@
 #include "cpp/engine/fixed/sort_harness.h"
 #include "cpp/support/test_environment.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 namespace {
 
@@ -230,4 +230,4 @@ TEST_P(SortOnDisks, OneSortLeavesNothingButTheOutput) {
   EXPECT_EQ(place->contents(place->root() + "/input-0"), setup.inputs[0]);
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -24,7 +24,7 @@
 #include "io/counting_queue.h"
 #include "io/posix_storage.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 namespace {
 
@@ -195,4 +195,4 @@ TEST_P(SortStreams, WriteTheBeginningOfTheResultOrAllOfIt) {
   }
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

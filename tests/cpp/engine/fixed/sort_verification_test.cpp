@@ -11,7 +11,7 @@
 #include "doubles/faulty_queue.h"
 #include "io/counting_queue.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 namespace {
 
@@ -147,4 +147,4 @@ TEST(SortVerification, RecordsThatChangeInMemoryAreNoticedThroughCompressedRuns)
   expect_endings({compressed()}, {"input:read:1:decay:persistent"}, HasSubstr("1 "));
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -4,7 +4,7 @@
 
 #include "cpp/engine/fixed/run_layout.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 namespace {
 
@@ -70,4 +70,4 @@ TEST(SplitNearRank, LooksAtTheGivenRangesOnly) {
   }
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

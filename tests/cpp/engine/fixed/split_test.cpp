@@ -4,7 +4,7 @@
 
 #include "cpp/engine/fixed/run_layout.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::fixed {
 
 namespace {
 
@@ -46,7 +46,7 @@ TEST(SplitAtRank, CutsSortedIndexesWhereItCutsTheRuns) {
       for (const std::uint32_t k : {1U, 2U, 3U, records::RecordTable::most_arrays}) {
         const RunSet set(format, keys, k, 14, ++seed);
         std::vector<std::string> records(k);
-        std::vector<std::vector<records::Entry>> entries(k);
+        std::vector<std::vector<sorting::Entry>> entries(k);
         std::vector<SortedIndex> runs;
         records::RecordTable table(format.record_size);
         for (std::uint32_t run = 0; run < k; ++run) {
@@ -94,11 +94,11 @@ TEST(FirstAfter, IsWhereTheBoundEnds) {
 
 // Records that are called safe must really come before every record of the later run with this forecast key. Returns how many
 // records of all runs were called safe.
-std::uint64_t count_safe(const RunSet& set, const records::Encoder& encoder, const SharedKey& shared) {
+std::uint64_t count_safe(const RunSet& set, const records::Encoder& encoder, const run::SharedKey& shared) {
   std::uint64_t safe = 0;
   for (std::uint32_t later = 0; later < set.runs.size(); ++later) {
     for (std::uint64_t number = set.ranges[later].begin; number < set.ranges[later].end; ++number) {
-      const ForecastKey unseen = shared.key_of(encoder, set.views[later].record(number));
+      const run::ForecastKey unseen = shared.key_of(encoder, set.views[later].record(number));
       const std::string limit = set.key_of(later, number - set.ranges[later].begin);
       for (std::uint32_t run = 0; run < set.runs.size(); ++run) {
         if (run == later) continue;
@@ -122,7 +122,7 @@ TEST(FirstNotBefore, NeverPassesARecordThatMayStillCome) {
   std::uint64_t safe = 0;
   for (const records::RecordFormat& format : kernel_formats()) {
     const RunSet set(format, Keys::common_prefix, 4, 20, 9);
-    safe += count_safe(set, records::Encoder(format), SharedKey());
+    safe += count_safe(set, records::Encoder(format), run::SharedKey());
   }
   EXPECT_GT(safe, 0U);
 }
@@ -132,14 +132,14 @@ TEST(FirstNotBefore, GoesFartherWithLandmarks) {
   const records::Encoder encoder(format);
   for (unsigned seed = 1; seed < 20; ++seed) {
     const RunSet set(format, Keys::common_prefix, 4, 20, seed);
-    SharedKey shared;
+    run::SharedKey shared;
     std::vector<const std::byte*> key_sample;
     for (std::uint64_t i = 0; i < set.count(); i += 3)
       key_sample.push_back(reinterpret_cast<const std::byte*>(set.merged.data()) + i * format.record_size);
     shared.take_in(encoder, key_sample);
     shared.take_in_unknown();  // the twelve bytes are the first ones, as without key sample
-    EXPECT_GT(count_safe(set, encoder, shared), count_safe(set, encoder, SharedKey()));
+    EXPECT_GT(count_safe(set, encoder, shared), count_safe(set, encoder, run::SharedKey()));
   }
 }
 
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::fixed

@@ -9,10 +9,10 @@
 #include "base/random.h"
 #include "engine/partition/slice_order.h"
 
-namespace ecosort::engine {
+namespace ecosort::engine::partition {
 namespace {
 
-using records::Entry;
+using sorting::Entry;
 
 // A key of three parts, of which the last one only a comparison knows; the index is the row's offset.
 struct Key {
@@ -128,4 +128,4 @@ TEST(SliceOrder, CutsSortedRowsWhereThePartsBegin) {
 }
 
 }  // namespace
-}  // namespace ecosort::engine
+}  // namespace ecosort::engine::partition

@@ -14,7 +14,7 @@
 #include "doubles/throttled_queue.h"
 #include "engine/rows/lines_sort.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 namespace {
 
 constexpr unsigned depth = 40;
@@ -50,23 +50,23 @@ Sorted sort(const std::string& input, const codec::RunCompression& wanted) {
   const std::unique_ptr<io::Queue> below = store.make_queue(depth);
   io::ThrottledQueue queue(*below, depth, {slow_bytes_per_s, false});
   LinesJob job;
-  job.plan = plan_lines(std::uint64_t{2} << 20U, 2, SIZE_MAX, false);
+  job.plan = planner::plan_lines(std::uint64_t{2} << 20U, 2, SIZE_MAX, false);
   job.inputs.emplace_back();
   job.inputs.back().name = "/disk/in";
   job.inputs.back().open(store);
   job.output = "/disk/out";
   job.directories = {"/disk"};
-  job.format = std::make_unique<LineOrder>(order_of_words({}));
+  job.format = std::make_unique<lines::LineOrder>(lines::order_of_words({}));
   job.codecs.runs = {.wanted = wanted,
                      .coders = 2,
                      .index_bytes = std::uint64_t{64} << 10U,
                      .coder_bytes = 2 * run::PackedBlockCoder::memory_bytes(wanted.terms, {job.plan.block_bytes})};
-  engine::Progress progress;
-  engine::PhaseLog log("");
+  Progress progress;
+  PhaseLog log("");
   const std::atomic<int> nothing{0};
-  const double begin_s = engine::monotonic_seconds();
+  const double begin_s = monotonic_seconds();
   Sorted sorted{sort_lines(job, {store, queue, progress, log, nothing}), "", 0};
-  sorted.wall_s = engine::monotonic_seconds() - begin_s;
+  sorted.wall_s = monotonic_seconds() - begin_s;
   sorted.output = store.contents("/disk/out");
   return sorted;
 }
@@ -105,4 +105,4 @@ TEST(CompressedRuns, AutoLeavesAloneWhatDoesNotShrink) {
 }
 
 }  // namespace
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

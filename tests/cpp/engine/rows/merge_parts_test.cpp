@@ -25,7 +25,7 @@
 #include "formats/csv/csv_format.h"
 #include "formats/jsonl/jsonl_format.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 namespace {
 
 using Run = std::vector<std::string>;
@@ -37,14 +37,14 @@ constexpr unsigned depth = 40;
 class Bench {
  public:
   explicit Bench(const std::vector<std::string>& words = {}, std::uint64_t seed = 1)
-      : order(order_of_words(words)),
+      : order(lines::order_of_words(words)),
         store(io::DiskImage{}, {.seed = seed, .records_events = false}),
         queue(store.make_queue(depth)),
-        plan(plan_lines(memory_bytes, 0, SIZE_MAX, false)),
+        plan(planner::plan_lines(memory_bytes, 0, SIZE_MAX, false)),
         desk({store, *queue, progress, log, interrupted}, {memory_bytes, 0, plan.read_depth, plan.write_depth}),
         pool(reactor.scope(), of_blocks.allocate(plan.write_bytes(), "write blocks"), plan.block_bytes, plan.write_blocks) {
     store.make_directory("/disk");
-    files = std::make_unique<RowRuns>(store, reactor, std::vector<std::string>{"/disk"}, plan.block_bytes, "");
+    files = std::make_unique<run::RowRuns>(store, reactor, std::vector<std::string>{"/disk"}, plan.block_bytes, "");
   }
 
   void run(Task<void> task) {
@@ -65,7 +65,7 @@ class Bench {
   }
 
   // Overwrites the blocks of a run with those of another one, as far as both go.
-  void overwrite(const RowRun& to, const RowRun& from) {
+  void overwrite(const run::RowRun& to, const run::RowRun& from) {
     const Buffer block = memory.allocate(plan.block_bytes, "a block");
     for (std::uint64_t i = 0; i < std::min(to.blocks(plan.block_bytes), from.blocks(plan.block_bytes)); ++i) {
       run(files->read(from.stored, i, block.data(), plan.block_bytes));
@@ -73,22 +73,22 @@ class Bench {
     }
   }
 
-  const LineOrder order;
+  const lines::LineOrder order;
   const std::atomic<int> interrupted{0};
   io::MemoryStore store;
   std::unique_ptr<io::Queue> queue;
-  LinePlan plan;
-  engine::Progress progress;
-  engine::PhaseLog log{""};
+  planner::LinePlan plan;
+  Progress progress;
+  PhaseLog log{""};
   engine::Bench desk;
   MemoryBudget& memory = desk.memory;
   io::Reactor& reactor = desk.reactor;
   MemoryBudget of_blocks{memory_bytes};
   BlockPool pool;
-  std::unique_ptr<RowRuns> files;
+  std::unique_ptr<run::RowRuns> files;
 
  private:
-  Task<void> store_run(const Run& lines, RowRun& stored) {
+  Task<void> store_run(const Run& lines, run::RowRun& stored) {
     std::string text;
     std::size_t longest = 0;
     for (const std::string& line : lines) {
@@ -147,7 +147,7 @@ std::vector<Kind> kinds() {
   };
 }
 
-std::vector<Run> make_runs(const Kind& kind, const LineOrder& order, std::uint64_t seed) {
+std::vector<Run> make_runs(const Kind& kind, const lines::LineOrder& order, std::uint64_t seed) {
   Random random(seed);
   std::vector<Run> runs;
   for (const std::size_t bytes : kind.run_bytes) {
@@ -161,7 +161,7 @@ std::vector<Run> make_runs(const Kind& kind, const LineOrder& order, std::uint64
 
 // Every line of a run lies whole on one side, and on the right one; of equal lines those on the left come first, by run and
 // place.
-void check_cut(const SplitRuns& split, unsigned part, const std::vector<Run>& runs, const LineOrder& order) {
+void check_cut(const SplitRuns& split, unsigned part, const std::vector<Run>& runs, const lines::LineOrder& order) {
   const std::string splitter(split.splitter(part));
   bool is_right = false;  // an equal line before this one went there
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -312,7 +312,7 @@ std::string random_words(Random& random) {
 }
 
 struct Case {
-  rows::Kind kind;
+  formats::Kind kind;
   codec::BlockTerms packing{};  // of runs
 };
 
@@ -339,7 +339,7 @@ class WholeSort {
     io::FaultyQueue queue(*below, plan);
     io::FaultyStorage storage(store, plan);
     LinesJob job;
-    job.plan = plan_lines(std::uint64_t{2} << 20U, 2, SIZE_MAX, false);
+    job.plan = planner::plan_lines(std::uint64_t{2} << 20U, 2, SIZE_MAX, false);
     job.inputs.emplace_back();
     job.inputs.back().name = "/disk/in";
     job.inputs.back().open(store);
@@ -353,8 +353,8 @@ class WholeSort {
                          .coders = 2,
                          .index_bytes = std::uint64_t{64} << 10U,
                          .coder_bytes = 2 * run::PackedBlockCoder::memory_bytes(packing_, {job.plan.block_bytes})};
-    engine::Progress progress;
-    engine::PhaseLog log("");
+    Progress progress;
+    PhaseLog log("");
     const std::atomic<int> nothing{0};
     try {
       LinesReport report = sort_lines(job, {storage, queue, progress, log, nothing});
@@ -370,9 +370,9 @@ class WholeSort {
   }
 
  private:
-  [[nodiscard]] std::unique_ptr<rows::RowFormat> make_format() const {
-    if (kind_ == rows::Kind::lines) return std::make_unique<LineOrder>(order_of_words({}));
-    if (kind_ == rows::Kind::jsonl) {
+  [[nodiscard]] std::unique_ptr<formats::RowFormat> make_format() const {
+    if (kind_ == formats::Kind::lines) return std::make_unique<lines::LineOrder>(lines::order_of_words({}));
+    if (kind_ == formats::Kind::jsonl) {
       jsonl::JsonlTerms terms;
       terms.keys = {ValueKey("key")};
       return std::make_unique<jsonl::JsonlFormat>(terms);
@@ -383,17 +383,17 @@ class WholeSort {
   }
 
   [[nodiscard]] std::string join(const std::vector<std::string>& lines) const {
-    std::string text = kind_ == rows::Kind::csv ? "rest,key\n" : "";
+    std::string text = kind_ == formats::Kind::csv ? "rest,key\n" : "";
     for (const std::string& line : lines) text += row_of(line);
     return text;
   }
   [[nodiscard]] std::string row_of(const std::string& line) const {
-    if (kind_ == rows::Kind::csv) return "\"\n,\"\"" + line.substr(0, 9) + "\",\"" + line + ",\n\"\n";
-    if (kind_ == rows::Kind::jsonl) return "{\"rest\": [" + std::to_string(line.size()) + "],\"key\":\"" + line + "\"}\n";
+    if (kind_ == formats::Kind::csv) return "\"\n,\"\"" + line.substr(0, 9) + "\",\"" + line + ",\n\"\n";
+    if (kind_ == formats::Kind::jsonl) return "{\"rest\": [" + std::to_string(line.size()) + "],\"key\":\"" + line + "\"}\n";
     return line + '\n';
   }
 
-  rows::Kind kind_;
+  formats::Kind kind_;
   codec::BlockTerms packing_;
   std::string input_, output_;
 };
@@ -401,17 +401,17 @@ class WholeSort {
 class RowsInParts : public testing::TestWithParam<Case> {};
 
 INSTANTIATE_TEST_SUITE_P(Formats, RowsInParts,
-                         testing::Values(Case{rows::Kind::lines}, Case{rows::Kind::csv}, Case{rows::Kind::jsonl},
-                                         Case{rows::Kind::lines, {codec::BlockCodec::lz4, 0}},
-                                         Case{rows::Kind::csv, {codec::BlockCodec::zstd, 1}},
-                                         Case{rows::Kind::lines, {codec::BlockCodec::prefix, 0}},
-                                         Case{rows::Kind::csv, {codec::BlockCodec::prefix, 0}},
-                                         Case{rows::Kind::jsonl, {codec::BlockCodec::prefix, 0}}),
+                         testing::Values(Case{formats::Kind::lines}, Case{formats::Kind::csv}, Case{formats::Kind::jsonl},
+                                         Case{formats::Kind::lines, {codec::BlockCodec::lz4, 0}},
+                                         Case{formats::Kind::csv, {codec::BlockCodec::zstd, 1}},
+                                         Case{formats::Kind::lines, {codec::BlockCodec::prefix, 0}},
+                                         Case{formats::Kind::csv, {codec::BlockCodec::prefix, 0}},
+                                         Case{formats::Kind::jsonl, {codec::BlockCodec::prefix, 0}}),
                          [](const auto& one) {
-                           const rows::Kind kind = one.param.kind;
-                           return std::string(kind == rows::Kind::csv     ? "csv"
-                                              : kind == rows::Kind::jsonl ? "jsonl"
-                                                                          : "lines") +
+                           const formats::Kind kind = one.param.kind;
+                           return std::string(kind == formats::Kind::csv     ? "csv"
+                                              : kind == formats::Kind::jsonl ? "jsonl"
+                                                                             : "lines") +
                                   (one.param.packing.codec == codec::BlockCodec::none     ? ""
                                    : one.param.packing.codec == codec::BlockCodec::prefix ? "_truncated"
                                                                                           : "_packed");
@@ -483,4 +483,4 @@ TEST_P(RowsInParts, EndWithTheFirstErrorAndLeaveNothing) {
 }
 
 }  // namespace
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

@@ -14,7 +14,7 @@
 #include "formats/csv/csv_format.h"
 #include "formats/lines/line_order.h"
 
-namespace ecosort::lines {
+namespace ecosort::engine::rows {
 namespace {
 
 using Rows = std::vector<std::string>;
@@ -23,14 +23,14 @@ using Rows = std::vector<std::string>;
 class MemoryRows {
  public:
   explicit MemoryRows(const Rows& rows) {
-    for (const std::string& row : rows) rows_.push_back(row + '\n' + std::string(line_slack_bytes, '\xff'));
+    for (const std::string& row : rows) rows_.push_back(row + '\n' + std::string(lines::line_slack_bytes, '\xff'));
   }
   bool put_next(MergeCursor& cursor) {
     cursor.exhausted = next_ == rows_.size();
     if (cursor.exhausted) return false;
     const std::string& row = rows_[next_++];
     cursor.at = row.data();
-    cursor.line_end = row.data() + row.size() - line_slack_bytes - 1;
+    cursor.line_end = row.data() + row.size() - lines::line_slack_bytes - 1;
     return true;
   }
 
@@ -40,7 +40,7 @@ class MemoryRows {
 };
 
 // Returns what goes out, each row behind the number of its run. `codes`: null where windows decide.
-std::vector<std::string> merged(const rows::RowFormat& format, const std::vector<Rows>& runs, const RowCodes* codes) {
+std::vector<std::string> merged(const formats::RowFormat& format, const std::vector<Rows>& runs, const RowCodes* codes) {
   std::deque<MemoryRows> sources;
   std::vector<std::unique_ptr<MergeCursor>> cursors;
   for (const Rows& run : runs) {
@@ -67,7 +67,7 @@ std::vector<std::string> merged(const rows::RowFormat& format, const std::vector
 }
 
 // The same by looking at all heads for each row.
-std::vector<std::string> expected(const rows::RowFormat& format, const std::vector<Rows>& runs) {
+std::vector<std::string> expected(const formats::RowFormat& format, const std::vector<Rows>& runs) {
   std::vector<std::size_t> next(runs.size());
   std::vector<std::string> out;
   while (true) {
@@ -81,7 +81,7 @@ std::vector<std::string> expected(const rows::RowFormat& format, const std::vect
   }
 }
 
-std::vector<Rows> dealt(const rows::RowFormat& format, const Rows& rows, std::size_t count, std::mt19937& random) {
+std::vector<Rows> dealt(const formats::RowFormat& format, const Rows& rows, std::size_t count, std::mt19937& random) {
   std::vector<Rows> runs(count);
   for (const std::string& row : rows) runs[random() % count].push_back(row);
   for (Rows& run : runs)
@@ -103,22 +103,22 @@ Rows rows_with_common_beginnings(std::size_t count, std::mt19937& random) {
 }
 
 // Codes whose first piece is shorter by so many bytes.
-RowCodes codes_with(const rows::RowFormat& format, std::size_t lacking) {
+RowCodes codes_with(const formats::RowFormat& format, std::size_t lacking) {
   RowCodes codes(format);
-  const std::size_t common = window_bytes - lacking;
+  const std::size_t common = lines::window_bytes - lacking;
   codes.align(std::span(&common, 1));
   return codes;
 }
 
 TEST(MergeTree, GivesTheOrderOfWholeLinesWhateverTheyBeginWith) {
   for (const bool reverse : {false, true}) {
-    LineOrderTerms terms;
+    lines::LineOrderTerms terms;
     terms.reverse = reverse;
-    const LineOrder format(terms);
+    const lines::LineOrder format(terms);
     for (unsigned seed = 0; seed < 66; ++seed) {
       std::mt19937 random(seed);
       const std::vector<Rows> runs = dealt(format, rows_with_common_beginnings(120, random), 1 + seed % 9, random);
-      const RowCodes codes = codes_with(format, seed % window_bytes);
+      const RowCodes codes = codes_with(format, seed % lines::window_bytes);
       ASSERT_EQ(merged(format, runs, &codes), expected(format, runs)) << "seed " << seed << " reverse " << reverse;
       ASSERT_EQ(merged(format, runs, nullptr), expected(format, runs)) << "seed " << seed << " reverse " << reverse;
     }
@@ -127,7 +127,7 @@ TEST(MergeTree, GivesTheOrderOfWholeLinesWhateverTheyBeginWith) {
 
 // 255 pieces of 11 bytes can be counted.
 TEST(MergeTree, GivesTheOrderOfLinesThatAgreeInMoreThanCodesCount) {
-  const LineOrder format(LineOrderTerms{});
+  const lines::LineOrder format(lines::LineOrderTerms{});
   for (const std::size_t lacking : {0U, 1U, 5U, 10U}) {
     std::mt19937 random(1);
     Rows rows;
@@ -154,16 +154,16 @@ TEST(RowCodes, FindInHowManyBytesRowsAgree) {
 }
 
 TEST(RowCodes, LetPiecesBeginWhereRowsDiffer) {
-  const LineOrder format(LineOrderTerms{});
-  const std::string rows = "2026-11-24T19:23:27.535Z\n2026-11-24T19:23:27.536Z\n" + std::string(line_slack_bytes, ' ');
+  const lines::LineOrder format(lines::LineOrderTerms{});
+  const std::string rows = "2026-11-24T19:23:27.535Z\n2026-11-24T19:23:27.536Z\n" + std::string(lines::line_slack_bytes, ' ');
   const std::vector<std::size_t> common(20, 22);
   RowCodes codes(format);
   codes.align(common);
   EXPECT_LT(codes.code(rows.data(), 22).prefix, codes.code(rows.data() + 25, 22).prefix);
 }
 
-SortKey field(std::size_t number, KeyKind kind, bool reverse = false) {
-  SortKey key;
+lines::SortKey field(std::size_t number, lines::KeyKind kind, bool reverse = false) {
+  lines::SortKey key;
   key.begin_field = key.end_field = number;
   key.kind = kind;
   key.reverse = reverse;
@@ -172,12 +172,12 @@ SortKey field(std::size_t number, KeyKind kind, bool reverse = false) {
 
 TEST(MergeTree, GivesTheOrderOfSeveralKeys) {
   for (const bool stable : {false, true}) {
-    LineOrderTerms terms;
-    terms.keys = {field(0, KeyKind::numeric), field(1, KeyKind::text, true), field(2, KeyKind::version), field(3, KeyKind::text),
-                  field(4, KeyKind::numeric)};
+    lines::LineOrderTerms terms;
+    terms.keys = {field(0, lines::KeyKind::numeric), field(1, lines::KeyKind::text, true), field(2, lines::KeyKind::version),
+                  field(3, lines::KeyKind::text), field(4, lines::KeyKind::numeric)};
     terms.last_resort = !stable;
     terms.separator = '.';
-    const LineOrder format(terms);
+    const lines::LineOrder format(terms);
     for (unsigned seed = 0; seed < 40; ++seed) {
       std::mt19937 random(seed);
       Rows rows;
@@ -211,4 +211,4 @@ TEST(MergeTree, GivesTheOrderOfColumns) {
 }
 
 }  // namespace
-}  // namespace ecosort::lines
+}  // namespace ecosort::engine::rows

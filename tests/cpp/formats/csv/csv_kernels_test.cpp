@@ -14,10 +14,10 @@
 namespace ecosort::csv {
 namespace {
 
-class CsvKernelsOf : public testing::TestWithParam<records::CpuLevel> {
+class CsvKernelsOf : public testing::TestWithParam<CpuLevel> {
  protected:
   void SetUp() override {
-    if (GetParam() > records::detected_cpu_level()) GTEST_SKIP() << "this processor lacks it";
+    if (GetParam() > detected_cpu_level()) GTEST_SKIP() << "this processor lacks it";
   }
   [[nodiscard]] const CsvKernels& kernels() const { return csv_kernels_of(GetParam()); }
 };
@@ -175,7 +175,7 @@ TEST_P(CsvKernelsOf, GatherRowsWithTheirEndsOrNotAtAll) {
         if (random.below(5) == 0) row[i] = '\n';
     }
     const std::string text = row + '\n' + std::string(lines::line_slack_bytes, '\n');
-    const records::Entry entry{};
+    const sorting::Entry entry{};
     for (const std::size_t room : {length + 1, length + 2 * lines::copy_step, std::size_t{0}}) {
       std::string to(room + 1, 'z');
       std::uint32_t size = 0;
@@ -195,8 +195,8 @@ TEST_P(CsvKernelsOf, GatherRowsWithTheirEndsOrNotAtAll) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, CsvKernelsOf, testing::ValuesIn(records::all_cpu_levels),
-                         [](const auto& level) { return std::string(records::to_string(level.param)); });
+INSTANTIATE_TEST_SUITE_P(Levels, CsvKernelsOf, testing::ValuesIn(all_cpu_levels),
+                         [](const auto& level) { return std::string(to_string(level.param)); });
 
 }  // namespace
 }  // namespace ecosort::csv

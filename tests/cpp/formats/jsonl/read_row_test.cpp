@@ -23,10 +23,10 @@ std::string at(const std::string& path, const std::string& row) {
   EXPECT_EQ(found.data(), value.data()) << row;
   EXPECT_EQ(found, value) << row;
   if (value.empty()) {
-    EXPECT_EQ((*Value(value)).data(), nullptr) << row;
+    EXPECT_EQ((*JsonValue(value)).data(), nullptr) << row;
     return value.data() == nullptr ? "-" : "null";
   }
-  return std::string(*Value(value));
+  return std::string(*JsonValue(value));
 }
 
 TEST(JsonlRow, PathsLeadToValues) {

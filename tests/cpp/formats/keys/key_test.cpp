@@ -13,7 +13,7 @@
 #include "formats/keys/number.h"
 #include "formats/lines/number_bytes.h"
 
-namespace ecosort::csv {
+namespace ecosort::keys {
 namespace {
 
 using namespace keys;
@@ -131,12 +131,12 @@ TEST(CsvKey, FractionsOfSecondsBefore1970CountBack) {
 }
 
 TEST(CsvValue, HasNoQuotes) {
-  const Dialect dialect;
-  EXPECT_EQ(*Value("a b", dialect), "a b");
-  EXPECT_EQ(*Value("\"\"", dialect), "");
-  EXPECT_EQ(*Value("\"a,\"\"b\"\"\"", dialect), "a,\"b\"");
-  EXPECT_EQ(*Value("\"a\"", {.delimiter = ',', .quote = std::nullopt}), "\"a\"");
+  const csv::Dialect dialect;
+  EXPECT_EQ(*csv::CsvValue("a b", dialect), "a b");
+  EXPECT_EQ(*csv::CsvValue("\"\"", dialect), "");
+  EXPECT_EQ(*csv::CsvValue("\"a,\"\"b\"\"\"", dialect), "a,\"b\"");
+  EXPECT_EQ(*csv::CsvValue("\"a\"", {.delimiter = ',', .quote = std::nullopt}), "\"a\"");
 }
 
 }  // namespace
-}  // namespace ecosort::csv
+}  // namespace ecosort::keys

@@ -27,7 +27,7 @@ struct Sets {
 
 struct Taken {
   std::size_t lines = 0, entered = 0;
-  records::MultisetHash hash, dropped;
+  hash::MultisetHash hash, dropped;
   std::uint64_t dropped_bytes = 0;
 };
 
@@ -75,7 +75,7 @@ TEST_P(SeenBefore, EveryLineIsEnteredOrDroppedAndOneOfEachKindIsEntered) {
   EXPECT_EQ(taken.hash.count, lines);
   EXPECT_EQ(taken.entered, run.count);
   EXPECT_EQ(taken.entered + taken.dropped.count, lines);
-  records::MultisetHash entered;
+  hash::MultisetHash entered;
   std::uint64_t entered_bytes = 0;
   std::map<std::string, std::size_t> found;
   for (std::size_t i = 0; i < run.count; ++i) {

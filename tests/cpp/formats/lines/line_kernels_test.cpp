@@ -20,10 +20,10 @@
 namespace ecosort::lines {
 namespace {
 
-class LineKernelsOf : public testing::TestWithParam<records::CpuLevel> {
+class LineKernelsOf : public testing::TestWithParam<CpuLevel> {
  protected:
   void SetUp() override {
-    if (GetParam() > records::detected_cpu_level()) GTEST_SKIP() << "this processor lacks it";
+    if (GetParam() > detected_cpu_level()) GTEST_SKIP() << "this processor lacks it";
   }
   [[nodiscard]] const LineKernels& kernels() const { return line_kernels_of(GetParam()); }
 };
@@ -76,7 +76,7 @@ TEST_P(LineKernelsOf, FindTheEndOfALineFromAnywhere) {
 
 TEST_P(LineKernelsOf, GatherALineWithItsEndOrNotAtAll) {
   for (std::size_t shift = 0; shift < 64; shift += 7) {
-    records::Entry entry{};
+    sorting::Entry entry{};
     entry.index = static_cast<std::uint32_t>(shift);
     for (std::size_t length = 0; length < 400; ++length) {
       const std::string line = std::string(length, 'x') + '\n';
@@ -102,9 +102,9 @@ TEST_P(LineKernelsOf, GatherLinesInTheOrderOfTheirEntriesWhileTheyFit) {
   Random random(3);
   for (const std::size_t count : {std::size_t{1}, gathered_lines - 1, gathered_lines, 3 * gathered_lines}) {
     std::string text;
-    std::vector<records::Entry> entries(count);
+    std::vector<sorting::Entry> entries(count);
     std::vector<std::string> lines;
-    for (records::Entry& entry : entries) {
+    for (sorting::Entry& entry : entries) {
       entry.index = static_cast<std::uint32_t>(text.size());
       lines.push_back(std::string(random.below(300), 'a') + '\n');
       text += lines.back();
@@ -235,8 +235,8 @@ TEST_P(LineKernelsOf, HashDifferentLinesDifferently) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, LineKernelsOf, testing::ValuesIn(records::all_cpu_levels),
-                         [](const auto& level) { return std::string(records::to_string(level.param)); });
+INSTANTIATE_TEST_SUITE_P(Levels, LineKernelsOf, testing::ValuesIn(all_cpu_levels),
+                         [](const auto& level) { return std::string(to_string(level.param)); });
 
 records::KeyWindow encoded(Text text) {
   unsigned char bytes[16] = {};
@@ -274,8 +274,8 @@ std::size_t length_of(const std::string& text, bool has_point) {
 }
 
 TEST(NumberWindow, IsThatOfTheEncodedNumberAtEveryLevel) {
-  for (const records::CpuLevel level : records::all_cpu_levels) {
-    if (level > records::detected_cpu_level()) continue;
+  for (const CpuLevel level : all_cpu_levels) {
+    if (level > detected_cpu_level()) continue;
     const NumberReader read = number_reader_of(level);
     Random random(3);
     int usual = 0;
@@ -300,9 +300,9 @@ TEST(NumberWindow, EveryLevelReadsTheSame) {
   Random random(4);
   for (int i = 0; i < 100'000; ++i) {
     const std::string text = random_number(random);
-    const NumberWindow first = number_reader_of(records::CpuLevel::baseline)(text.data(), text.size());
-    for (const records::CpuLevel level : records::all_cpu_levels) {
-      if (level > records::detected_cpu_level()) continue;
+    const NumberWindow first = number_reader_of(CpuLevel::baseline)(text.data(), text.size());
+    for (const CpuLevel level : all_cpu_levels) {
+      if (level > detected_cpu_level()) continue;
       const NumberWindow number = number_reader_of(level)(text.data(), text.size());
       ASSERT_EQ(number.is_there(), first.is_there()) << text;
       if (!first.is_there()) continue;

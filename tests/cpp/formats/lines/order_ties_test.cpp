@@ -85,7 +85,7 @@ TEST(EqualKeys, KeepTheirOrderBehindAnyBeginning) {
   (void)index_lines(run, order, 0, text.size(), SIZE_MAX, 1, none);
   sort_index(run, order, 1);
   for (std::size_t i = 1; i < run.count; ++i) {
-    const records::Entry a = run.entries()[i - 1], b = run.entries()[i];
+    const sorting::Entry a = run.entries()[i - 1], b = run.entries()[i];
     const int relation = order.compare(run.line(a), run.line(b));
     ASSERT_TRUE(relation < 0 || (relation == 0 && a.index < b.index)) << i;
   }
@@ -102,7 +102,7 @@ std::vector<std::string> sorted_by(const Words& words, unsigned threads, const s
   sort_index(run, order, threads);
   std::vector<std::string> rows;
   for (std::size_t i = 0; i < run.count; ++i) {
-    const records::Entry& entry = run.entries()[i];
+    const sorting::Entry& entry = run.entries()[i];
     const records::KeyWindow first = order.window(run.line(entry));
     EXPECT_TRUE(first.prefix == entry.prefix && first.extension == entry.extension) << "no first window at " << i;
     rows.emplace_back(run.line(entry));
