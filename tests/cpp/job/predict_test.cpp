@@ -85,7 +85,7 @@ TEST_F(PredictPackedRuns, SeveralFilesAreSampledAsOne) {
 }
 
 TEST_F(PredictPackedRuns, WhatCannotBeReadGivesNoPrediction) {
-  EXPECT_THAT(predicted().absent, HasSubstr("no input to take a sample of"));
+  EXPECT_THAT(predicted().absent, HasSubstr("without an input there is no sample"));
   engine::Input shorter = input(0, 200'000);
   shorter.records = records;
   const planner::Forecast forecast = predicted(std::move(shorter));
