@@ -262,7 +262,7 @@ def test_what_cannot_be_is_refused(run: Run, tmp_path: Path, ascii_data: bytes, 
 def test_in_place_is_refused_with_the_reason(run: Run, tmp_path: Path, command: list[str]) -> None:
     (tmp_path / "in").write_bytes(b"x" * 1000)
     refused(
-        run(*command, "--compress=lz4", "in", cwd=tmp_path), 2, "--compress is not available in place", "the file's own space"
+        run(*command, "--compress=lz4", "in", cwd=tmp_path), 2, "--compress is not available in place", "the space of the records"
     )
     assert (tmp_path / "in").read_bytes() == b"x" * 1000
 

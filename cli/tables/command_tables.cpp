@@ -31,6 +31,7 @@ constexpr std::array<Maker, 20> makers{
 const std::vector<CommandTable>& command_tables() {
   static const std::vector<CommandTable> tables = [] {
     std::vector<CommandTable> all;
+    all.reserve(makers.size());
     for (const Maker& maker : makers) all.push_back(maker.make());
     return all;
   }();
