@@ -86,7 +86,7 @@ TEST_F(PredictPackedRuns, SeveralFilesAreSampledAsOne) {
 
 TEST_F(PredictPackedRuns, WhatCannotBeReadGivesNoPrediction) {
   EXPECT_THAT(predicted().absent, HasSubstr("without an input there is no sample"));
-  engine::Input shorter = input(0, 200'000);
+  engine::fixed::Input shorter = input(0, 200'000);
   shorter.records = records;
   const planner::MaybePrediction forecast = predicted(std::move(shorter));
   EXPECT_FALSE(forecast.prediction.has_value());
