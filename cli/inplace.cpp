@@ -32,7 +32,8 @@ int sort_in_place(const CommandLine& line, double started_s) {
   const JobRun run{request.inputs.front(), line.reports};
   job::Session session;
   tell_waits(session, line.reports.quiet);
-  demsort_inplace::prepare::PreparedRecords prepared = demsort_inplace::prepare::prepare_records(request, 0, session.storage());
+  demsort_inplace::prepare::PreparedRecordsJob prepared =
+      demsort_inplace::prepare::prepare_records(request, 0, session.storage());
   check_job_reports(run);
   if (prepared.is_empty()) return 0;
   return run_records_job(run, request, std::move(prepared), session, started_s);
@@ -51,7 +52,7 @@ int plan_inplace(const Words& words) {
   if (line.asks_for_help()) return print_help(line);
   print_notice(line.reports.quiet, notice_of(line.profile));
   job::Session session;
-  const demsort_inplace::prepare::PreparedRecords prepared =
+  const demsort_inplace::prepare::PreparedRecordsJob prepared =
       demsort_inplace::prepare::prepare_records(line.request, line.assumed_bytes(), session.storage());
   const bool is_json = line.has("--json");
   if (is_json) print_out(inplace_plan_json(line, prepared));  // where it does not fit, too

@@ -72,7 +72,7 @@ planner::MaybePrediction forecast_of(const planner::RecordPlan& engine, const st
 
 }  // namespace
 
-std::string inplace_plan_text(const CommandLine& line, const demsort_inplace::prepare::PreparedRecords& prepared) {
+std::string inplace_plan_text(const CommandLine& line, const demsort_inplace::prepare::PreparedRecordsJob& prepared) {
   const planner::Wanted& wanted = prepared.wanted;
   if (wanted.input_records == 0) return "Plan: in place\n  nothing to sort\n";
   std::string text = fmt::format("Plan: in place\n  input               {} records of {} bytes, {}\n", wanted.input_records,
@@ -93,7 +93,7 @@ std::string inplace_plan_text(const CommandLine& line, const demsort_inplace::pr
          "With the least space\n" + layout_text(*prepared.choice.least);
 }
 
-std::string resumable_plan_text(const CommandLine& line, const demsort_inplace::prepare::PreparedRecords& prepared) {
+std::string resumable_plan_text(const CommandLine& line, const demsort_inplace::prepare::PreparedRecordsJob& prepared) {
   const planner::Wanted& wanted = prepared.wanted;
   std::string text = fmt::format("Plan: resumable sort\n  input               {} records of {} bytes, {}\n", wanted.input_records,
                                  wanted.format.record_size, format_bytes(wanted.input_records * wanted.format.record_size));
@@ -111,7 +111,7 @@ std::string resumable_plan_text(const CommandLine& line, const demsort_inplace::
          (line.profile.profile ? forecast_text(forecast_of(prepared.choice.best->engine, prepared.inputs, line.profile)) : "");
 }
 
-std::string resumable_plan_json(const CommandLine& line, const demsort_inplace::prepare::PreparedRecords& prepared) {
+std::string resumable_plan_json(const CommandLine& line, const demsort_inplace::prepare::PreparedRecordsJob& prepared) {
   const planner::Wanted& wanted = prepared.wanted;
   Json json{{"schema", "ecosort.resumable-plan/1"},
             {"records", wanted.input_records},
@@ -134,7 +134,7 @@ std::string resumable_plan_json(const CommandLine& line, const demsort_inplace::
   return json.text(2) + "\n";
 }
 
-std::string inplace_plan_json(const CommandLine& line, const demsort_inplace::prepare::PreparedRecords& prepared) {
+std::string inplace_plan_json(const CommandLine& line, const demsort_inplace::prepare::PreparedRecordsJob& prepared) {
   const planner::Wanted& wanted = prepared.wanted;
   Json json{{"schema", "ecosort.inplace-plan/1"},
             {"records", wanted.input_records},

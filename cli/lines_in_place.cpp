@@ -29,7 +29,7 @@ Json space_json(const std::optional<LinesInPlace>& found) {
 
 }  // namespace
 
-Json in_place_plan_json(const demsort_inplace::prepare::PreparedRows& prepared) {
+Json in_place_plan_json(const demsort_inplace::prepare::PreparedRowsJob& prepared) {
   Json json{{"schema", "ecosort.lines-inplace-plan/1"},
             {"input_bytes", prepared.input_bytes},
             {"fixed_overhead_bytes", planner::fixed_overhead_bytes},
@@ -45,7 +45,7 @@ Json in_place_plan_json(const demsort_inplace::prepare::PreparedRows& prepared) 
   return json;
 }
 
-std::string in_place_plan_text(const demsort_inplace::prepare::PreparedRows& prepared) {
+std::string in_place_plan_text(const demsort_inplace::prepare::PreparedRowsJob& prepared) {
   if (!prepared.choice.best) return "Plan: lines in place\n  nothing to sort\n";
   const LinesInPlace& plan = *prepared.choice.best;
   const auto row = [](const char* name, const std::string& value) { return fmt::format("  {:<22}{}\n", name, value); };

@@ -94,7 +94,7 @@ std::vector<PlanValue> values_of_job(const CommandLine& line, const planner::Wan
 
 }  // namespace
 
-std::vector<PlanValue> values_of(const CommandLine& line, const demsort_inplace::prepare::PreparedRecords& prepared) {
+std::vector<PlanValue> values_of(const CommandLine& line, const demsort_inplace::prepare::PreparedRecordsJob& prepared) {
   return values_of_job(line, prepared.wanted);
 }
 

@@ -22,7 +22,7 @@ struct PlanValue {
 [[nodiscard]] std::vector<PlanValue> values_of(const CommandLine& line, const job::PreparedRecords& resolved,
                                                const std::string& backend);
 [[nodiscard]] std::vector<PlanValue> values_of(const CommandLine& line,
-                                               const demsort_inplace::prepare::PreparedRecords& prepared);
+                                               const demsort_inplace::prepare::PreparedRecordsJob& prepared);
 
 [[nodiscard]] std::string values_text(const std::vector<PlanValue>& values, const ProfileChoice& profile);
 // Adds "values" and "profile" to an object.

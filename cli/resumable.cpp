@@ -12,16 +12,16 @@ namespace ecosort::cli {
 
 namespace {
 
-demsort_inplace::prepare::PreparedRecords prepare_job(const CommandLine& line, io::PosixStorage& storage) {
+demsort_inplace::prepare::PreparedRecordsJob prepare_job(const CommandLine& line, io::PosixStorage& storage) {
   check_resumable(line);
-  demsort_inplace::prepare::PreparedRecords prepared =
+  demsort_inplace::prepare::PreparedRecordsJob prepared =
       demsort_inplace::prepare::prepare_records(line.request, line.assumed_bytes(), storage);
   check_report_files(line.reports.files(), prepared.inputs, line.request.place.output);
   return prepared;
 }
 
 // Before it begins: where the records are after an interruption, and what will not be as it was asked for.
-void tell_place(const Request& request, const demsort_inplace::prepare::PreparedRecords& prepared, bool quiet) {
+void tell_place(const Request& request, const demsort_inplace::prepare::PreparedRecordsJob& prepared, bool quiet) {
   if (request.place.kind == PlaceKind::in_place)
     return print_notice(quiet, demsort_inplace::give_back_beyond_end(*prepared.inputs.front().file));
   tell_job_place(prepared.file, quiet);
@@ -31,7 +31,7 @@ void tell_place(const Request& request, const demsort_inplace::prepare::Prepared
 
 }  // namespace
 
-int run_records_job(const JobRun& run, const Request& request, demsort_inplace::prepare::PreparedRecords prepared,
+int run_records_job(const JobRun& run, const Request& request, demsort_inplace::prepare::PreparedRecordsJob prepared,
                     job::Session& session, double started_s) {
   const demsort_inplace::SpacePlan& plan = demsort_inplace::prepare::require_space(request, prepared);
   open_queue(session, request.means.io, job_queue_depth, run.reports.quiet);
@@ -43,14 +43,14 @@ int run_records_job(const JobRun& run, const Request& request, demsort_inplace::
 }
 
 std::optional<int> run_resumable(const CommandLine& line, job::Session& session, double started_s) {
-  demsort_inplace::prepare::PreparedRecords prepared = prepare_job(line, session.storage());
+  demsort_inplace::prepare::PreparedRecordsJob prepared = prepare_job(line, session.storage());
   if (prepared.is_empty()) return std::nullopt;
   const JobRun run{prepared.file, line.reports};
   return run_records_job(run, line.request, std::move(prepared), session, started_s);
 }
 
 bool plan_resumable(const CommandLine& line, io::PosixStorage& storage) {
-  const demsort_inplace::prepare::PreparedRecords prepared = prepare_job(line, storage);
+  const demsort_inplace::prepare::PreparedRecordsJob prepared = prepare_job(line, storage);
   if (prepared.is_empty()) return false;
   const bool is_json = line.has("--json");
   if (is_json) print_out(resumable_plan_json(line, prepared));  // where it does not fit, too

@@ -19,7 +19,7 @@ namespace ecosort::cli {
 namespace {
 
 // Before it begins: where the rows are after an interruption, and what of the file goes back already.
-void tell_place(const demsort_inplace::prepare::PreparedRows& prepared, bool quiet) {
+void tell_place(const demsort_inplace::prepare::PreparedRowsJob& prepared, bool quiet) {
   if (!prepared.header.is_in_place()) return tell_job_place(prepared.file, quiet);
   print_notice(quiet, fmt::format("the lines are in '{}' until they are sorted; after an interruption: ecosort resume {}",
                                   demsort_inplace::JobPaths(prepared.file).directory, prepared.file));
@@ -32,7 +32,7 @@ std::optional<int> run_rows_job(const RowsCommand& command, double started_s) {
   const bool quiet = command.reports.quiet, is_in_place = command.sort.place.kind == PlaceKind::in_place;
   job::Session session;
   tell_waits(session, quiet);
-  demsort_inplace::prepare::PreparedRows prepared = demsort_inplace::prepare::prepare_rows(command.sort, session.storage());
+  demsort_inplace::prepare::PreparedRowsJob prepared = demsort_inplace::prepare::prepare_rows(command.sort, session.storage());
   demsort_inplace::prepare::require_space(prepared);
   if (is_in_place) check_report_files({command.reports.stats, command.reports.events, ""}, prepared.job.inputs, prepared.file);
   if (prepared.is_empty()) return is_in_place ? std::make_optional(0) : std::nullopt;
@@ -87,7 +87,7 @@ std::string rows_status_text(const demsort_inplace::JobStatus& status) {
 
 namespace {
 
-Json plan_json(const demsort_inplace::prepare::PreparedRows& prepared) {
+Json plan_json(const demsort_inplace::prepare::PreparedRowsJob& prepared) {
   const demsort_inplace::LinesSpace& space = prepared.space;
   const planner::LinePlan& plan = prepared.job.plan;
   return {{"schema", fmt::format("ecosort.resumable-{}-plan/1", prepared.header.lines->command)},
@@ -113,7 +113,7 @@ Json plan_json(const demsort_inplace::prepare::PreparedRows& prepared) {
           {"fits", prepared.fits()}};
 }
 
-std::string plan_text(const demsort_inplace::prepare::PreparedRows& prepared) {
+std::string plan_text(const demsort_inplace::prepare::PreparedRowsJob& prepared) {
   const demsort_inplace::LinesSpace& space = prepared.space;
   const auto row = [](const char* name, const std::string& value) { return fmt::format("  {:<22}{}\n", name, value); };
   const char* const noun = rows_noun(prepared.header.lines->command);
@@ -139,7 +139,7 @@ std::string plan_text(const demsort_inplace::prepare::PreparedRows& prepared) {
 }  // namespace
 
 bool plan_rows_job(const Request& request, bool is_json, io::PosixStorage& storage) {
-  const demsort_inplace::prepare::PreparedRows prepared = demsort_inplace::prepare::prepare_rows(request, storage);
+  const demsort_inplace::prepare::PreparedRowsJob prepared = demsort_inplace::prepare::prepare_rows(request, storage);
   const bool is_in_place = request.place.kind == PlaceKind::in_place;
   if (prepared.is_empty() && !is_in_place) return false;
   const auto json = [&] { return is_in_place ? in_place_plan_json(prepared) : plan_json(prepared); };

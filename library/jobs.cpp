@@ -58,25 +58,29 @@ Report run_on_queue(Work work, const Request& request, std::unique_ptr<io::Posix
   return run(std::move(work), std::move(backend), std::move(storage), attendance);
 }
 
-demsort_inplace::prepare::PreparedRecords prepare_records(const Request& request, io::PosixStorage& storage) {
+demsort_inplace::prepare::PreparedRecordsJob prepare_records(const Request& request, io::PosixStorage& storage) {
   return demsort_inplace::prepare::prepare_records(request, 0, storage);
 }
 
-void check_space(const Request& request, const demsort_inplace::prepare::PreparedRecords& prepared) {
+void check_space(const Request& request, const demsort_inplace::prepare::PreparedRecordsJob& prepared) {
   demsort_inplace::prepare::require_space(request, prepared);
 }
-void check_space(const Request& /*request*/, const demsort_inplace::prepare::PreparedRows& prepared) {
+void check_space(const Request& /*request*/, const demsort_inplace::prepare::PreparedRowsJob& prepared) {
   demsort_inplace::prepare::require_space(prepared);
 }
 
-const io::File& first_input(const demsort_inplace::prepare::PreparedRecords& prepared) { return *prepared.inputs.front().file; }
-const io::File& first_input(const demsort_inplace::prepare::PreparedRows& prepared) { return *prepared.job.inputs.front().file; }
+const io::File& first_input(const demsort_inplace::prepare::PreparedRecordsJob& prepared) {
+  return *prepared.inputs.front().file;
+}
+const io::File& first_input(const demsort_inplace::prepare::PreparedRowsJob& prepared) {
+  return *prepared.job.inputs.front().file;
+}
 
-Report sort_prepared(const Request& request, demsort_inplace::prepare::PreparedRecords prepared,
+Report sort_prepared(const Request& request, demsort_inplace::prepare::PreparedRecordsJob prepared,
                      const demsort_inplace::JobContext& on) {
   return report_of(demsort_inplace::prepare::run_prepared(request, std::move(prepared), on));
 }
-Report sort_prepared(const Request& request, demsort_inplace::prepare::PreparedRows prepared,
+Report sort_prepared(const Request& request, demsort_inplace::prepare::PreparedRowsJob prepared,
                      const demsort_inplace::JobContext& on) {
   return report_of(demsort_inplace::prepare::run_prepared(std::move(prepared), on), request.format());
 }

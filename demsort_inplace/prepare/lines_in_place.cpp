@@ -43,7 +43,7 @@ JobHeader header_of(const Request& request, const engine::rows::LinesJob& job, s
   return header;
 }
 
-[[noreturn]] void refuse_memory(const PreparedRows& prepared) {
+[[noreturn]] void refuse_memory(const PreparedRowsJob& prepared) {
   const std::uint64_t least = least_lines_memory_bytes(prepared.header, prepared.job.plan);
   throw NotEnoughMemory(
       fmt::format("{} of memory are too little for this file, whose runs are merged at once: at least {} are needed",
@@ -51,7 +51,7 @@ JobHeader header_of(const Request& request, const engine::rows::LinesJob& job, s
       prepared.job.plan.memory_bytes, least);
 }
 
-void choose_layout(PreparedRows& prepared, io::PosixStorage& storage) {
+void choose_layout(PreparedRowsJob& prepared, io::PosixStorage& storage) {
   const std::string directory = JobPaths(prepared.file).parent;
   const auto choose = [&](std::uint64_t wanted_bytes) {
     const std::uint64_t beyond = bytes_beyond_end(*prepared.job.inputs.front().file);
@@ -68,11 +68,11 @@ void choose_layout(PreparedRows& prepared, io::PosixStorage& storage) {
 
 }  // namespace
 
-PreparedRows prepare_lines_in_place(const Request& request, io::PosixStorage& storage) {
+PreparedRowsJob prepare_lines_in_place(const Request& request, io::PosixStorage& storage) {
   const std::string& file = request.inputs.front();
   engine::rows::LineInput input = open_file(file, storage);
   const std::uint64_t bytes = input.opened.size_bytes;
-  PreparedRows prepared{
+  PreparedRowsJob prepared{
       .job = make_kept_job(request, std::max<std::uint64_t>(bytes, 1), storage), .file = file, .input_bytes = bytes};
   if (bytes > 0 && !request.place.as_is) check_holds_lines(*input.file, prepared.job.format->terminator());
   const std::uint64_t unit = std::max<std::uint64_t>({page_bytes, input.file->alignment(), block_bytes(JobPaths(file).parent)});
@@ -84,7 +84,7 @@ PreparedRows prepare_lines_in_place(const Request& request, io::PosixStorage& st
   return prepared;
 }
 
-void require_space_in_place(const PreparedRows& prepared) {
+void require_space_in_place(const PreparedRowsJob& prepared) {
   const std::string directory = JobPaths(prepared.file).parent;
   if (!prepared.choice.best) {
     const std::uint64_t need = prepared.choice.least->need_bytes();

@@ -31,7 +31,7 @@ std::uint64_t whole_records(const std::string& name, std::uint64_t bytes, std::u
   return bytes / record_size;
 }
 
-void open_in_place(const Request& request, PreparedRecords& prepared, io::PosixStorage& storage) {
+void open_in_place(const Request& request, PreparedRecordsJob& prepared, io::PosixStorage& storage) {
   planner::Wanted& wanted = prepared.wanted;
   wanted.format = records::make_record_format(job::records_of(request));
   wanted.memory_bytes =
@@ -52,7 +52,7 @@ void open_in_place(const Request& request, PreparedRecords& prepared, io::PosixS
 }
 
 // Files are cut, read and written in units that suit all of them.
-void open_beside(const Request& request, PreparedRecords& prepared, io::PosixStorage& storage) {
+void open_beside(const Request& request, PreparedRecordsJob& prepared, io::PosixStorage& storage) {
   if (!prepared.is_assumed) prepared.inputs = job::open_records(request, storage);
   for (const engine::fixed::Input& input : prepared.inputs) check_regular(*input.file);
   job::check_output(request.place.output, prepared.inputs, storage);
@@ -70,7 +70,7 @@ void open_beside(const Request& request, PreparedRecords& prepared, io::PosixSto
 }
 
 // Once more where the space that is wanted is known: the file system may still be about to give it back.
-void choose_layout(const Request& request, PreparedRecords& prepared, io::PosixStorage& storage) {
+void choose_layout(const Request& request, PreparedRecordsJob& prepared, io::PosixStorage& storage) {
   const auto free_bytes = [&](std::uint64_t wanted_bytes) {
     if (prepared.is_assumed) return no_space_limit;
     const std::uint64_t beyond = is_in_place(request) ? bytes_beyond_end(*prepared.inputs.front().file) : 0;
@@ -84,7 +84,7 @@ void choose_layout(const Request& request, PreparedRecords& prepared, io::PosixS
   if (!prepared.choice.best && prepared.choice.least) choose(prepared.choice.least->need_bytes());
 }
 
-[[noreturn]] void refuse_memory(const Request& request, const PreparedRecords& prepared) {
+[[noreturn]] void refuse_memory(const Request& request, const PreparedRecordsJob& prepared) {
   const std::uint64_t given = prepared.wanted.memory_bytes, least = least_memory_bytes(prepared.wanted, prepared.ground);
   const char* const what = is_in_place(request) ? "this file" : "a resumable sort of this input, which merges all runs at once";
   throw NotEnoughMemory(
@@ -92,7 +92,7 @@ void choose_layout(const Request& request, PreparedRecords& prepared, io::PosixS
       given, least);
 }
 
-[[noreturn]] void refuse_space_in_place(const Request& request, const PreparedRecords& prepared) {
+[[noreturn]] void refuse_space_in_place(const Request& request, const PreparedRecordsJob& prepared) {
   const std::string directory = JobPaths(prepared.file).parent;
   const std::string where =
       request.place.space_bytes
@@ -114,9 +114,9 @@ void choose_layout(const Request& request, PreparedRecords& prepared, io::PosixS
 
 }  // namespace
 
-PreparedRecords prepare_records(const Request& request, std::uint64_t assumed_bytes, io::PosixStorage& storage) {
+PreparedRecordsJob prepare_records(const Request& request, std::uint64_t assumed_bytes, io::PosixStorage& storage) {
   (void)records::make_record_format(job::records_of(request));  // a bad key is reported before a missing file
-  PreparedRecords prepared;
+  PreparedRecordsJob prepared;
   prepared.machine = planner::read_machine();
   prepared.is_assumed = assumed_bytes > 0;
   if (is_in_place(request))
@@ -139,7 +139,7 @@ PreparedRecords prepare_records(const Request& request, std::uint64_t assumed_by
   return prepared;
 }
 
-const SpacePlan& require_space(const Request& request, const PreparedRecords& prepared) {
+const SpacePlan& require_space(const Request& request, const PreparedRecordsJob& prepared) {
   const SpaceChoice& choice = prepared.choice;
   if (!choice.best && is_in_place(request)) refuse_space_in_place(request, prepared);
   if (!choice.best) refuse_space(JobPaths(prepared.file).parent, choice.least->need_bytes(), prepared.free_bytes);
@@ -148,7 +148,7 @@ const SpacePlan& require_space(const Request& request, const PreparedRecords& pr
   return *choice.best;
 }
 
-engine::fixed::SortReport run_prepared(const Request& request, PreparedRecords prepared, const JobContext& environment) {
+engine::fixed::SortReport run_prepared(const Request& request, PreparedRecordsJob prepared, const JobContext& environment) {
   const SpacePlan& plan = *prepared.choice.best;
   JobHeader header{.job = run::random_job(),
                    .format = prepared.wanted.format,

@@ -18,7 +18,7 @@ namespace ecosort::demsort_inplace::prepare {
 inline constexpr std::uint64_t no_space_limit = std::uint64_t{1} << 62U;
 
 // Everything checked and opened; nothing created.
-struct PreparedRecords {
+struct PreparedRecordsJob {
   std::string file;                          // whose job it is: in place FILE, else the output, links followed
   std::vector<engine::fixed::Input> inputs;  // in place FILE, which was found fit; none: the size was assumed
   planner::Machine machine;
@@ -34,13 +34,13 @@ struct PreparedRecords {
 // Uses of the request inputs, output, format, place, memory, threads and compression. Nothing to sort leaves `choice` empty.
 // UsageError for what cannot be, NotEnoughMemory. Whether the space suffices is left to require_space(). With `assumed_bytes`: to
 // be planned only, for inputs that are not there.
-[[nodiscard]] PreparedRecords prepare_records(const Request& request, std::uint64_t assumed_bytes, io::PosixStorage& storage);
+[[nodiscard]] PreparedRecordsJob prepare_records(const Request& request, std::uint64_t assumed_bytes, io::PosixStorage& storage);
 
 // The plan to follow. NotEnoughSpace, in place NoSpaceInPlace; UsageError for a quota.
-const SpacePlan& require_space(const Request& request, const PreparedRecords& prepared);
+const SpacePlan& require_space(const Request& request, const PreparedRecordsJob& prepared);
 
 // Sorts them; what start() throws.
-[[nodiscard]] engine::fixed::SortReport run_prepared(const Request& request, PreparedRecords prepared,
+[[nodiscard]] engine::fixed::SortReport run_prepared(const Request& request, PreparedRecordsJob prepared,
                                                      const JobContext& environment);
 
 }  // namespace ecosort::demsort_inplace::prepare

@@ -136,11 +136,11 @@ engine::rows::LinesJob make_kept_job(Request request, std::uint64_t assumed_byte
   return job::make_rows_job(request, storage, job::SpecialOutput::refused, assumed_bytes);
 }
 
-PreparedRows prepare_rows(const Request& request, io::PosixStorage& storage) {
+PreparedRowsJob prepare_rows(const Request& request, io::PosixStorage& storage) {
   raise_open_files();
   if (request.place.kind == PlaceKind::in_place) return prepare_lines_in_place(request, storage);
   const KeptCompression compression = kept_compression_of(request.compression);
-  PreparedRows prepared{.job = make_kept_job(request, 0, storage)};
+  PreparedRowsJob prepared{.job = make_kept_job(request, 0, storage)};
   check_inputs(prepared.job);
   prepared.file = prepared.job.output;
   check_no_job(prepared.file, storage);
@@ -159,14 +159,14 @@ PreparedRows prepare_rows(const Request& request, io::PosixStorage& storage) {
   return prepared;
 }
 
-void require_space(const PreparedRows& prepared) {
+void require_space(const PreparedRowsJob& prepared) {
   if (prepared.is_empty()) return;
   if (prepared.header.is_in_place()) return require_space_in_place(prepared);
   if (!prepared.fits()) refuse_space(JobPaths(prepared.file).parent, prepared.space.need_bytes(), prepared.free_bytes);
   check_file_size_limit(most_output_bytes(prepared.header));
 }
 
-engine::rows::LinesReport run_prepared(PreparedRows prepared, const JobContext& environment) {
+engine::rows::LinesReport run_prepared(PreparedRowsJob prepared, const JobContext& environment) {
   return start_rows(prepared.file, std::move(prepared.job), prepared.header, environment);
 }
 

@@ -28,7 +28,7 @@ namespace ecosort::demsort_inplace::prepare {
 [[nodiscard]] engine::rows::LinesJob make_kept_job(Request request, std::uint64_t assumed_bytes, io::Storage& storage);
 
 // Everything checked and opened; nothing created.
-struct PreparedRows {
+struct PreparedRowsJob {
   engine::rows::LinesJob job;  // with its inputs
   std::string file;            // whose job it is: in place FILE, else the output, links followed
   std::uint64_t input_bytes = 0;
@@ -45,15 +45,15 @@ struct PreparedRows {
 
 // Without a byte to sort there is nothing to resume either: neither header nor space are set. UsageError for inputs that cannot
 // be read again, and for a file that is not fit, NotEnoughMemory. Whether the space suffices is left to require_space().
-[[nodiscard]] PreparedRows prepare_rows(const Request& request, io::PosixStorage& storage);
+[[nodiscard]] PreparedRowsJob prepare_rows(const Request& request, io::PosixStorage& storage);
 // NotEnoughSpace, in place NoSpaceInPlace; UsageError for a quota, and where files may not get as large as they must.
-void require_space(const PreparedRows& prepared);
+void require_space(const PreparedRowsJob& prepared);
 // Sorts them; what start_rows() throws.
-[[nodiscard]] engine::rows::LinesReport run_prepared(PreparedRows prepared, const JobContext& environment);
+[[nodiscard]] engine::rows::LinesReport run_prepared(PreparedRowsJob prepared, const JobContext& environment);
 
 // Steps of it, for lines that stay in the space of FILE.
-[[nodiscard]] PreparedRows prepare_lines_in_place(const Request& request, io::PosixStorage& storage);
-void require_space_in_place(const PreparedRows& prepared);
+[[nodiscard]] PreparedRowsJob prepare_lines_in_place(const Request& request, io::PosixStorage& storage);
+void require_space_in_place(const PreparedRowsJob& prepared);
 
 // Prepares a job that is there: with the means of this time, the rest is the journal's. NotEnoughMemory where they are too few
 // for it.

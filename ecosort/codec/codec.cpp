@@ -38,6 +38,7 @@ std::optional<Codec> codec_of_input_name(std::string_view name) noexcept {
 
 std::string versions() {
   std::vector<std::string> versions;
+  versions.reserve(all_codecs.size());
   for (const Codec codec : all_codecs) versions.push_back(fmt::format("{} {}", name_of(codec), facts_of(codec).library()));
   return fmt::format("{}", fmt::join(versions, ", "));
 }

@@ -341,9 +341,7 @@ Json schema_of(const Structure& of) {
   return {{"type", "object"}, {"properties", std::move(members)}, {"additionalProperties", false}};
 }
 
-}  // namespace
-
-std::string to_json(const Request& request) {
+std::string request_text(const Request& request) {
   Json json{{"schema", schema_name}};
   json["inputs"] = json_of(request.inputs);
   json[format_names[request.rows.index()]] = std::visit([](const auto& rows) { return json_of(rows); }, request.rows);
@@ -351,7 +349,9 @@ std::string to_json(const Request& request) {
   return json.text();
 }
 
-Request job::request_of(const Json& json) {
+}  // namespace
+
+Request request_of(const Json& json) {
   Request request;
   std::vector<std::string_view> known = read_members(json, "", request);
   known.emplace_back("schema");
@@ -369,7 +369,9 @@ Request job::request_of(const Json& json) {
   return request;
 }
 
-Request request_from_json(std::string_view text) {
+namespace {
+
+Request request_of_text(std::string_view text) {
   const std::optional<Json> json = Json::parse(text);
   if (!json || !json->is_object()) refuse("", "is no JSON object");
   const std::string* const schema = json->find_text("schema");
@@ -377,7 +379,7 @@ Request request_from_json(std::string_view text) {
   return request_of(*json);
 }
 
-std::string request_schema() {
+std::string schema_text() {
   Json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", schema_name}};
   schema.update(schema_of(Request{}));
   Json& members = schema["properties"];
@@ -400,4 +402,15 @@ std::string request_schema() {
   return schema.text(2) + "\n";
 }
 
+}  // namespace
 }  // namespace ecosort::job
+
+namespace ecosort {
+
+std::string to_json(const Request& request) { return job::request_text(request); }
+
+Request request_from_json(std::string_view text) { return job::request_of_text(text); }
+
+std::string request_schema() { return job::schema_text(); }
+
+}  // namespace ecosort
