@@ -232,7 +232,7 @@ def test_files_stay_short_enough_to_read() -> None:
     assert not too_long
 
 
-# Folders that add no name of their own to the path; a format stands beside the rooms: formats/csv is ecosort::csv.
+# Folders that add no name of their own to the path; a format lies beside the rooms: formats/csv is ecosort::csv.
 NAMESPACES = {"base": "ecosort", "cli/tables": "ecosort::cli"}
 INNER_NAMESPACES = ("", "::detail", "::crc")
 BLOCK = re.compile(r"^namespace (ecosort[\w:]*) \{\n(.*?)^\}  // namespace \1$", re.MULTILINE | re.DOTALL)
