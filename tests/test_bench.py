@@ -412,7 +412,7 @@ def test_a_whole_benchmark_runs_keeps_its_numbers_and_goes_on(tmp_path: Path, mo
     monkeypatch.setattr(stages, "BLOCK_SIZES", stages.BLOCK_SIZES[:2])
     monkeypatch.setattr(stages, "DEPTHS", stages.DEPTHS[:2])
     result = tmp_path / "result.json"
-    words = ["--records", "100000", "--memory", "4MiB", "--rounds", "1", "--floor-rounds", "1"]
+    words = ["--records", "100000", "--memory", "8MiB", "--rounds", "1", "--floor-rounds", "1"]
     words += ["--stage", "main", "--stage", "gen_check"]
     words += ["--contender", "gnu_sort=1", "--build", str(BUILD), "--dir", str(tmp_path), "--result", str(result)]
     done = CliRunner().invoke(cli.main, words)
