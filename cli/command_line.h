@@ -16,7 +16,7 @@ struct CommandLine : RequestWords {
   ProfileChoice profile{};  // what it sets is in the request
 
   [[nodiscard]] bool asks_for_help() const noexcept { return given.asks_for_help; }
-  // By the last spelling of the option.
+  // Both take the last spelling of the option.
   [[nodiscard]] bool has(std::string_view option) const noexcept { return given.has(option); }
   [[nodiscard]] std::string_view word(std::string_view option) const noexcept { return given.word(option); }
 

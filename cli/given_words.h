@@ -18,7 +18,7 @@ struct GivenWords {
   std::vector<std::string> operands;
   bool asks_for_help = false, asks_for_version = false;  // what follows was not looked at
 
-  // By the last spelling. The word is that of the last time; empty: the option is not there.
+  // All take the last spelling. The word is that of the last time; empty: the option is not there.
   [[nodiscard]] bool has(std::string_view option) const noexcept;
   [[nodiscard]] std::string_view word(std::string_view option) const noexcept;
   // Throws UsageError for a word that is no whole number.

@@ -18,7 +18,7 @@ namespace ecosort::cli {
 [[nodiscard]] Json rows_stats_json(const Request& request, const engine::rows::LinesReport& report, const engine::PhaseLog& log,
                                    const ProcessUsage& usage, const engine::rows::LinesJob& job, const std::string& backend);
 
-// For a summary: ", 12 of them behind the others, unsorted". Empty: all are merged.
+// Returns this for a summary: ", 12 of them behind the others, unsorted". Empty: all are merged.
 [[nodiscard]] std::string appended_text(const engine::WorkReport& report);
 
 // "sorted ... lines", "sorted ... rows".

@@ -27,7 +27,7 @@ int merge_sorted_records(const CommandLine& line, double started_s);
 int merge_records(const CommandLine& line, job::PreparedMerge prepared, job::Session& session, double started_s);
 // The runs that jobs left, into one output. `words` begin with --runs.
 int merge_runs(const Words& words, double started_s);
-// In the space of the file.
+// Sorts records in the space of their file.
 int sort_in_place(const CommandLine& line, double started_s);
 // Sorts lines, in all places; with the notices of `ecosort lines`.
 int sort_lines(CommandLine line, double started_s);

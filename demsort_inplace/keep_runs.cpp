@@ -65,7 +65,7 @@ void KeepRuns::check_run(std::size_t run, const engine::fixed::Tally& read, cons
                   read.hash.count, read.hash.to_hex(), run, written.hash.count, written.hash.to_hex()));
 }
 
-// With its description, where there is room for it.
+// Writes its description, too, where there is room for it.
 Task<void> KeepRuns::make_durable(std::size_t run, const engine::fixed::Tally& tally) {
   const std::size_t number = bench_.numbers[run];
   if (bench_.layout.head_bytes > 0) {

@@ -69,7 +69,7 @@ Request piped(Request request) {
   return request;
 }
 
-// Where the rows of a request end, in bytes that hold whole rows but for the last one.
+// Finds where the rows of a request end, in bytes that hold whole rows but for the last one.
 class Framing {
  public:
   explicit Framing(const Request& request) {

@@ -8,7 +8,6 @@ namespace ecosort::codec {
 namespace {
 
 constexpr std::size_t step = 16;  // bytes that are looked at or copied at once
-constexpr unsigned char more_follow = 255;
 constexpr std::size_t most_head_bytes = 2 + 2 * sizeof(std::uint32_t);
 
 #if defined(__SSE2__)

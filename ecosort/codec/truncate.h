@@ -21,6 +21,9 @@ namespace ecosort::codec {
 // Bytes that may be read behind the rows that are truncated: whatever they hold.
 inline constexpr std::size_t truncation_slack_bytes = 16;
 
+// This byte in place of a number of bytes says that the number follows in four.
+inline constexpr unsigned char more_follow = 255;
+
 struct RowsToTruncate {
   std::span<const std::byte> rows;  // with the slack behind them
   std::size_t carried = 0;          // bytes at their begin that belong to a row that began before
@@ -50,7 +53,6 @@ struct TruncatedRow {
 // lie before the end.
 [[nodiscard]] inline std::optional<TruncatedRow> truncated_row_at(const char* at, const char* end) noexcept {
   constexpr std::size_t few = 2;
-  constexpr unsigned char more_follow = 255;
   const auto left = static_cast<std::size_t>(end - at);
   if (left < few) return std::nullopt;
   TruncatedRow row{static_cast<unsigned char>(at[0]), static_cast<unsigned char>(at[1]), at + few};

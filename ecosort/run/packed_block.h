@@ -30,7 +30,8 @@ struct TruncatedBlock {
   bool is_last_whole = true;
   char terminator = '\n';
 };
-// Where no codec has them, too. Nothing: the block is another one. Within the bytes that it takes on the drive.
+// Finds them where no codec has packed them as well. Nothing: the block is another one. They lie within the bytes that the block
+// takes on the drive.
 [[nodiscard]] std::optional<TruncatedBlock> truncated_rows(const std::byte* packed, std::size_t stored_bytes,
                                                            std::size_t block_bytes) noexcept;
 

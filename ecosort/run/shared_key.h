@@ -56,7 +56,7 @@ class SharedKey {
   [[nodiscard]] ForecastKey moved(const records::Encoder& encoder, ForecastKey key, std::uint64_t depth) const noexcept {
     return moved(encoder, key, depth, depth_);
   }
-  // As it would be where nothing is known of any run: at depth 0, and without a place.
+  // Returns the key as it would be where nothing is known of any run: at depth 0, and without a place.
   [[nodiscard]] ForecastKey unshared(const records::Encoder& encoder, ForecastKey key) const noexcept {
     ForecastKey result = depth_ == 0 ? key : moved(encoder, key, depth_, 0);
     result.place = 0;

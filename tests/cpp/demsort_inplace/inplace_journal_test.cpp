@@ -334,7 +334,7 @@ TEST(InPlaceJournal, AJobThatAnOlderProgramBeganHasItsWords) {
   EXPECT_THROW((void)decode_header(bytes), IoError);
 }
 
-// As a program of format 10 wrote it: its runs keep no keys, so that they are read for these.
+// A program of format 10 wrote it so: its runs keep no keys, so that they are read for these.
 TEST(InPlaceJournal, AJobThatAnOlderProgramBeganKeepsNoKeys) {
   const JobHeader header = small_jobs().front().header();
   ASSERT_GT(header.layout.key_stride, 0U);

@@ -19,7 +19,7 @@ std::optional<std::vector<std::uint32_t>> decoded(const std::vector<std::byte>& 
   return decode_places(bytes, ends.size(), block_bytes, ends.back() * page_bytes, of_seed);
 }
 
-// With a checksum that is right for what is there.
+// Makes a checksum that is right for what is there.
 std::vector<std::byte> table_of(const std::vector<std::uint32_t>& any) { return encode_places(any, seed); }
 
 }  // namespace

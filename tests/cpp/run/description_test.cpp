@@ -59,7 +59,7 @@ void put(std::vector<std::byte>& bytes, std::size_t at, std::uint64_t value) {
   std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 
-// With a checksum that is right for what is there.
+// Makes a checksum that is right for what is there.
 void seal(std::vector<std::byte>& bytes) {
   const std::size_t checked = number_at(bytes, size_at) - checksum_bytes;
   put(bytes, checked, hash::block_checksum(bytes.data(), checked, number_at(bytes, 0)));
