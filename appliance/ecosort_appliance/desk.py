@@ -16,6 +16,7 @@ from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import is_in_memory, lies_in, real_path
 from ecosort_appliance.program import job_directory_of
 from ecosort_appliance.users import KEPT
+from ecosort_appliance.values import check_known, parse_condition
 from ecosort_appliance.watch import check_pattern
 from ecosort_appliance.words import Named, check_size, filled, read_words
 
@@ -39,6 +40,10 @@ def _check(asked: Job) -> None:
         raise QueueError("--match goes with --watch: it says which names of files are meant; leave it out")
     for pattern in asked.patterns:
         check_pattern(pattern)
+    if asked.latest is not None and asked.condition is None:
+        raise QueueError("--latest goes with --when: it is when a job begins although its condition does not hold; leave it out")
+    if asked.latest is not None and (asked.watch or asked.every) and not times.is_time_of_day(asked.latest):
+        raise QueueError("--latest of a job with --every or --watch is a time of day, such as 06:00")
     if asked.on_end is not None:
         on_end.check(asked.on_end)
     try:
@@ -74,6 +79,8 @@ class Added:
 def add(queue: Path, connection: sqlite3.Connection, asked: Job) -> Added:
     """Queues a job that was asked for: its words, and the options of the queue. QueueError for what cannot be."""
     _check(asked)
+    if asked.condition is not None:
+        check_known(connection, parse_condition(asked.condition))
     now_s = time.time()
     watch = None if asked.watch is None else real_path(asked.watch, asked.directory)
     if watch is not None:
@@ -92,6 +99,7 @@ def add(queue: Path, connection: sqlite3.Connection, asked: Job) -> Added:
         resumable=_is_resumable(asked, named, output),
         state=jobs.STANDING if is_standing else jobs.QUEUED,
         not_before_s=_due_s(asked, now_s),
+        latest_s=times.moment(asked.latest, max(now_s, _due_s(asked, now_s)), "--latest") if asked.latest else 0.0,
         queued_s=now_s,
     )
     check_others(connection, job)

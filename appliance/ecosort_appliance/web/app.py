@@ -26,6 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ecosort_appliance import desk, jobs
 from ecosort_appliance.database import open_database
+from ecosort_appliance.drives import Temperatures
 from ecosort_appliance.errors import NoSuchJob, QueueError
 from ecosort_appliance.metrics import CONTENT_TYPE, metrics_text
 from ecosort_appliance.web.security import COOKIE, Guard, same, session_of
@@ -58,7 +59,8 @@ class Page:
         self._reach = reach
         self._token = reach.token
         self._meter = meter
-        self._views = Views(queue, meter)
+        self._temperatures = Temperatures()
+        self._views = Views(queue, meter, self._temperatures)
         self._templates = Environment(loader=FileSystemLoader(_HERE / "templates"), autoescape=True)
         self._form_token = secrets.token_urlsafe(32)
         self._listeners = 0
@@ -68,6 +70,7 @@ class Page:
         routes = [
             Route("/", self.index),
             Route("/events", self.events),
+            Route("/report", self.report),
             Route("/metrics", self.metrics),
             Route("/job/{number}", self.job),
             Route("/job/{number}/{change}", self.change, methods=["POST"]),
@@ -90,6 +93,10 @@ class Page:
 
     async def index(self, request: Request) -> Response:
         return self._render("index.html", **await run_in_threadpool(self._views.overview))
+
+    async def report(self, request: Request) -> Response:
+        found = await run_in_threadpool(self._views.report, request.query_params.get("month"))
+        return self._render("report.html", **found)
 
     async def job(self, request: Request) -> Response:
         try:
@@ -123,7 +130,7 @@ class Page:
             self._listeners -= 1
 
     async def metrics(self, request: Request) -> Response:
-        text = await run_in_threadpool(metrics_text, self._queue, self._meter)
+        text = await run_in_threadpool(metrics_text, self._queue, self._meter, self._temperatures)
         return Response(text, media_type=CONTENT_TYPE)
 
     async def change(self, request: Request) -> Response:
@@ -201,7 +208,7 @@ def refuse_root(root: str) -> None:
     """QueueError for a --root-path that no proxy can have, or that the page has itself."""
     if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)*/?", root) or {".", ".."} & set(root.split("/")):
         raise QueueError(f"--root-path {root[:60]!r} is no path; write for example /ecosort")
-    if {*root.split("/")[1:2]} & {"events", "metrics", "job", "queue", "login", "static"}:
+    if {*root.split("/")[1:2]} & {"events", "metrics", "report", "job", "queue", "login", "static"}:
         raise QueueError(f"--root-path {root[:60]!r} begins like a path of the page itself; take another one, such as /ecosort")
 
 

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 from ecosort.text import shown, size_text
 
-from ecosort_appliance import jobs
+from ecosort_appliance import jobs, report
 from ecosort_appliance.database import open_database
-from ecosort_appliance.drives import drives_of, temperatures
+from ecosort_appliance.drives import Temperatures, drives_of
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.show import energy_text, facts_of, moment_text, progress_text, state_text
@@ -68,9 +68,10 @@ _ACTIONS = {
 class Views:
     """Shows the queue in that directory. Thread-safe: each call has a connection of its own."""
 
-    def __init__(self, queue: Path, meter: WattSource | None) -> None:
+    def __init__(self, queue: Path, meter: WattSource | None, temperatures: Temperatures) -> None:
         self._queue = queue
         self._meter = meter
+        self._temperatures = temperatures
 
     def overview(self) -> dict[str, Any]:
         with closing(open_database(self._queue)) as connection:
@@ -97,9 +98,16 @@ class Views:
                 (shown(drive.place), size_text(drive.free_bytes), size_text(drive.size_bytes))
                 for drive in drives_of([*running, *there, *ended])
             ],
-            "temperatures": temperatures(),
+            "temperatures": self._temperatures.now(),
             "now": time.strftime("%Y-%m-%d %H:%M:%S"),
         }
+
+    def report(self, month: str | None) -> dict[str, Any]:
+        """QueueError for what is no month."""
+        with closing(open_database(self._queue)) as connection:
+            found = report.month_of(connection, month)
+        rows = [report.cells(day) for day in found.days]
+        return {"month": found.name, "heads": report.HEADS, "rows": rows, "total": report.cells(found.total)}
 
     def job(self, number: int) -> dict[str, Any]:
         with closing(open_database(self._queue)) as connection:
