@@ -252,6 +252,8 @@ def run(tick_s: float, after: str | None) -> int:
 @click.option("--host", "names", multiple=True, help="A name by which the page may be asked for, also by a proxy; repeatable.")
 @click.option("--root-path", "root", default="", metavar="PATH", help="The path below which a proxy has the page.")
 @click.option("--token-file", type=click.Path(path_type=Path), help="Holds what a browser must know; made if it does not exist.")
+@click.option("--files", multiple=True, metavar="DIR", help="Files in it can be sorted from the page; repeatable.")
+@click.option("--files-user", metavar="NAME", help="--files, root only: who reads them, and whose the jobs are.")
 @click.option("--no-page", is_flag=True, help="Only do what is queued.")
 @click.option("--meter", metavar="METER", help="As for ecosort power: watts and joules of each job.")
 @click.option("--config", help="File with meters by name.")
@@ -264,6 +266,8 @@ def serve(
     address: str,
     names: tuple[str, ...],
     root: str,
+    files: tuple[str, ...],
+    files_user: str | None,
     token_file: Path | None,
     no_page: bool,
     meter: str | None,
@@ -283,7 +287,7 @@ def serve(
 
     directory, connection = opened()
     connection.close()
-    listen = None if no_page else Listen(address, names, token_file, root)
+    listen = None if no_page else Listen(address, names, token_file, root, files, files_user)
     settings = Settings(given["tick_s"], given["keep_days"], int(given["keep_jobs"]), after)
     return serve_queue(directory, listen, Meter(meter, config) if meter else None, settings, end_jobs)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ecosort_appliance import jobs, on_end, times
 from ecosort_appliance.conflicts import check_others
@@ -14,7 +17,8 @@ from ecosort_appliance.errors import QueueError
 from ecosort_appliance.foresight import check_options, check_output, check_queue_is_spared, look_ahead
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import is_in_memory, lies_in, real_path
-from ecosort_appliance.program import job_directory_of
+from ecosort_appliance.program import job_directory_of, plan_of
+from ecosort_appliance.space import ask
 from ecosort_appliance.users import KEPT
 from ecosort_appliance.values import check_known, parse_condition
 from ecosort_appliance.watch import check_pattern
@@ -76,8 +80,34 @@ class Added:
     warnings: list[str]
 
 
+@dataclass(frozen=True)
+class Foreseen:
+    """A job that could be queued, the program's plan of it (empty where it has none), and what may yet go wrong."""
+
+    job: Job
+    plan: Mapping[str, Any]
+    warnings: list[str]
+
+
+def foresee(queue: Path, connection: sqlite3.Connection, asked: Job) -> Foreseen:
+    """Returns what would be queued, without doing so. QueueError for what cannot be."""
+    job, warnings = _prepared(queue, connection, asked)
+    done = ask(job, plan_of(job))
+    try:
+        plan = json.loads(done.stdout) if done is not None else {}
+    except ValueError:
+        plan = {}
+    return Foreseen(job, plan, warnings)
+
+
 def add(queue: Path, connection: sqlite3.Connection, asked: Job) -> Added:
     """Queues a job that was asked for: its words, and the options of the queue. QueueError for what cannot be."""
+    job, warnings = _prepared(queue, connection, asked)
+    return Added(jobs.insert(connection, job), warnings)
+
+
+def _prepared(queue: Path, connection: sqlite3.Connection, asked: Job) -> tuple[Job, list[str]]:
+    """The job as it is to be queued, and what may yet go wrong with it."""
     _check(asked)
     if asked.condition is not None:
         check_known(connection, parse_condition(asked.condition))
@@ -103,8 +133,7 @@ def add(queue: Path, connection: sqlite3.Connection, asked: Job) -> Added:
         queued_s=now_s,
     )
     check_others(connection, job)
-    warnings = _look_ahead(connection, job, named)
-    return Added(jobs.insert(connection, job), [*warnings, *_warnings_of_telling(job)])
+    return job, [*_look_ahead(connection, job, named), *_warnings_of_telling(job)]
 
 
 def _due_s(asked: Job, now_s: float) -> float:

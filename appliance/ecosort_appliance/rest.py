@@ -1,7 +1,7 @@
 """Lets the machine rest: no sleep while a job works, and, where that was asked for (`--after`), sleep when nothing is left to do.
 
 systemd does both: an inhibitor holds while a job works, `systemctl suspend` or `poweroff` ends the night. Where a job is due
-later, the clock of the machine (RTC) is told to wake it; where that cannot be done, the machine stays awake.
+later, an alarm of its clock (RTC) wakes it; where that cannot be done, the machine stays awake.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Rest:
         self._idle_since_s: float | None = None
 
     def tick(self, works: bool, is_idle: bool, next_due_s: float | None) -> None:
-        """`works`: a job does. `is_idle`: none does, none is due, all has been told. `next_due_s`: when one is, since 1970."""
+        """`works`: a job does. `is_idle`: none does, none is due, no report of an end is open. `next_due_s`: when one is, since 1970."""
         self._hold(works)
         self._has_worked |= works
         now_s = time.monotonic()

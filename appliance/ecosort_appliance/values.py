@@ -192,8 +192,8 @@ def check_known(connection: sqlite3.Connection, condition: Condition) -> None:
     known = sources(connection)
     if condition.value not in known:
         names = f"it knows {', '.join(known)}" if known else "it knows none"
-        tells = f"ecosort queue value {condition.value} SOURCE tells it"
-        raise QueueError(f"--when: the queue knows no value {condition.value!r} ({names}); {tells}")
+        how = f"say where it comes from: ecosort queue value {condition.value} SOURCE"
+        raise QueueError(f"--when: the queue knows no value {condition.value!r} ({names}); {how}")
 
 
 class Values:
