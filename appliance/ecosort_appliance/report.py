@@ -1,4 +1,4 @@
-"""What a month of sorting was: jobs, bytes, hours and joules of each day, from the jobs that the queue still keeps."""
+"""Sums up a month of sorting: jobs, bytes, hours and joules of each day, from the jobs that the queue still keeps."""
 
 from __future__ import annotations
 
