@@ -10,6 +10,7 @@ _PACKAGES = {
     "matplotlib": "matplotlib",
     "optuna": "optuna",
     "paho": "paho-mqtt",
+    "prometheus_client": "prometheus-client",
     "pysnmp": "pysnmp cryptography",
     "pyvisa": "pyvisa pyvisa-py pyserial pyusb",
     "zeroconf": "zeroconf",

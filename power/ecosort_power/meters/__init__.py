@@ -27,6 +27,7 @@ BUILT_IN = {
     "tasmota": "ecosort_power.meters.tasmota:TasmotaMeter",
     "homeassistant": "ecosort_power.meters.homeassistant:HomeAssistantMeter",
     "fritz": "ecosort_power.meters.fritz:FritzMeter",
+    "prometheus": "ecosort_power.meters.prometheus:PrometheusMeter",
     "nut": "ecosort_power.meters.nut:NutMeter",
     "battery": "ecosort_power.meters.battery:BatteryMeter",
     "pmic": "ecosort_power.meters.pmic:PmicMeter",
