@@ -11,6 +11,7 @@ _PACKAGES = {
     "optuna": "optuna",
     "paho": "paho-mqtt",
     "prometheus_client": "prometheus-client",
+    "pymodbus": "pymodbus pyserial",
     "pysnmp": "pysnmp cryptography",
     "pyvisa": "pyvisa pyvisa-py pyserial pyusb",
     "zeroconf": "zeroconf",

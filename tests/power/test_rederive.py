@@ -80,7 +80,13 @@ def test_flags_come_from_the_answer_as_well() -> None:
 
 
 def test_every_kind_of_meter_has_a_rule() -> None:
-    settings = {"http": "value=a,unit=W", "https": "value=a,unit=W", "scpi": "profile=generic", "prometheus": "value=a_watts"}
+    settings = {
+        "http": "value=a,unit=W",
+        "https": "value=a,unit=W",
+        "scpi": "profile=generic",
+        "prometheus": "value=a_watts",
+        "modbus": "preset=sdm120",
+    }
     for scheme in set(schemes()) - WITHOUT_RULE:
         record = MeterRecord("m", f"{scheme}:" + (f"#{settings[scheme]}" if scheme in settings else ""), PLAIN)
         assert derivation(record) is not None, scheme

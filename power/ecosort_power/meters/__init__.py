@@ -28,6 +28,7 @@ BUILT_IN = {
     "homeassistant": "ecosort_power.meters.homeassistant:HomeAssistantMeter",
     "fritz": "ecosort_power.meters.fritz:FritzMeter",
     "prometheus": "ecosort_power.meters.prometheus:PrometheusMeter",
+    "modbus": "ecosort_power.meters.modbus:ModbusMeter",
     "nut": "ecosort_power.meters.nut:NutMeter",
     "battery": "ecosort_power.meters.battery:BatteryMeter",
     "pmic": "ecosort_power.meters.pmic:PmicMeter",
