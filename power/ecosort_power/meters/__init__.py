@@ -29,6 +29,8 @@ BUILT_IN = {
     "fritz": "ecosort_power.meters.fritz:FritzMeter",
     "prometheus": "ecosort_power.meters.prometheus:PrometheusMeter",
     "modbus": "ecosort_power.meters.modbus:ModbusMeter",
+    "p1": "ecosort_power.meters.smart_meter:P1Meter",
+    "sml": "ecosort_power.meters.smart_meter:SmlMeter",
     "nut": "ecosort_power.meters.nut:NutMeter",
     "battery": "ecosort_power.meters.battery:BatteryMeter",
     "pmic": "ecosort_power.meters.pmic:PmicMeter",
