@@ -5,13 +5,17 @@ Python's csv module says what the values of a row are; rows are kept as bytes, b
 
 import csv
 import io
+import ipaddress
+import math
 import random
 import re
 import subprocess
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -73,6 +77,29 @@ def date(value: str) -> datetime | None:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
+def written_number(value: str) -> Decimal | None:
+    """Numbers with a comma for the point, groups and signs, by one expression for all of their text."""
+    sign, digits = r"[-+\u2212]?", r"(?:\d+|[1-9]\d{0,2}(?P<group>[. '_\xa0])(?:\d{3}(?P=group))*\d{3})"
+    money = "[$\xa3\xa5\u20ac]"
+    text = value.encode("latin-1").decode("utf-8", "replace").strip(" \t")
+    found = re.fullmatch(
+        rf"(?P<sign>{sign}) ?(?P<left>{money}?) ?(?P<number>{digits}?(?:,\d*)?) ?(?P<right>{money}?) ?(?P<percent>%?)", text
+    )
+    if not found or not re.search(r"\d", found["number"]) or (found["left"] and found["right"]):
+        return None
+    number_text = re.sub(r"[. '_\xa0]", "", found["number"]).replace(",", ".")
+    exact = Decimal(number_text) / (100 if found["percent"] else 1)
+    return -exact if found["sign"] in ("-", "\u2212") else exact
+
+
+def natural(value: str) -> Any:
+    name, *numbers = value.upper().split(".")
+    return (name, *map(int, numbers))
+
+
+SIZES = ("tiny", "S", "M|L", "X:L", "huge")
+LISTED = "list:" + "|".join(re.sub(r"([|:\\])", r"\\\1", name) for name in SIZES)
+
 READERS: dict[str, Callable[[str], Any]] = {
     "text": lambda value: value.encode("latin-1") or None,
     "nocase": lambda value: value.encode("latin-1").upper() or None,
@@ -81,6 +108,9 @@ READERS: dict[str, Callable[[str], Any]] = {
     "date": date,
     "version": lambda value: tuple(int(part) for part in value.split(".")) if value else None,
     "length": lambda value: sum(byte & 0xC0 != 0x80 for byte in value.encode("latin-1")),
+    "natural": lambda value: natural(value) if value else None,
+    LISTED: lambda value: SIZES.index(value) if value in SIZES else None,
+    "number:decimal=,": written_number,
 }
 
 
@@ -176,6 +206,41 @@ def random_version(rng: random.Random) -> str:
     return ".".join(str(rng.randrange(1, 13)) for _ in range(3)) if rng.random() < 0.95 else ""
 
 
+def random_natural(rng: random.Random) -> str:
+    return (
+        ".".join([rng.choice(["chr", "CHR", "Chr", "lib"]), *(str(rng.randrange(1, 13)) for _ in range(3))])
+        if rng.random() < 0.95
+        else ""
+    )
+
+
+def random_listed(rng: random.Random) -> str:
+    return rng.choice([*SIZES, *SIZES, "", "s", "M", "S ", "tiny|S"])
+
+
+def random_written(rng: random.Random) -> str:
+    number_of = rng.choice([rng.randrange(1000), rng.randrange(10**7), rng.randrange(10**16)])
+    group = rng.choice([".", " ", "'", "_", "\xa0", ""])
+    text = f"{number_of:,}".replace(",", group) + rng.choice(["", ",5", ",50", f",{rng.randrange(10**20)}", ","])
+    text = rng.choice(["", "", "-", "+", "\u2212", "- "]) + rng.choice([text, f"\u20ac{text}", f"{text} \u20ac", f"{text} %"])
+    wrong = [
+        "",
+        "1,234,5",
+        "1.23",
+        "1234.567",
+        "0.123",
+        "1.234'567",
+        "12.34.567,8x",
+        "$1\u20ac",
+        "abc",
+        "1,5.000",
+        ",",
+        "--1",
+        "1..234",
+    ]
+    return (text if rng.random() < 0.9 else rng.choice(wrong)).encode().decode("latin-1")
+
+
 MAKERS: dict[str, Callable[[random.Random], str]] = {
     "text": random_text,
     "nocase": random_text,
@@ -184,6 +249,9 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
     "date": random_date,
     "version": random_version,
     "length": random_text,
+    "natural": random_natural,
+    LISTED: random_listed,
+    "number:decimal=,": random_written,
 }
 
 

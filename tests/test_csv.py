@@ -446,7 +446,10 @@ def test_strict_refuses_a_value(ecosort: Path, tmp_path: Path) -> None:
     assert (code, output_bytes) == (0, b"a\n1\n\n"), error
 
 
-KEY_WORDS = "key is NAME[:TYPE][:desc], its type one of text, nocase, number, integer, date, version, length"
+KEY_WORDS = (
+    "key is NAME[:TYPE][:desc], its type one of text, nocase, number, integer, date, version, length, "
+    "natural, list"
+)
 
 
 @pytest.mark.parametrize(("words", "files", "message"), [
@@ -486,7 +489,7 @@ KEY_WORDS = "key is NAME[:TYPE][:desc], its type one of text, nocase, number, in
         "%d.%m.%Y for 01.05.2024 (see ecosort csv --help)"),
     (["--by", "[a]"], ["a\n"], "1.csv: no column '[a]'; there are: a"),
     (["--by", "a"], ['a,"b\n'], f"1.csv: line 1, byte 2: a quote is opened and not closed{QUOTE_NONE}"),
-    (["--by", "a:float"], ["a\n"], f"key 'a:float': 'float' is no type; did you mean 'number'? A {KEY_WORDS}"),
+    (["--by", "a:double"], ["a\n"], f"key 'a:double': 'double' is no type; did you mean 'float'? A {KEY_WORDS}"),
     (["--by", "a:descending"], ["a\n"], f"key 'a:descending': 'descending' is no type; did you mean 'desc'? A {KEY_WORDS}"),
     (["--by", "a", "-r"], ["a\n"],
         "csv: no such option: '-r'; the direction belongs to a key: --by NAME:desc (see ecosort csv --help)"),

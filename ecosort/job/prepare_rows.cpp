@@ -24,6 +24,7 @@
 #include "formats/lines/quoted.h"
 #include "io/open_error.h"
 #include "io/plain_file.h"
+#include "job/collation_version.h"
 #include "job/plan_codecs.h"
 #include "job/space.h"
 #include "planner/machine.h"
@@ -352,6 +353,7 @@ const Values& values_of(const Request& request) {
 }
 
 std::unique_ptr<formats::RowFormat> row_format_of(const Request& request) {
+  check_collation_version(request);
   return std::visit(MakeFormat{request}, request.rows);
 }
 
