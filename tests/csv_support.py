@@ -92,6 +92,14 @@ def written_number(value: str) -> Decimal | None:
     return -exact if found["sign"] in ("-", "\u2212") else exact
 
 
+def ip(value: str) -> tuple[Any, ...] | None:
+    try:
+        one = ipaddress.ip_interface(value.strip(" \t"))
+    except ValueError:
+        return None
+    return (one.version, int(one.ip), one.network.prefixlen, getattr(one.ip, "scope_id", None) or "")
+
+
 def natural(value: str) -> Any:
     name, *numbers = value.upper().split(".")
     return (name, *map(int, numbers))
@@ -109,6 +117,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "version": lambda value: tuple(int(part) for part in value.split(".")) if value else None,
     "length": lambda value: sum(byte & 0xC0 != 0x80 for byte in value.encode("latin-1")),
     "natural": lambda value: natural(value) if value else None,
+    "ip": ip,
     LISTED: lambda value: SIZES.index(value) if value in SIZES else None,
     "number:decimal=,": written_number,
 }
@@ -214,6 +223,19 @@ def random_natural(rng: random.Random) -> str:
     )
 
 
+def random_ip(rng: random.Random) -> str:
+    four = ipaddress.IPv4Address(rng.choice([rng.randrange(2**32), 0x0A000000 + rng.randrange(600), 0, 2**32 - 1]))
+    six = ipaddress.IPv6Address(
+        rng.choice([rng.randrange(2**128), (0x20010DB8 << 96) + rng.randrange(300), 0xFFFF << 32 | int(four), 1])
+    )
+    made = rng.choice(
+        [f"{four}", f"{four}/{rng.randrange(33)}", f"{six}", six.exploded.upper(), f"{six}/{rng.randrange(129)}", f" {four} "]
+    )
+    return rng.choice(
+        [made] * 9 + ["", "10.0.0.256", "10.0.0", "10.0.0.01", "1.2.3.4/33", "::1/129", "1.2.3.4/", "fe80::1%eth0", ":::", "a"]
+    )
+
+
 def random_listed(rng: random.Random) -> str:
     return rng.choice([*SIZES, *SIZES, "", "s", "M", "S ", "tiny|S"])
 
@@ -250,6 +272,7 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
     "version": random_version,
     "length": random_text,
     "natural": random_natural,
+    "ip": random_ip,
     LISTED: random_listed,
     "number:decimal=,": random_written,
 }

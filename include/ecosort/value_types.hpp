@@ -28,6 +28,9 @@
   PLAIN(version, "version", "", "numbers within text are compared as numbers, as ecosort lines -V does") \
   PLAIN(length, "length", "", "how many characters the value has (UTF-8); an empty one has 0, and is no missing value") \
   PLAIN(natural, "natural", "", "as version, but the ASCII letters a-z count as A-Z") \
+  CODED(ip, "ip", "", \
+    "an address of IPv4 or IPv6, with a prefix length such as /24 or without one, which counts as the whole address. All of IPv4 " \
+    "come before all of IPv6; ::ffff:192.0.2.1 is one of IPv6. By address, then by prefix length, then by the zone behind %") \
   PLAIN(list, "list", ":A|B|C", \
     "one of the values that are listed, in the order of the list: size:list:S|M|L. A backslash makes the character behind " \
     "it a part of a value, such as |. Other values are as those that cannot be read")
