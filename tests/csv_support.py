@@ -100,6 +100,52 @@ def ip(value: str) -> tuple[Any, ...] | None:
     return (one.version, int(one.ip), one.network.prefixlen, getattr(one.ip, "scope_id", None) or "")
 
 
+UNITS = {letter: power for power, letter in enumerate("KMGTPEZYRQ", 1)}
+
+
+def size(value: str) -> Fraction | None:
+    found = re.fullmatch(r"([+-]?)(\d+(?:\.\d+)?)[ \t]*(?:([KMGTPEZYRQ])(B|iB)?|B)?", value.strip(" \t"), re.IGNORECASE)
+    if not found:
+        return None
+    base = 1000 if (found[4] or "").upper() == "B" else 1024
+    exact = Fraction(found[2]) * int(base ** UNITS.get((found[3] or "").upper(), 0))
+    return -exact if found[1] == "-" else exact
+
+
+def duration(value: str) -> Fraction | None:
+    number_of = r"(\d+(?:\.\d+)?)"
+    units: dict[str, int | Fraction] = {
+        "w": 604800,
+        "d": 86400,
+        "h": 3600,
+        "m": 60,
+        "s": 1,
+        "ms": Fraction(1, 10**3),
+        "us": Fraction(1, 10**6),
+        "ns": Fraction(1, 10**9),
+    }
+    text = value.strip(" \t")
+    sign = -1 if text.startswith("-") else 1
+    text = re.sub(r"^[+-]", "", text)
+    spans: dict[str, list[int | Fraction]] = {
+        "".join(rf"(?:{number_of}\s*{unit}\s*)?" for unit in units): list(units.values()),
+        r"(\d+):([0-5]\d):([0-5]\d(?:\.\d+)?)": [3600, 60, 1],
+        rf"P(?:{number_of}W)?(?:{number_of}D)?(?:T(?=\d)(?:{number_of}H)?(?:{number_of}M)?(?:{number_of}S)?)?": [
+            604800,
+            86400,
+            3600,
+            60,
+            1,
+        ],
+    }
+    for expression, seconds in spans.items():
+        found = re.fullmatch(expression, text)
+        if found and any(found.groups()):
+            parts = zip(found.groups(), seconds, strict=True)
+            return sign * sum((Fraction(part) * unit for part, unit in parts if part), Fraction(0))
+    return None
+
+
 def natural(value: str) -> Any:
     name, *numbers = value.upper().split(".")
     return (name, *map(int, numbers))
@@ -118,6 +164,8 @@ READERS: dict[str, Callable[[str], Any]] = {
     "length": lambda value: sum(byte & 0xC0 != 0x80 for byte in value.encode("latin-1")),
     "natural": lambda value: natural(value) if value else None,
     "ip": ip,
+    "size": size,
+    "duration": duration,
     LISTED: lambda value: SIZES.index(value) if value in SIZES else None,
     "number:decimal=,": written_number,
 }
@@ -236,6 +284,30 @@ def random_ip(rng: random.Random) -> str:
     )
 
 
+def random_size(rng: random.Random) -> str:
+    number_text = rng.choice(
+        [str(rng.randrange(3000)), f"{rng.uniform(0, 2000):.{rng.randrange(1, 9)}f}", str(rng.randrange(10**20))]
+    )
+    unit = rng.choice(["", "K", "k", "M", "MB", "mb", "KiB", "GiB", "T", " PB", "EiB", "Q", "B", " b"])
+    return rng.choice([number_text + unit] * 9 + ["", "K", "1.K", "1e3K", "1KiBB", "1Ki", "-1K", "-0", "0G", "1 024", "ten"])
+
+
+def random_duration(rng: random.Random) -> str:
+    a, b, c = rng.randrange(30), rng.randrange(60), rng.randrange(60)
+    fraction = rng.choice(["", ".5", ".125", ".000000001", f".{rng.randrange(10**25)}"])
+    made = [
+        f"{a}h{b}m{c}s",
+        f"{a}h",
+        f"{b * 60}s",
+        f"{b}m {c}{fraction}s",
+        f"{a}:{b:02}:{c:02}{fraction}",
+        f"PT{a}H{b}M{c}{fraction}S",
+    ]
+    made += [f"P{a}DT{b}H", f"P{a}W", f"{a}d", f"{c}ms{b}ns", f"-{b}m", f"{a}.{b:02}h", "PT0S", "0s", f"{b}us"]
+    wrong = ["", "1h30", "30m1h", "01:30", "1:60:00", "P1Y", "P", "PT", "P1DT", "90", "1h2h", "1:2:3", "h", "P1M"]
+    return rng.choice(made if rng.random() < 0.8 else wrong)
+
+
 def random_listed(rng: random.Random) -> str:
     return rng.choice([*SIZES, *SIZES, "", "s", "M", "S ", "tiny|S"])
 
@@ -273,6 +345,8 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
     "length": random_text,
     "natural": random_natural,
     "ip": random_ip,
+    "size": random_size,
+    "duration": random_duration,
     LISTED: random_listed,
     "number:decimal=,": random_written,
 }

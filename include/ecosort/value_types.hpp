@@ -31,6 +31,12 @@
   CODED(ip, "ip", "", \
     "an address of IPv4 or IPv6, with a prefix length such as /24 or without one, which counts as the whole address. All of IPv4 " \
     "come before all of IPv6; ::ffff:192.0.2.1 is one of IPv6. By address, then by prefix length, then by the zone behind %") \
+  CODED(size, "size", "", \
+    "an exact size: a decimal number and a unit, whose letters may be of either case: K, M, G, T, P, E, Z, Y, R, Q and KiB, MiB " \
+    "and so on are powers of 1024, KB, MB and so on are powers of 1000; B or nothing is one byte") \
+  CODED(duration, "duration", "", \
+    "a span of time, exact: 1h30m (w, d, h, m, s, ms, us, ns; each once, the longest first, decimals in any), 01:30:00.5 (hours, " \
+    "minutes, seconds), or ISO 8601 (PT1H30M, P2W; no years and months). 01:30 and numbers without a unit are none") \
   PLAIN(list, "list", ":A|B|C", \
     "one of the values that are listed, in the order of the list: size:list:S|M|L. A backslash makes the character behind " \
     "it a part of a value, such as |. Other values are as those that cannot be read")
