@@ -146,6 +146,19 @@ def duration(value: str) -> Fraction | None:
     return None
 
 
+def hexadecimal(value: str) -> int | None:
+    text = value.strip(" \t")
+    return int(text, 16) if re.fullmatch(r"[+-]?(0[xX])?[0-9a-fA-F]+", text) else None
+
+
+def uuid_bytes(value: str) -> bytes | None:
+    text = value.strip(" \t")
+    shape = r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32}"
+    if not re.fullmatch(rf"{shape}|\{{({shape})\}}|urn:uuid:({shape})", text, re.IGNORECASE):
+        return None
+    return uuid.UUID(text).bytes
+
+
 def natural(value: str) -> Any:
     name, *numbers = value.upper().split(".")
     return (name, *map(int, numbers))
@@ -166,6 +179,8 @@ READERS: dict[str, Callable[[str], Any]] = {
     "ip": ip,
     "size": size,
     "duration": duration,
+    "hex": hexadecimal,
+    "uuid": uuid_bytes,
     LISTED: lambda value: SIZES.index(value) if value in SIZES else None,
     "number:decimal=,": written_number,
 }
@@ -308,6 +323,20 @@ def random_duration(rng: random.Random) -> str:
     return rng.choice(made if rng.random() < 0.8 else wrong)
 
 
+def random_hex(rng: random.Random) -> str:
+    digits = f"{rng.choice([rng.randrange(16), rng.randrange(10**6), rng.randrange(2**200)]):x}"
+    made = rng.choice(
+        [digits, digits.upper(), f"0x{digits}", f"-0X{digits}", f"+{digits}", f"000{digits}", f"0x7{'0' * 30}{digits[:2]}"]
+    )
+    return rng.choice([made] * 9 + ["", "0x", "g1", "1 2", "-", "0x0x1", "-0"])
+
+
+def random_uuid(rng: random.Random) -> str:
+    one = uuid.UUID(int=rng.choice([rng.randrange(2**128), 0x018F << 112 | rng.randrange(300), 0, 2**128 - 1]))
+    made = rng.choice([str(one), str(one).upper(), one.hex, f"{{{one}}}", one.urn])
+    return rng.choice([made] * 9 + ["", str(one)[:-1], str(one).replace("-", "", 1), f"{{{one}", one.hex[:-1] + "g"])
+
+
 def random_listed(rng: random.Random) -> str:
     return rng.choice([*SIZES, *SIZES, "", "s", "M", "S ", "tiny|S"])
 
@@ -347,6 +376,8 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
     "ip": random_ip,
     "size": random_size,
     "duration": random_duration,
+    "hex": random_hex,
+    "uuid": random_uuid,
     LISTED: random_listed,
     "number:decimal=,": random_written,
 }
