@@ -151,6 +151,13 @@ def hexadecimal(value: str) -> int | None:
     return int(text, 16) if re.fullmatch(r"[+-]?(0[xX])?[0-9a-fA-F]+", text) else None
 
 
+def boolean(value: str) -> bool | None:
+    words = {"true": True, "t": True, "yes": True, "y": True, "on": True, "1": True}
+    return (words | {"false": False, "f": False, "no": False, "n": False, "off": False, "0": False}).get(
+        value.strip(" \t").lower()
+    )
+
+
 def uuid_bytes(value: str) -> bytes | None:
     text = value.strip(" \t")
     shape = r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32}"
@@ -180,6 +187,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "size": size,
     "duration": duration,
     "hex": hexadecimal,
+    "bool": boolean,
     "uuid": uuid_bytes,
     LISTED: lambda value: SIZES.index(value) if value in SIZES else None,
     "number:decimal=,": written_number,
@@ -331,6 +339,12 @@ def random_hex(rng: random.Random) -> str:
     return rng.choice([made] * 9 + ["", "0x", "g1", "1 2", "-", "0x0x1", "-0"])
 
 
+def random_boolean(rng: random.Random) -> str:
+    return rng.choice(
+        ["true", "TRUE", "t", "Yes", "y", "on", "1", "false", "F", "no", "N", "OFF", "0", " true", "", "maybe", "2", "tru"]
+    )
+
+
 def random_uuid(rng: random.Random) -> str:
     one = uuid.UUID(int=rng.choice([rng.randrange(2**128), 0x018F << 112 | rng.randrange(300), 0, 2**128 - 1]))
     made = rng.choice([str(one), str(one).upper(), one.hex, f"{{{one}}}", one.urn])
@@ -377,6 +391,7 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
     "size": random_size,
     "duration": random_duration,
     "hex": random_hex,
+    "bool": random_boolean,
     "uuid": random_uuid,
     LISTED: random_listed,
     "number:decimal=,": random_written,

@@ -38,6 +38,7 @@
     "a span of time, exact: 1h30m (w, d, h, m, s, ms, us, ns; each once, the longest first, decimals in any), 01:30:00.5 (hours, " \
     "minutes, seconds), or ISO 8601 (PT1H30M, P2W; no years and months). 01:30 and numbers without a unit are none") \
   CODED(hex, "hex", "", "a hexadecimal number of any length, such as 1f, 0x1F or -0xff") \
+  CODED(boolean, "bool", "", "false, f, no, n, off, 0 come before true, t, yes, y, on, 1, of either case") \
   CODED(uuid, "uuid", "", \
     "128 bits, by their bytes, so that those of version 7 are in the order of time: with hyphens or without, of either case, in " \
     "braces or behind urn:uuid:") \
