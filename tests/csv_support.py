@@ -166,6 +166,15 @@ def uuid_bytes(value: str) -> bytes | None:
     return uuid.UUID(text).bytes
 
 
+def floating(value: str) -> tuple[bool, float, float] | None:
+    """NaN comes behind all, and -0 before 0."""
+    text = value.strip(" \t")
+    if not re.fullmatch(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity|nan)", text, re.IGNORECASE):
+        return None
+    exact = float(text)
+    return (True, 0.0, 0.0) if math.isnan(exact) else (False, exact, math.copysign(1, exact))
+
+
 def natural(value: str) -> Any:
     name, *numbers = value.upper().split(".")
     return (name, *map(int, numbers))
@@ -189,6 +198,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "hex": hexadecimal,
     "bool": boolean,
     "uuid": uuid_bytes,
+    "float": floating,
     LISTED: lambda value: SIZES.index(value) if value in SIZES else None,
     "number:decimal=,": written_number,
 }
@@ -351,6 +361,36 @@ def random_uuid(rng: random.Random) -> str:
     return rng.choice([made] * 9 + ["", str(one)[:-1], str(one).replace("-", "", 1), f"{{{one}", one.hex[:-1] + "g"])
 
 
+def random_float(rng: random.Random) -> str:
+    made = [
+        repr(rng.uniform(-9, 9)),
+        f"{rng.randrange(10**25)}",
+        f"{rng.uniform(-1, 1):e}",
+        f"1e{rng.randrange(-400, 400)}",
+        "5e-324",
+    ]
+    made += [
+        "0",
+        "-0",
+        "-0.0",
+        "inf",
+        "-Infinity",
+        "NaN",
+        "-nan",
+        "1e999",
+        "-1e999",
+        "1e-999",
+        "-1e-999",
+        ".5",
+        "5.",
+        " 7 ",
+        "+3",
+    ]
+    return (
+        rng.choice(made) if rng.random() < 0.9 else rng.choice(["", "infin", "nan(1)", "0x1p3", "1e", ".", "--1", "1_000", "1,5"])
+    )
+
+
 def random_listed(rng: random.Random) -> str:
     return rng.choice([*SIZES, *SIZES, "", "s", "M", "S ", "tiny|S"])
 
@@ -393,6 +433,7 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
     "hex": random_hex,
     "bool": random_boolean,
     "uuid": random_uuid,
+    "float": random_float,
     LISTED: random_listed,
     "number:decimal=,": random_written,
 }

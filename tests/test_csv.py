@@ -448,7 +448,7 @@ def test_strict_refuses_a_value(ecosort: Path, tmp_path: Path) -> None:
 
 KEY_WORDS = (
     "key is NAME[:TYPE][:desc], its type one of text, nocase, number, integer, date, version, length, "
-    "natural, ip, size, duration, hex, bool, uuid, list"
+    "natural, ip, size, duration, hex, bool, uuid, float, list"
 )
 
 

@@ -421,7 +421,7 @@ def test_values_over_several_lines_are_told_as_such(
 
 PATH_TYPES = (
     "A key is NAME[:TYPE][:desc], its type one of text, nocase, number, integer, date, version, length, "
-    "natural, ip, size, duration, hex, bool, uuid, list"
+    "natural, ip, size, duration, hex, bool, uuid, float, list"
 )
 ALL_THE_SAME = " (--allow-missing sorts all the same)"
 

@@ -42,6 +42,9 @@
   CODED(uuid, "uuid", "", \
     "128 bits, by their bytes, so that those of version 7 are in the order of time: with hyphens or without, of either case, in " \
     "braces or behind urn:uuid:") \
+  CODED(floating, "float", "", \
+    "the 64-bit floating-point number (IEEE 754) that is nearest to the text: -inf, numbers, -0 before 0, inf, and NaN behind all, " \
+    "as sort's f64 has it; -infinity, Infinity, nan of either case") \
   PLAIN(list, "list", ":A|B|C", \
     "one of the values that are listed, in the order of the list: size:list:S|M|L. A backslash makes the character behind " \
     "it a part of a value, such as |. Other values are as those that cannot be read")
