@@ -480,7 +480,7 @@ KEY_WORDS = (
     (["--by", "a", "--delimiter", '"'], ["a\n"], "the delimiter and the quote must differ"),
     (["--by", "a", "--nulls", "middle"], ["a\n"], "--nulls: 'middle' is neither 'first' nor 'last'"),
     (["--by", "a", "--date-format", "%Q"], ["a\n"], "date format '%Q': "
-        "% is followed by one of the letters YymdebBjHIpMSfzsFTDR or by %"),
+        "% is followed by one of the letters YymdebBjaAHIpMSfzZsFTDR or by %"),
     (["--by", "a:date", "--date-format", "YYYY-MM-DD"], ["a\n"],
         "date format 'YYYY-MM-DD' has no field, so that no date matches it; write %Y-%m-%d for 2024-05-01 and "
         "%d.%m.%Y for 01.05.2024 (see ecosort csv --help)"),

@@ -133,7 +133,19 @@ TEST(CsvKey, TimesAreSecondsOfUtc) {
                           "2024-05T09", "2024-13", "2024-05-01T09:", "2024-05-01T09 EST", "2024-05-01 UTC", "2024-05-01T09 utc",
                           "2024-05-01T24:30", "2024-W05", "2024-123", "2024-05-01T09:30:15.", "2024-05-01x"})
     EXPECT_FALSE(read_iso_time(none)) << none;
+  for (const Text one : {"2024-05-01T09UTC", "2024-05-01 09:00:00 UTC", "2024-05-01T09:00 GMT"})
+    EXPECT_EQ(seconds(one), seconds("2024-05-01T09Z")) << one;
   EXPECT_THROW(TimeFormat("%Y%"), UsageError);
+  EXPECT_THROW(TimeFormat("%a %H:%M"), UsageError) << "all days are the same";
+}
+
+TEST(CsvKey, WeekdaysAreThoseOfTheirDates) {
+  const TimeFormat format("%a, %d %b %Y %H:%M:%S %Z");
+  EXPECT_EQ(format.read("Wed, 01 May 2024 09:30:00 GMT")->seconds, read_iso_time("2024-05-01T09:30Z")->seconds);
+  EXPECT_EQ(format.read("thursday, 1 january 1970 00:00:00 utc")->seconds, 0);
+  EXPECT_EQ(format.read("Wed, 31 Dec 1969 00:00:00 UT")->seconds, -86'400);
+  EXPECT_FALSE(format.read("Tue, 01 May 2024 09:30:00 GMT"));
+  EXPECT_FALSE(format.read("Wed, 01 May 2024 09:30:00 EST"));
 }
 
 TEST(CsvKey, TypesWithArgumentsComeBackFromTheirTexts) {
