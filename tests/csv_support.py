@@ -204,6 +204,9 @@ READERS: dict[str, Callable[[str], Any]] = {
 }
 
 
+TYPE_NAMES = [*dict.fromkeys(name.partition(":")[0] for name in READERS)]
+
+
 @dataclass(frozen=True)
 class Key:
     column: int

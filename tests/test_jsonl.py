@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from capabilities import SOAK
-from csv_support import READERS, ordered, sizes_up_to
+from csv_support import READERS, TYPE_NAMES, ordered, sizes_up_to
 from jsonl_support import BLOCK, LEAST, MAKERS, Key, random_lines, random_text, run_jsonl, written
 from pairs import turns
 
@@ -419,10 +419,7 @@ def test_values_over_several_lines_are_told_as_such(
     assert run_jsonl(ecosort, [*words, "--by", "a", "in", *output], tmp_path) == (2, b"", f"ecosort: in: {says}\n")
 
 
-PATH_TYPES = (
-    "A key is NAME[:TYPE][:desc], its type one of text, nocase, number, integer, date, version, length, "
-    "natural, ip, size, duration, hex, bool, uuid, float, list"
-)
+PATH_TYPES = f"A key is NAME[:TYPE][:desc], its type one of {', '.join(TYPE_NAMES)}"
 ALL_THE_SAME = " (--allow-missing sorts all the same)"
 
 

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from csv_support import LEAST, LISTED, MAKERS, READERS, Key, in_order, row, run_csv
+from csv_support import LEAST, LISTED, MAKERS, READERS, TYPE_NAMES, Key, in_order, row, run_csv
 from sort_support import Run
 
 KNOWN_IN_THE_ENGINE = ("text", "nocase", "number", "integer", "date", "version", "length")
@@ -111,7 +111,7 @@ def test_the_manual_has_the_types_of_the_help(run: Run) -> None:
     types = {command["name"]: command["key_types"] for command in commands}
     assert types["csv"] == types["jsonl"]
     assert types["sort"] == []
-    names = {READER.partition(":")[0] for READER in READERS}
+    names = set(TYPE_NAMES)
     assert {kind["name"] for kind in types["csv"]} == names
     told = run("csv", "--help").stdout
     assert all(f"\n  {name} " in told for name in names)

@@ -18,8 +18,8 @@
 #include "base/closest_word.h"
 #include "base/errors.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "ecosort/request.hpp"
-#include "formats/jsonl/utf8.h"
 #include "job/format_names.h"
 
 namespace ecosort::job {
@@ -131,16 +131,6 @@ void each_member(Structure& of, Each&& each) {
 }
 
 // ---- Writing.
-
-bool is_utf8(std::string_view text) noexcept {
-  const char* const end = text.data() + text.size();
-  for (const char* at = text.data(); at < end;) {
-    const std::size_t bytes = static_cast<unsigned char>(*at) < 0x80U ? 1 : jsonl::utf8_character(at, end);
-    if (bytes == 0) return false;
-    at += bytes;
-  }
-  return true;
-}
 
 Json json_of(bool value) { return value; }
 Json json_of(WholeNumber auto value) { return value; }

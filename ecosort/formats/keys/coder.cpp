@@ -3,7 +3,6 @@
 #include "base/errors.h"
 #include "formats/keys/code.h"
 #include "formats/keys/key_words.h"
-#include "formats/lines/collation.h"
 #include "formats/lines/text.h"
 
 namespace ecosort::keys {
@@ -25,16 +24,12 @@ Coder coder_of_type(ValueType type) {
   }
 }
 
-Coder collation_coder(const std::string& locale) {
-  return [collation = lines::Collation(locale)](Text value, Code& code) { return collation.encode(value, code); };
-}
-
 }  // namespace
 
 Coder coder_of(const ValueKey& key) {
   if (key.type == ValueType::list) return list_coder(key.argument);
   if (key.argument.empty()) return coder_of_type(key.type);
-  if (key.type == ValueType::text) return collation_coder(key.argument);
+  if (key.is_collated()) return nullptr;
   if (key.type == ValueType::number) return written_number_coder(key.argument);
   throw UsageError(
       fmt::format("key '{}': type {} has no options; leave '{}' out", key.name, type_word({"", key.type}), key.argument));

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/utf8.h"
 #include "formats/keys/number.h"
 #include "formats/lines/number_bytes.h"
 #include "formats/lines/text.h"
@@ -60,11 +61,14 @@ KeyWindow number_to_window(std::uint64_t number, bool reverse) noexcept {
 
 Key::Key(const ValueKey& key, bool nulls_first, const TimeFormat* format, bool empty_is_null)
     : coder_(coder_of(key)),
-      way_(coder_ ? Way::coded : way_of(key.type)),
+      collation_(key.is_collated() ? std::optional<lines::Collation>(key.argument) : std::nullopt),
+      way_(coder_       ? Way::coded
+           : collation_ ? Way::collated
+                        : way_of(key.type)),
       descending_(key.descends),
       nulls_first_(nulls_first),
       empty_is_null_(empty_is_null && way_ != Way::length),
-      counts_from_(!empty_is_null && (way_ == Way::text || way_ == Way::nocase) ? 1 : 0),
+      counts_from_(way_ == Way::collated || (!empty_is_null && (way_ == Way::text || way_ == Way::nocase)) ? 1 : 0),
       read_number_(way_ == Way::number || way_ == Way::integer ? lines::number_reader() : nullptr),
       format_(format) {}
 
@@ -133,6 +137,16 @@ KeyWindow Key::coded_window(Text value, std::size_t depth, ValueKind& kind) cons
   return make_window(bytes, lines::copy_from(code.bytes(), depth, bytes), descending_);
 }
 
+// The weights of the first characters; others of these and what else makes texts differ are compared.
+KeyWindow Key::collated_window(Text value, ValueKind& kind) const {
+  if (!is_utf8(value)) {
+    kind = ValueKind::unparsable;
+    return null_window();
+  }
+  unsigned char bytes[window_room];
+  return counted(make_window(bytes, collation_->first_weights(value, bytes, window_room), descending_));
+}
+
 KeyWindow Key::any_window(Text value, std::size_t depth, ValueKind& kind) const {
   kind = ValueKind::usual;
   if (!is_there(value)) {
@@ -156,6 +170,8 @@ KeyWindow Key::any_window(Text value, std::size_t depth, ValueKind& kind) const 
       return date_window(value, depth, kind);
     case Way::length:
       return number_to_window(characters_of(value), descending_);
+    case Way::collated:
+      return collated_window(value, kind);
     case Way::coded:
       return coded_window(value, depth, kind);
     case Way::number:
@@ -167,6 +183,7 @@ KeyWindow Key::any_window(Text value, std::size_t depth, ValueKind& kind) const 
 
 ValueKind Key::kind_of(Text value) const {
   if (!is_there(value)) return ValueKind::empty;
+  if (way_ == Way::collated) return is_utf8(value) ? ValueKind::usual : ValueKind::unparsable;
   if (!is_read() && way_ != Way::coded) return ValueKind::usual;
   ValueKind kind = ValueKind::usual;
   (void)window(value, 0, kind);
@@ -188,6 +205,7 @@ std::optional<lines::JointWindow::Level> Key::joint_level() const noexcept {
     case Way::version:
     case Way::natural:
     case Way::length:
+    case Way::collated:
       break;
   }
   return std::nullopt;
@@ -224,11 +242,13 @@ bool Key::is_cut(KeyWindow window) const noexcept {
   if (is_null(window)) return false;
   if (descending_) window = lines::complement(window);
   const auto last = static_cast<unsigned char>(window.extension);
+  if (way_ == Way::collated) return true;
   if (is_version()) return static_cast<lines::VersionRest>(last) != lines::VersionRest::nothing;
   return last > window_bytes + counts_from_;
 }
 
 bool Key::has_deeper_window(KeyWindow window) const noexcept {
+  if (way_ == Way::collated) return is_null(window);
   if (!is_version() || is_null(window)) return true;
   if (descending_) window = lines::complement(window);
   return static_cast<lines::VersionRest>(static_cast<unsigned char>(window.extension)) != lines::VersionRest::by_compare;
@@ -249,6 +269,8 @@ int Key::compare_usual(Text a, Text b) const {
       return lines::compare_versions(a, b);
     case Way::natural:
       return lines::compare_versions(folded(a), folded(b));
+    case Way::collated:
+      return collation_->compare(a, b);
     case Way::coded:
     case Way::length:
       break;

@@ -10,6 +10,7 @@
 #include "formats/keys/code.h"
 #include "formats/keys/date.h"
 #include "formats/keys/key_words.h"
+#include "formats/lines/collation.h"
 #include "formats/lines/joint_window.h"
 #include "formats/lines/key_bytes.h"
 #include "formats/lines/number_window.h"
@@ -61,7 +62,7 @@ class Key {
 
  private:
   // Says how values are compared: by what the type is, or, `coded`, by the bytes that a coder makes of them.
-  enum class Way : std::uint8_t { text, nocase, number, integer, date, version, natural, length, coded };
+  enum class Way : std::uint8_t { text, nocase, number, integer, date, version, natural, length, collated, coded };
 
   [[nodiscard]] static Way way_of(ValueType type) noexcept;
   // Windows of these show what a value is.
@@ -85,11 +86,13 @@ class Key {
   [[nodiscard]] records::KeyWindow date_window(Text value, std::size_t depth, ValueKind& kind) const;
   [[nodiscard]] records::KeyWindow version_window(Text value, std::size_t depth) const;
   [[nodiscard]] records::KeyWindow coded_window(Text value, std::size_t depth, ValueKind& kind) const;
+  [[nodiscard]] records::KeyWindow collated_window(Text value, ValueKind& kind) const;
   [[nodiscard]] int compare_codes(Text a, Text b) const;
   [[nodiscard]] int compare_by_windows(Text a, Text b) const;
   [[nodiscard]] int compare_usual(Text a, Text b) const;
 
   Coder coder_;  // of coded types
+  std::optional<lines::Collation> collation_;
   Way way_;
   bool descending_, nulls_first_, empty_is_null_;
   std::uint32_t counts_from_;  // what the last byte of a window has for no bytes: where they may be none, 0 is that of nulls

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <vector>
 #endif
@@ -27,6 +28,8 @@ struct Icu {
   decltype(&ucol_open) open = nullptr;
   decltype(&ucol_close) close = nullptr;
   decltype(&ucol_getSortKey) sort_key = nullptr;
+  decltype(&ucol_strcollUTF8) compare = nullptr;
+  decltype(&ucol_setAttribute) set_attribute = nullptr;
   decltype(&ucol_getVersion) version_of = nullptr;
   decltype(&ucol_getLocaleByType) locale_of = nullptr;
   decltype(&ucol_getFunctionalEquivalent) equivalent_of = nullptr;
@@ -51,7 +54,8 @@ std::optional<Icu> load_version(int major) {
   Icu icu;
   const bool has_all =
       find(library, major, "ucol_open", icu.open) && find(library, major, "ucol_close", icu.close) &&
-      find(library, major, "ucol_getSortKey", icu.sort_key) && find(library, major, "ucol_getVersion", icu.version_of) &&
+      find(library, major, "ucol_getSortKey", icu.sort_key) && find(library, major, "ucol_strcollUTF8", icu.compare) &&
+      find(library, major, "ucol_setAttribute", icu.set_attribute) && find(library, major, "ucol_getVersion", icu.version_of) &&
       find(library, major, "ucol_getLocaleByType", icu.locale_of) &&
       find(library, major, "ucol_getFunctionalEquivalent", icu.equivalent_of) &&
       find(library, major, "u_strFromUTF8WithSub", icu.from_utf8) && find(library, major, "u_getVersion", icu.version) &&
@@ -118,50 +122,146 @@ void check_language(const std::string& locale, const UCollator* collator) {
 
 }  // namespace
 
-struct Collation::Opened {
-  explicit Opened(const std::string& locale) {
-    const std::string tag = locale.starts_with("root-") ? "und" + locale.substr(4) : locale;
-    const LocaleName name = locale == "root" ? LocaleName{'r', 'o', 'o', 't'} : locale_of_tag(tag);
-    UErrorCode status = U_ZERO_ERROR;
-    collator = icu().open(name.data(), &status);
-    if (U_FAILURE(status)) refuse_locale(locale, "has options that ICU does not know");
-    check_language(locale, collator);
-    check_collation_type(locale, name);
-  }
-  Opened(const Opened&) = delete;
-  Opened& operator=(const Opened&) = delete;
-  ~Opened() { icu().close(collator); }
+namespace {
 
-  UCollator* collator = nullptr;
+UCollator* open_collator(const std::string& locale) {
+  const std::string tag = locale.starts_with("root-") ? "und" + locale.substr(4) : locale;
+  const LocaleName name = locale == "root" ? LocaleName{'r', 'o', 'o', 't'} : locale_of_tag(tag);
+  UErrorCode status = U_ZERO_ERROR;
+  UCollator* const collator = icu().open(name.data(), &status);
+  if (U_FAILURE(status)) refuse_locale(locale, "has options that ICU does not know");
+  check_language(locale, collator);
+  check_collation_type(locale, name);
+  return collator;
+}
+
+// The bytes of the primary weights of a text: all in front of the byte that ends a level. At most as many as the key has room
+// for.
+using Key = std::array<std::uint8_t, 1024>;
+
+Text primary_bytes(const UCollator* collator, const UChar* units, std::size_t count, Key& key) {
+  const int32_t made = icu().sort_key(collator, units, static_cast<int32_t>(count), key.data(), static_cast<int32_t>(key.size()));
+  constexpr Text ends("\x01\x00", 2);
+  const Text all(reinterpret_cast<const char*>(key.data()), std::min(static_cast<std::size_t>(made), key.size()));
+  return all.substr(0, all.find_first_of(ends));
+}
+
+// Primary weights of characters that have the same ones in any text of such characters.
+class WeightTable {
+ public:
+  static constexpr std::size_t characters = 256;
+
+  // `primary` ignores all but primary weights.
+  explicit WeightTable(const UCollator* primary) {
+    Key key;
+    for (UChar c = ' '; c < characters; ++c) {
+      const Text bytes = primary_bytes(primary, &c, 1, key);
+      if (bytes.size() > most_bytes) continue;
+      std::ranges::copy(bytes, weights_[c].bytes);
+      weights_[c].size = static_cast<std::uint8_t>(bytes.size());
+    }
+    // First go those whose weights change beside any other, or all would differ beside them; and signs go before letters: one of
+    // two that change each other stays.
+    for (const bool beside_all : {false, true})
+      for (UChar c = characters; c-- > ' ';)
+        if (weights_[c].is_known() && !is_alike_beside_others(primary, c, beside_all)) weights_[c].size = unknown;
+  }
+
+  // Returns how many bytes were written, or nothing where the first characters are not all known.
+  [[nodiscard]] std::optional<std::size_t> take(Text text, unsigned char* to, std::size_t room) const noexcept {
+    std::size_t count = 0;
+    for (std::size_t at = 0; at < text.size();) {
+      auto c = static_cast<unsigned char>(text[at++]);
+      if (c >= 0x80) {
+        if ((c != 0xc2 && c != 0xc3) || at == text.size() || (static_cast<unsigned char>(text[at]) & 0xc0U) != 0x80)
+          return std::nullopt;
+        c = static_cast<unsigned char>((c & 3U) << 6U | (static_cast<unsigned char>(text[at++]) & 0x3fU));
+      }
+      const Weight& weight = weights_[c];
+      if (!weight.is_known()) return std::nullopt;
+      if (count == room) return room;  // the character behind those that count changes none of them
+      for (std::size_t i = 0; i < weight.size && count < room; ++i) to[count++] = weight.bytes[i];
+    }
+    return count;
+  }
+
+ private:
+  static constexpr std::size_t most_bytes = 3;
+  static constexpr std::uint8_t unknown = most_bytes + 1;
+  struct Weight {
+    unsigned char bytes[most_bytes];
+    std::uint8_t size = unknown;
+    [[nodiscard]] bool is_known() const noexcept { return size != unknown; }
+  };
+
+  // A character may change its neighbours: "ch" of Czech and "aa" of Danish are letters, digits may be numbers, and sort keys
+  // shorten some weights. So it is looked at beside all others, in either order.
+  [[nodiscard]] bool is_alike_beside_others(const UCollator* primary, UChar c, bool beside_all) const {
+    std::array<UChar, 2 * characters + 1> units{};
+    std::array<char, (2 * characters + 1) * most_bytes> wanted{};
+    std::size_t count = 0, bytes = 0;
+    const auto add = [&](UChar unit) {
+      units[count++] = unit;
+      for (std::size_t i = 0; i < weights_[unit].size; ++i) wanted[bytes++] = static_cast<char>(weights_[unit].bytes[i]);
+    };
+    for (UChar other = ' '; other < characters; ++other) {
+      if (!weights_[other].is_known() || (!beside_all && other != c && other != 'e')) continue;
+      add(c);
+      add(other);
+    }
+    add(c);
+    Key key;
+    return bytes < key.size() && primary_bytes(primary, units.data(), count, key) == Text(wanted.data(), bytes);
+  }
+
+  std::array<Weight, characters> weights_{};
 };
 
-bool Collation::encode(Text text, Code& code, Invalid invalid) const {
+struct CloseCollator {
+  void operator()(UCollator* collator) const noexcept { icu().close(collator); }
+};
+using Collator = std::unique_ptr<UCollator, CloseCollator>;
+
+// Compares less than `collator` does, and faster.
+Collator primary_of(const std::string& locale) {
+  Collator primary(open_collator(locale));
+  UErrorCode status = U_ZERO_ERROR;
+  icu().set_attribute(primary.get(), UCOL_STRENGTH, UCOL_PRIMARY, &status);
+  return primary;
+}
+
+}  // namespace
+
+struct Collation::Opened {
+  explicit Opened(const std::string& locale)
+      : collator(open_collator(locale)), primary(primary_of(locale)), table(primary.get()) {}
+
+  Collator collator, primary;
+  WeightTable table;
+};
+
+std::size_t Collation::first_weights(Text text, unsigned char* to, std::size_t room) const {
+  if (const auto count = opened_->table.take(text, to, room)) return *count;
   constexpr std::size_t usual_units = 256;
   UChar usual[usual_units];
-  std::vector<UChar> more;
-  UChar* units = usual;
-  if (text.size() > usual_units) {
-    more.resize(text.size());
-    units = more.data();
-  }
+  std::vector<UChar> more(text.size() > usual_units ? text.size() : 0);
+  UChar* const units = more.empty() ? usual : more.data();
   UErrorCode status = U_ZERO_ERROR;
   int32_t count = 0;
   const auto size = static_cast<int32_t>(text.size());  // rows are shorter than 2 GiB
-  constexpr UChar32 replacement = 0xfffd, none = -1;
-  icu().from_utf8(units, std::max(size, int32_t{1}), &count, text.data() == nullptr ? "" : text.data(), size,
-                  invalid == Invalid::is_replaced ? replacement : none, nullptr, &status);
-  if (U_FAILURE(status)) return false;
-  constexpr std::size_t usual_key = 200;
-  code.resize(usual_key);
-  const auto key = [&] {
-    return static_cast<std::size_t>(icu().sort_key(opened_->collator, units, count, reinterpret_cast<std::uint8_t*>(code.data()),
-                                                   static_cast<int32_t>(code.size())));
-  };
-  const std::size_t bytes = key();
-  const bool fits = bytes <= usual_key;
-  code.resize(bytes);
-  if (!fits) (void)key();
-  return true;
+  constexpr UChar32 replacement = 0xfffd;
+  icu().from_utf8(units, size, &count, text.data(), size, replacement, nullptr, &status);
+  Key key;
+  const Text bytes = primary_bytes(opened_->primary.get(), units, static_cast<std::size_t>(count), key).substr(0, room);
+  std::ranges::copy(bytes, to);
+  return bytes.size();
+}
+
+int Collation::compare(Text a, Text b) const {
+  if (a == b) return 0;
+  UErrorCode status = U_ZERO_ERROR;
+  return icu().compare(opened_->collator.get(), a.data(), static_cast<int32_t>(a.size()), b.data(),
+                       static_cast<int32_t>(b.size()), &status);
 }
 
 std::string collation_version() {
@@ -189,12 +289,11 @@ struct Collation::Opened {
   explicit Opened(const std::string& /*locale*/) { refuse_without_icu(); }
 };
 
-bool Collation::encode(Text /*text*/, Code& /*code*/, Invalid /*invalid*/) const { refuse_without_icu(); }
+std::size_t Collation::first_weights(Text /*text*/, unsigned char* /*to*/, std::size_t /*room*/) const { refuse_without_icu(); }
+int Collation::compare(Text /*a*/, Text /*b*/) const { refuse_without_icu(); }
 std::string collation_version() { refuse_without_icu(); }
 #endif
 
 Collation::Collation(const std::string& locale) : locale_(locale), opened_(std::make_shared<const Opened>(locale)) {}
-bool Collation::encode(Text text, Code& code) const { return encode(text, code, Invalid::is_refused); }
-void Collation::encode_any(Text text, Code& code) const { (void)encode(text, code, Invalid::is_replaced); }
 
 }  // namespace ecosort::lines

@@ -1,15 +1,15 @@
 // The order of a language, by the library ICU, which is loaded when the first key wants it.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
 #include "base/text.h"
-#include "formats/lines/code.h"
 
 namespace ecosort::lines {
 
-// The sort keys of ICU (Unicode Technical Standard 10) for one locale. Immutable; thread-safe.
+// The order of ICU (Unicode Technical Standard 10) for one locale. Immutable; thread-safe. What is no UTF-8 counts as U+FFFD.
 class Collation {
  public:
   // "de", "zh", "root", with options as BCP 47 has them: "de-u-kn-true". UsageError for a locale that ICU does not know, for
@@ -17,15 +17,13 @@ class Collation {
   explicit Collation(const std::string& locale);
 
   [[nodiscard]] const std::string& locale() const noexcept { return locale_; }
-  // Adds the sort key of a text, at least one byte, to a code without bytes; returns false for a text that is no UTF-8.
-  [[nodiscard]] bool encode(Text text, Code& code) const;
-  // The same, with U+FFFD in place of what is no UTF-8.
-  void encode_any(Text text, Code& code) const;
+  // Writes the bytes of the primary weights that the text's sort key begins with; returns how many, at most `room`. Texts whose
+  // bytes differ compare as these do; others may differ all the same.
+  [[nodiscard]] std::size_t first_weights(Text text, unsigned char* to, std::size_t room) const;
+  [[nodiscard]] int compare(Text a, Text b) const;
 
  private:
-  enum class Invalid : bool { is_refused, is_replaced };
   struct Opened;
-  [[nodiscard]] bool encode(Text text, Code& code, Invalid invalid) const;
 
   std::string locale_;
   std::shared_ptr<const Opened> opened_;

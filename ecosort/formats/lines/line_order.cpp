@@ -33,7 +33,7 @@ bool is_transformed(const SortKey& key) noexcept { return key.fold || key.ignore
 std::vector<JointWindow::Level> joint_levels(const std::vector<SortKey>& keys) {
   std::vector<JointWindow::Level> levels;
   for (const SortKey& key : keys) {
-    const bool is_text = (key.kind == KeyKind::text && !key.is_whole_line()) || key.kind == KeyKind::collated;
+    const bool is_text = key.kind == KeyKind::text && !key.is_whole_line();
     if (is_transformed(key) || (key.kind != KeyKind::numeric && !is_text)) break;
     levels.push_back({is_text ? JointWindow::Kind::text : JointWindow::Kind::number, key.reverse});
   }
@@ -243,11 +243,8 @@ std::size_t LineOrder::normal_bytes(Text text, const SortKey& key, std::size_t d
         to[count++] = static_cast<unsigned char>(text[i]);
       return count;
     }
-    case KeyKind::collated: {
-      Code code;
-      collation_->encode_any(text, code);
-      return copy_from(code.bytes(), depth, to);
-    }
+    case KeyKind::collated:
+      return collation_->first_weights(text, to, room);
   }
   return 0;
 }
@@ -281,15 +278,10 @@ records::KeyWindow LineOrder::joint_window(Text line) const {
   FieldWalk walk(line, separator_.value_or(0));
   for (std::size_t i = 0; i < joint_.size() && !joint.is_full(); ++i) {
     const SortKey& key = keys_[i];
-    if (key.kind == KeyKind::text) {
+    if (key.kind == KeyKind::text)
       joint.add_text(key_of(line, key), key.reverse);
-    } else if (key.kind == KeyKind::collated) {
-      Code code;
-      collation_->encode_any(key_of(line, key), code);
-      joint.add_text(code.bytes(), key.reverse);
-    } else if (!walks || !key.is_one_field() || !walk.add_digits(key.begin_field, key.reverse, joint)) {
+    else if (!walks || !key.is_one_field() || !walk.add_digits(key.begin_field, key.reverse, joint))
       add_number(key_of(line, key), key.reverse, joint);
-    }
   }
   return joint.window();
 }
@@ -328,13 +320,6 @@ int LineOrder::compare_random(Text a, Text b) const noexcept {
   return compare_bytes(a, b);
 }
 
-int LineOrder::compare_collated(Text a, Text b) const {
-  Code x, y;
-  collation_->encode_any(a, x);
-  collation_->encode_any(b, y);
-  return compare_bytes(x.bytes(), y.bytes());
-}
-
 int LineOrder::compare_kind(Text a, Text b, const SortKey& key) const {
   switch (key.kind) {
     case KeyKind::text:
@@ -353,7 +338,7 @@ int LineOrder::compare_kind(Text a, Text b, const SortKey& key) const {
     case KeyKind::version:
       return compare_versions(a, b);
     case KeyKind::collated:
-      return compare_collated(a, b);
+      return collation_->compare(a, b);
   }
   return 0;
 }

@@ -94,9 +94,11 @@ class LineOrder final : public formats::RowFormat {
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const noexcept override;
   [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const noexcept override {
     if (keys_[level].kind == KeyKind::version) return version_rest(window, level) != VersionRest::nothing;
+    if (keys_[level].kind == KeyKind::collated) return true;
     return last_byte(window, level) > window_bytes;
   }
   [[nodiscard]] bool has_deeper_window(records::KeyWindow window, unsigned level) const noexcept override {
+    if (keys_[level].kind == KeyKind::collated) return false;
     return keys_[level].kind != KeyKind::version || version_rest(window, level) != VersionRest::by_compare;
   }
 
@@ -115,7 +117,6 @@ class LineOrder final : public formats::RowFormat {
   [[nodiscard]] int compare_key(Text a, Text b, const SortKey& key) const;
   [[nodiscard]] int compare_kind(Text a, Text b, const SortKey& key) const;
   [[nodiscard]] int compare_random(Text a, Text b) const noexcept;
-  [[nodiscard]] int compare_collated(Text a, Text b) const;
   [[nodiscard]] std::optional<records::KeyWindow> usual_window(Text line, const SortKey& key) const noexcept;
   void add_number(Text text, bool descends, JointWindow& to) const;
   [[nodiscard]] records::KeyWindow joint_window(Text line) const;
