@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from csv_support import LEAST, row, run_csv
+from inplace.support import kill_at_sync
 from sort_support import Run
 
 PYTHON = "/usr/bin/python3"  # Debian's, for which there is PyICU (python3-icu)
@@ -167,3 +168,17 @@ def test_rows_of_two_keys_share_a_window(ecosort: Path, tmp_path: Path) -> None:
     code, output, error = run_csv(ecosort, words, tmp_path, data)
     assert (code, error) == (0, "")
     assert [int(line.rsplit(b",", 1)[1]) for line in output.splitlines()] == order
+
+
+def test_a_job_keeps_the_version_and_resumes(ecosort: Path, run: Run, tmp_path: Path) -> None:
+    texts = random_texts(random.Random(8), 12_000)
+    (tmp_path / "in").write_text("".join(f"{text} {'x' * 100}\n" for text in texts))
+    words = ("lines", "--collate=de", "-S", "1M", tmp_path / "in", "--quiet", "-o")
+    plain, out = tmp_path / "plain", tmp_path / "out"
+    assert run(*words, plain, "--stats", "stats", cwd=tmp_path).returncode == 0
+    assert kill_at_sync(ecosort, tmp_path, 3, *words, out, "--resumable")
+    version = json.loads((tmp_path / "stats").read_text())["collation"]
+    kept = [path.read_bytes() for path in (tmp_path / "out.ecosort").iterdir()]
+    assert any(f'"collation_version":"{version}"'.encode() in content for content in kept)
+    assert run("resume", out).returncode == 0
+    assert out.read_bytes() == plain.read_bytes()

@@ -2,10 +2,13 @@
 
 import json
 import random
+import re
 import subprocess
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 from csv_support import LEAST, LISTED, MAKERS, READERS, TYPE_NAMES, Key, in_order, row, run_csv
 from sort_support import Run
 
@@ -117,6 +120,44 @@ def test_the_manual_has_the_types_of_the_help(run: Run) -> None:
     assert all(f"\n  {name} " in told for name in names)
     schema = json.loads(run("manual", "request").stdout)["$defs"]["value_key"]
     assert all(f"name:{name}" in schema["examples"] for name in names)
+
+
+WRITTEN = {
+    "1,234.50": "1234.5", "12,34,567.5": "1234567.5", "(1,000)": "-1000", "5-": "-5", "$ 7.25": "7.25", "8.25$": "8.25",
+    "-$3": "-3", "$-4": "-4", "50%": "0.5", "5\u2030": "0.005", "1e4": "10000", "\u20b910": "10", "1 000 001": "1000001",
+    "1'002": "1002", "1_003": "1003", "+.75": "0.75", "\u22127": "-7", "20.": "20", " 21\xa0\u20ac ": "21", "(\xa322)": "-22",
+    "1\u202f004": "1004", "0": "0",
+}  # fmt: skip
+NOT_WRITTEN = [
+    "1,23", "1,2345", "0,123", "$1$", "--1", "(-1)", "1,000'000", "12,345,67", "1,,000", "$", "%", "1.2.3", "1,00,000,00",
+    "123,45,678", "5%%", "(5", "1,000,", "1.000,5", "e5", "1e", "EUR 5", "", "-", "1 2", "\u20ac\u20ac1",
+]  # fmt: skip
+
+
+def test_numbers_as_people_write_them_have_their_values(ecosort: Path, tmp_path: Path) -> None:
+    texts = random.Random(1).sample([*WRITTEN, *NOT_WRITTEN], len(WRITTEN) + len(NOT_WRITTEN))
+    data = "".join(f'"{text}"\n' for text in texts).encode()
+    code, output, error = run_csv(ecosort, ["--no-header", "--by", "1:number:decimal=.", "-", "-o", "-"], tmp_path, data)
+    found = [line.strip('"') for line in output.decode().splitlines()]
+    others = [text for text in texts if text in NOT_WRITTEN]
+    assert (code, found) == (0, [*sorted(WRITTEN, key=lambda text: Decimal(WRITTEN[text])), *others])
+    assert f"1 empty and {len(NOT_WRITTEN) - 1} unparsable" in error
+
+
+def examples_of_the_page() -> list[tuple[str, list[str]]]:
+    table = (ROOT / "docs/key-types.md").read_text().partition("| type | examples, in their order | |\n")[2].partition("\n\n")[0]
+    cells = [re.split(r"(?<!\\)\|", line) for line in table.splitlines()[1:]]
+    return [(cell[1].strip(" `").replace("\\|", "|"), re.findall(r"`([^`]*)`", cell[2])) for cell in cells]
+
+
+def test_the_examples_of_the_page_are_in_their_order(ecosort: Path, tmp_path: Path) -> None:
+    examples = examples_of_the_page()
+    assert {type_.partition(":")[0].partition("@")[0] for type_, _ in examples} == set(TYPE_NAMES)
+    for type_, values in examples:
+        for order, code in ((values, 0), (values[::-1], 1)):
+            data = "".join(f'"{value}"\n' for value in order).encode()
+            words = ["--check", "--strict", "-q", "--no-header", "--by", f"1:{type_}", "-"]
+            assert run_csv(ecosort, words, tmp_path, data)[0] == code, (type_, order)
 
 
 CHROMOSOMES = ["chr1", "chr2", "chr9", "chr10", "chr11", "chr19", "chr20", "chr22", "chrM", "chrUn_KI270302v1", "chrX", "chrY"]

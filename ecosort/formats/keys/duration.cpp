@@ -13,7 +13,7 @@ struct TimeUnit {
   int exponent = 0;  // of ten, which the seconds are multiplied by
 };
 
-// The longest first; one that begins with the name of another stands before it.
+// The longest first; "ms" comes before "m", with which it begins.
 constexpr TimeUnit short_units[] = {{"w", 604'800}, {"d", 86'400}, {"h", 3600},          {"ms", 1, -3},        {"m", 60},
                                     {"s", 1},       {"us", 1, -6}, {"\xc2\xb5s", 1, -6}, {"\xce\xbcs", 1, -6}, {"ns", 1, -9}};
 constexpr TimeUnit iso_date_units[] = {{"W", 604'800}, {"D", 86'400}}, iso_time_units[] = {{"H", 3600}, {"M", 60}, {"S", 1}};

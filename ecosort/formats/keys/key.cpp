@@ -68,7 +68,7 @@ Key::Key(const ValueKey& key, bool nulls_first, const TimeFormat* format, bool e
       descending_(key.descends),
       nulls_first_(nulls_first),
       empty_is_null_(empty_is_null && way_ != Way::length),
-      counts_from_(way_ == Way::collated || (!empty_is_null && (way_ == Way::text || way_ == Way::nocase)) ? 1 : 0),
+      counts_from_(!empty_is_null && (way_ == Way::text || way_ == Way::nocase) ? 1 : 0),
       read_number_(way_ == Way::number || way_ == Way::integer ? lines::number_reader() : nullptr),
       format_(format) {}
 
@@ -137,14 +137,10 @@ KeyWindow Key::coded_window(Text value, std::size_t depth, ValueKind& kind) cons
   return make_window(bytes, lines::copy_from(code.bytes(), depth, bytes), descending_);
 }
 
-// The weights of the first characters; others of these and what else makes texts differ are compared.
-KeyWindow Key::collated_window(Text value, ValueKind& kind) const {
-  if (!is_utf8(value)) {
-    kind = ValueKind::unparsable;
-    return null_window();
-  }
-  unsigned char bytes[window_room];
-  return counted(make_window(bytes, collation_->first_weights(value, bytes, window_room), descending_));
+KeyWindow Key::collated_window(Text value, std::size_t depth, ValueKind& kind) const {
+  if (is_utf8(value)) return collation_->window(value, depth, descending_);
+  kind = ValueKind::unparsable;
+  return null_window();
 }
 
 KeyWindow Key::any_window(Text value, std::size_t depth, ValueKind& kind) const {
@@ -171,7 +167,7 @@ KeyWindow Key::any_window(Text value, std::size_t depth, ValueKind& kind) const 
     case Way::length:
       return number_to_window(characters_of(value), descending_);
     case Way::collated:
-      return collated_window(value, kind);
+      return collated_window(value, depth, kind);
     case Way::coded:
       return coded_window(value, depth, kind);
     case Way::number:
@@ -242,16 +238,16 @@ bool Key::is_cut(KeyWindow window) const noexcept {
   if (is_null(window)) return false;
   if (descending_) window = lines::complement(window);
   const auto last = static_cast<unsigned char>(window.extension);
-  if (way_ == Way::collated) return true;
   if (is_version()) return static_cast<lines::VersionRest>(last) != lines::VersionRest::nothing;
   return last > window_bytes + counts_from_;
 }
 
 bool Key::has_deeper_window(KeyWindow window) const noexcept {
-  if (way_ == Way::collated) return is_null(window);
-  if (!is_version() || is_null(window)) return true;
+  if ((!is_version() && way_ != Way::collated) || is_null(window)) return true;
   if (descending_) window = lines::complement(window);
-  return static_cast<lines::VersionRest>(static_cast<unsigned char>(window.extension)) != lines::VersionRest::by_compare;
+  const auto last = static_cast<unsigned char>(window.extension);
+  if (way_ == Way::collated) return lines::Collation::has_more_weights(last);
+  return static_cast<lines::VersionRest>(last) != lines::VersionRest::by_compare;
 }
 
 int Key::compare_usual(Text a, Text b) const {
@@ -301,6 +297,7 @@ int Key::compare_codes(Text a, Text b) const {
 int Key::compare(Text a, Text b) const {
   if (is_read()) return compare_by_windows(a, b);
   if (way_ == Way::coded) return compare_codes(a, b);
+  if (way_ == Way::collated && a == b) return 0;
   const bool a_is_null = kind_of(a) != ValueKind::usual, b_is_null = kind_of(b) != ValueKind::usual;
   if (a_is_null || b_is_null) {
     if (a_is_null == b_is_null) return 0;

@@ -86,7 +86,7 @@ class Key {
   [[nodiscard]] records::KeyWindow date_window(Text value, std::size_t depth, ValueKind& kind) const;
   [[nodiscard]] records::KeyWindow version_window(Text value, std::size_t depth) const;
   [[nodiscard]] records::KeyWindow coded_window(Text value, std::size_t depth, ValueKind& kind) const;
-  [[nodiscard]] records::KeyWindow collated_window(Text value, ValueKind& kind) const;
+  [[nodiscard]] records::KeyWindow collated_window(Text value, std::size_t depth, ValueKind& kind) const;
   [[nodiscard]] int compare_codes(Text a, Text b) const;
   [[nodiscard]] int compare_by_windows(Text a, Text b) const;
   [[nodiscard]] int compare_usual(Text a, Text b) const;

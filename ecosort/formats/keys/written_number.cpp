@@ -53,7 +53,7 @@ class Surroundings {
     return signs_ <= 1 && currencies_ <= 1 && percents_ <= 1;
   }
   [[nodiscard]] bool is_negative() const noexcept { return minuses_ > 0; }
-  // Of ten, which the number is multiplied by.
+  // Returns the power of ten that the number is multiplied by.
   [[nodiscard]] int exponent() const noexcept { return exponent_; }
 
  private:

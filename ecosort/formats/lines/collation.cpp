@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/errors.h"
+#include "formats/lines/key_bytes.h"
 
 #ifdef ECOSORT_ICU
 #include <dlfcn.h>
@@ -120,20 +121,47 @@ void check_language(const std::string& locale, const UCollator* collator) {
   if (!is_root && (known.empty() || known == "root")) refuse_locale(locale, "ICU has no such language");
 }
 
-}  // namespace
+struct CloseCollator {
+  void operator()(UCollator* collator) const noexcept { icu().close(collator); }
+};
+using Collator = std::unique_ptr<UCollator, CloseCollator>;
 
-namespace {
-
-UCollator* open_collator(const std::string& locale) {
+Collator open_collator(const std::string& locale) {
   const std::string tag = locale.starts_with("root-") ? "und" + locale.substr(4) : locale;
   const LocaleName name = locale == "root" ? LocaleName{'r', 'o', 'o', 't'} : locale_of_tag(tag);
   UErrorCode status = U_ZERO_ERROR;
-  UCollator* const collator = icu().open(name.data(), &status);
+  Collator collator(icu().open(name.data(), &status));
   if (U_FAILURE(status)) refuse_locale(locale, "has options that ICU does not know");
-  check_language(locale, collator);
+  check_language(locale, collator.get());
   check_collation_type(locale, name);
   return collator;
 }
+
+constexpr Text level_ends("\x01\x00", 2);
+
+// A text in UTF-16.
+class Units {
+ public:
+  explicit Units(Text text) {
+    if (text.size() > std::size(usual_)) more_.resize(text.size());
+    UErrorCode status = U_ZERO_ERROR;
+    int32_t count = 0;
+    const auto size = static_cast<int32_t>(text.size());  // rows are shorter than 2 GiB
+    constexpr UChar32 replacement = 0xfffd;
+    icu().from_utf8(data(), size, &count, text.data(), size, replacement, nullptr, &status);
+    size_ = static_cast<std::size_t>(count);
+  }
+
+  [[nodiscard]] const UChar* data() const noexcept { return more_.empty() ? usual_ : more_.data(); }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+ private:
+  [[nodiscard]] UChar* data() noexcept { return more_.empty() ? usual_ : more_.data(); }
+
+  UChar usual_[256];
+  std::vector<UChar> more_;
+  std::size_t size_ = 0;
+};
 
 // The bytes of the primary weights of a text: all in front of the byte that ends a level. At most as many as the key has room
 // for.
@@ -141,9 +169,8 @@ using Key = std::array<std::uint8_t, 1024>;
 
 Text primary_bytes(const UCollator* collator, const UChar* units, std::size_t count, Key& key) {
   const int32_t made = icu().sort_key(collator, units, static_cast<int32_t>(count), key.data(), static_cast<int32_t>(key.size()));
-  constexpr Text ends("\x01\x00", 2);
   const Text all(reinterpret_cast<const char*>(key.data()), std::min(static_cast<std::size_t>(made), key.size()));
-  return all.substr(0, all.find_first_of(ends));
+  return all.substr(0, all.find_first_of(level_ends));
 }
 
 // Primary weights of characters that have the same ones in any text of such characters.
@@ -167,8 +194,10 @@ class WeightTable {
         if (weights_[c].is_known() && !is_alike_beside_others(primary, c, beside_all)) weights_[c].size = unknown;
   }
 
-  // Returns how many bytes were written, or nothing where the first characters are not all known.
-  [[nodiscard]] std::optional<std::size_t> take(Text text, unsigned char* to, std::size_t room) const noexcept {
+  // Writes bytes depth ... of the weights; returns how many, at most `room`, or nothing where a character in front of their end,
+  // or the one behind it, is not known.
+  [[nodiscard]] std::optional<std::size_t> take(Text text, std::size_t depth, unsigned char* to,
+                                                std::size_t room) const noexcept {
     std::size_t count = 0;
     for (std::size_t at = 0; at < text.size();) {
       auto c = static_cast<unsigned char>(text[at++]);
@@ -179,8 +208,13 @@ class WeightTable {
       }
       const Weight& weight = weights_[c];
       if (!weight.is_known()) return std::nullopt;
-      if (count == room) return room;  // the character behind those that count changes none of them
-      for (std::size_t i = 0; i < weight.size && count < room; ++i) to[count++] = weight.bytes[i];
+      if (count == room) return room;
+      for (std::size_t i = 0; i < weight.size && count < room; ++i) {
+        if (depth > 0)
+          --depth;
+        else
+          to[count++] = weight.bytes[i];
+      }
     }
     return count;
   }
@@ -217,14 +251,9 @@ class WeightTable {
   std::array<Weight, characters> weights_{};
 };
 
-struct CloseCollator {
-  void operator()(UCollator* collator) const noexcept { icu().close(collator); }
-};
-using Collator = std::unique_ptr<UCollator, CloseCollator>;
-
 // Compares less than `collator` does, and faster.
 Collator primary_of(const std::string& locale) {
-  Collator primary(open_collator(locale));
+  Collator primary = open_collator(locale);
   UErrorCode status = U_ZERO_ERROR;
   icu().set_attribute(primary.get(), UCOL_STRENGTH, UCOL_PRIMARY, &status);
   return primary;
@@ -240,21 +269,21 @@ struct Collation::Opened {
   WeightTable table;
 };
 
-std::size_t Collation::first_weights(Text text, unsigned char* to, std::size_t room) const {
-  if (const auto count = opened_->table.take(text, to, room)) return *count;
-  constexpr std::size_t usual_units = 256;
-  UChar usual[usual_units];
-  std::vector<UChar> more(text.size() > usual_units ? text.size() : 0);
-  UChar* const units = more.empty() ? usual : more.data();
-  UErrorCode status = U_ZERO_ERROR;
-  int32_t count = 0;
-  const auto size = static_cast<int32_t>(text.size());  // rows are shorter than 2 GiB
-  constexpr UChar32 replacement = 0xfffd;
-  icu().from_utf8(units, size, &count, text.data(), size, replacement, nullptr, &status);
+// Bytes depth ... of the primary weights, at most window_room.
+std::size_t Collation::weights(Text text, std::size_t depth, unsigned char* to) const {
+  if (const auto count = opened_->table.take(text, depth, to, window_room)) return *count;
+  const Units units(text);
   Key key;
-  const Text bytes = primary_bytes(opened_->primary.get(), units, static_cast<std::size_t>(count), key).substr(0, room);
-  std::ranges::copy(bytes, to);
-  return bytes.size();
+  return copy_from(primary_bytes(opened_->primary.get(), units.data(), units.size(), key), depth, to);
+}
+
+records::KeyWindow Collation::window(Text text, std::size_t depth, bool descends) const {
+  unsigned char bytes[window_room];
+  const std::size_t count = weights(text, depth, bytes);
+  const std::uint32_t mark = count > window_bytes ? has_more - window_room : ends_here;
+  records::KeyWindow window = make_window(bytes, count, false);
+  window.extension += mark;
+  return descends ? complement(window) : window;
 }
 
 int Collation::compare(Text a, Text b) const {
@@ -268,10 +297,9 @@ std::string collation_version() {
   UVersionInfo version{}, data{};
   icu().version(version);
   UErrorCode status = U_ZERO_ERROR;
-  UCollator* const root = icu().open("root", &status);
+  const Collator root(icu().open("root", &status));
   if (U_FAILURE(status)) throw UsageError("ICU has no data on the order of languages; install it again");
-  icu().version_of(root, data);
-  icu().close(root);
+  icu().version_of(root.get(), data);
   return fmt::format("ICU {}.{}, collation {}.{}", version[0], version[1], data[0], data[1]);
 }
 
@@ -289,7 +317,7 @@ struct Collation::Opened {
   explicit Opened(const std::string& /*locale*/) { refuse_without_icu(); }
 };
 
-std::size_t Collation::first_weights(Text /*text*/, unsigned char* /*to*/, std::size_t /*room*/) const { refuse_without_icu(); }
+records::KeyWindow Collation::window(Text /*text*/, std::size_t /*depth*/, bool /*descends*/) const { refuse_without_icu(); }
 int Collation::compare(Text /*a*/, Text /*b*/) const { refuse_without_icu(); }
 std::string collation_version() { refuse_without_icu(); }
 #endif

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "formats/records/encoder.h"
 
 namespace ecosort::lines {
 
@@ -17,13 +18,18 @@ class Collation {
   explicit Collation(const std::string& locale);
 
   [[nodiscard]] const std::string& locale() const noexcept { return locale_; }
-  // Writes the bytes of the primary weights that the text's sort key begins with; returns how many, at most `room`. Texts whose
-  // bytes differ compare as these do; others may differ all the same.
-  [[nodiscard]] std::size_t first_weights(Text text, unsigned char* to, std::size_t room) const;
+  // A window of the text's primary weights (formats/row_format.h). Equal ones never mean equal texts.
+  [[nodiscard]] records::KeyWindow window(Text text, std::size_t depth, bool descends) const;
+  // Returns whether a deeper window has more weights, by the last byte of one that does not descend; else compare() decides.
+  [[nodiscard]] static bool has_more_weights(unsigned char last_byte) noexcept { return last_byte == has_more; }
   [[nodiscard]] int compare(Text a, Text b) const;
 
  private:
   struct Opened;
+
+  static constexpr unsigned char ends_here = 0x20, has_more = 0xf0;  // more than any number of bytes
+
+  [[nodiscard]] std::size_t weights(Text text, std::size_t depth, unsigned char* to) const;
 
   std::string locale_;
   std::shared_ptr<const Opened> opened_;

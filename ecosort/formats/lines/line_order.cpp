@@ -222,6 +222,7 @@ std::size_t LineOrder::normal_bytes(Text text, const SortKey& key, std::size_t d
   switch (key.kind) {
     case KeyKind::text:
     case KeyKind::version:
+    case KeyKind::collated:
       return 0;
     case KeyKind::numeric:
       return encode(*SeparatedDecimal(text), depth, to, room);
@@ -243,8 +244,6 @@ std::size_t LineOrder::normal_bytes(Text text, const SortKey& key, std::size_t d
         to[count++] = static_cast<unsigned char>(text[i]);
       return count;
     }
-    case KeyKind::collated:
-      return collation_->first_weights(text, to, room);
   }
   return 0;
 }
@@ -292,6 +291,7 @@ records::KeyWindow LineOrder::window(Text line, unsigned level, std::size_t dept
   if (depth == 0 && !is_transformed(key))
     if (const auto usual = usual_window(line, key)) return key.reverse ? complement(*usual) : *usual;
   const Text text = key_of(line, key);
+  if (key.kind == KeyKind::collated) return collation_->window(text, depth, key.reverse);
   if (key.kind == KeyKind::version) {
     const auto window = is_transformed(key) ? version_window(transformed(text, key), depth) : version_window(text, depth);
     return key.reverse ? complement(window) : window;

@@ -94,11 +94,10 @@ class LineOrder final : public formats::RowFormat {
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const noexcept override;
   [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const noexcept override {
     if (keys_[level].kind == KeyKind::version) return version_rest(window, level) != VersionRest::nothing;
-    if (keys_[level].kind == KeyKind::collated) return true;
     return last_byte(window, level) > window_bytes;
   }
   [[nodiscard]] bool has_deeper_window(records::KeyWindow window, unsigned level) const noexcept override {
-    if (keys_[level].kind == KeyKind::collated) return false;
+    if (keys_[level].kind == KeyKind::collated) return Collation::has_more_weights(last_byte(window, level));
     return keys_[level].kind != KeyKind::version || version_rest(window, level) != VersionRest::by_compare;
   }
 
