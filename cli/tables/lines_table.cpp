@@ -176,7 +176,8 @@ CommandTable lines_table() {
           .summary = "sorts text lines with the grammar of GNU sort",
           .description =
               "Writes the sorted concatenation of all FILEs to standard output: the bytes that `LC_ALL=C sort` writes. The order "
-              "is that of the C locale, whatever the environment says, where --collate names no language. -k takes positions as `sort` does, and +N [-M] is "
+              "is that of the C locale, whatever the environment says, where --collate names no language. -k takes positions as "
+              "`sort` does, and +N [-M] is "
               "understood.",
           .examples = {"ecosort lines log.txt -o sorted.txt                by whole lines",
                        "ecosort lines -t, -k2,2n --header data.csv         by the second column, as a number",
