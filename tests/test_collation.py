@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from capabilities import only_in_soak
 from csv_support import LEAST, row, run_csv
 from inplace.support import kill_at_sync
 from sort_support import Run
@@ -121,6 +122,7 @@ def test_keys_of_lines_are_texts_in_the_order_or_what_their_letters_say(ecosort:
     assert sort_lines(ecosort, ["--collate=de", "-s", "-k2,2n", "-k1,1"], data) == wanted
 
 
+@only_in_soak  # localedef takes seconds
 @pytest.mark.parametrize(("name", "locale"), [("de_DE", "de"), ("sv_SE", "sv")])
 def test_gnu_sort_agrees_about_plain_words(ecosort: Path, tmp_path: Path, name: str, locale: str) -> None:
     """Both know where letters go; about punctuation, digits and signs they differ."""
