@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/compression_options.h"
+#include "cli/report.h"
 #include "job/format_names.h"
 
 namespace ecosort::cli {
@@ -38,7 +39,8 @@ Json rows_stats_json(const Request& request, const engine::rows::LinesReport& re
   Json json{{"schema", fmt::format("ecosort.{}-stats/1", format)},
             {rows, rows_of(request, report)},
             {fmt::format("{}_dropped", rows), report.dropped},
-            {fmt::format("{}_beyond_limit", rows), report.beyond}};
+            {fmt::format("{}_beyond_limit", rows), report.beyond},
+            {fmt::format("{}_counted", rows), report.counted}};
   json.update(work_json(report, log, usage, backend));
   json.update({{"merge_parts", report.merge_parts},
                {have_values ? "longest_row_bytes" : "longest_line_bytes", report.longest_line},
@@ -58,7 +60,7 @@ std::string appended_text(const engine::WorkReport& report) {
 JobSummary rows_summary(const Request& request, const engine::rows::LinesReport& report) {
   const std::uint64_t rows = rows_of(request, report);
   return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
-          fmt::format("{} {}{}{}{}{}", rows, has_values(request) ? "row" : "line", rows == 1 ? "" : "s", dropped_text(report),
+          fmt::format("{} {}{}{}{}{}", rows, has_values(request) ? "row" : "line", rows == 1 ? "" : "s", groups_text(report),
                       appended_text(report), packed_text(report.run_packing))};
 }
 
@@ -72,7 +74,7 @@ std::vector<std::string> null_notices(const Request& request, const engine::rows
     notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values come {}{}", to_string(job::values_of(request).keys[i]),
                                   counts.empty, empty, counts.unparsable,
                                   job::values_of(request).nulls_first ? "in front of all others" : "behind all others",
-                                  request.unique ? "; they count as equal for --unique" : ""));
+                                  request.has_groups() ? "; they count as equal for --unique" : ""));
   }
   return notices;
 }

@@ -36,7 +36,7 @@ def test_the_commands_of_a_page_print_what_stands_there(page: Path, tmp_path: Pa
 
 
 def test_pages_with_commands_that_are_run() -> None:
-    assert {"README", "index", "install", "home-server", "troubleshooting"} <= {page.stem for page in RUN}
+    assert {"README", "index", "install", "home-server", "troubleshooting", "recipes"} <= {page.stem for page in RUN}
 
 
 @pytest.mark.parametrize(

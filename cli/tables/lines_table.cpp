@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "cli/option_values.h"
 #include "cli/tables/tables.h"
@@ -138,6 +139,7 @@ std::vector<OptionRow> own_options() {
        "the first N lines of each FILE are its header: all headers must be alike, and one goes out, on top; also with -c and -m",
        Concern::how, sets("rows.header_lines", as_header_lines)},
       limit_option(),
+      by_group_option(),
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
        "none compressed, and no -m, -c, --debug, --trace, --compress-program, --compress-output, -T",
@@ -164,7 +166,7 @@ std::vector<OptionRow> lines_options() {
   std::ranges::copy(chosen({"--profile", "--no-profile", "--trace"}), std::back_inserter(options));
   std::ranges::copy(run_compression_rows("auto", "rows"), std::back_inserter(options));
   std::ranges::copy(compression_rows("never", "none"), std::back_inserter(options));
-  return options;
+  return with_groups(std::move(options), "lines");
 }
 
 CommandTable lines_table() {
@@ -178,7 +180,8 @@ CommandTable lines_table() {
           .examples = {"ecosort lines log.txt -o sorted.txt                by whole lines",
                        "ecosort lines -t, -k2,2n --header data.csv         by the second column, as a number",
                        "ecosort lines -u -S 1G -T /scratch *.txt           without duplicates, in 1 GiB",
-                       "ecosort lines -m part*.txt | uniq -c               merges sorted files",
+                       "ecosort lines --count log.txt                       as sort log.txt | uniq -c",
+                       "ecosort lines -m part*.txt                          merges sorted files",
                        "ecosort lines --decompress=auto --compress-output=auto *.gz -o all.zst",
                        "ecosort lines --resumable log.txt -o sorted.txt    after a crash: ecosort resume sorted.txt",
                        "ecosort lines --inplace -k2,2n log.txt             on a drive that is nearly full; likewise"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "cli/compression_options.h"
 #include "cli/option_values.h"
@@ -152,12 +153,13 @@ std::vector<OptionRow> sort_options() {
       {"--unique", "", "", "keep only the first record, in input order, of those with equal keys", Concern::how,
        sets("unique", flag<true>)},
       limit_option(),
+      by_group_option(),
       {"--stable", "", "", "accepted and changes nothing: the order is always stable"},
   };
   std::ranges::copy(means_options(), std::back_inserter(options));
   std::ranges::copy(run_options(), std::back_inserter(options));
   std::ranges::copy(run_compression_rows("none", "records"), std::back_inserter(options));
-  return options;
+  return with_groups(std::move(options), "records");
 }
 
 OptionRow as_is_option() {
@@ -175,6 +177,15 @@ OptionRow limit_option() {
       "nothing is stored",
       Concern::how,
       sets("limit", as_number)};
+}
+
+OptionRow by_group_option() {
+  return {"--by-group",
+          "[=N]",
+          "all keys but the last",
+          "with --limit: the first K of each group of those that are equal in the first N keys",
+          Concern::how,
+          sets("by_group", as_group_keys)};
 }
 
 OptionRow space_option() {
@@ -229,7 +240,8 @@ CommandTable merge_table() {
   std::vector<OptionRow> options =
       chosen({"-o,--output", "--record-size", "--key",      "--reverse",  "--unique",       "--stable", "--memory",
               "--threads",   "--temp",        "--io",       "--profile",  "--no-profile",   "--stats",  "--events",
-              "--trace",     "--progress",    "-q,--quiet", "--compress", "--assume-ratio", "--goal",   "--checksum"});
+              "--trace",     "--progress",    "-q,--quiet", "--compress", "--assume-ratio", "--goal",   "--checksum",
+              "--unique-by", "--unique-rows", "--count",    "--repeated", "--singles",      "--keep"});
   options.push_back({"--expect-hash", "HASH", "",
                      "the hash of all records, as `ecosort partition` or --stats told it: what is written must have it, and the "
                      "inputs need not be hashed once more",

@@ -21,6 +21,7 @@ namespace ecosort::cli {
 [[nodiscard]] OptionRow progress_option();
 [[nodiscard]] OptionRow space_option();
 [[nodiscard]] OptionRow limit_option();
+[[nodiscard]] OptionRow by_group_option();
 [[nodiscard]] OptionRow as_is_option();
 
 // Rows.
@@ -28,6 +29,11 @@ namespace ecosort::cli {
 [[nodiscard]] std::vector<OptionRow> lines_options();
 [[nodiscard]] CommandTable csv_table();
 [[nodiscard]] CommandTable jsonl_table();
+
+// Adds what is said of groups of equal rows, besides --unique.
+[[nodiscard]] std::vector<OptionRow> with_groups(std::vector<OptionRow> options, std::string_view format);
+// Adds what these cannot be combined with, of the options that the table has.
+[[nodiscard]] CommandTable with_group_conflicts(CommandTable table);
 
 // Compresses: --compress, --assume-ratio and --goal of a command that sorts `rows` and does `usual`ly so, and what becomes of
 // compressed inputs

@@ -26,6 +26,14 @@
 namespace ecosort::demsort_inplace::prepare {
 namespace {
 
+// The journal and the runs of a job say no more of groups than that the first of rows with equal keys stays.
+void check_groups(const Request& request) {
+  if (request.groups != Groups{})
+    throw UsageError(
+        "a job that outlives a crash keeps the first of rows with equal keys, and knows no other groups; leave the "
+        "job out, or these groups");
+}
+
 void check_inputs(const engine::rows::LinesJob& job) {
   if (job.codecs.packing)
     throw UsageError("a job that outlives a crash does not compress its output; compress the output afterwards");
@@ -137,6 +145,7 @@ engine::rows::LinesJob make_kept_job(Request request, std::uint64_t assumed_byte
 }
 
 PreparedRowsJob prepare_rows(const Request& request, io::PosixStorage& storage) {
+  check_groups(request);
   raise_open_files();
   if (request.place.kind == PlaceKind::in_place) return prepare_lines_in_place(request, storage);
   const KeptCompression compression = kept_compression_of(request.compression);

@@ -29,6 +29,8 @@ constexpr std::string_view schema_name = "ecosort.request/1";
 constexpr std::string_view in_base64 = "base64";  // of a text that is no UTF-8, as names of files may be
 
 constexpr std::array<std::string_view, 3> names_of(PlaceKind /*of*/) { return {"file", "resumable", "in_place"}; }
+constexpr std::array<std::string_view, 3> names_of(GroupsThatStay /*of*/) { return {"all", "repeated", "singles"}; }
+constexpr std::array<std::string_view, 2> names_of(RowThatStays /*of*/) { return {"first", "last"}; }
 constexpr std::array<std::string_view, 3> names_of(InputOrder /*of*/) { return {"any", "sorted", "believed"}; }
 
 template <class Type>
@@ -78,10 +80,22 @@ template <class Type>
 concept Rows = std::same_as<Type, Records> || std::same_as<Type, Lines> || std::derived_from<Type, Values>;
 
 template <class Structure, class Each>
+void each_member_of_groups(Structure& of, Each&& each) {
+  each("by", of.by);
+  each("whole_rows", of.whole_rows);
+  each("only", of.only);
+  each("keep", of.keep);
+  each("count", of.count);
+  each("count_name", of.count_name);
+}
+
+template <class Structure, class Each>
 void each_member(Structure& of, Each&& each) {
   using Type = std::remove_const_t<Structure>;
   if constexpr (Rows<Type>) {
     each_member_of_rows(of, each);
+  } else if constexpr (std::is_same_v<Type, Groups>) {
+    each_member_of_groups(of, each);
   } else if constexpr (std::is_same_v<Type, Place>) {
     each("output", of.output);
     each("kind", of.kind);
@@ -119,7 +133,9 @@ void each_member(Structure& of, Each&& each) {
     static_assert(std::is_same_v<Type, Request>);
     each("inputs", of.inputs);
     each("unique", of.unique);
+    each("groups", of.groups);
     each("limit", of.limit);
+    each("by_group", of.by_group);
     each("input_order", of.input_order);
     each("place", of.place);
     each("means", of.means);

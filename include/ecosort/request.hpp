@@ -262,11 +262,36 @@ enum class InputOrder : std::uint8_t {
   believed  // the same, without a look (lines: as `sort -m`)
 };
 
+enum class GroupsThatStay : std::uint8_t {
+  all,
+  repeated,  // those of more than one row
+  singles    // those of one row
+};
+enum class RowThatStays : std::uint8_t { first, last };
+
+// Equal rows are a group, of which one row goes out: with Request::unique, or where anything below is asked for. Rows are equal
+// where all of their keys are.
+struct Groups {
+  std::vector<std::string> by{};  // or only these keys: the first ones of the order, as texts
+  bool whole_rows = false;        // or all of their bytes, which are then the last key of the order
+  GroupsThatStay only = GroupsThatStay::all;
+  RowThatStays keep = RowThatStays::first;  // in the order; of rows with equal keys that of the input
+  // The number of rows goes out in front of the row: of lines as `uniq -c` writes it, of CSV as a column, of JSON lines as a
+  // member, of records as 8 bytes, little-endian.
+  bool count = false;
+  std::string count_name = "count";  // of the column or member; rows that have one of this name are refused
+
+  friend bool operator==(const Groups&, const Groups&) = default;
+};
+
 struct Request {
   std::vector<std::string> inputs{};  // files; "-" alone: standard input
   std::variant<Records, Lines, Csv, JsonLines> rows{};
-  bool unique = false;                   // of rows with equal keys only the first one stays
-  std::optional<std::uint64_t> limit{};  // of the sorted rows only so many go out, the first ones; none: all
+  bool unique = false;  // of equal rows only one stays
+  Groups groups{};
+  std::optional<std::uint64_t> limit{};  // only so many rows go out, the first ones in order; none: all
+  std::optional<std::uint64_t>
+      by_group{};  // so many of each group of rows that are equal in so many first keys; 0: all but the last
   InputOrder input_order = InputOrder::any;
   Place place{};
   Means means{};
@@ -274,6 +299,10 @@ struct Request {
   Verification verification{};
 
   [[nodiscard]] Format format() const noexcept { return static_cast<Format>(rows.index()); }
+  // Returns whether one row of each group goes out.
+  [[nodiscard]] bool has_groups() const noexcept {
+    return unique || by_group || groups.whole_rows || groups.count || !groups.by.empty() || groups.only != GroupsThatStay::all;
+  }
 };
 
 // The request as one line of JSON, without what is as by default; and back. UsageError for a text that is no request, with the

@@ -190,17 +190,17 @@ _KINDS: dict[str, tuple[Any, str, str]] = {
 }
 
 
-def keys_of(form: str, by: Any) -> tuple[str | RecordKey | ValueKey | LineKey, ...]:
+def keys_of(form: str, by: Any, name: str = "by") -> tuple[str | RecordKey | ValueKey | LineKey, ...]:
     """Returns the keys of a format, the first of which decides first. Raises BadInput for those of another format."""
     kind, example, wanted = _KINDS[form]
     if form in ("csv", "jsonl") and isinstance(by, int) and not isinstance(by, bool):
-        raise BadInput(f"by={by} is a number; a column by its number is ValueKey({by}) or '{by}', with header=False")
-    keys = several(() if by is None else by, (str, int, RecordKey, ValueKey, LineKey), "by", wanted)
+        raise BadInput(f"{name}={by} is a number; a column by its number is ValueKey({by}) or '{by}', with header=False")
+    keys = several(() if by is None else by, (str, int, RecordKey, ValueKey, LineKey), name, wanted)
     for key in keys:
         if not isinstance(key, (str, kind) if form != "lines" else (str, int, kind)):
-            raise BadInput(f"by: {key!r} is no key of {form}; a key is a text, or such as {example}")
+            raise BadInput(f"{name}: {key!r} is no key of {form}; a key is a text, or such as {example}")
     if not keys and form != "lines":
-        raise BadInput(f"by is empty: name a key at least, such as {example}")
+        raise BadInput(f"{name} is empty: name a key at least, such as {example}")
     return tuple(LineKey(key) if isinstance(key, int) else key for key in keys)
 
 

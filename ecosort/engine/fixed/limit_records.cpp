@@ -52,9 +52,7 @@ void LimitRecords::drop_repeated(RunBuffer& kept, Entry* scratch) {
   std::uint64_t stay = std::min<std::uint64_t>(kept.count, 1), gone = 0;
   for (std::uint64_t i = 1; i < kept.count; ++i) {
     const std::byte* const here = record(kept, i);
-    const bool is_equal = entries[i].prefix == entries[stay - 1].prefix && entries[i].extension == entries[stay - 1].extension &&
-                          encoder_.compare(record(kept, stay - 1), here) == 0;
-    if (is_equal) {
+    if (group_keys_->compare(record(kept, stay - 1), here) == 0) {
       repeated_.add_records(here, 1, encoder_.record_size());
       scratch[gone++] = entries[i];
     } else {
@@ -81,16 +79,16 @@ void LimitRecords::tighten(const std::shared_ptr<const RecordBound>& bound) {
 }
 
 void LimitRecords::cut(RunBuffer& kept, Entry* scratch) {
-  if (unique_) drop_repeated(kept, scratch);
+  if (group_keys_) drop_repeated(kept, scratch);
   const std::uint64_t stay = records_to_keep(kept);
   if (stay > 0 && stay == wanted_) tighten(bound_at(kept, stay - 1));
   for (std::uint64_t i = stay; i < kept.count; ++i) beyond_.add_records(record(kept, i), 1, encoder_.record_size());
   kept.count = stay;
 }
 
-// Equal keys of several runs are one in the end: no one knows how many there will be.
+// A group that is in several runs is one in the end: no one knows how many there will be.
 void LimitRecords::count_stored(const RunBuffer& kept) {
-  if (unique_) return;
+  if (group_keys_) return;
   const std::uint64_t step = div_up(kept.count, samples_of_run);
   for (std::uint64_t i = 0, end = 0; i < kept.count; i = end) {
     end = std::min(i + step, kept.count);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/counted_bound.h"
+#include "engine/fixed/group_records.h"
 #include "engine/fixed/run_buffer.h"
 #include "formats/records/encoder.h"
 
@@ -50,10 +51,12 @@ class RecordBound {
 // For one thread at a time.
 class LimitRecords {
  public:
-  // With `unique` the first `wanted` records whose keys are not equal. The kept buffer has places for `capacity` records, and its
-  // index for as many entries.
-  LimitRecords(const records::Encoder& encoder, std::uint64_t wanted, bool unique, std::uint64_t capacity)
-      : encoder_(encoder), wanted_(wanted), unique_(unique), capacity_(capacity), counted_(wanted) {}
+  // Of groups, whose records are decided at once, the first record of each of the first `wanted` ones. The kept buffer has places
+  // for `capacity` records, and its index for as many entries.
+  LimitRecords(const records::Encoder& encoder, std::uint64_t wanted, const RecordGroups& groups, std::uint64_t capacity)
+      : encoder_(encoder), wanted_(wanted), capacity_(capacity), counted_(wanted) {
+    if (groups.policy.is_on) group_keys_.emplace(groups.format);
+  }
 
   // Makes all places of the kept buffer free.
   void begin(RunBuffer& kept) noexcept;
@@ -65,7 +68,9 @@ class LimitRecords {
   // The kept buffer is sorted: drops what is not among the first records. `scratch` has room for the entries of the index.
   void cut(RunBuffer& kept, sorting::Entry* scratch);
   // After cut(): returns whether so few places are free that the buffer had better be stored as a run.
-  [[nodiscard]] bool is_crowded(const RunBuffer& kept) const noexcept { return kept.count > capacity_ / 4 * 3; }
+  [[nodiscard]] bool is_crowded(const RunBuffer& kept) const noexcept { return !fits(kept.count, capacity_); }
+  // Returns whether nothing will be stored.
+  [[nodiscard]] static bool fits(std::uint64_t wanted, std::uint64_t capacity) noexcept { return wanted <= capacity / 4 * 3; }
   // The buffer is about to be stored.
   void count_stored(const RunBuffer& kept);
 
@@ -86,8 +91,8 @@ class LimitRecords {
 
   const records::Encoder& encoder_;
   const std::uint64_t wanted_;
-  const bool unique_;
   const std::uint64_t capacity_;
+  std::optional<records::Encoder> group_keys_;
   std::shared_ptr<const RecordBound> bound_;  // null: there is none
   CountedBound<RecordBound> counted_;
   hash::MultisetHash repeated_, beyond_;

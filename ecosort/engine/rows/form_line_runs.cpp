@@ -11,11 +11,12 @@ constexpr std::size_t gathered_at_once = 3;  // blocks, between two words with t
 
 }  // namespace
 
-FormLineRuns::FormLineRuns(const RowTools& tools, ReadLines& reader, std::vector<lines::DuplicateFilter>& seen, bool unique)
+FormLineRuns::FormLineRuns(const RowTools& tools, ReadLines& reader, std::vector<lines::DuplicateFilter>& seen,
+                           const GroupPolicy& groups)
     : tools_(tools),
       reader_(reader),
       seen_(seen),
-      unique_(unique),
+      groups_(groups),
       run_buffers_(tools.plan.run_buffers),
       storing_(tools.bench.reactor.scope()),
       free_runs_(tools.bench.reactor.scope(), tools.plan.run_buffers) {}
@@ -161,7 +162,7 @@ Task<hash::MultisetHash> FormLineRuns::sort(lines::LineRun& run) {
       std::reverse(run.entries(), run.entries() + run.count);
     else
       lines::sort_index(run, tools_.format, tools_.bench.compute.threads());
-    if (unique_) lines::drop_equal(run, tools_.format, dropped);
+    lines::drop_equal(run, tools_.format, groups_.kept_in_runs(), dropped);
     if (limit_ != nullptr) limit_->cut(run);
   });
   co_await work;
@@ -181,7 +182,7 @@ Task<void> FormLineRuns::store(lines::LineRun& run, std::size_t number, ReadSoFa
   else
     stored = tools_.files.create(run.line_bytes);
   RowRunSink sink(tools_, stored);
-  const Checks of_kept = unique_ ? Checks::ascending : Checks::ordered,
+  const Checks of_kept = groups_.is_decided_at_once() && groups_.is_one() ? Checks::ascending : Checks::ordered,
                of_others = limit_ == nullptr ? Checks::none : Checks::hashed;
   lines::GatherLines gather(run, tools_.format, keeper_ == nullptr ? of_others : of_kept);
   co_await gather_to(gather, sink);
@@ -198,7 +199,7 @@ Task<void> FormLineRuns::store(lines::LineRun& run, std::size_t number, ReadSoFa
   (*runs_)[number].rows = gather.hash();
 }
 
-Task<void> FormLineRuns::gather_to(lines::GatherLines& gather, LineSink& sink) {
+Task<void> FormLineRuns::gather_to(lines::RowSource& gather, LineSink& sink) {
   TaskGroup gathering(tools_.bench.reactor.scope());
   gathering.spawn(gather_blocks(gather, sink));
   co_await gathering.settle();
@@ -206,7 +207,7 @@ Task<void> FormLineRuns::gather_to(lines::GatherLines& gather, LineSink& sink) {
   tools_.bench.reactor.scope().throw_if_failed();
 }
 
-Task<void> FormLineRuns::gather_blocks(lines::GatherLines& gather, LineSink& sink) {
+Task<void> FormLineRuns::gather_blocks(lines::RowSource& gather, LineSink& sink) {
   struct Filled {
     std::byte* block;
     run::BlockContents contents;

@@ -55,8 +55,8 @@ void move_to_front(LineRun& run) {
 
 }  // namespace
 
-LimitRows::LimitRows(const formats::RowFormat& format, std::uint64_t rows, bool unique, unsigned threads)
-    : format_(format), rows_(rows), unique_(unique), threads_(threads), counted_(rows) {
+LimitRows::LimitRows(const formats::RowFormat& format, std::uint64_t rows, const GroupPolicy& groups, unsigned threads)
+    : format_(format), rows_(rows), groups_(groups), threads_(threads), counted_(rows) {
   if (rows == 0) bound_ = std::make_shared<const RowBound>();
 }
 
@@ -104,7 +104,7 @@ void LimitRows::cut(LineRun& run) {
 void LimitRows::sort_and_cut(LineRun& run) {
   hash::MultisetHash repeated;
   lines::sort_index(run, format_, threads_);
-  if (unique_) lines::drop_equal(run, format_, repeated);
+  lines::drop_equal(run, format_, groups_.kept_in_runs(), repeated);
   cut(run);
   turn_round(run);
   const std::scoped_lock lock(mutex_);
@@ -122,9 +122,9 @@ bool LimitRows::make_room(LineRun& run) {
   return true;
 }
 
-// Equal rows of several runs are one row in the end: no one knows how many there will be.
+// A group that is in several runs is one in the end: no one knows how many there will be.
 void LimitRows::count_stored(const LineRun& run) {
-  if (unique_) return;
+  if (groups_.is_on) return;
   const std::size_t step = div_up(run.count, samples_of_run);
   const std::scoped_lock lock(mutex_);
   for (std::size_t row = 0, end = 0; row < run.count; row = end) {

@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "engine/counted_bound.h"
+#include "engine/group_policy.h"
 #include "formats/lines/line_run.h"
 #include "formats/lines/row_bound.h"
 #include "formats/row_format.h"
@@ -24,8 +25,8 @@ namespace ecosort::engine::rows {
 // Compute threads call this for the buffers of one sort, several at the same time for different ones.
 class LimitRows {
  public:
-  // With `unique` the first `rows` rows that are not equal.
-  LimitRows(const formats::RowFormat& format, std::uint64_t rows, bool unique, unsigned threads);
+  // Of groups, whose rows are decided at once, the first row of each of the first `rows` ones.
+  LimitRows(const formats::RowFormat& format, std::uint64_t rows, const GroupPolicy& groups, unsigned threads);
 
   // Returns the bound of rows that are read next; null while there is none.
   [[nodiscard]] std::shared_ptr<const lines::RowBound> bound() const;
@@ -35,7 +36,7 @@ class LimitRows {
   // The buffer is full: drops what it can, and returns whether so much is free now that it is to be filled further, behind
   // run.kept_bytes.
   [[nodiscard]] bool make_room(lines::LineRun& run);
-  // The run is sorted, and equal rows are dropped: keeps what may be among the first rows.
+  // The run is sorted, and rows of groups are dropped: keeps what may be among the first rows.
   void cut(lines::LineRun& run);
   // After cut(): the run is about to be stored.
   void count_stored(const lines::LineRun& run);
@@ -52,7 +53,7 @@ class LimitRows {
 
   const formats::RowFormat& format_;
   const std::uint64_t rows_;
-  const bool unique_;
+  const GroupPolicy groups_;
   const unsigned threads_;
 
   mutable std::mutex mutex_;  // guards the rest

@@ -34,6 +34,9 @@ class Key {
         read_number_(type == ValueType::number || type == ValueType::integer ? lines::number_reader() : nullptr),
         format_(format) {}
 
+  // A key whose value is the row as it is.
+  [[nodiscard]] static Key of_row(bool nulls_first) noexcept { return {ValueType::text, false, nulls_first, nullptr, false}; }
+
   [[nodiscard]] ValueType type() const noexcept { return type_; }
 
   // Bytes depth ... of what orders the value, as RowFormat::window() has it. `kind` is set at depth 0.

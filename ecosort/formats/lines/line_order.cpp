@@ -346,9 +346,9 @@ int LineOrder::compare_key(Text a, Text b, const SortKey& key) const {
   return compare_kind(transformed(a, key), transformed(b, key), key);
 }
 
-int LineOrder::compare_levels(Text a, Text b, unsigned level) const {
+int LineOrder::compare_levels(Text a, Text b, unsigned level, unsigned end) const {
   if (a == b) return 0;
-  for (; level < keys_.size(); ++level) {
+  for (; level < std::min<std::size_t>(end, keys_.size()); ++level) {
     const int order = compare_key(a, b, keys_[level]);
     if (order != 0) return keys_[level].reverse ? -sign_of(order) : sign_of(order);
   }

@@ -108,7 +108,7 @@ class LineOrder final : public formats::RowFormat {
   [[nodiscard]] Text key_of(Text line, const SortKey& key) const noexcept;
   [[nodiscard]] std::size_t key_begin(Text line, const SortKey& key) const noexcept;
   [[nodiscard]] std::size_t key_end(Text line, const SortKey& key) const noexcept;
-  [[nodiscard]] int compare_levels(Text a, Text b, unsigned level) const override;
+  [[nodiscard]] int compare_levels(Text a, Text b, unsigned level, unsigned end) const override;
   [[nodiscard]] int compare_key(Text a, Text b, const SortKey& key) const;
   [[nodiscard]] int compare_kind(Text a, Text b, const SortKey& key) const;
   [[nodiscard]] int compare_random(Text a, Text b) const noexcept;
