@@ -40,6 +40,7 @@ Json rows_stats_json(const Request& request, const engine::rows::LinesReport& re
   Json json{{"schema", fmt::format("ecosort.{}-stats/1", format)},
             {rows, rows_of(request, report)},
             {fmt::format("{}_dropped", rows), report.dropped},
+            {fmt::format("{}_beyond_limit", rows), report.beyond},
             {fmt::format("{}_counted", rows), report.counted}};
   json.update(work_json(report, log, usage, backend));
   json.update({{"merge_parts", report.merge_parts},

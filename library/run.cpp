@@ -53,6 +53,7 @@ Report taken_from(const engine::WorkReport& done) {
   report.records = done.records;
   report.dropped = done.dropped;
   report.counted = done.counted;
+  report.beyond_limit = done.beyond;
   report.input_bytes = done.input_bytes;
   report.output_bytes = done.output_bytes;
   report.runs = done.runs;

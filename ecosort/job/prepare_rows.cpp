@@ -184,7 +184,7 @@ namespace {
 void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
   std::uint64_t bytes = known_bytes(job.inputs);
   for (const engine::rows::RowsRest& rest : job.rest) bytes += rest.bytes();
-  if (job.groups.kept_in_runs().most > 0 || bytes == 0) return;
+  if (job.groups.kept_in_runs().most > 0 || job.limit || bytes == 0) return;
   using For = NotEnoughSpace::For;
   std::vector<job::SpaceNeed> needs;
   const bool has_runs = !job.merge && bytes > job.plan.run_buffer_bytes;
@@ -261,7 +261,8 @@ void plan_memory(const Request& request, const Resources& means, engine::rows::L
   const std::uint64_t bytes = means.assumed_bytes != 0 ? means.assumed_bytes : known_bytes(job.inputs);
   plan_runs(request, codec_terms, means.assumed_bytes != 0 || are_known(job.inputs) ? bytes : 0, job);
   if (job.codecs.runs.coders > 0) job.plan = plan_rest();
-  if (!job.merge && bytes > job.plan.run_buffer_bytes) {
+  // With a limit large buffers are better: in one of them the wanted rows may have room.
+  if (!job.merge && !job.limit && bytes > job.plan.run_buffer_bytes) {
     job.plan = planner::plan_for_stored_runs(job.plan);
     // The share of lines that -u leaves is not known, nor how many runs a program takes.
     if (are_known(job.inputs) && job.groups.kept_in_runs().most == 0 && request.compression.program.empty())
@@ -290,6 +291,7 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
   engine::rows::LinesJob job;
   job.header_bytes = has_top ? means.memory_bytes / header_share : 0;
   job.groups = group_policy_of(request);
+  if (!job.groups.is_limit && request.limit != UINT64_MAX) job.limit = request.limit;  // no inputs have more rows than that
   job.merge = is_merge(request);
   job.checks_order = request.input_order == InputOrder::sorted;
   job.reread = request.verification.reread;
