@@ -20,7 +20,7 @@ struct AwakeTime {
   std::chrono::nanoseconds now{0}, awake{0};
 };
 
-// What drives did so far.
+// Counts what drives did so far.
 struct DriveWork {
   std::uint64_t bytes = 0;
   std::chrono::nanoseconds busy{0};  // provably

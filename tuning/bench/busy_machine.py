@@ -68,7 +68,7 @@ def command_of(kind: str) -> list[str]:
 
 
 def settle() -> None:
-    """What the sort before gave back to the file system is not this one's work."""
+    """Waits until the file system has freed what the sort before gave back."""
     with Path("settle").open("wb") as file:
         file.write(bytes(SETTLE_BYTES))
         file.flush()

@@ -1,4 +1,4 @@
-// What the system says of threads: how long they computed, and how long they could have.
+// Threads learn from the system how long they computed, and how long they could have.
 #include "base/thread_time.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// How long drives took is measured apart from how late the coordinator was.
+// Drives are measured apart from how late the coordinator was.
 #include "io/drive_meter.h"
 
 #include <gtest/gtest.h>
