@@ -9,7 +9,6 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
-#include "engine/open_input.h"
 #include "engine/open_output.h"
 #include "io/direct_io.h"
 #include "io/temporary_name.h"
@@ -107,7 +106,7 @@ std::vector<engine::fixed::Input> open_records(const Request& request, io::Posix
   for (const std::string& path : request.inputs) {
     engine::fixed::Input input;
     try {
-      input.file = engine::open_input(storage, path);
+      input.file = storage.open_input(path, io::Caching::direct_if_possible);
     } catch (const IoError& error) {
       throw UsageError(error.what());  // nothing was begun: a bad argument, not a failing drive
     }

@@ -10,13 +10,21 @@
 
 #include "base/errors.h"
 #include "codec/decoder.h"
-#include "engine/open_input.h"
 #include "engine/rows/damaged_input.h"
 
 namespace ecosort::engine::rows {
+namespace {
+
+constexpr std::uint64_t small_input_bytes = std::uint64_t{1} << 20U;  // read through the page cache
+
+}  // namespace
 
 void LineInput::open(io::Storage& storage) {
-  file = open_input(storage, name);
+  file = storage.open_input(name, io::Caching::buffered);
+  if (!file->facts().is_stream && file->facts().size_bytes >= small_input_bytes) {
+    storage.close(std::move(file));
+    file = storage.open_input(name, io::Caching::direct_if_possible);
+  }
   if (!file->facts().is_stream) opened = storage.state(*file);
 }
 
