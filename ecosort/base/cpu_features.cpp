@@ -6,7 +6,7 @@
 
 #include "base/errors.h"
 
-#if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
+#if defined(__x86_64__) && !defined(__clang__) && __has_include(<sys/platform/x86.h>)  // clang lacks the _Bool that it uses
 #include <sys/platform/x86.h>
 #endif
 
