@@ -124,6 +124,16 @@ def test_statistics_of_nothing(run: Run, place: Path) -> None:
     assert stats["hash"] == "0" * 32
 
 
+@pytest.mark.parametrize("size", [0, 1_000, 3 * MIB])
+def test_a_small_sort_sets_up_no_ring(run: Run, place: Path, data: bytes, size: int) -> None:
+    """It is done before a ring and threads are there."""
+    part = data[: size // 100 * 100]
+    (place / "in").write_bytes(part)
+    succeeded(run("sort", "in", "-o", "out", "--stats", "stats", cwd=place))
+    assert (place / "out").read_bytes() == expected(part)
+    assert read_json(place / "stats")["io_backend"] == "pool"
+
+
 # --- events --------------------------------------------------------------------------------------------------------------
 
 

@@ -42,9 +42,13 @@ void check_really_empty(const io::File& file) {
 void look_at_output_directory(PreparedRecords& resolved, io::PosixStorage& storage) {
   if (resolved.job.output == "-") return;
   const std::string directory = io::resolve_output(resolved.job.output).directory;
+  resolved.output_has_no_temporary_name = storage.has_unnamed_files(directory);
+  const planner::Wanted& wanted = resolved.job.plan.wanted;
+  const bool is_tiny =
+      !wanted.size_unknown && wanted.input_records * wanted.format.record_size <= engine::most_cached_output_bytes;
+  if (is_tiny && resolved.output_has_no_temporary_name) return;  // a look takes longer than the sort
   for (const std::string& path : io::abandoned_temporaries(directory))
     resolved.notices.push_back(fmt::format("'{}' was left behind by an interrupted run; remove it to free its space", path));
-  resolved.output_has_no_temporary_name = storage.has_unnamed_files(directory);
 }
 
 // Runs are striped over drives; a second directory of the same drive would gain nothing.
@@ -233,6 +237,8 @@ PreparedRecords prepare_records(const Request& request, io::PosixStorage& storag
   job.plan = make_plan(wanted_of(request, job.inputs, prepared.machine), leeway, prepared);
   // A pipe may bring anything, so that all of the memory may be used.
   const planner::Wanted& wanted = job.plan.wanted;
+  job.plan.is_small = !wanted.size_unknown && job.plan.stored_records == 0 &&
+                      wanted.input_records * wanted.format.record_size < planner::least_threaded_bytes;
   check_memory_exists(wanted.memory_bytes, wanted.size_unknown ? wanted.memory_bytes : job.plan.peak_memory_bytes,
                       prepared.machine);
   job.directories = run_directories(request.means.temp_directories, request.place.output);

@@ -41,8 +41,6 @@ namespace {
 
 bool is_merge(const Request& request) noexcept { return request.input_order != InputOrder::any; }
 
-constexpr std::uint64_t least_threaded_bytes = std::uint64_t{4} << 20U;  // less is sorted sooner than threads are started
-
 std::vector<engine::rows::LineInput> open_inputs(const Request& request, io::Storage& storage) {
   std::vector<engine::rows::LineInput> inputs;
   for (const std::string& name : request.inputs) {
@@ -68,7 +66,7 @@ bool are_small(const std::vector<engine::rows::LineInput>& inputs) {
     if (!input.file || input.is_stream()) return false;
     bytes += input.file->facts().size_bytes;
   }
-  return bytes < least_threaded_bytes;
+  return bytes < planner::least_threaded_bytes;
 }
 
 // The output gets its name when it is complete, so that its directory has to be writable: not the file that it replaces.
@@ -209,7 +207,7 @@ void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
                         return job::drive_of(directory) == job::drive_of(places.front());
                       });
   const bool is_known = !job.codecs.packing && !job.groups.is_on;
-  if (!places.empty() && is_known && !shared && bytes >= least_threaded_bytes) job.reserved_bytes = bytes;
+  if (!places.empty() && is_known && !shared && bytes >= planner::least_threaded_bytes) job.reserved_bytes = bytes;
 }
 
 }  // namespace

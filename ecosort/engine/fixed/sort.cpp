@@ -34,7 +34,7 @@ class RecordKernel final : public Kernel {
 
   static BenchSize size_of(const SortJob& job) {
     const planner::RecordPlan& plan = job.plan;
-    return {plan.wanted.memory_bytes, plan.wanted.threads, plan.read_depth, plan.write_depth};
+    return {plan.wanted.memory_bytes, plan.is_small ? 0 : plan.wanted.threads, plan.read_depth, plan.write_depth};
   }
 
   [[nodiscard]] const char* items() const noexcept override { return "records"; }
