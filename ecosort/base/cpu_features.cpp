@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <iterator>
+#include <string>
 
 #include "base/errors.h"
 
@@ -21,6 +23,17 @@ CpuLevel level_from_environment() {
   return wanted;
 }
 
+// "baseline, avx2 or avx512"
+std::string level_names() {
+  std::string names;
+  const std::size_t count = std::size(all_cpu_levels);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0) names += i + 1 < count ? ", " : " or ";
+    names += to_string(all_cpu_levels[i]);
+  }
+  return names;
+}
+
 }  // namespace
 
 CpuLevel detected_cpu_level() noexcept {
@@ -33,6 +46,8 @@ CpuLevel detected_cpu_level() noexcept {
                       __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
                       __builtin_cpu_supports("avx512vbmi2") != 0 && __builtin_cpu_supports("vpclmulqdq") != 0;
   return avx512 ? CpuLevel::avx512 : CpuLevel::avx2;
+#elif defined(__aarch64__)
+  return CpuLevel::neon;
 #else
   return CpuLevel::baseline;
 #endif
@@ -47,6 +62,8 @@ std::string_view to_string(CpuLevel level) noexcept {
   switch (level) {
     case CpuLevel::baseline:
       return "baseline";
+    case CpuLevel::neon:
+      return "neon";
     case CpuLevel::avx2:
       return "avx2";
     case CpuLevel::avx512:
@@ -59,7 +76,7 @@ CpuLevel parse_cpu_level(std::string_view name) {
   for (const CpuLevel level : all_cpu_levels) {
     if (to_string(level) == name) return level;
   }
-  throw UsageError(fmt::format("ECOSORT_CPU={}: give baseline, avx2 or avx512", name));
+  throw UsageError(fmt::format("ECOSORT_CPU={}: give {}", name, level_names()));
 }
 
 }  // namespace ecosort

@@ -99,7 +99,7 @@ def _is_cooling(device: Path) -> bool:
 
 
 def frequency(machine: Machine) -> list[Check]:
-    """What keeps processors below their highest frequency: a governor, a limit, heat. Nothing where the kernel does not say."""
+    """Finds what keeps processors slow: a governor, a limit of the frequency, heat. Empty where the kernel does not say."""
     policies = sorted((machine.root / "sys/devices/system/cpu/cpufreq").glob("policy*"))
     found = []
     if slow := sorted({governor for policy in policies if (governor := _slow_governor(policy))}):
