@@ -27,20 +27,20 @@ MOST_TRACED = 20_000  # instructions that the model is given
 
 
 def instructions(program: Path, kernel: Kernel, level: str, directory: Path) -> float:
-    """Of one item."""
+    """Counts those of one item."""
     few, many = (count_of(emulated("aarch64", directory, [program, kernel.name, level, str(passes)])) for passes in (1, 3))
     return (many - few) / 2 / ITEMS
 
 
 def code_of(program: Path) -> dict[int, str]:
-    """The instructions of a program by their addresses; branches go to a label, and comments are gone."""
+    """Returns the instructions of a program by their addresses; branches go to a label, and comments are gone."""
     text = call([newest("llvm-objdump"), "-d", "--no-show-raw-insn", program])
     found = re.findall(r"^\s*([0-9a-f]+):\s+(\S.*)$", text, re.MULTILINE)
     return {int(address, 16): re.sub(r"\s*(//|# ).*", "", re.sub(r"0x[0-9a-f]+ <.*>", "label", line)) for address, line in found}
 
 
 def trace_of(program: Path, code: dict[int, str], kernel: Kernel, level: str, directory: Path) -> Iterator[str]:
-    """The instructions of one pass, as they ran."""
+    """Yields the instructions of one pass, as they ran."""
     architecture = "x86_64" if level == AVX2 else "aarch64"
     places = {address: i for i, address in enumerate(code)}
     lines = list(code.values())
@@ -51,7 +51,7 @@ def trace_of(program: Path, code: dict[int, str], kernel: Kernel, level: str, di
 
 
 def cycles(trace: Sequence[str], processor: str) -> float:
-    """Of one item, of a trace of all."""
+    """Predicts those of one item from a trace of all."""
     triple, *options = PROCESSORS[processor]
     part = trace[:MOST_TRACED]
     words = [newest("llvm-mca"), f"-mtriple={triple}", f"-mcpu={processor}", *options, "-iterations=1", "-"]

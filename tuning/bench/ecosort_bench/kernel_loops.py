@@ -54,7 +54,7 @@ KERNELS = (
 
 
 def call(words: Sequence[str | Path], text: str | None = None) -> str:
-    """What a program prints; exits with what it says when it fails."""
+    """Returns what a program prints; exits with what it says when it fails."""
     done = subprocess.run([str(word) for word in words], input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, words[:4]))} ...: {done.stderr}")

@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::size_t items = 1000;  // records, or rows of text
 
-// What a kernel works on: rows of text in one piece, and records.
+// Holds what kernels work on: rows of text in one piece, and records.
 struct Data {
   Data() {
     Random random(1);
