@@ -37,8 +37,8 @@ constexpr HashKeys make_split_keys() {
 }
 constexpr HashKeys split_keys = make_split_keys();
 
-// Which of the last four words are behind those that are taken four at a time, by the number of words modulo four; then which of
-// the words 0, 1, w - 2, w - 1 of w = 2 and w = 3 words are not among those before them.
+// Marks which of the last four words are behind those that are taken four at a time, by the number of words modulo four; then,
+// for w = 2 and w = 3 words, which of the words 0, 1, w - 2, w - 1 are not among those before them.
 struct LastWords {
   std::uint32_t wanted[4];
 };
