@@ -62,6 +62,8 @@ export TSAN_OPTIONS ?= suppressions=$(abspath tests/tsan.supp) halt_on_error=1
 endif
 
 CONFIGURE := tuning/setup/configure
+CONFIGURE_CROSS = [ -f $(CROSS)/build.ninja ] || cmake -S ecosort -B $(CROSS) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) \
+  --toolchain $(abspath tuning/setup/aarch64.cmake) -DECOSORT_SYSROOT=$(abspath $(CROSS)/sysroot)
 TYPE := -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN)
 
 .PHONY: all
@@ -126,6 +128,14 @@ bench-kernels: ## time the kernels against std::sort, the parallel mode, TBB and
 	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_BENCH=ON >/dev/null
 	@ninja -C $(BUILD) -j $(JOBS)
 	@$(BUILD)/bench/kernels/kernel_bench $(BENCH)
+
+.PHONY: bench-arm
+bench-arm: ## count instructions and model cycles of Arm, on this machine: kernels and whole sorts (BENCH='--help' for more)
+	@$(DEPS) program build python cross model
+	@tuning/setup/sysroot $(CROSS)/sysroot
+	@$(CONFIGURE_CROSS)
+	@ninja -C $(CROSS) -j $(JOBS) ecosort
+	@PYTHONPATH=tuning/bench $(VENV)/python -m ecosort_bench.arm_model $(BENCH)
 
 .PHONY: bench-slow-drives
 bench-slow-drives: ## compressed runs on simulated drives, by codec (BENCH_DIR= on a faster drive, BENCH='--help' for more)
@@ -211,14 +221,13 @@ lock: ## pin the newest Python packages that pyproject.toml allows
 	@mv build/lock/cluster.lock tuning/setup/cluster.lock
 
 .PHONY: cross
-cross: ## build for aarch64 and run the C++ unit tests under qemu-user
+cross: ## build for aarch64; run the C++ unit tests and a few sorts under qemu-user, these with pages of 4, 16 and 64 KiB
 	@$(DEPS) program build python cross
 	@tuning/setup/sysroot $(CROSS)/sysroot
-	@[ -f $(CROSS)/build.ninja ] || cmake -S ecosort -B $(CROSS) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) \
-	  --toolchain $(abspath tuning/setup/aarch64.cmake) -DECOSORT_SYSROOT=$(abspath $(CROSS)/sysroot)
+	@$(CONFIGURE_CROSS)
 	@ninja -C $(CROSS) -j $(JOBS)
 	@ECOSORT_BUILD=$(abspath $(CROSS)) ECOSORT_STRICT=0 \
-	  ECOSORT_EMULATOR="qemu-aarch64 -L $(abspath $(CROSS)/sysroot)" $(VENV)/python -m pytest $(PARALLEL) tests/test_cpp_units.py $(PYTEST)
+	  ECOSORT_EMULATOR="qemu-aarch64 -L $(abspath $(CROSS)/sysroot)" $(VENV)/python -m pytest $(PARALLEL) tests/test_cpp_units.py tests/test_other_processor.py $(PYTEST)
 
 .PHONY: oldest
 oldest: ## run the C++ unit tests as on the oldest processor there may be, without SSE4.2 and AVX (x86-64, under qemu-user)

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <iterator>
+#include <string>
 
 #include "base/errors.h"
 
@@ -33,6 +35,17 @@ CpuLevel level_from_environment() {
   return wanted;
 }
 
+// "baseline, avx2 or avx512"
+std::string level_names() {
+  std::string names;
+  const std::size_t count = std::size(all_cpu_levels);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0) names += i + 1 < count ? ", " : " or ";
+    names += to_string(all_cpu_levels[i]);
+  }
+  return names;
+}
+
 }  // namespace
 
 CpuLevel detected_cpu_level() noexcept {
@@ -42,6 +55,8 @@ CpuLevel detected_cpu_level() noexcept {
                       ECOSORT_HAS(AVX512VL, "avx512vl") && ECOSORT_HAS(AVX512_VBMI2, "avx512vbmi2") &&
                       ECOSORT_HAS(VPCLMULQDQ, "vpclmulqdq");
   return avx512 ? CpuLevel::avx512 : CpuLevel::avx2;
+#elif defined(__aarch64__)
+  return CpuLevel::neon;
 #else
   return CpuLevel::baseline;
 #endif
@@ -56,6 +71,8 @@ std::string_view to_string(CpuLevel level) noexcept {
   switch (level) {
     case CpuLevel::baseline:
       return "baseline";
+    case CpuLevel::neon:
+      return "neon";
     case CpuLevel::avx2:
       return "avx2";
     case CpuLevel::avx512:
@@ -68,7 +85,7 @@ CpuLevel parse_cpu_level(std::string_view name) {
   for (const CpuLevel level : all_cpu_levels) {
     if (to_string(level) == name) return level;
   }
-  throw UsageError(fmt::format("ECOSORT_CPU={}: give baseline, avx2 or avx512", name));
+  throw UsageError(fmt::format("ECOSORT_CPU={}: give {}", name, level_names()));
 }
 
 }  // namespace ecosort
