@@ -22,6 +22,7 @@ void add(std::vector<KeyCounts>& sum, const std::vector<KeyCounts>& more) {
     sum[i].empty += more[i].empty;
     sum[i].unparsable += more[i].unparsable;
     sum[i].absent += more[i].absent;
+    sum[i].repeated += more[i].repeated;
   }
 }
 
@@ -57,6 +58,7 @@ bool RowFormat::precedes_first_row(Text /*line*/) const { return false; }
 void RowFormat::begin_input() {}
 void RowFormat::go_on_in_input() {}
 void RowFormat::miss_first_row(const std::string& /*input*/) const {}
+void RowFormat::learn(const std::vector<KeyCounts>& /*counts*/) const {}
 void RowFormat::check_counts(const std::vector<KeyCounts>& /*counts*/, std::uint64_t /*rows*/) const {}
 std::string_view RowFormat::missing_end(Text /*row*/, char /*before_end*/) const { return {&terminator_, 1}; }
 std::optional<RowFault> RowFormat::fault_in(Text /*beginning*/, bool /*is_all*/) const { return std::nullopt; }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "base/errors.h"
@@ -34,7 +35,10 @@ void explain(Text row, formats::RowFault& fault) {
 }  // namespace
 
 JsonlFormat::JsonlFormat(const JsonlTerms& terms)
-    : RowFormat(formats::Kind::jsonl, '\n', std::nullopt), kernels_(lines::line_kernels()), terms_(terms) {
+    : RowFormat(formats::Kind::jsonl, '\n', std::nullopt),
+      kernels_(lines::line_kernels()),
+      terms_(terms),
+      may_repeat_(terms.may_repeat) {
   if (terms_.keys.empty()) throw UsageError("no key is named");
   if (terms_.keys.size() > most_paths) throw UsageError(fmt::format("{} keys are more than {}", terms_.keys.size(), most_paths));
   if (!terms.date_format.empty()) time_format_ = std::make_unique<keys::TimeFormat>(terms.date_format);
@@ -65,14 +69,26 @@ void JsonlFormat::count(unsigned level, keys::ValueKind kind, Text row, Text val
                        keys::to_string(terms_.keys[level].type))};
 }
 
+void JsonlFormat::count_repeated(const Repeated& repeated, std::vector<formats::KeyCounts>& counts,
+                                 std::optional<formats::RowFault>& fault) const {
+  may_repeat_.store(true, std::memory_order_relaxed);
+  for (unsigned level = 0; level < levels_; ++level) counts[level].repeated += repeated.paths >> level & 1U;
+  if (!terms_.strict) return;
+  const auto level = static_cast<std::size_t>(std::countr_zero(repeated.paths));
+  fault = {repeated.at, fmt::format("path '{}': an object has this name twice", paths_[level].text)};
+}
+
 records::KeyWindow JsonlFormat::take_values(Text row, std::vector<formats::KeyCounts>& counts,
                                             std::optional<formats::RowFault>& fault) const {
   Text values[most_paths];
-  fault = read_row(row, paths_, values);
+  Repeated repeated;
+  fault = read_row(row, paths_, values, repeated);
   if (fault) {
     explain(row, *fault);
     return {};
   }
+  if (repeated.paths != 0) [[unlikely]]
+    count_repeated(repeated, counts, fault);
   keys::ValueKind kind = keys::ValueKind::usual;
   records::KeyWindow window{};
   lines::JointWindow joint;
@@ -96,6 +112,10 @@ std::optional<formats::RowFault> JsonlFormat::check_row(Text row, std::vector<fo
   return fault;
 }
 
+void JsonlFormat::learn(const std::vector<formats::KeyCounts>& counts) const {
+  if (std::ranges::any_of(counts, [](const formats::KeyCounts& key) { return key.repeated > 0; })) may_repeat_ = true;
+}
+
 void JsonlFormat::check_counts(const std::vector<formats::KeyCounts>& counts, std::uint64_t rows) const {
   if (terms_.allow_missing || rows == 0) return;
   for (std::size_t i = 0; i < counts.size(); ++i)
@@ -106,20 +126,19 @@ records::KeyWindow JsonlFormat::window(Text row, unsigned level, std::size_t dep
   keys::ValueKind kind = keys::ValueKind::usual;
   if (level == 0 && depth == 0 && !joint_.empty()) {
     lines::JointWindow joint;
-    for (unsigned i = 0; i < joint_.size() && !joint.is_full(); ++i)
-      keys_[i].add_to(joint, *JsonValue(find_value(row, paths_[i])), kind);
+    for (unsigned i = 0; i < joint_.size() && !joint.is_full(); ++i) keys_[i].add_to(joint, *JsonValue(find(row, i)), kind);
     return joint.window();
   }
-  return keys_[level].window(*JsonValue(find_value(row, paths_[level])), depth, kind);
+  return keys_[level].window(*JsonValue(find(row, level)), depth, kind);
 }
 
 std::size_t JsonlFormat::common_bytes(Text a, Text b, unsigned level, std::size_t skip) const {
-  return keys_[level].common_bytes(*JsonValue(find_value(a, paths_[level])), *JsonValue(find_value(b, paths_[level])), skip);
+  return keys_[level].common_bytes(*JsonValue(find(a, level)), *JsonValue(find(b, level)), skip);
 }
 
 int JsonlFormat::compare_levels(Text a, Text b, unsigned level) const {
   for (; level < levels_; ++level) {
-    const int order = keys_[level].compare(*JsonValue(find_value(a, paths_[level])), *JsonValue(find_value(b, paths_[level])));
+    const int order = keys_[level].compare(*JsonValue(find(a, level)), *JsonValue(find(b, level)));
     if (order != 0) return order;
   }
   return 0;
