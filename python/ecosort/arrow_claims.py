@@ -1,4 +1,4 @@
-"""What a Parquet file claims about the order of its rows: written where it is true by construction, and held against the rows."""
+"""Writes what a Parquet file claims about the order of its rows where it is true by construction; holds claims against the rows."""
 
 from __future__ import annotations
 

@@ -288,7 +288,7 @@ def section(peer: dict[str, Any]) -> str | None:
 
 
 def shown(command: str) -> str:
-    """As a reader types it."""
+    """Returns the command as a reader types it, within a table."""
     return command.replace("|", "\\|")
 
 
