@@ -199,6 +199,12 @@ format: ## rewrite the sources in the project's format
 # All but `cluster`, whose packages are large: they have a lock and an environment of their own.
 LOCKED_EXTRAS := arrow power tune appliance discover modbus mqtt plots scpi smart-meter snmp dev
 
+.PHONY: known-ground
+known-ground: all ## do other sorters still do what docs/coming-from.md says? (KNOWN='--write NAME ...' puts new tables into the page)
+	@$(DEPS) python known
+	@tests/known_ground/frames.py
+	@tests/known_ground/run.py $(KNOWN)
+
 .PHONY: lock
 lock: ## pin the newest Python packages that pyproject.toml allows
 	@$(DEPS) python
@@ -211,6 +217,10 @@ lock: ## pin the newest Python packages that pyproject.toml allows
 	  build/lock/bin/uv pip compile --quiet tuning/setup/peers.txt --generate-hashes --universal --upgrade \
 	    --python-version 3.11 --no-header; } > build/lock/peers.lock
 	@mv build/lock/peers.lock tuning/setup/peers.lock
+	@{ echo '# Locked peers of `make known-ground` with hashes, renewed by `make lock` from known.txt.'; \
+	  build/lock/bin/uv pip compile --quiet tuning/setup/known.txt --generate-hashes --universal --upgrade \
+	    --python-version 3.11 --no-header; } > build/lock/known.lock
+	@mv build/lock/known.lock tuning/setup/known.lock
 	@{ echo '# Locked packages of the site with hashes, renewed by `make lock` from site.txt.'; \
 	  build/lock/bin/uv pip compile --quiet tuning/setup/site.txt --generate-hashes --universal --upgrade \
 	    --python-version 3.11 --no-header; } > build/lock/site.lock

@@ -30,7 +30,8 @@ std::string_view jsonl_ending() {
   static const std::string text =
       fmt::format("{}{}", table_types(),
                   "PATH is names with dots between them and [N], from 0 on, for arrays: user.tags[0]. A name with other signs is "
-                  "put in double quotes: '\"a.b\".c'. Where names repeat within an object, the first one counts. Whatever its "
+                  "put in double quotes: '\"a.b\".c'. Where names repeat within an object, the last one counts, as to readers of "
+                  "JSON; with --strict it is an error. Whatever its "
                   "type in JSON, a value is compared by its text: a string without quotes and escapes; a number, true or false "
                   "as it is written; an object or an array byte for byte. So 10, \"10\" and \"1e1\" are equal numbers, and true "
                   "is among texts behind \"10\". A value that is missing or null, or cannot be read as what its key says, "

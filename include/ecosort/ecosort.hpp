@@ -44,9 +44,10 @@ struct Plan {
   std::string json;  // all of it: schema "ecosort.plan/1"
 };
 
-// Values of a key of CSV or of JSON lines that have no place among the others.
+// Values of a key of CSV or of JSON lines that have no place among the others; and rows of JSON in which a name on the way to the
+// value repeats, so that the last one counted.
 struct ValueCounts {
-  std::uint64_t empty = 0, unparsable = 0;
+  std::uint64_t empty = 0, unparsable = 0, repeated = 0;
 };
 
 // Says what a sort did.

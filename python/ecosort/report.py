@@ -21,11 +21,14 @@ class Phase:
 
 @dataclass(frozen=True)
 class KeyCounts:
-    """Values of a key of a table that have no place in its order: not there (empty, missing, null), and not of its type."""
+    """Values of a key of a table that have no place in its order: not there (empty, missing, null), and not of its type.
+    `repeated`: rows of JSON in which a name on the way to the value repeats; the last one counted.
+    """
 
     by: str
     missing: int
     unparsable: int
+    repeated: int = 0
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ def _run_compression(compression: Mapping[str, Any]) -> RunCompression | None:
 
 def _key_counts(key: Mapping[str, Any]) -> KeyCounts:
     missing = key["missing_values"] if "missing_values" in key else key["empty_values"]
-    return KeyCounts(key["by"], missing, key["unparsable_values"])
+    return KeyCounts(key["by"], missing, key["unparsable_values"], key.get("repeated_names", 0))
 
 
 def empty_report(version: str) -> Report:
