@@ -53,7 +53,8 @@ lines::LineOrderTerms order_of(const CommandLine& line) {
 
 LineContents contents_of(const CommandLine& line) {
   const lines::LineOrderTerms order = order_of(line);
-  return {order.keys.empty() ? std::nullopt : order.separator, !line.has("--decompress")};
+  const bool unpacks_text = line.word("--decompress") == "auto" && line.lines().terminator != '\0';
+  return {order.keys.empty() ? std::nullopt : order.separator, !line.has("--decompress"), unpacks_text};
 }
 
 std::string plain_output_notice(const CommandLine& line) {

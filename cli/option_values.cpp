@@ -59,6 +59,15 @@ Json as_memory(const GivenOption& given, const Json* /*before*/) {
   return std::max<std::uint64_t>(parse_bytes(*given.word, name_of(given)), 1);
 }
 
+Json as_number(const GivenOption& given, const Json* /*before*/) { return number_of(given); }
+
+// A request takes 0 for keys that no one counted.
+Json as_group_keys(const GivenOption& given, const Json* /*before*/) {
+  const std::uint64_t keys = given.word ? number_of(given) : 0;
+  if (keys > 0 || !given.word) return keys;
+  throw UsageError(fmt::format("{}: give at least 1", name_of(given)));
+}
+
 Json as_threads(const GivenOption& given, const Json* /*before*/) {
   const std::uint64_t threads = number_of(given);
   if (threads > 0 && threads <= planner::most_threads) return threads;

@@ -21,9 +21,11 @@ Json keys_json(const Request& request, const engine::rows::LinesReport& report) 
   Json keys = Json::array();
   for (std::size_t i = 0; i < job::values_of(request).keys.size(); ++i) {
     const formats::KeyCounts counts = i < report.key_counts.size() ? report.key_counts[i] : formats::KeyCounts{};
-    keys.push_back({{"by", to_string(job::values_of(request).keys[i])},
-                    {request.format() == Format::csv ? "empty_values" : "missing_values", counts.empty},
-                    {"unparsable_values", counts.unparsable}});
+    Json key{{"by", to_string(job::values_of(request).keys[i])},
+             {request.format() == Format::csv ? "empty_values" : "missing_values", counts.empty},
+             {"unparsable_values", counts.unparsable}};
+    if (request.format() == Format::jsonl) key["repeated_names"] = counts.repeated;
+    keys.push_back(std::move(key));
   }
   return keys;
 }
@@ -40,6 +42,7 @@ Json rows_stats_json(const Request& request, const engine::rows::LinesReport& re
   Json json{{"schema", fmt::format("ecosort.{}-stats/1", format)},
             {rows, rows_of(request, report)},
             {fmt::format("{}_dropped", rows), report.dropped},
+            {fmt::format("{}_beyond_limit", rows), report.beyond},
             {fmt::format("{}_counted", rows), report.counted}};
   json.update(work_json(report, log, usage, backend));
   json.update({{"merge_parts", report.merge_parts},
@@ -72,9 +75,12 @@ std::vector<std::string> null_notices(const Request& request, const engine::rows
   const char* const empty = request.format() == Format::csv ? "empty" : "missing or null";
   for (std::size_t i = 0; i < report.key_counts.size(); ++i) {
     const formats::KeyCounts& counts = report.key_counts[i];
+    const std::string by = to_string(job::values_of(request).keys[i]);
+    if (counts.repeated > 0)
+      notices.push_back(fmt::format("--by {}: a name on this path repeats within an object in {} rows; the last one counts", by,
+                                    counts.repeated));
     if (counts.empty + counts.unparsable == 0) continue;
-    notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values come {}{}", to_string(job::values_of(request).keys[i]),
-                                  counts.empty, empty, counts.unparsable,
+    notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values come {}{}", by, counts.empty, empty, counts.unparsable,
                                   job::values_of(request).nulls_first ? "in front of all others" : "behind all others",
                                   request.has_groups() ? "; they count as equal for --unique" : ""));
   }

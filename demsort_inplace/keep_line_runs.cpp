@@ -22,6 +22,7 @@ std::vector<formats::KeyCounts> difference(std::vector<formats::KeyCounts> all, 
   for (std::size_t i = 0; i < part.size(); ++i) {
     all[i].empty -= part[i].empty;
     all[i].unparsable -= part[i].unparsable;
+    all[i].repeated -= part[i].repeated;
     all[i].absent -= part[i].absent;
   }
   return all;

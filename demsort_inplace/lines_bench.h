@@ -38,7 +38,7 @@ struct LinesBench : JobBench {
   // The stages of a sort of lines work with these. The plan outlives them.
   [[nodiscard]] engine::rows::RowTools tools(const planner::LinePlan& plan) { return {{*this, plan, format}, run_files, pool}; }
   // Shows the format the rows that are in runs already, from which it learned.
-  void learn_first_row();
+  void learn_of_rows();
 
   // A run that the journal knows, to be opened when it is read.
   [[nodiscard]] engine::rows::MergeInput input_of(std::uint64_t run) const;

@@ -24,10 +24,7 @@ Prepared prepare_sort_of_records(const Request& request, io::PosixStorage& stora
                 report.notices.insert(report.notices.begin(), prepared->notices.begin(), prepared->notices.end());
                 return report;
               },
-          .open_queue =
-              [prepared, io = request.means.io] {
-                return io::make_queue(io::parse_backend(io), job::queue_depth(prepared->job.plan));
-              }};
+          .open_queue = [prepared, io = request.means.io] { return job::make_record_queue(io, prepared->job.plan); }};
 }
 
 Prepared prepare_sort_of_rows(const Request& request, io::PosixStorage& storage) {

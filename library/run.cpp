@@ -53,6 +53,7 @@ Report taken_from(const engine::WorkReport& done) {
   report.records = done.records;
   report.dropped = done.dropped;
   report.counted = done.counted;
+  report.beyond_limit = done.beyond;
   report.input_bytes = done.input_bytes;
   report.output_bytes = done.output_bytes;
   report.runs = done.runs;
@@ -99,7 +100,8 @@ Report report_of(const engine::rows::LinesReport& done, Format format) {
   Report report = taken_from(done);
   report.records -= done.blank_lines + (format == Format::lines ? 0 : done.top_lines);
   report.blank_lines = done.blank_lines;
-  for (const formats::KeyCounts& counts : done.key_counts) report.keys.push_back({counts.empty, counts.unparsable});
+  for (const formats::KeyCounts& counts : done.key_counts)
+    report.keys.push_back({counts.empty, counts.unparsable, counts.repeated});
   return report;
 }
 

@@ -23,13 +23,9 @@ class Literal(str):
     """A number as a line has it."""
 
 
-def first_of_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    return dict(reversed(pairs))
-
-
 def read(raw: bytes) -> Any:
-    """Returns what Python's json module reads in one line; numbers keep their digits, and of equal names the first one counts."""
-    return json.loads(raw, parse_int=Literal, parse_float=Literal, object_pairs_hook=first_of_each)
+    """Returns what Python's json module reads in one line; numbers keep their digits."""
+    return json.loads(raw, parse_int=Literal, parse_float=Literal)
 
 
 Way = tuple[str | int, ...]

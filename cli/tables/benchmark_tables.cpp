@@ -4,9 +4,9 @@ namespace ecosort::cli {
 
 CommandTable gen_table() {
   return {.name = "gen",
-          .synopsis = "[-a] [-c] [-bN] [-s] [-tN] NUM_RECS FILE[,buf|,dir]",
+          .synopsis = "[-a] [-c] [-bN] [-s] [-tN] [--teragen] NUM_RECS FILE[,buf|,dir]",
           .summary = "makes records of the Sort Benchmark",
-          .description = "Makes records of 100 bytes with keys of 10 bytes, the same bytes as gensort 1.5 of sortbenchmark.org.",
+          .description = "Makes records of 100 bytes with keys of 10 bytes, as gensort 1.5 (sortbenchmark.org) and TeraGen do.",
           .examples = {"ecosort gen -a 10000000 in.dat        10 million ASCII records, 1 GB",
                        "ecosort gen -a -s 10000000 in.dat     the same with skewed keys",
                        "ecosort gen -c 10000000 /dev/null     only the checksum, on stderr",
@@ -16,6 +16,7 @@ CommandTable gen_table() {
                       {"-c", "", "", "print the sum of the records' CRC-32s on stderr"},
                       {"-b", "N", "0", "number of the first record, up to 128 bits", Concern::how, {}, true},
                       {"-s", "", "", "skewed keys"},
+                      {"--teragen", "", "", "rows of Hadoop's TeraGen: number and marks in clear behind a binary key"},
                       {"-t", "N", "the CPUs this process may use", "compute with N threads", Concern::how, {}, true},
                       progress_option(),
                       {"--quiet", "", "", "no progress line", Concern::report}},

@@ -52,6 +52,16 @@ CommandTable with_group_conflicts(CommandTable table) {
   const std::vector<ConflictRow> conflicts{
       {"--repeated", "--singles", "--repeated and --singles cannot be combined: nothing would stay"},
       {"--keep", "--singles", "--keep cannot be combined with --singles: what stays has no equal"},
+      {"--count,--repeated,--singles", "--limit",
+       "--limit cannot be combined with --count, --repeated and --singles, which show when all is merged: cut that output by "
+       "head"},
+      {"--keep", "--limit",
+       "--limit cannot be combined with --keep last, which shows when all is merged: cut that output by head", "last"},
+      {grouping, "--by-group",
+       "--by-group drops the others of each group by itself: leave --unique-by, --unique-rows, --count, --repeated, --singles "
+       "and "
+       "--keep out"},
+      {"--unique", "--by-group", "--by-group drops the others of each group by itself: leave --unique out"},
       {grouping, "--resumable",
        "--resumable cannot be combined with --unique-by, --unique-rows, --count, --repeated, --singles and --keep: sort with "
        "--resumable first, and merge the sorted file alone with them"},

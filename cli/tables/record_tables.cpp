@@ -52,6 +52,9 @@ std::vector<ConflictRow> sort_conflicts() {
        "from the sorted file"},
       {"--checksum", "--resumable",
        "--checksum cannot be combined with --resumable; `ecosort check` prints the checksum of the output"},
+      {"--limit", "--resumable", std::string(limit_conflict)},
+      {"--limit", "--keep-free",
+       "--limit cannot be combined with --keep-free: how much is stored shows when the records are read"},
       {"--trace", "--resumable"},
       {"--keep-free", "--resumable",
        "--keep-free cannot be combined with --resumable: `ecosort plan sort --resumable` prints what stays free"},
@@ -149,6 +152,8 @@ std::vector<OptionRow> sort_options() {
        sets("rows.reverse", flag<true>)},
       {"--unique", "", "", "keep only the first record, in input order, of those with equal keys", Concern::how,
        sets("unique", flag<true>)},
+      limit_option(),
+      by_group_option(),
       {"--stable", "", "", "accepted and changes nothing: the order is always stable"},
   };
   std::ranges::copy(means_options(), std::back_inserter(options));
@@ -161,6 +166,26 @@ OptionRow as_is_option() {
   return {"--as-is",    "",
           "",           "in place: the bytes are records, also where they look like an archive or compressed data",
           Concern::how, sets("place.as_is", flag<true>)};
+}
+
+OptionRow limit_option() {
+  return {
+      "--limit",
+      "K",
+      "all",
+      "write only the first K of the sorted ones. The others are dropped, most of them as they are read; where K fit the memory "
+      "nothing is stored",
+      Concern::how,
+      sets("limit", as_number)};
+}
+
+OptionRow by_group_option() {
+  return {"--by-group",
+          "[=N]",
+          "all keys but the last",
+          "with --limit: the first K of each group of those that are equal in the first N keys",
+          Concern::how,
+          sets("by_group", as_group_keys)};
 }
 
 OptionRow space_option() {

@@ -30,7 +30,8 @@ std::string_view jsonl_ending() {
   static const std::string text =
       fmt::format("{}{}", table_types(),
                   "PATH is names with dots between them and [N], from 0 on, for arrays: user.tags[0]. A name with other signs is "
-                  "put in double quotes: '\"a.b\".c'. Where names repeat within an object, the first one counts. Whatever its "
+                  "put in double quotes: '\"a.b\".c'. Where names repeat within an object, the last one counts, as to readers of "
+                  "JSON; with --strict it is an error. Whatever its "
                   "type in JSON, a value is compared by its text: a string without quotes and escapes; a number, true or false "
                   "as it is written; an object or an array byte for byte. So 10, \"10\" and \"1e1\" are equal numbers, and true "
                   "is among texts behind \"10\". A value that is missing or null, or cannot be read as what its key says, "
@@ -104,6 +105,8 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
        "keep only the first row, in input order, of those with equal keys. Values that are empty, and those that cannot be read "
        "as what their key says, are equal: with --strict none of them is dropped unseen",
        Concern::how, sets("unique", flag<true>)},
+      limit_option(),
+      by_group_option(),
       {"--check", "", "", "do not sort, only report whether INPUT is in order; with --unique, strictly", Concern::nothing},
       {"--merge", "", "", "merge files that are in order already, which is checked while they are read", Concern::how,
        sets("input_order", word<"sorted">)},
@@ -127,6 +130,8 @@ std::vector<ConflictRow> table_conflicts() {
   return {{"--check", "--resumable", "--resumable: --check sorts nothing; leave it out"},
           {"--merge", "--resumable",
            "--merge cannot be combined with --resumable: sort the files without --merge to be able to resume"},
+          {"--limit", "--check", "--limit: --check sorts nothing; leave it out"},
+          {"--limit", "--resumable", std::string(limit_conflict)},
           {"--trace", "--resumable"},
           {"--temp", "--resumable", std::string(temp_conflict)},
           goal_conflict()};

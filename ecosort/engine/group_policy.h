@@ -19,13 +19,18 @@ struct GroupPolicy {
   bool keeps_last = false;
   bool counts = false;
   Only only = Only::all;
+  std::uint64_t most = 1;  // rows of a group that go out, the first ones
+  bool is_limit = false;   // those that do not are beyond a limit
+
+  // Returns whether no two rows of a group go out.
+  [[nodiscard]] bool is_one() const noexcept { return is_on && most == 1; }
 
   [[nodiscard]] bool is_decided_at_once() const noexcept { return is_on && !keeps_last && !counts && only == Only::all; }
   [[nodiscard]] bool is_decided_at_end() const noexcept { return is_on && !is_decided_at_once(); }
   // Returns what the groups in a run keep: the row that goes out, and one more that shows whether there are several.
   [[nodiscard]] lines::KeptOfEqual kept_in_runs() const noexcept {
     if (!is_on || counts) return {};
-    return {only == Only::all ? 1U : 2U, keeps_last};
+    return {only == Only::all ? most : 2, keeps_last};
   }
   [[nodiscard]] bool stays(std::uint64_t rows) const noexcept {
     return only == Only::all || (only == Only::repeated) == (rows > 1);

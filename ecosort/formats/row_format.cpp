@@ -23,6 +23,7 @@ void add(std::vector<KeyCounts>& sum, const std::vector<KeyCounts>& more) {
     sum[i].empty += more[i].empty;
     sum[i].unparsable += more[i].unparsable;
     sum[i].absent += more[i].absent;
+    sum[i].repeated += more[i].repeated;
   }
 }
 
@@ -58,6 +59,7 @@ bool RowFormat::precedes_first_row(Text /*line*/) const { return false; }
 void RowFormat::begin_input() {}
 void RowFormat::go_on_in_input() {}
 void RowFormat::miss_first_row(const std::string& /*input*/) const {}
+void RowFormat::learn(const std::vector<KeyCounts>& /*counts*/) const {}
 void RowFormat::check_counts(const std::vector<KeyCounts>& /*counts*/, std::uint64_t /*rows*/) const {}
 void RowFormat::count_in_front(Text /*row*/, std::uint64_t rows, CountText& to) const {
   to.text.clear();

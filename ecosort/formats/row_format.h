@@ -67,7 +67,8 @@ enum class KeyBytes : std::uint8_t {
 // Values of a key that have no place among the others.
 struct KeyCounts {
   std::uint64_t empty = 0, unparsable = 0;
-  std::uint64_t absent = 0;  // of the empty ones: the row has no such value, not even null
+  std::uint64_t absent = 0;    // of the empty ones: the row has no such value, not even null
+  std::uint64_t repeated = 0;  // rows in which a name on the way to the value repeats
 };
 
 void add(std::vector<KeyCounts>& sum, const std::vector<KeyCounts>& more);
@@ -152,6 +153,8 @@ class RowFormat {
   // Why the beginning of a row, which the input or the memory ends, cannot be one; nothing if it can.
   [[nodiscard]] virtual std::optional<RowFault> fault_in(Text beginning, bool is_all) const;
 
+  // Learns from counts of rows that another process has read.
+  virtual void learn(const std::vector<KeyCounts>& counts) const;
   // All inputs were read, which have so many rows. InputRefused where a key can be no key of these rows.
   virtual void check_counts(const std::vector<KeyCounts>& counts, std::uint64_t rows) const;
 

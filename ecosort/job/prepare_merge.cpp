@@ -130,6 +130,7 @@ PreparedMerge prepare_merge(const Request& request, io::PosixStorage& storage) {
 PreparedMerge prepare_merge(const Request& request, std::vector<engine::fixed::Input> inputs,
                             std::vector<engine::fixed::Input> rest, io::PosixStorage& storage) {
   check_groups(request);
+  if (request.limit) throw UsageError("a merge of records has no limit: sort the files with it, or cut the output");
   PreparedMerge prepared;
   engine::fixed::MergeFilesJob& job = prepared.job;
   const planner::Machine machine = planner::read_machine();

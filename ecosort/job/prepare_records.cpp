@@ -9,6 +9,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "engine/fixed/limit_records.h"
 #include "engine/open_output.h"
 #include "io/direct_io.h"
 #include "io/temporary_name.h"
@@ -41,9 +42,13 @@ void check_really_empty(const io::File& file) {
 void look_at_output_directory(PreparedRecords& resolved, io::PosixStorage& storage) {
   if (resolved.job.output == "-") return;
   const std::string directory = io::resolve_output(resolved.job.output).directory;
+  resolved.output_has_no_temporary_name = storage.has_unnamed_files(directory);
+  const planner::Wanted& wanted = resolved.job.plan.wanted;
+  const bool is_tiny =
+      !wanted.size_unknown && wanted.input_records * wanted.format.record_size <= engine::most_cached_output_bytes;
+  if (is_tiny && resolved.output_has_no_temporary_name) return;  // a look takes longer than the sort
   for (const std::string& path : io::abandoned_temporaries(directory))
     resolved.notices.push_back(fmt::format("'{}' was left behind by an interrupted run; remove it to free its space", path));
-  resolved.output_has_no_temporary_name = storage.has_unnamed_files(directory);
 }
 
 // Runs are striped over drives; a second directory of the same drive would gain nothing.
@@ -138,6 +143,18 @@ void set_compression(const Compression& terms, planner::Wanted& wanted) {
 
 }  // namespace
 
+namespace {
+
+// Returns the limit, where the inputs may have more records.
+std::optional<std::uint64_t> limit_of(const Request& request, const std::vector<engine::fixed::Input>& inputs) {
+  std::uint64_t records = 0;
+  for (const engine::fixed::Input& input : inputs)
+    records = input.file->facts().is_stream ? UINT64_MAX : records + std::min(input.records, UINT64_MAX - records);
+  return request.limit && (!request.by_group || request.limit == 0) && *request.limit < records ? request.limit : std::nullopt;
+}
+
+}  // namespace
+
 planner::Wanted wanted_of(const Request& request, const std::vector<engine::fixed::Input>& inputs,
                           const planner::Machine& machine) {
   planner::Wanted wanted;
@@ -158,6 +175,10 @@ planner::Wanted wanted_of(const Request& request, const std::vector<engine::fixe
     wanted.size_unknown |= input.file->facts().is_stream;
     wanted.input_records += input.records;
     wanted.input_alignment = std::max<std::uint64_t>(wanted.input_alignment, input.file->alignment());
+  }
+  if (limit_of(request, inputs)) {  // how many records may be among the first ones shows when they are read, as of a stream
+    wanted.size_unknown = true;
+    wanted.input_records = 0;
   }
   return wanted;
 }
@@ -216,12 +237,16 @@ PreparedRecords prepare_records(const Request& request, io::PosixStorage& storag
   job.plan = make_plan(wanted_of(request, job.inputs, prepared.machine), leeway, prepared);
   // A pipe may bring anything, so that all of the memory may be used.
   const planner::Wanted& wanted = job.plan.wanted;
+  job.plan.is_small = !wanted.size_unknown && job.plan.stored_records == 0 &&
+                      wanted.input_records * wanted.format.record_size < planner::least_threaded_bytes;
   check_memory_exists(wanted.memory_bytes, wanted.size_unknown ? wanted.memory_bytes : job.plan.peak_memory_bytes,
                       prepared.machine);
   job.directories = run_directories(request.means.temp_directories, request.place.output);
   tell_unused_directories(prepared, request);
-  if (request.means.temp_directories.empty() && (job.plan.temp_bytes > 0 || wanted.size_unknown))
-    check_not_tmpfs(job.directories.front());
+  job.limit = limit_of(request, job.inputs);
+  const bool stores_nothing = job.limit && engine::fixed::LimitRecords::fits(*job.limit, job.plan.formation.run_records);
+  const bool may_store = job.plan.temp_bytes > 0 || (wanted.size_unknown && !stores_nothing);
+  if (request.means.temp_directories.empty() && may_store) check_not_tmpfs(job.directories.front());
   for (const std::string& directory : job.directories) job.runs_give_back &= io::reuses_released_space(directory);
   prepared.space = space_needs(job.plan, job.directories, job.runs_give_back, request.place.output, storage);
   if (!leeway.space_is_only_told) check_space(request, prepared);

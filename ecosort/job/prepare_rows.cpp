@@ -41,8 +41,6 @@ namespace {
 
 bool is_merge(const Request& request) noexcept { return request.input_order != InputOrder::any; }
 
-constexpr std::uint64_t least_threaded_bytes = std::uint64_t{4} << 20U;  // less is sorted sooner than threads are started
-
 std::vector<engine::rows::LineInput> open_inputs(const Request& request, io::Storage& storage) {
   std::vector<engine::rows::LineInput> inputs;
   for (const std::string& name : request.inputs) {
@@ -68,7 +66,7 @@ bool are_small(const std::vector<engine::rows::LineInput>& inputs) {
     if (!input.file || input.is_stream()) return false;
     bytes += input.file->facts().size_bytes;
   }
-  return bytes < least_threaded_bytes;
+  return bytes < planner::least_threaded_bytes;
 }
 
 // The output gets its name when it is complete, so that its directory has to be writable: not the file that it replaces.
@@ -184,7 +182,7 @@ namespace {
 void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
   std::uint64_t bytes = known_bytes(job.inputs);
   for (const engine::rows::RowsRest& rest : job.rest) bytes += rest.bytes();
-  if (job.groups.kept_in_runs().most > 0 || bytes == 0) return;
+  if (job.groups.kept_in_runs().most > 0 || job.limit || bytes == 0) return;
   using For = NotEnoughSpace::For;
   std::vector<job::SpaceNeed> needs;
   const bool has_runs = !job.merge && bytes > job.plan.run_buffer_bytes;
@@ -209,7 +207,7 @@ void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
                         return job::drive_of(directory) == job::drive_of(places.front());
                       });
   const bool is_known = !job.codecs.packing && !job.groups.is_on;
-  if (!places.empty() && is_known && !shared && bytes >= least_threaded_bytes) job.reserved_bytes = bytes;
+  if (!places.empty() && is_known && !shared && bytes >= planner::least_threaded_bytes) job.reserved_bytes = bytes;
 }
 
 }  // namespace
@@ -261,7 +259,8 @@ void plan_memory(const Request& request, const Resources& means, engine::rows::L
   const std::uint64_t bytes = means.assumed_bytes != 0 ? means.assumed_bytes : known_bytes(job.inputs);
   plan_runs(request, codec_terms, means.assumed_bytes != 0 || are_known(job.inputs) ? bytes : 0, job);
   if (job.codecs.runs.coders > 0) job.plan = plan_rest();
-  if (!job.merge && bytes > job.plan.run_buffer_bytes) {
+  // With a limit large buffers are better: in one of them the wanted rows may have room.
+  if (!job.merge && !job.limit && bytes > job.plan.run_buffer_bytes) {
     job.plan = planner::plan_for_stored_runs(job.plan);
     // The share of lines that -u leaves is not known, nor how many runs a program takes.
     if (are_known(job.inputs) && job.groups.kept_in_runs().most == 0 && request.compression.program.empty())
@@ -290,6 +289,7 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
   engine::rows::LinesJob job;
   job.header_bytes = has_top ? means.memory_bytes / header_share : 0;
   job.groups = group_policy_of(request);
+  if (!job.groups.is_limit && request.limit != UINT64_MAX) job.limit = request.limit;  // no inputs have more rows than that
   job.merge = is_merge(request);
   job.checks_order = request.input_order == InputOrder::sorted;
   job.reread = request.verification.reread;

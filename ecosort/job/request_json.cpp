@@ -137,6 +137,8 @@ void each_member(Structure& of, Each&& each) {
     each("inputs", of.inputs);
     each("unique", of.unique);
     each("groups", of.groups);
+    each("limit", of.limit);
+    each("by_group", of.by_group);
     each("input_order", of.input_order);
     each("place", of.place);
     each("means", of.means);

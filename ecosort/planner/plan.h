@@ -132,6 +132,7 @@ struct RecordPlan {
     return forecast_bytes + (packing.coders == 0 ? 0 : packing.index_bytes);
   }
   unsigned read_depth = 0, write_depth = 0;
+  bool is_small = false;            // one thread sorts it sooner than others, or an io_uring, are there
   std::vector<std::uint64_t> runs;  // records of each, in the order of the input; none while the size is unknown
   // These bytes will move; resident records move once in and once out. Of runs that are compressed, these are upper bounds.
   std::uint64_t stored_records = 0;

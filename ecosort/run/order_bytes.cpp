@@ -155,7 +155,7 @@ std::vector<std::byte> bytes_of(const jsonl::JsonlTerms& terms) {
 }
 
 std::unique_ptr<formats::RowFormat> next_jsonl(ByteReader& in) {
-  jsonl::JsonlTerms terms;
+  jsonl::JsonlTerms terms{.keys = {}, .date_format = {}, .may_repeat = true};
   for (bool* flag : {&terms.nulls_first, &terms.strict}) *flag = in.next_flag();
   terms.date_format = in.next_text();
   terms.keys = next_keys(in);

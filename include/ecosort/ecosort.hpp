@@ -44,17 +44,19 @@ struct Plan {
   std::string json;  // all of it: schema "ecosort.plan/1"
 };
 
-// Values of a key of CSV or of JSON lines that have no place among the others.
+// Values of a key of CSV or of JSON lines that have no place among the others; and rows of JSON in which a name on the way to the
+// value repeats, so that the last one counted.
 struct ValueCounts {
-  std::uint64_t empty = 0, unparsable = 0;
+  std::uint64_t empty = 0, unparsable = 0, repeated = 0;
 };
 
 // Says what a sort did.
 struct Report {
-  std::uint64_t records = 0;      // or lines or rows that were read
-  std::uint64_t dropped = 0;      // by `unique` and `groups`: rows that went in and did not go out
-  std::uint64_t counted = 0;      // in the counts that were written
-  std::uint64_t blank_lines = 0;  // JSON lines: left out, and none of the records
+  std::uint64_t records = 0;       // or lines or rows that were read
+  std::uint64_t dropped = 0;       // by `unique` and `groups`: rows that went in and did not go out
+  std::uint64_t counted = 0;       // in the counts that were written
+  std::uint64_t beyond_limit = 0;  // by `limit`: others that did not go out
+  std::uint64_t blank_lines = 0;   // JSON lines: left out, and none of the records
   std::uint64_t input_bytes = 0, output_bytes = 0;
   std::uint64_t runs = 0;  // stored on drives
   std::uint64_t bytes_read = 0, bytes_written = 0, peak_temp_bytes = 0, peak_memory_bytes = 0;

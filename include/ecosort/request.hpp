@@ -294,6 +294,9 @@ struct Request {
   std::variant<Records, Lines, Csv, JsonLines> rows{};
   bool unique = false;  // of equal rows only one stays
   Groups groups{};
+  std::optional<std::uint64_t> limit{};  // only so many rows go out, the first ones in order; none: all
+  std::optional<std::uint64_t>
+      by_group{};  // so many of each group of rows that are equal in so many first keys; 0: all but the last
   InputOrder input_order = InputOrder::any;
   Place place{};
   Means means{};
@@ -303,7 +306,7 @@ struct Request {
   [[nodiscard]] Format format() const noexcept { return static_cast<Format>(rows.index()); }
   // Returns whether one row of each group goes out.
   [[nodiscard]] bool has_groups() const noexcept {
-    return unique || groups.whole_rows || groups.count || !groups.by.empty() || groups.only != GroupsThatStay::all;
+    return unique || by_group || groups.whole_rows || groups.count || !groups.by.empty() || groups.only != GroupsThatStay::all;
   }
 };
 

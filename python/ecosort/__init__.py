@@ -8,6 +8,7 @@ from ecosort.errors import (
     BadInput,
     Cancelled,
     EcoSortError,
+    FalseClaim,
     IoFailed,
     NotEnoughMemory,
     NotEnoughSpace,
@@ -33,12 +34,14 @@ from ecosort.program import find_program
 from ecosort.report import KeyCounts, Phase, Progress, Report, RunCompression
 from ecosort.request import Request
 from ecosort.sorting import resume, sort
+from ecosort.tables import check_table
 from ecosort.version import __version__
 
 __all__ = [
     "BadInput",
     "Cancelled",
     "EcoSortError",
+    "FalseClaim",
     "IoFailed",
     "Key",
     "KeyCounts",
@@ -58,6 +61,7 @@ __all__ = [
     "VerificationFailed",
     "__version__",
     "at",
+    "check_table",
     "col",
     "field",
     "find_program",

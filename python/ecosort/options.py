@@ -57,6 +57,8 @@ class Options:
     repeated: bool = False  # of equal rows one stays, and only where there are several
     singles: bool = False  # only rows without an equal one stay
     keep: Literal["first", "last"] = "first"  # of equal rows
+    limit: int | None = None  # only so many rows go out, the first ones in order
+    by_group: bool | int | None = None  # the limit is that of each group by the first keys: all but one, or so many
     input_order: Literal["any", "sorted", "believed"] = "any"  # "sorted": the files are merged; "believed" (lines): unchecked
 
     in_place: bool = False  # the one file is sorted in its own space, on ext4 with a journal or XFS
@@ -124,6 +126,12 @@ def _whole_rows(value: Any, name: str) -> bool | str:
     return "row" if value == "row" else checks.truth(value, name, "True, False or 'row'")
 
 
+def _by_group(value: Any, name: str) -> int | None:
+    if value is False:
+        return None
+    return 0 if value is True else checks.whole_number(value, name, "True, or the number of keys that make groups", 1)
+
+
 def _count(value: Any, name: str) -> bool | str:
     return value if isinstance(value, str) and value else checks.truth(value, name, "True, False or a name")
 
@@ -147,6 +155,8 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "unique": _whole_rows,
     "count": _count,
     "keep": _matching("first|last", "'first' or 'last'"),
+    "limit": _number("the number of rows to keep", least=0),
+    "by_group": _by_group,
     "input_order": _matching("any|sorted|believed", "'any', 'sorted' or 'believed'"),
     "space": bytes_of,
     "memory": bytes_of,
@@ -166,7 +176,7 @@ TAKEN = {
     "an array": "format record_size reverse unique threads",
     "a file of an array": "format in_place memory threads temp overwrite progress cancel",
     "items": "reverse memory threads temp",
-    "records of an iterable": "format record_size reverse unique memory threads temp",
+    "records of an iterable": "format record_size reverse unique limit memory threads temp",
 }
 
 
@@ -179,6 +189,8 @@ def taken(told: dict[str, Any], kind: str) -> dict[str, Any]:
 
 
 _MEMBERS = {
+    "limit": "limit",
+    "by_group": "by_group",
     "input_order": "input_order",
     "space": "place.space_bytes",
     "as_is": "place.as_is",

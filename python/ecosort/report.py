@@ -21,11 +21,14 @@ class Phase:
 
 @dataclass(frozen=True)
 class KeyCounts:
-    """Values of a key of a table that have no place in its order: not there (empty, missing, null), and not of its type."""
+    """Values of a key of a table that have no place in its order: not there (empty, missing, null), and not of its type.
+    `repeated`: rows of JSON in which a name on the way to the value repeats; the last one counted.
+    """
 
     by: str
     missing: int
     unparsable: int
+    repeated: int = 0
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ class RunCompression:
 @dataclass(frozen=True)
 class Report:
     """A sort that was done. `records` counts lines of a text and rows of a table, too; `dropped` are those `unique` and other
-    options of equal rows left out, and `counted` those in the counts that were written.
+    options of equal rows left out, `beyond_limit` those `limit` left out, and `counted` those in the counts that were written.
 
     Sizes are in bytes, times in seconds; `requests` counts reads and writes, `hash` is hexadecimal, of the rows in any order.
     Of records, `duplicate_keys` counts neighbours of the output with equal keys, and `checksum` is valsort's if it was asked for.
@@ -91,6 +94,7 @@ class Report:
     checksum: str | None = None
     duplicate_keys: int | None = None
     run_compression: RunCompression | None = None
+    beyond_limit: int = 0
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,8 @@ class Progress:
     eta_s: float | None
 
 
-_COUNTED = ("records", "dropped", "counted", "phases", "keys", "blank_lines", "checksum", "duplicate_keys", "run_compression")
+_UNITED = ("records", "dropped", "counted", "beyond_limit")  # by their unit in --stats
+_COUNTED = (*_UNITED, "phases", "keys", "blank_lines", "checksum", "duplicate_keys", "run_compression")
 _AS_THEY_ARE = tuple(name for name in Report.__dataclass_fields__ if name not in _COUNTED)
 
 
@@ -121,6 +126,7 @@ def report_from(stats: Mapping[str, Any]) -> Report:
         records=stats[unit],
         dropped=stats[f"{unit}_dropped"],
         counted=stats.get(f"{unit}_counted", 0),
+        beyond_limit=stats.get(f"{unit}_beyond_limit", 0),
         phases=tuple(Phase(**phase) for phase in stats["phases"]),
         keys=tuple(_key_counts(key) for key in stats.get("keys", ())),
         blank_lines=stats.get("blank_lines", 0),
@@ -138,7 +144,7 @@ def _run_compression(compression: Mapping[str, Any]) -> RunCompression | None:
 
 def _key_counts(key: Mapping[str, Any]) -> KeyCounts:
     missing = key["missing_values"] if "missing_values" in key else key["empty_values"]
-    return KeyCounts(key["by"], missing, key["unparsable_values"])
+    return KeyCounts(key["by"], missing, key["unparsable_values"], key.get("repeated_names", 0))
 
 
 def empty_report(version: str) -> Report:

@@ -54,6 +54,7 @@ _OF_ALL: dict[str, Any] = {
     "compression.assumed_ratio": ("--assume-ratio={:.3f}", lambda thousandths: thousandths / 1000),
     "verification.reread": "--verify=reread",
     "groups.only": "--{}",
+    "by_group": ("--by-group{}", lambda keys: f"={keys}" if keys else ""),
 }
 _ELSEWHERE = ("inputs", "input_order", "compression.decompress", "compression.output")
 MEMBERS = {form: {*of_rows} for form, of_rows in _OF_ROWS.items()}

@@ -294,6 +294,23 @@ def test_groups_of_equal_rows(here: Path) -> None:
             sort("in.csv", "out", Options(by=by, **options))  # type: ignore[arg-type]
 
 
+def test_the_first_rows_alone(here: Path) -> None:
+    Path("in.csv").write_bytes(b"id,when\nb,1\na,1\nb,3\nb,2\na,4\n")
+    by = ["id", col("when").number().desc()]
+    for options, rows in (
+        ({"limit": 0}, []),
+        ({"limit": 2}, ["a,4", "a,1"]),
+        ({"limit": 1, "by_group": True}, ["a,4", "b,3"]),
+        ({"limit": 2, "by_group": 1}, ["a,4", "a,1", "b,3", "b,2"]),
+    ):
+        report = sort("in.csv", "out.csv", Options(by=by, overwrite=True, **options))  # type: ignore[arg-type]
+        assert Path("out.csv").read_text().split()[1:] == rows
+        assert (report.records, report.dropped, report.beyond_limit) == (5, 0, 5 - len(rows))
+    with pytest.raises(BadInput, match="give a limit, too"):
+        sort("in.csv", "out.csv", Options(by=by, overwrite=True, by_group=True))
+    assert list(sort([b"b2", b"a1", b"a2"], record_size=2, by="0:1", format="records", limit=2)) == [b"a1", b"a2"]
+
+
 def test_a_request_is_the_text_that_the_library_reads(here: Path) -> None:
     """Its members are those that the library names."""
     source = (ROOT / "ecosort/job/request_json.cpp").read_text()

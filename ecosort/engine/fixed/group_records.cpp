@@ -42,10 +42,13 @@ std::uint64_t GroupRecords::keep_first(std::byte* records, std::uint64_t count, 
   std::byte* to = records;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::byte* const record = records + i * size_;
-    if (last != nullptr && are_grouped(last, record)) {
+    if (last == nullptr || !are_grouped(last, record)) {
+      rows_ = 0;
+    } else if (rows_ == policy_.most) {
       drop(record, dropped);
       continue;
     }
+    ++rows_;
     if (to != record) std::memcpy(to, record, size_);
     last = to;
     to += size_;
@@ -54,7 +57,6 @@ std::uint64_t GroupRecords::keep_first(std::byte* records, std::uint64_t count, 
   if (kept == 0) return 0;
   out.hash.add_records(records, kept / size_, size_);
   std::memcpy(kept_.data(), last, size_);
-  rows_ = 1;
   return kept;
 }
 

@@ -49,7 +49,7 @@ class GroupRecords {
   GroupPolicy policy_;
   records::Encoder encoder_;
   std::uint32_t size_;
-  std::uint64_t rows_ = 0;              // of the group that has begun; 0: none
+  std::uint64_t rows_ = 0;              // of the group that has begun; 0: none. Where it is decided at once, those that went out
   std::vector<std::byte> kept_, next_;  // its record that may go out; the first one of the group behind it
   std::uint64_t records_of_groups_ = 0;
 };

@@ -23,7 +23,8 @@ struct SortJob {
   std::vector<std::string> directories;  // for runs
   bool runs_give_back = true;            // their file systems let the output take the space of what the merge has consumed
   RecordGroups groups;
-  bool reread = false;  // also read the output back from the device
+  std::optional<std::uint64_t> limit;  // only so many go out, those that are first in order; with groups, of different ones
+  bool reread = false;                 // also read the output back from the device
 };
 
 struct SortReport : WorkReport {

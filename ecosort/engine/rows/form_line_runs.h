@@ -19,6 +19,7 @@
 #include "engine/group_policy.h"
 #include "engine/pace_meter.h"
 #include "engine/rows/input_order.h"
+#include "engine/rows/limit_rows.h"
 #include "engine/rows/line_blocks.h"
 #include "engine/rows/merge_tree.h"
 #include "engine/rows/read_lines.h"
@@ -68,6 +69,9 @@ class FormLineRuns {
     inputs_are_files_ = inputs_are_files;
   }
 
+  // Before form(), without a keeper and without runs in the inputs: only the first rows of the order are wanted.
+  void set_limit(LimitRows& limit) noexcept { limit_ = &limit; }
+
   // Before form(), without a keeper: runs may lie in the inputs, which stay as they are until the runs are merged.
   void leave_in_inputs() noexcept { leaves_in_inputs_ = true; }
 
@@ -82,6 +86,7 @@ class FormLineRuns {
 
  private:
   Task<void> read_runs();
+  Task<void> fill(lines::LineRun& run);
   Task<std::optional<std::size_t>> leave_ordered(lines::LineRun& run);
   [[nodiscard]] bool goes_on(const lines::LineRun& run, const OrderedRows& rows) const;
   [[nodiscard]] bool is_worth_a_run(const lines::LineRun& run, const OrderedRows& rows) const;
@@ -95,6 +100,7 @@ class FormLineRuns {
   ReadLines& reader_;
   std::vector<lines::DuplicateFilter>& seen_;
   GroupPolicy groups_;
+  LimitRows* limit_ = nullptr;
   bool leaves_in_inputs_ = false;
   BufferOrder order_;                    // of the run that is read
   std::optional<std::string> last_row_;  // of the last run, if it lies in an input and may go on

@@ -47,14 +47,15 @@ struct LinesJob {
   std::string compress_program;          // through which they go; empty: none
   std::uint64_t header_bytes = 0;        // most that what stays on top may have, besides the plan's memory
   GroupPolicy groups;
-  bool leaves_in_inputs = true;      // rows that come in order are not stored, where they can be read again
-  bool merge = false;                // the inputs are sorted
-  bool checks_order = false;         // of these inputs
-  std::optional<RunContents> kept;   // the inputs are runs of jobs
-  std::vector<RowsRest> rest;        // of the inputs of these jobs, which goes out behind the runs as it is
-  std::uint64_t reserved_bytes = 0;  // of the output, before it is written; 0: none
-  bool reread = false;               // also read the output back from the device
-  FirstLook look;                    // at each input
+  std::optional<std::uint64_t> limit;  // only so many rows go out, those that are first in order; with groups, of different ones
+  bool leaves_in_inputs = true;        // rows that come in order are not stored, where they can be read again
+  bool merge = false;                  // the inputs are sorted
+  bool checks_order = false;           // of these inputs
+  std::optional<RunContents> kept;     // the inputs are runs of jobs
+  std::vector<RowsRest> rest;          // of the inputs of these jobs, which goes out behind the runs as it is
+  std::uint64_t reserved_bytes = 0;    // of the output, before it is written; 0: none
+  bool reread = false;                 // also read the output back from the device
+  FirstLook look;                      // at each input
   // Divides the memory anew, by what streams begin with; empty: no stream may be compressed. Keeps the depths of requests.
   std::function<void(LinesJob&)> plan_again;
   Codecs codecs;

@@ -46,9 +46,10 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
       compute_(tools.bench.compute),
       format_(tools.format),
       terms_(terms),
-      hashes_input_(terms.hashes_input || terms.is_of_files),
+      hashes_input_(terms.hashes_input || terms.is_of_files || terms.limit != UINT64_MAX),
       part_(part),
       most_blocks_(most_blocks(tools.plan, inputs.size(), part.parts)),
+      left_(terms.limit),
       cursors_(tools, inputs, slots, part_, terms.must_be_ordered || terms.groups.is_on ? &last_ : nullptr),
       codes_(codes_of(format_, terms_, inputs)),
       tree_(format_, cursors_.all()),
@@ -263,11 +264,14 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
 // False if it is dropped because it equals the last one.
 [[gnu::always_inline]] inline bool MergeLines::choose(const MergeCursor& cursor) {
   if (last_.is_there && (terms_.must_be_ordered || terms_.groups.is_on)) {
-    if (is_of_group(cursor)) {
+    if (!is_of_group(cursor)) {
+      in_group_ = 0;
+    } else if (in_group_ == terms_.groups.most) {
       lines::add_line(merged_.dropped, cursor.line());
       return false;
     }
   }
+  ++in_group_;
   take_last(cursor);
   return true;
 }
@@ -383,14 +387,17 @@ template <class Format>
 template <class Format>
 MergeLines::Reason MergeLines::merge_some(const Format& format, char* block, std::size_t capacity) {
   if (filled_ == 0) carried_ = std::min(emitting_.size(), capacity);
-  for (bool is_emitting = !emitting_.empty(); is_emitting || !tree_.empty(); is_emitting = false) {
+  for (bool is_emitting = !emitting_.empty(); is_emitting || (left_ > 0 && !tree_.empty()); is_emitting = false) {
     MergeCursor& cursor = tree_.winner();
     if (is_emitting) {
       if (!go_on_emitting(block, capacity)) return Reason::block_full;
     } else {
       if (hashes_input_) lines::add_line(merged_.in, cursor.line());
       merged_.longest = std::max(merged_.longest, cursor.line().size() + 1);
-      if (choose(cursor) && !emit(cursor, block, capacity)) return Reason::block_full;
+      if (choose(cursor)) {
+        --left_;
+        if (!emit(cursor, block, capacity)) return Reason::block_full;
+      }
     }
     if (!go_on(format, cursor)) return Reason::needs_block;
   }

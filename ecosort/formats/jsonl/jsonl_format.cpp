@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <utility>
 
@@ -36,7 +37,10 @@ void explain(Text row, formats::RowFault& fault) {
 }  // namespace
 
 JsonlFormat::JsonlFormat(const JsonlTerms& terms)
-    : RowFormat(formats::Kind::jsonl, '\n', std::nullopt), kernels_(lines::line_kernels()), terms_(terms) {
+    : RowFormat(formats::Kind::jsonl, '\n', std::nullopt),
+      kernels_(lines::line_kernels()),
+      terms_(terms),
+      may_repeat_(terms.may_repeat) {
   if (terms_.keys.empty()) throw UsageError("no key is named");
   const std::size_t most_keys = terms.count_name ? most_paths - 1 : most_paths;
   if (terms_.keys.size() > most_keys) throw UsageError(fmt::format("{} keys are more than {}", terms_.keys.size(), most_keys));
@@ -70,14 +74,26 @@ void JsonlFormat::count(unsigned level, keys::ValueKind kind, Text row, Text val
                        keys::type_word(terms_.keys[level]))};
 }
 
+void JsonlFormat::count_repeated(const Repeated& repeated, std::vector<formats::KeyCounts>& counts,
+                                 std::optional<formats::RowFault>& fault) const {
+  may_repeat_.store(true, std::memory_order_relaxed);
+  for (unsigned level = 0; level < levels_; ++level) counts[level].repeated += repeated.paths >> level & 1U;
+  if (!terms_.strict) return;
+  const auto level = static_cast<std::size_t>(std::countr_zero(repeated.paths));
+  fault = {repeated.at, fmt::format("path '{}': an object has this name twice", paths_[level].text)};
+}
+
 records::KeyWindow JsonlFormat::take_values(Text row, std::vector<formats::KeyCounts>& counts,
                                             std::optional<formats::RowFault>& fault) const {
   Text values[most_paths];
-  fault = read_row(row, paths_, values);
+  Repeated repeated;
+  fault = read_row(row, paths_, values, repeated);
   if (fault) {
     explain(row, *fault);
     return {};
   }
+  if (repeated.paths != 0) [[unlikely]]
+    count_repeated(repeated, counts, fault);
   keys::ValueKind kind = keys::ValueKind::usual;
   records::KeyWindow window{};
   lines::JointWindow joint;
@@ -120,6 +136,10 @@ std::optional<formats::RowFault> JsonlFormat::check_row(Text row, std::vector<fo
   return fault;
 }
 
+void JsonlFormat::learn(const std::vector<formats::KeyCounts>& counts) const {
+  if (std::ranges::any_of(counts, [](const formats::KeyCounts& key) { return key.repeated > 0; })) may_repeat_ = true;
+}
+
 void JsonlFormat::check_counts(const std::vector<formats::KeyCounts>& counts, std::uint64_t rows) const {
   if (terms_.allow_missing || rows == 0) return;
   for (std::size_t i = 0; i < counts.size(); ++i)
@@ -130,8 +150,7 @@ records::KeyWindow JsonlFormat::window(Text row, unsigned level, std::size_t dep
   keys::ValueKind kind = keys::ValueKind::usual;
   if (level == 0 && depth == 0 && !joint_.empty()) {
     lines::JointWindow joint;
-    for (unsigned i = 0; i < joint_.size() && !joint.is_full(); ++i)
-      keys_[i].add_to(joint, *JsonValue(find_value(row, paths_[i])), kind);
+    for (unsigned i = 0; i < joint_.size() && !joint.is_full(); ++i) keys_[i].add_to(joint, *JsonValue(find(row, i)), kind);
     return joint.window();
   }
   return with_value(row, level, [&](Text value) { return keys_[level].window(value, depth, kind); });

@@ -127,6 +127,7 @@ bool close_gaps(LineRun& run, const std::vector<Part>& parts, Indexed& result) {
     result.longest = std::max(result.longest, part.longest);
     result.hash += part.hash;
     result.dropped += part.dropped;
+    result.beyond += part.beyond;
     result.dropped_bytes += part.dropped_bytes;
     result.blank_lines += part.blank_lines;
     result.ends_inside += part.ends_inside;
@@ -194,6 +195,12 @@ std::size_t group_end(const LineRun& run, const RowFormat& order, std::size_t be
   return at;
 }
 
+void drop_line(LineRun& run, const Entry& entry, hash::MultisetHash& dropped) {
+  const Text line = run.line(entry);
+  add_line(dropped, line);
+  run.line_bytes -= line.size() + 1;
+}
+
 }  // namespace
 
 void drop_equal(LineRun& run, const RowFormat& order, KeptOfEqual wanted, hash::MultisetHash& dropped) {
@@ -202,10 +209,10 @@ void drop_equal(LineRun& run, const RowFormat& order, KeptOfEqual wanted, hash::
   const std::size_t count = run.count;
   std::size_t kept = 0;
   for (std::size_t begin = 0; begin < count;) {
-    const std::size_t end = group_end(run, order, begin), stay = std::min<std::size_t>(end - begin, wanted.most);
+    const std::size_t end = group_end(run, order, begin), stay = std::min<std::uint64_t>(end - begin, wanted.most);
     const std::size_t first = wanted.are_last ? end - stay : begin;
     for (std::size_t i = begin; i < end; ++i)
-      if (i < first || i >= first + stay) add_line(dropped, run.line(entries[i]));
+      if (i < first || i >= first + stay) drop_line(run, entries[i], dropped);
     if (first > kept) std::copy(entries + first, entries + first + stay, entries + kept);
     kept += stay;
     begin = end;

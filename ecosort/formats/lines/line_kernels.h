@@ -74,6 +74,6 @@ struct LineKernels {
 // Returns the kernels of one level, for tests; it must not exceed detected_cpu_level().
 [[nodiscard]] const LineKernels& line_kernels_of(CpuLevel level) noexcept;
 
-extern const LineKernels line_kernels_baseline, line_kernels_avx2, line_kernels_avx512;
+extern const LineKernels line_kernels_baseline, line_kernels_avx2, line_kernels_avx512, line_kernels_neon;
 
 }  // namespace ecosort::lines
