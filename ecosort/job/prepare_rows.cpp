@@ -350,9 +350,13 @@ struct MakeFormat {
                       .count_name = count_name_of(request)});
   }
   std::unique_ptr<formats::RowFormat> operator()(const JsonLines& json) const {
-    return std::make_unique<jsonl::JsonlFormat>(jsonl::JsonlTerms{json.keys, json.nulls_first, json.strict, json.date_format,
-                                                                  json.allow_missing, request.groups.whole_rows,
-                                                                  count_name_of(request)});
+    return std::make_unique<jsonl::JsonlFormat>(jsonl::JsonlTerms{.keys = json.keys,
+                                                                  .nulls_first = json.nulls_first,
+                                                                  .strict = json.strict,
+                                                                  .date_format = json.date_format,
+                                                                  .allow_missing = json.allow_missing,
+                                                                  .rows_decide_last = request.groups.whole_rows,
+                                                                  .count_name = count_name_of(request)});
   }
 };
 
