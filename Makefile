@@ -187,7 +187,7 @@ format: ## rewrite the sources in the project's format
 	@tuning/setup/lint --fix-format
 
 # All but `cluster`, whose packages are large: they have a lock and an environment of their own.
-LOCKED_EXTRAS := arrow power tune appliance discover mqtt plots scpi snmp dev
+LOCKED_EXTRAS := arrow power tune appliance discover modbus mqtt plots scpi smart-meter snmp dev
 
 .PHONY: lock
 lock: ## pin the newest Python packages that pyproject.toml allows

@@ -182,7 +182,7 @@ int run(const Words& words, bool checks_order) {
 
 int sort_lines(CommandLine line, double started_s) {
   const bool quiet = line.reports.quiet;
-  if (const std::string collation = asked_collation(); !collation.empty())
+  if (const std::string collation = asked_collation(); !collation.empty() && line.lines().collate.empty())
     print_lines_notice(quiet, fmt::format("the order is that of the C locale (bytes), not of '{}'; LC_ALL=C or --quiet silences "
                                           "this",
                                           collation));

@@ -6,6 +6,7 @@
 
 #include "cli/compression_options.h"
 #include "cli/report.h"
+#include "job/collation_version.h"
 #include "job/format_names.h"
 
 namespace ecosort::cli {
@@ -49,6 +50,8 @@ Json rows_stats_json(const Request& request, const engine::rows::LinesReport& re
   if (!have_values) json["lines_appended"] = report.appended;
   if (request.format() == Format::jsonl) json["blank_lines"] = report.blank_lines;
   if (have_values) json["keys"] = keys_json(request, report);
+  const std::string collation = job::collation_version_of(request);
+  json["collation"] = collation.empty() ? Json(nullptr) : Json(collation);
   return json;
 }
 

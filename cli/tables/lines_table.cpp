@@ -132,6 +132,15 @@ std::vector<OptionRow> own_options() {
       {"--header", "[=N]", "1 line",
        "the first N lines of each FILE are its header: all headers must be alike, and one goes out, on top; also with -c and -m",
        Concern::how, sets("rows.header_lines", as_header_lines)},
+      {"--collate", "LOCALE", "the order of bytes",
+       "texts, and lines as a whole, in the order of a language, by ICU: de, sv, zh, root for that of all languages; with "
+       "options "
+       "as BCP 47 has them: de-u-kn-true (numbers by value), en-u-ks-level1 (letters of either case, with accents or without, "
+       "are "
+       "equal). UTF-8; no -d, -f, -i. Lines that are equal to the language are ordered by their bytes, where -s and -u do not "
+       "say "
+       "otherwise",
+       Concern::rows, sets("rows.collate", as_locale)},
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
        "none compressed, and no -m, -c, --debug, --trace, --compress-program, --compress-output, -T",
@@ -167,7 +176,7 @@ CommandTable lines_table() {
           .summary = "sorts text lines with the grammar of GNU sort",
           .description =
               "Writes the sorted concatenation of all FILEs to standard output: the bytes that `LC_ALL=C sort` writes. The order "
-              "is always that of the C locale, whatever the environment says. -k takes positions as `sort` does, and +N [-M] is "
+              "is that of the C locale, whatever the environment says, where --collate names no language. -k takes positions as `sort` does, and +N [-M] is "
               "understood.",
           .examples = {"ecosort lines log.txt -o sorted.txt                by whole lines",
                        "ecosort lines -t, -k2,2n --header data.csv         by the second column, as a number",

@@ -16,6 +16,7 @@
 #include "demsort_inplace/preflight.h"
 #include "demsort_inplace/prepare/ground.h"
 #include "demsort_inplace/row_files.h"
+#include "job/collation_version.h"
 #include "job/first_row.h"
 #include "job/format_names.h"
 #include "job/plan_codecs.h"
@@ -127,7 +128,9 @@ planner::LinePlan plan_of_job_in_place(const planner::LinePlan& plan, const JobH
 }  // namespace
 
 LineTerms kept_terms(const Request& request) {
-  return {.command = std::string(job::name_of(request.format())), .request = to_json(request)};
+  Request kept = request;
+  job::keep_collation_version(kept);
+  return {.command = std::string(job::name_of(kept.format())), .request = to_json(kept)};
 }
 
 Request request_of(const JobHeader& header, const std::string& file) {

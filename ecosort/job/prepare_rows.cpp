@@ -24,6 +24,7 @@
 #include "formats/lines/quoted.h"
 #include "io/open_error.h"
 #include "io/plain_file.h"
+#include "job/collation_version.h"
 #include "job/groups.h"
 #include "job/plan_codecs.h"
 #include "job/space.h"
@@ -364,6 +365,7 @@ const Values& values_of(const Request& request) {
 }
 
 std::unique_ptr<formats::RowFormat> row_format_of(const Request& request) {
+  check_collation_version(request);
   check_groups(request);
   std::unique_ptr<formats::RowFormat> format = std::visit(MakeFormat{request}, request.rows);
   if (const auto keys = group_keys_of(request)) format->group_by_first(*keys);

@@ -42,6 +42,7 @@ class Options:
     terminator: str = "\n"  # lines: or "\0"
     stable: bool = False  # lines: those with equal keys stay in input order instead of being compared as a whole
     header_lines: int = 0  # lines: of each file; all are alike, and one stays in front
+    collate: str = ""  # lines: texts are in the order of this language, such as "de" or "sv", by ICU; "": of bytes
     random_source: str = ""  # lines: a file that decides the order of the letter R
     delimiter: str | None = None  # csv: one byte; None: that of a line "sep=;", a tab for .tsv, else a comma
     quote: str | None = '"'  # csv: one byte; None: quotes mean nothing
@@ -138,6 +139,7 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "separator": checks.one_byte,
     "terminator": _matching("[\n\0]", r"'\n' or '\0'"),
     "header_lines": _number("the number of lines that stay on top", least=0),
+    "collate": checks.text,
     "random_source": path_word,
     "delimiter": _byte(**{"tab": "\t", r"\t": "\t"}),
     "quote": _byte(none=None),

@@ -35,6 +35,7 @@ _OF_ROWS: dict[str, dict[str, Any]] = {
         "terminator": ("--zero-terminated", lambda byte: byte == "\0"),
         "stable": "--stable",
         "header_lines": "--header={}",
+        "collate": "--collate={}",
         "random_source": "--random-source={}",
     },
     "csv": _OF_VALUES

@@ -32,7 +32,7 @@ CsvFormat::CsvFormat(const CsvTerms& terms)
   check_dialect(dialect_);
   if (terms_.keys.empty()) throw UsageError("no key is named");
   if (!terms.date_format.empty()) time_format_ = std::make_unique<TimeFormat>(terms.date_format);
-  for (const ValueKey& words : terms_.keys) keys_.emplace_back(words.type, words.descends, terms.nulls_first, time_format_.get());
+  for (const ValueKey& key : terms_.keys) keys_.emplace_back(key, terms.nulls_first, time_format_.get());
   joint_ = Key::joint_levels(keys_);
   if (terms_.rows_decide_last) keys_.push_back(Key::of_row(terms_.nulls_first));
   levels_ = static_cast<unsigned>(keys_.size());
@@ -166,7 +166,7 @@ void CsvFormat::count(unsigned level, ValueKind kind, const Fields& row, std::ve
   const Text field = field_of(row, level);
   fault = {static_cast<std::size_t>(field.data() - row.bytes),
            fmt::format("column '{}': '{}' is no {}", terms_.keys[level].name, keys::shown(*CsvValue(field, dialect_)),
-                       keys::to_string(terms_.keys[level].type))};
+                       keys::type_word(terms_.keys[level]))};
 }
 
 records::KeyWindow CsvFormat::take_values(const Fields& row, std::vector<formats::KeyCounts>& counts,

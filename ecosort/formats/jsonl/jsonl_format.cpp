@@ -44,7 +44,7 @@ JsonlFormat::JsonlFormat(const JsonlTerms& terms)
   for (const ValueKey& words : terms_.keys) {
     paths_.push_back(parse_path(words.name));
     constexpr bool empty_is_null = false;
-    keys_.emplace_back(words.type, words.descends, terms.nulls_first, time_format_.get(), empty_is_null);
+    keys_.emplace_back(words, terms.nulls_first, time_format_.get(), empty_is_null);
   }
   if (terms_.count_name) paths_.push_back({*terms_.count_name, {{.name = *terms_.count_name}}});
   joint_ = keys::Key::joint_levels(keys_);
@@ -67,7 +67,7 @@ void JsonlFormat::count(unsigned level, keys::ValueKind kind, Text row, Text val
   if (!terms_.strict || fault) return;
   fault = {static_cast<std::size_t>(value.data() - row.data()),
            fmt::format("path '{}': '{}' is no {}", paths_[level].text, keys::shown(*JsonValue(value)),
-                       keys::to_string(terms_.keys[level].type))};
+                       keys::type_word(terms_.keys[level]))};
 }
 
 records::KeyWindow JsonlFormat::take_values(Text row, std::vector<formats::KeyCounts>& counts,

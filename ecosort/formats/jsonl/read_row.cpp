@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/utf8.h"
 #include "formats/jsonl/names.h"
 #include "formats/jsonl/text_steps.h"
-#include "formats/jsonl/utf8.h"
 
 namespace ecosort::jsonl {
 namespace {
