@@ -19,11 +19,11 @@ namespace {
 
 constexpr auto& formats = job::format_names;
 
-// An option of the command itself; those that `sort` has, too, go to the command of the format. `--count` of both means two
-// things.
+// An option of the command itself; those that `sort` has, too, go to the command of the format. A switch and an option
+// with a value are not the same one.
 bool is_own(const OptionRow& row) {
   const OptionRow* const of_sort = find_row(command_table("sort"), last_spelling(row.name));
-  return of_sort == nullptr || of_sort->sets.member != row.sets.member;
+  return of_sort == nullptr || of_sort->argument.empty() != row.argument.empty();
 }
 
 // The own option that a word is, perhaps with its argument behind `=`.

@@ -286,7 +286,7 @@ def test_counts_have_a_place_in_every_table(ecosort: Path, tmp_path: Path) -> No
 
 
 def test_a_request_has_groups(run: Run, tmp_path: Path) -> None:
-    """As C and other programs write it."""
+    """C and other programs write it so."""
     (tmp_path / "in").write_bytes(b"a,b\n2,x\n1,x\n1,y\n2,y\n2,z\n")
     request = {
         "schema": "ecosort.request/1",

@@ -12,9 +12,7 @@ namespace ecosort::job {
 namespace {
 
 // The user may leave out what a key is, where it is clear which one is meant.
-bool means(const ValueKey& key, const ValueKey& given) {
-  return key == given || (key.name == given.name && given.type == ValueType::text && !given.descends);
-}
+bool means(const ValueKey& key, const ValueKey& given) { return key == given || given == ValueKey(key.name, ValueType::text); }
 bool means(const LineKey& key, const LineKey& given) {
   LineKey place = key;
   place.ordering.clear();

@@ -1,4 +1,4 @@
-// What a request says of groups of equal rows: whether it can be, and what it means to the engine.
+// Reads what a request says of groups of equal rows: whether it can be, and what it means to the engine.
 #pragma once
 
 #include <optional>

@@ -16,7 +16,7 @@ namespace ecosort::engine::fixed {
 
 inline constexpr std::uint32_t count_bytes = sizeof(std::uint64_t);  // little-endian
 
-// What goes out, and in which groups. Says nothing: all records go out.
+// Says which records go out, and by which keys they are equal. By default all go out.
 struct RecordGroups {
   GroupPolicy policy{};
   records::RecordFormat format{};  // by whose keys records are equal

@@ -37,7 +37,7 @@ std::string expected(const std::string& records, const GroupPolicy& policy) {
   return out;
 }
 
-// What goes out of each batch takes the place of the counts that lie before it, and of records that were looked at.
+// Puts what goes out of each batch in the place of the counts that lie before it, and of records that were looked at.
 std::string reduced(const std::string& records, const GroupPolicy& policy, std::size_t batch, Tally& out, Tally& dropped) {
   const RecordGroups groups{policy, {size, {{0, 1}}}};
   const std::size_t lead = batch * (groups.output_bytes(size) - size);
