@@ -74,7 +74,7 @@ std::vector<std::string> null_notices(const Request& request, const engine::rows
     notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values come {}{}", to_string(job::values_of(request).keys[i]),
                                   counts.empty, empty, counts.unparsable,
                                   job::values_of(request).nulls_first ? "in front of all others" : "behind all others",
-                                  request.has_groups() ? "; they count as equal for --unique" : ""));
+                                  request.has_groups() && !request.by_group ? "; they count as equal for --unique" : ""));
   }
   return notices;
 }
