@@ -82,7 +82,7 @@ std::vector<std::string> null_notices(const Request& request, const engine::rows
     if (counts.empty + counts.unparsable == 0) continue;
     notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values come {}{}", by, counts.empty, empty, counts.unparsable,
                                   job::values_of(request).nulls_first ? "in front of all others" : "behind all others",
-                                  request.has_groups() ? "; they count as equal for --unique" : ""));
+                                  request.has_groups() && !request.by_group ? "; they count as equal for --unique" : ""));
   }
   return notices;
 }
