@@ -22,7 +22,7 @@ PaceMeter::PaceMeter(Bench& bench, run::RunPacker& packer, bool reads_input)
       reads_input_(reads_input),
       cpu_s_at_begin_(process_cpu_s()),
       threads_at_begin_(other_threads_times()) {
-  bench.reactor.meter_drives();
+  if (packer.plan().wanted.is_auto) bench.reactor.meter_drives();
 }
 
 // The coordinator waits for processors as well, but meanwhile drives and the others work.
@@ -33,7 +33,7 @@ double PaceMeter::slowdown() const {
 }
 
 void PaceMeter::tell(std::uint64_t input_bytes) const {
-  if (input_bytes == 0) return;
+  if (input_bytes == 0 || !packer_.plan().wanted.is_auto) return;
   const unsigned threads = bench_.compute.threads();
   packer_.set_pace({.drive_s = bench_.reactor.drive_work().seconds_per_byte(),
                     .compute_s = (process_cpu_s() - cpu_s_at_begin_) / static_cast<double>(input_bytes) / threads,

@@ -9,7 +9,7 @@
 
 namespace ecosort::engine {
 
-// Coordinator only. From the beginning of run formation on.
+// Coordinator only. From the beginning of run formation on. Measures nothing where the codec is not chosen by it.
 class PaceMeter {
  public:
   // `reads_input`: from drives, and not from a stream.
