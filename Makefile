@@ -187,13 +187,13 @@ format: ## rewrite the sources in the project's format
 	@tuning/setup/lint --fix-format
 
 # All but `cluster`, whose packages are large: they have a lock and an environment of their own.
-LOCKED_EXTRAS := arrow power tune appliance discover mqtt plots scpi snmp dev
+LOCKED_EXTRAS := arrow power tune appliance discover modbus mqtt plots scpi smart-meter snmp dev
 
 .PHONY: known-ground
 known-ground: all ## do other sorters still do what docs/coming-from.md says? (KNOWN='--write NAME ...' puts new tables into the page)
 	@$(DEPS) python known
 	@tests/known_ground/frames.py
-	@tests/known_ground/run.py $(KNOWN)
+	@tests/known_ground/run.py --build $(KNOWN)
 
 .PHONY: lock
 lock: ## pin the newest Python packages that pyproject.toml allows

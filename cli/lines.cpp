@@ -24,6 +24,7 @@
 #include "formats/lines/key_words.h"
 #include "formats/lines/option_words.h"
 #include "formats/lines/quoted.h"
+#include "job/groups.h"
 #include "job/prepare_rows.h"
 #include "job/session.h"
 
@@ -46,7 +47,9 @@ void print_lines_notice(bool quiet, const std::string& notice) {
   if (!quiet && !notice.empty()) say_line(fmt::format("ecosort lines: {}", notice));
 }
 
-lines::LineOrderTerms order_of(const CommandLine& line) { return lines::order_terms(line.lines(), line.request.unique); }
+lines::LineOrderTerms order_of(const CommandLine& line) {
+  return lines::order_terms(line.lines(), job::keys_make_groups(line.request));
+}
 
 LineContents contents_of(const CommandLine& line) {
   const lines::LineOrderTerms order = order_of(line);
@@ -127,7 +130,8 @@ std::vector<std::string> warnings_of(const CommandLine& line) {
   }
   lines::KeyWords global;
   for (const char letter : line.lines().ordering) (void)global.set(letter, lines::BlankSide::both);
-  const bool is_global_only = keys.empty() && global.orders(), has_last_resort = !line.lines().stable && !line.request.unique;
+  const bool is_global_only = keys.empty() && global.orders(),
+             has_last_resort = !line.lines().stable && !job::keys_make_groups(line.request);
   lines::resolve_keys(keys, global);
   return lines::key_warnings({keys, global, is_global_only, has_last_resort, line.lines().separator});
 }
@@ -179,7 +183,7 @@ int run(const Words& words, bool checks_order) {
 
 int sort_lines(CommandLine line, double started_s) {
   const bool quiet = line.reports.quiet;
-  if (const std::string collation = asked_collation(); !collation.empty())
+  if (const std::string collation = asked_collation(); !collation.empty() && line.lines().collate.empty())
     print_lines_notice(quiet, fmt::format("the order is that of the C locale (bytes), not of '{}'; LC_ALL=C or --quiet silences "
                                           "this",
                                           collation));

@@ -25,7 +25,8 @@ std::string lines_bounds_text(const engine::rows::LinesJob& job, std::uint64_t i
                      row("blocks", exact_bytes(plan.block_bytes)) +
                      row("longest line", "at most " + exact_bytes(bounds.longest_line_bytes)) + runs_text(job.codecs.runs);
   if (input_bytes == 0) return text + row("input", "unknown: a stream");
-  text += row("input", exact_bytes(input_bytes)) + row("output", (job.unique ? "at most " : "") + exact_bytes(input_bytes));
+  text += row("input", exact_bytes(input_bytes)) + row("output", (job.groups.is_on ? "at most " : "") + exact_bytes(input_bytes) +
+                                                                     (job.groups.counts ? ", and the counts" : ""));
   if (job.merge) return text + row("runs", "none where all inputs are merged at once");
   if (bounds.most_runs == 0) return text + row("runs", "none") + row("temporary space", "none");
   text += row("runs",

@@ -186,6 +186,7 @@ Json stats_json(const engine::fixed::SortReport& report, const engine::PhaseLog&
   Json json{{"schema", "ecosort.stats/1"},
             {"records", report.records},
             {"records_dropped", report.dropped},
+            {"records_counted", report.counted},
             {"record_size_bytes", wanted.format.record_size}};
   json.update(work_json(report, log, usage, backend));
   json.update({{"merge_passes", report.plan.merge.passes},
@@ -199,10 +200,14 @@ Json stats_json(const engine::fixed::SortReport& report, const engine::PhaseLog&
   return json;
 }
 
+std::string groups_text(const engine::WorkReport& report) {
+  return (report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped)) +
+         (report.counted == 0 ? "" : fmt::format(", {} of them in the counts", report.counted));
+}
+
 JobSummary summary_of(const engine::fixed::SortReport& report) {
-  const std::string dropped = report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped);
   return {"sorted", report.records * report.plan.wanted.format.record_size,
-          records_text(report.records) + dropped + packed_text(report.run_packing)};
+          records_text(report.records) + groups_text(report) + packed_text(report.run_packing)};
 }
 
 void write_text_file(const std::string& path, const std::string& text) {

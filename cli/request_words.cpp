@@ -9,6 +9,7 @@
 #include "formats/lines/option_words.h"
 #include "formats/lines/quoted.h"
 #include "job/format_names.h"
+#include "job/groups.h"
 #include "job/request_json.h"
 
 namespace ecosort::cli {
@@ -65,7 +66,7 @@ void complete_inputs_of_lines(GivenWords& given) {
 }
 
 void check_lines(const RequestWords& line) {
-  (void)lines::order_terms(std::get<Lines>(line.request.rows), line.request.unique);  // its keys are what can be
+  (void)lines::order_terms(std::get<Lines>(line.request.rows), job::keys_make_groups(line.request));  // its keys are what can be
   check_conflicts(*line.table, line.given.options);
   const bool is_check = line.given.has("--check"), is_quiet_check = line.given.has("-C");
   if ((is_check || is_quiet_check) && line.given.operands.size() > 1)

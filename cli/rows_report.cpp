@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "cli/compression_options.h"
+#include "cli/report.h"
+#include "job/collation_version.h"
 #include "job/format_names.h"
 
 namespace ecosort::cli {
@@ -39,7 +41,8 @@ Json rows_stats_json(const Request& request, const engine::rows::LinesReport& re
   const char* const rows = have_values ? "rows" : "lines";
   Json json{{"schema", fmt::format("ecosort.{}-stats/1", format)},
             {rows, rows_of(request, report)},
-            {fmt::format("{}_dropped", rows), report.dropped}};
+            {fmt::format("{}_dropped", rows), report.dropped},
+            {fmt::format("{}_counted", rows), report.counted}};
   json.update(work_json(report, log, usage, backend));
   json.update({{"merge_parts", report.merge_parts},
                {have_values ? "longest_row_bytes" : "longest_line_bytes", report.longest_line},
@@ -49,6 +52,8 @@ Json rows_stats_json(const Request& request, const engine::rows::LinesReport& re
   if (!have_values) json["lines_appended"] = report.appended;
   if (request.format() == Format::jsonl) json["blank_lines"] = report.blank_lines;
   if (have_values) json["keys"] = keys_json(request, report);
+  const std::string collation = job::collation_version_of(request);
+  json["collation"] = collation.empty() ? Json(nullptr) : Json(collation);
   return json;
 }
 
@@ -59,9 +64,8 @@ std::string appended_text(const engine::WorkReport& report) {
 JobSummary rows_summary(const Request& request, const engine::rows::LinesReport& report) {
   const std::uint64_t rows = rows_of(request, report);
   return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
-          fmt::format("{} {}{}{}{}{}", rows, has_values(request) ? "row" : "line", rows == 1 ? "" : "s",
-                      report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped), appended_text(report),
-                      packed_text(report.run_packing))};
+          fmt::format("{} {}{}{}{}{}", rows, has_values(request) ? "row" : "line", rows == 1 ? "" : "s", groups_text(report),
+                      appended_text(report), packed_text(report.run_packing))};
 }
 
 std::vector<std::string> null_notices(const Request& request, const engine::rows::LinesReport& report) {
@@ -77,7 +81,7 @@ std::vector<std::string> null_notices(const Request& request, const engine::rows
     if (counts.empty + counts.unparsable == 0) continue;
     notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values come {}{}", by, counts.empty, empty, counts.unparsable,
                                   job::values_of(request).nulls_first ? "in front of all others" : "behind all others",
-                                  request.unique ? "; they count as equal for --unique" : ""));
+                                  request.has_groups() ? "; they count as equal for --unique" : ""));
   }
   return notices;
 }

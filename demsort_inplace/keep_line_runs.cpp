@@ -195,7 +195,7 @@ Task<void> form_line_runs(LinesBench& bench) {
     engine::rows::ReadLines reader(tools, header, bench.job.inputs, seen);
     reader.set_look(bench.job.look);
     reader.begin_at(bench.next_place());
-    engine::rows::FormLineRuns former(tools, reader, seen, bench.job.unique);
+    engine::rows::FormLineRuns former(tools, reader, seen, bench.job.groups);
     if (bench.packer) former.tell_pace(*bench.packer, true);
     KeepLineRuns keeper(bench, header);
     co_await keeper.begin();

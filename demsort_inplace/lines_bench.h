@@ -51,7 +51,7 @@ struct LinesBench : JobBench {
   [[nodiscard]] run::RowRun create_plain_run(std::uint64_t run, std::uint64_t bytes);  // that is never packed
   // A run that is complete, with its description; its name is not yet. `has_header`: one run of the job is that.
   [[nodiscard]] Task<void> make_durable(std::size_t stored, run::Description description);
-  [[nodiscard]] RowJob row_job(bool has_header) const { return {header, format, job.unique, has_header}; }
+  [[nodiscard]] RowJob row_job(bool has_header) const { return {header, format, job.groups.is_on, has_header}; }
 
   engine::rows::LinesJob job;
   formats::RowFormat& format;  // of the job

@@ -36,7 +36,7 @@ def test_the_commands_of_a_page_print_what_stands_there(page: Path, tmp_path: Pa
 
 
 def test_pages_with_commands_that_are_run() -> None:
-    assert {"README", "index", "install", "home-server", "troubleshooting"} <= {page.stem for page in RUN}
+    assert {"README", "index", "install", "home-server", "troubleshooting", "recipes"} <= {page.stem for page in RUN}
 
 
 @pytest.mark.parametrize(
@@ -254,6 +254,7 @@ def make_inputs_of_recipes(directory: Path, run: Run) -> None:
         (directory / name).write_bytes(gzip.compress(b"".join(b"host %d\n" % (n * 37 % 101) for n in range(1000))))
     for name in ("shop1.csv", "shop2.csv"):
         (directory / name).write_text("name,when\nb,2026-03-01\na,2026-03-01\nc,2025-01-01T10:00:00Z\n")
+    (directory / "hosts.csv").write_text("net,name\n10.0.0.10,Zoe\n10.0.0.2,Änne\n")
     for name in ("log1.jsonl", "log2.jsonl"):
         (directory / name).write_text('{"items":[{"price":3}]}\n{"items":[{"price":12.5}]}\n')
     for name in ("a.bin", "b.bin"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from capabilities import SOAK
-from csv_support import READERS, ordered, sizes_up_to
+from csv_support import READERS, TYPE_NAMES, ordered, sizes_up_to
 from jsonl_support import BLOCK, LEAST, MAKERS, Key, random_lines, random_text, run_jsonl, written
 from pairs import turns
 
@@ -446,7 +446,7 @@ def test_values_over_several_lines_are_told_as_such(
     assert run_jsonl(ecosort, [*words, "--by", "a", "in", *output], tmp_path) == (2, b"", f"ecosort: in: {says}\n")
 
 
-PATH_TYPES = "A key is NAME[:TYPE][:desc], its type one of text, nocase, number, integer, date, version, length"
+PATH_TYPES = f"A key is NAME[:TYPE][:desc], its type one of {', '.join(TYPE_NAMES)}"
 ALL_THE_SAME = " (--allow-missing sorts all the same)"
 
 
@@ -456,7 +456,7 @@ ALL_THE_SAME = " (--allow-missing sorts all the same)"
         ("$.a:number", "; '$' is taken for a name: a path begins without it, as in a"),
         ("$[0].a", "; '$' is taken for a name: a path begins without it, as in [0].a"),
         ("a:int:desc", f"; 'int' is no type; did you mean 'integer'? {PATH_TYPES}"),
-        ("a:float", f"; 'float' is no type; did you mean 'number'? {PATH_TYPES}"),
+        ("a:double", f"; 'double' is no type; did you mean 'float'? {PATH_TYPES}"),
         ("usr.name", "; did you mean 'user.name'? There are: a, user.name, user.tags[0], user.tags[1].\"x.y\""),
         ("user[0]", "; there are: a, user.name, user.tags[0], user.tags[1].\"x.y\""),
     ],

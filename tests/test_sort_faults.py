@@ -99,7 +99,6 @@ def untouched(place: Path, data: bytes) -> None:
         ("fdatasync", "EIO", "1", ["sync", "Input/output error"]),
         ("linkat", "EIO", "1", ["sync", "cannot name the output", "Input/output error"]),
         ("linkat", "ENOSPC", "1", ["cannot name the output", "No space left"]),
-        ("renameat", "EIO", "1", ["sync", "cannot rename the output", "Input/output error"]),
         ("fchmod", "EIO", "1", ["sync", "Input/output error"]),
     ],
 )
@@ -114,6 +113,15 @@ def test_a_failing_call(
 ) -> None:
     refused(faulty(f"{call}:error={error}:when={when}"), 3, *says)
     untouched(place, data)
+
+
+def test_a_failed_rename_leaves_the_output_that_was_there(
+    faulty: Callable[..., subprocess.CompletedProcess[str]], place: Path
+) -> None:
+    (place / "out").write_bytes(b"old")
+    refused(faulty("renameat:error=EIO:when=1"), 3, "sync", "cannot rename the output", "Input/output error")
+    assert (place / "out").read_bytes() == b"old"
+    assert listing(place) == [str(place / "in"), str(place / "out")]
 
 
 @pytest.mark.parametrize("call", ["fsync", "fdatasync"])

@@ -15,7 +15,7 @@ from typing import Any
 import click
 from ecosort.text import shown
 
-from ecosort_appliance import __version__, desk, jobs, show
+from ecosort_appliance import __version__, desk, jobs, report, show, values
 from ecosort_appliance.database import open_database
 from ecosort_appliance.errors import EXIT_FAILED, EXIT_IO, EXIT_USAGE, QueueError
 from ecosort_appliance.facts import job_facts, list_facts
@@ -23,6 +23,7 @@ from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import make_queue_directory, queue_directory
 from ecosort_appliance.processes import is_served
+from ecosort_appliance.rest import CHOICES
 from ecosort_appliance.times import RULES
 from ecosort_appliance.usage import Group, Number, Whole, asks_for_help, usage_text
 from ecosort_appliance.users import find_user
@@ -66,6 +67,8 @@ def queue() -> None:
     metavar="SECONDS",
     help="--watch: seconds that a file must rest (default: 10).",
 )
+@click.option("--when", "condition", metavar="CONDITION", help="While a value is so, as 'price<0.20'; see ecosort queue value.")
+@click.option("--latest", metavar="TIME", help="--when: begins then, whatever the value is; 06:00 or 2030-01-31T06:00.")
 @click.option("--priority", type=Whole(-1000, 1000), default=0, metavar="N", help="Larger first; from -1000 to 1000.")
 @click.option("--memory", metavar="SIZE", help="Memory of the job, and the limit of its control group.")
 @click.option("--name", default="", help="For people.")
@@ -182,8 +185,49 @@ def resume(number: int | None) -> int:
 
 
 @queue.command()
+@click.argument("name", required=False, metavar="[NAME]")
+@click.argument("source", required=False, metavar="[SOURCE]")
+@click.option("--remove", is_flag=True, help="Forget this value.")
+def value(name: str | None, source: str | None, remove: bool) -> int:
+    """Says where a value for --when comes from, or prints all values as they are now.
+
+    SOURCE is file:PATH, http[s]://HOST/PATH#value=JSON.PATH or homeassistant://HOST/ENTITY.
+    """
+    _, connection = opened()
+    if name is not None and (remove or source is not None):
+        if remove and source is not None:
+            raise QueueError("--remove takes no SOURCE; leave one of them out")
+        values.remove_source(connection, name) if remove else values.set_source(connection, name, source or "")
+        return 0
+    if remove:
+        raise QueueError("--remove: name the value")
+    known = [row for row in values.values_table(connection) if name in (None, row[0])]
+    if name is not None and not known:
+        raise QueueError(f"there is no value {name[:60]!r}; write where it comes from: ecosort queue value {name[:60]} SOURCE")
+    for known_name, place, now in known:
+        text = f"{now:g}" if isinstance(now, float) else f"cannot be read: {now}"
+        click.echo(shown(f"{known_name}  {text}  {place}"))
+    return 0
+
+
+@queue.command("report")
+@click.option("--month", metavar="YYYY-MM", help="Which month; this one by default.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV, a row for each day.")
+def print_report(month: str | None, as_csv: bool) -> int:
+    """Jobs, bytes, hours and joules of a month, by day."""
+    _, connection = opened()
+    found = report.month_of(connection, month)
+    click.echo(report.csv_text(found) if as_csv else "\n".join(report.table(found)), nl=not as_csv)
+    return 0
+
+
+_AFTER = click.option("--after", type=click.Choice(CHOICES), help="When nothing is left to do, the machine does this.")
+
+
+@queue.command()
+@_AFTER
 @click.option("--tick", "tick_s", type=Number(0.01, 60), default=0.2, hidden=True)
-def run(tick_s: float) -> int:
+def run(tick_s: float, after: str | None) -> int:
     """Does what is due here and now, without a service, and ends. Exit code 1 if a job failed.
 
     Of --watch it does the files that have not changed for --settle seconds by now.
@@ -192,7 +236,7 @@ def run(tick_s: float) -> int:
 
     directory, connection = opened()
     last = connection.execute("SELECT coalesce(max(ended_s), 0) AS last_s FROM jobs").fetchone()["last_s"]
-    scheduler = Scheduler(directory, connection, Settings(tick_s=tick_s))
+    scheduler = Scheduler(directory, connection, Settings(tick_s=tick_s, after=after))
     try:
         scheduler.run_until_idle()
     finally:
@@ -208,22 +252,28 @@ def run(tick_s: float) -> int:
 @click.option("--host", "names", multiple=True, help="A name by which the page may be asked for, also by a proxy; repeatable.")
 @click.option("--root-path", "root", default="", metavar="PATH", help="The path below which a proxy has the page.")
 @click.option("--token-file", type=click.Path(path_type=Path), help="Holds what a browser must know; made if it does not exist.")
+@click.option("--files", multiple=True, metavar="DIR", help="Files in it can be sorted from the page; repeatable.")
+@click.option("--files-user", metavar="NAME", help="--files, root only: who reads them, and whose the jobs are.")
 @click.option("--no-page", is_flag=True, help="Only do what is queued.")
 @click.option("--meter", metavar="METER", help="As for ecosort power: watts and joules of each job.")
 @click.option("--config", help="File with meters by name.")
 @click.option("--keep-days", type=Number(0, 36500), default=90.0, show_default=True, metavar="N", help="Keep jobs that ended.")
 @click.option("--keep-jobs", type=Whole(0), default=1000, show_default=True, metavar="N", help="Of these at most so many.")
 @click.option("--end-jobs", is_flag=True, help="At the end of the service end what runs, too; it continues with the next one.")
+@_AFTER
 @click.option("--tick", "tick_s", type=Number(0.01, 60), default=1.0, hidden=True)
 def serve(
     address: str,
     names: tuple[str, ...],
     root: str,
+    files: tuple[str, ...],
+    files_user: str | None,
     token_file: Path | None,
     no_page: bool,
     meter: str | None,
     config: str | None,
     end_jobs: bool,
+    after: str | None,
     **given: float,
 ) -> int:
     """Does what is queued and shows it on a page, until a signal comes. Running jobs continue by themselves.
@@ -237,8 +287,8 @@ def serve(
 
     directory, connection = opened()
     connection.close()
-    listen = None if no_page else Listen(address, names, token_file, root)
-    settings = Settings(given["tick_s"], given["keep_days"], int(given["keep_jobs"]))
+    listen = None if no_page else Listen(address, names, token_file, root, files, files_user)
+    settings = Settings(given["tick_s"], given["keep_days"], int(given["keep_jobs"]), after)
     return serve_queue(directory, listen, Meter(meter, config) if meter else None, settings, end_jobs)
 
 

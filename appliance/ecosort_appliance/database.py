@@ -74,6 +74,14 @@ MIGRATIONS = [
     """
     ALTER TABLE jobs ADD COLUMN patterns TEXT NOT NULL DEFAULT '[]';
     """,
+    # condition: what a value must be when the job begins; latest: the time at which it begins whatever the value is, as it was
+    # written, and for one job in seconds. 0: never. sources: where the values come from.
+    """
+    ALTER TABLE jobs ADD COLUMN condition TEXT;
+    ALTER TABLE jobs ADD COLUMN latest TEXT;
+    ALTER TABLE jobs ADD COLUMN latest_s REAL NOT NULL DEFAULT 0;
+    CREATE TABLE sources (name TEXT PRIMARY KEY, source TEXT NOT NULL) STRICT;
+    """,
 ]
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ecosort_appliance import jobs, on_end, times
 from ecosort_appliance.conflicts import check_others
@@ -14,8 +17,10 @@ from ecosort_appliance.errors import QueueError
 from ecosort_appliance.foresight import check_options, check_output, check_queue_is_spared, look_ahead
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import is_in_memory, lies_in, real_path
-from ecosort_appliance.program import job_directory_of
+from ecosort_appliance.program import job_directory_of, plan_of
+from ecosort_appliance.space import ask
 from ecosort_appliance.users import KEPT
+from ecosort_appliance.values import check_known, parse_condition
 from ecosort_appliance.watch import check_pattern
 from ecosort_appliance.words import Named, check_size, filled, read_words
 
@@ -39,6 +44,10 @@ def _check(asked: Job) -> None:
         raise QueueError("--match goes with --watch: it says which names of files are meant; leave it out")
     for pattern in asked.patterns:
         check_pattern(pattern)
+    if asked.latest is not None and asked.condition is None:
+        raise QueueError("--latest goes with --when: it is when a job begins although its condition does not hold; leave it out")
+    if asked.latest is not None and (asked.watch or asked.every) and not times.is_time_of_day(asked.latest):
+        raise QueueError("--latest of a job with --every or --watch is a time of day, such as 06:00")
     if asked.on_end is not None:
         on_end.check(asked.on_end)
     try:
@@ -71,9 +80,37 @@ class Added:
     warnings: list[str]
 
 
+@dataclass(frozen=True)
+class Foreseen:
+    """A job that could be queued, the program's plan of it (empty where it has none), and what may yet go wrong."""
+
+    job: Job
+    plan: Mapping[str, Any]
+    warnings: list[str]
+
+
+def foresee(queue: Path, connection: sqlite3.Connection, asked: Job) -> Foreseen:
+    """Returns what would be queued, without doing so. QueueError for what cannot be."""
+    job, warnings = _prepared(queue, connection, asked)
+    done = ask(job, plan_of(job))
+    try:
+        plan = json.loads(done.stdout) if done is not None else {}
+    except ValueError:
+        plan = {}
+    return Foreseen(job, plan, warnings)
+
+
 def add(queue: Path, connection: sqlite3.Connection, asked: Job) -> Added:
     """Queues a job that was asked for: its words, and the options of the queue. QueueError for what cannot be."""
+    job, warnings = _prepared(queue, connection, asked)
+    return Added(jobs.insert(connection, job), warnings)
+
+
+def _prepared(queue: Path, connection: sqlite3.Connection, asked: Job) -> tuple[Job, list[str]]:
+    """The job as it is to be queued, and what may yet go wrong with it."""
     _check(asked)
+    if asked.condition is not None:
+        check_known(connection, parse_condition(asked.condition))
     now_s = time.time()
     watch = None if asked.watch is None else real_path(asked.watch, asked.directory)
     if watch is not None:
@@ -92,11 +129,11 @@ def add(queue: Path, connection: sqlite3.Connection, asked: Job) -> Added:
         resumable=_is_resumable(asked, named, output),
         state=jobs.STANDING if is_standing else jobs.QUEUED,
         not_before_s=_due_s(asked, now_s),
+        latest_s=times.moment(asked.latest, max(now_s, _due_s(asked, now_s)), "--latest") if asked.latest else 0.0,
         queued_s=now_s,
     )
     check_others(connection, job)
-    warnings = _look_ahead(connection, job, named)
-    return Added(jobs.insert(connection, job), [*warnings, *_warnings_of_telling(job)])
+    return job, [*_look_ahead(connection, job, named), *_warnings_of_telling(job)]
 
 
 def _due_s(asked: Job, now_s: float) -> float:

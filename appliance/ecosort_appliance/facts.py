@@ -27,6 +27,9 @@ def job_facts(job: Job) -> dict[str, Any]:
         "every": job.every,
         "watch": None if job.watch is None else _plain(job.watch),
         "match": [_plain(pattern) for pattern in job.patterns],
+        "when": job.condition,
+        "latest": job.latest,
+        "latest_s": job.latest_s or None,
         "settle_s": None if job.watch is None else job.settle_s,
         "on_end": None if job.on_end is None else _plain(job.on_end),
         "on_end_tries": job.tell_tries,
@@ -46,6 +49,7 @@ def job_facts(job: Job) -> dict[str, Any]:
         "joules": job.joules if job.has_energy else None,
         "metered_s": round(job.metered_s, 3),
         "records_per_joule": job.records_per_joule,
+        "joules_per_gb": job.joules_per_gb,
         "energy_source": job.energy_source or None,
     }
 

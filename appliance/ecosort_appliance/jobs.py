@@ -57,6 +57,9 @@ class Job:
     at: str | None = None
     watch: str | None = None
     settle_s: float | None = None
+    condition: str | None = None
+    latest: str | None = None
+    latest_s: float = 0.0  # 0: never
     patterns: list[str] = field(default_factory=list)  # of names in the watched directory; none: all
     attempt: int = 0
     has_begun: bool = False
@@ -96,6 +99,13 @@ class Job:
         if not (self.has_energy and self.is_metered_throughout):
             return None
         return self.records / self.joules if self.records and self.joules else None
+
+    @property
+    def joules_per_gb(self) -> float | None:
+        """Returns joules per 10^9 bytes that the job moved."""
+        if not (self.has_energy and self.is_metered_throughout):
+            return None
+        return (self.joules or 0.0) / (self.bytes_moved / 1e9) if self.bytes_moved else None
 
 
 def from_row(row: sqlite3.Row) -> Job:
@@ -163,6 +173,14 @@ def select(connection: sqlite3.Connection, where: str = "1", values: Sequence[An
     """In the order in which they are to be done; `where` is ours, never a user's."""
     rows = connection.execute(f"SELECT * FROM jobs WHERE {where} ORDER BY priority DESC, id LIMIT ?", (*values, limit))
     return [from_row(row) for row in rows]
+
+
+def next_due_s(connection: sqlite3.Connection) -> float | None:
+    """Returns when the next job begins or is made by a rule, at the earliest; None: no time is known."""
+    row = connection.execute(
+        "SELECT min(not_before_s) AS due_s FROM jobs WHERE state = 'queued' OR (state = 'standing' AND every IS NOT NULL)"
+    ).fetchone()
+    return None if row["due_s"] is None or is_stopped(connection) else float(row["due_s"])
 
 
 def ended(connection: sqlite3.Connection, limit: int) -> list[Job]:

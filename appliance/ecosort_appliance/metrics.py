@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector
 
 from ecosort_appliance import jobs
 from ecosort_appliance.database import open_database
-from ecosort_appliance.drives import drives_of, temperatures
+from ecosort_appliance.drives import Temperatures, drives_of
 from ecosort_appliance.jobdir import JobDirectory
 
 if TYPE_CHECKING:
@@ -32,10 +32,11 @@ _STATES = (jobs.STANDING, jobs.QUEUED, jobs.RUNNING, jobs.PAUSED, jobs.DONE, job
 class _Queue(Collector):
     """Counts what the queue is at the moment of the question."""
 
-    def __init__(self, queue: Path, connection: sqlite3.Connection, meter: WattSource | None) -> None:
+    def __init__(self, queue: Path, connection: sqlite3.Connection, meter: WattSource | None, temperatures: Temperatures) -> None:
         self._queue = queue
         self._connection = connection
         self._meter = meter
+        self._temperatures = temperatures
 
     def collect(self) -> Iterator[Metric]:
         yield self._states()
@@ -82,13 +83,13 @@ class _Queue(Collector):
             free.add_metric([shown(drive.place)], drive.free_bytes)
         yield free
         degrees = GaugeMetricFamily("ecosort_drive_celsius", "Temperature of drives", labels=["drive"], unit="celsius")
-        for name, value in temperatures().items():
+        for name, value in self._temperatures.now().items():
             degrees.add_metric([name], value)
         yield degrees
 
 
-def metrics_text(queue: Path, meter: WattSource | None) -> bytes:
+def metrics_text(queue: Path, meter: WattSource | None, temperatures: Temperatures) -> bytes:
     with closing(open_database(queue)) as connection:
         registry = CollectorRegistry(auto_describe=False)
-        registry.register(_Queue(queue, connection, meter))
+        registry.register(_Queue(queue, connection, meter, temperatures))
         return bytes(generate_latest(registry))  # type: ignore[no-untyped-call]

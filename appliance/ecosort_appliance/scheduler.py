@@ -7,6 +7,7 @@ knows that nothing of it runs, and reads how it ended.
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import sqlite3
@@ -29,9 +30,11 @@ from ecosort_appliance.outcome import WAIT_FOR_SPACE_S, identity_of, outcome, re
 from ecosort_appliance.places import drive_of, real_path
 from ecosort_appliance.processes import LOCK_NAME, is_alive, signal_job, try_lock
 from ecosort_appliance.program import job_directory_of
+from ecosort_appliance.rest import Rest
 from ecosort_appliance.space import reason_to_wait
 from ecosort_appliance.standing import Standing
 from ecosort_appliance.telling import Telling
+from ecosort_appliance.values import PERIOD_S, Values, parse_condition
 from ecosort_appliance.words import Named, read_words
 
 _ASK_PERIOD_S = 5.0  # once more, for a keeper that had not begun when it was asked first
@@ -48,6 +51,7 @@ class Settings:
     tick_s: float = 1.0
     keep_days: float = 90.0
     keep_jobs: int = 1000
+    after: str | None = None  # what the machine does when nothing is left to do: suspend, poweroff
 
 
 class Scheduler:
@@ -61,14 +65,17 @@ class Scheduler:
         self._settings = settings or Settings()
         self._ledger = Ledger(connection, energy)
         self._standing = Standing(connection)
+        self._values = Values(connection)
         self._keepers: dict[int, subprocess.Popen[bytes]] = {}
         self._asked_s: dict[int, tuple[float, float]] = {}  # when it was asked to end: first, last
         self._groups = groups_left(group_prefix(queue))  # to be removed, when they are empty
         self._telling = Telling(queue, connection)
+        self._rest = Rest(self._settings.after)
         self._cleaned_s = self._metered_s = -_CLEAN_PERIOD_S
         self._lock = _lock(queue)
 
     def close(self) -> None:
+        self._rest.close()
         os.close(self._lock)
 
     def run(self, stop: threading.Event) -> None:
@@ -88,6 +95,8 @@ class Scheduler:
                 break
             time.sleep(self._settings.tick_s)
         self._telling.wait()
+        self._rest.grace_s = 0.0
+        self._let_rest()
 
     def tick(self) -> None:
         self._standing.tick(time.time())
@@ -99,6 +108,7 @@ class Scheduler:
         self._begin_jobs()
         self._tell_ends()
         self._clean()
+        self._let_rest()
 
     def end_jobs(self) -> None:
         """Asks all that runs to end; a later scheduler continues with it."""
@@ -189,13 +199,23 @@ class Scheduler:
             return False
         if job.has_begun and job.output is not None and os.path.lexists(job_directory_of(job.output)):
             output = job.output  # what was begun is there, wherever a link may point now
+        elif reason := self._unmet(job):
+            self._wait(job, reason, min(time.time() + PERIOD_S, job.latest_s or math.inf))
+            return False
         elif reason := reason_to_wait(job):
             self._wait(job, reason)
             return False
         return self._start(job, named, output)
 
-    def _wait(self, job: Job, reason: str) -> None:
-        jobs.change_state(self._connection, job.id, (jobs.QUEUED,), reason=reason, not_before_s=time.time() + WAIT_FOR_SPACE_S)
+    def _unmet(self, job: Job) -> str:
+        """Why its condition keeps it; empty where it has none, or has waited for it as long as it may."""
+        if job.condition is None or 0 < job.latest_s <= time.time():
+            return ""
+        return self._values.reason_to_wait(parse_condition(job.condition))
+
+    def _wait(self, job: Job, reason: str, until_s: float | None = None) -> None:
+        again_s = time.time() + WAIT_FOR_SPACE_S if until_s is None else until_s
+        jobs.change_state(self._connection, job.id, (jobs.QUEUED,), reason=reason, not_before_s=again_s)
 
     def _start(self, job: Job, named: Named, output: str) -> bool:
         self._count_energy()
@@ -232,6 +252,14 @@ class Scheduler:
                 with transaction(self._connection):
                     self._connection.execute(f"DELETE FROM jobs WHERE id = ? AND {jobs.HAS_ENDED}", (job.id,))
                     self._connection.execute("DELETE FROM seen WHERE job = ?", (job.id,))
+
+    # --- sleep
+
+    def _let_rest(self) -> None:
+        works = bool(jobs.select(self._connection, "state = 'running'", limit=1))
+        due_s = jobs.next_due_s(self._connection)
+        is_due = due_s is not None and due_s <= time.time()
+        self._rest.tick(works, not (works or is_due or self._telling.works or self._ledger.awaits_ends), due_s)
 
     # --- energy
 

@@ -18,9 +18,12 @@ from ecosort_appliance.database import open_database
 from ecosort_appliance.energy import Meter
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.scheduler import Scheduler, Settings, refuse_second
+from ecosort_appliance.users import find_user
 
 if TYPE_CHECKING:
     import uvicorn
+
+    from ecosort_appliance.web.picker import Offer
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class Listen:
     names: tuple[str, ...]
     token_file: Path | None
     root: str = ""
+    files: tuple[str, ...] = ()
+    files_user: str | None = None
 
 
 class SchedulerThread:
@@ -134,7 +139,7 @@ def _work_with_page(queue: Path, listen: Listen, meter: Meter | None, scheduler:
     refuse_root(listen.root)
     token = read_token(listen.token_file) if listen.token_file else None
     known = "localhost" if is_loopback(host) else socket.gethostname()
-    page = Page(queue, Reach((known,), listen.names, token, listen.root.removesuffix("/")), meter)
+    page = Page(queue, Reach((known,), listen.names, token, listen.root.removesuffix("/")), meter, _offer(listen))
     config = uvicorn.Config(
         page.application(),
         log_level="error",
@@ -148,12 +153,30 @@ def _work_with_page(queue: Path, listen: Listen, meter: Meter | None, scheduler:
     with bound(host, port) as listener:
         _end_by_signals(server)  # before the scheduler, whose failure is a signal
         scheduler.start()
+        page.track.start()
         bound_port = listener.getsockname()[1]
         print(f"ecosort: the page is at http://{f'[{host}]' if ':' in host else host}:{bound_port}/", file=sys.stderr, flush=True)
         try:
             server.run(sockets=[listener])
         finally:
+            page.track.stop()
             scheduler.stop()
+
+
+def _offer(listen: Listen) -> Offer | None:
+    """Returns what the page may sort. QueueError."""
+    if not listen.files:
+        if listen.files_user:
+            raise QueueError("--files-user goes with --files: name the directories")
+        return None
+    if os.geteuid() == 0 and listen.files_user in (None, "root"):
+        raise QueueError("--files of root's service: say whose the jobs are with --files-user NAME; not root's")
+    if os.geteuid() != 0 and listen.files_user is not None:
+        raise QueueError("--files-user is for root; everyone else has files of his own")
+    from ecosort_appliance.web.picker import Offer, check_roots
+
+    check_roots(listen.files)
+    return Offer(listen.files, find_user(listen.files_user) if listen.files_user else os.geteuid())
 
 
 def _end_by_signals(server: uvicorn.Server) -> None:

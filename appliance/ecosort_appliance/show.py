@@ -72,6 +72,7 @@ def energy_text(job: Job) -> str:
         return _why_no_energy(job) if job.meter_values is not None and job.state in ENDED and job.work_s else ""
     text = f"{job.joules:,.0f} J, {(job.joules or 0.0) / job.metered_s:.1f} W"
     text += f", {job.records_per_joule:,.0f} records/J" if job.records_per_joule else ""
+    text += f", {job.joules_per_gb:,.0f} J per GB moved" if job.joules_per_gb else ""
     if job.state in ENDED and not job.is_metered_throughout:
         text += f", of {span_text(job.metered_s)} of {span_text(job.work_s)} of work: the meter did not see the rest"
     return f"SIMULATED, no measurement: {text}" if job.energy_source == SIMULATED else text
@@ -101,6 +102,10 @@ def moment_text(job: Job) -> str:
     return f"started {time_text(job.started_s)}" if job.started_s else f"queued {time_text(job.queued_s)}"
 
 
+def _latest_text(job: Job) -> str:
+    return time_text(job.latest_s) if job.state != STANDING else job.latest or ""
+
+
 def facts_of(job: Job, progress: Mapping[str, Any] | None = None) -> dict[str, str]:
     """Everything about a job as text, by its name; empty where it does not apply."""
     return {
@@ -118,6 +123,7 @@ def facts_of(job: Job, progress: Mapping[str, Any] | None = None) -> dict[str, s
         "made by": f"job {job.parent}" if job.parent else "",
         "every": " at ".join(filter(None, [job.every, job.at])) if job.every else "",
         "watches": f"{job.watch}, for {', '.join(job.patterns) or 'files'} that rest for {job.settle_s:g} s" if job.watch else "",
+        "when": (job.condition or "") + (f", at the latest {_latest_text(job)}" if job.latest else ""),
         "not before": time_text(job.not_before_s) if job.state in (QUEUED, STANDING, PAUSED) else "",
         "queued": time_text(job.queued_s),
         "started": time_text(job.started_s),

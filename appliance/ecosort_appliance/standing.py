@@ -19,6 +19,10 @@ _UNENDED = "parent = ? AND state IN ('queued', 'paused', 'running')"
 _LOOK_PERIOD_S = 5.0
 
 
+def _latest_s(standing: Job) -> float:
+    return times.moment(standing.latest, time.time(), "--latest") if standing.latest else 0.0
+
+
 def make_job(connection: sqlite3.Connection, standing: Job, words: list[str], seen: Found | None, next_s: float) -> int:
     """A queued job of a standing one, and in the same transaction the note that it was made."""
     output = real_path(read_words(words).output, standing.directory)
@@ -29,10 +33,11 @@ def make_job(connection: sqlite3.Connection, standing: Job, words: list[str], se
             raise QueueError(f"waits until job {writer}, which writes {output!r}, has ended")
         cursor = connection.execute(
             "INSERT INTO jobs (parent, uid, name, words, directory, environment, output, priority, memory, on_end, resumable,"
-            " state, queued_s)"
-            " SELECT id, uid, name, ?, directory, environment, ?, priority, memory, on_end, resumable, 'queued', ?"
+            " condition, latest, latest_s, state, queued_s)"
+            " SELECT id, uid, name, ?, directory, environment, ?, priority, memory, on_end, resumable, condition, latest, ?,"
+            " 'queued', ?"
             " FROM jobs WHERE id = ?",
-            (json.dumps(words), json.dumps(output), time.time(), standing.id),
+            (json.dumps(words), json.dumps(output), _latest_s(standing), time.time(), standing.id),
         )
         if seen is not None:
             connection.execute(

@@ -36,6 +36,11 @@ class Telling:
             if job.id not in self._tellers and not is_open(job.id):
                 self._begin(job)
 
+    @property
+    def works(self) -> bool:
+        """A report of an end is on its way."""
+        return bool(self._tellers)
+
     def wait(self) -> None:
         for teller, _ in self._tellers.values():
             teller.wait(_PATIENCE_S)

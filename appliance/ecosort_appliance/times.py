@@ -11,17 +11,21 @@ RULES = ("hourly", "daily", "weekly")
 _TIME = re.compile(r"^([01]?\d|2[0-3]):([0-5]\d)$")
 
 
-def moment(text: str, now_s: float) -> float:
-    """`--at`: the next such time of day, or a date and time."""
+def is_time_of_day(text: str) -> bool:
+    return _TIME.match(text) is not None
+
+
+def moment(text: str, now_s: float, option: str = "--at") -> float:
+    """Returns the next such time of day, or a date and time. QueueError, which names the option."""
     if match := _TIME.match(text):
         return _next_day(datetime.fromtimestamp(now_s), int(match[1]), int(match[2]), now_s, days=1)
     try:
         found = datetime.fromisoformat(text)
         seconds = found.timestamp()
     except (ValueError, OverflowError):
-        raise QueueError(f"--at {text[:40]!r} is no time; write 02:00 or 2030-01-31T02:00") from None
+        raise QueueError(f"{option} {text[:40]!r} is no time; write 02:00 or 2030-01-31T02:00") from None
     if seconds < now_s:
-        raise QueueError(f"--at {text} has gone by; leave it out to begin now")
+        raise QueueError(f"{option} {text} has gone by; leave it out to begin now")
     return seconds
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ecosort_appliance.errors import QueueError
+
+_PATIENCE_S = 60.0
 
 
 def find_user(name: str) -> int:
@@ -47,3 +53,21 @@ def environment_of(uid: int, kept: dict[str, str]) -> dict[str, str]:
 
 # Variables that mean something to the program, kept from where a job was queued.
 KEPT = ("HOME", "XDG_CONFIG_HOME", "TMPDIR", "ECOSORT_CPU")
+
+
+def call_as(uid: int, module: str, question: Sequence[Any], here: Callable[[], Any]) -> Any:
+    """Asks a module of this package with the rights of that user: `question` and answer are JSON on its standard streams. `here`
+    answers where this process is that user's. None where the module fails."""
+    if os.geteuid() == uid:
+        return here()
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", module],
+        input=json.dumps(question).encode(),
+        cwd="/",
+        env=environment_of(uid, {}),
+        capture_output=True,
+        timeout=_PATIENCE_S,
+        check=False,
+        **popen_user(uid),
+    )
+    return json.loads(done.stdout) if done.returncode == 0 else None

@@ -12,16 +12,14 @@ import os
 import re
 import signal
 import stat
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from fnmatch import fnmatchcase
 
 from ecosort_appliance.errors import QueueError
-from ecosort_appliance.users import environment_of, popen_user
+from ecosort_appliance.users import call_as
 
-_LOOK_S = 60.0
 # Browsers, clients of FTP and SFTP, tools that download, editors.
 _PARTIAL = (
     *("*.part", "*.partial", "*.crdownload", "*.download", "*.opdownload", "*.filepart", "*.tmp", "*.temp", "*.aria2"),
@@ -115,22 +113,13 @@ def _is_open_for_writing(descriptor: int) -> bool:
 
 
 def look_as(uid: int, directory: str, patterns: Sequence[str]) -> list[Found]:
-    """Does so with the rights of that user."""
-    if os.geteuid() == uid:
-        return look(directory, patterns)
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "ecosort_appliance.watch"],
-        input=json.dumps([directory, patterns]).encode(),
-        cwd="/",
-        env=environment_of(uid, {}),
-        capture_output=True,
-        timeout=_LOOK_S,
-        check=False,
-        **popen_user(uid),
+    """Does so with the rights of that user. OSError."""
+    found = call_as(
+        uid, "ecosort_appliance.watch", [directory, [*patterns]], lambda: [astuple(f) for f in look(directory, patterns)]
     )
-    if done.returncode != 0:
+    if found is None:
         raise OSError(f"'{directory}' cannot be read")
-    return [Found(*fields) for fields in json.loads(done.stdout)]
+    return [Found(*fields) for fields in found]
 
 
 if __name__ == "__main__":

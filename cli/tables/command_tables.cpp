@@ -32,7 +32,7 @@ const std::vector<CommandTable>& command_tables() {
   static const std::vector<CommandTable> tables = [] {
     std::vector<CommandTable> all;
     all.reserve(makers.size());
-    for (const Maker& maker : makers) all.push_back(maker.make());
+    for (const Maker& maker : makers) all.push_back(with_group_conflicts(maker.make()));
     return all;
   }();
   return tables;
@@ -43,7 +43,8 @@ const CommandTable& command_table(std::string_view name) {
   static std::map<std::string_view, CommandTable> made;
   for (const Maker& maker : makers)
     if (maker.name == name)
-      return made.contains(maker.name) ? made[maker.name] : made.emplace(maker.name, maker.make()).first->second;
+      return made.contains(maker.name) ? made[maker.name]
+                                       : made.emplace(maker.name, with_group_conflicts(maker.make())).first->second;
   for (const CommandTable& table : plan_tables())
     if (table.name == name) return table;
   throw InternalError(fmt::format("no option table for '{}'", name));

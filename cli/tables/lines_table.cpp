@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "cli/option_values.h"
 #include "cli/tables/tables.h"
@@ -131,6 +132,15 @@ std::vector<OptionRow> own_options() {
       {"--header", "[=N]", "1 line",
        "the first N lines of each FILE are its header: all headers must be alike, and one goes out, on top; also with -c and -m",
        Concern::how, sets("rows.header_lines", as_header_lines)},
+      {"--collate", "LOCALE", "the order of bytes",
+       "texts, and lines as a whole, in the order of a language, by ICU: de, sv, zh, root for that of all languages; with "
+       "options "
+       "as BCP 47 has them: de-u-kn-true (numbers by value), en-u-ks-level1 (letters of either case, with accents or without, "
+       "are "
+       "equal). UTF-8; no -d, -f, -i. Lines that are equal to the language are ordered by their bytes, where -s and -u do not "
+       "say "
+       "otherwise",
+       Concern::rows, sets("rows.collate", as_locale)},
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
        "none compressed, and no -m, -c, --debug, --trace, --compress-program, --compress-output, -T",
@@ -157,7 +167,7 @@ std::vector<OptionRow> lines_options() {
   std::ranges::copy(chosen({"--profile", "--no-profile", "--trace"}), std::back_inserter(options));
   std::ranges::copy(run_compression_rows("auto", "rows"), std::back_inserter(options));
   std::ranges::copy(compression_rows("never", "none"), std::back_inserter(options));
-  return options;
+  return with_groups(std::move(options), "lines");
 }
 
 CommandTable lines_table() {
@@ -166,12 +176,13 @@ CommandTable lines_table() {
           .summary = "sorts text lines with the grammar of GNU sort",
           .description =
               "Writes the sorted concatenation of all FILEs to standard output: the bytes that `LC_ALL=C sort` writes. The order "
-              "is always that of the C locale, whatever the environment says. -k takes positions as `sort` does, and +N [-M] is "
+              "is that of the C locale, whatever the environment says, where --collate names no language. -k takes positions as `sort` does, and +N [-M] is "
               "understood.",
           .examples = {"ecosort lines log.txt -o sorted.txt                by whole lines",
                        "ecosort lines -t, -k2,2n --header data.csv         by the second column, as a number",
                        "ecosort lines -u -S 1G -T /scratch *.txt           without duplicates, in 1 GiB",
-                       "ecosort lines -m part*.txt | uniq -c               merges sorted files",
+                       "ecosort lines --count log.txt                       as sort log.txt | uniq -c",
+                       "ecosort lines -m part*.txt                          merges sorted files",
                        "ecosort lines --decompress=auto --compress-output=auto *.gz -o all.zst",
                        "ecosort lines --resumable log.txt -o sorted.txt    after a crash: ecosort resume sorted.txt",
                        "ecosort lines --inplace -k2,2n log.txt             on a drive that is nearly full; likewise"},

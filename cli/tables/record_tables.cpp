@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "cli/compression_options.h"
 #include "cli/option_values.h"
@@ -153,7 +154,7 @@ std::vector<OptionRow> sort_options() {
   std::ranges::copy(means_options(), std::back_inserter(options));
   std::ranges::copy(run_options(), std::back_inserter(options));
   std::ranges::copy(run_compression_rows("none", "records"), std::back_inserter(options));
-  return options;
+  return with_groups(std::move(options), "records");
 }
 
 OptionRow as_is_option() {
@@ -214,7 +215,8 @@ CommandTable merge_table() {
   std::vector<OptionRow> options =
       chosen({"-o,--output", "--record-size", "--key",      "--reverse",  "--unique",       "--stable", "--memory",
               "--threads",   "--temp",        "--io",       "--profile",  "--no-profile",   "--stats",  "--events",
-              "--trace",     "--progress",    "-q,--quiet", "--compress", "--assume-ratio", "--goal",   "--checksum"});
+              "--trace",     "--progress",    "-q,--quiet", "--compress", "--assume-ratio", "--goal",   "--checksum",
+              "--unique-by", "--unique-rows", "--count",    "--repeated", "--singles",      "--keep"});
   options.push_back({"--expect-hash", "HASH", "",
                      "the hash of all records, as `ecosort partition` or --stats told it: what is written must have it, and the "
                      "inputs need not be hashed once more",

@@ -28,6 +28,11 @@ namespace ecosort::cli {
 [[nodiscard]] CommandTable csv_table();
 [[nodiscard]] CommandTable jsonl_table();
 
+// Adds what is said of groups of equal rows, besides --unique.
+[[nodiscard]] std::vector<OptionRow> with_groups(std::vector<OptionRow> options, std::string_view format);
+// Adds what these cannot be combined with, of the options that the table has.
+[[nodiscard]] CommandTable with_group_conflicts(CommandTable table);
+
 // Compresses: --compress, --assume-ratio and --goal of a command that sorts `rows` and does `usual`ly so, and what becomes of
 // compressed inputs
 [[nodiscard]] std::vector<OptionRow> run_compression_rows(std::string_view usual, std::string_view rows);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/errors.h"
 
@@ -60,6 +61,11 @@ void RowFormat::go_on_in_input() {}
 void RowFormat::miss_first_row(const std::string& /*input*/) const {}
 void RowFormat::learn(const std::vector<KeyCounts>& /*counts*/) const {}
 void RowFormat::check_counts(const std::vector<KeyCounts>& /*counts*/, std::uint64_t /*rows*/) const {}
+void RowFormat::count_in_front(Text /*row*/, std::uint64_t rows, CountText& to) const {
+  to.text.clear();
+  fmt::format_to(std::back_inserter(to.text), "{:7} ", rows);  // as uniq -c has it
+}
+std::string RowFormat::top_of_counted(const std::string& top) const { return top; }
 std::string_view RowFormat::missing_end(Text /*row*/, char /*before_end*/) const { return {&terminator_, 1}; }
 std::optional<RowFault> RowFormat::fault_in(Text /*beginning*/, bool /*is_all*/) const { return std::nullopt; }
 

@@ -14,6 +14,7 @@
 //   is_blank(row)                 a row that holds nothing and is left out; only where `leaves_out_blank_rows`
 #pragma once
 
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -89,6 +90,12 @@ struct KeyPlace {
   std::size_t depth = 0;
 };
 
+// Goes in front of a row that is counted, in the place of its first bytes, `replaced` of them: at most as many as `text` has.
+struct CountText {
+  std::string text;
+  std::size_t replaced = 0;
+};
+
 // Copies rows in the order of their entries (formats/lines/line_kernels.h).
 using Gather = std::size_t (*)(const lines::GatherTask& task, std::uint32_t* sizes) noexcept;
 
@@ -159,10 +166,22 @@ class RowFormat {
 
   // a before b: negative; 0: equal in all levels from `level` on.
   [[nodiscard]] int compare(Text a, Text b, unsigned level = 0) const {
-    if (!rows_are_keys_ || level > 0) return compare_levels(a, b, level);
+    if (!rows_are_keys_ || level > 0) return compare_levels(a, b, level, levels_);
     const int order = a.compare(b);
     return flip_ != 0 ? -((order > 0) - (order < 0)) : order;
   }
+
+  // Groups of equal rows: those that agree in all levels, or in the first ones alone. Before rows are compared.
+  void group_by_first(unsigned levels) noexcept { group_levels_ = levels; }
+  [[nodiscard]] bool groups_by_all() const noexcept { return group_levels_ >= levels_; }
+  // Returns whether two rows are of one group, whose `order` compare() gave.
+  [[nodiscard]] bool are_grouped(int order, Text a, Text b) const {
+    return order == 0 || (!groups_by_all() && compare_levels(a, b, 0, group_levels_) == 0);
+  }
+  // Says how many rows the group of the row has.
+  virtual void count_in_front(Text row, std::uint64_t rows, CountText& to) const;
+  // Returns what stays on top where rows are counted.
+  [[nodiscard]] virtual std::string top_of_counted(const std::string& top) const;
 
   [[nodiscard]] virtual records::KeyWindow window(Text row, unsigned level, std::size_t depth) const = 0;
 
@@ -193,11 +212,13 @@ class RowFormat {
 
  private:
   [[nodiscard]] virtual const char* find_quoted_end(const char* at, const char* end, bool& is_inside) const;
-  [[nodiscard]] virtual int compare_levels(Text a, Text b, unsigned level) const = 0;
+  // Compares by the levels [level, end).
+  [[nodiscard]] virtual int compare_levels(Text a, Text b, unsigned level, unsigned end) const = 0;
 
   Kind kind_;
   char terminator_;
   std::optional<char> quote_;
+  unsigned group_levels_ = UINT_MAX;
 };
 
 }  // namespace ecosort::formats

@@ -63,15 +63,24 @@ class FreshName {
   std::string name_;
 };
 
-// Gives the unnamed file a fresh name in the directory, or returns the one it has.
-[[nodiscard]] std::string link_to_fresh_name(const File& file, int directory, const OutputPlace& place) {
+// Files get their names here.
+struct PublishPlace {
+  OutputPlace output;
+  int directory;
+};
+
+// Gives the unnamed file this name. Returns false where the name is taken.
+[[nodiscard]] bool link_to(const File& file, const std::string& name, const PublishPlace& place) {
   const std::string source = fmt::format("/proc/self/fd/{}", file.fd());
-  for (int attempt = 0; attempt < name_attempts; ++attempt) {
-    std::string name = fresh_temporary_name();
-    if (::linkat(AT_FDCWD, source.c_str(), directory, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return name;
-    if (errno != EEXIST) break;
-  }
-  throw IoError::from_call("name the output for", place.path, errno);
+  if (::linkat(AT_FDCWD, source.c_str(), place.directory, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
+  if (errno == EEXIST) return false;
+  throw IoError::from_call("name the output for", place.output.path, errno);
+}
+
+[[nodiscard]] std::string link_to_fresh_name(const File& file, const PublishPlace& place) {
+  for (int attempt = 0; attempt < name_attempts; ++attempt)
+    if (std::string name = fresh_temporary_name(); link_to(file, name, place)) return name;
+  throw IoError::from_call("name the output for", place.output.path, EEXIST);
 }
 
 [[nodiscard]] Descriptor open_to_publish(const std::string& path) {
@@ -115,19 +124,15 @@ OutputPlace resolve_output(const std::string& path) {
 
 namespace {
 
-// Files get their names here.
-struct PublishPlace {
-  OutputPlace output;
-  int directory;
-};
-
-// The name of a file that was synced. It may have a temporary one.
+// The name of a file that was synced. It may have a temporary one. A name that is free is taken in one step, so that no kill
+// can leave a temporary name behind; what exists can only be replaced through a second name.
 void give_name(const File& file, const PublishPlace& place, const BeforeStep& before_step) {
   const auto temporary = std::dynamic_pointer_cast<TemporaryName>(file.facts().attachment);
-  call(before_step, PublishStep::link);
-  FreshName fresh(place.directory, temporary ? std::string() : link_to_fresh_name(file, place.directory, place.output));
-  call(before_step, PublishStep::rename);
   const std::string base = base_of(place.output.path);
+  call(before_step, PublishStep::link);
+  if (!temporary && !place.output.exists && link_to(file, base, place)) return;
+  FreshName fresh(place.directory, temporary ? std::string() : link_to_fresh_name(file, place));
+  call(before_step, PublishStep::rename);
   const int renamed = temporary ? ::renameat(AT_FDCWD, temporary->path().c_str(), place.directory, base.c_str())
                                 : ::renameat(place.directory, fresh.text().c_str(), place.directory, base.c_str());
   if (renamed != 0) throw IoError::from_call("rename the output to", place.output.path, errno);

@@ -13,6 +13,7 @@
 #include "io/direct_io.h"
 #include "io/temporary_name.h"
 #include "job/benchmark_records.h"
+#include "job/groups.h"
 #include "job/places.h"
 #include "job/plan_codecs.h"
 
@@ -71,7 +72,7 @@ planner::RecordPlan make_plan(planner::Wanted wanted, Leeway leeway, PreparedRec
 std::uint64_t output_unit(const PreparedRecords& resolved, bool reread, io::Storage& storage) {
   if (resolved.job.output == "-" || !resolved.output_has_no_temporary_name) return 1;
   const planner::Wanted& wanted = resolved.job.plan.wanted;
-  const std::uint64_t bytes = wanted.size_unknown ? UINT64_MAX : wanted.input_records * wanted.format.record_size;
+  const std::uint64_t bytes = wanted.size_unknown ? UINT64_MAX : wanted.input_records * wanted.output_record_size();
   if (engine::caching_of_output(bytes, reread) == io::Caching::buffered) return 1;
   const std::string directory = io::resolve_output(resolved.job.output).directory;
   return storage.create_unnamed(directory, io::Role::output, io::Caching::direct_if_possible)->write_unit();
@@ -140,7 +141,8 @@ void set_compression(const Compression& terms, planner::Wanted& wanted) {
 planner::Wanted wanted_of(const Request& request, const std::vector<engine::fixed::Input>& inputs,
                           const planner::Machine& machine) {
   planner::Wanted wanted;
-  wanted.format = records::make_record_format(records_of(request));
+  wanted.format = record_format_of(request);
+  if (request.groups.count) wanted.count_bytes = engine::fixed::count_bytes;
   const Means& means = request.means;
   wanted.memory_bytes = means.memory_bytes == 0 ? planner::default_memory_bytes(machine) : means.memory_bytes;
   wanted.threads = means.threads != 0 ? means.threads : machine.cpus;
@@ -192,7 +194,7 @@ void check_kept_free(const PreparedRecords& prepared, std::uint64_t kept_bytes) 
 
 void check_space(const Request& request, const PreparedRecords& prepared) {
   const std::vector<engine::fixed::Input>& inputs = prepared.job.inputs;
-  const bool is_alone = inputs.size() == 1 && !request.unique;
+  const bool is_alone = inputs.size() == 1 && !request.has_groups();
   try {
     check_space(prepared.space,
                 [&] { return is_alone ? if_fit_in_place(*inputs.front().file, inputs.front().opened.device) : std::string(); });
@@ -205,6 +207,7 @@ void check_space(const Request& request, const PreparedRecords& prepared) {
 
 PreparedRecords prepare_records(const Request& request, io::PosixStorage& storage, Leeway leeway) {
   (void)records::make_record_format(records_of(request));  // a bad key is reported before a missing file
+  check_groups(request);
   PreparedRecords prepared;
   engine::fixed::SortJob& job = prepared.job;
   prepared.machine = planner::read_machine();
@@ -225,7 +228,7 @@ PreparedRecords prepare_records(const Request& request, io::PosixStorage& storag
   job.output = request.place.output == "-" ? "-" : io::resolve_output(request.place.output).path;
   look_at_output_directory(prepared, storage);
   planner::account_edges(job.plan, extents_of(job.inputs), output_unit(prepared, request.verification.reread, storage));
-  job.unique = request.unique;
+  job.groups = {group_policy_of(request), group_format_of(request)};
   job.reread = request.verification.reread;
   return prepared;
 }

@@ -24,6 +24,8 @@
 #include "formats/lines/quoted.h"
 #include "io/open_error.h"
 #include "io/plain_file.h"
+#include "job/collation_version.h"
+#include "job/groups.h"
 #include "job/plan_codecs.h"
 #include "job/space.h"
 #include "planner/machine.h"
@@ -125,7 +127,7 @@ std::size_t most_programs(std::uint64_t batch_size) {
 
 void choose_salt(Request& request) {
   Lines& lines = std::get<Lines>(request.rows);
-  if (!lines.random_salt.empty() || !lines::uses_chance(lines::order_terms(lines, request.unique))) return;
+  if (!lines.random_salt.empty() || !lines::uses_chance(lines::order_terms(lines, keys_make_groups(request)))) return;
   lines::Digest salt{};
   if (lines.random_source.empty()) {
     if (::getrandom(salt.data(), salt.size(), 0) != static_cast<ssize_t>(salt.size())) cannot("getrandom", "random bytes", errno);
@@ -160,7 +162,7 @@ std::uint64_t row_memory_of(const Means& means, const planner::Machine& machine)
 std::optional<engine::rows::Disorder> find_row_disorder(const Request& request, const engine::rows::FirstLook& look) {
   const auto format = row_format_of(request);
   const engine::rows::CheckedFile file{request.inputs.front(), row_memory_of(request.means), request.compression.decompress};
-  return engine::rows::find_disorder(file, *format, request.unique, look);
+  return engine::rows::find_disorder(file, *format, request.has_groups(), look);
 }
 
 std::uint64_t known_bytes(const std::vector<engine::rows::LineInput>& inputs) {
@@ -176,13 +178,13 @@ bool are_known(const std::vector<engine::rows::LineInput>& inputs) {
 
 namespace {
 
-// The output is as long as the input (with -u, shorter). More than a run buffer holds makes runs of all lines, whose space the
-// merge gives back to the output where both are on one drive. What is known of the inputs before they are read is checked, so
-// that what cannot fit is refused at once.
+// The output is as long as the input (with -u, shorter; with counts no one knows). More than a run buffer holds makes runs of all
+// lines, whose space the merge gives back to the output where both are on one drive. What is known of the inputs before they are
+// read is checked, so that what cannot fit is refused at once.
 void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
   std::uint64_t bytes = known_bytes(job.inputs);
   for (const engine::rows::RowsRest& rest : job.rest) bytes += rest.bytes();
-  if (job.unique || bytes == 0) return;
+  if (job.groups.kept_in_runs().most > 0 || bytes == 0) return;
   using For = NotEnoughSpace::For;
   std::vector<job::SpaceNeed> needs;
   const bool has_runs = !job.merge && bytes > job.plan.run_buffer_bytes;
@@ -190,8 +192,8 @@ void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
   std::vector<std::string> places;
   if (job.output != "-") {
     places.push_back(io::resolve_output(job.output).directory);
-    // The compressed size of the output shows when it is made.
-    if (!job.codecs.packing) needs.push_back({For::output, places, bytes, 0});
+    // The compressed size of the output shows when it is made, and so does that of groups.
+    if (!job.codecs.packing && !job.groups.is_on) needs.push_back({For::output, places, bytes, 0});
   }
   // The size of the runs behind a compress program shows when they are made.
   if (has_runs && job.compress_program.empty() && !job.codecs.runs.reserves_nothing)
@@ -206,7 +208,8 @@ void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
   const bool shared = has_runs && !places.empty() && std::ranges::any_of(job.directories, [&](const std::string& directory) {
                         return job::drive_of(directory) == job::drive_of(places.front());
                       });
-  if (!places.empty() && !job.codecs.packing && !shared && bytes >= least_threaded_bytes) job.reserved_bytes = bytes;
+  const bool is_known = !job.codecs.packing && !job.groups.is_on;
+  if (!places.empty() && is_known && !shared && bytes >= least_threaded_bytes) job.reserved_bytes = bytes;
 }
 
 }  // namespace
@@ -251,7 +254,8 @@ void plan_memory(const Request& request, const Resources& means, engine::rows::L
   const std::uint64_t asked = request.means.batch_size;
   const std::size_t batch_size = asked == 0 ? most_merged : std::min<std::uint64_t>(asked, most_merged);
   const auto plan_rest = [&] {
-    return planner::plan_lines(codec_terms.memory_bytes - job.codecs.bytes(), means.threads, batch_size, request.unique);
+    return planner::plan_lines(codec_terms.memory_bytes - job.codecs.bytes(), means.threads, batch_size,
+                               job.groups.kept_in_runs().is_first_alone());
   };
   job.plan = plan_rest();
   const std::uint64_t bytes = means.assumed_bytes != 0 ? means.assumed_bytes : known_bytes(job.inputs);
@@ -260,7 +264,8 @@ void plan_memory(const Request& request, const Resources& means, engine::rows::L
   if (!job.merge && bytes > job.plan.run_buffer_bytes) {
     job.plan = planner::plan_for_stored_runs(job.plan);
     // The share of lines that -u leaves is not known, nor how many runs a program takes.
-    if (are_known(job.inputs) && !job.unique && request.compression.program.empty()) job.plan.spread_bytes = bytes;
+    if (are_known(job.inputs) && job.groups.kept_in_runs().most == 0 && request.compression.program.empty())
+      job.plan.spread_bytes = bytes;
   }
   job.plan.most_programs = most_programs(request.means.batch_size);
 }
@@ -284,7 +289,7 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
   const Resources means{row_memory_of(request.means, machine), threads, assumed_bytes};
   engine::rows::LinesJob job;
   job.header_bytes = has_top ? means.memory_bytes / header_share : 0;
-  job.unique = request.unique;
+  job.groups = group_policy_of(request);
   job.merge = is_merge(request);
   job.checks_order = request.input_order == InputOrder::sorted;
   job.reread = request.verification.reread;
@@ -320,12 +325,17 @@ char delimiter_of(const Csv& csv, const std::vector<std::string>& inputs) {
   return !inputs.empty() && is_named_tsv(inputs.front()) ? '\t' : ',';
 }
 
+std::optional<std::string> count_name_of(const Request& request) {
+  return request.groups.count ? std::make_optional(request.groups.count_name) : std::nullopt;
+}
+
 struct MakeFormat {
   const Request& request;
 
   std::unique_ptr<formats::RowFormat> operator()(const Records& /*records*/) const { throw InternalError("records are no rows"); }
   std::unique_ptr<formats::RowFormat> operator()(const Lines& lines) const {
-    return std::make_unique<lines::LineOrder>(lines::order_terms(lines, request.unique), lines.terminator, lines.header_lines);
+    return std::make_unique<lines::LineOrder>(lines::order_terms(lines, keys_make_groups(request)), lines.terminator,
+                                              lines.header_lines);
   }
   std::unique_ptr<formats::RowFormat> operator()(const Csv& csv) const {
     return std::make_unique<csv::CsvFormat>(
@@ -335,11 +345,14 @@ struct MakeFormat {
                       .keys = csv.keys,
                       .nulls_first = csv.nulls_first,
                       .strict = csv.strict,
-                      .date_format = csv.date_format});
+                      .date_format = csv.date_format,
+                      .rows_decide_last = request.groups.whole_rows,
+                      .count_name = count_name_of(request)});
   }
   std::unique_ptr<formats::RowFormat> operator()(const JsonLines& json) const {
-    return std::make_unique<jsonl::JsonlFormat>(
-        jsonl::JsonlTerms{json.keys, json.nulls_first, json.strict, json.date_format, json.allow_missing});
+    return std::make_unique<jsonl::JsonlFormat>(jsonl::JsonlTerms{json.keys, json.nulls_first, json.strict, json.date_format,
+                                                                  json.allow_missing, request.groups.whole_rows,
+                                                                  count_name_of(request)});
   }
 };
 
@@ -352,7 +365,11 @@ const Values& values_of(const Request& request) {
 }
 
 std::unique_ptr<formats::RowFormat> row_format_of(const Request& request) {
-  return std::visit(MakeFormat{request}, request.rows);
+  check_collation_version(request);
+  check_groups(request);
+  std::unique_ptr<formats::RowFormat> format = std::visit(MakeFormat{request}, request.rows);
+  if (const auto keys = group_keys_of(request)) format->group_by_first(*keys);
+  return format;
 }
 
 engine::rows::LinesJob make_rows_job(const Request& request, io::Storage& storage, SpecialOutput special,

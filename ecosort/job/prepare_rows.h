@@ -60,7 +60,7 @@ void add_named_inputs(const std::string& from, std::vector<std::string>& inputs)
 // UsageError for what is too little or more than there is, unless it is a suggestion: that becomes the nearest that can be.
 [[nodiscard]] std::uint64_t row_memory_of(const Means& means, const planner::Machine& machine = planner::read_machine());
 
-// The first row of the only input that is out of order; with request.unique, also one that is equal to the one before it.
+// The first row of the only input that is out of order; where the request has groups, also one of the group of the row before.
 // UsageError, IoError.
 [[nodiscard]] std::optional<engine::rows::Disorder> find_row_disorder(const Request& request,
                                                                       const engine::rows::FirstLook& look = {});

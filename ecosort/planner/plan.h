@@ -41,7 +41,9 @@ struct Wanted {
   codec::RunCompression compression = {};  // of temporary runs
   std::uint64_t assumed_ratio = 0;         // thousandths by which they will shrink at least; 0: no one knows
   std::optional<PowerModel> power = {};    // by which their codec is chosen; nothing: by time
+  std::uint32_t count_bytes = 0;           // in front of each record of the output, of which there may be as many as come in
 
+  [[nodiscard]] std::uint32_t output_record_size() const noexcept { return format.record_size + count_bytes; }
   [[nodiscard]] unsigned threads_of_merge() const noexcept { return merge_threads != 0 ? merge_threads : threads; }
 };
 

@@ -53,7 +53,8 @@ struct ValueCounts {
 // Says what a sort did.
 struct Report {
   std::uint64_t records = 0;      // or lines or rows that were read
-  std::uint64_t dropped = 0;      // by `unique`
+  std::uint64_t dropped = 0;      // by `unique` and `groups`: rows that went in and did not go out
+  std::uint64_t counted = 0;      // in the counts that were written
   std::uint64_t blank_lines = 0;  // JSON lines: left out, and none of the records
   std::uint64_t input_bytes = 0, output_bytes = 0;
   std::uint64_t runs = 0;  // stored on drives

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "ecosort/errors.hpp"
+#include "ecosort/value_types.hpp"
 
 namespace ecosort {
 
@@ -80,8 +81,6 @@ struct RecordKey {
 // at(8).u64().descending()
 [[nodiscard]] inline RecordKey at(std::uint32_t offset) noexcept { return {offset, 0}; }
 
-enum class ValueType : std::uint8_t { text, nocase, number, integer, date, version, length };
-
 // A value of a row of CSV or JSON lines: "NAME[:TYPE][:desc]". Words behind a colon that are no type belong to the name.
 struct ValueKey {
   // CSV: a column by its name in the header, or by its place as #3, or by its number where there is no header. JSON lines: a
@@ -89,22 +88,25 @@ struct ValueKey {
   std::string name;
   ValueType type = ValueType::text;
   bool descends = false;
+  std::string argument{};  // of the type, without the character in front of it: "de" of text@de, "S|M|L" of list:S|M|L
 
   ValueKey() = default;
-  ValueKey(std::string of, ValueType as, bool is_descending = false) : name(std::move(of)), type(as), descends(is_descending) {}
+  ValueKey(std::string of, ValueType as, bool is_descending = false, std::string with = {})
+      : name(std::move(of)), type(as), descends(is_descending), argument(std::move(with)) {}
   // NOLINTBEGIN(google-explicit-constructor): keys = {"city", "price:number:desc"}
   ECOSORT_API ValueKey(std::string_view text);
   ValueKey(const char* text) : ValueKey(std::string_view(text)) {}
   ValueKey(const std::string& text) : ValueKey(std::string_view(text)) {}
   // NOLINTEND(google-explicit-constructor)
 
-  [[nodiscard]] ValueKey nocase() const { return {name, ValueType::nocase, descends}; }
-  [[nodiscard]] ValueKey number() const { return {name, ValueType::number, descends}; }
-  [[nodiscard]] ValueKey integer() const { return {name, ValueType::integer, descends}; }
-  [[nodiscard]] ValueKey date() const { return {name, ValueType::date, descends}; }
-  [[nodiscard]] ValueKey version() const { return {name, ValueType::version, descends}; }
-  [[nodiscard]] ValueKey length() const { return {name, ValueType::length, descends}; }
-  [[nodiscard]] ValueKey descending() const { return {name, type, true}; }
+  // One for each type: number(), ip(), text("de"), list("S|M|L").
+#define ECOSORT_BUILDER(of_type, word, form, help) \
+  [[nodiscard]] ValueKey of_type(std::string with = {}) const { return {name, ValueType::of_type, descends, std::move(with)}; }
+  ECOSORT_VALUE_TYPES(ECOSORT_BUILDER, ECOSORT_BUILDER)
+#undef ECOSORT_BUILDER
+  [[nodiscard]] ValueKey descending() const { return {name, type, true, argument}; }
+  // Returns whether the order of a language decides.
+  [[nodiscard]] bool is_collated() const noexcept { return type == ValueType::text && !argument.empty(); }
 
   friend bool operator==(const ValueKey&, const ValueKey&) = default;
 };
@@ -180,6 +182,8 @@ struct Lines {
   std::uint64_t header_lines = 0;   // of each input; all are alike, and one stays in front
   std::string random_source{};      // of R: a file that decides the order, by its first 16 bytes; none: chance
   std::string random_salt{};        // of R: these bytes instead, as 32 hexadecimal digits
+  std::string collate{};            // texts are in the order of this language, such as "de", by ICU; empty: of bytes
+  std::string collation_version{};  // of ICU, as a job keeps it: with another one nothing is sorted; empty: any
 };
 
 // Rows go out byte for byte as they came in. Values that are empty (of JSON: missing, or null), or cannot be read as what their
@@ -187,8 +191,9 @@ struct Lines {
 struct Values {
   std::vector<ValueKey> keys{};  // at least one
   bool nulls_first = false;
-  bool strict = false;        // a value that cannot be read as what its key says is an error
-  std::string date_format{};  // like that of strptime; empty: ISO 8601
+  bool strict = false;              // a value that cannot be read as what its key says is an error
+  std::string date_format{};        // like that of strptime; empty: ISO 8601
+  std::string collation_version{};  // of ICU, for text@LOCALE, as a job keeps it: with another one nothing is sorted; empty: any
 };
 
 // RFC 4180.
@@ -262,10 +267,33 @@ enum class InputOrder : std::uint8_t {
   believed  // the same, without a look (lines: as `sort -m`)
 };
 
+enum class GroupsThatStay : std::uint8_t {
+  all,
+  repeated,  // those of more than one row
+  singles    // those of one row
+};
+enum class RowThatStays : std::uint8_t { first, last };
+
+// Equal rows are a group, of which one row goes out: with Request::unique, or where anything below is asked for. Rows are equal
+// where all of their keys are.
+struct Groups {
+  std::vector<std::string> by{};  // or only these keys: the first ones of the order, as texts
+  bool whole_rows = false;        // or all of their bytes, which are then the last key of the order
+  GroupsThatStay only = GroupsThatStay::all;
+  RowThatStays keep = RowThatStays::first;  // in the order; of rows with equal keys that of the input
+  // The number of rows goes out in front of the row: of lines as `uniq -c` writes it, of CSV as a column, of JSON lines as a
+  // member, of records as 8 bytes, little-endian.
+  bool count = false;
+  std::string count_name = "count";  // of the column or member; rows that have one of this name are refused
+
+  friend bool operator==(const Groups&, const Groups&) = default;
+};
+
 struct Request {
   std::vector<std::string> inputs{};  // files; "-" alone: standard input
   std::variant<Records, Lines, Csv, JsonLines> rows{};
-  bool unique = false;  // of rows with equal keys only the first one stays
+  bool unique = false;  // of equal rows only one stays
+  Groups groups{};
   InputOrder input_order = InputOrder::any;
   Place place{};
   Means means{};
@@ -273,6 +301,10 @@ struct Request {
   Verification verification{};
 
   [[nodiscard]] Format format() const noexcept { return static_cast<Format>(rows.index()); }
+  // Returns whether one row of each group goes out.
+  [[nodiscard]] bool has_groups() const noexcept {
+    return unique || groups.whole_rows || groups.count || !groups.by.empty() || groups.only != GroupsThatStay::all;
+  }
 };
 
 // The request as one line of JSON, without what is as by default; and back. UsageError for a text that is no request, with the

@@ -6,7 +6,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,13 +83,18 @@ def throttle_count(root: Path = Path("/")) -> int | None:
     return sum(known) if known else None
 
 
-def drive_temperatures(root: Path = Path("/")) -> dict[str, tuple[float, float | None]]:
-    """Drive -> (degrees, limit) from the nvme and drivetemp sensors."""
+def drive_temperatures(
+    root: Path = Path("/"), may_ask: Callable[[Path], bool] = lambda device: True
+) -> dict[str, tuple[float, float | None]]:
+    """Drive -> (degrees, limit) from the nvme and drivetemp sensors of devices that may be asked: a drive that sleeps may wake to
+    answer."""
     found = {}
     for chip in sorted((root / "sys/class/hwmon").glob("hwmon*")):
         name = read_text(chip / "name")
+        if name not in ("nvme", "drivetemp") or not may_ask((chip / "device").resolve()):
+            continue
         value = read_int(chip / "temp1_input")
-        if name not in ("nvme", "drivetemp") or value is None:
+        if value is None:
             continue
         limit = read_int(chip / "temp1_max")
         found[f"{name} {(chip / 'device').resolve().name}"] = (value / 1000, limit / 1000 if limit else None)

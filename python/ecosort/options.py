@@ -42,6 +42,7 @@ class Options:
     terminator: str = "\n"  # lines: or "\0"
     stable: bool = False  # lines: those with equal keys stay in input order instead of being compared as a whole
     header_lines: int = 0  # lines: of each file; all are alike, and one stays in front
+    collate: str = ""  # lines: texts are in the order of this language, such as "de" or "sv", by ICU; "": of bytes
     random_source: str = ""  # lines: a file that decides the order of the letter R
     delimiter: str | None = None  # csv: one byte; None: that of a line "sep=;", a tab for .tsv, else a comma
     quote: str | None = '"'  # csv: one byte; None: quotes mean nothing
@@ -50,7 +51,12 @@ class Options:
     strict: bool = False  # csv, jsonl: a value that is not of its key's type is an error
     date_format: str = ""  # csv, jsonl: as that of strptime; "": ISO 8601
     allow_missing: bool = False  # jsonl: a path that no line has is no error
-    unique: bool = False  # of rows with equal keys only the first one stays
+    unique: bool | Literal["row"] = False  # of rows with equal keys only the first one stays; "row": with equal bytes
+    unique_by: AnyKey | Iterable[Any] = ()  # the same of rows that are equal in these first keys of the order
+    count: bool | str = False  # of equal rows one goes out, their number in front; a text is the name of that column or member
+    repeated: bool = False  # of equal rows one stays, and only where there are several
+    singles: bool = False  # only rows without an equal one stay
+    keep: Literal["first", "last"] = "first"  # of equal rows
     input_order: Literal["any", "sorted", "believed"] = "any"  # "sorted": the files are merged; "believed" (lines): unchecked
 
     in_place: bool = False  # the one file is sorted in its own space, on ext4 with a journal or XFS
@@ -81,7 +87,7 @@ class Options:
             value = getattr(self, option.name)
             if value is option.default:
                 continue
-            if isinstance(option.default, bool):
+            if isinstance(option.default, bool) and option.name not in _CHECKS:
                 value = checks.truth(value, option.name)
             elif option.name in _CHECKS and not (value is None and option.default is None):
                 value = _CHECKS[option.name](value, option.name)
@@ -114,6 +120,14 @@ def _thousandths(value: Any, name: str) -> int:
     return round(float(value) * 1000)
 
 
+def _whole_rows(value: Any, name: str) -> bool | str:
+    return "row" if value == "row" else checks.truth(value, name, "True, False or 'row'")
+
+
+def _count(value: Any, name: str) -> bool | str:
+    return value if isinstance(value, str) and value else checks.truth(value, name, "True, False or a name")
+
+
 def _temp(value: Any, name: str) -> tuple[str, ...]:
     return () if checks.is_left_out(value) else tuple(path_words(value, name))
 
@@ -125,10 +139,14 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "separator": checks.one_byte,
     "terminator": _matching("[\n\0]", r"'\n' or '\0'"),
     "header_lines": _number("the number of lines that stay on top", least=0),
+    "collate": checks.text,
     "random_source": path_word,
     "delimiter": _byte(**{"tab": "\t", r"\t": "\t"}),
     "quote": _byte(none=None),
     "date_format": checks.text,
+    "unique": _whole_rows,
+    "count": _count,
+    "keep": _matching("first|last", "'first' or 'last'"),
     "input_order": _matching("any|sorted|believed", "'any', 'sorted' or 'believed'"),
     "space": bytes_of,
     "memory": bytes_of,
@@ -161,7 +179,6 @@ def taken(told: dict[str, Any], kind: str) -> dict[str, Any]:
 
 
 _MEMBERS = {
-    "unique": "unique",
     "input_order": "input_order",
     "space": "place.space_bytes",
     "as_is": "place.as_is",
@@ -193,7 +210,7 @@ def request_of(told: dict[str, Any], form: str, inputs: Sequence[str], dst: Any)
         rows["ordering"] = rows.get("ordering", "") + "r"
     elif told.get("reverse") and form != "records":
         raise BadInput(f"reverse is for records and lines; a key of {form} descends by itself: col(...).desc()")
-    members: dict[str, Any] = {"inputs": [*inputs], form: rows, "place": _place(told, form, dst)}
+    members: dict[str, Any] = {"inputs": [*inputs], form: rows, **_groups(told, form), "place": _place(told, form, dst)}
     usual = {"decompress": True, "compress_output": "auto"} if form in ("csv", "jsonl") else {}
     for name, value in (usual | told).items():
         part, _, member = _MEMBERS.get(name, "").partition(".")
@@ -202,6 +219,24 @@ def request_of(told: dict[str, Any], form: str, inputs: Sequence[str], dst: Any)
         elif part:
             members[part] = value
     return Request(members)
+
+
+def _groups(told: dict[str, Any], form: str) -> dict[str, Any]:
+    """Returns the members that say what becomes of equal rows."""
+    if told.get("repeated") and told.get("singles"):
+        raise BadInput("repeated and singles cannot be combined: nothing would stay")
+    groups: dict[str, Any] = {}
+    if "unique_by" in told:
+        groups["by"] = [str(key) for key in keys_of(form, told["unique_by"], "unique_by")]
+    groups |= {"whole_rows": True} if told.get("unique") == "row" else {}
+    if isinstance(told.get("count"), str) and form not in ("csv", "jsonl"):
+        raise BadInput(f"count is True for {form}: a name is for csv and jsonl, where the count is a column or a member")
+    only = next((name for name in ("repeated", "singles") if told.get(name)), None)
+    groups |= {"only": only} if only else {}
+    groups |= {"keep": told["keep"]} if "keep" in told else {}
+    groups |= {"count": True} if told.get("count") else {}
+    groups |= {"count_name": told["count"]} if isinstance(told.get("count"), str) else {}
+    return ({"unique": True} if told.get("unique") is True else {}) | ({"groups": groups} if groups else {})
 
 
 def _place(told: dict[str, Any], form: str, dst: Any) -> dict[str, Any]:

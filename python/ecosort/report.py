@@ -55,7 +55,8 @@ class RunCompression:
 
 @dataclass(frozen=True)
 class Report:
-    """A sort that was done. `records` counts lines of a text and rows of a table, too; `dropped` are those `unique` left out.
+    """A sort that was done. `records` counts lines of a text and rows of a table, too; `dropped` are those `unique` and other
+    options of equal rows left out, and `counted` those in the counts that were written.
 
     Sizes are in bytes, times in seconds; `requests` counts reads and writes, `hash` is hexadecimal, of the rows in any order.
     Of records, `duplicate_keys` counts neighbours of the output with equal keys, and `checksum` is valsort's if it was asked for.
@@ -89,6 +90,7 @@ class Report:
     bytes_in_inputs: int
     keys: tuple[KeyCounts, ...] = ()
     blank_lines: int = 0
+    counted: int = 0
     checksum: str | None = None
     duplicate_keys: int | None = None
     run_compression: RunCompression | None = None
@@ -111,7 +113,7 @@ class Progress:
     eta_s: float | None
 
 
-_COUNTED = ("records", "dropped", "phases", "keys", "blank_lines", "checksum", "duplicate_keys", "run_compression")
+_COUNTED = ("records", "dropped", "counted", "phases", "keys", "blank_lines", "checksum", "duplicate_keys", "run_compression")
 _AS_THEY_ARE = tuple(name for name in Report.__dataclass_fields__ if name not in _COUNTED)
 
 
@@ -121,6 +123,7 @@ def report_from(stats: Mapping[str, Any]) -> Report:
     return Report(
         records=stats[unit],
         dropped=stats[f"{unit}_dropped"],
+        counted=stats.get(f"{unit}_counted", 0),
         phases=tuple(Phase(**phase) for phase in stats["phases"]),
         keys=tuple(_key_counts(key) for key in stats.get("keys", ())),
         blank_lines=stats.get("blank_lines", 0),

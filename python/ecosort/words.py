@@ -35,6 +35,7 @@ _OF_ROWS: dict[str, dict[str, Any]] = {
         "terminator": ("--zero-terminated", lambda byte: byte == "\0"),
         "stable": "--stable",
         "header_lines": "--header={}",
+        "collate": "--collate={}",
         "random_source": "--random-source={}",
     },
     "csv": _OF_VALUES
@@ -52,6 +53,7 @@ _OF_ALL: dict[str, Any] = {
     "means.temp_directories": "--temp={}",
     "compression.assumed_ratio": ("--assume-ratio={:.3f}", lambda thousandths: thousandths / 1000),
     "verification.reread": "--verify=reread",
+    "groups.only": "--{}",
 }
 _ELSEWHERE = ("inputs", "input_order", "compression.decompress", "compression.output")
 MEMBERS = {form: {*of_rows} for form, of_rows in _OF_ROWS.items()}

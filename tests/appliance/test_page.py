@@ -475,6 +475,156 @@ def test_progress_of_a_job_that_runs(service: Service) -> None:
             event = next(answer.iter_text())
         assert "MB/s" in event
         assert re.search(r"progress   .*MB/s", service.queue.ok("show", str(number)))
-        assert re.search(r'<progress max="100" value="\d+">', event)
+        assert re.search(r'<progress max="100" value="\d+" aria-label="[^"]+">', event)
         assert metrics_hold(service)["ecosort_job_bytes_per_second"][0][0] == {"job": str(number)}
     wait_for(lambda: service.queue.job(number)["state"] == "done")
+
+
+# --- a job by the page
+
+
+@pytest.fixture
+def offering(queue: Queue, tmp_path: Path) -> Iterator[Service]:
+    """A service whose page sorts files in `place`. As root the jobs are those of a plain user."""
+    import pwd
+
+    user = pwd.getpwuid(65534).pw_name
+    for place in (queue.place, *list(queue.place.parents)[: len(tmp_path.parts) - 2]):
+        place.chmod(0o777 if place == queue.place else 0o755)
+    found = start(queue, "--files", str(queue.place), *(("--files-user", user) if os.geteuid() == 0 else ()))
+    yield found
+    end(found)
+
+
+def form_of(service: Service, path: str, session: dict[str, str]) -> tuple[str, dict[str, str]]:
+    """The page with the form of a file, and the fields that it comes with."""
+    page = httpx.get(f"{service.url}/add", params={"path": path}, cookies=session)
+    assert page.status_code == 200, page.text
+    fields = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page.text))
+    fields |= dict(re.findall(r'<input name="([^"]+)" value="([^"]*)"', page.text))
+    found = re.search(r'name="format" value="(\w+)" checked', page.text)
+    return page.text, fields | ({"format": found[1]} if found else {})
+
+
+def test_a_job_is_made_by_the_page_from_the_picker_to_its_end(offering: Service) -> None:
+    (offering.queue.place / "a, b.csv").write_text("id,city\n1,Ulm\n2,Aachen\n")
+    (offering.queue.place / "a, b.csv").chmod(0o644)
+    session, own = {"ecosort_session": logged_in(offering)}, {"Origin": offering.url}
+    listing = httpx.get(f"{offering.url}/add", params={"path": str(offering.queue.place)}, cookies=session).text
+    assert "a, b.csv" in listing
+    text, fields = form_of(offering, str(offering.queue.place / "a, b.csv"), session)
+    assert "1,Ulm" in text
+    assert fields["format"] == "csv"
+    assert '<option value="#2">city</option>' in text
+    fields |= {"key0": "#2", "type0": "text"}
+    plan = httpx.post(f"{offering.url}/add/plan", data=fields, headers=own, cookies=session)
+    assert plan.status_code == 200, plan.text
+    assert "ecosort csv" in plan.text
+    assert offering.queue.jobs() == {}, "nothing is queued by a plan"
+    again = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', plan.text))
+    queued = httpx.post(f"{offering.url}/add/queue", data=again, headers=own, cookies=session)
+    assert queued.status_code == 303, queued.text
+    number = int(queued.headers["location"].rpartition("/")[2])
+    wait_for(lambda: offering.queue.job(number)["state"] in ("done", "failed"))
+    assert offering.queue.job(number)["state"] == "done", offering.queue.log(number)
+    assert (offering.queue.place / "a, b.sorted.csv").read_text() == "id,city\n2,Aachen\n1,Ulm\n"
+
+
+def test_what_lies_elsewhere_is_not_shown_and_not_sorted(offering: Service, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (offering.queue.place / "link").symlink_to(tmp_path / "secret")
+    (offering.queue.place / "in").write_text("b\na\n")
+    (offering.queue.place / "in").chmod(0o644)
+    session, own = {"ecosort_session": logged_in(offering)}, {"Origin": offering.url}
+    for path in (
+        str(tmp_path / "secret"),
+        str(offering.queue.place / "link"),
+        f"{offering.queue.place}/../secret",
+        "/etc/passwd",
+    ):
+        answer = httpx.get(f"{offering.url}/add", params={"path": path}, cookies=session)
+        assert answer.status_code == 409, path
+        assert "is in none of the directories" in answer.text
+    _, fields = form_of(offering, str(offering.queue.place / "in"), session)
+    for change, why in [
+        ({"output": "../out"}, "without directories"),
+        ({"output": "in"}, "is there already"),
+        ({"path": "/etc/passwd"}, "is in none of the directories"),
+        ({"format": "sh"}, "the format is one of"),
+        ({"format": "csv"}, "choose a key"),
+        ({"format": "csv", "key0": "a", "type0": "--x"}, "the type of a key is one of"),
+        ({"memory": "much"}, "is not a size"),
+    ]:
+        answer = httpx.post(f"{offering.url}/add/queue", data=fields | change, headers=own, cookies=session)
+        assert (answer.status_code, why in answer.text) == (409, True), (change, answer.text)
+    no_token = {name: value for name, value in fields.items() if name != "form_token"}
+    assert httpx.post(f"{offering.url}/add/queue", data=no_token, headers=own, cookies=session).status_code == 403
+    assert offering.queue.jobs() == {}
+
+
+def test_without_files_the_page_adds_nothing(service: Service) -> None:
+    with service.client() as client:
+        assert client.get("/add").status_code == 404
+        assert "/add" not in client.get("/").text
+
+
+def test_root_names_whose_files_they_are(queue: Queue, tmp_path: Path) -> None:
+    words = ("--listen", "127.0.0.1:0", "--token-file", str(tmp_path / "token"))
+    for options, why in [
+        (("--files", str(tmp_path / "none"), "--files-user", "nobody"), b"is no directory"),
+        (("--files-user", "nobody"), b"--files-user goes with --files"),
+        *([(("--files", str(tmp_path)), b"say whose the jobs are")] if os.geteuid() == 0 else []),
+    ]:
+        process = queue.start("serve", *words, *options, stderr=subprocess.PIPE)
+        _, said = process.communicate(timeout=30)
+        assert process.returncode == 2
+        assert why in said, said
+
+
+def test_the_history_is_searched(service: Service, records: Path) -> None:
+    service.queue.add("sort", *RECORDS, "in.dat", "-o", "one", options=("--name", "apples"))
+    service.queue.add("sort", *RECORDS, "in.dat", "-o", "two", options=("--name", "pears"))
+    wait_for(lambda: all(job["state"] == "done" for job in service.queue.jobs().values()))
+    with service.client() as client:
+        found = client.get("/history", params={"words": "PEARS"}).text
+        assert "pears" in found
+        assert "apples" not in found
+        assert "apples" not in client.get("/history", params={"state": "failed"}).text
+        assert "apples" in client.get("/report").text or "2" in client.get("/report").text
+        assert client.get("/report", params={"month": "x"}).status_code == 409
+
+
+def test_the_page_speaks_german_where_a_browser_asks_for_it(service: Service) -> None:
+    with service.client() as client:
+        german = client.get("/", headers={"Accept-Language": "de-DE,de;q=0.9,en;q=0.8"}).text
+        assert '<html lang="de">' in german
+        assert "Nichts läuft." in german
+        for header in ("en", "fr, en;q=0.5", "de;q=0.1, en", "", "x;q=y"):
+            assert "Nothing runs." in client.get("/", headers={"Accept-Language": header}).text, header
+
+
+def test_every_text_of_the_page_is_translated() -> None:
+    from ecosort_appliance.web import app, languages
+
+    templates = Path(app.__file__).parent / "templates"
+    texts = {text for path in templates.iterdir() for text in re.findall(r"_\('((?:[^'\\]|\\.)*)'\)", path.read_text())}
+    assert len(texts) > 40
+    same_in_both = {"Token"}
+    assert {text for text in texts if languages.translator("de")(text) == text} <= same_in_both | {"name", "format"}
+
+
+def test_the_course_of_a_job_is_kept_whole_however_long_it_is(queue: Queue) -> None:
+    from ecosort_appliance.web import charts
+    from ecosort_appliance.web.track import Track
+
+    track = Track(queue.directory, lambda: 5.0)
+    for second in range(5000):
+        track._looks += 1
+        track._add(1, (float(second), 100.0, None if second % 2 else 5.0))
+    points = track.points(1)
+    assert 100 < len(points) < 300
+    assert points[0][0] < 100
+    assert points[-1][0] > 4900
+    rate, *_ = charts.course(points)
+    assert rate.pieces[0].split()[-1].startswith("600.0,")
+    assert charts.course([(0.0, None, None), (1.0, None, None)]) == []

@@ -128,6 +128,19 @@ void MemoryStore::sync(File& file) {
   disk_->complete_sync(inode, disk_->issue_sync(inode));
 }
 
+void MemoryStore::replace(std::uint64_t inode, const std::string& path, const BeforeStep& reach) {
+  const std::string directory = directory_of(path);
+  const std::string fresh = fmt::format("{}/.ecosort-{:08}.tmp", directory == "/" ? "" : directory, disk_->next_file_id());
+  check(disk_->link(inode, fresh), "name the output for", path);
+  try {
+    reach(PublishStep::rename);
+    check(disk_->rename(fresh, path), "rename the output to", path);
+  } catch (...) {
+    (void)disk_->unlink(fresh);
+    throw;
+  }
+}
+
 // The same steps as on a real file system (posix_publish.cpp), so that a power cut falls between the same changes.
 std::string MemoryStore::publish(File& file, const std::string& final_path, const BeforeStep& before_step) {
   const std::string path = normal(final_path);
@@ -140,15 +153,10 @@ std::string MemoryStore::publish(File& file, const std::string& final_path, cons
   reach(PublishStep::attributes);
   sync(file);
   reach(PublishStep::link);
-  const std::string fresh = fmt::format("{}/.ecosort-{:08}.tmp", directory == "/" ? "" : directory, disk_->next_file_id());
-  check(disk_->link(OpenInode::of(file), fresh), "name the output for", final_path);
-  try {
-    reach(PublishStep::rename);
-    check(disk_->rename(fresh, path), "rename the output to", final_path);
-  } catch (...) {
-    (void)disk_->unlink(fresh);
-    throw;
-  }
+  if (is_new)
+    check(disk_->link(OpenInode::of(file), path), "name the output for", final_path);
+  else
+    replace(OpenInode::of(file), path, reach);
   try {
     reach(PublishStep::sync_directory);
   } catch (...) {

@@ -81,6 +81,7 @@ class MemoryStore : public NamedStorage {
 
  private:
   [[nodiscard]] FilePtr make_file(std::uint64_t inode, Role role, const std::string& path, Caching caching);
+  void replace(std::uint64_t inode, const std::string& path, const BeforeStep& reach);
 
   std::shared_ptr<MemoryDisk> disk_;
 };

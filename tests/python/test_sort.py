@@ -261,6 +261,39 @@ def test_blanks_that_a_key_skips_are_those_at_its_beginning(here: Path) -> None:
     assert str(LineKey(2, last=3, character=4, reverse=True)) == "2.4,3r"
 
 
+def test_groups_of_equal_rows(here: Path) -> None:
+    """Each option goes to its member of the request, and comes out as a word of the program."""
+    by = ["id", col("when").number().desc()]
+    Path("in.csv").write_bytes(b"id,when\nb,1\na,1\nb,3\nb,2\nb,3\n")
+    rows: dict[str, list[str]] = {}
+    for name, options in {
+        "newest": {"unique_by": "id"},
+        "oldest": {"unique_by": col("id"), "keep": "last"},
+        "whole": {"unique": "row", "count": True},
+        "several": {"count": "n", "repeated": True},
+        "once": {"singles": True},
+    }.items():
+        report = sort("in.csv", name, Options(by=by, format="csv", **options))  # type: ignore[arg-type]
+        rows[name] = Path(name).read_text().split()[1:]
+        assert report.records - report.dropped == len(rows[name])
+        assert report.counted == {"whole": 5, "several": 2}.get(name, 0)
+    assert rows == {
+        "newest": ["a,1", "b,3"],
+        "oldest": ["a,1", "b,1"],
+        "whole": ["1,a,1", "2,b,3", "1,b,2", "1,b,1"],
+        "several": ["2,b,3"],
+        "once": ["a,1", "b,2", "b,1"],
+    }
+    for options, said in (
+        ({"unique": "rows"}, "unique is True, False or 'row'"),
+        ({"repeated": True, "singles": True}, "nothing would stay"),
+        ({"unique_by": "when"}, "write 'id' in place of 'when'"),
+        ({"unique_by": [5]}, "unique_by: 5 is no key of csv"),
+    ):
+        with pytest.raises(BadInput, match=said):
+            sort("in.csv", "out", Options(by=by, **options))  # type: ignore[arg-type]
+
+
 def test_a_request_is_the_text_that_the_library_reads(here: Path) -> None:
     """Its members are those that the library names."""
     source = (ROOT / "ecosort/job/request_json.cpp").read_text()

@@ -26,16 +26,21 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ecosort_appliance import desk, jobs
 from ecosort_appliance.database import open_database
+from ecosort_appliance.drives import Temperatures
 from ecosort_appliance.errors import NoSuchJob, QueueError
 from ecosort_appliance.metrics import CONTENT_TYPE, metrics_text
+from ecosort_appliance.web import languages
+from ecosort_appliance.web.picker import Offer, Picker
 from ecosort_appliance.web.security import COOKIE, Guard, same, session_of
+from ecosort_appliance.web.track import Track
 from ecosort_appliance.web.views import Views, WattSource
 
 _HERE = Path(__file__).parent
-_MOST_FORM_BYTES = 4096
+_MOST_FORM_BYTES = 32768
 _EVENT_PERIOD_S = 1.0
 _MOST_QUIET_S = 20.0  # a proxy gives up a connection that says nothing, nginx after 60 s
 _MOST_LISTENERS = 32
+_TOO_OLD = "This page is too old; load it again.\n"
 _CHANGES = {"cancel": desk.cancel, "retry": desk.retry, "pause": desk.pause, "resume": desk.resume}
 
 
@@ -53,12 +58,15 @@ class Reach:
 class Page:
     """The page of one queue."""
 
-    def __init__(self, queue: Path, reach: Reach, meter: WattSource | None) -> None:
+    def __init__(self, queue: Path, reach: Reach, meter: WattSource | None, offer: Offer | None = None) -> None:
         self._queue = queue
         self._reach = reach
         self._token = reach.token
         self._meter = meter
-        self._views = Views(queue, meter)
+        self._temperatures = Temperatures()
+        self.track = Track(queue, lambda: meter.watts if meter else None)
+        self._views = Views(queue, meter, self._temperatures, self.track)
+        self._picker = None if offer is None else Picker(queue, offer)
         self._templates = Environment(loader=FileSystemLoader(_HERE / "templates"), autoescape=True)
         self._form_token = secrets.token_urlsafe(32)
         self._listeners = 0
@@ -68,6 +76,9 @@ class Page:
         routes = [
             Route("/", self.index),
             Route("/events", self.events),
+            Route("/report", self.report),
+            Route("/history", self.history),
+            *self._routes_of_adding(),
             Route("/metrics", self.metrics),
             Route("/job/{number}", self.job),
             Route("/job/{number}/{change}", self.change, methods=["POST"]),
@@ -82,21 +93,59 @@ class Page:
     async def _say_error(self, request: Request, error: Exception) -> Response:
         return PlainTextResponse(shown(str(error)) + "\n", HTTPStatus.CONFLICT)
 
-    def _render(self, name: str, **values: object) -> Response:
-        return HTMLResponse(self._html(name, values))
+    def _routes_of_adding(self) -> list[Route]:
+        if self._picker is None:
+            return []
+        return [Route("/add", self.add), *(Route(f"/add/{step}", self.add_step, methods=["POST"]) for step in ("plan", "queue"))]
 
-    def _html(self, name: str, values: Mapping[str, object]) -> str:
-        return self._templates.get_template(name).render(values, form_token=self._form_token, root=self._reach.root)
+    def _render(self, request: Request, name: str, **values: object) -> Response:
+        return HTMLResponse(self._html(request, name, values), headers={"Vary": "Accept-Language"})
+
+    def _html(self, request: Request, name: str, values: Mapping[str, object]) -> str:
+        language = languages.chosen(request.headers.get("accept-language", ""))
+        common = {"form_token": self._form_token, "root": self._reach.root, "can_add": self._picker is not None}
+        template = self._templates.get_template(name)
+        return template.render(values, **common, language=language, _=languages.translator(language))
 
     async def index(self, request: Request) -> Response:
-        return self._render("index.html", **await run_in_threadpool(self._views.overview))
+        return self._render(request, "index.html", **await run_in_threadpool(self._views.overview))
+
+    async def history(self, request: Request) -> Response:
+        words, state = (request.query_params.get(name, "")[:200] for name in ("words", "state"))
+        return self._render(request, "history.html", **await run_in_threadpool(self._views.history, words, state))
+
+    async def add(self, request: Request) -> Response:
+        """The picker of files, and the form of one."""
+        assert self._picker is not None
+        found = await run_in_threadpool(self._picker.look, _path(request))
+        return self._render(request, "add.html", **found)
+
+    async def add_step(self, request: Request) -> Response:
+        """Shows the plan of a job, or queues it."""
+        assert self._picker is not None
+        form = await _form(request)
+        if not same(form.get("form_token", ""), self._form_token):
+            return PlainTextResponse(_TOO_OLD, HTTPStatus.FORBIDDEN)
+        if request.url.path.endswith("/plan"):
+            return self._render(request, "plan.html", **await run_in_threadpool(self._picker.plan, form))
+
+        def queue() -> int:
+            assert self._picker is not None
+            with closing(open_database(self._queue)) as connection:
+                return self._picker.add(connection, form)
+
+        return RedirectResponse(f"/job/{await run_in_threadpool(queue)}", HTTPStatus.SEE_OTHER)
+
+    async def report(self, request: Request) -> Response:
+        found = await run_in_threadpool(self._views.report, request.query_params.get("month"))
+        return self._render(request, "report.html", **found)
 
     async def job(self, request: Request) -> Response:
         try:
             found = await run_in_threadpool(self._views.job, _number(request))
         except QueueError:
             return PlainTextResponse("There is no such job.\n", HTTPStatus.NOT_FOUND)
-        return self._render("job.html", **found)
+        return self._render(request, "job.html", **found)
 
     async def events(self, request: Request) -> Response:
         """The changing part of the index, whenever it has changed, as server-sent events."""
@@ -111,7 +160,7 @@ class Page:
             last, quiet_s = "", 0.0
             while not self.is_ending() and not await request.is_disconnected():
                 values = await run_in_threadpool(self._views.overview)
-                html = self._html("live.html", values)
+                html = self._html(request, "live.html", values)
                 if html != last:
                     yield "".join(f"data: {line}\n" for line in html.splitlines()) + "\n"
                 elif quiet_s >= _MOST_QUIET_S:
@@ -123,7 +172,7 @@ class Page:
             self._listeners -= 1
 
     async def metrics(self, request: Request) -> Response:
-        text = await run_in_threadpool(metrics_text, self._queue, self._meter)
+        text = await run_in_threadpool(metrics_text, self._queue, self._meter, self._temperatures)
         return Response(text, media_type=CONTENT_TYPE)
 
     async def change(self, request: Request) -> Response:
@@ -143,7 +192,7 @@ class Page:
         """A browser must give the form's token; a program, its bearer token, which the guard has looked at."""
         is_program = self._token is not None and request.headers.get("authorization") == f"Bearer {self._token}"
         if not is_program and not same((await _form(request)).get("form_token", ""), self._form_token):
-            return PlainTextResponse("This page is too old; load it again.\n", HTTPStatus.FORBIDDEN)
+            return PlainTextResponse(_TOO_OLD, HTTPStatus.FORBIDDEN)
 
         def in_thread() -> None:
             with closing(open_database(self._queue)) as connection:
@@ -159,10 +208,10 @@ class Page:
         if self._token is None:
             return RedirectResponse("/", HTTPStatus.SEE_OTHER)
         if request.method == "GET":
-            return self._render("login.html", wrong=False)
+            return self._render(request, "login.html", wrong=False)
         if not same((await _form(request)).get("token", ""), self._token):
             await asyncio.sleep(1.0)
-            return self._render("login.html", wrong=True)
+            return self._render(request, "login.html", wrong=True)
         answer = RedirectResponse("/", HTTPStatus.SEE_OTHER)
         answer.set_cookie(
             COOKIE,
@@ -201,12 +250,17 @@ def refuse_root(root: str) -> None:
     """QueueError for a --root-path that no proxy can have, or that the page has itself."""
     if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)*/?", root) or {".", ".."} & set(root.split("/")):
         raise QueueError(f"--root-path {root[:60]!r} is no path; write for example /ecosort")
-    if {*root.split("/")[1:2]} & {"events", "metrics", "job", "queue", "login", "static"}:
+    if {*root.split("/")[1:2]} & {"events", "metrics", "report", "history", "add", "job", "queue", "login", "static"}:
         raise QueueError(f"--root-path {root[:60]!r} begins like a path of the page itself; take another one, such as /ecosort")
 
 
 def _number(request: Request) -> int:
     return jobs.number_of(request.path_params["number"])
+
+
+def _path(request: Request) -> str:
+    """The path of a query, whatever its bytes are."""
+    return parse_qs(request.url.query, errors="surrogateescape").get("path", [""])[0]
 
 
 async def _form(request: Request) -> dict[str, str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,17 +12,21 @@ from typing import Any, Protocol
 
 from ecosort.text import shown, size_text
 
-from ecosort_appliance import jobs
+from ecosort_appliance import jobs, report
 from ecosort_appliance.database import open_database
-from ecosort_appliance.drives import drives_of, temperatures
+from ecosort_appliance.drives import Drive, Temperatures, drives_of
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.show import energy_text, facts_of, moment_text, progress_text, state_text
 from ecosort_appliance.text import command_text, span_text
+from ecosort_appliance.web.charts import Line, bars, course
+from ecosort_appliance.web.track import Track
 
-_HISTORY = 50
+_LAST = 10  # that ended, on the first page
+_HISTORY = 200
 _WAITING = 100
 _DAYS = 14
+_MOST_PHASES = 100
 _FACTS = ("directory", "made by", "on end", "told", "output", "attempts", "exit code", "records", "moved")
 
 
@@ -44,14 +50,16 @@ class Row:
     id: int
     title: str
     command: str
-    state: str
-    kind: str
+    kind: str  # the state as one word
+    reason: str
     progress: str
     percent: int | None
     times: str
     work: str
     energy: str
     actions: tuple[str, ...]
+    phase: tuple[int, int, int] | None = None  # its number, how many there are, and percent of it
+    course: tuple[Line, ...] = ()
 
 
 _ACTIONS = {
@@ -68,9 +76,11 @@ _ACTIONS = {
 class Views:
     """Shows the queue in that directory. Thread-safe: each call has a connection of its own."""
 
-    def __init__(self, queue: Path, meter: WattSource | None) -> None:
+    def __init__(self, queue: Path, meter: WattSource | None, temperatures: Temperatures, track: Track) -> None:
+        self._track = track
         self._queue = queue
         self._meter = meter
+        self._temperatures = temperatures
 
     def overview(self) -> dict[str, Any]:
         with closing(open_database(self._queue)) as connection:
@@ -79,7 +89,7 @@ class Views:
             (waiting,) = connection.execute(
                 f"SELECT count(*) FROM jobs WHERE NOT {jobs.HAS_ENDED} AND state != 'running'"
             ).fetchone()
-            ended = jobs.ended(connection, _HISTORY)
+            ended = jobs.ended(connection, _LAST)
             days = connection.execute("SELECT * FROM energy ORDER BY day DESC, source LIMIT ?", (_DAYS,)).fetchall()
             stopped = jobs.is_stopped(connection)
         return {
@@ -90,16 +100,32 @@ class Views:
             "stopped": stopped,
             "meter": self._meter.title if self._meter else None,
             "watts": self._meter.watts if self._meter else None,
-            "days": [
-                (day["day"], day["joules"] / 3600, span_text(day["metered_s"]), day["source"] == jobs.SIMULATED) for day in days
-            ],
-            "drives": [
-                (shown(drive.place), size_text(drive.free_bytes), size_text(drive.size_bytes))
-                for drive in drives_of([*running, *there, *ended])
-            ],
-            "temperatures": temperatures(),
+            "days": bars([_energy_of(day) for day in reversed(days)]),
+            "simulated": any(day["source"] == jobs.SIMULATED for day in days),
+            "drives": [_drive(drive) for drive in drives_of([*running, *there, *ended])],
+            "temperatures": self._temperatures.now(),
             "now": time.strftime("%Y-%m-%d %H:%M:%S"),
         }
+
+    def history(self, words: str, state: str) -> dict[str, Any]:
+        """Returns the jobs that ended, the last first: those of a state, and with these words in name, command or reason."""
+        with closing(open_database(self._queue)) as connection:
+            found = jobs.ended(connection, -1)
+        wanted = [job for job in found if state in ("", job.state) and _has(job, words.lower().split())]
+        return {
+            "rows": [self._row(job) for job in wanted[:_HISTORY]],
+            "more": max(0, len(wanted) - _HISTORY),
+            "words": words,
+            "state": state,
+            "states": jobs.ENDED,
+        }
+
+    def report(self, month: str | None) -> dict[str, Any]:
+        """QueueError for what is no month."""
+        with closing(open_database(self._queue)) as connection:
+            found = report.month_of(connection, month)
+        rows = [report.cells(day) for day in found.days]
+        return {"month": found.name, "heads": report.HEADS, "rows": rows, "total": report.cells(found.total)}
 
     def job(self, number: int) -> dict[str, Any]:
         with closing(open_database(self._queue)) as connection:
@@ -116,12 +142,45 @@ class Views:
             id=job.id,
             title=shown(job.name) or f"job {job.id}",
             command=command_text(job.words),
-            state=shown(state_text(job)),
             kind=job.state,
+            reason=shown(state_text(job).removeprefix(job.state).lstrip(":, ")),
             progress=shown(progress_text(progress)),
             percent=int(percent) if isinstance(percent, int | float) and 0 <= percent <= 100 else None,
             times=moment_text(job),
             work=span_text(job.work_s) if job.work_s else "",
             energy=energy_text(job),
             actions=() if job.wish else _ACTIONS[job.state],
+            phase=_phase(progress),
+            course=tuple(course(self._track.points(job.id))) if job.state == jobs.RUNNING else (),
         )
+
+
+def _phase(progress: Mapping[str, Any] | None) -> tuple[int, int, int] | None:
+    found = [(progress or {}).get(name) for name in ("phase_number", "phases", "percent")]
+    number, phases, percent = (int(value) if isinstance(value, int | float) else 0 for value in found)
+    return (number, phases, max(0, min(100, percent))) if 1 <= number <= phases <= _MOST_PHASES else None
+
+
+def _energy_of(day: sqlite3.Row) -> tuple[str, float, str, bool]:
+    watt_hours = day["joules"] / 3600
+    return (
+        day["day"][5:],
+        watt_hours,
+        f"{watt_hours:,.1f} Wh in {span_text(day['metered_s'])} of metering",
+        day["source"] == jobs.SIMULATED,
+    )
+
+
+def _drive(drive: Drive) -> dict[str, Any]:
+    used = drive.size_bytes - drive.free_bytes
+    return {
+        "place": shown(drive.place),
+        "free": size_text(drive.free_bytes),
+        "size": size_text(drive.size_bytes),
+        "percent": round(100 * used / drive.size_bytes) if drive.size_bytes else 0,
+    }
+
+
+def _has(job: Job, words: Sequence[str]) -> bool:
+    text = f"{job.id} {job.name} {command_text(job.words)} {job.reason}".lower()
+    return all(word in text for word in words)

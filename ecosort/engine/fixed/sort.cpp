@@ -41,7 +41,7 @@ class RecordKernel final : public Kernel {
 
   [[nodiscard]] std::uint64_t most_output_bytes() const override {
     const planner::Wanted& wanted = job_.plan.wanted;
-    return wanted.size_unknown ? UINT64_MAX : wanted.input_records * wanted.format.record_size;
+    return wanted.size_unknown ? UINT64_MAX : wanted.input_records * wanted.output_record_size();
   }
 
   std::optional<Step> open(io::File& output) override {
@@ -109,12 +109,12 @@ class RecordKernel final : public Kernel {
   Task<void> merge_to_output() override {
     const planner::MergeBuffers& buffers = plan_.merge.final;
     reserve_what_runs_left();
-    const OutputTerms terms{.total_bytes = output_bytes(),
+    const OutputTerms terms{.total_bytes = most_written_bytes(),
                             .reserve_bytes = plan_.merge.reserve_bytes,
                             .reserved_bytes = output_reserved_,
                             .request_bytes = plan_.wanted.requests.output_bytes};
     writer_.emplace(bench_, *output_, buffers, terms, &store_);
-    CheckedOutput output(*writer_, bench_.compute, encoder_, job_.unique);
+    CheckedOutput output(*writer_, bench_.compute, encoder_, job_.groups);
     if (plan_.merge.stored_runs == 0) {
       resident_.emplace(bench_, encoder_, buffers, runs_.resident);
       co_await resident_->merge_to_output(output);
@@ -132,7 +132,9 @@ class RecordKernel final : public Kernel {
 
   Task<void> complete_output() override { co_return; }  // what wrote the last batch did
 
-  [[nodiscard]] std::uint64_t written_bytes() const override { return merged_.tally.hash.count * encoder_.record_size(); }
+  [[nodiscard]] std::uint64_t written_bytes() const override {
+    return merged_.tally.hash.count * plan_.wanted.output_record_size();
+  }
 
   Task<bool> reread() override {
     writer_.reset();
@@ -147,6 +149,7 @@ class RecordKernel final : public Kernel {
     report.plan = plan_;
     report.records = plan_.wanted.input_records;
     report.dropped = merged_.dropped.hash.count;
+    if (job_.groups.policy.counts) report.counted = merged_.records_of_groups;
     report.input_bytes = output_bytes();
     report.output_bytes = written_bytes();
     report.hash = reader_.tally().hash;
@@ -178,7 +181,7 @@ class RecordKernel final : public Kernel {
   // All of the output, or, where the runs share its file system, what it needs before they give space back.
   void reserve_output() {
     if (output_->facts().is_stream || output_bytes() == 0) return;
-    const std::uint64_t all = round_up(output_bytes(), page_bytes);  // writes end at whole units
+    const std::uint64_t all = round_up(most_written_bytes(), page_bytes);  // writes end at whole units
     bool shared = false;
     for (std::size_t run = 0; run < plan_.merge.stored_runs; ++run)
       for (const io::FilePtr& stripe : store_.run(run).stripes())
@@ -190,7 +193,7 @@ class RecordKernel final : public Kernel {
   // Reserves for the output what runs did not take of their space because they are compressed or lie in the inputs: no one else
   // is to have it. If somebody has it already, it may yet come with what the merge gives back.
   void reserve_what_runs_left() {
-    const std::uint64_t all = round_up(output_bytes(), page_bytes), taken = store_.allocated_bytes();
+    const std::uint64_t all = round_up(most_written_bytes(), page_bytes), taken = store_.allocated_bytes();
     if ((!packer_ && report.runs_in_inputs == 0) || output_reserved_ == 0 || taken >= all || all - taken <= output_reserved_)
       return;
     try {
@@ -232,6 +235,11 @@ class RecordKernel final : public Kernel {
 
   // Returns the bytes of an output from which nothing is dropped.
   [[nodiscard]] std::uint64_t output_bytes() const { return plan_.wanted.input_records * encoder_.record_size(); }
+
+  // Returns them with a count in front of each record, where records are counted.
+  [[nodiscard]] std::uint64_t most_written_bytes() const {
+    return plan_.wanted.input_records * plan_.wanted.output_record_size();
+  }
 
   [[nodiscard]] std::uint64_t formation_bytes() const { return plan_.wanted.size_unknown ? 0 : output_bytes() + plan_.run_bytes; }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/bench.h"
+#include "engine/fixed/group_records.h"
 #include "engine/fixed/read_ahead.h"
 #include "engine/work_report.h"
 #include "planner/plan.h"
@@ -21,7 +22,7 @@ struct SortJob {
   std::string output;                    // "-": standard output
   std::vector<std::string> directories;  // for runs
   bool runs_give_back = true;            // their file systems let the output take the space of what the merge has consumed
-  bool unique = false;
+  RecordGroups groups;
   bool reread = false;  // also read the output back from the device
 };
 

@@ -176,7 +176,7 @@ std::optional<Disorder> first_disorder(const Format& format, LineReader& reader,
   while (reader.next_of(format)) {
     check_row(format, reader, counts);
     const int relation = format.compare(reader.before(), reader.line());
-    if (relation < 0 || (relation == 0 && !unique)) continue;
+    if (relation <= 0 && !(unique && format.are_grouped(relation, reader.before(), reader.line()))) continue;
     return Disorder{reader.number(), std::string(reader.line())};
   }
   return std::nullopt;

@@ -11,11 +11,12 @@ constexpr std::size_t gathered_at_once = 3;  // blocks, between two words with t
 
 }  // namespace
 
-FormLineRuns::FormLineRuns(const RowTools& tools, ReadLines& reader, std::vector<lines::DuplicateFilter>& seen, bool unique)
+FormLineRuns::FormLineRuns(const RowTools& tools, ReadLines& reader, std::vector<lines::DuplicateFilter>& seen,
+                           const GroupPolicy& groups)
     : tools_(tools),
       reader_(reader),
       seen_(seen),
-      unique_(unique),
+      groups_(groups),
       run_buffers_(tools.plan.run_buffers),
       storing_(tools.bench.reactor.scope()),
       free_runs_(tools.bench.reactor.scope(), tools.plan.run_buffers) {}
@@ -144,7 +145,7 @@ Task<hash::MultisetHash> FormLineRuns::sort(lines::LineRun& run) {
       std::reverse(run.entries(), run.entries() + run.count);
     else
       lines::sort_index(run, tools_.format, tools_.bench.compute.threads());
-    if (unique_) lines::drop_equal(run, tools_.format, dropped);
+    lines::drop_equal(run, tools_.format, groups_.kept_in_runs(), dropped);
   });
   co_await work;
   dropped_ += dropped;
@@ -163,9 +164,9 @@ Task<void> FormLineRuns::store(lines::LineRun& run, std::size_t number, ReadSoFa
     stored = tools_.files.create(run.line_bytes);
   RowRunSink sink(tools_, stored);
   lines::GatherLines gather(run, tools_.format,
-                            keeper_ == nullptr ? Checks::none
-                            : unique_          ? Checks::ascending
-                                               : Checks::ordered);
+                            keeper_ == nullptr             ? Checks::none
+                            : groups_.is_decided_at_once() ? Checks::ascending
+                                                           : Checks::ordered);
   co_await gather_to(gather, sink);
   co_await tools_.files.complete(stored, sink.bytes());
   stored.lines = run.count;
@@ -179,7 +180,7 @@ Task<void> FormLineRuns::store(lines::LineRun& run, std::size_t number, ReadSoFa
   (*runs_)[number].run = std::move(stored);
 }
 
-Task<void> FormLineRuns::gather_to(lines::GatherLines& gather, LineSink& sink) {
+Task<void> FormLineRuns::gather_to(lines::RowSource& gather, LineSink& sink) {
   TaskGroup gathering(tools_.bench.reactor.scope());
   gathering.spawn(gather_blocks(gather, sink));
   co_await gathering.settle();
@@ -187,7 +188,7 @@ Task<void> FormLineRuns::gather_to(lines::GatherLines& gather, LineSink& sink) {
   tools_.bench.reactor.scope().throw_if_failed();
 }
 
-Task<void> FormLineRuns::gather_blocks(lines::GatherLines& gather, LineSink& sink) {
+Task<void> FormLineRuns::gather_blocks(lines::RowSource& gather, LineSink& sink) {
   struct Filled {
     std::byte* block;
     run::BlockContents contents;

@@ -12,6 +12,7 @@
 #include "engine/rows/append_rows.h"
 #include "engine/rows/damaged_input.h"
 #include "engine/rows/form_line_runs.h"
+#include "engine/rows/gather_groups.h"
 #include "engine/rows/line_blocks.h"
 #include "engine/rows/look_at_streams.h"
 #include "engine/rows/merge_groups.h"
@@ -42,7 +43,7 @@ class RowKernel final : public Kernel {
   [[nodiscard]] const char* items() const noexcept override { return "lines"; }
 
   [[nodiscard]] std::uint64_t most_output_bytes() const override {
-    const std::uint64_t bytes = job_.kept ? 0 : input_size();
+    const std::uint64_t bytes = job_.kept || job_.groups.counts ? 0 : input_size();
     return bytes == 0 ? UINT64_MAX : bytes;
   }
 
@@ -70,7 +71,7 @@ class RowKernel final : public Kernel {
   }
 
   Task<void> form_runs() override {
-    former_.emplace(tools(), *reader_, seen_, job_.unique);
+    former_.emplace(tools(), *reader_, seen_, job_.groups);
     if (packer_) former_->tell_pace(*packer_, input_size() > 0);
     if (job_.leaves_in_inputs) former_->leave_in_inputs();
     co_await former_->form(runs_);
@@ -107,7 +108,7 @@ class RowKernel final : public Kernel {
   Task<void> merge_group() override {
     std::uint64_t bytes = 0;
     for (const MergeInput& input : merging_) bytes += input.is_plain ? 0 : input.run.bytes;
-    MergeLines merge(tools(), terms(), merging_, group_->fit.slots);
+    MergeLines merge(tools(), terms_of_group(), merging_, group_->fit.slots);
     run::RowRun stored = files_->create(bytes);
     RowRunSink sink(tools(), stored);
     co_await merge.merge_to(sink, {});
@@ -263,12 +264,30 @@ class RowKernel final : public Kernel {
   Task<void> write_resident() {
     lines::LineRun& run = *former_->resident();
     dropped_ += co_await former_->sort(run);
+    if (job_.groups.is_decided_at_end()) co_return co_await write_groups(run);
     lines::GatherLines gather(run, format_,
-                              job_.unique ? lines::GatherLines::Checks::ascending : lines::GatherLines::Checks::ordered);
+                              job_.groups.is_on ? lines::GatherLines::Checks::ascending : lines::GatherLines::Checks::ordered);
     gather.set_header(first_rows_.top());
     co_await former_->gather_to(gather, *out_);
     last_out_ = gather.hash();
     report.longest_line = gather.longest();
+  }
+
+  Task<void> write_groups(const lines::LineRun& run) {
+    const std::string first = job_.groups.counts ? format_.top_of_counted(first_rows_.top()) : first_rows_.top();
+    GatherGroups gather(run, format_, job_.groups);
+    gather.set_header(first);
+    co_await former_->gather_to(gather, *out_);
+    last_out_ = gather.hash();
+    if (!job_.groups.adds_up(gather.rows_of_groups(), last_out_.count, gather.dropped().count))
+      throw VerificationError("verification failed: the counts do not add up to the rows; the output was not written");
+    dropped_ += gather.dropped();
+    report.longest_line = gather.longest();
+    count_rows(gather.rows_of_groups());
+  }
+
+  void count_rows(std::uint64_t rows_of_groups) {
+    if (job_.groups.counts) report.counted = rows_of_groups;
   }
 
   Task<void> merge_runs_to_output() {
@@ -279,6 +298,7 @@ class RowKernel final : public Kernel {
       co_await merge.merge_to(*sink_, first_rows_.top());
     let_go(runs_);
     account(merge.merged());
+    count_rows(merge.merged().rows_of_groups);
     last_out_ = merge.merged().out;
     if (job_.merge && !job_.kept)
       format_.check_counts(report.key_counts, lines_out().count - first_rows_.hash().count - report.blank_lines);
@@ -287,7 +307,14 @@ class RowKernel final : public Kernel {
 
   [[nodiscard]] MergeTerms terms() const {
     const bool is_of_files = job_.merge && !job_.kept;
-    return {job_.unique, !is_of_files || job_.checks_order, is_of_files};
+    return {job_.groups, !is_of_files || job_.checks_order, is_of_files};
+  }
+
+  // Where the end of a group decides, only the last merge sees it.
+  [[nodiscard]] MergeTerms terms_of_group() const {
+    MergeTerms all = terms();
+    if (all.groups.is_decided_at_end()) all.groups = {};
+    return all;
   }
 
   [[nodiscard]] RowTools tools() { return {{bench_, job_.plan, format_}, *files_, *pool_}; }

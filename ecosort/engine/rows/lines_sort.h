@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/bench.h"
+#include "engine/group_policy.h"
 #include "engine/rows/first_look.h"
 #include "engine/rows/packed_sink.h"
 #include "engine/rows/read_lines.h"
@@ -45,7 +46,7 @@ struct LinesJob {
   std::vector<std::string> directories;  // for runs
   std::string compress_program;          // through which they go; empty: none
   std::uint64_t header_bytes = 0;        // most that what stays on top may have, besides the plan's memory
-  bool unique = false;
+  GroupPolicy groups;
   bool leaves_in_inputs = true;      // rows that come in order are not stored, where they can be read again
   bool merge = false;                // the inputs are sorted
   bool checks_order = false;         // of these inputs

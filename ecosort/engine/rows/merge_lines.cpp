@@ -49,10 +49,11 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
       hashes_input_(terms.hashes_input || terms.is_of_files),
       part_(part),
       most_blocks_(most_blocks(tools.plan, inputs.size(), part.parts)),
-      cursors_(tools, inputs, slots, part_, terms.must_be_ordered || terms.unique ? &last_ : nullptr),
+      cursors_(tools, inputs, slots, part_, terms.must_be_ordered || terms.groups.is_on ? &last_ : nullptr),
       codes_(codes_of(format_, terms_, inputs)),
       tree_(format_, cursors_.all()),
-      out_(lines::line_kernels()) {
+      out_(lines::line_kernels()),
+      group_(format_, terms.groups) {
   if (!part_.not_before) return;  // else the part is in order behind it as lines are behind each other
   last_.is_there = true;
   last_.text = *part_.not_before;
@@ -261,19 +262,54 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
 // The cursor's line is next. Like emit() it is a part of the loop over rows: calls of the two took 3 % of the time of lines.
 // False if it is dropped because it equals the last one.
 [[gnu::always_inline]] inline bool MergeLines::choose(const MergeCursor& cursor) {
-  if (last_.is_there && (terms_.must_be_ordered || terms_.unique)) {
-    const int order = compare_to_last(cursor);
-    if (order == 0 && terms_.unique) {
+  if (last_.is_there && (terms_.must_be_ordered || terms_.groups.is_on)) {
+    if (is_of_group(cursor)) {
       lines::add_line(merged_.dropped, cursor.line());
       return false;
     }
-    if (order > 0 && terms_.must_be_ordered) out_of_order(&cursor);
   }
+  take_last(cursor);
+  return true;
+}
+
+// Returns whether the cursor's line is of the group of the last one.
+[[gnu::always_inline]] inline bool MergeLines::is_of_group(const MergeCursor& cursor) const {
+  const int order = compare_to_last(cursor);
+  if (order > 0 && terms_.must_be_ordered) out_of_order(&cursor);
+  return terms_.groups.is_on && format_.are_grouped(order, last_.text, cursor.line());
+}
+
+[[gnu::always_inline]] inline void MergeLines::take_last(const MergeCursor& cursor) {
   last_.is_there = true;
   last_.text = cursor.line();
   last_.window = cursor.window;
   last_.cursor = cursor.index;
-  return true;
+}
+
+// The row that may go out is the last one; where its cursor writes the next row in its place, a copy of it.
+void MergeLines::take_into_group(const MergeCursor& cursor) {
+  if (hashes_input_) lines::add_line(merged_.in, cursor.line());
+  merged_.longest = std::max(merged_.longest, cursor.line().size() + 1);
+  if (last_.is_there) {
+    group_.add_row();
+    lines::add_line(merged_.dropped, terms_.groups.keeps_last ? last_.text : cursor.line());
+    if (!terms_.groups.keeps_last) return;
+  } else {
+    group_.begin();
+  }
+  take_last(cursor);
+  if (cursor.is_truncated) cursors_.keep_last_line(cursor);
+}
+
+void MergeLines::end_group() {
+  if (!group_.end(last_.text)) lines::add_line(merged_.dropped, last_.text);
+  last_.is_there = false;
+}
+
+void MergeLines::check_counts() const {
+  const std::uint64_t dropped = merged_.dropped.count - merged_.blank_lines;
+  if (!terms_.groups.adds_up(group_.rows_of_groups(), out_.sum().count, dropped))
+    throw VerificationError("verification failed: the counts do not add up to the rows; the output was not written");
 }
 
 // Copies the cursor's line into the block; one that does not fit continues in the next block. Most are copied in one piece of
@@ -328,6 +364,22 @@ run::BlockContents MergeLines::contents() const noexcept {
   return {static_cast<std::uint32_t>(filled_), static_cast<std::uint32_t>(carried_)};
 }
 
+// The cursor's row was taken. Returns whether the next one is here.
+template <class Format>
+[[gnu::always_inline]] inline bool MergeLines::go_on(const Format& format, MergeCursor& cursor) {
+  if constexpr (Format::checks_rows)
+    pass_row(cursor);
+  else if (!cursor.is_truncated)
+    cursor.at = cursor.searched = cursor.line_end + 1;
+  while (!find_row(format, cursor)) {
+    if (cursors_.advance(cursor)) continue;
+    waiting_ = &cursor;
+    return false;
+  }
+  if (!repeats_last(cursor)) tree_.replay();
+  return true;
+}
+
 template <class Format>
 MergeLines::Reason MergeLines::merge_some(const Format& format, char* block, std::size_t capacity) {
   if (filled_ == 0) carried_ = std::min(emitting_.size(), capacity);
@@ -340,18 +392,27 @@ MergeLines::Reason MergeLines::merge_some(const Format& format, char* block, std
       merged_.longest = std::max(merged_.longest, cursor.line().size() + 1);
       if (choose(cursor) && !emit(cursor, block, capacity)) return Reason::block_full;
     }
-    if constexpr (Format::checks_rows)
-      pass_row(cursor);
-    else if (!cursor.is_truncated)
-      cursor.at = cursor.searched = cursor.line_end + 1;
-    while (!find_row(format, cursor)) {
-      if (cursors_.advance(cursor)) continue;
-      waiting_ = &cursor;
-      return Reason::needs_block;
-    }
-    if (!repeats_last(cursor)) tree_.replay();
+    if (!go_on(format, cursor)) return Reason::needs_block;
   }
   return Reason::finished;
+}
+
+// Does as merge_some(), where a row goes out when its group ends.
+template <class Format>
+MergeLines::Reason MergeLines::merge_groups(const Format& format, char* block, std::size_t capacity) {
+  if (filled_ == 0) carried_ = std::min(group_.bytes_left(), capacity);
+  while (group_.put(block, capacity, filled_, out_)) {
+    if (tree_.empty()) {
+      if (!last_.is_there) return Reason::finished;
+      end_group();
+    } else if (MergeCursor& cursor = tree_.winner(); last_.is_there && !is_of_group(cursor)) {
+      end_group();
+    } else {
+      take_into_group(cursor);
+      if (!go_on(format, cursor)) return Reason::needs_block;
+    }
+  }
+  return Reason::block_full;
 }
 
 // Rows get their first codes, unless they agree in so little that their windows cost less and show as much.
@@ -381,7 +442,10 @@ std::size_t MergeLines::merge_blocks(const std::vector<std::byte*>& blocks, Line
   std::size_t full = 0;
   for (; full < blocks.size(); ++full) {
     char* const block = reinterpret_cast<char*>(blocks[full]);
-    reason = with_format(format_, [&](const auto& format) { return merge_some(format, block, sink.capacity()); });
+    reason = with_format(format_, [&](const auto& format) {
+      return terms_.groups.is_decided_at_end() ? merge_groups(format, block, sink.capacity())
+                                               : merge_some(format, block, sink.capacity());
+    });
     out_.settle();
     if (reason != Reason::block_full) break;
     sink.complete(blocks[full], contents(), full);
@@ -448,10 +512,12 @@ void MergeLines::check_end() const {
 
 Task<void> MergeLines::merge_into(LineSink& sink, const std::string& beginning) {
   co_await start();
-  std::byte* const block = co_await put_beginning(sink, beginning);
+  const std::string counted = terms_.groups.counts ? format_.top_of_counted(beginning) : std::string();
+  std::byte* const block = co_await put_beginning(sink, terms_.groups.counts ? counted : beginning);
   std::vector<std::byte*> blocks{block};
   co_await merge_all(sink, blocks);
   if (last_.is_there) check_end();
+  check_counts();
   sink.complete(blocks.front(), contents(), 0);
   sink.put(blocks.front(), filled_);
   for (std::size_t i = 1; i < blocks.size(); ++i) sink.give_back(blocks[i]);
@@ -477,6 +543,7 @@ Task<void> MergeLines::merge_to(LineSink& sink, const std::string& beginning) {
   co_await sink.settle();
   co_await cursors_.join();
   merged_.out = out_.sum();
+  merged_.rows_of_groups = group_.rows_of_groups();
 }
 
 }  // namespace ecosort::engine::rows

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/group_policy.h"
+#include "engine/rows/group_end.h"
 #include "engine/rows/line_blocks.h"
 #include "engine/rows/merge_cursors.h"
 #include "engine/rows/merge_tree.h"
@@ -18,6 +20,7 @@ namespace ecosort::engine::rows {
 
 struct MergedLines {
   hash::MultisetHash in, out, dropped;
+  std::uint64_t rows_of_groups = 0;  // whose rows went out, where that is decided when a group ends
   std::size_t longest = 0;
   std::uint64_t blank_lines = 0;               // of plain files; they are dropped
   std::vector<formats::KeyCounts> key_counts;  // of plain files
@@ -25,7 +28,7 @@ struct MergedLines {
 };
 
 struct MergeTerms {
-  bool unique = false;
+  GroupPolicy groups{};
   bool must_be_ordered = true;  // VerificationError else, and of files of the user's NotSorted; these may be in any order
   bool is_of_files = false;     // of the user's, whose lines are hashed as they are taken
   bool hashes_input = false;    // also of runs the lines are hashed where they are read, besides where they are written
@@ -56,8 +59,8 @@ class MergeWatcher {
 // One merge. Coordinator only; must outlive its task, and the inputs must outlive it.
 class MergeLines {
  public:
-  // `part`: of stored runs only. With terms.unique the parts before it must be merged by then, and lines that are equal to
-  // part.not_before are dropped.
+  // `part`: of stored runs only. Where the first of equal lines goes out the parts before it must be merged by
+  // then, and lines that are equal to part.not_before are dropped.
   MergeLines(const RowTools& tools, const MergeTerms& terms, std::vector<MergeInput>& inputs, unsigned slots,
              const MergePart& part = {});
 
@@ -101,6 +104,15 @@ class MergeLines {
   [[nodiscard]] run::BlockContents contents() const noexcept;
   template <class Format>
   Reason merge_some(const Format& format, char* block, std::size_t capacity);
+  template <class Format>
+  Reason merge_groups(const Format& format, char* block, std::size_t capacity);
+  template <class Format>
+  bool go_on(const Format& format, MergeCursor& cursor);
+  [[nodiscard]] bool is_of_group(const MergeCursor& cursor) const;
+  void take_into_group(const MergeCursor& cursor);
+  void take_last(const MergeCursor& cursor);
+  void end_group();
+  void check_counts() const;
   std::size_t merge_blocks(const std::vector<std::byte*>& blocks, LineSink& sink, Reason& reason);
   bool emit(const MergeCursor& cursor, char* block, std::size_t capacity);
   bool go_on_emitting(char* block, std::size_t capacity);
@@ -127,6 +139,7 @@ class MergeLines {
   MergedLines merged_;
   std::vector<formats::KeyCounts> counted_before_;  // of rows in inputs, which run formation counts
   lines::LateHash out_;
+  GroupEnd group_;
 
   std::size_t filled_ = 0;          // bytes in the block
   std::size_t carried_ = 0;         // of them, those of a line that began in a block before

@@ -12,7 +12,25 @@
 
 namespace ecosort::lines {
 
-class GatherLines {
+// Fills blocks with rows.
+class RowSource {
+ public:
+  struct Filled {
+    std::size_t bytes = 0, carried = 0;
+  };
+
+  RowSource() = default;
+  RowSource(const RowSource&) = delete;
+  RowSource& operator=(const RowSource&) = delete;
+  virtual ~RowSource() = default;
+
+  // The next bytes, `capacity` of them unless the lines end, and how many at their begin belong to a line that began before.
+  // VerificationError if they are not in order.
+  [[nodiscard]] virtual Filled fill(char* to, std::size_t capacity) = 0;
+  [[nodiscard]] virtual bool finished() const noexcept = 0;
+};
+
+class GatherLines final : public RowSource {
  public:
   enum class Checks : std::uint8_t { none, hashed, ordered, ascending };  // all but the first one hash what goes out
 
@@ -24,14 +42,8 @@ class GatherLines {
   // These bytes go first.
   void set_header(Text header) { rest_ = header; }
 
-  // The next bytes, `capacity` of them unless the lines end, and how many at their begin belong to a line that began before.
-  // VerificationError if they are not in order.
-  struct Filled {
-    std::size_t bytes = 0, carried = 0;
-  };
-  [[nodiscard]] Filled fill(char* to, std::size_t capacity);
-
-  [[nodiscard]] bool finished() const noexcept { return next_ == end_ && rest_.empty(); }
+  [[nodiscard]] Filled fill(char* to, std::size_t capacity) override;
+  [[nodiscard]] bool finished() const noexcept override { return next_ == end_ && rest_.empty(); }
   [[nodiscard]] std::size_t longest() const noexcept { return longest_; }  // bytes, with the end
   [[nodiscard]] const hash::MultisetHash& hash() const noexcept { return hash_.sum(); }
 

@@ -174,23 +174,44 @@ bool tie_is_decided(const RowFormat& order, records::KeyWindow window, unsigned&
   return level == order.levels();
 }
 
-void drop_equal(LineRun& run, const RowFormat& order, hash::MultisetHash& dropped) {
+int compare_entries(const LineRun& run, const RowFormat& order, const Entry& a, const Entry& b) {
+  if (!sorting::key_equal(a, b)) return sorting::key_less(a, b) ? -1 : 1;
+  unsigned level = 0;
+  return tie_is_decided(order, {b.prefix, b.extension}, level) ? 0 : order.compare(run.line(a), run.line(b), level);
+}
+
+namespace {
+
+// Returns where the group ends that begins with entry `begin`.
+std::size_t group_end(const LineRun& run, const RowFormat& order, std::size_t begin) {
+  const Entry* const entries = run.entries();
+  std::size_t at = begin + 1;
+  for (; at < run.count; ++at) {
+    const int relation = compare_entries(run, order, entries[begin], entries[at]);
+    if (relation == 0) continue;
+    if (order.groups_by_all() || !order.are_grouped(relation, run.line(entries[begin]), run.line(entries[at]))) break;
+  }
+  return at;
+}
+
+}  // namespace
+
+void drop_equal(LineRun& run, const RowFormat& order, KeptOfEqual wanted, hash::MultisetHash& dropped) {
+  if (wanted.most == 0) return;
   Entry* const entries = run.entries();
   const std::size_t count = run.count;
   std::size_t kept = 0;
-  for (std::size_t i = 1; i < count; ++i) {
-    unsigned level = 0;
-    const bool is_equal = sorting::key_equal(entries[kept], entries[i]) &&
-                          (tie_is_decided(order, {entries[i].prefix, entries[i].extension}, level) ||
-                           order.compare(run.line(entries[kept]), run.line(entries[i]), level) == 0);
-    if (is_equal)
-      add_line(dropped, run.line(entries[i]));
-    else
-      entries[++kept] = entries[i];
+  for (std::size_t begin = 0; begin < count;) {
+    const std::size_t end = group_end(run, order, begin), stay = std::min<std::size_t>(end - begin, wanted.most);
+    const std::size_t first = wanted.are_last ? end - stay : begin;
+    for (std::size_t i = begin; i < end; ++i)
+      if (i < first || i >= first + stay) add_line(dropped, run.line(entries[i]));
+    if (first > kept) std::copy(entries + first, entries + first + stay, entries + kept);
+    kept += stay;
+    begin = end;
   }
-  if (count == 0) return;
-  std::move_backward(entries, entries + kept + 1, entries + count);
-  run.count = kept + 1;
+  std::move_backward(entries, entries + kept, entries + count);
+  run.count = kept;
 }
 
 }  // namespace ecosort::lines

@@ -36,8 +36,20 @@ struct Indexed {
 // Orders the index; lines that are equal in all levels keep their order.
 void sort_index(LineRun& run, const formats::RowFormat& order, unsigned threads);
 
-// After sort_index: keeps the first of each group of equal lines, adds the others to `dropped`.
-void drop_equal(LineRun& run, const formats::RowFormat& order, hash::MultisetHash& dropped);
+// After sort_index: the first lines of each group of equal ones stay, or the last ones.
+struct KeptOfEqual {
+  unsigned most = 0;  // 0: all of them
+  bool are_last = false;
+
+  // Returns whether lines that were seen before can be left out as they come.
+  [[nodiscard]] bool is_first_alone() const noexcept { return most == 1 && !are_last; }
+};
+// Adds the others to `dropped`.
+void drop_equal(LineRun& run, const formats::RowFormat& order, KeptOfEqual kept, hash::MultisetHash& dropped);
+
+// Returns how the lines of two entries with windows of level 0 compare, in all levels.
+[[nodiscard]] int compare_entries(const LineRun& run, const formats::RowFormat& order, const sorting::Entry& a,
+                                  const sorting::Entry& b);
 
 // Returns whether lines with these equal windows are known to be equal without a look at them; otherwise `level` is the first one
 // to compare.

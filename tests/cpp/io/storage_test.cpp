@@ -208,6 +208,14 @@ TEST_P(StorageTest, AFailureAtAnyStepBeforeTheRenameLeavesTheOldFileAndNothingEl
   }
 }
 
+TEST_P(StorageTest, ANewOutputWithoutANameTakesItsOwnAtOnceSoThatAKillLeavesNoOtherOne) {
+  const bool has_name = GetParam() == PosixStorage::Unnamed::never;
+  const FilePtr file = output("new");
+  const auto look = [&](PublishStep step) { EXPECT_TRUE(has_name || step != PublishStep::rename); };
+  EXPECT_EQ(storage.publish(*file, directory / "out", look), "");
+  EXPECT_THAT(directory.names(), ElementsAre("out"));
+}
+
 TEST_P(StorageTest, AFailedDirectorySyncTakesANewNameAwayAndTellsAboutAReplacedOne) {
   const auto fail = [](PublishStep step) {
     if (step == PublishStep::sync_directory) throw IoError::from_call("sync the directory", "D", EIO);
@@ -403,7 +411,8 @@ TEST(TemporaryName, WhatADeadRunLeftIsFoundAndWhatALivingOneHoldsIsNot) {
 TEST(ReopenedFilesTest, AnInputThatWasReplacedIsNotTakenForTheOneThatWasOpened) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  const rlimit few{.rlim_cur = 32, .rlim_max = before.rlim_max};
+  const auto open_already = std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  const rlimit few{.rlim_cur = static_cast<rlim_t>(open_already) + 32, .rlim_max = before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
   const TempDirectory directory;
   PosixStorage storage;

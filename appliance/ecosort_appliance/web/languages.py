@@ -1,0 +1,118 @@
+"""The page in the language that a browser asks for first: English, or German. What the program itself says stays English."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+_GERMAN = {
+    "add a job": "Auftrag anlegen",
+    "all jobs": "alle Aufträge",
+    "attempts": "Versuche",
+    "by field": "nach Feld",
+    "cancel": "abbrechen",
+    "cancelled": "abgebrochen",
+    "choose a file": "eine Datei wählen",
+    "column": "Spalte",
+    "command": "Befehl",
+    "day": "Tag",
+    "delimiter": "Trennzeichen",
+    "descending": "absteigend",
+    "directory": "Verzeichnis",
+    "done": "fertig",
+    "Drives": "Laufwerke",
+    "Ended": "Beendet",
+    "energy": "Energie",
+    "Energy per day": "Energie je Tag",
+    "exit code": "Endecode",
+    "failed": "fehlgeschlagen",
+    "first rows": "die ersten Zeilen",
+    "format": "Format",
+    "free": "frei",
+    "input": "Eingabe",
+    "job": "Auftrag",
+    "jobs, J": "Aufträge, J",
+    "key": "Schlüssel",
+    "let jobs begin": "Aufträge beginnen lassen",
+    "Log": "Protokoll",
+    "machine, Wh": "Maschine, Wh",
+    "made by": "angelegt von",
+    "memory": "Speicher",
+    "memory limit": "Speichergrenze",
+    "month": "Monat",
+    "moved": "bewegt",
+    "name": "Name",
+    "needed": "benötigt",
+    "no reading": "kein Messwert",
+    "not before": "nicht vor",
+    "nothing yet": "noch nichts",
+    "Nothing ended in this month, or it is kept no longer.": "In diesem Monat endete nichts, oder es ist nicht mehr aufbewahrt.",
+    "Nothing has ended yet.": "Noch nichts ist beendet.",
+    "Nothing is found.": "Nichts gefunden.",
+    "Nothing runs.": "Nichts läuft.",
+    "Nothing waits.": "Nichts wartet.",
+    "numbers": "Zahlen",
+    "of": "von",
+    "on end": "am Ende",
+    "open": "öffnen",
+    "output": "Ausgabe",
+    "pause": "anhalten",
+    "pause the queue": "Warteschlange anhalten",
+    "paused": "angehalten",
+    "phase": "Phase",
+    "plan": "Plan",
+    "power": "Leistung",
+    "queue it": "in die Warteschlange",
+    "queued": "wartet",
+    "rate": "Rate",
+    "record size": "Größe eines Satzes",
+    "key of records": "Schlüssel der Sätze",
+    "records": "Sätze",
+    "replace it where it is there": "ersetzen, falls vorhanden",
+    "resume": "fortsetzen",
+    "retry": "noch einmal",
+    "reverse": "umgekehrt",
+    "Running": "Läuft",
+    "running": "läuft",
+    "search": "suchen",
+    "separated by": "getrennt durch",
+    "show": "anzeigen",
+    "show the queue": "Warteschlange anzeigen",
+    "show the plan": "Plan anzeigen",
+    "size": "Größe",
+    "SIMULATED, no measurement": "SIMULIERT, keine Messung",
+    "standing": "stehend",
+    "state": "Zustand",
+    "That is not the token.": "Das ist nicht das Token.",
+    "The queue is paused: no job begins.": "Die Warteschlange ist angehalten: kein Auftrag beginnt.",
+    "told": "gemeldet",
+    "Token": "Token",
+    "type": "Typ",
+    "up": "nach oben",
+    "Waiting": "Wartet",
+    "watts": "Watt",
+    "when": "wann",
+    "whole line": "ganze Zeile",
+    "with": "mit",
+    "worked": "gearbeitet",
+}
+LANGUAGES = ("en", "de")
+
+
+def chosen(accept_language: str) -> str:
+    """Returns the best of LANGUAGES for an Accept-Language header; English where none is asked for."""
+    best, found = 0.0, "en"
+    for part in accept_language.split(","):
+        tag, _, quality = part.strip().partition(";q=")
+        try:
+            weight = float(quality) if quality else 1.0
+        except ValueError:
+            continue
+        language = tag.split("-")[0].lower()
+        if language in LANGUAGES and weight > best:
+            best, found = weight, language
+    return found
+
+
+def translator(language: str) -> Callable[[str], str]:
+    """Returns the function that gives a text of the page in this language."""
+    return (lambda text: _GERMAN.get(text, text)) if language == "de" else (lambda text: text)
