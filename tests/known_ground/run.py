@@ -295,7 +295,7 @@ def section(peer: dict[str, Any], version: str) -> str:
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     lines = [f"{peer['name']} {version} ({peer['from']}), run {today}.", ""]
     lines += [f"| the task | {peer['name']} | EcoSort |", "| --- | --- | --- |"]
-    tasks = [task for task in ("text", "number", "float", "memory") if task in {*theirs.commands, *ours.commands}]
+    tasks = [task for task in ("text", "number", "float", "memory") if task in theirs.commands]
     lines += [f"| {task} | `{shown(theirs.command(task))}` | `{shown(ours.command(task))}` |" for task in tasks]
     lines += [f"| {case['what']} | {cell(theirs, case)} | {cell(ours, case)} |" for case in CASES.values()]
     return "\n".join([*lines, "", f"Better there: {peer['better']}"])
