@@ -203,7 +203,7 @@ LOCKED_EXTRAS := arrow power tune appliance discover modbus mqtt plots scpi smar
 known-ground: all ## do other sorters still do what docs/coming-from.md says? (KNOWN='--write NAME ...' puts new tables into the page)
 	@$(DEPS) python known
 	@tests/known_ground/frames.py
-	@tests/known_ground/run.py $(KNOWN)
+	@tests/known_ground/run.py --build $(KNOWN)
 
 .PHONY: lock
 lock: ## pin the newest Python packages that pyproject.toml allows

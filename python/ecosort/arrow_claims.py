@@ -1,4 +1,4 @@
-"""Writes what a Parquet file claims about the order of its rows where it is true by construction; holds claims against the rows."""
+"""Writes what a Parquet file claims about the order of its rows, true by construction; holds claims against the rows."""
 
 from __future__ import annotations
 

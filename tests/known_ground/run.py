@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs other sorters on small inputs that show what they do to data, and keeps the tables of docs/coming-from.md true.
 
-    tests/known_ground/run.py [--write] [PEER ...]
+    tests/known_ground/run.py [--build] [--write] [PEER ...]
 
 A peer is a file of `peers/`: who it is, and its commands; `ecosort.toml` has ours for these tasks, `cases.toml` the inputs.
 Every cell of a table was printed by a run: exit 1 says which cells are others now, `--write` puts them into the page. A peer that
@@ -34,7 +34,7 @@ PAGE = ROOT / "docs" / "coming-from.md"
 CASES: dict[str, Any] = tomllib.loads((HERE / "cases.toml").read_text())
 ECOSORT: dict[str, Any] = tomllib.loads((HERE / "ecosort.toml").read_text())
 BUILD = Path(os.environ.get("ECOSORT_BUILD") or ROOT / "build")
-PATH = os.pathsep.join([str(BUILD), str(BUILD / "cargo" / "bin"), str(ROOT / ".venv-known" / "bin"), os.environ["PATH"]])
+PATH = os.pathsep.join([str(BUILD), str(BUILD / "known" / "bin"), str(ROOT / ".venv-known" / "bin"), os.environ["PATH"]])
 SECONDS = 120
 
 
@@ -99,9 +99,13 @@ def number_of(row: str) -> int:
 
 
 def complaint(done: subprocess.CompletedProcess[bytes]) -> str:
+    return complaint_of(done.stderr.decode("utf-8", "replace"), done.returncode)
+
+
+def complaint_of(said: str, code: int) -> str:
     """The line of a message that says most: the last one of Python's, else the first."""
-    lines = [line.strip() for line in done.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-    line = (lines[-1] if lines and lines[0].startswith("Traceback") else lines[0]) if lines else f"exit {done.returncode}"
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    line = (lines[-1] if lines and lines[0].startswith("Traceback") else lines[0]) if lines else f"exit {code}"
     return (line[:90] + "...") if len(line) > 90 else line
 
 
@@ -270,16 +274,26 @@ def cell(tool: Tool, case: dict[str, Any]) -> str:
     return text.replace(name, ".").replace("|", "\\|")
 
 
-def section(peer: dict[str, Any]) -> str | None:
-    """The part of the page, or nothing where the peer is not here."""
-    version = shell(peer["version"], HERE)
-    if version.returncode != 0 or not version.stdout.strip():
-        return None
+def version_of(peer: dict[str, Any], builds: bool) -> str:
+    """Nothing: the peer is not here. One that has no package is built, in the version that its file names."""
+    done = shell(peer["version"], HERE)
+    if done.returncode == 0 and done.stdout.strip():
+        return done.stdout.decode().split()[0]
+    if not builds or "build" not in peer:
+        return ""
+    command = peer["build"].replace("{known}", str(BUILD / "known"))
+    built = subprocess.run(["bash", "-c", command], cwd=HERE, capture_output=True, text=True, check=False)
+    if built.returncode != 0:
+        print(f"{peer['name']}: {complaint_of(built.stderr, built.returncode)}")
+    return version_of(peer, False)
+
+
+def section(peer: dict[str, Any], version: str) -> str:
     theirs, ours = (
         Tool(peer["kind"], commands, peer.get("rows", Tool.rows)) for commands in (peer["commands"], ECOSORT[peer["kind"]])
     )
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-    lines = [f"{peer['name']} {version.stdout.decode().split()[0]} ({peer['from']}), run {today}.", ""]
+    lines = [f"{peer['name']} {version} ({peer['from']}), run {today}.", ""]
     lines += [f"| the task | {peer['name']} | EcoSort |", "| --- | --- | --- |"]
     tasks = [task for task in ("text", "number", "float", "memory") if task in theirs.commands]
     lines += [f"| {task} | `{shown(theirs.command(task))}` | `{shown(ours.command(task))}` |" for task in tasks]
@@ -314,25 +328,28 @@ def alike(one: str, two: str) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", action="store_true", help="build the peers that have no package, where their compilers are")
     parser.add_argument("--write", action="store_true", help="put the new tables into the page")
     parser.add_argument("peers", nargs="*", help="names of files in peers/ without their ending")
     words = parser.parse_args()
-    page = PAGE.read_text()
     changed = 0
     for name in words.peers or sorted(path.stem for path in (HERE / "peers").glob("*.toml")):
-        text = section(tomllib.loads((HERE / "peers" / f"{name}.toml").read_text()))
-        if text is None:
+        peer = tomllib.loads((HERE / "peers" / f"{name}.toml").read_text())
+        version = version_of(peer, words.build)
+        if not version:
             print(f"{name}: not installed here, not run")
             continue
+        text = section(peer, version)
+        page = PAGE.read_text()
         before = parts_of(page).get(name)
         if before is None:
             raise SystemExit(f"{PAGE.name} has no part '<!-- known ground: {name} -->'")
         found = differences(before, text)
         print(f"{name}: {'as the page says' if not found else 'changed'}", *found, sep="\n", flush=True)
         changed += bool(found)
-        page = page.replace(f"<!-- known ground: {name} -->\n{before}\n", f"<!-- known ground: {name} -->\n{text}\n")
-    if words.write:
-        PAGE.write_text(page)
+        if words.write:
+            mark = f"<!-- known ground: {name} -->\n"
+            PAGE.write_text(page.replace(f"{mark}{before}\n", f"{mark}{text}\n"))
     return 1 if changed and not words.write else 0
 
 

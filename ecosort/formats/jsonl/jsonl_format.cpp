@@ -77,7 +77,7 @@ void JsonlFormat::count(unsigned level, keys::ValueKind kind, Text row, Text val
 void JsonlFormat::count_repeated(const Repeated& repeated, std::vector<formats::KeyCounts>& counts,
                                  std::optional<formats::RowFault>& fault) const {
   may_repeat_.store(true, std::memory_order_relaxed);
-  for (unsigned level = 0; level < levels_; ++level) counts[level].repeated += repeated.paths >> level & 1U;
+  for (std::size_t level = 0; level < terms_.keys.size(); ++level) counts[level].repeated += repeated.paths >> level & 1U;
   if (!terms_.strict) return;
   const auto level = static_cast<std::size_t>(std::countr_zero(repeated.paths));
   fault = {repeated.at, fmt::format("path '{}': an object has this name twice", paths_[level].text)};

@@ -21,14 +21,14 @@
 namespace ecosort::jsonl {
 
 struct JsonlTerms {
-  std::vector<ValueKey> keys;  // at least one; their names are paths
-  bool nulls_first = false;    // values that are missing, null or unparsable: in front of all others
-  bool strict = false;         // an unparsable value is an error, and so is a name that repeats on the way to a value
-  std::string date_format;     // empty: ISO 8601
-  bool allow_missing = false;  // a path that leads nowhere in all rows is no error
-  bool may_repeat = false;     // names may repeat in rows that this format has not read itself, as in runs of another process
+  std::vector<ValueKey> keys;                  // at least one; their names are paths
+  bool nulls_first = false;                    // values that are missing, null or unparsable: in front of all others
+  bool strict = false;                         // an unparsable value is an error, and a name that repeats on the way to a value
+  std::string date_format;                     // empty: ISO 8601
+  bool allow_missing = false;                  // a path that leads nowhere in all rows is no error
   bool rows_decide_last = false;               // rows with equal keys are ordered by all of their bytes
   std::optional<std::string> count_name = {};  // of the member in front of counted rows
+  bool may_repeat = false;                     // names may repeat in rows of another process, which this format has not read
 };
 
 class JsonlFormat final : public formats::RowFormat {
@@ -60,8 +60,8 @@ class JsonlFormat final : public formats::RowFormat {
     return formats::end_like(row, before_end);
   }
 
-  void count_in_front(Text row, std::uint64_t rows, formats::CountText& to) const override;
   void learn(const std::vector<formats::KeyCounts>& counts) const override;
+  void count_in_front(Text row, std::uint64_t rows, formats::CountText& to) const override;
   void check_counts(const std::vector<formats::KeyCounts>& counts, std::uint64_t rows) const override;
 
   [[nodiscard]] records::KeyWindow window(Text row, unsigned level, std::size_t depth) const override;

@@ -86,7 +86,7 @@ class RowReader {
 
   // One bit of 64: names with different ones are different.
   [[nodiscard]] static std::uint64_t mark_of(const char* name, std::size_t size) noexcept {
-    const unsigned first = size == 0 ? 0 : static_cast<unsigned char>(*name);
+    const std::size_t first = size == 0 ? 0 : static_cast<unsigned char>(*name);
     return std::uint64_t{1} << ((first * 7 + size) % 64U);
   }
 
