@@ -59,6 +59,8 @@ Json as_memory(const GivenOption& given, const Json* /*before*/) {
   return std::max<std::uint64_t>(parse_bytes(*given.word, name_of(given)), 1);
 }
 
+Json as_number(const GivenOption& given, const Json* /*before*/) { return number_of(given); }
+
 Json as_threads(const GivenOption& given, const Json* /*before*/) {
   const std::uint64_t threads = number_of(given);
   if (threads > 0 && threads <= planner::most_threads) return threads;

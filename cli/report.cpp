@@ -186,6 +186,7 @@ Json stats_json(const engine::fixed::SortReport& report, const engine::PhaseLog&
   Json json{{"schema", "ecosort.stats/1"},
             {"records", report.records},
             {"records_dropped", report.dropped},
+            {"records_beyond_limit", report.beyond},
             {"record_size_bytes", wanted.format.record_size}};
   json.update(work_json(report, log, usage, backend));
   json.update({{"merge_passes", report.plan.merge.passes},
@@ -199,10 +200,15 @@ Json stats_json(const engine::fixed::SortReport& report, const engine::PhaseLog&
   return json;
 }
 
+std::string dropped_text(const engine::WorkReport& report) {
+  std::string text = report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped);
+  if (report.beyond > 0) text += fmt::format(", {} of them beyond the limit", report.beyond);
+  return text;
+}
+
 JobSummary summary_of(const engine::fixed::SortReport& report) {
-  const std::string dropped = report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped);
   return {"sorted", report.records * report.plan.wanted.format.record_size,
-          records_text(report.records) + dropped + packed_text(report.run_packing)};
+          records_text(report.records) + dropped_text(report) + packed_text(report.run_packing)};
 }
 
 void write_text_file(const std::string& path, const std::string& text) {

@@ -42,6 +42,9 @@ struct ProcessUsage {
 [[nodiscard]] Json stats_json(const engine::fixed::SortReport& report, const engine::PhaseLog& log, const ProcessUsage& usage,
                               const std::string& backend);
 
+// ", ... of them dropped, ... beyond the limit"; empty: none was.
+[[nodiscard]] std::string dropped_text(const engine::WorkReport& report);
+
 // "sorted ... records".
 [[nodiscard]] JobSummary summary_of(const engine::fixed::SortReport& report);
 

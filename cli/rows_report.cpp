@@ -37,7 +37,8 @@ Json rows_stats_json(const Request& request, const engine::rows::LinesReport& re
   const char* const rows = have_values ? "rows" : "lines";
   Json json{{"schema", fmt::format("ecosort.{}-stats/1", format)},
             {rows, rows_of(request, report)},
-            {fmt::format("{}_dropped", rows), report.dropped}};
+            {fmt::format("{}_dropped", rows), report.dropped},
+            {fmt::format("{}_beyond_limit", rows), report.beyond}};
   json.update(work_json(report, log, usage, backend));
   json.update({{"merge_parts", report.merge_parts},
                {have_values ? "longest_row_bytes" : "longest_line_bytes", report.longest_line},
@@ -57,9 +58,8 @@ std::string appended_text(const engine::WorkReport& report) {
 JobSummary rows_summary(const Request& request, const engine::rows::LinesReport& report) {
   const std::uint64_t rows = rows_of(request, report);
   return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
-          fmt::format("{} {}{}{}{}{}", rows, has_values(request) ? "row" : "line", rows == 1 ? "" : "s",
-                      report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped), appended_text(report),
-                      packed_text(report.run_packing))};
+          fmt::format("{} {}{}{}{}{}", rows, has_values(request) ? "row" : "line", rows == 1 ? "" : "s", dropped_text(report),
+                      appended_text(report), packed_text(report.run_packing))};
 }
 
 std::vector<std::string> null_notices(const Request& request, const engine::rows::LinesReport& report) {

@@ -92,8 +92,17 @@ auto& open(Handle* handle) {
 void fill(ecosort_report* report, const ecosort::Report& done) {
   if (report == nullptr) return;
   const std::size_t size = std::min(report->struct_size, sizeof *report);
-  const ecosort_report filled{size,      done.records,    done.dropped,       done.input_bytes,     done.output_bytes,
-                              done.runs, done.bytes_read, done.bytes_written, done.peak_temp_bytes, done.peak_memory_bytes};
+  const ecosort_report filled{size,
+                              done.records,
+                              done.dropped,
+                              done.input_bytes,
+                              done.output_bytes,
+                              done.runs,
+                              done.bytes_read,
+                              done.bytes_written,
+                              done.peak_temp_bytes,
+                              done.peak_memory_bytes,
+                              done.beyond_limit};
   std::memcpy(report, &filled, size);
 }
 

@@ -52,6 +52,7 @@ Report taken_from(const engine::WorkReport& done) {
   Report report;
   report.records = done.records;
   report.dropped = done.dropped;
+  report.beyond_limit = done.beyond;
   report.input_bytes = done.input_bytes;
   report.output_bytes = done.output_bytes;
   report.runs = done.runs;

@@ -33,6 +33,7 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
     "schema": str,
     "records": int,
     "records_dropped": int,
+    "records_beyond_limit": int,
     "record_size_bytes": int,
     "input_bytes": int,
     "output_bytes": int,

@@ -44,6 +44,7 @@ std::vector<ConflictRow> resumable_conflicts() {
       {"--merge", "--resumable",
        "-m cannot be combined with --resumable: what is sorted is merged in one step; sort it without -m to be able to resume"},
       {"--compress-program", "--resumable"},
+      {"--limit", "--resumable", std::string(limit_conflict)},
       {"--trace", "--resumable"},
       {"--temporary-directory,--temp", "--resumable",
        "--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave -T out, or name an output there"},
@@ -59,6 +60,8 @@ std::vector<ConflictRow> in_place_conflicts() {
        "-o, "
        "or drop duplicates from the sorted file"},
       {"--header", "--inplace", "--header cannot be combined with --inplace; use ecosort lines --header -o"},
+      {"--limit", "--inplace",
+       "--limit is not available in place: every line of the file stays in it; use ecosort lines --limit -o"},
       {"--check,-C", "--inplace", "--inplace: -c and -C sort nothing; leave it out"},
       {"--merge", "--inplace", "-m cannot be combined with --inplace: one file is sorted"},
       {"--debug", "--inplace"},
@@ -72,6 +75,9 @@ std::vector<ConflictRow> lines_conflicts() {
   std::vector<ConflictRow> rows{
       {"-C", "--check", "options '-cC' are incompatible"},
       {"--debug", "--check", "options '-c --debug' are incompatible"},
+      {"--limit", "--check", "--limit: -c sorts nothing; leave it out"},
+      {"--limit", "-C", "--limit: -C sorts nothing; leave it out"},
+      {"--limit", "--debug"},
       {"--debug", "-C", "options '-C --debug' are incompatible"},
       {"--debug", "--output", "options '-o --debug' are incompatible"},
       {"--output", "--check", "options '-co' are incompatible"},
@@ -131,6 +137,7 @@ std::vector<OptionRow> own_options() {
       {"--header", "[=N]", "1 line",
        "the first N lines of each FILE are its header: all headers must be alike, and one goes out, on top; also with -c and -m",
        Concern::how, sets("rows.header_lines", as_header_lines)},
+      limit_option(),
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
        "none compressed, and no -m, -c, --debug, --trace, --compress-program, --compress-output, -T",

@@ -51,6 +51,9 @@ std::vector<ConflictRow> sort_conflicts() {
        "from the sorted file"},
       {"--checksum", "--resumable",
        "--checksum cannot be combined with --resumable; `ecosort check` prints the checksum of the output"},
+      {"--limit", "--resumable", std::string(limit_conflict)},
+      {"--limit", "--keep-free",
+       "--limit cannot be combined with --keep-free: how much is stored shows when the records are read"},
       {"--trace", "--resumable"},
       {"--keep-free", "--resumable",
        "--keep-free cannot be combined with --resumable: `ecosort plan sort --resumable` prints what stays free"},
@@ -148,6 +151,7 @@ std::vector<OptionRow> sort_options() {
        sets("rows.reverse", flag<true>)},
       {"--unique", "", "", "keep only the first record, in input order, of those with equal keys", Concern::how,
        sets("unique", flag<true>)},
+      limit_option(),
       {"--stable", "", "", "accepted and changes nothing: the order is always stable"},
   };
   std::ranges::copy(means_options(), std::back_inserter(options));
@@ -160,6 +164,17 @@ OptionRow as_is_option() {
   return {"--as-is",    "",
           "",           "in place: the bytes are records, also where they look like an archive or compressed data",
           Concern::how, sets("place.as_is", flag<true>)};
+}
+
+OptionRow limit_option() {
+  return {
+      "--limit",
+      "K",
+      "all",
+      "write only the first K of the sorted ones. The others are dropped, most of them as they are read; where K fit the memory "
+      "nothing is stored",
+      Concern::how,
+      sets("limit", as_number)};
 }
 
 OptionRow space_option() {

@@ -109,6 +109,7 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
        "keep only the first row, in input order, of those with equal keys. Values that are empty, and those that cannot be read "
        "as what their key says, are equal: with --strict none of them is dropped unseen",
        Concern::how, sets("unique", flag<true>)},
+      limit_option(),
       {"--check", "", "", "do not sort, only report whether INPUT is in order; with --unique, strictly", Concern::nothing},
       {"--merge", "", "", "merge files that are in order already, which is checked while they are read", Concern::how,
        sets("input_order", word<"sorted">)},
@@ -132,6 +133,8 @@ std::vector<ConflictRow> table_conflicts() {
   return {{"--check", "--resumable", "--resumable: --check sorts nothing; leave it out"},
           {"--merge", "--resumable",
            "--merge cannot be combined with --resumable: sort the files without --merge to be able to resume"},
+          {"--limit", "--check", "--limit: --check sorts nothing; leave it out"},
+          {"--limit", "--resumable", std::string(limit_conflict)},
           {"--trace", "--resumable"},
           {"--temp", "--resumable", std::string(temp_conflict)},
           goal_conflict()};

@@ -20,6 +20,7 @@ namespace ecosort::cli {
 [[nodiscard]] std::vector<OptionRow> chosen(const std::vector<std::string_view>& names);
 [[nodiscard]] OptionRow progress_option();
 [[nodiscard]] OptionRow space_option();
+[[nodiscard]] OptionRow limit_option();
 [[nodiscard]] OptionRow as_is_option();
 
 // Rows.
@@ -36,6 +37,8 @@ namespace ecosort::cli {
 // Every sort that can be resumed.
 constexpr std::string_view temp_conflict =
     "--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave --temp out, or name an output there";
+constexpr std::string_view limit_conflict =
+    "--limit cannot be combined with --resumable: a sort that drops rows as they come is over sooner; leave --resumable out";
 [[nodiscard]] ConflictRow goal_conflict();
 
 // Ranges of a file, plans (those of `ecosort plan WHAT` are plan_tables()), the Sort Benchmark.

@@ -137,6 +137,18 @@ void set_compression(const Compression& terms, planner::Wanted& wanted) {
 
 }  // namespace
 
+namespace {
+
+// Returns the limit, where the inputs may have more records.
+std::optional<std::uint64_t> limit_of(const Request& request, const std::vector<engine::fixed::Input>& inputs) {
+  std::uint64_t records = 0;
+  for (const engine::fixed::Input& input : inputs)
+    records = input.file->facts().is_stream ? UINT64_MAX : records + std::min(input.records, UINT64_MAX - records);
+  return request.limit && *request.limit < records ? request.limit : std::nullopt;
+}
+
+}  // namespace
+
 planner::Wanted wanted_of(const Request& request, const std::vector<engine::fixed::Input>& inputs,
                           const planner::Machine& machine) {
   planner::Wanted wanted;
@@ -156,6 +168,10 @@ planner::Wanted wanted_of(const Request& request, const std::vector<engine::fixe
     wanted.size_unknown |= input.file->facts().is_stream;
     wanted.input_records += input.records;
     wanted.input_alignment = std::max<std::uint64_t>(wanted.input_alignment, input.file->alignment());
+  }
+  if (limit_of(request, inputs)) {  // how many records may be among the first ones shows when they are read, as of a stream
+    wanted.size_unknown = true;
+    wanted.input_records = 0;
   }
   return wanted;
 }
@@ -226,6 +242,7 @@ PreparedRecords prepare_records(const Request& request, io::PosixStorage& storag
   look_at_output_directory(prepared, storage);
   planner::account_edges(job.plan, extents_of(job.inputs), output_unit(prepared, request.verification.reread, storage));
   job.unique = request.unique;
+  job.limit = limit_of(request, job.inputs);
   job.reread = request.verification.reread;
   return prepared;
 }

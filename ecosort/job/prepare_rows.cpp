@@ -182,7 +182,7 @@ namespace {
 void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
   std::uint64_t bytes = known_bytes(job.inputs);
   for (const engine::rows::RowsRest& rest : job.rest) bytes += rest.bytes();
-  if (job.unique || bytes == 0) return;
+  if (job.unique || job.limit || bytes == 0) return;
   using For = NotEnoughSpace::For;
   std::vector<job::SpaceNeed> needs;
   const bool has_runs = !job.merge && bytes > job.plan.run_buffer_bytes;
@@ -285,6 +285,7 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
   engine::rows::LinesJob job;
   job.header_bytes = has_top ? means.memory_bytes / header_share : 0;
   job.unique = request.unique;
+  if (request.limit != UINT64_MAX) job.limit = request.limit;  // no inputs have more rows than that
   job.merge = is_merge(request);
   job.checks_order = request.input_order == InputOrder::sorted;
   job.reread = request.verification.reread;

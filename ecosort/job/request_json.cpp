@@ -119,6 +119,7 @@ void each_member(Structure& of, Each&& each) {
     static_assert(std::is_same_v<Type, Request>);
     each("inputs", of.inputs);
     each("unique", of.unique);
+    each("limit", of.limit);
     each("input_order", of.input_order);
     each("place", of.place);
     each("means", of.means);

@@ -70,6 +70,7 @@ typedef struct ecosort_report {
   uint64_t input_bytes, output_bytes;
   uint64_t runs;
   uint64_t bytes_read, bytes_written, peak_temp_bytes, peak_memory_bytes;
+  uint64_t beyond_limit; /* of the records */
 } ecosort_report;
 
 /* `callbacks`, `report` and `error` may be NULL. On failure *error is set, to be freed by the caller. */

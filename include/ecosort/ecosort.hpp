@@ -51,9 +51,10 @@ struct ValueCounts {
 
 // Says what a sort did.
 struct Report {
-  std::uint64_t records = 0;      // or lines or rows that were read
-  std::uint64_t dropped = 0;      // by `unique`
-  std::uint64_t blank_lines = 0;  // JSON lines: left out, and none of the records
+  std::uint64_t records = 0;       // or lines or rows that were read
+  std::uint64_t dropped = 0;       // by `unique`
+  std::uint64_t beyond_limit = 0;  // dropped, because `limit` leaves them out
+  std::uint64_t blank_lines = 0;   // JSON lines: left out, and none of the records
   std::uint64_t input_bytes = 0, output_bytes = 0;
   std::uint64_t runs = 0;  // stored on drives
   std::uint64_t bytes_read = 0, bytes_written = 0, peak_temp_bytes = 0, peak_memory_bytes = 0;

@@ -265,7 +265,8 @@ enum class InputOrder : std::uint8_t {
 struct Request {
   std::vector<std::string> inputs{};  // files; "-" alone: standard input
   std::variant<Records, Lines, Csv, JsonLines> rows{};
-  bool unique = false;  // of rows with equal keys only the first one stays
+  bool unique = false;                   // of rows with equal keys only the first one stays
+  std::optional<std::uint64_t> limit{};  // of the sorted rows only so many go out, the first ones; none: all
   InputOrder input_order = InputOrder::any;
   Place place{};
   Means means{};

@@ -51,6 +51,7 @@ class Options:
     date_format: str = ""  # csv, jsonl: as that of strptime; "": ISO 8601
     allow_missing: bool = False  # jsonl: a path that no line has is no error
     unique: bool = False  # of rows with equal keys only the first one stays
+    limit: int | None = None  # only so many of the sorted rows go out, the first ones
     input_order: Literal["any", "sorted", "believed"] = "any"  # "sorted": the files are merged; "believed" (lines): unchecked
 
     in_place: bool = False  # the one file is sorted in its own space, on ext4 with a journal or XFS
@@ -129,6 +130,7 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "delimiter": _byte(**{"tab": "\t", r"\t": "\t"}),
     "quote": _byte(none=None),
     "date_format": checks.text,
+    "limit": _number("the number of rows to keep", least=0),
     "input_order": _matching("any|sorted|believed", "'any', 'sorted' or 'believed'"),
     "space": bytes_of,
     "memory": bytes_of,
@@ -148,7 +150,7 @@ TAKEN = {
     "an array": "format record_size reverse unique threads",
     "a file of an array": "format in_place memory threads temp overwrite progress cancel",
     "items": "reverse memory threads temp",
-    "records of an iterable": "format record_size reverse unique memory threads temp",
+    "records of an iterable": "format record_size reverse unique limit memory threads temp",
 }
 
 
@@ -162,6 +164,7 @@ def taken(told: dict[str, Any], kind: str) -> dict[str, Any]:
 
 _MEMBERS = {
     "unique": "unique",
+    "limit": "limit",
     "input_order": "input_order",
     "space": "place.space_bytes",
     "as_is": "place.as_is",

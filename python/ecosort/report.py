@@ -52,7 +52,8 @@ class RunCompression:
 
 @dataclass(frozen=True)
 class Report:
-    """A sort that was done. `records` counts lines of a text and rows of a table, too; `dropped` are those `unique` left out.
+    """A sort that was done. `records` counts lines of a text and rows of a table, too; `dropped` are those `unique` left out, and
+    `beyond_limit` those `limit` left out.
 
     Sizes are in bytes, times in seconds; `requests` counts reads and writes, `hash` is hexadecimal, of the rows in any order.
     Of records, `duplicate_keys` counts neighbours of the output with equal keys, and `checksum` is valsort's if it was asked for.
@@ -89,6 +90,7 @@ class Report:
     checksum: str | None = None
     duplicate_keys: int | None = None
     run_compression: RunCompression | None = None
+    beyond_limit: int = 0
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,8 @@ class Progress:
     eta_s: float | None
 
 
-_COUNTED = ("records", "dropped", "phases", "keys", "blank_lines", "checksum", "duplicate_keys", "run_compression")
+_UNITED = ("records", "dropped", "beyond_limit")  # by their unit in --stats
+_COUNTED = (*_UNITED, "phases", "keys", "blank_lines", "checksum", "duplicate_keys", "run_compression")
 _AS_THEY_ARE = tuple(name for name in Report.__dataclass_fields__ if name not in _COUNTED)
 
 
@@ -118,6 +121,7 @@ def report_from(stats: Mapping[str, Any]) -> Report:
     return Report(
         records=stats[unit],
         dropped=stats[f"{unit}_dropped"],
+        beyond_limit=stats.get(f"{unit}_beyond_limit", 0),
         phases=tuple(Phase(**phase) for phase in stats["phases"]),
         keys=tuple(_key_counts(key) for key in stats.get("keys", ())),
         blank_lines=stats.get("blank_lines", 0),

@@ -54,7 +54,9 @@ class RecordKernel final : public Kernel {
 
   Task<void> form_runs() override {
     former_.emplace(tools(), plan_, reader_, packer_.get());
-    if (plan_.wanted.size_unknown) {
+    if (job_.limit) {
+      co_await form_limited();
+    } else if (plan_.wanted.size_unknown) {
       co_await form_from_stream();
     } else {
       former_->create_runs();
@@ -120,14 +122,18 @@ class RecordKernel final : public Kernel {
       co_await resident_->merge_to_output(output);
     } else {
       merge_.emplace(tools(), buffers, plan_.merge.waiting_bytes, sources_);
+      if (job_.limit) merge_->stop_after(*job_.limit);
       co_await merge_->merge_to_output(output);
       report.demand_reads += merge_->demand_reads();
+      if (job_.limit) taken_ = merge_->taken();
     }
     merged_ = output.merged();
   }
 
   [[nodiscard]] Proof proof() const override {
-    return {reader_.tally().hash, merged_.tally.hash + merged_.dropped.hash, plan_.wanted.input_records};
+    const hash::MultisetHash out = merged_.tally.hash + merged_.dropped.hash;
+    if (!limit_) return {reader_.tally().hash, out, plan_.wanted.input_records};
+    return {reader_.tally().hash, out + limit_->repeated() + beyond_limit(), known_records()};
   }
 
   Task<void> complete_output() override { co_return; }  // what wrote the last batch did
@@ -145,9 +151,11 @@ class RecordKernel final : public Kernel {
 
   WorkReport& sum_up() override {
     report.plan = plan_;
-    report.records = plan_.wanted.input_records;
+    report.records = reader_.tally().hash.count;
     report.dropped = merged_.dropped.hash.count;
-    report.input_bytes = output_bytes();
+    if (limit_) report.dropped += limit_->repeated().count;
+    report.beyond = beyond_limit().count;
+    report.input_bytes = report.records * encoder_.record_size();
     report.output_bytes = written_bytes();
     report.hash = reader_.tally().hash;
     report.checksum = reader_.tally().checksum;
@@ -173,6 +181,37 @@ class RecordKernel final : public Kernel {
     bench_.memory.count_elsewhere(plan_.table_bytes());
     co_await former_->store_all_but(plan_.merge.resident_runs);
     plan_job(output_bytes() + plan_.run_bytes);
+  }
+
+  // Records that may be wanted are fewer than those that are read: how many shows at the end, as of a stream.
+  Task<void> form_limited() {
+    limit_.emplace(encoder_, *job_.limit, job_.unique, plan_.formation.run_records);
+    co_await former_->form_limited(*limit_, known_records());
+    plan_.forecast_stride = store_.forecast().fix_stride();
+    planner::complete_plan(plan_, former_->run_records(), former_->runs_in_memory());
+    bench_.memory.count_elsewhere(plan_.table_bytes());
+    if (former_->runs_in_memory() > plan_.merge.resident_runs) throw InternalError("a run that fits a buffer is to be stored");
+  }
+
+  // Nothing: of a stream.
+  [[nodiscard]] std::optional<std::uint64_t> known_records() const {
+    std::uint64_t records = 0;
+    for (const Input& input : job_.inputs) {
+      if (input.file->facts().is_stream) return std::nullopt;
+      records += input.records;
+    }
+    return records;
+  }
+
+  // Returns what the limit left out: before it was stored, and in runs that the merge had not to read to their ends. Each of
+  // these was hashed when it was written, and what the merge took when it was verified.
+  [[nodiscard]] hash::MultisetHash beyond_limit() const {
+    hash::MultisetHash beyond;
+    if (!limit_) return beyond;
+    beyond += limit_->beyond();
+    beyond += runs_.written;
+    if (taken_) beyond -= *taken_;
+    return beyond;
   }
 
   // All of the output, or, where the runs share its file system, what it needs before they give space back.
@@ -243,6 +282,8 @@ class RecordKernel final : public Kernel {
   run::RecordRuns store_;
   ReadAhead reader_;
   io::File* output_ = nullptr;
+  std::optional<LimitRecords> limit_;
+  std::optional<hash::MultisetHash> taken_;  // from stored runs, with a limit
   std::optional<FormRuns> former_;
   FormedRuns runs_;
   std::vector<MergedRun> sources_, group_;

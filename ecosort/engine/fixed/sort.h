@@ -22,6 +22,8 @@ struct SortJob {
   std::vector<std::string> directories;  // for runs
   bool runs_give_back = true;            // their file systems let the output take the space of what the merge has consumed
   bool unique = false;
+  std::optional<std::uint64_t>
+      limit;            // only so many go out, those that are first in order; with `unique` whose keys are not equal
   bool reread = false;  // also read the output back from the device
 };
 

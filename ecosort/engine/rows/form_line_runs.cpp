@@ -43,9 +43,7 @@ Task<void> FormLineRuns::read_runs() {
     co_await free_runs_.take();
     lines::LineRun& run = *idle_runs_.back();
     idle_runs_.pop_back();
-    do co_await reader_.fill(run, &order_);
-    while (run.count == 0 && !reader_.at_end());
-    run.is_ordered = order_.is_all(run);
+    co_await fill(run);
     const bool stays = keeper_ == nullptr && runs_->empty() && reader_.at_end();
     if (stays) resident_ = &run;
     if (stays || run.count == 0) break;
@@ -55,6 +53,25 @@ Task<void> FormLineRuns::read_runs() {
       idle_runs_.push_back(&run);
       free_runs_.give();
     }
+  }
+}
+
+// With a limit a buffer is filled until the rows that may be among the first ones leave too little room for others.
+Task<void> FormLineRuns::fill(lines::LineRun& run) {
+  run.kept_bytes = 0;
+  if (limit_ == nullptr) {
+    do co_await reader_.fill(run, &order_);
+    while (run.count == 0 && !reader_.at_end());
+    run.is_ordered = order_.is_all(run);
+    co_return;
+  }
+  for (bool has_room = true; has_room && !reader_.at_end();) {
+    const std::uint64_t before = reader_.hash().count;
+    co_await reader_.fill(run);
+    has_room = reader_.hash().count > before;  // else the next row does not fit behind the others
+    if (!has_room || reader_.at_end()) co_return;
+    auto work = tools_.bench.compute.run([&] { has_room = limit_->make_room(run); });
+    co_await work;
   }
 }
 
@@ -145,6 +162,7 @@ Task<hash::MultisetHash> FormLineRuns::sort(lines::LineRun& run) {
     else
       lines::sort_index(run, tools_.format, tools_.bench.compute.threads());
     if (unique_) lines::drop_equal(run, tools_.format, dropped);
+    if (limit_ != nullptr) limit_->cut(run);
   });
   co_await work;
   dropped_ += dropped;
@@ -155,6 +173,7 @@ Task<hash::MultisetHash> FormLineRuns::sort(lines::LineRun& run) {
 Task<void> FormLineRuns::store(lines::LineRun& run, std::size_t number, ReadSoFar read) {
   using Checks = lines::GatherLines::Checks;
   const hash::MultisetHash dropped = co_await sort(run);
+  if (limit_ != nullptr) limit_->count_stored(run);
   if (pace_) pace_->tell(reader_.bytes());
   run::RowRun stored;
   if (keeper_ != nullptr)
@@ -162,10 +181,9 @@ Task<void> FormLineRuns::store(lines::LineRun& run, std::size_t number, ReadSoFa
   else
     stored = tools_.files.create(run.line_bytes);
   RowRunSink sink(tools_, stored);
-  lines::GatherLines gather(run, tools_.format,
-                            keeper_ == nullptr ? Checks::none
-                            : unique_          ? Checks::ascending
-                                               : Checks::ordered);
+  const Checks of_kept = unique_ ? Checks::ascending : Checks::ordered,
+               of_others = limit_ == nullptr ? Checks::none : Checks::hashed;
+  lines::GatherLines gather(run, tools_.format, keeper_ == nullptr ? of_others : of_kept);
   co_await gather_to(gather, sink);
   co_await tools_.files.complete(stored, sink.bytes());
   stored.lines = run.count;
@@ -177,6 +195,7 @@ Task<void> FormLineRuns::store(lines::LineRun& run, std::size_t number, ReadSoFa
     tools_.files.close(stored.stored);  // it is durable, and there may be more runs than open files
   }
   (*runs_)[number].run = std::move(stored);
+  (*runs_)[number].rows = gather.hash();
 }
 
 Task<void> FormLineRuns::gather_to(lines::GatherLines& gather, LineSink& sink) {

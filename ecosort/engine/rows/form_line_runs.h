@@ -18,6 +18,7 @@
 #include "base/task.h"
 #include "engine/pace_meter.h"
 #include "engine/rows/input_order.h"
+#include "engine/rows/limit_rows.h"
 #include "engine/rows/line_blocks.h"
 #include "engine/rows/merge_tree.h"
 #include "engine/rows/read_lines.h"
@@ -67,6 +68,9 @@ class FormLineRuns {
     inputs_are_files_ = inputs_are_files;
   }
 
+  // Before form(), without a keeper and without runs in the inputs: only the first rows of the order are wanted.
+  void set_limit(LimitRows& limit) noexcept { limit_ = &limit; }
+
   // Before form(), without a keeper: runs may lie in the inputs, which stay as they are until the runs are merged.
   void leave_in_inputs() noexcept { leaves_in_inputs_ = true; }
 
@@ -81,6 +85,7 @@ class FormLineRuns {
 
  private:
   Task<void> read_runs();
+  Task<void> fill(lines::LineRun& run);
   Task<std::optional<std::size_t>> leave_ordered(lines::LineRun& run);
   [[nodiscard]] bool goes_on(const lines::LineRun& run, const OrderedRows& rows) const;
   [[nodiscard]] bool is_worth_a_run(const lines::LineRun& run, const OrderedRows& rows) const;
@@ -94,6 +99,7 @@ class FormLineRuns {
   ReadLines& reader_;
   std::vector<lines::DuplicateFilter>& seen_;
   bool unique_;
+  LimitRows* limit_ = nullptr;
   bool leaves_in_inputs_ = false;
   BufferOrder order_;                    // of the run that is read
   std::optional<std::string> last_row_;  // of the last run, if it lies in an input and may go on

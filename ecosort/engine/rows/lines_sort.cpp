@@ -71,10 +71,16 @@ class RowKernel final : public Kernel {
 
   Task<void> form_runs() override {
     former_.emplace(tools(), *reader_, seen_, job_.unique);
+    if (job_.limit) {
+      limit_.emplace(format_, *job_.limit, job_.unique, bench_.compute.threads());
+      reader_->set_limit(*limit_);
+      former_->set_limit(*limit_);
+    }
     if (packer_) former_->tell_pace(*packer_, input_size() > 0);
-    if (job_.leaves_in_inputs) former_->leave_in_inputs();
+    if (job_.leaves_in_inputs && !limit_) former_->leave_in_inputs();
     co_await former_->form(runs_);
     dropped_ += reader_->dropped() + former_->dropped();
+    if (limit_) dropped_ += limit_->repeated();
     report.runs = runs_.size();
     format_.check_counts(reader_->key_counts(), reader_->hash().count - first_rows_.hash().count - reader_->blank_lines());
     for (const MergeInput& input : runs_) {
@@ -111,13 +117,14 @@ class RowKernel final : public Kernel {
     run::RowRun stored = files_->create(bytes);
     RowRunSink sink(tools(), stored);
     co_await merge.merge_to(sink, {});
+    account(merge.merged(), merging_);
     let_go(merging_);
     co_await files_->complete(stored, sink.bytes());
-    account(merge.merged());
     stored.longest = merge.merged().longest;
     stored.lines = merge.merged().out.count;
     runs_[group_->first] = {};
     runs_[group_->first].run = std::move(stored);
+    runs_[group_->first].rows = merge.merged().out;
     ++report.merges;
   }
 
@@ -191,6 +198,7 @@ class RowKernel final : public Kernel {
     report.blank_lines += reader_->blank_lines();
     formats::add(repeated_header_, reader_->repeated_header());
     report.notices.push_back(formats::notice_of(repeated_header_));
+    report.beyond = beyond_limit().count;
     report.dropped = dropped_.count - report.blank_lines;
     report.input_bytes = reader_->bytes();
     report.output_bytes = written_bytes();
@@ -277,17 +285,21 @@ class RowKernel final : public Kernel {
       co_await merge.merge_whole(*packed_, first_rows_.top());
     else
       co_await merge.merge_to(*sink_, first_rows_.top());
+    account(merge.merged(), runs_);
     let_go(runs_);
-    account(merge.merged());
     last_out_ = merge.merged().out;
-    if (job_.merge && !job_.kept)
+    const bool read_all = !job_.limit || last_out_.count < *job_.limit;
+    if (job_.merge && !job_.kept && read_all)
       format_.check_counts(report.key_counts, lines_out().count - first_rows_.hash().count - report.blank_lines);
     report.merge_parts = merge.parts();
   }
 
   [[nodiscard]] MergeTerms terms() const {
     const bool is_of_files = job_.merge && !job_.kept;
-    return {job_.unique, !is_of_files || job_.checks_order, is_of_files};
+    return {.unique = job_.unique,
+            .must_be_ordered = !is_of_files || job_.checks_order,
+            .is_of_files = is_of_files,
+            .limit = job_.limit.value_or(UINT64_MAX)};
   }
 
   [[nodiscard]] RowTools tools() { return {{bench_, job_.plan, format_}, *files_, *pool_}; }
@@ -299,7 +311,10 @@ class RowKernel final : public Kernel {
     inputs.clear();
   }
 
-  void account(const MergedLines& merged) {
+  void account(const MergedLines& merged, const std::vector<MergeInput>& inputs) {
+    for (const MergeInput& input : inputs)
+      if (limit_) left_in_runs_ += input.rows;
+    if (limit_) left_in_runs_ -= merged.in;
     merged_in_ += merged.in;
     merged_out_ += merged.out + merged.dropped;
     dropped_ += merged.dropped;
@@ -310,7 +325,16 @@ class RowKernel final : public Kernel {
   }
 
   // Returns what goes out, and what was dropped.
-  [[nodiscard]] hash::MultisetHash lines_out() const { return last_out_ + dropped_ + first_rows_.hash() + rest_out_; }
+  [[nodiscard]] hash::MultisetHash lines_out() const {
+    return last_out_ + dropped_ + first_rows_.hash() + rest_out_ + beyond_limit();
+  }
+
+  // Returns what the limit left out: as it came, from full buffers, and in runs that no merge had to read to their ends. Each of
+  // these was hashed when it was written, and what a merge took when it was read.
+  [[nodiscard]] hash::MultisetHash beyond_limit() const {
+    if (!limit_) return {};
+    return reader_->beyond() + limit_->beyond() + left_in_runs_;
+  }
 
   [[nodiscard]] std::uint64_t rest_bytes() const {
     std::uint64_t bytes = 0;
@@ -377,7 +401,9 @@ class RowKernel final : public Kernel {
   std::vector<MergeInput> runs_, merging_;    // the last ones: in an intermediate merge
   std::vector<lines::DuplicateFilter> seen_;  // with -u, one per thread
   std::optional<ReadLines> reader_;
+  std::optional<LimitRows> limit_;
   std::optional<FormLineRuns> former_;
+  hash::MultisetHash left_in_runs_;  // of runs that were merged, what the limit left unread
   hash::MultisetHash dropped_;
   formats::RepeatedHeader repeated_header_;
   hash::MultisetHash merged_in_, merged_out_;  // of all merges; the last one with what they dropped

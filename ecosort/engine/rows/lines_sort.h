@@ -46,6 +46,8 @@ struct LinesJob {
   std::string compress_program;          // through which they go; empty: none
   std::uint64_t header_bytes = 0;        // most that what stays on top may have, besides the plan's memory
   bool unique = false;
+  std::optional<std::uint64_t>
+      limit;                         // only so many rows go out, those that are first in order; with `unique` that are not equal
   bool leaves_in_inputs = true;      // rows that come in order are not stored, where they can be read again
   bool merge = false;                // the inputs are sorted
   bool checks_order = false;         // of these inputs

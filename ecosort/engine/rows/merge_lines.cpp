@@ -46,9 +46,10 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
       compute_(tools.bench.compute),
       format_(tools.format),
       terms_(terms),
-      hashes_input_(terms.hashes_input || terms.is_of_files),
+      hashes_input_(terms.hashes_input || terms.is_of_files || terms.limit != UINT64_MAX),
       part_(part),
       most_blocks_(most_blocks(tools.plan, inputs.size(), part.parts)),
+      left_(terms.limit),
       cursors_(tools, inputs, slots, part_, terms.must_be_ordered || terms.unique ? &last_ : nullptr),
       codes_(codes_of(format_, terms_, inputs)),
       tree_(format_, cursors_.all()),
@@ -331,14 +332,17 @@ run::BlockContents MergeLines::contents() const noexcept {
 template <class Format>
 MergeLines::Reason MergeLines::merge_some(const Format& format, char* block, std::size_t capacity) {
   if (filled_ == 0) carried_ = std::min(emitting_.size(), capacity);
-  for (bool is_emitting = !emitting_.empty(); is_emitting || !tree_.empty(); is_emitting = false) {
+  for (bool is_emitting = !emitting_.empty(); is_emitting || (left_ > 0 && !tree_.empty()); is_emitting = false) {
     MergeCursor& cursor = tree_.winner();
     if (is_emitting) {
       if (!go_on_emitting(block, capacity)) return Reason::block_full;
     } else {
       if (hashes_input_) lines::add_line(merged_.in, cursor.line());
       merged_.longest = std::max(merged_.longest, cursor.line().size() + 1);
-      if (choose(cursor) && !emit(cursor, block, capacity)) return Reason::block_full;
+      if (choose(cursor)) {
+        --left_;
+        if (!emit(cursor, block, capacity)) return Reason::block_full;
+      }
     }
     if constexpr (Format::checks_rows)
       pass_row(cursor);

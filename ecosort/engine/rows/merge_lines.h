@@ -26,9 +26,10 @@ struct MergedLines {
 
 struct MergeTerms {
   bool unique = false;
-  bool must_be_ordered = true;  // VerificationError else, and of files of the user's NotSorted; these may be in any order
-  bool is_of_files = false;     // of the user's, whose lines are hashed as they are taken
-  bool hashes_input = false;    // also of runs the lines are hashed where they are read, besides where they are written
+  bool must_be_ordered = true;       // VerificationError else, and of files of the user's NotSorted; these may be in any order
+  bool is_of_files = false;          // of the user's, whose lines are hashed as they are taken
+  bool hashes_input = false;         // also of runs the lines are hashed where they are read, besides where they are written
+  std::uint64_t limit = UINT64_MAX;  // so many lines go out, and no more are read than that takes
 };
 
 // A merge between two lines: what came before the next one.
@@ -118,6 +119,7 @@ class MergeLines {
   const bool hashes_input_;
   MergePart part_;
   std::size_t most_blocks_;  // of output, between two words with the coordinator
+  std::uint64_t left_;       // lines that may go out
   LastLine last_;
   MergeCursors cursors_;
   std::optional<RowCodes> codes_;  // of rows that are keys, of runs, and begin alike

@@ -31,7 +31,8 @@ bool is_balanced(const SplitRuns& split, unsigned parts) {
 unsigned parts_that_pay(const planner::LinePlan& plan, unsigned threads, const MergeTerms& terms,
                         const std::vector<MergeInput>& inputs, const io::File& output) {
   const bool can_place = !output.facts().is_stream && plan.block_bytes % output.write_unit() == 0;
-  if (!can_place || terms.unique || terms.is_of_files || !SplitRuns::can_split(plan, inputs)) return 1;
+  if (!can_place || terms.unique || terms.limit != UINT64_MAX || terms.is_of_files || !SplitRuns::can_split(plan, inputs))
+    return 1;
   std::uint64_t bytes = 0;
   for (const MergeInput& input : inputs) bytes += input.run.bytes;
   const std::uint64_t least = std::max(least_part_bytes, inputs.size() * least_part_blocks * plan.block_bytes);

@@ -14,6 +14,8 @@
 namespace ecosort::engine::rows {
 namespace {
 
+// Is read into a buffer with a limit before it is looked at: its pages are few, and stay in use.
+constexpr std::size_t limited_fill_bytes = std::size_t{32} << 20U;
 constexpr std::size_t index_batch_bytes = std::size_t{4} << 20U;  // to wake the threads for a block costs as much as its work
 
 // Returns how many of `size` bytes at `offset` the file had when it was opened; of a stream none are known.
@@ -82,7 +84,7 @@ std::size_t ReadLines::aligned(std::size_t at) const {
 }
 
 void ReadLines::place_tail(lines::LineRun& run) {
-  const std::size_t end = aligned(tail_.size());
+  const std::size_t end = aligned(run.kept_bytes + tail_.size());
   if (end > run.size()) line_too_long(run, tail_);
   if (!tail_.empty()) std::memmove(run.bytes() + end - tail_.size(), tail_.data(), tail_.size());
   indexed_ = end - tail_.size();
@@ -102,6 +104,7 @@ bool ReadLines::has_room(const lines::LineRun& run, std::size_t size) const {
 
 // After how many bytes the next run begins, by what the lines read so far are like: they are spread over the runs evenly.
 std::uint64_t ReadLines::wanted_bytes(const lines::LineRun& run) const {
+  if (limit_ != nullptr) return std::max(limited_fill_bytes, run.kept_bytes);
   if (plan_.spread_bytes == 0 || lines_ == 0) return UINT64_MAX;
   const std::uint64_t for_lines = run.size() - std::min<std::uint64_t>(run.size(), 2 * plan_.block_bytes);
   const std::uint64_t usual = std::max<std::uint64_t>(bytes_ / lines_, 1);
@@ -115,7 +118,7 @@ void ReadLines::request_blocks(lines::LineRun& run) {
   const LineInput& input = inputs_[input_];
   const std::size_t depth = input.is_stream() ? 1 : plan_.read_depth;
   while (!input_ended_ && !full_ && blocks_.size() < depth) {
-    const bool is_in_a_line = run.count == 0 && blocks_.empty();  // which may be longer than a run is wanted to be
+    const bool is_in_a_line = !took_rows_ && blocks_.empty();  // which may be longer than a run is wanted to be
     if (!is_in_a_line && taken_ >= wanted_bytes(run)) {
       full_ = blocks_.empty();
       return;
@@ -233,6 +236,7 @@ void ReadLines::take(const lines::LineRun& run, const lines::Indexed& indexed) {
   longest_ = std::max(longest_, indexed.longest);
   hash_ += indexed.hash;
   dropped_ += indexed.dropped;
+  beyond_ += indexed.beyond;
   blank_lines_ += indexed.blank_lines;
   took_rows_ |= indexed.lines > 0;
   formats::add(key_counts_, indexed.key_counts);
@@ -254,10 +258,12 @@ Task<void> ReadLines::index(lines::LineRun& run) {
   const std::size_t most = room / lines::index_bytes_per_line - std::min(run.count, room / lines::index_bytes_per_line);
   lines::Indexed indexed;
   const std::size_t from = indexed_, to = present_, before = run.count;
+  if (limit_ != nullptr) run.bound = limit_->bound();
   auto work = compute_.run(
       [&] {
         indexed = lines::index_lines(run, format_, from, to, most, compute_.threads(), seen_);
         if (order_ != nullptr) order_->add(run, format_, indexed, before, from, origin(), compute_.threads());
+        if (limit_ != nullptr) limit_->after_batch(run);
       },
       to - from);
   co_await work;
@@ -314,10 +320,9 @@ Task<void> ReadLines::fill(lines::LineRun& run, BufferOrder* order) {
   order_ = order;
   if (order != nullptr) order->begin();
   run.is_ordered = false;
-  run.count = 0;
-  run.line_bytes = 0;
+  if (run.kept_bytes == 0) run.count = run.line_bytes = 0;
   run.format = &format_;
-  run.has_quotes = false;
+  run.has_quotes &= run.kept_bytes > 0;
   took_rows_ = false;
   taken_ = 0;
   for (lines::DuplicateFilter& seen : seen_) seen.forget();

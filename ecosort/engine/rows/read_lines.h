@@ -19,6 +19,7 @@
 #include "engine/rows/first_look.h"
 #include "engine/rows/first_rows.h"
 #include "engine/rows/input_order.h"
+#include "engine/rows/limit_rows.h"
 #include "engine/rows/line_input.h"
 #include "engine/rows/row_tools.h"
 #include "formats/lines/duplicate_filter.h"
@@ -60,14 +61,19 @@ class ReadLines {
   // Is called where inputs are decompressed. Before the first fill().
   void set_decoding(const DecodeTools& tools) { decoding_.emplace(tools); }
 
-  // Fills `run`, whose buffer no one uses; no lines at all only at the end of the input. UsageError for a line that does not fit.
-  // `order`: what of it comes in order; null: no one wants to know.
+  // Leaves out lines behind the limit's bound. Before the first fill().
+  void set_limit(LimitRows& limit) noexcept { limit_ = &limit; }
+
+  // Fills `run`, whose buffer no one uses, behind the lines that it keeps; no more lines only at the end of the input. UsageError
+  // for a line that does not fit. `order`: what of it comes in order; null: no one wants to know.
   [[nodiscard]] Task<void> fill(lines::LineRun& run, BufferOrder* order = nullptr);
 
   [[nodiscard]] bool at_end() const noexcept { return input_ == inputs_.size() && tail_.empty(); }
   [[nodiscard]] const hash::MultisetHash& hash() const noexcept { return hash_; }  // of all lines read, those of the header too
   // Returns the hash of the lines that `seen` knew, so that no run has them.
   [[nodiscard]] const hash::MultisetHash& dropped() const noexcept { return dropped_; }
+  // Returns the hash of the lines behind the limit's bound, likewise.
+  [[nodiscard]] const hash::MultisetHash& beyond() const noexcept { return beyond_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint64_t blank_lines() const noexcept { return blank_lines_; }  // of those dropped
   [[nodiscard]] const LineInput& input(std::uint64_t number) const { return inputs_[number]; }
@@ -121,6 +127,7 @@ class ReadLines {
   std::vector<lines::DuplicateFilter>& seen_;
   io::Storage& storage_;
   FirstLook look_;
+  LimitRows* limit_ = nullptr;
   std::optional<DecodeTools> decoding_;
   std::optional<DecodedInput> decoded_;  // the present input, if it is decoded
 
@@ -146,7 +153,7 @@ class ReadLines {
   Text tail_;                     // in the run before
   std::size_t longest_ = 0;
   bool took_rows_ = false;  // for this run
-  hash::MultisetHash hash_, dropped_;
+  hash::MultisetHash hash_, dropped_, beyond_;
   std::uint64_t bytes_ = 0, lines_ = 0;
   std::uint64_t blank_lines_ = 0;
   std::vector<formats::KeyCounts> key_counts_;

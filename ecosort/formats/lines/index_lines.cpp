@@ -127,6 +127,7 @@ bool close_gaps(LineRun& run, const std::vector<Part>& parts, Indexed& result) {
     result.longest = std::max(result.longest, part.longest);
     result.hash += part.hash;
     result.dropped += part.dropped;
+    result.beyond += part.beyond;
     result.dropped_bytes += part.dropped_bytes;
     result.blank_lines += part.blank_lines;
     result.ends_inside += part.ends_inside;
@@ -183,10 +184,13 @@ void drop_equal(LineRun& run, const RowFormat& order, hash::MultisetHash& droppe
     const bool is_equal = sorting::key_equal(entries[kept], entries[i]) &&
                           (tie_is_decided(order, {entries[i].prefix, entries[i].extension}, level) ||
                            order.compare(run.line(entries[kept]), run.line(entries[i]), level) == 0);
-    if (is_equal)
-      add_line(dropped, run.line(entries[i]));
-    else
+    if (!is_equal) {
       entries[++kept] = entries[i];
+      continue;
+    }
+    const Text line = run.line(entries[i]);
+    add_line(dropped, line);
+    run.line_bytes -= line.size() + 1;
   }
   if (count == 0) return;
   std::move_backward(entries, entries + kept + 1, entries + count);
