@@ -28,6 +28,7 @@ namespace ecosort::cli {
 [[nodiscard]] std::vector<OptionRow> lines_options();
 [[nodiscard]] CommandTable csv_table();
 [[nodiscard]] CommandTable jsonl_table();
+[[nodiscard]] CommandTable shuffle_table();
 
 // Compresses: --compress, --assume-ratio and --goal of a command that sorts `rows` and does `usual`ly so, and what becomes of
 // compressed inputs

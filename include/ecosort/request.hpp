@@ -168,6 +168,7 @@ struct Records {
   std::uint64_t record_size = 0;
   std::vector<RecordKey> keys{};  // none: 0:10, or the whole record where it is shorter
   bool reverse = false;           // the direction of every key
+  std::uint64_t skip_bytes = 0;   // in front of the records of each file: all are alike, and the output begins with them
 };
 
 // Text lines in the order of GNU sort in the C locale. Without keys the whole line is the key.
@@ -180,6 +181,7 @@ struct Lines {
   std::uint64_t header_lines = 0;   // of each input; all are alike, and one stays in front
   std::string random_source{};      // of R: a file that decides the order, by its first 16 bytes; none: chance
   std::string random_salt{};        // of R: these bytes instead, as 32 hexadecimal digits
+  bool paragraphs = false;          // of a shuffle: lines up to an empty one are a row, together with it
 };
 
 // Rows go out byte for byte as they came in. Values that are empty (of JSON: missing, or null), or cannot be read as what their
@@ -229,7 +231,7 @@ struct Compression {
   std::string output = "none";  // or a name of the above; "auto": by the ending of the output's name (.gz .zst .lz4 .xz .bz2)
   std::optional<int> level{};   // of the output; none: the usual one
   // Compresses temporary runs: "none", "prefix" (of rows), "lz4", "zstd", "zstd:LEVEL"; "auto": for each run what the drives and
-  // its first rows show to pay; empty: "auto" for lines and rows, "none" for records and for jobs that outlive a crash.
+  // its first rows show to pay; empty: "auto" for lines and rows, "none" for records, shuffles, and jobs that outlive a crash.
   std::string runs{};
   std::string program{};                // lines: of temporary runs, by a program that reads and writes streams; -d decompresses
   std::uint64_t assumed_ratio = 0;      // thousandths by which runs will shrink: so much less space is reserved; 0: all of it
@@ -262,12 +264,20 @@ enum class InputOrder : std::uint8_t {
   believed  // the same, without a look (lines: as `sort -m`)
 };
 
+// A random order in place of one by keys: every permutation of the rows is equally likely. It is a function of the seed and of
+// the number of rows alone ("ecosort-shuffle/1"), so that memory, threads, machine, and the borders of files change nothing.
+struct Shuffle {
+  std::optional<std::uint64_t> seed{};  // none: chance
+  std::uint64_t skip = 0;               // so many of the first rows of the order do not go out; those on top always do
+};
+
 struct Request {
   std::vector<std::string> inputs{};  // files; "-" alone: standard input
   std::variant<Records, Lines, Csv, JsonLines> rows{};
   bool unique = false;                   // of rows with equal keys only the first one stays
   std::optional<std::uint64_t> limit{};  // of the sorted rows only so many go out, the first ones; none: all
   InputOrder input_order = InputOrder::any;
+  std::optional<Shuffle> shuffle{};  // rows have no keys then; lines, CSV, JSON lines, and records of a given size
   Place place{};
   Means means{};
   Compression compression{};

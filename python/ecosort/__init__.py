@@ -32,6 +32,7 @@ from ecosort.options import Options
 from ecosort.program import find_program
 from ecosort.report import KeyCounts, Phase, Progress, Report, RunCompression
 from ecosort.request import Request
+from ecosort.shuffling import shuffle
 from ecosort.sorting import resume, sort
 from ecosort.version import __version__
 
@@ -62,6 +63,7 @@ __all__ = [
     "field",
     "find_program",
     "resume",
+    "shuffle",
     "sort",
     "sort_csv",
     "sort_file",

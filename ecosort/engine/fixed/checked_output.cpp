@@ -1,8 +1,22 @@
 #include "engine/fixed/checked_output.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "base/errors.h"
 
 namespace ecosort::engine::fixed {
+
+Task<void> CheckedOutput::put_head(std::span<const std::byte> head) {
+  for (std::size_t done = 0; done < head.size();) {
+    const std::size_t part = std::min<std::size_t>(head.size() - done, writer_.capacity_bytes());
+    std::byte* const to = co_await writer_.take(done);
+    std::memcpy(to, head.data() + done, part);
+    co_await writer_.put(to, part);
+    done += part;
+  }
+  head_bytes_ = head.size();
+}
 
 Task<void> CheckedOutput::put(std::byte* records, std::uint64_t count, Checked checked) {
   const std::uint32_t size = encoder_.record_size();

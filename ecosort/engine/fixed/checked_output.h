@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "engine/compute.h"
@@ -33,10 +34,13 @@ class CheckedOutput {
     last_record_ = std::move(last_record);
   }
 
+  // Before the first batch: the output begins with these bytes.
+  [[nodiscard]] Task<void> put_head(std::span<const std::byte> head);
+
   // Returns where a batch may go; waits for a free block. `before` counts the records put here that are expected to lie before
   // the batch.
   [[nodiscard]] Task<std::byte*> take(std::uint64_t before) {
-    return writer_.take((records_before_ + before) * encoder_.record_size());
+    return writer_.take(head_bytes_ + (records_before_ + before) * encoder_.record_size());
   }
 
   // The next batch, in order, at a place that take() gave. VerificationError if it is not in order, or does not follow the one
@@ -56,6 +60,7 @@ class CheckedOutput {
   const records::Encoder& encoder_;
   bool unique_;
   MergedOutput merged_;
+  std::uint64_t head_bytes_ = 0;        // in front of the records
   std::uint64_t records_before_ = 0;    // in the output before the first batch
   std::vector<std::byte> last_record_;  // of the batch before
 };
