@@ -96,7 +96,8 @@ int check_order(const CommandLine& line) {
     if (::access(name.c_str(), R_OK) != 0 || ::stat(name.c_str(), &info) != 0) job::cannot("open failed", name, errno);
     if (S_ISDIR(info.st_mode)) job::cannot("read failed", name, EISDIR);
   }
-  const auto disorder = job::find_row_disorder(line.request, contents_look(line, contents_of(line)));
+  const engine::CheckTerms terms{.unique = line.request.has_groups()};
+  const auto disorder = job::check_rows(line.request, terms, contents_look(line, contents_of(line))).first;
   if (!disorder) return 0;
   if (names_line)
     say(fmt::format("ecosort lines: {}:{}: disorder: {}{}", name, disorder->line_number, disorder->line,

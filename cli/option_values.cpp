@@ -108,6 +108,8 @@ Json as_level(const GivenOption& given, const Json* /*before*/) {
 }
 
 // A request takes 0 for a size that no one gave.
+Json as_rows(const GivenOption& /*given*/, const Json* before) { return before != nullptr ? *before : Json::object(); }
+
 Json as_record_size(const GivenOption& given, const Json* /*before*/) {
   const std::uint64_t bytes = number_of(given);
   if (bytes > 0) return bytes;

@@ -50,6 +50,8 @@ using Value = Json(const GivenOption& given, const Json* before);
 // Words of every command.
 Value as_text, as_bytes, as_memory, as_threads, as_number, as_group_keys, as_output, as_choice, as_reread, as_runs, as_ratio,
     as_decompress, as_level;
+// Options that say what the rows are: an empty object, or what is there.
+Value as_rows;
 // Options of records.
 Value as_record_size, as_request_size, as_request_depth, as_run_records, as_hash;
 // Options of CSV and JSON lines.

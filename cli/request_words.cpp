@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/errors.h"
@@ -24,12 +25,6 @@ Json& member_of(Json& document, const CommandTable& table, std::string_view path
   return document[first == "rows" ? table.format : first][path.substr(dot + 1)];
 }
 
-Json document_of(const CommandTable& table) {
-  Json document = Json::object();
-  if (!table.format.empty()) document[table.format] = Json::object();
-  return document;
-}
-
 }  // namespace
 
 void put(Json& document, const CommandTable& table, const GivenOption& given) {
@@ -46,6 +41,9 @@ void put(Json& document, const CommandTable& table, const GivenOption& given) {
 }
 
 Request request_of_document(Json document, const CommandTable& table, const GivenWords& given) {
+  const bool has_rows =
+      std::ranges::any_of(job::format_names, [&](std::string_view name) { return document.find(name) != nullptr; });
+  if (!has_rows) document[table.format] = Json::object();  // else an option says what the rows are
   for (const FixedMember& fixed : table.fixed)
     if (Json& member = member_of(document, table, fixed.member); member.is_null()) member = fixed.value;
   document["inputs"] = given.operands;
@@ -53,8 +51,6 @@ Request request_of_document(Json document, const CommandTable& table, const Give
 }
 
 namespace {
-
-bool is_of_lines(const CommandTable& table) { return table.format == job::name_of(Format::lines); }
 
 // Reads standard input where no file is named, as sort does.
 void complete_inputs_of_lines(GivenWords& given) {
@@ -75,7 +71,7 @@ void check_lines(const RequestWords& line) {
 }
 
 RequestWords read_lines(const CommandTable& table, const Words& words, const lines::PosixRules& rules) {
-  RequestWords line{.table = &table, .document = document_of(table)};
+  RequestWords line{.table = &table, .document = Json::object()};
   line.given = split_gnu_words(table, words, rules, [&](const GivenOption& given) { put(line.document, table, given); });
   if (line.given.asks_for_help || line.given.asks_for_version) return line;
   complete_inputs_of_lines(line.given);
@@ -85,7 +81,7 @@ RequestWords read_lines(const CommandTable& table, const Words& words, const lin
 }
 
 RequestWords read_house_words(const CommandTable& table, const Words& words) {
-  RequestWords line{.table = &table, .given = split_words(table, words), .document = document_of(table)};
+  RequestWords line{.table = &table, .given = split_words(table, words), .document = Json::object()};
   if (line.given.asks_for_help) return line;
   check_conflicts(table, line.given.options);
   for (const GivenOption& given : line.given.options) put(line.document, table, given);
@@ -96,7 +92,7 @@ RequestWords read_house_words(const CommandTable& table, const Words& words) {
 }  // namespace
 
 RequestWords read_request_words(const CommandTable& table, const Words& words, const lines::PosixRules& rules) {
-  return is_of_lines(table) ? read_lines(table, words, rules) : read_house_words(table, words);
+  return table.is_gnu ? read_lines(table, words, rules) : read_house_words(table, words);
 }
 
 }  // namespace ecosort::cli

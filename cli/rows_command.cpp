@@ -71,7 +71,7 @@ void check_resumable(const CommandLine& line) {
 
 JobResult result_of(const Request& request, engine::rows::LinesReport report, const engine::rows::LinesJob& figures) {
   JobResult result{rows_summary(request, report), report.notices, {}};
-  if (has_values(request)) std::ranges::copy(null_notices(request, report), std::back_inserter(result.notices));
+  std::ranges::copy(row_notices(request, report), std::back_inserter(result.notices));
   result.stats = [request, report = std::move(report), &figures](const engine::PhaseLog& log, double started_s,
                                                                  const std::string& backend) {
     return rows_stats_json(request, report, log, process_usage(started_s), figures, backend);

@@ -8,13 +8,14 @@
 #include "cli/report.h"
 #include "job/collation_version.h"
 #include "job/format_names.h"
+#include "job/shuffle_request.h"
 
 namespace ecosort::cli {
 
 namespace {
 
 std::uint64_t rows_of(const Request& request, const engine::rows::LinesReport& report) {
-  return has_values(request) ? report.records - report.top_lines - report.blank_lines : report.records;
+  return has_values(request) || request.shuffle ? report.records - report.top_lines - report.blank_lines : report.records;
 }
 
 Json keys_json(const Request& request, const engine::rows::LinesReport& report) {
@@ -36,9 +37,12 @@ bool has_values(const Request& request) noexcept { return request.format() == Fo
 
 Json rows_stats_json(const Request& request, const engine::rows::LinesReport& report, const engine::PhaseLog& log,
                      const ProcessUsage& usage, const engine::rows::LinesJob& job, const std::string& backend) {
-  const bool have_values = has_values(request);
-  const std::string_view format = have_values ? job::name_of(request.format()) : "lines";  // a merge of runs has lines, too
-  const char* const rows = have_values ? "rows" : "lines";
+  const bool is_shuffle = request.shuffle.has_value(), have_values = has_values(request) && !is_shuffle;
+  const std::string_view format = is_shuffle    ? "shuffle"
+                                  : have_values ? job::name_of(request.format())
+                                                : "lines";  // a merge of runs has lines, too
+  const bool have_rows = have_values || is_shuffle;
+  const char* const rows = have_rows ? "rows" : "lines";
   Json json{{"schema", fmt::format("ecosort.{}-stats/1", format)},
             {rows, rows_of(request, report)},
             {fmt::format("{}_dropped", rows), report.dropped},
@@ -46,12 +50,15 @@ Json rows_stats_json(const Request& request, const engine::rows::LinesReport& re
             {fmt::format("{}_counted", rows), report.counted}};
   json.update(work_json(report, log, usage, backend));
   json.update({{"merge_parts", report.merge_parts},
-               {have_values ? "longest_row_bytes" : "longest_line_bytes", report.longest_line},
+               {have_rows ? "longest_row_bytes" : "longest_line_bytes", report.longest_line},
                {"compression", compression_json(job, report)},
                {"threads", job.plan.threads},
                {"memory_limit_bytes", job.plan.memory_bytes + job.header_bytes + job.codecs.bytes()}});
-  if (!have_values) json["lines_appended"] = report.appended;
-  if (request.format() == Format::jsonl) json["blank_lines"] = report.blank_lines;
+  if (!have_rows) json["lines_appended"] = report.appended;
+  if (is_shuffle)
+    json["shuffle"] = {
+        {"generator", job::shuffle_generator()}, {"seed", *request.shuffle->seed}, {"rows_skipped", report.skipped}};
+  if (request.format() == Format::jsonl || is_shuffle) json["blank_lines"] = report.blank_lines;
   if (have_values) json["keys"] = keys_json(request, report);
   const std::string collation = job::collation_version_of(request);
   json["collation"] = collation.empty() ? Json(nullptr) : Json(collation);
@@ -64,13 +71,19 @@ std::string appended_text(const engine::WorkReport& report) {
 
 JobSummary rows_summary(const Request& request, const engine::rows::LinesReport& report) {
   const std::uint64_t rows = rows_of(request, report);
+  if (request.shuffle)
+    return {"shuffled", std::max(report.input_bytes, report.output_bytes),
+            fmt::format("{} row{}{}{}, seed {}{}", rows, rows == 1 ? "" : "s", dropped_text(report),
+                        report.skipped == 0 ? "" : fmt::format(", {} of them skipped", report.skipped), *request.shuffle->seed,
+                        packed_text(report.run_packing))};
   return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
           fmt::format("{} {}{}{}{}{}", rows, has_values(request) ? "row" : "line", rows == 1 ? "" : "s", groups_text(report),
                       appended_text(report), packed_text(report.run_packing))};
 }
 
-std::vector<std::string> null_notices(const Request& request, const engine::rows::LinesReport& report) {
+std::vector<std::string> row_notices(const Request& request, const engine::rows::LinesReport& report) {
   std::vector<std::string> notices;
+  if (!has_values(request) && !request.shuffle) return notices;
   if (report.blank_lines > 0) notices.push_back(fmt::format("blank lines are left out: there were {}", report.blank_lines));
   const char* const empty = request.format() == Format::csv ? "empty" : "missing or null";
   for (std::size_t i = 0; i < report.key_counts.size(); ++i) {

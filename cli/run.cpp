@@ -27,6 +27,7 @@ std::string read_request(const std::string& name) {
 
 int sort(const CommandLine& line, double started_s) {
   const Request& request = line.request;
+  if (request.shuffle) return shuffle_rows(line, started_s);
   if (request.format() == Format::lines) return sort_lines(line, started_s);
   if (request.format() != Format::records) return sort_table(line, started_s);
   if (request.place.kind == PlaceKind::in_place) return sort_in_place(line, started_s);

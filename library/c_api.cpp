@@ -137,6 +137,15 @@ ecosort_status ecosort_sort(const ecosort_request* request, const ecosort_callba
   });
 }
 
+ecosort_status ecosort_check(const ecosort_request* request, ecosort_order_report* report, ecosort_error** error) {
+  return guarded(error, [&] {
+    const ecosort::OrderReport found = ecosort::check(open(request).request);
+    const std::size_t size = std::min(open(report).struct_size, sizeof *report);
+    const ecosort_order_report filled{size, found.records, found.equal, found.unordered, found.first_out_of_order};
+    std::memcpy(report, &filled, size);
+  });
+}
+
 ecosort_status ecosort_resume(const char* file, uint64_t memory_bytes, unsigned threads, const ecosort_callbacks* callbacks,
                               ecosort_report* report, ecosort_error** error) {
   return guarded(error, [&] {

@@ -6,6 +6,7 @@
 
 #include "job/prepare_records.h"
 #include "job/session.h"
+#include "job/shuffle_request.h"
 
 namespace ecosort::library {
 
@@ -48,16 +49,23 @@ void check_complete(const Request& request) {
   if (request.inputs.empty()) throw UsageError("no input is named");
   const bool is_in_place = request.place.kind == PlaceKind::in_place;
   if (request.place.output.empty() && !is_in_place) throw UsageError("no output is named");
+  job::check_shuffle(request);
+  const Records* const records = std::get_if<Records>(&request.rows);
+  const bool is_plain_sort = request.place.kind == PlaceKind::file && request.input_order == InputOrder::any;
+  if (records != nullptr && records->skip_bytes > 0 && !is_plain_sort)
+    throw UsageError("files with bytes to skip are sorted into another file, at once; leave the way of sorting out");
   if (request.means.threads > planner::most_threads) throw UsageError("more threads than can be");
 }
 
 job::PreparedLines prepare_rows(Request request, io::Storage& storage) {
   if (request.format() == Format::lines) job::choose_salt(request);
+  job::choose_seed(request);
   return job::prepare_rows(request, storage, job::SpecialOutput::refused);
 }
 
 Prepared prepare(const Request& request, io::PosixStorage& storage) {
-  return request.format() == Format::records ? prepare_sort_of_records(request, storage) : prepare_sort_of_rows(request, storage);
+  const bool are_records = request.format() == Format::records && !request.shuffle;
+  return are_records ? prepare_sort_of_records(request, storage) : prepare_sort_of_rows(request, storage);
 }
 
 }  // namespace ecosort::library

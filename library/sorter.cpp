@@ -25,6 +25,7 @@
 #include "base/errors.h"
 #include "ecosort/ecosort.hpp"
 #include "engine/fixed/group_records.h"
+#include "job/shuffle_request.h"
 #include "library/prepare.h"
 #include "library/run.h"
 
@@ -59,6 +60,7 @@ Request piped(Request request) {
   refuse_if(request.input_order != InputOrder::any, "pushed rows are in any order: leave the order of the inputs out");
   refuse_if(request.compression.decompress || request.compression.output != "none",
             "rows go in and come out of a sorter as they are: leave decompression and the output's compression out");
+  refuse_if(request.shuffle && request.format() == Format::records, "a sorter shuffles lines and rows; shuffle records as files");
   refuse_if(request.verification.reread, "a sorter writes no output that could be read again: leave that out");
   request.inputs.emplace_back(1, '-');
   request.place.output.assign(1, '-');  // gcc 12 warns of an assignment
@@ -67,6 +69,7 @@ Request piped(Request request) {
     request.means.temp_directories.emplace_back(named != nullptr && *named != '\0' ? named : "/tmp");
   }
   library::check_complete(request);
+  job::choose_seed(request);
   return request;
 }
 

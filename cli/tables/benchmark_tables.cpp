@@ -34,12 +34,18 @@ CommandTable gen_table() {
 CommandTable check_table() {
   return {
       .name = "check",
-      .synopsis = "[-i] [-q] [-tN] [-o SUMMARY_FILE] [-s] FILE[,buf|,dir]...",
-      .summary = "says whether such records are in order, and their checksum",
+      .synopsis = "FORMAT [options] FILE | [-i] [-q] [-tN] [-o SUMMARY_FILE] [-s] FILE[,buf|,dir]...",
+      .summary = "says whether a file is in order, and its count and hash",
       .description =
-          "Checks the order of 100-byte records by their first 10 bytes, as valsort 1.5 of sortbenchmark.org. The report is on "
-          "stderr.",
+          "With a FORMAT and the words of its command that say how rows are ordered, checks the order of any file, and prints "
+          "how "
+          "many rows it has, how many of them have the key of the row before, and their hash, which is that in --stats of a "
+          "sort. "
+          "Without one, checks the order of 100-byte records by their first 10 bytes, as valsort 1.5 of sortbenchmark.org. The "
+          "report is on stderr.",
       .examples = {"ecosort check out.dat                           is it in order? duplicates, checksum",
+                   "ecosort check csv --by price:number sorted.csv  a table; --unique: and are all prices different?",
+                   "ecosort check records --record-size 16 --key 8:u64 sorted.bin",
                    "ecosort check part1.dat part2.dat               two files that follow each other",
                    "ecosort check -o part1.sum part1.dat            keep a summary of a partition,",
                    "cat part*.sum > all.sum; ecosort check -s all.sum   and check all partitions as one"},
@@ -51,7 +57,10 @@ CommandTable check_table() {
                   progress_option(),
                   {"--quiet", "", "", "no progress line", Concern::report}},
       .operands =
-          {{"FILE", "may be a pipe or /dev/stdin"},
+          {{"FORMAT",
+            "records, lines, csv or jsonl; the words of `ecosort sort`, `lines`, `csv` or `jsonl` that say what the rows are and "
+            "how they are ordered, --unique, --decompress, --memory, --stats and --quiet may follow"},
+           {"FILE", "may be a pipe or /dev/stdin"},
            {"MANIFEST.json",
             "of a cluster, also FILE.MANIFEST.json and s3://.../MANIFEST.json: all parts are checked, of any format, by "
             "ecosort-cluster"},
@@ -59,7 +68,9 @@ CommandTable check_table() {
             "read through the page cache, or bypass it; by default it is bypassed for large files where that is possible"}},
       .ending = "",
       .exit_status = {{"0", "in order"},
-                      {"1", "not in order, no record at all, an incomplete record, or an error, told in one line on stderr"}}};
+                      {"1", "not in order; without a FORMAT also no record at all, an incomplete record, or an error"},
+                      {"2", "with a FORMAT: wrong usage, or bad input"},
+                      {"3", "with a FORMAT: an I/O error"}}};
 }
 
 }  // namespace ecosort::cli

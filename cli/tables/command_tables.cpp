@@ -17,14 +17,27 @@ struct Maker {
   CommandTable (*make)();
 };
 
-constexpr std::array<Maker, 20> makers{
-    {{"sort", sort_table},           {"inplace", inplace_table}, {"resume", resume_table},
-     {"lines", lines_table},         {"csv", csv_table},         {"jsonl", jsonl_table},
-     {"merge", merge_table},         {"sample", sample_table},   {"partition", partition_table},
-     {"plan", plan_table},           {"run", run_table},         {"gen", gen_table},
-     {"check", check_table},         {"power", power_table},     {"tune", tune_table},
-     {"joulesort", joulesort_table}, {"cluster", cluster_table}, {"queue", queue_table},
-     {"serve", serve_table},         {"manual", manual_table}}};
+constexpr std::array<Maker, 21> makers{{{"sort", sort_table},
+                                        {"inplace", inplace_table},
+                                        {"resume", resume_table},
+                                        {"lines", lines_table},
+                                        {"csv", csv_table},
+                                        {"jsonl", jsonl_table},
+                                        {"shuffle", shuffle_table},
+                                        {"merge", merge_table},
+                                        {"sample", sample_table},
+                                        {"partition", partition_table},
+                                        {"plan", plan_table},
+                                        {"run", run_table},
+                                        {"gen", gen_table},
+                                        {"check", check_table},
+                                        {"power", power_table},
+                                        {"tune", tune_table},
+                                        {"joulesort", joulesort_table},
+                                        {"cluster", cluster_table},
+                                        {"queue", queue_table},
+                                        {"serve", serve_table},
+                                        {"manual", manual_table}}};
 
 }  // namespace
 

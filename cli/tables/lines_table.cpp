@@ -205,7 +205,8 @@ CommandTable lines_table() {
                           {"128+N", "ended by signal N"}},
           .conflicts = lines_conflicts(),
           .format = "lines",
-          .fixed = {{"place.output", "-"}}};
+          .fixed = {{"place.output", "-"}},
+          .is_gnu = true};
 }
 
 }  // namespace ecosort::cli

@@ -43,8 +43,8 @@ std::string notice_of(const RepeatedHeader& repeated) {
 
 Gather RowFormat::quoted_gather() const { throw InternalError("a format without quotes has no rows with them"); }
 
-const char* RowFormat::find_quoted_end(const char* /*at*/, const char* /*end*/, bool& /*is_inside*/) const {
-  throw InternalError("a format without quotes has no ends outside of them");
+const char* RowFormat::find_walked_end(const char* /*at*/, const char* /*end*/, bool& /*is_inside*/) const {
+  throw InternalError("rows that are not walked end with the first terminator");
 }
 
 bool RowFormat::descends(unsigned /*level*/) const {

@@ -1,7 +1,8 @@
 // The engine for rows asks a format: where rows end, what an input begins with, and the order of rows.
 //
 // A row ends with one byte, the terminator, which the row's text does not include. In a format with quotes a terminator inside of
-// quotes ends no row: only who knows whether a byte lies inside can look for an end from there on.
+// quotes ends no row: only who knows whether a byte lies inside can look for an end from there on. Rows that are walked hold
+// terminators for other reasons, and their ends are found from the beginning of a row on alone.
 //
 // The virtual functions are called once per input, per part of a batch, or per group of ties. The loops over all rows are
 // compiled for each format: enter_rows() (formats/lines/enter_rows.h) and the merge (engine/rows/formats.h) call what every
@@ -36,7 +37,7 @@ class DuplicateFilter;
 namespace ecosort::formats {
 
 // Names the class of formats that an object is of (engine/rows/formats.h).
-enum class Kind : std::uint8_t { lines, csv, jsonl };
+enum class Kind : std::uint8_t { lines, csv, jsonl, shuffled };
 
 // Says what happens to a row that an input begins with. `is_alike`: all inputs begin with such rows, byte for byte the same, and
 // those of the first input go on top.
@@ -115,10 +116,16 @@ class RowFormat {
   [[nodiscard]] char terminator() const noexcept { return terminator_; }
   [[nodiscard]] std::optional<char> quote() const noexcept { return quote_; }
 
+  // Returns whether a row may hold terminators.
+  [[nodiscard]] bool is_walked() const noexcept { return is_walked_; }
+
+  // Returns how many bytes behind its text a row is hashed with: 1 where its last byte is in the place of an end.
+  [[nodiscard]] std::size_t hashed_end() const noexcept { return hashed_end_; }
+
   // The first end of a row in [at, end), or null. `is_inside`: whether `at` lies inside of quotes; afterwards, where none is
   // found, whether `end` does.
   [[nodiscard]] const char* find_end(const char* at, const char* end, bool& is_inside) const {
-    if (quote_) return find_quoted_end(at, end, is_inside);
+    if (is_walked_) return find_walked_end(at, end, is_inside);
     return at == end ? nullptr : static_cast<const char*>(std::memchr(at, terminator_, static_cast<std::size_t>(end - at)));
   }
   // For rows with quotes.
@@ -204,14 +211,17 @@ class RowFormat {
   [[nodiscard]] virtual bool has_deeper_window(records::KeyWindow window, unsigned level) const = 0;
 
  protected:
-  RowFormat(Kind kind, char terminator, std::optional<char> quote) : kind_(kind), terminator_(terminator), quote_(quote) {}
+  RowFormat(Kind kind, char terminator, std::optional<char> quote)
+      : is_walked_(quote.has_value()), kind_(kind), terminator_(terminator), quote_(quote) {}
 
+  bool is_walked_;
+  std::size_t hashed_end_ = 0;
   unsigned levels_ = 0;
   bool rows_are_keys_ = false;  // level 0 is the row as it is
   std::uint64_t flip_ = 0;      // all ones: and the larger one comes first
 
  private:
-  [[nodiscard]] virtual const char* find_quoted_end(const char* at, const char* end, bool& is_inside) const;
+  [[nodiscard]] virtual const char* find_walked_end(const char* at, const char* end, bool& is_inside) const;
   // Compares by the levels [level, end).
   [[nodiscard]] virtual int compare_levels(Text a, Text b, unsigned level, unsigned end) const = 0;
 

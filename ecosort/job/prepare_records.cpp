@@ -12,6 +12,7 @@
 #include "engine/fixed/limit_records.h"
 #include "engine/open_output.h"
 #include "io/direct_io.h"
+#include "io/read_at.h"
 #include "io/temporary_name.h"
 #include "job/benchmark_records.h"
 #include "job/groups.h"
@@ -22,8 +23,10 @@ namespace ecosort::job {
 
 namespace {
 
-std::uint64_t whole_records(const io::File& file, std::uint64_t record_size) {
-  const std::uint64_t bytes = file.facts().bytes_to_read();
+std::uint64_t whole_records(const io::File& file, std::uint64_t record_size, std::uint64_t skipped) {
+  if (file.facts().bytes_to_read() < skipped)
+    throw UsageError(fmt::format("'{}' is shorter than the {} bytes to skip", file.path(), skipped));
+  const std::uint64_t bytes = file.facts().bytes_to_read() - skipped;
   if (const std::uint64_t rest = bytes % record_size; rest != 0)
     throw UsageError(fmt::format("'{}' has {} bytes, which is no multiple of the record size {}: {}", file.path(), bytes,
                                  record_size, left_over_text(rest)));
@@ -121,7 +124,11 @@ std::vector<engine::fixed::Input> open_records(const Request& request, io::Posix
       check_really_empty(*input.file);
       input.opened = storage.state(*input.file);
       if (is_assumed) require_benchmark_records(*input.file);
-      input.records = whole_records(*input.file, records::size_of(records));
+      input.skipped = records.skip_bytes;
+      input.records = whole_records(*input.file, records::size_of(records), input.skipped);
+    } else if (records.skip_bytes > 0) {
+      throw UsageError(fmt::format("'{}' is a pipe or a device, whose first bytes cannot be kept for the output: name a file",
+                                   input.file->path()));
     } else if (is_assumed) {
       input.look = look_at_stream(input.file->path());
     }
@@ -226,6 +233,43 @@ void check_space(const Request& request, const PreparedRecords& prepared) {
   check_kept_free(prepared, request.means.keep_free_bytes);
 }
 
+namespace {
+
+// Reads whole pages, as direct I/O wants it.
+std::vector<std::byte> head_of(const engine::fixed::Input& input) {
+  const std::uint64_t unit = std::max<std::uint64_t>(input.file->alignment(), page_bytes),
+                      begin = input.file->facts().start_offset, from = round_down(begin, unit), lead = begin - from;
+  MemoryBudget memory(round_up(lead + input.skipped, unit));
+  const Buffer buffer = memory.allocate(memory.limit_bytes(), "bytes in front of records", Pages::small);
+  const std::size_t got = io::read_at(*input.file, from, buffer.data(), memory.limit_bytes());
+  const std::byte* const head = buffer.data() + lead;
+  return {head, head + std::min<std::uint64_t>(input.skipped, got - std::min<std::uint64_t>(got, lead))};
+}
+
+// Returns what the inputs have in front of their records.
+std::vector<std::byte> common_head(const std::vector<engine::fixed::Input>& inputs) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 20U;
+  std::vector<std::byte> head;
+  for (const engine::fixed::Input& input : inputs) {
+    if (input.skipped == 0) break;
+    if (input.skipped > most) throw UsageError(fmt::format("{} bytes to skip are more than {}", input.skipped, most));
+    const std::vector<std::byte> bytes = head_of(input);
+    if (&input == &inputs.front()) head = bytes;
+    if (bytes != head)
+      throw UsageError(fmt::format("the first {} bytes of '{}' are not those of '{}'; all files must begin alike", input.skipped,
+                                   input.file->path(), inputs.front().file->path()));
+  }
+  return head;
+}
+
+// The output is longer by its head.
+void add_head(std::vector<SpaceNeed>& needs, std::uint64_t bytes) {
+  for (SpaceNeed& need : needs)
+    if (need.purpose != NotEnoughSpace::For::runs && bytes > 0) need.bytes += round_up(bytes, page_bytes) + page_bytes;
+}
+
+}  // namespace
+
 PreparedRecords prepare_records(const Request& request, io::PosixStorage& storage, Leeway leeway) {
   (void)records::make_record_format(records_of(request));  // a bad key is reported before a missing file
   check_groups(request);
@@ -249,6 +293,8 @@ PreparedRecords prepare_records(const Request& request, io::PosixStorage& storag
   if (request.means.temp_directories.empty() && may_store) check_not_tmpfs(job.directories.front());
   for (const std::string& directory : job.directories) job.runs_give_back &= io::reuses_released_space(directory);
   prepared.space = space_needs(job.plan, job.directories, job.runs_give_back, request.place.output, storage);
+  job.head = common_head(job.inputs);
+  add_head(prepared.space, job.head.size());
   if (!leeway.space_is_only_told) check_space(request, prepared);
   job.output = request.place.output == "-" ? "-" : io::resolve_output(request.place.output).path;
   look_at_output_directory(prepared, storage);

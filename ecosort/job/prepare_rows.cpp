@@ -27,6 +27,7 @@
 #include "job/collation_version.h"
 #include "job/groups.h"
 #include "job/plan_codecs.h"
+#include "job/shuffle_request.h"
 #include "job/space.h"
 #include "planner/machine.h"
 
@@ -157,10 +158,10 @@ std::uint64_t row_memory_of(const Means& means, const planner::Machine& machine)
   return std::clamp(bytes, least, most);
 }
 
-std::optional<engine::rows::Disorder> find_row_disorder(const Request& request, const engine::rows::FirstLook& look) {
+engine::OrderCheck check_rows(const Request& request, const engine::CheckTerms& terms, const engine::rows::FirstLook& look) {
   const auto format = row_format_of(request);
   const engine::rows::CheckedFile file{request.inputs.front(), row_memory_of(request.means), request.compression.decompress};
-  return engine::rows::find_disorder(file, *format, request.has_groups(), look);
+  return engine::rows::check_order(file, *format, terms, look);
 }
 
 std::uint64_t known_bytes(const std::vector<engine::rows::LineInput>& inputs) {
@@ -191,7 +192,7 @@ void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
   if (job.output != "-") {
     places.push_back(io::resolve_output(job.output).directory);
     // The compressed size of the output shows when it is made, and so does that of groups.
-    if (!job.codecs.packing && !job.groups.is_on) needs.push_back({For::output, places, bytes, 0});
+    if (!job.codecs.packing && !job.groups.is_on && job.skip == 0) needs.push_back({For::output, places, bytes, 0});
   }
   // The size of the runs behind a compress program shows when they are made.
   if (has_runs && job.compress_program.empty() && !job.codecs.runs.reserves_nothing)
@@ -206,7 +207,7 @@ void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
   const bool shared = has_runs && !places.empty() && std::ranges::any_of(job.directories, [&](const std::string& directory) {
                         return job::drive_of(directory) == job::drive_of(places.front());
                       });
-  const bool is_known = !job.codecs.packing && !job.groups.is_on;
+  const bool is_known = !job.codecs.packing && !job.groups.is_on && job.skip == 0;
   if (!places.empty() && is_known && !shared && bytes >= planner::least_threaded_bytes) job.reserved_bytes = bytes;
 }
 
@@ -218,7 +219,7 @@ namespace {
 // with no process.
 void plan_runs(const Request& request, const CodecTerms& terms, std::uint64_t known_bytes, engine::rows::LinesJob& job) {
   const std::string& word = request.compression.runs;
-  codec::RunCompression wanted = codec::run_compression_of_word(word.empty() ? "auto" : word);
+  codec::RunCompression wanted = codec::run_compression_of_word(!word.empty() ? word : request.shuffle ? "none" : "auto");
   const std::uint64_t ratio = request.compression.assumed_ratio;
   const bool is_own = request.compression.program == "lz4" || request.compression.program == "zstd";
   if (!request.compression.program.empty()) {
@@ -227,7 +228,7 @@ void plan_runs(const Request& request, const CodecTerms& terms, std::uint64_t kn
     if (!is_own) job.compress_program = request.compression.program;
   }
   // A user who asks for compressed runs may have little space, or a drive that is slow enough for them to move fewer bytes.
-  job.leaves_in_inputs = request.compression.program.empty() && (wanted.is_auto || wanted.is_none());
+  job.leaves_in_inputs = !request.shuffle && request.compression.program.empty() && (wanted.is_auto || wanted.is_none());
   check_assumed_ratio(ratio, !wanted.is_none() && !is_own);
   // A merge says nothing of the pace of the drives before its first run; what fits a run buffer with its index makes no run; the
   // maker of runs that outlive a crash decides about these.
@@ -290,6 +291,7 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
   job.header_bytes = has_top ? means.memory_bytes / header_share : 0;
   job.groups = group_policy_of(request);
   if (!job.groups.is_limit && request.limit != UINT64_MAX) job.limit = request.limit;  // no inputs have more rows than that
+  job.skip = request.shuffle ? request.shuffle->skip : 0;
   job.merge = is_merge(request);
   job.checks_order = request.input_order == InputOrder::sorted;
   job.reread = request.verification.reread;
@@ -308,7 +310,7 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
 // A header, or a byte order mark of CSV and JSON lines.
 bool has_top(const Request& request) {
   const Lines* const lines = std::get_if<Lines>(&request.rows);
-  return lines == nullptr || lines->header_lines > 0;
+  return request.format() == Format::csv || request.format() == Format::jsonl || (lines != nullptr && lines->header_lines > 0);
 }
 
 // Ignores what it is compressed with.
@@ -371,6 +373,12 @@ const Values& values_of(const Request& request) {
 std::unique_ptr<formats::RowFormat> row_format_of(const Request& request) {
   check_collation_version(request);
   check_groups(request);
+  check_shuffle(request);
+  if (request.shuffle) {
+    const Request rows = without_shuffle(request);
+    const bool are_records = request.format() == Format::records;
+    return shuffle_format_of(request, are_records ? nullptr : std::visit(MakeFormat{rows}, rows.rows));
+  }
   std::unique_ptr<formats::RowFormat> format = std::visit(MakeFormat{request}, request.rows);
   if (const auto keys = group_keys_of(request)) format->group_by_first(*keys);
   return format;

@@ -52,6 +52,7 @@ void each_member_of_rows(Structure& of, Each&& each) {
     each("record_size", of.record_size);
     each("keys", of.keys);
     each("reverse", of.reverse);
+    each("skip_bytes", of.skip_bytes);
   } else if constexpr (std::is_same_v<Type, Lines>) {
     each("keys", of.keys);
     each("ordering", of.ordering);
@@ -63,6 +64,7 @@ void each_member_of_rows(Structure& of, Each&& each) {
     each("random_salt", of.random_salt);
     each("collate", of.collate);
     each("collation_version", of.collation_version);
+    each("paragraphs", of.paragraphs);
   } else {
     each("keys", of.keys);
     each("nulls_first", of.nulls_first);
@@ -132,6 +134,9 @@ void each_member(Structure& of, Each&& each) {
     each("reread", of.reread);
     each("checksum", of.checksum);
     each("expected_hash", of.expected_hash);
+  } else if constexpr (std::is_same_v<Type, Shuffle>) {
+    each("seed", of.seed);
+    each("skip", of.skip);
   } else {
     static_assert(std::is_same_v<Type, Request>);
     each("inputs", of.inputs);
@@ -140,6 +145,7 @@ void each_member(Structure& of, Each&& each) {
     each("limit", of.limit);
     each("by_group", of.by_group);
     each("input_order", of.input_order);
+    each("shuffle", of.shuffle);
     each("place", of.place);
     each("means", of.means);
     each("compression", of.compression);

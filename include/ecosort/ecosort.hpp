@@ -65,6 +65,19 @@ struct Report {
   std::vector<std::string> notices;  // what the user should know although all went well
 };
 
+// Says how the rows of a file relate to an order.
+struct OrderReport {
+  std::uint64_t records = 0;    // or lines or rows, without those on top and blank ones
+  std::uint64_t equal = 0;      // have the keys of the one before
+  std::uint64_t unordered = 0;  // come before the one in front of them
+  // The number, from 1 on, of the first record that is out of order, or of the line with which such a line or row begins; 0: all
+  // are in order.
+  std::uint64_t first_out_of_order = 0;
+  std::string hash;  // as Report::hash of a sort of them
+
+  [[nodiscard]] bool is_in_order() const noexcept { return first_out_of_order == 0; }
+};
+
 // Looks on while a sort works. All calls come from the thread that called sort(); what they throw ends the sort.
 class ECOSORT_API Observer {
  public:
@@ -81,6 +94,10 @@ class ECOSORT_API Observer {
 
 // Plans what sort() would do. Opens and checks the files, creates nothing. UsageError for what cannot work.
 [[nodiscard]] ECOSORT_API Plan plan(const Request& request);
+
+// Reads the one input of the request, and says whether it is in the request's order; with `unique` rows with equal keys are not.
+// An output and what goes with it mean nothing. UsageError, IoError.
+[[nodiscard]] ECOSORT_API OrderReport check(const Request& request);
 
 // Sorts, to a file, as a job that outlives crashes, or in place: request.place. Throws UsageError, NotEnoughMemory,
 // NotEnoughSpace, IoError, VerificationError, Interrupted (when `stop` is requested): the output then does not exist, or is what

@@ -170,6 +170,7 @@ struct Records {
   std::uint64_t record_size = 0;
   std::vector<RecordKey> keys{};  // none: 0:10, or the whole record where it is shorter
   bool reverse = false;           // the direction of every key
+  std::uint64_t skip_bytes = 0;   // in front of the records of each file: all are alike, and the output begins with them
 };
 
 // Text lines in the order of GNU sort in the C locale. Without keys the whole line is the key.
@@ -184,6 +185,7 @@ struct Lines {
   std::string random_salt{};        // of R: these bytes instead, as 32 hexadecimal digits
   std::string collate{};            // texts are in the order of this language, such as "de", by ICU; empty: of bytes
   std::string collation_version{};  // of ICU, as a job keeps it: with another one nothing is sorted; empty: any
+  bool paragraphs = false;          // of a shuffle: lines up to an empty one are a row, together with it
 };
 
 // Rows go out byte for byte as they came in. Values that are empty (of JSON: missing, or null), or cannot be read as what their
@@ -234,7 +236,7 @@ struct Compression {
   std::string output = "none";  // or a name of the above; "auto": by the ending of the output's name (.gz .zst .lz4 .xz .bz2)
   std::optional<int> level{};   // of the output; none: the usual one
   // Compresses temporary runs: "none", "prefix" (of rows), "lz4", "zstd", "zstd:LEVEL"; "auto": for each run what the drives and
-  // its first rows show to pay; empty: "auto" for lines and rows, "none" for records and for jobs that outlive a crash.
+  // its first rows show to pay; empty: "auto" for lines and rows, "none" for records, shuffles, and jobs that outlive a crash.
   std::string runs{};
   std::string program{};                // lines: of temporary runs, by a program that reads and writes streams; -d decompresses
   std::uint64_t assumed_ratio = 0;      // thousandths by which runs will shrink: so much less space is reserved; 0: all of it
@@ -289,6 +291,13 @@ struct Groups {
   friend bool operator==(const Groups&, const Groups&) = default;
 };
 
+// A random order in place of one by keys: every permutation of the rows is equally likely. It is a function of the seed and of
+// the number of rows alone ("ecosort-shuffle/1"), so that memory, threads, machine, and the borders of files change nothing.
+struct Shuffle {
+  std::optional<std::uint64_t> seed{};  // none: chance
+  std::uint64_t skip = 0;               // so many of the first rows of the order do not go out; those on top always do
+};
+
 struct Request {
   std::vector<std::string> inputs{};  // files; "-" alone: standard input
   std::variant<Records, Lines, Csv, JsonLines> rows{};
@@ -298,6 +307,7 @@ struct Request {
   std::optional<std::uint64_t>
       by_group{};  // so many of each group of rows that are equal in so many first keys; 0: all but the last
   InputOrder input_order = InputOrder::any;
+  std::optional<Shuffle> shuffle{};  // rows have no keys then; lines, CSV, JSON lines, and records of a given size
   Place place{};
   Means means{};
   Compression compression{};

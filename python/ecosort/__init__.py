@@ -33,6 +33,7 @@ from ecosort.options import Options
 from ecosort.program import find_program
 from ecosort.report import KeyCounts, Phase, Progress, Report, RunCompression
 from ecosort.request import Request
+from ecosort.shuffling import shuffle
 from ecosort.sorting import resume, sort
 from ecosort.tables import check_table
 from ecosort.version import __version__
@@ -66,6 +67,7 @@ __all__ = [
     "field",
     "find_program",
     "resume",
+    "shuffle",
     "sort",
     "sort_csv",
     "sort_file",

@@ -62,7 +62,7 @@ class Report:
     Of records, `duplicate_keys` counts neighbours of the output with equal keys, and `checksum` is valsort's if it was asked for.
     `runs_in_inputs` of the runs were not stored, because what they hold came in order.
     Of a table, `keys` has the counts of each key, and `blank_lines` those of JSON lines that were left out. `run_compression` is
-    None where runs were not compressed, or there was none.
+    None where runs were not compressed, or there was none. `seed` is that of a shuffle, `skipped` the rows that it left out.
     """
 
     records: int
@@ -95,6 +95,8 @@ class Report:
     duplicate_keys: int | None = None
     run_compression: RunCompression | None = None
     beyond_limit: int = 0
+    seed: int | None = None
+    skipped: int = 0
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,17 @@ class Progress:
 
 
 _UNITED = ("records", "dropped", "counted", "beyond_limit")  # by their unit in --stats
-_COUNTED = (*_UNITED, "phases", "keys", "blank_lines", "checksum", "duplicate_keys", "run_compression")
+_OF_SHUFFLES = ("seed", "skipped")
+_COUNTED = (
+    *_UNITED,
+    *_OF_SHUFFLES,
+    "phases",
+    "keys",
+    "blank_lines",
+    "checksum",
+    "duplicate_keys",
+    "run_compression",
+)
 _AS_THEY_ARE = tuple(name for name in Report.__dataclass_fields__ if name not in _COUNTED)
 
 
@@ -133,6 +145,8 @@ def report_from(stats: Mapping[str, Any]) -> Report:
         checksum=stats.get("checksum"),
         duplicate_keys=stats.get("duplicate_keys"),
         run_compression=_run_compression(stats.get("compression") or {}),
+        seed=stats.get("shuffle", {}).get("seed"),
+        skipped=stats.get("shuffle", {}).get("rows_skipped", 0),
         **{name: stats[name] for name in _AS_THEY_ARE},
     )
 

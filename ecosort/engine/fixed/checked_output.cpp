@@ -1,5 +1,8 @@
 #include "engine/fixed/checked_output.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "base/errors.h"
 
 namespace ecosort::engine::fixed {
@@ -11,6 +14,17 @@ CheckedOutput::CheckedOutput(WriteBehind& writer, Compute& compute, const record
       policy_(groups.policy),
       output_size_(groups.output_bytes(encoder.record_size())) {
   if (policy_.is_on) groups_.emplace(groups);
+}
+
+Task<void> CheckedOutput::put_head(std::span<const std::byte> head) {
+  for (std::size_t done = 0; done < head.size();) {
+    const std::size_t part = std::min<std::size_t>(head.size() - done, writer_.capacity_bytes());
+    std::byte* const to = co_await writer_.take(done);
+    std::memcpy(to, head.data() + done, part);
+    co_await writer_.put(to, part);
+    done += part;
+  }
+  head_bytes_ = head.size();
 }
 
 Task<void> CheckedOutput::put(std::byte* records, std::uint64_t count, Checked checked) {
@@ -37,7 +51,7 @@ Task<void> CheckedOutput::finish() {
 }
 
 Task<void> CheckedOutput::end_groups() {
-  std::byte* const place = co_await writer_.take((records_before_ + records_put()) * output_size_);
+  std::byte* const place = co_await writer_.take(head_bytes_ + (records_before_ + records_put()) * output_size_);
   const std::uint64_t bytes = groups_->end(place, merged_.tally, merged_.dropped);
   co_await writer_.put(place, bytes);
   merged_.records_of_groups = groups_->records_of_groups();

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/compute.h"
@@ -36,10 +37,13 @@ class CheckedOutput {
     last_record_ = std::move(last_record);
   }
 
+  // Before the first batch: the output begins with these bytes.
+  [[nodiscard]] Task<void> put_head(std::span<const std::byte> head);
+
   // Returns where a batch may go; waits for a free block. `before` counts the records put here that are expected to lie before
   // the batch.
   [[nodiscard]] Task<std::byte*> take(std::uint64_t before) {
-    std::byte* const place = co_await writer_.take((records_before_ + before) * output_size_);
+    std::byte* const place = co_await writer_.take(head_bytes_ + (records_before_ + before) * output_size_);
     co_return place + lead_bytes();
   }
 
@@ -66,6 +70,7 @@ class CheckedOutput {
   std::uint32_t output_size_;           // of a record, with the count
   std::optional<GroupRecords> groups_;  // where there are some
   MergedOutput merged_;
+  std::uint64_t head_bytes_ = 0;        // in front of the records
   std::uint64_t records_before_ = 0;    // in the output before the first batch
   std::vector<std::byte> last_record_;  // of the batch before
 };

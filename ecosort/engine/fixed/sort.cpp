@@ -111,12 +111,13 @@ class RecordKernel final : public Kernel {
   Task<void> merge_to_output() override {
     const planner::MergeBuffers& buffers = plan_.merge.final;
     reserve_what_runs_left();
-    const OutputTerms terms{.total_bytes = most_written_bytes(),
+    const OutputTerms terms{.total_bytes = job_.head.size() + most_written_bytes(),
                             .reserve_bytes = plan_.merge.reserve_bytes,
                             .reserved_bytes = output_reserved_,
                             .request_bytes = plan_.wanted.requests.output_bytes};
     writer_.emplace(bench_, *output_, buffers, terms, &store_);
     CheckedOutput output(*writer_, bench_.compute, encoder_, job_.groups);
+    co_await output.put_head(job_.head);
     if (plan_.merge.stored_runs == 0) {
       resident_.emplace(bench_, encoder_, buffers, runs_.resident);
       co_await resident_->merge_to_output(output);
@@ -139,14 +140,15 @@ class RecordKernel final : public Kernel {
   Task<void> complete_output() override { co_return; }  // what wrote the last batch did
 
   [[nodiscard]] std::uint64_t written_bytes() const override {
-    return merged_.tally.hash.count * plan_.wanted.output_record_size();
+    return job_.head.size() + merged_.tally.hash.count * plan_.wanted.output_record_size();
   }
 
   Task<bool> reread() override {
     writer_.reset();
     merge_.reset();
     resident_.reset();
-    rereader_.emplace(bench_, encoder_, *output_, RecordRange{0, merged_.tally.hash.count}, plan_.formation.read_block_bytes);
+    rereader_.emplace(bench_, encoder_, *output_, RecordRange{0, merged_.tally.hash.count, job_.head.size()},
+                      plan_.formation.read_block_bytes);
     co_await rereader_->run();
     co_return rereader_->tally().hash == merged_.tally.hash && rereader_->in_order();
   }

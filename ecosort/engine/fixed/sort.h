@@ -19,6 +19,7 @@ namespace ecosort::engine::fixed {
 struct SortJob {
   planner::RecordPlan plan;
   std::vector<Input> inputs;
+  std::vector<std::byte> head = {};      // what each input has in front of its records, and the output begins with
   std::string output;                    // "-": standard output
   std::vector<std::string> directories;  // for runs
   bool runs_give_back = true;            // their file systems let the output take the space of what the merge has consumed

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "formats/lines/index_lines.h"
+#include "formats/shuffle/shuffle_format.h"
 
 namespace ecosort::engine::rows {
 namespace {
@@ -61,9 +62,10 @@ Task<void> FormLineRuns::read_runs() {
 Task<void> FormLineRuns::fill(lines::LineRun& run) {
   run.kept_bytes = 0;
   if (limit_ == nullptr) {
-    do co_await reader_.fill(run, &order_);
+    const bool is_shuffle = tools_.format.kind() == formats::Kind::shuffled;  // the order of whose input says nothing
+    do co_await reader_.fill(run, is_shuffle ? nullptr : &order_);
     while (run.count == 0 && !reader_.at_end());
-    run.is_ordered = order_.is_all(run);
+    run.is_ordered = !is_shuffle && order_.is_all(run);
     co_return;
   }
   for (bool has_room = true; has_room && !reader_.at_end();) {
@@ -176,15 +178,17 @@ Task<void> FormLineRuns::store(lines::LineRun& run, std::size_t number, ReadSoFa
   const hash::MultisetHash dropped = co_await sort(run);
   if (limit_ != nullptr) limit_->count_stored(run);
   if (pace_) pace_->tell(reader_.bytes());
+  const bool is_shuffle = tools_.format.kind() == formats::Kind::shuffled;
   run::RowRun stored;
   if (keeper_ != nullptr)
     stored = co_await keeper_->create(number, run.line_bytes);
   else
-    stored = tools_.files.create(run.line_bytes);
+    stored = tools_.files.create(run.line_bytes + (is_shuffle ? run.count * sizeof(shuffle::RowHead) : 0));
   RowRunSink sink(tools_, stored);
   const Checks of_kept = groups_.is_decided_at_once() && groups_.is_one() ? Checks::ascending : Checks::ordered,
                of_others = limit_ == nullptr ? Checks::none : Checks::hashed;
   lines::GatherLines gather(run, tools_.format, keeper_ == nullptr ? of_others : of_kept);
+  if (is_shuffle) gather.add_heads(stored.cuts);
   co_await gather_to(gather, sink);
   co_await tools_.files.complete(stored, sink.bytes());
   stored.lines = run.count;

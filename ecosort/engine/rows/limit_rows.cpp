@@ -26,11 +26,12 @@ std::shared_ptr<const RowBound> bound_at(const formats::RowFormat& format, const
 }
 
 // Drops the rows from `first` on of a sorted run, and returns their hash.
-hash::MultisetHash drop_from(LineRun& run, std::size_t first) {
+hash::MultisetHash drop_from(LineRun& run, const formats::RowFormat& format, std::size_t first) {
+  const std::size_t hashed_end = format.hashed_end();
   lines::LateHash dropped(lines::line_kernels());
   for (std::size_t i = first; i < run.count; ++i) {
     const Text row = run.line(run.entries()[i]);
-    dropped.add(row);
+    dropped.add({row.data(), row.size() + hashed_end});
     run.line_bytes -= row.size() + 1;
   }
   dropped.settle();
@@ -96,7 +97,7 @@ void LimitRows::cut(LineRun& run) {
   const std::size_t kept = rows_to_keep(run);
   if (kept > 0 && kept == rows_) tighten(bound_at(format_, run, kept - 1));
   if (kept == run.count) return;
-  const hash::MultisetHash dropped = drop_from(run, kept);
+  const hash::MultisetHash dropped = drop_from(run, format_, kept);
   const std::scoped_lock lock(mutex_);
   beyond_ += dropped;
 }

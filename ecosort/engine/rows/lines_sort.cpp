@@ -114,7 +114,12 @@ class RowKernel final : public Kernel {
   Task<void> merge_group() override {
     std::uint64_t bytes = 0;
     for (const MergeInput& input : merging_) bytes += input.is_plain ? 0 : input.run.bytes;
-    MergeLines merge(tools(), terms_of_group(), merging_, group_->fit.slots);
+    MergeTerms to_run = terms_of_group();
+    to_run.keeps_heads = true;
+    MergeLines merge(tools(), to_run, merging_, group_->fit.slots);
+    formats::KeyCuts cuts{};
+    for (const MergeInput& input : merging_)
+      for (std::size_t i = 0; i < cuts.size(); ++i) cuts[i] += input.run.cuts[i];
     run::RowRun stored = files_->create(bytes);
     RowRunSink sink(tools(), stored);
     co_await merge.merge_to(sink, {});
@@ -123,6 +128,7 @@ class RowKernel final : public Kernel {
     co_await files_->complete(stored, sink.bytes());
     stored.longest = merge.merged().longest;
     stored.lines = merge.merged().out.count;
+    stored.cuts = cuts;
     runs_[group_->first] = {};
     runs_[group_->first].run = std::move(stored);
     runs_[group_->first].rows = merge.merged().out;
@@ -195,13 +201,14 @@ class RowKernel final : public Kernel {
     report.records = report.hash.count;
     report.is_merge = job_.merge;
     report.top_lines = first_rows_.hash().count;
-    formats::add(report.key_counts, reader_->key_counts());
+    if (format_.kind() != formats::Kind::shuffled) formats::add(report.key_counts, reader_->key_counts());
     report.blank_lines += reader_->blank_lines();
     formats::add(repeated_header_, reader_->repeated_header());
     report.notices.push_back(formats::notice_of(repeated_header_));
     report.beyond = beyond_limit().count;
     report.dropped = dropped_.count - report.blank_lines;
     if (job_.groups.is_limit) report.beyond = std::exchange(report.dropped, 0);
+    report.skipped = skipped_.count;
     report.input_bytes = reader_->bytes();
     report.output_bytes = written_bytes();
     if (packed_) report.packed_bytes = packed_->file_bytes();
@@ -274,8 +281,11 @@ class RowKernel final : public Kernel {
     lines::LineRun& run = *former_->resident();
     dropped_ += co_await former_->sort(run);
     if (job_.groups.is_decided_at_end()) co_return co_await write_groups(run);
+    const std::size_t first = std::min<std::uint64_t>(job_.skip, run.count);
+    if (first > 0) co_await skip(run, first);
     lines::GatherLines gather(run, format_,
-                              job_.groups.is_one() ? lines::GatherLines::Checks::ascending : lines::GatherLines::Checks::ordered);
+                              job_.groups.is_one() ? lines::GatherLines::Checks::ascending : lines::GatherLines::Checks::ordered, first,
+                              run.count);
     gather.set_header(first_rows_.top());
     co_await former_->gather_to(gather, *out_);
     last_out_ = gather.hash();
@@ -299,8 +309,15 @@ class RowKernel final : public Kernel {
     if (job_.groups.counts) report.counted = rows_of_groups;
   }
 
+  Task<void> skip(const lines::LineRun& run, std::size_t rows) {
+    auto work = bench_.compute.run([&] { skipped_ += lines::hash_of_first(run, format_, rows); });
+    co_await work;
+  }
+
   Task<void> merge_runs_to_output() {
-    MergeParts merge(tools(), terms(), runs_, *output_);
+    MergeTerms to_output = terms();
+    to_output.skip = job_.skip;
+    MergeParts merge(tools(), to_output, runs_, *output_);
     if (packed_)
       co_await merge.merge_whole(*packed_, first_rows_.top());
     else
@@ -346,6 +363,7 @@ class RowKernel final : public Kernel {
     merged_in_ += merged.in;
     merged_out_ += merged.out + merged.dropped;
     dropped_ += merged.dropped;
+    skipped_ += merged.skipped;
     report.blank_lines += merged.blank_lines;
     formats::add(repeated_header_, merged.repeated_header);
     formats::add(report.key_counts, merged.key_counts);
@@ -354,7 +372,7 @@ class RowKernel final : public Kernel {
 
   // Returns what goes out, and what was dropped.
   [[nodiscard]] hash::MultisetHash lines_out() const {
-    return last_out_ + dropped_ + first_rows_.hash() + rest_out_ + beyond_limit();
+    return last_out_ + dropped_ + skipped_ + first_rows_.hash() + rest_out_ + beyond_limit();
   }
 
   // Returns what the limit left out: as it came, from full buffers, and in runs that no merge had to read to their ends. Each of
@@ -432,7 +450,7 @@ class RowKernel final : public Kernel {
   std::optional<LimitRows> limit_;
   std::optional<FormLineRuns> former_;
   hash::MultisetHash left_in_runs_;  // of runs that were merged, what the limit left unread
-  hash::MultisetHash dropped_;
+  hash::MultisetHash dropped_, skipped_;
   formats::RepeatedHeader repeated_header_;
   hash::MultisetHash merged_in_, merged_out_;  // of all merges; the last one with what they dropped
   hash::MultisetHash last_out_;                // of the lines in the output

@@ -48,6 +48,7 @@ struct LinesJob {
   std::uint64_t header_bytes = 0;        // most that what stays on top may have, besides the plan's memory
   GroupPolicy groups;
   std::optional<std::uint64_t> limit;  // only so many rows go out, those that are first in order; with groups, of different ones
+  std::uint64_t skip = 0;              // rows that are first in order do not go out
   bool leaves_in_inputs = true;        // rows that come in order are not stored, where they can be read again
   bool merge = false;                  // the inputs are sorted
   bool checks_order = false;           // of these inputs
@@ -68,6 +69,7 @@ struct LinesReport : WorkReport {
   std::uint64_t top_lines = 0;    // of the records, on top
   std::uint64_t blank_lines = 0;  // of them, left out by a format that wants none; besides those dropped
   std::vector<formats::KeyCounts> key_counts;
+  std::uint64_t skipped = 0;       // of the records, first in order
   std::uint64_t packed_bytes = 0;  // of the output, where it is compressed; output_bytes are those of its lines
 };
 

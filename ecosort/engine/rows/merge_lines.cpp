@@ -47,6 +47,9 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
       format_(tools.format),
       terms_(terms),
       hashes_input_(terms.hashes_input || terms.is_of_files || terms.limit != UINT64_MAX),
+      row_head_(format_.kind() == formats::Kind::shuffled ? sizeof(shuffle::RowHead) : 0),
+      written_head_(terms.keeps_heads ? row_head_ : 0),
+      hashed_end_(format_.hashed_end()),
       part_(part),
       most_blocks_(most_blocks(tools.plan, inputs.size(), part.parts)),
       left_(terms.limit),
@@ -67,6 +70,7 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
 template <class Format>
 bool MergeLines::find_end(const Format& format, MergeCursor& cursor) {
   if (cursor.at == nullptr) return false;
+  if constexpr (requires { Format::rows_have_heads; }) cursor.searched = cursor.at;  // where the head is
   const char* const found = format.row_end(cursor.searched, cursor.end, cursor.is_inside);
   if (found != nullptr) {
     cursor.line_end = found;
@@ -273,7 +277,7 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
   }
   ++in_group_;
   take_last(cursor);
-  return true;
+  return terms_.skip == 0 || !is_skipped(last_.text);
 }
 
 // Returns whether the cursor's line is of the group of the last one.
@@ -285,7 +289,7 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
 
 [[gnu::always_inline]] inline void MergeLines::take_last(const MergeCursor& cursor) {
   last_.is_there = true;
-  last_.text = cursor.line();
+  last_.text = row_to_write(cursor);
   last_.window = cursor.window;
   last_.cursor = cursor.index;
 }
@@ -316,24 +320,36 @@ void MergeLines::check_counts() const {
     throw VerificationError("verification failed: the counts do not add up to the rows; the output was not written");
 }
 
+[[gnu::always_inline]] inline Text MergeLines::row_to_write(const MergeCursor& cursor) const noexcept {
+  const std::size_t skipped = row_head_ - written_head_;
+  return {cursor.at + skipped, static_cast<std::size_t>(cursor.line_end - cursor.at) - skipped};
+}
+
+bool MergeLines::is_skipped(Text row) {
+  if (merged_.skipped.count == terms_.skip) return false;
+  lines::add_line(merged_.skipped, hashed(row, written_head_));
+  return true;
+}
+
 // Copies the cursor's line into the block; one that does not fit continues in the next block. Most are copied in one piece of
 // constant size: what lies behind them in the block is overwritten later.
 [[gnu::always_inline]] inline bool MergeLines::emit(const MergeCursor& cursor, char* block, std::size_t capacity) {
-  const std::size_t size = cursor.line().size() + 1, room = capacity - filled_;
+  const Text row = row_to_write(cursor);
+  const std::size_t size = row.size() + 1, room = capacity - filled_;
   char* const to = block + filled_;
   if (size > room) {
-    emitting_ = Text(cursor.at, size);
+    emitting_ = Text(row.data(), size);
     return go_on_emitting(block, capacity);
   }
   if (size <= lines::short_copy_step && room >= lines::short_copy_step)
-    std::memcpy(to, cursor.at, lines::short_copy_step);
+    std::memcpy(to, row.data(), lines::short_copy_step);
   else if (size <= lines::copy_step && room >= lines::copy_step)
-    std::memcpy(to, cursor.at, lines::copy_step);
+    std::memcpy(to, row.data(), lines::copy_step);
   else
-    std::memcpy(to, cursor.at, size);
+    std::memcpy(to, row.data(), size);
   last_.text = Text(to, size - 1);  // where no cursor writes
   last_.cursor = no_cursor;
-  out_.add(last_.text);
+  hash_written(last_.text);
   filled_ += size;
   last_row_ = size;
   return true;
@@ -347,7 +363,7 @@ bool MergeLines::go_on_emitting(char* block, std::size_t capacity) {
   emitting_.remove_prefix(part);
   filled_ += part;
   if (!emitting_.empty()) return false;
-  out_.add(last_.text);
+  hash_written(last_.text);
   last_row_ = last_.text.size() + 1;
   if (tree_.winner().is_truncated) {
     out_.settle();
@@ -392,7 +408,7 @@ MergeLines::Reason MergeLines::merge_some(const Format& format, char* block, std
     if (is_emitting) {
       if (!go_on_emitting(block, capacity)) return Reason::block_full;
     } else {
-      if (hashes_input_) lines::add_line(merged_.in, cursor.line());
+      if (hashes_input_) lines::add_line(merged_.in, hashed(cursor.line(), row_head_));
       merged_.longest = std::max(merged_.longest, cursor.line().size() + 1);
       if (choose(cursor)) {
         --left_;
@@ -514,7 +530,10 @@ Task<std::byte*> MergeLines::put_beginning(LineSink& sink, const std::string& be
 }
 
 void MergeLines::check_end() const {
-  if (part_.not_after && format_.compare(last_.text, *part_.not_after) > 0) out_of_order();
+  if (!part_.not_after) return;
+  const bool is_shuffle = format_.kind() == formats::Kind::shuffled;  // whose rows went out without their keys
+  const records::KeyWindow last = last_.window, border = format_.window(*part_.not_after, 0, 0);
+  if (is_shuffle ? last.prefix > border.prefix : format_.compare(last_.text, *part_.not_after) > 0) out_of_order();
 }
 
 Task<void> MergeLines::merge_into(LineSink& sink, const std::string& beginning) {

@@ -19,7 +19,7 @@
 namespace ecosort::engine::rows {
 
 struct MergedLines {
-  hash::MultisetHash in, out, dropped;
+  hash::MultisetHash in, out, dropped, skipped;
   std::uint64_t rows_of_groups = 0;  // whose rows went out, where that is decided when a group ends
   std::size_t longest = 0;
   std::uint64_t blank_lines = 0;               // of plain files; they are dropped
@@ -33,6 +33,8 @@ struct MergeTerms {
   bool is_of_files = false;          // of the user's, whose lines are hashed as they are taken
   bool hashes_input = false;         // also of runs the lines are hashed where they are read, besides where they are written
   std::uint64_t limit = UINT64_MAX;  // so many lines go out, and no more are read than that takes
+  std::uint64_t skip = 0;            // lines that are first do not go out
+  bool keeps_heads = false;          // of shuffled rows: they go into another run
 };
 
 // A merge between two lines: what came before the next one.
@@ -115,6 +117,12 @@ class MergeLines {
   void end_group();
   void check_counts() const;
   std::size_t merge_blocks(const std::vector<std::byte*>& blocks, LineSink& sink, Reason& reason);
+  [[nodiscard]] Text row_to_write(const MergeCursor& cursor) const noexcept;
+  [[nodiscard]] bool is_skipped(Text row);
+  [[nodiscard]] Text hashed(Text row, std::size_t head) const noexcept {
+    return {row.data() + head, row.size() - head + hashed_end_};
+  }
+  void hash_written(Text row) noexcept { out_.add(hashed(row, written_head_)); }
   bool emit(const MergeCursor& cursor, char* block, std::size_t capacity);
   bool go_on_emitting(char* block, std::size_t capacity);
   [[nodiscard]] int compare_to_last(const MergeCursor& cursor) const;
@@ -129,6 +137,9 @@ class MergeLines {
   const formats::RowFormat& format_;
   MergeTerms terms_;
   const bool hashes_input_;
+  const std::size_t row_head_;      // bytes in front of each row
+  const std::size_t written_head_;  // of them, those that go out
+  const std::size_t hashed_end_;    // bytes of a row that are hashed besides its text
   MergePart part_;
   std::size_t most_blocks_;     // of output, between two words with the coordinator
   std::uint64_t left_;          // lines that may go out

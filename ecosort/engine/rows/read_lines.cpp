@@ -239,6 +239,7 @@ void ReadLines::take(const lines::LineRun& run, const lines::Indexed& indexed) {
   beyond_ += indexed.beyond;
   blank_lines_ += indexed.blank_lines;
   took_rows_ |= indexed.lines > 0;
+  entered_ += indexed.entered;
   formats::add(key_counts_, indexed.key_counts);
   if (bytes > 0) before_end_ = bytes == 1 ? '\0' : run.bytes()[indexed.end - 2];
   indexed_ = indexed.end;
@@ -252,6 +253,26 @@ std::optional<BufferOrder::Origin> ReadLines::origin() const {
   return BufferOrder::Origin{input_, input.file->facts().start_offset + file_indexed_};
 }
 
+// The rows from `first` on get their keys, and those behind the bound are left out.
+void ReadLines::number_rows(const shuffle::ShuffleFormat& format, lines::LineRun& run, std::size_t first,
+                            lines::Indexed& indexed) {
+  format.keys().enter(run.top(), first, run.count, entered_, compute_.threads());
+  if (!run.bound) return;
+  sorting::Entry* const top = run.top();
+  std::size_t kept = first;
+  for (std::size_t i = first; i < run.count; ++i) {
+    const sorting::Entry entry = *(top - 1 - i);
+    if (!run.bound->is_behind({entry.prefix, entry.extension}, {})) {
+      *(top - 1 - kept++) = entry;
+      continue;
+    }
+    const Text row = run.line(entry);
+    lines::add_line(indexed.beyond, {row.data(), row.size() + format.hashed_end()});
+    indexed.dropped_bytes += row.size() + 1;
+  }
+  run.count = kept;
+}
+
 Task<void> ReadLines::index(lines::LineRun& run) {
   if (!take_first_rows(run)) co_return;
   const std::size_t room = run.size() - std::min(run.size(), requested_ + 1 + lines::line_slack_bytes);
@@ -259,9 +280,11 @@ Task<void> ReadLines::index(lines::LineRun& run) {
   lines::Indexed indexed;
   const std::size_t from = indexed_, to = present_, before = run.count;
   if (limit_ != nullptr) run.bound = limit_->bound();
+  const shuffle::ShuffleFormat* const shuffle = shuffle::as_shuffle(format_);
   auto work = compute_.run(
       [&] {
         indexed = lines::index_lines(run, format_, from, to, most, compute_.threads(), seen_);
+        if (shuffle != nullptr) number_rows(*shuffle, run, before, indexed);
         if (order_ != nullptr) order_->add(run, format_, indexed, before, from, origin(), compute_.threads());
         if (limit_ != nullptr) limit_->after_batch(run);
       },
@@ -322,6 +345,7 @@ Task<void> ReadLines::fill(lines::LineRun& run, BufferOrder* order) {
   run.is_ordered = false;
   if (run.kept_bytes == 0) run.count = run.line_bytes = 0;
   run.format = &format_;
+  run.keys_follow = format_.kind() == formats::Kind::shuffled;
   run.has_quotes &= run.kept_bytes > 0;
   took_rows_ = false;
   taken_ = 0;

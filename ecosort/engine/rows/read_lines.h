@@ -25,6 +25,7 @@
 #include "formats/lines/duplicate_filter.h"
 #include "formats/lines/index_lines.h"
 #include "formats/lines/line_run.h"
+#include "formats/shuffle/shuffle_format.h"
 
 namespace ecosort::engine::rows {
 
@@ -110,6 +111,7 @@ class ReadLines {
   void take(const lines::LineRun& run, const lines::Indexed& indexed);
   [[nodiscard]] formats::RepeatedHeader repeated_header(const lines::LineRun& run, const lines::Indexed& indexed) const;
   [[nodiscard]] std::optional<BufferOrder::Origin> origin() const;
+  void number_rows(const shuffle::ShuffleFormat& format, lines::LineRun& run, std::size_t first, lines::Indexed& indexed);
   Task<void> cut_off(lines::LineRun& run);
   void check_beginning(Text row, bool is_all) const;
   [[noreturn]] void refuse(const char* row, const formats::RowFault& fault) const;
@@ -155,6 +157,7 @@ class ReadLines {
   bool took_rows_ = false;  // for this run
   hash::MultisetHash hash_, dropped_, beyond_;
   std::uint64_t bytes_ = 0, lines_ = 0;
+  std::uint64_t entered_ = 0;  // rows in an index, of this run and those before
   std::uint64_t blank_lines_ = 0;
   std::vector<formats::KeyCounts> key_counts_;
   formats::RepeatedHeader repeated_header_;

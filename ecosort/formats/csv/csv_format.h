@@ -101,7 +101,7 @@ class CsvFormat final : public formats::RowFormat {
   }
 
  private:
-  [[nodiscard]] const char* find_quoted_end(const char* at, const char* end, bool& is_inside) const override {
+  [[nodiscard]] const char* find_walked_end(const char* at, const char* end, bool& is_inside) const override {
     return row_end(at, end, is_inside);
   }
   [[nodiscard]] int compare_levels(Text a, Text b, unsigned level, unsigned end) const override;

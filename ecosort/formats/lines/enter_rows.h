@@ -58,12 +58,24 @@ struct HashedRow {
   LineHash hash;
 };
 
+// Returns the bytes of a row that are hashed: its text, unless it says otherwise.
+template <class Row>
+Text hashed_bytes(const Row& row) noexcept {
+  if constexpr (requires { row.hashed(); })
+    return row.hashed();
+  else
+    return row.text;
+}
+
 // Hashes rows for a filter. Of all of them at once without one.
 template <class Framer>
 LineHash hash_rows(const LineKernels& kernels, std::span<HashedRow<Framer>> rows, const DuplicateFilter* seen) noexcept {
   if (seen == nullptr) {
     LinePlace lines[hashed_at_once];
-    for (std::size_t i = 0; i < rows.size(); ++i) lines[i] = {rows[i].row.text.data(), rows[i].row.text.size()};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Text hashed = hashed_bytes(rows[i].row);
+      lines[i] = {hashed.data(), hashed.size()};
+    }
     return kernels.sum(lines, rows.size());
   }
   LineHash sum;
@@ -136,7 +148,7 @@ void enter_rows(LineRun& run, Framer& framer, Part& part, DuplicateFilter* known
     DuplicateFilter* const seen = known != nullptr && known->is_worth_it() ? known : nullptr;
     std::size_t count = framer.next(rows, std::min(hashed_at_once, places - part.entered));
     if (count == 0) break;
-    if (run.bound) count = leave_out_behind<Framer>(run, framer, part, {rows, count});
+    if (run.bound && !run.keys_follow) count = leave_out_behind<Framer>(run, framer, part, {rows, count});
     add(part.hash, hash_rows<Framer>(kernels, {rows, count}, seen), count);
     enter_some<Framer>(run, framer, part, {rows, count}, seen);
   }

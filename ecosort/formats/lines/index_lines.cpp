@@ -149,7 +149,7 @@ Indexed index_lines(LineRun& run, const RowFormat& order, std::size_t begin, std
                     std::vector<DuplicateFilter>& seen) {
   Indexed result;
   result.end = begin;
-  if (!order.quote()) {  // else the last part shows where the last row ends
+  if (!order.is_walked()) {  // else the last part shows where the last row ends
     const void* last = end > begin ? memrchr(run.bytes() + begin, run.terminator, end - begin) : nullptr;
     if (last == nullptr) return result;
     end = static_cast<std::size_t>(static_cast<const char*>(last) - run.bytes()) + 1;
@@ -158,7 +158,8 @@ Indexed index_lines(LineRun& run, const RowFormat& order, std::size_t begin, std
   for (std::size_t before = SIZE_MAX; result.end < end && result.lines < most && result.lines != before && !result.fault;
        may_suppose = false) {
     before = result.lines;
-    const std::size_t wanted = std::clamp<std::size_t>((end - result.end) / least_part_bytes, 1, threads);
+    const bool is_one = order.is_walked() && !order.quote();  // part: rows begin nowhere else that would show it
+    const std::size_t wanted = is_one ? 1 : std::clamp<std::size_t>((end - result.end) / least_part_bytes, 1, threads);
     std::vector<Part> parts = cut(run, order, result.end, end, wanted, threads);
     if (!may_suppose || !suppose_places(run, parts, most)) count_places(run, parts, most - result.lines, threads);
     enter_parts(run, order, parts, threads, seen);

@@ -37,6 +37,7 @@ struct LineRun {
   // With a limit: lines in the index lie in the first bytes, and more are read behind them; lines behind the bound are left out.
   std::size_t kept_bytes = 0;
   std::shared_ptr<const RowBound> bound = nullptr;
+  bool keys_follow = false;  // rows get their keys when they are in the index (formats/shuffle): none is left out before
 
   [[nodiscard]] char* bytes() const noexcept { return reinterpret_cast<char*>(memory.data()); }
   [[nodiscard]] std::size_t size() const noexcept { return memory.size() < most_run_bytes ? memory.size() : most_run_bytes; }
