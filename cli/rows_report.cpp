@@ -73,7 +73,7 @@ JobSummary rows_summary(const Request& request, const engine::rows::LinesReport&
   const std::uint64_t rows = rows_of(request, report);
   if (request.shuffle)
     return {"shuffled", std::max(report.input_bytes, report.output_bytes),
-            fmt::format("{} row{}{}{}, seed {}{}", rows, rows == 1 ? "" : "s", dropped_text(report),
+            fmt::format("{} row{}{}{}, seed {}{}", rows, rows == 1 ? "" : "s", groups_text(report),
                         report.skipped == 0 ? "" : fmt::format(", {} of them skipped", report.skipped), *request.shuffle->seed,
                         packed_text(report.run_packing))};
   return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),

@@ -69,7 +69,7 @@ class ShuffleFormat : public formats::RowFormat {
     std::memcpy(&head, at, sizeof head);
     return head;
   }
-  [[nodiscard]] int compare_levels(Text a, Text b, unsigned level) const override;
+  [[nodiscard]] int compare_levels(Text a, Text b, unsigned level, unsigned end) const override;
 
   RandomKeys keys_;
 };
