@@ -212,7 +212,7 @@ def test_a_temporary_drive_that_takes_nothing(run: Run, inputs: Path, tmp_path: 
     assert (done.returncode, "/proc" in done.stderr) == (2, True), done.stderr
 
 
-# What counting is for: without it half of the rows that are no longer wanted would be stored.
+# Counting is there because without it half of the rows that are no longer wanted would be stored.
 def test_runs_are_cut_by_what_is_known(run: Run, tmp_path: Path) -> None:
     numbers = [rng.randrange(10**9) for _ in range(300_000)]
     (tmp_path / "in").write_text("".join(f"{n:09}{'x' * 50}\n" for n in numbers))

@@ -41,8 +41,9 @@ std::optional<Trial> read_trial(std::string_view input) {
   trial.threads = (switches & 1U) != 0 ? 3 : 1;
   trial.terms.nulls_first = (switches & 4U) != 0;
   for (unsigned i = 0; i < 2; ++i)
-    trial.terms.keys.push_back(
-        {std::string(paths[(type >> (3 + 2 * i)) % 4U]), static_cast<ValueType>((type + i) % static_cast<unsigned>(ValueType::list)), (switches & 8U) != 0});
+    trial.terms.keys.push_back({std::string(paths[(type >> (3 + 2 * i)) % 4U]),
+                                static_cast<ValueType>((type + i) % static_cast<unsigned>(ValueType::list)),
+                                (switches & 8U) != 0});
   trial.block_bytes = 1 + static_cast<unsigned char>(input[1]) * std::size_t{64};
   trial.text = input.substr(3);
   if (switches >= 0xf0) {  // rarely, because it takes a hundred times as long

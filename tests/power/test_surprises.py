@@ -28,7 +28,7 @@ def log_of(path: Path, header: str, rows: list[tuple[float, object]]) -> Path:
 
 
 def fatal(log: Path, settings: str) -> set[str]:
-    """What refuses a run from second 60 to 160 of the log."""
+    """Names what refuses a run from second 60 to 160 of the log."""
     spec = parse_spec(f"csv:{log}#{settings}")
     meter = CsvMeter(spec)
     readings = meter.collect(10.0, 190.0, BEGIN, None)

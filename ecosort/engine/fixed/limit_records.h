@@ -51,8 +51,8 @@ class RecordBound {
 // For one thread at a time.
 class LimitRecords {
  public:
-  // Of groups, whose records are decided at once, the first record of each of the first `wanted` ones. The kept buffer has places
-  // for `capacity` records, and its index for as many entries.
+  // Keeps of groups, whose records are decided at once, the first record of each of the first `wanted` ones. The kept buffer has
+  // places for `capacity` records, and its index for as many entries.
   LimitRecords(const records::Encoder& encoder, std::uint64_t wanted, const RecordGroups& groups, std::uint64_t capacity)
       : encoder_(encoder), wanted_(wanted), capacity_(capacity), counted_(wanted) {
     if (groups.policy.is_on) group_keys_.emplace(groups.format);
@@ -74,7 +74,7 @@ class LimitRecords {
   // The buffer is about to be stored.
   void count_stored(const RunBuffer& kept);
 
-  // What was dropped: with equal keys, and behind the bound.
+  // Returns what was dropped: with equal keys, and behind the bound.
   [[nodiscard]] const hash::MultisetHash& repeated() const noexcept { return repeated_; }
   [[nodiscard]] const hash::MultisetHash& beyond() const noexcept { return beyond_; }
 

@@ -25,7 +25,7 @@ namespace ecosort::engine::rows {
 // Compute threads call this for the buffers of one sort, several at the same time for different ones.
 class LimitRows {
  public:
-  // Of groups, whose rows are decided at once, the first row of each of the first `rows` ones.
+  // Keeps of groups, whose rows are decided at once, the first row of each of the first `rows` ones.
   LimitRows(const formats::RowFormat& format, std::uint64_t rows, const GroupPolicy& groups, unsigned threads);
 
   // Returns the bound of rows that are read next; null while there is none.

@@ -284,8 +284,8 @@ class RowKernel final : public Kernel {
     const std::size_t first = std::min<std::uint64_t>(job_.skip, run.count);
     if (first > 0) co_await skip(run, first);
     lines::GatherLines gather(run, format_,
-                              job_.groups.is_one() ? lines::GatherLines::Checks::ascending : lines::GatherLines::Checks::ordered, first,
-                              run.count);
+                              job_.groups.is_one() ? lines::GatherLines::Checks::ascending : lines::GatherLines::Checks::ordered,
+                              first, run.count);
     gather.set_header(first_rows_.top());
     co_await former_->gather_to(gather, *out_);
     last_out_ = gather.hash();

@@ -18,9 +18,9 @@
 
 namespace ecosort::engine::rows {
 
-// Most parts that pay: 1 for a stream, whose bytes must come one after the other; where groups are, or rows are skipped, because the bytes that
-// part 0 drops would leave a gap; with a limit, which one merge reaches without the others; for files of the user's, which may
-// not be in order; for compressed runs; for few bytes, long lines, little memory.
+// Most parts that pay: 1 for a stream, whose bytes must come one after the other; where groups are, or rows are skipped, because
+// the bytes that part 0 drops would leave a gap; with a limit, which one merge reaches without the others; for files of the
+// user's, which may not be in order; for compressed runs; for few bytes, long lines, little memory.
 [[nodiscard]] unsigned parts_that_pay(const planner::LinePlan& plan, unsigned threads, const MergeTerms& terms,
                                       const std::vector<MergeInput>& inputs, const io::File& output);
 

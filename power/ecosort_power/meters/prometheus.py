@@ -1,8 +1,8 @@
-"""Metrics of an exporter, as Prometheus reads them: `prometheus://HOST[:PORT][/metrics]#energy=METRIC[,labels=NAME:VALUE;...]`.
+"""Reads metrics of an exporter, as Prometheus does: `prometheus://HOST[:PORT][/metrics]#energy=METRIC[,labels=NAME:VALUE;...]`.
 
 `energy` is a counter, `value` a power. The name of a metric says its unit (`_joules_total`, `_watts`, `_microwatts`, ...); of any
 other name the unit must be said. Several series of one metric are told apart by `labels`, or added up by `sum=yes`. What metrics
-of node_exporter, Kepler and Scaphandre measure is known, and stands in the results.
+of node_exporter, Kepler and Scaphandre measure is known, and is in the results.
 Formats: prometheus.io/docs/instrumenting/exposition_formats. `tls=verify` (or insecure) is over https.
 """
 
@@ -25,7 +25,7 @@ _ENDINGS = {  # of names, with what one unit is in joules or watts
     "value": {"microwatts": 1e-6, "milliwatts": 1e-3, "kilowatts": 1e3, "watts": 1.0, "watt": 1.0},
     "energy": {"microjoules": 1e-6, "millijoules": 1e-3, "kilowatthours": 3.6e6, "watthours": 3600.0, "joules": 1.0},
 }
-# What a metric measures, by the documentation of its exporter: node_exporter 1.9, Kepler 0.10 and older ones, Scaphandre 1.0.
+# The names say what each metric measures: node_exporter 1.9, Kepler 0.10 and older ones, Scaphandre 1.0, by their documentation.
 _MEASURE = {
     "node_rapl_package_joules_total": (Scope.PACKAGE, "one processor package (RAPL)"),
     "node_rapl_dram_joules_total": (Scope.COMPONENT, "the memory of one package (RAPL)"),

@@ -86,7 +86,7 @@ class PortMeter(Meter):
         return serial.Serial(self.spec.address, baudrate=self._baud, timeout=_MOMENT_S)
 
     def _receive(self) -> bytes:
-        """What came, or nothing. MeterError where the line is gone."""
+        """Returns what came, or nothing. MeterError where the line is gone."""
         try:
             if self._server is None:
                 return bytes(self._line.read(max(1, min(self._line.in_waiting, _PIECE))))
@@ -125,7 +125,7 @@ class PortMeter(Meter):
 
 
 def watts_of(raw: str, where: str) -> float:
-    """What is drawn minus what is given back, of {"drawn": [number, unit], "given": ...}. MeterGlitchError for no power."""
+    """Returns what is drawn minus what is given back, of {"drawn": [number, unit], "given": ...}. MeterGlitchError."""
     document = parse_json(raw)
     parts = {name: document.get(name) for name in ("drawn", "given")}
     if parts["drawn"] is None:
