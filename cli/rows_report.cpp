@@ -46,8 +46,7 @@ Json rows_stats_json(const Request& request, const engine::rows::LinesReport& re
   Json json{{"schema", fmt::format("ecosort.{}-stats/1", format)},
             {rows, rows_of(request, report)},
             {fmt::format("{}_dropped", rows), report.dropped},
-            {fmt::format("{}_beyond_limit", rows), report.beyond},
-            {fmt::format("{}_counted", rows), report.counted}};
+            {fmt::format("{}_beyond_limit", rows), report.beyond}};
   json.update(work_json(report, log, usage, backend));
   json.update({{"merge_parts", report.merge_parts},
                {have_rows ? "longest_row_bytes" : "longest_line_bytes", report.longest_line},
@@ -60,8 +59,10 @@ Json rows_stats_json(const Request& request, const engine::rows::LinesReport& re
         {"generator", job::shuffle_generator()}, {"seed", *request.shuffle->seed}, {"rows_skipped", report.skipped}};
   if (request.format() == Format::jsonl || is_shuffle) json["blank_lines"] = report.blank_lines;
   if (have_values) json["keys"] = keys_json(request, report);
+  if (is_shuffle) return json;
   const std::string collation = job::collation_version_of(request);
   json["collation"] = collation.empty() ? Json(nullptr) : Json(collation);
+  json[fmt::format("{}_counted", rows)] = report.counted;
   return json;
 }
 
@@ -86,7 +87,9 @@ std::vector<std::string> row_notices(const Request& request, const engine::rows:
   if (!has_values(request) && !request.shuffle) return notices;
   if (report.blank_lines > 0) notices.push_back(fmt::format("blank lines are left out: there were {}", report.blank_lines));
   const char* const empty = request.format() == Format::csv ? "empty" : "missing or null";
-  for (std::size_t i = 0; i < report.key_counts.size(); ++i) {
+  // A level behind those of the keys, where whole rows decide last, has nothing to tell.
+  const std::size_t keys = has_values(request) ? job::values_of(request).keys.size() : 0;
+  for (std::size_t i = 0; i < std::min(report.key_counts.size(), keys); ++i) {
     const formats::KeyCounts& counts = report.key_counts[i];
     const std::string by = to_string(job::values_of(request).keys[i]);
     if (counts.repeated > 0)

@@ -46,7 +46,7 @@ void check_plan(const CommandLine& line) {
 }
 
 int check_order(const CommandLine& line) {
-  const auto disorder = job::check_rows(line.request, {.unique = line.request.unique}).first;
+  const auto disorder = job::check_rows(line.request, {.unique = line.request.has_groups()}).first;
   if (!disorder) return 0;
   say_line(fmt::format("ecosort: {}: line {} is out of order: {}", formats::shown_name(line.request.inputs.front()),
                        disorder->line_number, disorder->line));

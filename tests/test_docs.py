@@ -265,6 +265,7 @@ def make_inputs_of_recipes(directory: Path, run: Run) -> None:
     (directory / "huge.log").write_text("".join(f"{n * 7919 % 10007}\n" for n in range(10000)))
     for name in ("big.dat", "huge.dat"):
         assert run("gen", "-a", "50000", name, cwd=directory).returncode == 0
+    (directory / "train.txt").write_text("one\ntwo\nthree\n")
     for name in ("ssd1", "ssd2", "slow"):
         (directory / name).mkdir()
 

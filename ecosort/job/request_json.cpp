@@ -95,6 +95,17 @@ void each_member_of_groups(Structure& of, Each&& each) {
 }
 
 template <class Structure, class Each>
+void each_member_of_compression(Structure& of, Each&& each) {
+  each("decompress", of.decompress);
+  each("output", of.output);
+  each("level", of.level);
+  each("runs", of.runs);
+  each("program", of.program);
+  each("assumed_ratio", of.assumed_ratio);
+  each("energy", of.energy);
+}
+
+template <class Structure, class Each>
 void each_member(Structure& of, Each&& each) {
   using Type = std::remove_const_t<Structure>;
   if constexpr (Rows<Type>) {
@@ -111,13 +122,7 @@ void each_member(Structure& of, Each&& each) {
     each("core_w", of.core_w);
     each("gb_j", of.gb_j);
   } else if constexpr (std::is_same_v<Type, Compression>) {
-    each("decompress", of.decompress);
-    each("output", of.output);
-    each("level", of.level);
-    each("runs", of.runs);
-    each("program", of.program);
-    each("assumed_ratio", of.assumed_ratio);
-    each("energy", of.energy);
+    each_member_of_compression(of, each);
   } else if constexpr (std::is_same_v<Type, Means>) {
     each("memory_bytes", of.memory_bytes);
     each("memory_is_a_wish", of.memory_is_a_wish);

@@ -10,7 +10,7 @@ namespace {
 // A codec must gain so much to be worth its risk: what is predicted is a few percent off, and more beside other work, which the
 // codec takes processors from.
 double least_gain(const Pace& pace) noexcept {
-  constexpr double alone = 0.05, most = 0.3;
+  constexpr double alone = 0.05, most = 0.2;
   return std::min(alone * pace.slowdown * pace.slowdown, most);
 }
 // The shorter one of work and drives is not done at the same time for so much: the first run is read before anything is sorted.

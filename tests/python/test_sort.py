@@ -44,10 +44,10 @@ def pairs(*numbers: int) -> bytes:
 @pytest.mark.parametrize(
     ("name", "data", "options", "expected"),
     [
-        ("in.csv", CSV, {"by": [col("price").number().desc(), "name"]}, BY_PRICE),
+        ("in.csv", CSV, {"by": lambda: [col("price").number().desc(), "name"]}, BY_PRICE),
         ("in.csv.gz", gzip.compress(CSV, mtime=0), {"by": "price:number:desc"}, BY_PRICE),
         ("in.tsv", b"a\tb\n2\tx\n10\ty\n", {"by": "a:number:desc"}, b"a\tb\n10\ty\n2\tx\n"),
-        ("in.JSONL", b'{"a":{"b":10}}\n{"a":{"b":9}}\n', {"by": col("a.b").number()}, b'{"a":{"b":9}}\n{"a":{"b":10}}\n'),
+        ("in.JSONL", b'{"a":{"b":10}}\n{"a":{"b":9}}\n', {"by": lambda: col("a.b").number()}, b'{"a":{"b":9}}\n{"a":{"b":10}}\n'),
         ("in.txt", b"b 9\na 10\n", {}, b"a 10\nb 9\n"),
         ("in.log", b"b 9\na 10\n", {"by": [field(2).numeric()]}, b"b 9\na 10\n"),
         ("in.log", b"9\n10\n", {"ordering": "n", "reverse": True}, b"10\n9\n"),
@@ -61,6 +61,8 @@ def test_the_format_is_that_of_the_name_or_of_the_keys(
     here: Path, name: str, data: bytes, options: dict[str, Any], expected: bytes
 ) -> None:
     (here / name).write_bytes(data)
+    # The program, which knows the types, is not there yet when the table above is made.
+    options = {option: value() if callable(value) else value for option, value in options.items()}
     report = sort(name, "out", **options)
     assert isinstance(report, Report)
     assert (here / "out").read_bytes() == expected

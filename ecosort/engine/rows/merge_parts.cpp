@@ -126,6 +126,7 @@ Task<void> MergeParts::merge_whole(LineSink& sink, const std::string& header) {
 
 std::vector<MergeParts::PartOfRuns> MergeParts::parts_of(const SplitRuns& split) const {
   std::vector<PartOfRuns> parts;
+  parts.reserve(parts_);
   for (unsigned part = 0; part < parts_; ++part)
     parts.push_back({split.ranges(part), split.bytes(part), part + 1 < parts_ ? split.splitter(part) : Text()});
   return parts;
