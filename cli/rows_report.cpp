@@ -87,7 +87,7 @@ std::vector<std::string> row_notices(const Request& request, const engine::rows:
   if (!has_values(request) && !request.shuffle) return notices;
   if (report.blank_lines > 0) notices.push_back(fmt::format("blank lines are left out: there were {}", report.blank_lines));
   const char* const empty = request.format() == Format::csv ? "empty" : "missing or null";
-  // A level behind those of the keys, where whole rows decide last, has nothing to tell.
+  // A level behind those of the keys, where whole rows decide last, says nothing.
   const std::size_t keys = has_values(request) ? job::values_of(request).keys.size() : 0;
   for (std::size_t i = 0; i < std::min(report.key_counts.size(), keys); ++i) {
     const formats::KeyCounts& counts = report.key_counts[i];
