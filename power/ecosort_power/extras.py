@@ -9,7 +9,7 @@ _PACKAGES = {
     "cryptography": "cryptography",
     "matplotlib": "matplotlib",
     "optuna": "optuna",
-    "p1": "dsmr-parser pyserial",
+    "p1": "pyserial",
     "paho": "paho-mqtt",
     "prometheus_client": "prometheus-client",
     "pymodbus": "pymodbus pyserial",

@@ -1,6 +1,6 @@
-"""Smart meters of houses, at their reader's port: P1 telegrams (DSMR and its kin) by dsmr-parser, SML by smllib.
+"""Smart meters of houses, at their reader's port: P1 telegrams (DSMR and its kin), and SML by smllib.
 
-`p1:/dev/ttyUSB0`, `p1://HOST:PORT` (a reader that passes its port on over TCP), `p1:...#country=q3d`; `sml:/dev/ttyUSB0`. They
+`p1:/dev/ttyUSB0`, `p1://HOST:PORT` (a reader that passes its port on over TCP); `sml:/dev/ttyUSB0`. They
 show the whole house, so that the rest of it must stand still. The value is what is drawn minus what is given back; its unit is
 taken from the telegram: some meters write kW, others W. Times in telegrams are not used: their zone is not said.
 Specifications: "DSMR P1 Companion Standard" 5.0.2; "Smart Message Language" 1.04 (BSI TR-03109-1, annex IV).
@@ -9,6 +9,7 @@ Specifications: "DSMR P1 Companion Standard" 5.0.2; "Smart Message Language" 1.0
 from __future__ import annotations
 
 import json
+import re
 import socket
 import time
 from abc import abstractmethod
@@ -140,57 +141,47 @@ def _watts(part: tuple[float, str], where: str) -> float:
     return float(number) * POWER_UNITS[unit]
 
 
+# 1-0:1.7.0 is the power that is drawn, 2.7.0 what is given back: "1-0:1.7.0(00.428*kW)", of some meters "...*255(431*W)".
+_P1_POWER = re.compile(r"^\d-\d:([12])\.7\.0(?:\*255)?\((\d+(?:\.\d+)?)\*(k?W)\)\r?$", re.MULTILINE)
+
+
 class P1Meter(PortMeter):
-    """Telegrams from `/` to `!` and their checksum."""
+    """Telegrams from `/` to `!`, and, of newer meters, their checksum."""
 
     usual_baud: ClassVar[int] = 115_200
-    settings_known: ClassVar[Mapping[str, str]] = {
-        **PortMeter.settings_known,
-        "country": "specification of dsmr-parser: v2_2, v3, v4, v5 (usual), belgium_fluvius, luxembourg_smarty, sweden, q3d, ...",
-    }
 
     def __init__(self, spec: MeterSpec) -> None:
         super().__init__(spec)
         self._text = b""
-        self._parser: Any = None
-        self._specification = spec.settings.get("country", "v5").upper()
 
     def open(self) -> Capabilities:
-        self._text, self._parser = b"", self._make_parser()
+        self._text = b""
         return super().open()
-
-    def _make_parser(self) -> Any:
-        try:
-            from dsmr_parser import telegram_specifications
-            from dsmr_parser.parsers import TelegramParser
-        except ImportError:
-            raise MeterError(f"p1 needs dsmr-parser; run: {install('p1')}") from None
-        known = [name for name, found in vars(telegram_specifications).items() if isinstance(found, dict) and "objects" in found]
-        if self._specification not in known:
-            raise MeterError(
-                f"country={self._specification.lower()[:40]} is not known; known: {', '.join(map(str.lower, known))}"
-            )
-        return TelegramParser(getattr(telegram_specifications, self._specification))
 
     def take(self, data: bytes) -> str | None:
         self._text = (self._text + data)[-_MOST_BYTES:]
         begin = self._text.find(b"/")
-        end = self._text.find(b"\n", self._text.find(b"!", begin)) if begin >= 0 and b"!" in self._text[begin:] else -1
+        mark = self._text.find(b"!", begin) if begin >= 0 else -1
+        end = self._text.find(b"\n", mark) if mark >= 0 else -1
         if end < 0:
             return None
-        telegram, self._text = self._text[begin : end + 1], self._text[end + 1 :]
-        return self._values(telegram.decode("ascii", errors="replace"))
+        telegram, checksum = self._text[begin : mark + 1], self._text[mark + 1 : end].strip()
+        self._text = self._text[end + 1 :]
+        if checksum and checksum.upper() != f"{_crc16(telegram):04X}".encode():
+            raise MeterGlitchError(f"{self._where} sent a telegram that is not whole: its checksum is wrong")
+        names = {"1": "drawn", "2": "given"}
+        found = _P1_POWER.findall(telegram.decode("ascii", errors="replace"))
+        return json.dumps({names[kind]: [float(number), unit] for kind, number, unit in found})
 
-    def _values(self, telegram: str) -> str:
-        from dsmr_parser.exceptions import InvalidChecksumError, ParseError
 
-        try:
-            found = self._parser.parse(telegram)
-        except (InvalidChecksumError, ParseError) as error:
-            raise MeterGlitchError(f"{self._where} sent a telegram that is not whole: {str(error)[:80]}") from None
-        names = {"drawn": "CURRENT_ELECTRICITY_USAGE", "given": "CURRENT_ELECTRICITY_DELIVERY"}
-        values = {name: getattr(found, attribute, None) for name, attribute in names.items()}
-        return json.dumps({name: [float(value.value), value.unit] for name, value in values.items() if value is not None})
+def _crc16(data: bytes) -> int:
+    """CRC-16/ARC, as the companion standard has it."""
+    value = 0
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = (value >> 1) ^ 0xA001 if value & 1 else value >> 1
+    return value
 
 
 _POWER_OBIS, _DRAWN_OBIS = "0100100700ff", "0100010800ff"  # 1-0:16.7.0 and 1-0:1.8.0
