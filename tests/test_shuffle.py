@@ -293,10 +293,10 @@ def test_a_limit_keeps_the_first_rows_of_the_whole(
     """At every size: none, some that fit the memory, so many that runs are stored, all. What is left out is hashed."""
     step = len(many) // pieces
     files = [write(tmp_path / f"{i}", many[i * step : (i + 1) * step]) for i in range(pieces)]
-    stats = tmp_path / "stats"
+    stats, whole = tmp_path / "stats", shuffled(many, 1)
     for limit in (0, 1, 100, 5000, 45_000, len(many), len(many) + 1):
         done("shuffle", "--seed", 1, "--limit", limit, "--memory", memory, "--stats", stats, *files, "-o", tmp_path / "out")
-        assert (tmp_path / "out").read_bytes() == b"".join(shuffled(many, 1)[:limit])
+        assert (tmp_path / "out").read_bytes() == b"".join(whole[:limit])
         report = json.loads(stats.read_text())
         assert (report["rows"], report["rows_beyond_limit"]) == (len(many), max(len(many) - limit, 0))
 
