@@ -1,10 +1,8 @@
 // `ecosort shuffle`: rows of any kind in a random order.
 #include "base/errors.h"
-#include "base/open_files.h"
 #include "cli/rows_command.h"
 #include "cli/run_job.h"
 #include "cli/sorts.h"
-#include "job/session.h"
 #include "job/shuffle_request.h"
 
 namespace ecosort::cli {
@@ -23,18 +21,7 @@ void check_complete(const CommandLine& line) {
 
 int shuffle_rows(CommandLine line, double started_s) {
   job::choose_seed(line.request);
-  raise_open_files();
-  job::Session session;
-  tell_waits(session, line.reports.quiet);
-  job::PreparedLines prepared = job::prepare_rows(line.request, session.storage(), job::SpecialOutput::redirected);
-  return run_rows({.request = line.request,
-                   .reports = line.reports,
-                   .words = {"shuffle", "--memory", "--temp"},
-                   .threads_option = "--threads",
-                   .done = "the shuffled output is complete",
-                   .notice = [&](const std::string& text) { print_notice(line.reports.quiet, text); },
-                   .started_s = started_s},
-                  prepared, session);
+  return run_rows(line, "shuffle", "the shuffled output is complete", started_s);
 }
 
 int run_shuffle(const Words& words) {

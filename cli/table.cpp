@@ -69,18 +69,7 @@ int sort_table(const CommandLine& line, double started_s) {
     check_resumable(line);
     if (const std::optional<int> code = run_rows_job({line.request, line.reports}, started_s)) return *code;
   }
-  raise_open_files();
-  job::Session session;
-  tell_waits(session, line.reports.quiet);
-  job::PreparedLines prepared = job::prepare_rows(line.request, session.storage(), job::SpecialOutput::redirected);
-  return run_rows({.request = line.request,
-                   .reports = line.reports,
-                   .words = {"csv", "--memory", "--temp"},
-                   .threads_option = "--threads",
-                   .done = "the sorted output is complete",
-                   .notice = [&](const std::string& text) { print_notice(line.reports.quiet, text); },
-                   .started_s = started_s},
-                  prepared, session);
+  return run_rows(line, "csv", "the sorted output is complete", started_s);
 }
 
 namespace {

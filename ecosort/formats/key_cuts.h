@@ -1,5 +1,5 @@
-// Where the rows of a shuffled run are cut, so that its parts can be merged at the same time. Random keys are spread evenly: the
-// cuts are at the same keys in every run, and no one has to look for them.
+// Says where the rows of a shuffled run are cut, so that its parts can be merged at the same time. Random keys are spread evenly:
+// the cuts are at the same keys in every run, and no one has to look for them.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct KeyCut {
   }
 };
 
-// In front of each part, and of what follows the last one: all rows.
+// Counts the rows in front of each part, and, last, all rows.
 using KeyCuts = std::array<KeyCut, key_parts + 1>;
 
 }  // namespace ecosort::formats

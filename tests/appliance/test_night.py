@@ -20,7 +20,7 @@ from ecosort_appliance.drives import Temperatures
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.rest import Rest
 
-from .support import Queue
+from .support import Queue, wait_for
 
 SORT = ("sort", "--record-size", "16", "--key", "0:4", "in.dat", "-o", "out.dat")
 
@@ -289,10 +289,7 @@ def test_a_job_that_is_due_soon_keeps_it_awake(system: Path) -> None:
 def test_sleep_is_inhibited_while_a_job_works(system: Path) -> None:
     rest = Rest(None, system)
     rest.tick(works=True, is_idle=False, next_due_s=None)
-    end_s = time.monotonic() + 20
-    while not (system / "inhibits").exists() and time.monotonic() < end_s:
-        time.sleep(0.01)
-    assert (system / "inhibits").exists()
+    wait_for((system / "inhibits").exists)
     rest.tick(works=False, is_idle=True, next_due_s=None)
     assert not (system / "inhibits").exists()
     assert called(system) == []

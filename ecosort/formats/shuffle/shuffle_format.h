@@ -20,7 +20,7 @@
 
 namespace ecosort::shuffle {
 
-// In front of a row of a run: `index` is the size of the row with its end.
+// Lies in front of a row of a run: `index` is the size of the row with its end.
 using RowHead = sorting::Entry;
 
 class ShuffleFormat : public formats::RowFormat {
