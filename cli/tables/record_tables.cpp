@@ -316,9 +316,9 @@ CommandTable run_table() {
           .summary = "sorts as a request in JSON says, as programs write them",
           .description =
               "Does what a request says (`ecosort manual request` prints its JSON schema), and reports as the command does that "
-              "would be typed for it. No profile adds to the request.",
+              "would be typed for it.",
           .examples = {"ecosort run request.json", "ecosort run --stats stats.json - < request.json"},
-          .options = chosen({"--stats", "--events", "--trace", "--progress", "-q,--quiet"}),
+          .options = chosen({"--goal", "--profile", "--no-profile", "--stats", "--events", "--trace", "--progress", "-q,--quiet"}),
           .operands = {{"REQUEST", "a file with the request; `-` is standard input"}},
           .ending = "",
           .exit_status = sort_codes()};
