@@ -64,6 +64,11 @@ def bars_of(subject: Subject, results: Results) -> list[Bar]:
     return found
 
 
+def label_of(seconds: float) -> str:
+    """Three digits tell bars apart."""
+    return f"{seconds:.1f}" if seconds >= 10 else f"{seconds:.2f}"
+
+
 def draw(results: Path, path: Path) -> None:
     """Time and processor time beside each other, as SVG. The same results give the same file with the same matplotlib."""
     import matplotlib as mpl
@@ -90,7 +95,7 @@ def draw(results: Path, path: Path) -> None:
 
 def _draw_bars(axes: Any, title: str, names: list[str], values: list[float]) -> None:
     shown = axes.barh(names, values, color=[BLUE if name == "EcoSort" else GREY for name in names], height=0.62)
-    axes.bar_label(shown, [f"{value:.1f}" if value >= 10 else f"{value:.2f}" for value in values], padding=4, color=FAINT)
+    axes.bar_label(shown, [label_of(value) for value in values], padding=4, color=FAINT)
     axes.invert_yaxis()
     axes.set_title(title, loc="left", fontsize=11)
     axes.set_xlim(0, max(values) * 1.15)
