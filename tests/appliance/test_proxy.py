@@ -187,7 +187,7 @@ def nginx(place: Path, server: str) -> Iterator[None]:
         assert process.poll() is None
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 @pytest.mark.parametrize("root", ["", "/ecosort"])
@@ -220,7 +220,7 @@ def test_the_recipes_for_nginx(queue: Queue, tmp_path: Path, require: Callable[[
             assert next(line for line in lines if "The queue is paused" in line)
             assert time.monotonic() - begin_s < 30
     service.process.terminate()
-    assert service.process.wait(20) == 0
+    assert service.process.wait(60) == 0
 
 
 @contextmanager
