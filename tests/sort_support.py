@@ -279,11 +279,20 @@ def copy_program(program: Path, directory: Path) -> Path:
     return Path(shutil.copy(program, directory / "ecosort"))
 
 
-def slowed(program: Path, directory: Path, seconds: float) -> Path:
+_SLOWED = """#!/bin/sh
+if [ "$1" = sort ]; then
+  for word; do [ -f "$word" ] && bytes=$(stat -c %s "$word"); done
+  sleep "$(echo "$bytes" | awk '{{ print {seconds} + {seconds_per_mb} * $1 / 1000000 }}')"
+fi
+exec "{program}" "$@"
+"""
+
+
+def slowed(program: Path, directory: Path, seconds: float, seconds_per_mb: float = 0.0) -> Path:
     """A stand-in for the program whose sorts take at least so long on any machine: as long as a meter needs."""
     path = directory / "slowed" / "ecosort"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(f'#!/bin/sh\n[ "$1" = sort ] && sleep {seconds}\nexec "{program}" "$@"\n')
+    path.write_text(_SLOWED.format(program=program, seconds=seconds, seconds_per_mb=seconds_per_mb))
     path.chmod(0o755)
     return path
 

@@ -683,7 +683,7 @@ def test_queue_run_does_the_watched_files_that_have_rested(queue: Queue, records
     rested_s = (new / "old").stat().st_ctime + 1000
     with (new / "open").open("wb", buffering=0) as file:
         file.write(records.read_bytes())
-        wait_for(lambda: shutil.copy(records, new / "fresh").stat().st_ctime > (new / "old").stat().st_ctime + 1e-3)
+        wait_for(lambda: Path(shutil.copy(records, new / "fresh")).stat().st_ctime > (new / "old").stat().st_ctime + 1e-3)
         os.utime(new / "fresh", (0, 0))
         assert jobs_made_at(rested_s - 1, queue, monkeypatch) == []
         for _ in range(2):
