@@ -85,7 +85,7 @@ FORMS = {
 
 
 @functools.cache
-def some_rows(form: Form, count: int = 20_000) -> list[tuple[Key, bytes]]:
+def some_rows(form: Form, count: int = 30_000) -> list[tuple[Key, bytes]]:
     """Rows with their keys: one large group, many small ones, and single rows; a third of the rows repeat another one."""
     rng = random.Random(5)
     rows: list[tuple[Key, bytes]] = []
