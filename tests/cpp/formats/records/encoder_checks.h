@@ -1,4 +1,4 @@
-// What the tests of plain and of typed keys ask of an encoder alike.
+// The tests of plain and of typed keys ask the same of an encoder.
 #pragma once
 
 #include <gtest/gtest.h>
