@@ -279,11 +279,47 @@ def copy_program(program: Path, directory: Path) -> Path:
     return Path(shutil.copy(program, directory / "ecosort"))
 
 
-def wait_until(condition: Callable[[], bool], timeout_s: float = 30, what: str = "the condition") -> None:
+_SLOWED = """#!/bin/sh
+if [ "$1" = sort ]; then
+  for word; do [ -f "$word" ] && bytes=$(stat -c %s "$word"); done
+  sleep "$(echo "$bytes" | awk '{{ print {seconds} + {seconds_per_mb} * $1 / 1000000 }}')"
+fi
+exec "{program}" "$@"
+"""
+
+
+def slowed(program: Path, directory: Path, seconds: float, seconds_per_mb: float = 0.0) -> Path:
+    """A stand-in for the program whose sorts take at least so long on any machine: as long as a meter needs."""
+    path = directory / "slowed" / "ecosort"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(_SLOWED.format(program=program, seconds=seconds, seconds_per_mb=seconds_per_mb))
+    path.chmod(0o755)
+    return path
+
+
+def wait_until(condition: Callable[[], bool], timeout_s: float = 60, what: str = "the condition") -> None:
     end = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < end, f"{what} did not come about in {timeout_s} s"
         time.sleep(0.005)
+
+
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+def comes_to_rest(pid: int, span_s: float = 0.2) -> None:
+    """Waits until the process has hardly used a processor for that long, whatever it did before. One that spins never rests."""
+
+    def used_s() -> float:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+
+    def rested() -> bool:
+        before_s = used_s()
+        time.sleep(span_s)
+        return used_s() - before_s < span_s / 10
+
+    wait_until(rested, 60, f"rest of process {pid}")
 
 
 def stops(process: subprocess.Popen[Any]) -> bool:

@@ -187,7 +187,7 @@ def test_sudo_is_used_when_somebody_says_so(
     plain_user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     command = [*plain_user, str(plain_user_setup / "deps"), "absent"]
     done = subprocess.run(
-        command, env=environment, stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL, timeout=30, check=False
+        command, env=environment, stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL, timeout=60, check=False
     )
     os.close(theirs)
     text = everything_from(ours).decode()

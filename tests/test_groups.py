@@ -10,8 +10,10 @@ import os
 import random
 import struct
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -105,18 +107,23 @@ POLICIES = (
 )  # fmt: skip
 
 
-def expected(form: Form, grouping: str, policy: Sequence[str], rows: Sequence[tuple[Key, bytes]]) -> tuple[bytes, int]:
-    """The output, and the number of rows in its groups."""
+@functools.cache
+def groups_of(form: Form, grouping: str, count: int) -> list[list[bytes]]:
+    """The groups of some_rows() in their order."""
     by_all = grouping == "rows"
-    ordered = sorted(rows, key=(lambda row: row) if by_all else (lambda row: row[0]))
+    ordered = sorted(some_rows(form, count), key=(lambda row: row) if by_all else (lambda row: row[0]))
     of_group: Callable[[tuple[Key, bytes]], object] = {
         "keys": lambda row: row[0],
         "first_key": lambda row: row[0][0],
         "rows": lambda row: row,
     }[grouping]
+    return [[row for _, row in group] for _, group in itertools.groupby(ordered, of_group)]
+
+
+def expected(form: Form, policy: Sequence[str], groups: Sequence[Sequence[bytes]]) -> tuple[bytes, int]:
+    """The output, and the number of rows in its groups."""
     out, in_groups = [], 0
-    for _, group in itertools.groupby(ordered, of_group):
-        members = [row for _, row in group]
+    for members in groups:
         if ("--repeated" in policy and len(members) == 1) or ("--singles" in policy and len(members) > 1):
             continue
         row = members[-1 if "last" in policy else 0]
@@ -142,8 +149,9 @@ def test_one_row_of_each_group_goes_out(ecosort: Path, tmp_path: Path, name: str
     form = FORMS[name]
     rows = some_rows(form)
     (tmp_path / "in").write_bytes(form.file([row for _, row in rows]))
+    sizes = sizes_of_groups(grouping, rows)
     for policy in POLICIES:
-        output, in_groups = expected(form, grouping, policy, rows)
+        output, in_groups = expected(form, policy, groups_of(form, grouping, len(rows)))
         words = [*form.words, *policy, *grouping_words(form, grouping), "in", "--quiet", "--stats", "stats"]
         assert sorted_by(ecosort, tmp_path, words) == output, policy
         assert sorted_by(ecosort, tmp_path, [*words, *form.least]) == output, policy
@@ -154,16 +162,13 @@ def test_one_row_of_each_group_goes_out(ecosort: Path, tmp_path: Path, name: str
         assert (stats[unit], stats[f"{unit}_counted"]) == (len(rows), counted_rows), policy
         went_out = len(rows) - stats[f"{unit}_dropped"]
         assert stats["output_bytes"] == len(output)
-        assert went_out == groups_that_go_out(form, grouping, policy, rows)
+        least, most = (2 if "--repeated" in policy else 1), (1 if "--singles" in policy else len(rows))
+        assert went_out == sum(least <= size <= most for size in sizes)
 
 
-def groups_that_go_out(form: Form, grouping: str, policy: Sequence[str], rows: Sequence[tuple[Key, bytes]]) -> int:
-    sizes: dict[object, int] = {}
-    for key, row in rows:
-        group: object = {"keys": key, "first_key": key[0], "rows": (key, row)}[grouping]
-        sizes[group] = sizes.get(group, 0) + 1
-    least, most = (2 if "--repeated" in policy else 1), (1 if "--singles" in policy else len(rows))
-    return sum(least <= size <= most for size in sizes.values())
+def sizes_of_groups(grouping: str, rows: Sequence[tuple[Key, bytes]]) -> list[int]:
+    of_group = {"keys": itemgetter(0), "first_key": lambda row: row[0][0], "rows": lambda row: row}[grouping]
+    return list(Counter(map(of_group, rows)).values())
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -179,7 +184,7 @@ def test_sorted_files_are_merged_in_groups(ecosort: Path, tmp_path: Path, name: 
     few = ["--batch-size", "7"] if name == "lines" else ["--memory", "1MiB"]
     for policy in POLICIES:
         for grouping in ("keys", "first_key"):
-            output, _ = expected(form, grouping, policy, rows)
+            output, _ = expected(form, policy, groups_of(form, grouping, len(rows)))
             words = [*merge, *few, *policy, *grouping_words(form, grouping), "--quiet", *files]
             assert sorted_by(ecosort, tmp_path, words) == output, (policy, grouping)
 

@@ -3,6 +3,7 @@
 Python's sort says which they are; inputs are full of ties, so that another row than the first one in the input shows.
 """
 
+import functools
 import gzip
 import itertools
 import json
@@ -70,7 +71,13 @@ SORTS: dict[str, tuple[list[str], Sequence[str], str, Callable[[int], Any]]] = {
     "lines by a field, stable": (["lines", "-s", "-t", "\t", "-k1,1"], LINES, "", by_city_of_line),
     "lines by two fields": (["lines", "-t", "\t", "-k1,1", "-k2,2n"], LINES, "", by_two_fields),
 }
-IN_ORDER = {name: sorted(range(N), key=sort[3]) for name, sort in SORTS.items()}
+
+
+@functools.cache
+def in_order(name: str) -> list[int]:
+    return sorted(range(N), key=SORTS[name][3])
+
+
 # At the least memory a batch has some hundred rows, and a buffer some thousand.
 LIMITS = (0, 1, 100, 1024, 3_000, N // 2, N, MOST) + ((2, 1023, 1025, 9_000, N - 1, N + 1) if SOAK else ())
 
@@ -92,7 +99,7 @@ def test_the_first_rows(run: Run, inputs: Path, tmp_path: Path, name: str, limit
     words, rows, top, _ = SORTS[name]
     stats = tmp_path / "stats"
     succeeded(run(*words, "--limit", str(limit), *LEAST, "--quiet", inputs / words[0], "-o", tmp_path / "out", "--stats", stats))
-    assert (tmp_path / "out").read_text() == top + "".join(rows[i] for i in IN_ORDER[name][:limit])
+    assert (tmp_path / "out").read_text() == top + "".join(rows[i] for i in in_order(name)[:limit])
     told = read_json(stats)
     check_counts(told, "lines" if words[0] == "lines" else "rows", N, limit)
     if limit <= 1025:  # all of them fit a buffer
@@ -114,11 +121,11 @@ def test_from_a_pipe_and_from_a_compressed_file(ecosort: Path, inputs: Path, tmp
     command = [ecosort, *words, "--limit", str(limit), *LEAST, "--quiet", "-", "--temp", tmp_path]
     command += ["--decompress=auto"] if words[0] == "lines" else ["-o", "-"]
     for source in (inputs / words[0], packed):
-        assert from_pipe(command, source).decode() == top + "".join(rows[i] for i in IN_ORDER[name][:limit])
+        assert from_pipe(command, source).decode() == top + "".join(rows[i] for i in in_order(name)[:limit])
 
 
 def distinct(name: str, equal: Callable[[int], Any]) -> list[int]:
-    return [next(group) for _, group in itertools.groupby(IN_ORDER[name], equal)]
+    return [next(group) for _, group in itertools.groupby(in_order(name), equal)]
 
 
 @pytest.mark.parametrize("limit", [0, 1, 49, 50, 2_000, 6_000, N])
@@ -243,7 +250,7 @@ def test_the_first_of_each_group(
     run: Run, inputs: Path, tmp_path: Path, name: str, group: Callable[[int], Any], limit: int
 ) -> None:
     words, rows, top, _ = SORTS[name]
-    ordered = IN_ORDER[name]
+    ordered = in_order(name)
     stats = tmp_path / "stats"
     words = [*words, "--limit", str(limit), "--by-group", *LEAST, "--quiet"]
     succeeded(run(*words, inputs / words[0], "-o", tmp_path / "out", "--stats", stats))
@@ -277,7 +284,7 @@ def test_the_first_records_of_each_group(run: Run, records: Path, tmp_path: Path
 
 def test_groups_of_one_key_and_of_sorted_files(run: Run, inputs: Path, tmp_path: Path) -> None:
     words, rows, top, key = SORTS["csv by two keys"]
-    wanted = first_of_groups(IN_ORDER["csv by two keys"], lambda i: TABLE[i][:2], 1)
+    wanted = first_of_groups(in_order("csv by two keys"), lambda i: TABLE[i][:2], 1)
     out = tmp_path / "out"
     succeeded(run(*words, "--limit", "1", "--by-group=2", *LEAST, "--quiet", inputs / "csv", "-o", out))
     assert out.read_text() == top + "".join(rows[i] for i in wanted)

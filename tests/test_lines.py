@@ -5,7 +5,6 @@ import os
 import random
 import re
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from capabilities import SOAK
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lines_support import SMALL, SORT, assert_same, random_lines, random_words, run
-from sort_support import read_json
+from sort_support import comes_to_rest, read_json, wait_until
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -457,11 +456,8 @@ def test_a_log_may_grow_while_it_is_sorted(ecosort: Path, tmp_path: Path, change
     with subprocess.Popen(
         command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
-        deadline = time.monotonic() + 30
-        while not has_open(process, log):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        time.sleep(0.1)  # it is opened twice if it is not small
+        wait_until(lambda: has_open(process, log))
+        comes_to_rest(process.pid)  # it is opened twice if it is not small, and then the pipe is waited for
         with log.open("r+b") as file:
             if change == "grows":
                 file.seek(0, os.SEEK_END)

@@ -263,7 +263,7 @@ def test_a_signal_ends_the_programs_too(ecosort: Path, tmp_path: Path, sleeper: 
     with start(ecosort, tmp_path, [shell_program(tmp_path, *SLEEPERS[sleeper]), "in", "-o", "out"]) as process:
         wait_until(lambda: (tmp_path / "started").exists(), what="the program")
         process.send_signal(number)
-        output, error = process.communicate(timeout=30)
+        output, error = process.communicate(timeout=60)
     assert (process.returncode, output) == (128 + number, b"")
     assert error.decode() == f"ecosort: interrupted by signal {int(number)} ({signal.strsignal(number)})\n"
     assert_nothing_left(tmp_path)
@@ -289,7 +289,7 @@ def test_programs_end_with_a_merge_that_nobody_reads(ecosort: Path, tmp_path: Pa
         assert any("gzip -d" in command for command in started_processes(tmp_path))
         assert children_of(process) <= 17  # those that compressed dozens of runs were reaped
         process.send_signal(number)
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
     assert process.returncode == (128 + number if number == signal.SIGTERM else -number)
     assert_nothing_left(tmp_path)
 

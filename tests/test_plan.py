@@ -219,7 +219,7 @@ def test_a_pipe_is_not_read(ecosort: Path, tmp_path: Path) -> None:
     assert process.stdin
     assert process.stdout
     plan = json.loads(process.stdout.read())
-    assert process.wait(timeout=10) == 0
+    assert process.wait(timeout=60) == 0
     process.stdin.close()
     process.stdout.close()
     assert plan["shape"] == "unknown until the input ends"

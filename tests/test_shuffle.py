@@ -3,6 +3,7 @@
 The oracle has a Philox generator of its own, after the paper, and Python's stable sort.
 """
 
+import functools
 import itertools
 import json
 import random
@@ -10,7 +11,9 @@ import struct
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from capabilities import only_in_soak
 
@@ -19,8 +22,8 @@ LEAST = ["--memory", "1MiB"]  # a few MB make several runs
 MASK = 0xFFFFFFFF
 
 
-def philox(counter: Sequence[int], key: Sequence[int]) -> tuple[int, int, int, int]:
-    """Returns Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011)."""
+def philox(counter: Sequence[Any], key: Sequence[int]) -> tuple[Any, Any, Any, Any]:
+    """Returns Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011); of integers, or of arrays of them."""
     a, b, c, d = counter
     left_key, right_key = key
     for _ in range(10):
@@ -32,8 +35,14 @@ def philox(counter: Sequence[int], key: Sequence[int]) -> tuple[int, int, int, i
 
 def shuffled(rows: Sequence[bytes], seed: int) -> list[bytes]:
     """Returns what the generator ecosort-shuffle/1 makes of the rows."""
-    key = (seed & MASK, seed >> 32)
-    return [rows[n] for n in sorted(range(len(rows)), key=lambda n: philox((n & MASK, n >> 32, 0, 0), key)[:3])]
+    return [rows[n] for n in order_of(len(rows), seed)]
+
+
+@functools.lru_cache(maxsize=4)
+def order_of(count: int, seed: int) -> list[int]:
+    numbers, zero = np.arange(count, dtype=np.uint64), np.zeros(count, dtype=np.uint64)
+    first, second, third, _ = philox((numbers, zero, zero, zero), (seed & MASK, seed >> 32))
+    return list(map(int, np.lexsort((third, second, first))))
 
 
 def lines_of(count: int, longest: int = 80, seed: int = 1) -> list[bytes]:

@@ -280,6 +280,6 @@ def test_an_interrupted_run_removes_its_temporary_name(
     process.stdin.flush()
     wait_until(lambda: len(list(place.glob(".ecosort-*.tmp"))) == 1, what="the temporary name")
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=30) == 128 + signal.SIGTERM
+    assert process.wait(timeout=60) == 128 + signal.SIGTERM
     process.stdin.close()
     assert listing(place) == [str(place / "in")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shlex
 import shutil
 import signal
 import sqlite3
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import capabilities
 import pytest
+from sort_support import faults
 
 from .support import COMMAND, Queue, wait_for
 
@@ -137,13 +139,16 @@ def test_a_job_outlives_the_service_and_is_found_again(watched: Queue, tmp_path:
     assert (watched.job(number)["state"], watched.job(number)["attempts"]) == ("done", 1)
 
 
-def test_an_interrupted_sort_goes_on_from_its_last_run(watched: Queue) -> None:
+def test_an_interrupted_sort_goes_on_from_its_last_run(watched: Queue, ecosort: Path, tmp_path: Path) -> None:
+    """It ends beside the service when its second run is in the journal."""
     make_inputs(watched.place, random.Random(2))
-    (watched.place / "in.dat").write_bytes(random.Random(3).randbytes(16 * 2_000_000))
-    number = watched.add(*commands(1)[0])
+    (watched.place / "in.dat").write_bytes(random.Random(3).randbytes(16 * 700_000))
+    words = (*faults(tmp_path, "fdatasync,fsync:signal=STOP:when=10"), ecosort)
+    program = Path(watched.environment["ECOSORT_PROGRAM"])
+    program.write_text(f'#!/bin/sh\n[ "$1" = sort ] && exec {shlex.join(map(str, words))} "$@"\nexec "{ecosort}" "$@"\n')
+    number = watched.add(*commands(1)[0], "--io", "pool")
     service = watched.start()
-    wait_for((watched.place / "out-1.ecosort").exists)
-    time.sleep(0.1)
+    wait_for(lambda: (tmp_path / "trace").exists() and (tmp_path / "trace").read_text().count("\n") >= 10)
     service.kill()
     service.wait()
     kill_all_jobs(watched)
@@ -167,7 +172,7 @@ def test_a_keeper_that_is_killed_alone(watched: Queue, tmp_path: Path) -> None:
     assert (watched.place / "out-1").stat().st_size == (watched.place / "in.dat").stat().st_size
     assert not (tmp_path / "watch" / "two-writers").exists()
     service.terminate()
-    assert service.wait(20) == 0
+    assert service.wait(60) == 0
 
 
 # --- the database

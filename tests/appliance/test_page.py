@@ -85,7 +85,7 @@ def service(queue: Queue) -> Iterator[Service]:
     found = start(queue)
     yield found
     found.process.send_signal(signal.SIGTERM)
-    assert found.process.wait(20) == 0
+    assert found.process.wait(60) == 0
 
 
 def test_the_end_waits_for_no_one_who_never_ends(queue: Queue) -> None:
@@ -97,7 +97,7 @@ def test_the_end_waits_for_no_one_who_never_ends(queue: Queue) -> None:
         connection.sendall(head.encode())
         assert httpx.get(found.url + "/login").status_code == 200  # it has read the one before
         found.process.send_signal(signal.SIGTERM)
-        assert found.process.wait(20) == 0
+        assert found.process.wait(60) == 0
 
 
 # --- who may
@@ -173,7 +173,7 @@ def test_every_answer_carries_the_policy(service: Service) -> None:
 def test_what_is_not_safe_or_not_possible_is_refused(queue: Queue, listen: str) -> None:
     """Without a token; as root not even at 127.0.0.1."""
     process = queue.start("serve", "--listen", listen, stderr=subprocess.PIPE)
-    _, said = process.communicate(timeout=20)
+    _, said = process.communicate(timeout=60)
     assert process.returncode == 2
     assert said.startswith(b"ecosort: ")
     assert said.count(b"\n") == 1
@@ -183,7 +183,7 @@ def test_a_token_that_others_may_read_is_refused(queue: Queue, tmp_path: Path) -
     (tmp_path / "token").write_text("0123456789abcdef0123")
     (tmp_path / "token").chmod(0o644)
     process = queue.start("serve", "--token-file", str(tmp_path / "token"), stderr=subprocess.PIPE)
-    assert b"chmod 600" in process.communicate(timeout=20)[1]
+    assert b"chmod 600" in process.communicate(timeout=60)[1]
 
 
 def test_a_token_file_is_made_with_its_directories(queue: Queue, tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_a_token_file_is_made_with_its_directories(queue: Queue, tmp_path: Path)
     assert process.stderr
     assert b"the page is at" in process.stderr.readline()
     process.terminate()
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
     assert [stat.S_IMODE(path.stat().st_mode) for path in (token, *token.parents[:2])] == [0o600, 0o700, 0o700]
 
 
@@ -219,7 +219,7 @@ def test_two_services_of_one_queue(service: Service, tmp_path: Path, port: str) 
     addresses = {"other": f"127.0.0.1:{free_port()}", "same": service.url.removeprefix("http://")}
     page = ["--listen", addresses[port], "--token-file", str(tmp_path / "token")] if port in addresses else ["--no-page"]
     second = service.queue.start("serve", *page, stderr=subprocess.PIPE)
-    _, said = second.communicate(timeout=20)
+    _, said = second.communicate(timeout=60)
     assert second.returncode == 2
     assert b"is served already" in said
     assert said.count(b"\n") == 1
@@ -263,7 +263,7 @@ def test_a_user_needs_no_token_on_his_own_machine(ecosort: Path, require: Callab
             look_at_own_page(process, f"http://{address}")
         finally:
             process.terminate()
-            code = process.wait(20)
+            code = process.wait(60)
         assert code == 0
 
 
@@ -380,30 +380,31 @@ def metered_job(queue: Queue, program_s: float) -> int:
 
 def end(service: Service) -> None:
     service.process.terminate()
-    assert service.process.wait(20) == 0
+    assert service.process.wait(60) == 0
 
 
-def with_program(queue: Queue, program_s: float, *options: str) -> tuple[Service, int]:
-    """A service, and a job of it that has ended and been reported."""
+def with_program(queue: Queue, program_s: float, meter: str) -> tuple[Service, int, float]:
+    """A service, a job of it that has ended and been reported, and how long all that took."""
     (queue.place / "in.dat").write_bytes(bytes(16))
     number = metered_job(queue, program_s)
     queue.ok("pause")
-    service = start(queue, *options)
-    time.sleep(0.5)  # the meter has values
+    service = start(queue, "--meter", meter)
+    wait_for(lambda: metrics_hold(service).get("ecosort_simulated_power_watts"))
+    begin_s = time.monotonic()
     queue.ok("resume")
     wait_for((queue.place / "told").exists)
     wait_for((queue.place / "told").read_text)
-    return service, number
+    return service, number, time.monotonic() - begin_s
 
 
 def test_simulated_joules_are_called_that_everywhere(queue: Queue) -> None:
     """Also by a service without a meter."""
-    service, number = with_program(queue, 2.0, "--meter", "sim:#period=0.1")
+    service, number, waited_s = with_program(queue, 2.0, "sim:#period=0.1")
     try:
         job = queue.job(number)
         assert job["records"] == 1_000_000
         assert 15 <= job["joules"] / job["metered_s"] <= 61
-        assert job["metered_s"] == pytest.approx(2.0, abs=0.25)
+        assert 1.75 < job["metered_s"] < waited_s
         told = json.loads((queue.place / "told").read_text())
         assert (told["energy_source"], told["joules"]) == ("simulated", pytest.approx(job["joules"]))
         families = metrics_hold(service)
@@ -427,7 +428,7 @@ def test_simulated_joules_are_called_that_everywhere(queue: Queue) -> None:
 
 
 def test_a_short_job_has_no_joules_and_says_why(queue: Queue) -> None:
-    service, number = with_program(queue, 0.2, "--meter", "sim:#period=0.1")
+    service, number, _ = with_program(queue, 0.2, "sim:#period=1")
     try:
         job = queue.job(number)
         assert job["joules"] is None
@@ -576,7 +577,7 @@ def test_root_names_whose_files_they_are(queue: Queue, tmp_path: Path) -> None:
         *([(("--files", str(tmp_path)), b"say whose the jobs are")] if os.geteuid() == 0 else []),
     ]:
         process = queue.start("serve", *words, *options, stderr=subprocess.PIPE)
-        _, said = process.communicate(timeout=30)
+        _, said = process.communicate(timeout=60)
         assert process.returncode == 2
         assert why in said, said
 

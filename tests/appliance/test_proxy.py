@@ -215,7 +215,7 @@ def running(words: list[str], place: Path) -> Iterator[None]:
         assert process.poll() is None
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(60)
 
 
 @pytest.mark.parametrize("root", ["", "/ecosort"])
@@ -247,7 +247,7 @@ def test_the_recipes_for_proxies(
             assert next(line for line in lines if "The queue is paused" in line)
             assert time.monotonic() - begin_s < 30
     service.process.terminate()
-    assert service.process.wait(20) == 0
+    assert service.process.wait(60) == 0
 
 
 @contextmanager

@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -25,11 +26,13 @@ import pytest
 from conftest import ROOT
 from ecosort_appliance import times
 from ecosort_appliance.cgroups import make_group
+from ecosort_appliance.database import open_database
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.processes import LOCK_NAME, try_lock
 from ecosort_appliance.scheduler import refuse_second
 from ecosort_appliance.space import shortage_in, shortage_told
+from ecosort_appliance.standing import Standing
 from ecosort_appliance.watch import look
 from ecosort_appliance.words import read_words
 from sort_support import Require, Run, as_plain_user, directory_for_everyone, mounted
@@ -248,7 +251,7 @@ def test_a_link_that_turned_round_meanwhile(queue: Queue, records: Path) -> None
     (queue.place / "link").symlink_to("out.dat")
     service = queue.start()
     wait_for(lambda: f"job {first} writes" in queue.job(second)["reason"])
-    assert service.wait(30) == 0
+    assert service.wait(60) == 0
     assert not (queue.place / "out.dat").exists()
     assert queue.job(second)["state"] == "queued"
 
@@ -276,7 +279,7 @@ def test_nothing_is_written_among_the_queues_own_files(queue: Queue, records: Pa
     (queue.place / "outside").symlink_to(queue.directory)  # it is looked at again when the job starts
     service = queue.start()
     wait_for(lambda: "keeps its own files" in queue.job(number)["reason"])
-    assert service.wait(30) == 0
+    assert service.wait(60) == 0
 
 
 def test_a_failed_job_tells_how_its_output_gets_free(queue: Queue) -> None:
@@ -319,7 +322,7 @@ def test_pause_and_resume_go_on_from_there(queue: Queue) -> None:
     wait_for(lambda: queue.job(number)["state"] == "done")
     assert "/ecosort resume " in queue.log(number)
     service.terminate()
-    assert service.wait(20) == 0
+    assert service.wait(60) == 0
 
 
 def test_cancel_leaves_nothing_and_retry_begins_anew(queue: Queue) -> None:
@@ -332,7 +335,7 @@ def test_cancel_leaves_nothing_and_retry_begins_anew(queue: Queue) -> None:
     queue.ok("retry", str(number))
     wait_for(lambda: queue.job(number)["state"] == "done")
     service.terminate()
-    assert service.wait(20) == 0
+    assert service.wait(60) == 0
     assert queue.run("cancel", str(number)).returncode == 2
 
 
@@ -351,14 +354,14 @@ def test_a_service_that_is_asked_to_ends_its_jobs_and_the_next_one_goes_on(queue
     service = queue.start("serve", "--no-page", "--end-jobs", "--tick", "0.02")
     with queue.held(number, queue.place / "out.dat.ecosort"):
         service.terminate()
-        assert service.wait(20) == 0
+        assert service.wait(60) == 0
     wait_for(lambda: list((queue.directory / "jobs" / str(number)).glob("exit-1.json")))
     second = queue.start("serve", "--no-page", "--tick", "0.02")
     wait_for(lambda: "was interrupted by signal 15" in queue.job(number)["reason"])
     queue.ok("retry", str(number))  # not to wait
     wait_for(lambda: queue.job(number)["state"] == "done")
     second.terminate()
-    assert second.wait(20) == 0
+    assert second.wait(60) == 0
 
 
 def test_a_file_in_place_that_is_cancelled_gets_its_records_back(queue: Queue, tmp_path: Path, require: Require) -> None:
@@ -378,7 +381,7 @@ def test_a_file_in_place_that_is_cancelled_gets_its_records_back(queue: Queue, t
         wait_for(lambda: queue.job(number)["state"] == "done")
         assert (system.root / "big").read_bytes()[:4] == min(data[i : i + 4] for i in range(0, len(data), 16))
         service.terminate()
-        assert service.wait(20) == 0
+        assert service.wait(60) == 0
 
 
 def sorted_records(data: bytes) -> list[bytes]:
@@ -418,7 +421,7 @@ def test_a_queue_that_no_one_works_on_says_so(queue: Queue, records: Path) -> No
     service = queue.start("serve", "--no-page", "--tick", "0.02")
     wait_for(lambda: hint not in queue.ok("list"))
     service.terminate()
-    assert service.wait(20) == 0
+    assert service.wait(60) == 0
     for job in (number, number + 1):
         queue.run("cancel", str(job))
     assert hint not in queue.ok("list")
@@ -472,7 +475,7 @@ def test_jobs_on_two_drives_work_at_the_same_time(queue: Queue, tmp_path: Path, 
             assert (queue.job(first)["state"], queue.job(third)["state"]) == ("running", "queued")
         wait_for(lambda: queue.job(third)["state"] == "done")
         service.terminate()
-        assert service.wait(20) == 0
+        assert service.wait(60) == 0
 
 
 def test_memory_is_given_to_the_program_and_its_control_group(queue: Queue, records: Path, require: Require) -> None:
@@ -644,26 +647,50 @@ def test_a_watched_file_is_waited_for_until_it_is_whole(queue: Queue, records: P
     (queue.place / "new" / name).write_bytes(data[:320])  # once more
     wait_for(lambda: (queue.place / "done" / name).stat().st_size == 320)
     service.terminate()
-    assert service.wait(20) == 0
+    assert service.wait(60) == 0
 
 
-def test_queue_run_does_the_watched_files_that_have_rested(queue: Queue, records: Path) -> None:
+@dataclass(frozen=True)
+class StandingTime:
+    """Stands for the module `time`, at one moment."""
+
+    now_s: float
+
+    def time(self) -> float:
+        return self.now_s
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+
+def jobs_made_at(now_s: float, queue: Queue, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Looks as `queue run` does at that moment; returns the names of the files that have jobs by then."""
+    monkeypatch.setattr("ecosort_appliance.standing.time", StandingTime(now_s))
+    with contextlib.closing(open_database(queue.directory)) as connection:
+        looks = Standing(connection)
+        looks.believes_changes = True
+        looks.tick(now_s)
+    return sorted(Path(job["output"]).name for job in queue.jobs().values() if job["parent"] is not None)
+
+
+def test_queue_run_does_the_watched_files_that_have_rested(queue: Queue, records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By their last change, whatever time was set for them; each once, and none that is still open."""
-    (queue.place / "new").mkdir()
+    new = queue.place / "new"
+    new.mkdir()
     (queue.place / "done").mkdir()
-    words = ("sort", *RECORDS, "{}", "-o", "done/{name}")
-    standing = queue.add(*words, options=("--watch", "new", "--settle", "4"))
-    shutil.copy(records, queue.place / "new" / "old")
-    with (queue.place / "new" / "open").open("wb", buffering=0) as file:
+    queue.add("sort", *RECORDS, "{}", "-o", "done/{name}", options=("--watch", "new", "--settle", "1000"))
+    shutil.copy(records, new / "old")
+    rested_s = (new / "old").stat().st_ctime + 1000
+    with (new / "open").open("wb", buffering=0) as file:
         file.write(records.read_bytes())
-        time.sleep(4.1)
-        shutil.copy(records, queue.place / "new" / "fresh")
-        os.utime(queue.place / "new" / "fresh", (0, 0))
+        wait_for(lambda: Path(shutil.copy(records, new / "fresh")).stat().st_ctime > (new / "old").stat().st_ctime + 1e-3)
+        os.utime(new / "fresh", (0, 0))
+        assert jobs_made_at(rested_s - 1, queue, monkeypatch) == []
         for _ in range(2):
-            queue.ok("run")
-            assert [path.name for path in (queue.place / "done").iterdir()] == ["old"]
-            assert set(queue.jobs()) == {standing, standing + 1}
-    time.sleep(4.1)
+            assert jobs_made_at(rested_s, queue, monkeypatch) == ["old"]
+        latest_s = max(path.stat().st_ctime for path in new.iterdir())
+        assert jobs_made_at(latest_s + 1000, queue, monkeypatch) == ["fresh", "old"]
+    assert jobs_made_at(latest_s + 1000, queue, monkeypatch) == ["fresh", "old", "open"]
     queue.ok("run")
     assert {path.name for path in (queue.place / "done").iterdir()} == {"old", "open", "fresh"}
 
@@ -944,7 +971,7 @@ def test_retention(queue: Queue, records: Path) -> None:
     wait_for(lambda: len(queue.jobs()) == 1)
     assert [path.name for path in (queue.directory / "jobs").iterdir()] == [str(next(iter(queue.jobs())))]
     service.terminate()
-    assert service.wait(20) == 0
+    assert service.wait(60) == 0
 
 
 def test_a_queue_of_a_newer_program_or_of_others_is_left_alone(queue: Queue) -> None:

@@ -99,7 +99,7 @@ def write(path: Path, value: object) -> None:
     path.write_text(f"{value}\n")
 
 
-def wait_for(condition: Callable[[], Any], seconds: float = 20.0) -> Any:
+def wait_for(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
     """Polls until the condition holds; generous, for a loaded machine."""
     deadline = time.monotonic() + seconds
     while True:

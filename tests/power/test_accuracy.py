@@ -37,7 +37,7 @@ from ecosort_power.integrate import averages, instants
 
 from .support import POWER
 
-RUNS = 300
+RUNS = 200
 # So many standard deviations of a share of RUNS may a cell be off by chance; there are about thirty cells.
 CHANCE = 3.5
 

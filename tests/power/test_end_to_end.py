@@ -100,7 +100,7 @@ def simulated_bmc(directory: Path) -> Iterator[Bmc]:
     directory.mkdir()
     peer = Bmc(directory, free_port(socket.SOCK_DGRAM), build_module(directory))
     try:
-        wait_for(peer.answers, 30)
+        wait_for(peer.answers)
         yield peer
     finally:
         peer.stop()

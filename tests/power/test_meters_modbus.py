@@ -45,12 +45,12 @@ def device(input_registers: Mapping[int, list[int]], holding: Mapping[int, list[
 
     thread = threading.Thread(target=lambda: asyncio.run(run()), daemon=True)
     thread.start()
-    assert ready.wait(20)
+    assert ready.wait(60)
     try:
         yield port
     finally:
-        asyncio.run_coroutine_threadsafe(found["server"].shutdown(), found["loop"]).result(20)
-        thread.join(20)
+        asyncio.run_coroutine_threadsafe(found["server"].shutdown(), found["loop"]).result(60)
+        thread.join(60)
 
 
 SUNSPEC_INTEGERS = {

@@ -76,7 +76,7 @@ def line(data: bytes) -> Iterator[str]:
     finally:
         done.set()
         termios.tcflush(theirs, termios.TCIFLUSH)
-        thread.join(20)
+        thread.join(60)
         os.close(ours)
         os.close(theirs)
 
@@ -97,7 +97,7 @@ def server(data: bytes) -> Iterator[str]:
         thread.start()
         yield f"127.0.0.1:{listener.getsockname()[1]}"
         done.set()
-        thread.join(20)
+        thread.join(60)
 
 
 def test_p1_gives_what_is_drawn_minus_what_is_given_in_the_unit_of_the_telegram() -> None:

@@ -96,7 +96,7 @@ def send_signal(directory: Path, mark: pytest.Mark, number: signal.Signals) -> S
     before = [alive(p) for p in family]
     harness.send_signal(number)
     code = harness.wait(60)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while any(alive(p) for p in family) and time.monotonic() < deadline:
         time.sleep(0.05)
     return Signalled(code, before, [p for p in family if alive(p)], (directory / "log").read_text())

@@ -343,7 +343,7 @@ def kill_and_continue_once(directory: Path) -> Measured:
         harness = subprocess.Popen(words, cwd=directory, env=cli_env(), stdout=log, stderr=log)
     wait_for(lambda: (directory / "r/runs/02/events.jsonl").exists(), 90)
     harness.send_signal(signal.SIGKILL)
-    harness.wait(30)
+    harness.wait(60)
     assert not (directory / "r/runs/02/run.json").exists()
     subprocess.run(["cp", "-a", "r", "before"], cwd=directory, check=True)
     (directory / "phase").unlink(missing_ok=True)

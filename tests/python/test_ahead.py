@@ -48,7 +48,7 @@ def test_one_item_is_made_ahead_and_no_more() -> None:
     source = Source(100)
     items = ahead(source.items())
     next(items)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while source.made < 2 and time.monotonic() < deadline:
         time.sleep(0.001)
     time.sleep(0.05)

@@ -39,12 +39,12 @@ def test_one_item_is_worked_on_while_the_next_one_is_made_and_no_more() -> None:
 
     giver = threading.Thread(target=give_three)
     giver.start()
-    assert working.wait(10)
+    assert working.wait(60)
     giver.join(0.2)
     assert given == [0], "the second one waits for the work on the first"
     for _ in range(3):
         may_end.release()
-    giver.join(10)
+    giver.join(60)
     assert given == [0, 1, 2]
 
 

@@ -25,6 +25,7 @@ from ecosort_tuning.experimenting import TimedSorter
 from ecosort_tuning.figure import styled
 from ecosort_tuning.search.sorter import Place
 from matplotlib import pyplot as plt
+from sort_support import slowed
 
 from .conftest import Tune
 
@@ -241,7 +242,8 @@ def test_a_run_of_an_experiment_with_a_meter_has_joules_and_phases(tmp_path: Pat
     (tmp_path / "counter.py").write_text(COUNTER)
     try:
         meter = f"exec:{sys.executable} {tmp_path / 'counter.py'}"
-        found = TimedSorter(ecosort, Place(place, 400_000, 16 << 20), meter).time({"--threads": "1"})
+        program = slowed(ecosort, tmp_path, 0.4)
+        found = TimedSorter(program, Place(place, 200_000, 16 << 20), meter).time({"--threads": "1"})
     finally:
         shutil.rmtree(place)
     assert found.joules == pytest.approx(20 * found.seconds, rel=0.3)
@@ -291,9 +293,9 @@ def test_a_meter_that_is_simulated_is_known_by_what_it_says(by: str, tmp_path: P
     (tmp_path / "made_up.py").write_text(COUNTER.replace('"lag_s": 0', '"lag_s": 0, "simulated": True'))
     meter = SIMULATED_METERS[by].format(python=sys.executable, directory=tmp_path)
     try:
-        records = 3_000_000 if meter.startswith("sim:") else 200_000  # enough values for its period
+        program = slowed(ecosort, tmp_path, 0.8)  # enough values for the period of each
         with evenly_busy(tmp_path):
-            found = TimedSorter(ecosort, Place(place, records, 16 << 20), meter).time({"--threads": "1"})
+            found = TimedSorter(program, Place(place, 20_000, 16 << 20), meter).time({"--threads": "1"})
     finally:
         shutil.rmtree(place)
     assert found.simulated

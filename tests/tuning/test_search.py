@@ -27,6 +27,7 @@ from ecosort_tuning.search.sorter import Outcome, Place, RealSorter, smaller_run
 from ecosort_tuning.search.study import Search, SearchOptions
 from ecosort_tuning.search.trial import ENERGY, PARETO, TIME, Patience, confirm, run_trial
 from matplotlib import pyplot as plt
+from sort_support import slowed
 
 from .conftest import Tune, tune_env
 from .simulated import BEST, DEFAULT, KNOBS, SimulatedSorter, true_seconds
@@ -306,7 +307,7 @@ def test_a_meter_gives_the_joules_of_the_same_run(ecosort: Path, tmp_path: Path,
     place = Path(tempfile.mkdtemp(dir=BUILD))
     try:
         meter = f"exec:{sys.executable} {tmp_path / 'meter.py'}"
-        sorter = RealSorter(ecosort, Place(place, 2_000_000, 16 << 20), meter)
+        sorter = RealSorter(slowed(ecosort, tmp_path, 2.0), Place(place, 100_000, 16 << 20), meter)
         outcome = patiently(sorter)
     finally:
         shutil.rmtree(place)

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <latch>
 #include <random>
 #include <stop_token>
 #include <string>
@@ -328,12 +329,14 @@ TEST_F(LibraryTest, AStopEndsASortThatWaitsForItsInput) {
   std::filesystem::remove(path("fifo"));
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
   std::stop_source stop;
+  std::latch has_ended(1);
   std::jthread writer([&] {
     std::ofstream fifo(path("fifo"), std::ios::binary);  // never writes
     stop.request_stop();
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    has_ended.wait();
   });
   EXPECT_THROW(sort(request("fifo", "out"), nullptr, stop.get_token()), Interrupted);
+  has_ended.count_down();
   EXPECT_FALSE(std::filesystem::exists(path("out")));
 }
 

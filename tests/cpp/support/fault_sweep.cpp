@@ -19,7 +19,7 @@ using io::FaultPoint;
 using io::Role;
 
 constexpr Role all_roles[] = {Role::input, Role::run, Role::output, Role::journal};
-constexpr std::uint64_t some = 12;  // of each (role, operation) between the first and the last
+constexpr std::uint64_t some = 6;  // of each (role, operation) between the first and the last
 
 struct Variant {
   Effect effect;

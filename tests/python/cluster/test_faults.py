@@ -150,7 +150,7 @@ def output_of(path: Path) -> bytes:
 def wait_for_orphans() -> None:
     """Programs whose worker was killed end by themselves."""
     here = str(Path.cwd())
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline and any(here in words for words in programs_of_others()):
         time.sleep(0.05)
 

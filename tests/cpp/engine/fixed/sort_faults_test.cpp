@@ -13,6 +13,7 @@
 
 #include "base/errors.h"
 #include "cpp/engine/fixed/sort_harness.h"
+#include "cpp/support/open_descriptors.h"
 #include "cpp/support/test_environment.h"
 #include "cpp/support/watchdog.h"
 #include "doubles/faulty_queue.h"
@@ -394,6 +395,7 @@ TEST(SortWithABrokenQueue, TouchesNothingThatRequestsInFlightUse) {
   for (const Disk disk : usable_disks()) {
     for (const unsigned waits : {0U, 1U, 5U, 60U}) {
       SCOPED_TRACE(fmt::format("{} after {} waits", to_string(disk), waits));
+      const ClosesWhatIsLeft scope_of_descriptors;  // tasks are left behind, and with them their files
       const std::unique_ptr<SortPlace> place = make_place(wanted.setup, disk);
       io::CountingQueue counted(place->queue(), depth);
       BreakingQueue queue(counted, waits);

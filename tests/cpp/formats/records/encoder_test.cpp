@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/errors.h"
+#include "cpp/formats/records/encoder_checks.h"
 #include "cpp/formats/records/test_support.h"
 
 namespace ecosort::records {
@@ -23,12 +24,6 @@ std::vector<std::uint8_t> spelled_key(const RecordFormat& format, const std::byt
   return key;
 }
 
-std::uint64_t spelled_number(const std::vector<std::uint8_t>& key, std::size_t from, std::size_t bytes) {
-  std::uint64_t number = 0;
-  for (std::size_t i = from; i < from + bytes; ++i) number = number << 8U | (i < key.size() ? key[i] : 0U);
-  return number;
-}
-
 RecordFormat random_format(std::mt19937_64& random) {
   RecordFormat format;
   format.record_size = static_cast<std::uint32_t>(1 + random() % (random() % 2 == 0 ? 24 : 200));
@@ -40,16 +35,14 @@ RecordFormat random_format(std::mt19937_64& random) {
   return format;
 }
 
-int sign(int value) { return (value > 0) - (value < 0); }
-
 void check_record(const RecordFormat& format, const Encoder& encoder, const std::byte* record, std::uint64_t skip) {
   const auto key = spelled_key(format, record);
   ASSERT_EQ(encoder.key_length(), key.size());
-  ASSERT_EQ(encoder.prefix(record), spelled_number(key, 0, 8));
-  ASSERT_EQ(encoder.extension(record), spelled_number(key, 8, 4));
+  ASSERT_EQ(encoder.prefix(record), number_from(key, 0, 8));
+  ASSERT_EQ(encoder.extension(record), number_from(key, 8, 4));
   const KeyWindow window = encoder.window(record, skip);
-  ASSERT_EQ(window.prefix, spelled_number(key, skip, 8));
-  ASSERT_EQ(window.extension, spelled_number(key, skip + 8, 4));
+  ASSERT_EQ(window.prefix, number_from(key, skip, 8));
+  ASSERT_EQ(window.extension, number_from(key, skip + 8, 4));
 }
 
 void check_pair(const RecordFormat& format, const Encoder& encoder, const std::byte* a, const std::byte* b) {
@@ -59,16 +52,7 @@ void check_pair(const RecordFormat& format, const Encoder& encoder, const std::b
   ASSERT_EQ(sign(encoder.compare(a, b)), expected);
   const auto same = static_cast<std::uint64_t>(std::mismatch(key_a.begin(), key_a.end(), key_b.begin()).first - key_a.begin());
   for (std::uint64_t skip = 0; skip <= same; ++skip) ASSERT_EQ(encoder.common_key_bytes(a, b, skip), same);
-  const auto leading = [&](const std::byte* record) { return std::pair(encoder.prefix(record), encoder.extension(record)); };
-  if (expected < 0) {
-    ASSERT_LE(leading(a), leading(b));
-  }
-  if (encoder.decides()) {
-    ASSERT_EQ(leading(a) == leading(b), expected == 0);
-  }
-  if (encoder.prefix_decides()) {
-    ASSERT_EQ(encoder.prefix(a) == encoder.prefix(b), expected == 0);
-  }
+  check_leading_bytes(encoder, a, b, expected);
 }
 
 TEST(Encoder, AgreesWithTheKeySpelledOutForAnyFormat) {
@@ -102,16 +86,9 @@ TEST(Extract, GivesTheEntryOfEveryRecordWithItsIndex) {
   for (int round = 0; round < 300; ++round) {
     const RecordFormat format = round == 0 ? RecordFormat{} : random_format(random);
     const Encoder encoder(format);
-    const std::size_t count = random() % 70;
+    const auto count = static_cast<std::uint32_t>(random() % 70);
     const auto records = random_bytes(count * format.record_size, random);
-    std::vector<sorting::Entry> entries(count);
-    extract(encoder, records.get(), count, 1000, entries.data());
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::byte* record = records.get() + i * format.record_size;
-      ASSERT_EQ(entries[i].prefix, encoder.prefix(record));
-      ASSERT_EQ(entries[i].extension, encoder.extension(record));
-      ASSERT_EQ(entries[i].index, 1000 + i);
-    }
+    check_extract(encoder, format.record_size, records.get(), count);
   }
 }
 
