@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from capabilities import SOAK
 from conftest import ROOT
-from ecosort.cluster.s3_requests import signed_headers
+from ecosort.remote.s3_requests import signed_headers
 
 from .support import KEYS, joined, numbered, sorted_records
 

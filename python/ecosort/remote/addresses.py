@@ -65,5 +65,9 @@ def patiently(url: str, ask: Callable[[], Answer]) -> Answer:
             attempts.wait(f"'{url}' does not answer", error)
 
 
+class Changed(BadInput):
+    """An input is another version by now."""
+
+
 def changed(url: str) -> NoReturn:
-    raise BadInput(f"'{url}' has changed since the job began; give the job up (--abandon), unless it is gone, and begin again")
+    raise Changed(f"'{url}' has changed since the job began; give the job up (--abandon), unless it is gone, and begin again")
