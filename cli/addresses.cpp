@@ -56,13 +56,12 @@ Words words_of_remote(std::string_view command, const Words& words) {
   if (std::ranges::find(streaming, command) == streaming.end()) return {};
   const RequestWords line = read_request_words(command_table(command), words, posix_rules_of_environment());
   if (line.given.asks_for_help || line.given.asks_for_version) return {};
-  const bool has_output = is_address(line.request.place.output);
-  if (!has_output && std::ranges::none_of(line.request.inputs, is_address)) return {};
+  if (!is_address(line.request.place.output) && std::ranges::none_of(line.request.inputs, is_address)) return {};
   check_output(line.request);
   Words all{std::string(command)};
   for (const GivenOption& option : line.given.options)
-    if (!has_output || last_spelling(option.row->name) != "--compress-output") all.push_back(word_of(option));
-  if (has_output && find_row(*line.table, "--compress-output") != nullptr) all.push_back(codec_word(line.request));
+    if (last_spelling(option.row->name) != "--compress-output") all.push_back(word_of(option));
+  if (find_row(*line.table, "--compress-output") != nullptr) all.push_back(codec_word(line.request));
   all.emplace_back("--");
   all.insert(all.end(), line.request.inputs.begin(), line.request.inputs.end());
   return all;

@@ -79,6 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with interruptible():
             _sort(json.loads(words[0]))
     except KeyboardInterrupt as error:
+        print("ecosort: interrupted; there is no output", file=sys.stderr)
         return 128 + (error.number if isinstance(error, Interrupted) else 2)
     except (EcoSortError, OSError) as error:
         print(f"ecosort: {told(error)}", file=sys.stderr)

@@ -1,23 +1,27 @@
 """`ecosort-remote`, which `ecosort` becomes where an input or the output of one sort is an address.
 
 Its words are those that the program read and wrote anew: the command, options as --name=value, and behind `--` the inputs. The
-program runs with a pipe for each address. It never sees the end of an input that broke off, because it is ended before.
+program runs with a pipe for each address, and writes what this one gives a name when all went well. So an input that broke off
+makes no output, also where this process is killed and the program takes the end of a pipe for that of the input.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from ecosort.array_files import new_file
 from ecosort.command_ends import Interrupted, code_of, interruptible, told
 from ecosort.errors import BadInput, EcoSortError
 from ecosort.program import find_program
-from ecosort.remote.addresses import Changed, Version, is_bucket, is_remote
+from ecosort.remote.addresses import Changed, is_bucket, is_remote
 from ecosort.remote.ranges import read_range, version_of
 from ecosort.remote.s3_inputs import objects_of
 from ecosort.remote.uploads import chunk_of, demand_uploads, upload
@@ -41,73 +45,82 @@ class _Remote:
     def __init__(self, command: str, options: Sequence[str], inputs: Sequence[str]) -> None:
         self._inputs = [found for named in inputs for found in (objects_of(named) if is_remote(named) else [named])]
         outputs = [word.removeprefix(_OUTPUT) for word in options if word.startswith(_OUTPUT)]
-        self._bucket = outputs[-1] if outputs and is_bucket(outputs[-1]) else None
-        if self._bucket:
-            demand_uploads(self._bucket)
+        self._output = outputs[-1] if outputs and outputs[-1] != "-" else None
+        if self._output and is_bucket(self._output):
+            demand_uploads(self._output)
         self._versions = {url: version_of(url) for url in self._inputs if is_remote(url)}
         self._words = [command, *self._to_stream(command, options), *_delimiter(command, options, self._inputs)]
         self._failed: list[BaseException] = []
 
     def _to_stream(self, command: str, options: Sequence[str]) -> list[str]:
         """GNU sort takes the output `-` for a file of that name."""
-        if not self._bucket:
+        if not self._output:
             return list(options)
         return [*(word for word in options if not word.startswith(_OUTPUT)), *([] if command == "lines" else [f"{_OUTPUT}-"])]
 
     def run(self) -> None:
         """Raises _Ended, and what feeding and the upload raise."""
-        with contextlib.ExitStack() as stack:
-            ends = [(url, *os.pipe()) for url in self._inputs if is_remote(url)]
-            self._start([read_end for _, read_end, _ in ends])
-            stack.callback(self._end)
-            for url, read_end, write_end in ends:
-                os.close(read_end)
-                threading.Thread(target=self._feed, args=(url, self._versions[url], write_end), daemon=True).start()
-            if self._bucket:
-                chunk = chunk_of(self._rows_bytes())
-                upload(self._bucket, self._chunks(chunk), chunk)
-            else:
-                self._wait()
+        if self._output and is_bucket(self._output):
+            chunk = chunk_of(self._rows_bytes())
+            with self._started(subprocess.PIPE) as program:
+                upload(self._output, self._chunks(program, chunk), chunk)
+        elif self._output:
+            with new_file(self._output, True) as descriptor:
+                with self._started(descriptor) as program:
+                    self._wait(program)
+                os.fsync(descriptor)
+        else:
+            with self._started(None) as program:
+                self._wait(program)
 
-    def _start(self, read_ends: list[int]) -> None:
-        descriptors = iter(read_ends)
-        paths = [f"/dev/fd/{next(descriptors)}" if is_remote(name) else name for name in self._inputs]
-        stdout = subprocess.PIPE if self._bucket else None
-        self._program = subprocess.Popen([find_program(), *self._words, "--", *paths], stdout=stdout, pass_fds=read_ends)
+    @contextlib.contextmanager
+    def _started(self, stdout: int | None) -> Iterator[subprocess.Popen[bytes]]:
+        """Ends the program where it still works at the end of the block."""
+        ends = [(url, *os.pipe()) for url in self._inputs if is_remote(url)]
+        names = {f"/dev/fd/{read_end}": url for url, read_end, _ in ends}
+        descriptors = iter(names)
+        paths = [next(descriptors) if is_remote(name) else name for name in self._inputs]
+        words = [str(find_program()), *self._words, "--", *paths]
+        reading = [read_end for _, read_end, _ in ends]
+        with subprocess.Popen(words, stdout=stdout, stderr=subprocess.PIPE, pass_fds=reading, process_group=0) as program:
+            saying = _in_thread(_say, program, names)
+            try:
+                for url, read_end, write_end in ends:
+                    os.close(read_end)
+                    _in_thread(self._feed, program, url, write_end)
+                yield program
+            finally:
+                program.kill()  # does nothing where it has ended
+                saying.join()
 
-    def _end(self) -> None:
-        self._program.kill()  # does nothing where it has ended
-        self._program.wait()
-        if self._program.stdout:
-            self._program.stdout.close()
-
-    def _feed(self, url: str, version: Version, end: int) -> None:
+    def _feed(self, program: subprocess.Popen[bytes], url: str, end: int) -> None:
+        version = self._versions[url]
         try:
             for piece in read_range(url, version, 0, version.size):
                 _write(end, piece)
         except BrokenPipeError:  # the program has ended, or wants no more
             pass
         except Changed:
-            self._fail(BadInput(f"'{url}' has changed while it was read; sort it again"))
+            self._fail(program, BadInput(f"'{url}' has changed while it was read; sort it again"))
         except BaseException as error:
-            self._fail(error)
+            self._fail(program, error)
         finally:
             os.close(end)
 
-    def _fail(self, error: BaseException) -> None:
+    def _fail(self, program: subprocess.Popen[bytes], error: BaseException) -> None:
         """The end of the pipe would look like the end of the input."""
         self._failed.append(error)
-        self._program.kill()
-        self._program.wait()
+        program.kill()
+        program.wait()
 
-    def _chunks(self, size: int) -> Iterator[bytes]:
-        assert self._program.stdout
-        while piece := self._program.stdout.read(size):
+    def _chunks(self, program: subprocess.Popen[bytes], size: int) -> Iterator[bytes]:
+        assert program.stdout
+        while piece := program.stdout.read(size):
             yield piece
-        self._wait()
+        self._wait(program)
 
-    def _wait(self) -> None:
-        code = self._program.wait()
+    def _wait(self, program: subprocess.Popen[bytes]) -> None:
+        code = program.wait()
         if self._failed:
             raise self._failed[0]
         if code:
@@ -117,6 +130,24 @@ class _Remote:
         sizes = {name: version.size for name, version in self._versions.items()}
         sizes |= {name: Path(name).stat().st_size for name in self._inputs if Path(name).is_file()}
         return sum(size * (_RATIO if name.endswith(_PACKED) else 1) for name, size in sizes.items())
+
+
+def _say(program: subprocess.Popen[bytes], names: Mapping[str, str]) -> None:
+    """What the program says goes on, with addresses in place of pipes."""
+    assert program.stderr
+    for line in program.stderr:
+        text = line
+        for pipe, url in names.items():
+            text = re.sub(re.escape(os.fsencode(pipe)) + rb"(?!\d)", lambda _, url=url: os.fsencode(url), text)  # type: ignore[misc]
+        with contextlib.suppress(OSError):  # no one reads any more
+            sys.stderr.buffer.write(text)
+            sys.stderr.buffer.flush()
+
+
+def _in_thread(work: Callable[..., None], *given: Any) -> threading.Thread:
+    thread = threading.Thread(target=work, args=given, daemon=True)
+    thread.start()
+    return thread
 
 
 def _delimiter(command: str, options: Sequence[str], inputs: Sequence[str]) -> list[str]:
@@ -144,6 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except _Ended as ended:
         return ended.code
     except KeyboardInterrupt as error:
+        print("ecosort: interrupted; there is no output", file=sys.stderr)
         return 128 + (error.number if isinstance(error, Interrupted) else 2)
     except (EcoSortError, OSError) as error:
         print(f"ecosort: {told(error)}", file=sys.stderr)
