@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <string>
 
 #include "base/errors.h"
 #include "cli/given_words.h"
 #include "cli/option_table.h"
 #include "cli/request_words.h"
-#include "codec/codec.h"
+#include "job/output_codec.h"
 
 namespace ecosort::cli {
 
@@ -38,12 +37,6 @@ void check_output(const Request& request) {
     throw UsageError("--resumable and --inplace are for files of this machine: leave them out, or fetch the input first");
 }
 
-// A stream has no name that would say how it is compressed.
-std::string codec_word(const Request& request) {
-  const std::optional<codec::OutputCodec> output = codec::output_codec_of(request.compression, request.place.output);
-  return fmt::format("--compress-output={}", output ? codec::name_of(output->codec) : "none");
-}
-
 }  // namespace
 
 bool mention_addresses(const Words& words) noexcept {
@@ -61,7 +54,8 @@ Words words_of_remote(std::string_view command, const Words& words) {
   Words all{std::string(command)};
   for (const GivenOption& option : line.given.options)
     if (last_spelling(option.row->name) != "--compress-output") all.push_back(word_of(option));
-  if (find_row(*line.table, "--compress-output") != nullptr) all.push_back(codec_word(line.request));
+  if (find_row(*line.table, "--compress-output") != nullptr)  // a stream has no name that would say it
+    all.push_back(fmt::format("--compress-output={}", job::output_codec_word(line.request)));
   all.emplace_back("--");
   all.insert(all.end(), line.request.inputs.begin(), line.request.inputs.end());
   return all;

@@ -1,7 +1,7 @@
 // `ecosort power`, `ecosort tune`, `ecosort queue`, `ecosort cluster` and others: become the programs ecosort-power,
-// ecosort-tune, ecosort-appliance, ecosort-cluster, ecosort-parquet and ecosort-remote, which are written in Python. They are looked for beside this program, then
-// in PATH, then in the environment that `make` sets up beside a build directory. What no one named (the first and the last) is
-// used only where no one else can have put it: this user may be root.
+// ecosort-tune, ecosort-appliance, ecosort-cluster, ecosort-parquet and ecosort-remote, which are written in Python. They are
+// looked for beside this program, then in PATH, then in the environment that `make` sets up beside a build directory. What no one
+// named (the first and the last) is used only where no one else can have put it: this user may be root.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -48,21 +48,8 @@ def write_input(path: str = "in.parquet") -> Any:
 def test_the_output_is_in_order_and_written_as_the_input(document: Callable[..., Any], here: Path) -> None:
     """Codec, row groups and page index are the input's; the order is claimed."""
     table = write_input()
-    words = [
-        "--by",
-        "city:desc",
-        "--by",
-        "price",
-        "--nulls",
-        "first",
-        "--quiet",
-        "--memory",
-        "128MiB",
-        "--temp",
-        ".",
-        "in.parquet",
-    ]
-    assert main([document(*words, "-o", "out.parquet")]) == 0
+    words = ["--by", "city:desc", "--by", "price", "--nulls", "first", "--quiet", "--memory", "128MiB", "--temp", "."]
+    assert main([document(*words, "in.parquet", "-o", "out.parquet")]) == 0
     wanted = sorted(table.to_pylist(), key=lambda row: row["price"])
     wanted.sort(key=lambda row: (row["city"] is None, row["city"] or ""), reverse=True)
     assert pq.read_table("out.parquet").to_pylist() == wanted
@@ -136,10 +123,8 @@ def test_without_the_tool_there_is_one_line(run: Callable[..., Any], here: Path,
     alone = here / "alone" / "ecosort"
     alone.parent.mkdir()
     os.link(ecosort, alone)
-    for words, tool in (
-        (["parquet", "--by", "a", "i", "-o", "o"], "parquet"),
-        (["csv", "--by", "a", "s3://b/i", "-o", "o"], "remote"),
-    ):
+    sorts = {"parquet": ["parquet", "--by", "a", "i", "-o", "o"], "remote": ["csv", "--by", "a", "s3://b/i", "-o", "o"]}
+    for tool, words in sorts.items():
         done = run(*words, executable=alone, env={"PATH": "/nowhere"})
         assert done.returncode == 2
         assert done.stderr.startswith(f"ecosort: ecosort-{tool} is not installed: ")

@@ -1,6 +1,7 @@
 """One sort whose inputs or output are addresses: the same bytes as with files, or no output and one line."""
 
 import gzip
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -131,9 +132,6 @@ def test_parquet_is_read_where_it_is(bucket: Bucket, here: Path) -> None:
     for name, values in (("p/a", [3, 1]), ("p/b", [2])):
         pq.write_table(pa.table({"x": values}), "one")
         bucket.objects[name] = Path("one").read_bytes()
-    request = (
-        '{"inputs": ["s3://bucket/p/"], "table": {"keys": ["x"]}, "place": {"output": "o.parquet"},'
-    request += ' "reports": {"quiet": true}}'
-    )
-    assert sort_parquet([request]) == 0
+    request = {"inputs": ["s3://bucket/p/"], "table": {"keys": ["x"]}, "place": {"output": "o.parquet"}}
+    assert sort_parquet([json.dumps(request | {"reports": {"quiet": True}})]) == 0
     assert pq.read_table("o.parquet").column("x").to_pylist() == [1, 2, 3]
