@@ -1,4 +1,4 @@
-// How the output of a request is compressed, for a caller that gives it another name than the sort sees.
+// Says how the output of a request is compressed, for a caller that gives it another name than the sort sees.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-"""Which of the sorted rows of a table go out: the first of each value of the keys, and the first ones of all."""
+"""Chooses which of the sorted rows of a table go out: the first of each value of the keys, and the first ones of all."""
 
 from __future__ import annotations
 

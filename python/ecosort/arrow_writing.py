@@ -1,4 +1,4 @@
-"""How a Parquet file is written, so that a sorted copy of it is like it."""
+"""Says how a Parquet file is written, so that a sorted copy of it is like it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ParquetForm:
 
 
 def form_of(metadata: Any) -> ParquetForm:
-    """Of a file with rows: its first row group says the codecs, and the largest one how many rows there are."""
+    """Takes the codecs from the first row group of a file, and the rows from the largest one."""
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     if not groups:
         return ParquetForm()

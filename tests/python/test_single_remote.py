@@ -50,7 +50,7 @@ def words_of(run: Callable[..., Any], here: Path) -> Callable[..., list[str]]:
 
 
 def test_the_catalog_splits_the_words(words_of: Callable[..., list[str]]) -> None:
-    """How the output is compressed is said by the name that the program does not see."""
+    """The name of the output says how it is compressed, and the program does not see it."""
     assert words_of("csv", "--by=x", "-qo", "s3://b/o.zst", "a", "s3://b/i.gz") == [
         "csv", "--by=x", "--quiet", "--output=s3://b/o.zst", "--compress-output=zstd", "--", "a", "s3://b/i.gz",
     ]  # fmt: skip
@@ -67,7 +67,7 @@ def test_the_catalog_splits_the_words(words_of: Callable[..., list[str]]) -> Non
 
 
 def test_objects_and_files_are_sorted_together(bucket: Bucket, here: Path) -> None:
-    """Compressed or not, by a prefix, by a tab that names tell, and from a stream."""
+    """Compressed or not, by a prefix, with the tab of names that end with .tsv."""
     bucket.objects |= {"d/a.tsv.gz": gzip.compress(b"x\ty\n3\ta\n1\tb\n"), "d/b.tsv": b"x\ty\n2\tc\n"}
     Path("c.tsv").write_bytes(b"x\ty\n0\td\n")
     words = ["csv", "--by=x:integer", "--quiet", "--output=out.gz", "--compress-output=gzip"]
@@ -135,3 +135,14 @@ def test_parquet_is_read_where_it_is(bucket: Bucket, here: Path) -> None:
     request = {"inputs": ["s3://bucket/p/"], "table": {"keys": ["x"]}, "place": {"output": "o.parquet"}}
     assert sort_parquet([json.dumps(request | {"reports": {"quiet": True}})]) == 0
     assert pq.read_table("o.parquet").column("x").to_pylist() == [1, 2, 3]
+
+
+def test_records_of_several_inputs_are_whole(bucket: Bucket, capfd: Any) -> None:
+    """They come through one pipe, in which a part of a record would move all others."""
+    bucket.objects |= {"a": b"ddbb", "b": b"aac"}
+    Path("c").write_bytes(b"cc")
+    words = ["sort", "--record-size=2", "--key=0:2", "--quiet", "--output=out", "--"]
+    assert remote.main([*words, "s3://bucket/a", "c"]) == 0
+    assert Path("out").read_bytes() == b"bbccdd"
+    assert remote.main([*words, "c", "s3://bucket/b"]) == 2
+    assert capfd.readouterr().err == "ecosort: 's3://bucket/b' has 3 bytes, which are no whole records of 2 bytes\n"

@@ -66,8 +66,13 @@ def patiently(url: str, ask: Callable[[], Answer]) -> Answer:
 
 
 class Changed(BadInput):
-    """An input is another version by now."""
+    """The input `url` is another version by now."""
+
+    def __init__(self, url: str) -> None:
+        how = "give the job up (--abandon), unless it is gone, and begin again"
+        super().__init__(f"'{url}' has changed since the job began; {how}")
+        self.url = url
 
 
 def changed(url: str) -> NoReturn:
-    raise Changed(f"'{url}' has changed since the job began; give the job up (--abandon), unless it is gone, and begin again")
+    raise Changed(url)

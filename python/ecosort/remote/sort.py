@@ -21,7 +21,7 @@ from ecosort.array_files import new_file
 from ecosort.command_ends import Interrupted, code_of, interruptible, told
 from ecosort.errors import BadInput, EcoSortError
 from ecosort.program import find_program
-from ecosort.remote.addresses import Changed, is_bucket, is_remote
+from ecosort.remote.addresses import PIECE, Changed, is_bucket, is_remote
 from ecosort.remote.ranges import read_range, version_of
 from ecosort.remote.s3_inputs import objects_of
 from ecosort.remote.uploads import chunk_of, demand_uploads, upload
@@ -51,6 +51,22 @@ class _Remote:
         self._versions = {url: version_of(url) for url in self._inputs if is_remote(url)}
         self._words = [command, *self._to_stream(command, options), *_delimiter(command, options, self._inputs)]
         self._failed: list[BaseException] = []
+        is_one = command == "sort" and len(self._inputs) > 1  # records come through one pipe, one input behind the other
+        if is_one:
+            self._demand_whole_records(options)
+        self._pipes = [self._inputs] if is_one else [[name] for name in self._inputs]
+
+    def _demand_whole_records(self, options: Sequence[str]) -> None:
+        """Raises BadInput where the end of an input would be the beginning of a record."""
+        size = next((int(word.partition("=")[2]) for word in options if word.startswith("--record-size=")), 100)
+        if "--decompress=auto" in options:
+            raise BadInput("several inputs that are compressed and addresses: sort them one by one, then merge the results")
+        for name in self._inputs:
+            if name == "-":
+                raise BadInput("standard input cannot be combined with addresses; write it to a file first")
+            length = self._versions[name].size if is_remote(name) else Path(name).stat().st_size
+            if length % size:
+                raise BadInput(f"'{name}' has {length} bytes, which are no whole records of {size} bytes")
 
     def _to_stream(self, command: str, options: Sequence[str]) -> list[str]:
         """GNU sort takes the output `-` for a file of that name."""
@@ -76,36 +92,44 @@ class _Remote:
     @contextlib.contextmanager
     def _started(self, stdout: int | None) -> Iterator[subprocess.Popen[bytes]]:
         """Ends the program where it still works at the end of the block."""
-        ends = [(url, *os.pipe()) for url in self._inputs if is_remote(url)]
-        names = {f"/dev/fd/{read_end}": url for url, read_end, _ in ends}
+        ends = [(inputs, *os.pipe()) for inputs in self._pipes if any(map(is_remote, inputs))]
+        names = {f"/dev/fd/{read_end}": ", ".join(inputs) for inputs, read_end, _ in ends}
         descriptors = iter(names)
-        paths = [next(descriptors) if is_remote(name) else name for name in self._inputs]
+        paths = [next(descriptors) if any(map(is_remote, inputs)) else inputs[0] for inputs in self._pipes]
         words = [str(find_program()), *self._words, "--", *paths]
         reading = [read_end for _, read_end, _ in ends]
         with subprocess.Popen(words, stdout=stdout, stderr=subprocess.PIPE, pass_fds=reading, process_group=0) as program:
             saying = _in_thread(_say, program, names)
             try:
-                for url, read_end, write_end in ends:
+                for inputs, read_end, write_end in ends:
                     os.close(read_end)
-                    _in_thread(self._feed, program, url, write_end)
+                    _in_thread(self._feed, program, inputs, write_end)
                 yield program
             finally:
                 program.kill()  # does nothing where it has ended
                 saying.join()
 
-    def _feed(self, program: subprocess.Popen[bytes], url: str, end: int) -> None:
-        version = self._versions[url]
+    def _feed(self, program: subprocess.Popen[bytes], inputs: Sequence[str], end: int) -> None:
         try:
-            for piece in read_range(url, version, 0, version.size):
-                _write(end, piece)
+            for name in inputs:
+                for piece in self._pieces(name):
+                    _write(end, piece)
         except BrokenPipeError:  # the program has ended, or wants no more
             pass
-        except Changed:
-            self._fail(program, BadInput(f"'{url}' has changed while it was read; sort it again"))
+        except Changed as error:
+            self._fail(program, BadInput(f"'{error.url}' has changed while it was read; sort it again"))
         except BaseException as error:
             self._fail(program, error)
         finally:
             os.close(end)
+
+    def _pieces(self, name: str) -> Iterator[bytes]:
+        if is_remote(name):
+            yield from read_range(name, self._versions[name], 0, self._versions[name].size)
+            return
+        with Path(name).open("rb") as file:
+            while piece := file.read(PIECE):
+                yield piece
 
     def _fail(self, program: subprocess.Popen[bytes], error: BaseException) -> None:
         """The end of the pipe would look like the end of the input."""
@@ -133,7 +157,7 @@ class _Remote:
 
 
 def _say(program: subprocess.Popen[bytes], names: Mapping[str, str]) -> None:
-    """What the program says goes on, with addresses in place of pipes."""
+    """Passes on what the program says, with addresses in place of pipes."""
     assert program.stderr
     for line in program.stderr:
         text = line
