@@ -22,6 +22,8 @@ int run_csv(const Words& words);        // rows of CSV by columns
 int run_jsonl(const Words& words);      // lines of JSON by paths
 int plan_csv(const Words& words);       // prints bounds of what run_csv would do
 int plan_jsonl(const Words& words);
+int run_parquet(const Words& words);    // becomes the program ecosort-parquet
+int run_remote(const Words& words);     // becomes the program ecosort-remote; returns only by throwing
 int run_shuffle(const Words& words);    // rows in a random order
 int run_merge(const Words& words);      // sorted files into one
 int merge_lines(const Words& words);    // of text lines; exit codes 0, 1 and 2

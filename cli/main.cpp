@@ -14,6 +14,7 @@
 #include "base/errors.h"
 #include "base/threads.h"
 #include "build_info.h"
+#include "cli/addresses.h"
 #include "cli/advice.h"
 #include "cli/commands.h"
 #include "cli/error_json.h"
@@ -36,6 +37,7 @@ constexpr std::array commands{
     Command{"lines", ecosort::cli::run_lines},
     Command{"csv", ecosort::cli::run_csv},
     Command{"jsonl", ecosort::cli::run_jsonl},
+    Command{"parquet", ecosort::cli::run_parquet},
     Command{"shuffle", ecosort::cli::run_shuffle},
     Command{"merge", ecosort::cli::run_merge},
     Command{"sample", ecosort::cli::run_sample},
@@ -86,6 +88,9 @@ int print_version() {
 int run(std::string_view name, const ecosort::cli::Words& words) {
   if (name == "--help" || name == "-h" || name == "help") return print_help();
   if (name == "--version") return print_version();
+  if (ecosort::cli::mention_addresses(words))
+    if (const ecosort::cli::Words remote = ecosort::cli::words_of_remote(name, words); !remote.empty())
+      return ecosort::cli::run_remote(remote);
   for (const Command& command : commands)
     if (command.name == name) return command.run(words);
   if (name.empty()) throw ecosort::UsageError("no command; see ecosort --help");

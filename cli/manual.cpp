@@ -112,9 +112,10 @@ constexpr Fact environment_facts[] = {
     {"lines", "POSIXLY_CORRECT, _POSIX2_VERSION", "whether options may follow files, and whether +N is a key, as in sort"},
     {"sort merge inplace resume lines csv jsonl shuffle partition run gen check", "ECOSORT_CPU",
      "the newest instructions that may be used, for tests"},
-    {"power tune joulesort cluster queue serve", "ECOSORT_PROGRAM",
+    {"parquet", "TMPDIR", "directory for sorted runs where there is no --temp"},
+    {"power tune joulesort cluster parquet queue serve", "ECOSORT_PROGRAM",
      "the program that sorts and validates; set to the one that is running"},
-    {"cluster", "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL",
+    {"cluster parquet sort lines csv jsonl", "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL",
      "who may use buckets of s3://, and where they are; also on the nodes"},
     {"queue serve", "ECOSORT_QUEUE", "the directory of the queue, in place of those below FILES"},
 };

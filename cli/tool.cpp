@@ -1,7 +1,7 @@
 // `ecosort power`, `ecosort tune`, `ecosort queue`, `ecosort cluster` and others: become the programs ecosort-power,
-// ecosort-tune, ecosort-appliance and ecosort-cluster, which are written in Python. They are looked for beside this program, then
-// in PATH, then in the environment that `make` sets up beside a build directory. What no one named (the first and the last) is
-// used only where no one else can have put it: this user may be root.
+// ecosort-tune, ecosort-appliance, ecosort-cluster, ecosort-parquet and ecosort-remote, which are written in Python. They are
+// looked for beside this program, then in PATH, then in the environment that `make` sets up beside a build directory. What no one
+// named (the first and the last) is used only where no one else can have put it: this user may be root.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -16,6 +16,9 @@
 #include "base/errors.h"
 #include "base/trusted_place.h"
 #include "cli/commands.h"
+#include "cli/option_table.h"
+#include "cli/request_words.h"
+#include "cli/say.h"
 
 namespace ecosort::cli {
 
@@ -51,6 +54,12 @@ void try_path(const std::string& name, const Words& words) {
 
 std::string debian_package_of(const std::string& program) { return program == "ecosort-appliance" ? program : "ecosort-tools"; }
 
+// The extra of the wheel that brings what the program needs.
+std::string extra_of(const std::string& program) {
+  if (program == "ecosort-parquet") return "arrow";
+  return program == "ecosort-remote" ? "cluster" : program.substr(std::string("ecosort-").size());
+}
+
 // Returns only by throwing.
 int become(const std::string& name, const Words& words) {
   std::error_code unknown;  // without /proc only PATH is searched
@@ -66,7 +75,7 @@ int become(const std::string& name, const Words& words) {
   throw UsageError(
       fmt::format("{0} is not installed: it is neither beside ecosort nor in a directory of PATH that begins with a slash; run: "
                   "apt install {2} (of the Debian packages), or in the source tree: make deps, or pip install '.[{1}]'",
-                  name, name.substr(std::string("ecosort-").size()), debian_package_of(name)));
+                  name, extra_of(name), debian_package_of(name)));
 }
 
 // A command of ours that is a command of one of these programs.
@@ -81,6 +90,25 @@ int become_command(const std::string& name, const std::string& command, const Wo
 int run_power(const Words& words) { return become("ecosort-power", words); }
 int run_tune(const Words& words) { return become("ecosort-tune", words); }
 int run_cluster(const Words& words) { return become("ecosort-cluster", words); }
+
+int run_remote(const Words& words) { return become("ecosort-remote", words); }
+
+// The program gets a document, because the words are read here, by the one catalog.
+int run_parquet(const Words& words) {
+  RequestWords line = read_request_words(command_table("parquet"), words, posix_rules_of_environment());
+  if (line.given.asks_for_help) {
+    print_out(help_text(*line.table));
+    return 0;
+  }
+  if (!line.given.has("--by")) throw UsageError("parquet: no key; name a column with --by COLUMN[:desc]");
+  if (line.given.operands.empty()) throw UsageError("parquet: no input; name a Parquet file");
+  if (!line.given.has("--output") || line.given.word("--output") == "-")
+    throw UsageError("parquet: name the output with -o FILE; its end is written last, so that it cannot be a stream");
+  line.document["inputs"] = line.given.operands;
+  line.document["reports"]["quiet"] = line.given.has("--quiet");
+  if (line.given.has("--stats")) line.document["reports"]["stats"] = line.given.word("--stats");
+  return become("ecosort-parquet", {line.document.text()});
+}
 
 int run_joulesort(const Words& words) { return become_command("ecosort-power", "joulesort", words); }
 int run_queue(const Words& words) { return become_command("ecosort-appliance", "queue", words); }

@@ -21,6 +21,7 @@ COMMANDS = [
     "lines",
     "csv",
     "jsonl",
+    "parquet",
     "shuffle",
     "merge",
     "sample",

@@ -17,12 +17,13 @@ struct Maker {
   CommandTable (*make)();
 };
 
-constexpr std::array<Maker, 21> makers{{{"sort", sort_table},
+constexpr std::array<Maker, 22> makers{{{"sort", sort_table},
                                         {"inplace", inplace_table},
                                         {"resume", resume_table},
                                         {"lines", lines_table},
                                         {"csv", csv_table},
                                         {"jsonl", jsonl_table},
+                                        {"parquet", parquet_table},
                                         {"shuffle", shuffle_table},
                                         {"merge", merge_table},
                                         {"sample", sample_table},

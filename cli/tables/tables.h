@@ -29,6 +29,7 @@ namespace ecosort::cli {
 [[nodiscard]] std::vector<OptionRow> lines_options();
 [[nodiscard]] CommandTable csv_table();
 [[nodiscard]] CommandTable jsonl_table();
+[[nodiscard]] CommandTable parquet_table();
 [[nodiscard]] CommandTable shuffle_table();
 
 // Adds what is said of groups of equal rows, besides --unique.

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 
 from ecosort.arrow_files import ParquetInput, open_file
 from ecosort.arrow_input import plain_schema
-from ecosort.arrow_keys import Column, columns_of, texts_of
+from ecosort.arrow_keys import Column, columns_of
+from ecosort.arrow_selection import key_values
 from ecosort.errors import BadInput, FalseClaim
 from ecosort.words import Path, path_word
 
@@ -62,8 +63,7 @@ def _check_groups(path: str, file: Any, columns: Sequence[Column], keys: tuple[K
     for group in range(file.metadata.num_row_groups):
         begin = row
         for read in file.iter_batches(row_groups=[group], columns=[column.name for column in columns], use_threads=False):
-            batch = read.cast(plain_schema(read.schema))
-            values = texts_of(batch, columns_of(batch.schema, keys)).cast(pa.binary())
+            values = key_values(read, keys)
             both = values if last is None else pa.concat_arrays([last, values])
             at = row + 1 - (len(both) - len(values))  # of the second one of `both`
             for place in pc.indices_nonzero(pc.less(both[1:], both[:-1])).to_pylist()[:2]:

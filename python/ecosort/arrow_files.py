@@ -11,11 +11,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ecosort.arrow_writing import ParquetForm, form_of
 from ecosort.errors import BadInput, IoFailed
 from ecosort.kept_memory import KeptMemory
+from ecosort.remote.addresses import is_remote
+from ecosort.remote.ranges import RemoteFile
 
 _CHECK_BATCHES = 16
 _BUFFER_BYTES = 64 << 10
+_REMOTE_BUFFER_BYTES = 1 << 20  # each is a request
 _COLUMN_BYTES = 9 << 18
 _FEATHER_1, _IPC_FILE, _IPC_STREAM = b"FEA1", b"ARROW1", b"\xff\xff\xff\xff"
 
@@ -30,6 +34,10 @@ class ParquetInput:
     @property
     def schema(self) -> Any:
         return self.file.schema_arrow
+
+    def form(self) -> ParquetForm:
+        """Returns how it was written."""
+        return form_of(self.file.metadata)
 
     def page_bytes(self) -> int:
         """Returns what reading takes at a time: of each column pages and a dictionary, as long as most programs make them."""
@@ -57,6 +65,9 @@ class IpcInput:
     def schema(self) -> Any:
         return self.reader.schema
 
+    def form(self) -> ParquetForm:
+        return ParquetForm()
+
     def page_bytes(self) -> int:
         return 0
 
@@ -78,11 +89,13 @@ def _validated(batch: Any) -> Any:
 def open_file(path: str) -> Iterator[ParquetInput | IpcInput]:
     """Opens a file as what its first bytes say. Raises BadInput."""
     try:
-        with Path(path).open("rb") as plain:
-            begin = plain.read(8)
+        remote = RemoteFile(path) if is_remote(path) else None
+        begin = remote.read(8) if remote else _begin_of(path)
+        if remote and begin.startswith((_IPC_FILE, _IPC_STREAM)):
+            raise BadInput(f"'{path}' is Arrow's IPC format, which is read from files of this machine; fetch it first")
         if begin.startswith(_FEATHER_1):
             raise BadInput(f"'{path}' is of Feather's first version; give pyarrow.feather.read_table({path!r})")
-        file = _open_ipc(path, begin) if begin.startswith((_IPC_FILE, _IPC_STREAM)) else _open_parquet(path)
+        file = _open_ipc(path, begin) if begin.startswith((_IPC_FILE, _IPC_STREAM)) else _open_parquet(path, remote)
     except (OSError, pa.ArrowException) as error:
         why = (getattr(error, "strerror", None) or str(error)).partition("\n")[0]
         raise BadInput(f"'{path}' cannot be read as Parquet or Feather: {why}") from None
@@ -90,8 +103,14 @@ def open_file(path: str) -> Iterator[ParquetInput | IpcInput]:
         yield ParquetInput(path, file) if isinstance(file, pq.ParquetFile) else IpcInput(path, file)
 
 
-def _open_parquet(path: str) -> Any:
-    return pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES, page_checksum_verification=True)
+def _begin_of(path: str) -> bytes:
+    with Path(path).open("rb") as plain:
+        return plain.read(8)
+
+
+def _open_parquet(path: str, remote: RemoteFile | None) -> Any:
+    file, buffer = (pa.PythonFile(remote, "r"), _REMOTE_BUFFER_BYTES) if remote else (path, _BUFFER_BYTES)
+    return pq.ParquetFile(file, pre_buffer=False, buffer_size=buffer, page_checksum_verification=True)
 
 
 def _open_ipc(path: str, begin: bytes) -> Any:

@@ -82,16 +82,24 @@ def _holds_dictionary(kind: Any) -> bool:
     return pa.types.is_dictionary(kind) or any(_holds_dictionary(kind.field(i).type) for i in range(kind.num_fields))
 
 
-def pieces_of(batches: Iterable[Any], size_bytes: int, kept: KeptMemory) -> Iterator[Any]:
-    """Batches joined or cut so that each has about `size_bytes`, and one row at least."""
+def pieces_of(batches: Iterable[Any], size_bytes: int, kept: KeptMemory, most_rows: int | None = None) -> Iterator[Any]:
+    """Batches joined or cut so that each has about `size_bytes`, and one row at least; and `most_rows` where it has room."""
     held: list[Any] = []
-    size = 0
+    size = rows = 0
     for batch in _cut(batches, size_bytes // 4):
-        if held and size + batch.nbytes > size_bytes:
-            yield _joined(held, kept)
-            size = 0
-        held.append(batch)
-        size += batch.nbytes
+        rest = batch
+        while rest.num_rows:
+            part = rest if most_rows is None else rest.slice(0, most_rows - rows)
+            if held and size + part.nbytes > size_bytes:
+                yield _joined(held, kept)
+                size = rows = 0
+                continue
+            held.append(part)
+            size, rows = size + part.nbytes, rows + part.num_rows
+            rest = rest.slice(part.num_rows)
+            if rows == most_rows:
+                yield _joined(held, kept)
+                size = rows = 0
     if held:
         yield _joined(held, kept)
 

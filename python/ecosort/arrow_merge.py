@@ -16,6 +16,7 @@ from ecosort.arrow_dictionaries import Dictionaries
 from ecosort.arrow_input import cast_to, check_schema, pieces_of, plain_schema
 from ecosort.arrow_keys import columns_of
 from ecosort.arrow_runs import Run, RunFile
+from ecosort.arrow_selection import Selection
 from ecosort.arrow_sources import Source
 from ecosort.errors import IoFailed, NotEnoughMemory
 from ecosort.kept_memory import KeptMemory
@@ -105,13 +106,17 @@ class RowSort:
         self._threads = threads
         self._place = place
         self._keys: PipedSort | None = None
+        self._selection = Selection((), unique=False, limit=None)
 
     def _take_shares(self, shares: Shares) -> None:
         self._shares = shares
         self._kept = KeptMemory(shares.kept)
 
-    def sort(self, source: Source, by: str | Sequence[str | Sequence[str]]) -> Any:
+    def sort(
+        self, source: Source, by: str | Sequence[str | Sequence[str]], *, unique: bool = False, limit: int | None = None
+    ) -> Any:
         """The rows of the source by these columns, as a RecordBatchReader."""
+        self._selection = Selection(by, unique=unique, limit=limit)
         self._take_shares(self._shares.with_pages(source.page_bytes))
         encoded = Dictionaries(source.schema, self._shares.dictionaries)
         with closing(self._pieces(source, encoded)) as pieces:
@@ -120,14 +125,14 @@ class RowSort:
             with closing(ahead(pieces)) as read_ahead:
                 return self._sort(encoded, read_ahead, by)
 
-    def joined(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Returns the rows in batches large enough for groups of a file."""
-        return pieces_of(batches, self._shares.step, self._kept)
+    def joined(self, batches: Iterable[Any], group_rows: int | None) -> Iterator[Any]:
+        """Returns the rows in batches for groups of a file: of so many rows, or as many as there is room for."""
+        return pieces_of(batches, self._shares.step, self._kept, group_rows)
 
     def report(self) -> Report:
         """Returns the report of the sort of the keys, when all rows came out."""
         assert self._keys
-        return self._keys.wait()
+        return self._selection.report(self._keys.wait())
 
     def _pieces(self, source: Source, encoded: Dictionaries) -> Generator[Any, None, None]:
         schema = encoded.stored_schema
@@ -152,7 +157,7 @@ class RowSort:
                 for piece in pieces:
                     self._check_count(number)
                     keyed = encoded.with_values(piece, (column.index for column in columns))
-                    storing.give(_put_in_order(piece, transport.keys(keyed), number, transport, sort))
+                    storing.give(self._put_in_order(piece, transport.keys(keyed), number, transport, sort))
                     del keyed
                     del piece  # the next one is made now
                     number += 1
@@ -160,7 +165,15 @@ class RowSort:
             sort.end_input()
             merged = self._merge(runs, transport.runs_of(sort.pieces()), stack.pop_all())
             next(merged)  # from here on its end closes everything, however it comes
-            return pa.RecordBatchReader.from_batches(encoded.schema(), ahead(_in_order(ahead(merged), encoded, self._kept)))
+            ordered = self._selection.chosen(ahead(_in_order(ahead(merged), encoded, self._kept)))
+            return pa.RecordBatchReader.from_batches(encoded.schema(), ordered)
+
+    def _put_in_order(self, rows: Any, keys: Any, number: int, transport: Any, sort: PipedSort) -> _Ordered:
+        """The rows of a run, whose keys go to the program with its number."""
+        every = transport.order(keys)
+        order = self._selection.first_of_run(every)
+        sort.write(transport.message(keys if len(order) == len(every) else transport.taken(keys, order), number))
+        return _Ordered(rows, order)
 
     def _check_count(self, runs: int) -> None:
         if runs == self._shares.most_runs:
@@ -171,7 +184,7 @@ class RowSort:
         """The rows in their order, as a run."""
         run, rows = Run(file), ordered.rows
         step = max(1, -(-rows.num_rows // _STEPS_OF_RUN))
-        for at in range(0, rows.num_rows, step):
+        for at in range(0, len(ordered.order), step):
             self._append(file, run, rows.take(ordered.order.slice(at, step)))
         self._kept.check()
         return run
@@ -217,13 +230,6 @@ class _Ordered:
 
     rows: Any
     order: Any
-
-
-def _put_in_order(rows: Any, keys: Any, number: int, transport: Any, sort: PipedSort) -> _Ordered:
-    """The rows of a run, whose keys go to the program with its number."""
-    order = transport.order(keys)
-    sort.write(transport.message(keys, number))
-    return _Ordered(rows, order)
 
 
 _MOST_ROWS = 1 << 16  # that are given out at a time

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,11 @@ from typing import Any
 import pyarrow as pa
 
 from ecosort.arrow_files import open_file
+from ecosort.arrow_writing import ParquetForm
 from ecosort.errors import BadInput
 from ecosort.kept_memory import KeptMemory
+from ecosort.remote.addresses import is_remote
+from ecosort.remote.s3_inputs import objects_of
 from ecosort.words import path_word, path_words
 
 _PATHS = (str, bytes, os.PathLike)
@@ -31,6 +34,7 @@ class Source:
     batches: Callable[[int, KeptMemory], Iterator[Any]]
     page_bytes: int = 0
     is_of_files: bool = False
+    form: ParquetForm = field(default_factory=ParquetForm)  # of the first file
 
 
 def source_of(table: Any) -> Source:
@@ -128,8 +132,10 @@ def _no_stream(table: Any) -> BadInput:
 def _of_files(paths: Sequence[str]) -> Source:
     page_bytes = 0
     schema: Any = None
+    form = ParquetForm()
     for path in paths:
         with open_file(path) as file:
+            form = form if schema else file.form()
             schema = schema or file.schema
             _demand_alike(schema, file.schema, f"'{paths[0]}'", f"'{path}'")
             page_bytes = max(page_bytes, file.page_bytes())
@@ -139,11 +145,13 @@ def _of_files(paths: Sequence[str]) -> Source:
             with open_file(path) as file:
                 yield from file.batches(run_bytes, kept)
 
-    return Source(schema, batches, page_bytes, is_of_files=True)
+    return Source(schema, batches, page_bytes, is_of_files=True, form=form)
 
 
 def _files_at(path: str) -> list[str]:
     """The path itself, or the files below the directory in the order of their names, without hidden ones and `_SUCCESS`."""
+    if is_remote(path):
+        return objects_of(path)
     if not Path(path).is_dir():
         return [path]
     found: list[str] = []

@@ -35,6 +35,11 @@ class KeyRecords:
         """Returns which row comes first, second, ...; stable."""
         return pa.array(stable_order(_words_of(_telling(keys[:, :-_NUMBER_BYTES]))))
 
+    def taken(self, keys: Matrix, order: Any) -> Matrix:
+        """Returns the keys of some rows."""
+        some: Matrix = keys[order.to_numpy()]
+        return some
+
     def message(self, keys: Matrix, run: int) -> memoryview:
         """Returns what is written to the program."""
         keys[:, -_NUMBER_BYTES:] = np.frombuffer(run.to_bytes(_NUMBER_BYTES, "big"), np.uint8)
@@ -65,6 +70,10 @@ class KeyLines:
     def order(self, keys: Any) -> Any:
         """Returns which row comes first, second, ...; stable."""
         return pc.sort_indices(keys)
+
+    def taken(self, keys: Any, order: Any) -> Any:
+        """Returns the keys of some rows."""
+        return keys.take(order)
 
     def message(self, keys: Any, run: int) -> memoryview:
         """Returns what the program gets: behind the key 28 bits of the run in bytes from 80 on, most significant first."""

@@ -38,6 +38,16 @@ def cluster() -> None:
     _run("ecosort-cluster", "ecosort.cluster.cli", "cluster")
 
 
+def parquet() -> None:
+    """`ecosort-parquet`, which needs the extra `arrow`."""
+    _run("ecosort-parquet", "ecosort.parquet", "arrow")
+
+
+def remote() -> None:
+    """`ecosort-remote`, which needs obstore for an output."""
+    _run("ecosort-remote", "ecosort.remote.sort", "cluster")
+
+
 def tune() -> None:
     """`ecosort-tune`, which needs the extra `tune`."""
     _run("ecosort-tune", "ecosort_tuning.cli", "tune")

@@ -172,7 +172,7 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
 
 # Sources that are no file of rows take these options; all others are refused.
 TAKEN = {
-    "a table": "format nulls_first memory threads temp overwrite",
+    "a table": "format nulls_first unique limit memory threads temp overwrite",
     "an array": "format record_size reverse unique threads",
     "a file of an array": "format in_place memory threads temp overwrite progress cancel",
     "items": "reverse memory threads temp",

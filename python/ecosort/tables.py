@@ -10,12 +10,15 @@ from __future__ import annotations
 import os
 import pathlib
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ecosort.array_files import new_file
 from ecosort.checks import no_such
 from ecosort.errors import BadInput
 from ecosort.extras import how_to_install
+from ecosort.remote.addresses import is_bucket
 from ecosort.report import Report
 from ecosort.words import Path, path_word
 
@@ -47,13 +50,14 @@ def sorted_table(table: Any, by: Any, told: dict[str, Any]) -> pa.RecordBatchRea
     stream ends or is forgotten. 256 MiB, the default, suffice for 12 GB, 1 GiB for 60 GB of rows; a longer table raises
     NotEnoughMemory.
     """
-    return _row_sort(told).sort(_source_of(table), by)
+    return _row_sort(told).sort(_source_of(table), by, **_selected(told))
 
 
 def write_table(table: Any, by: Any, dst: Path, told: dict[str, Any]) -> Report:
     """Sorts a table into a Parquet or Feather file. The report is that of the sort of its keys.
 
-    A Parquet file claims its order (`sorting_columns`), so that readers may leave out a sort of theirs.
+    A Parquet file claims its order (`sorting_columns`), so that readers may leave out a sort of theirs. One of Parquet files has
+    the codecs, the page index and the rows of row groups of the first, the latter as far as the memory has room for them.
     """
     rows, source = _row_sort(told), _source_of(table)
     import pyarrow as pa
@@ -66,13 +70,30 @@ def write_table(table: Any, by: Any, dst: Path, told: dict[str, Any]) -> Report:
     make = writers.get(suffix)
     if make is None:
         raise BadInput(f"dst: a table goes to a file {', '.join(writers)}, not to {os.fsdecode(dst)!r}")
-    with new_file(dst, told.get("overwrite", False)) as descriptor, rows.sort(source, by) as batches:
-        claim = {"sorting_columns": claim_of(batches.schema, by)} if suffix == ".parquet" else {}
-        with open(descriptor, "wb", closefd=False) as file, make(file, batches.schema, **claim) as writer:
-            for batch in rows.joined(batches):
-                writer.write_batch(batch)
+    with _new_output(dst, told) as descriptor, rows.sort(source, by, **_selected(told)) as batches:
+        is_parquet = suffix == ".parquet"
+        how = {"sorting_columns": claim_of(batches.schema, by), **source.form.options()} if is_parquet else {}
+        with open(descriptor, "wb", closefd=False) as file, make(file, batches.schema, **how) as writer:
+            for batch in rows.joined(batches, source.form.group_rows):
+                writer.write_batch(batch, *([max(batch.num_rows, 1)] if is_parquet else []))
         os.fsync(descriptor)
     return rows.report()
+
+
+@contextmanager
+def _new_output(dst: Path, told: dict[str, Any]) -> Iterator[int]:
+    """A descriptor of a file that becomes `dst` when the block ends without an error: a file, or an object of a bucket."""
+    url = path_word(dst, "dst")
+    if not is_bucket(url):
+        with new_file(dst, told.get("overwrite", False)) as descriptor:
+            yield descriptor
+        return
+    from ecosort.remote.uploads import demand_uploads, upload_file
+
+    demand_uploads(url)
+    with tempfile.TemporaryFile(dir=(told.get("temp") or [None])[0]) as file:
+        yield file.fileno()
+        upload_file(url, file)
 
 
 def check_table(path: Path) -> TableOrder:
@@ -98,6 +119,10 @@ def _row_sort(told: dict[str, Any]) -> RowSort:
     if others:
         raise no_such("temp", "one directory", [place, *others])
     return RowSort(told.get("memory", _MEMORY_BYTES), told.get("threads"), place)
+
+
+def _selected(told: dict[str, Any]) -> dict[str, Any]:
+    return {name: told[name] for name in ("unique", "limit") if name in told}
 
 
 def _source_of(table: Any) -> Source:

@@ -10,36 +10,29 @@ were killed are ended before parts are written and before the commit (unfinished
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from subprocess import PIPE
 from typing import Any
 
-from ecosort.cluster.addresses import TIMEOUT_S
 from ecosort.cluster.journal import RESUME, Event
-from ecosort.cluster.manifest import MANIFEST, Manifest, manifest_bytes, own_manifest
+from ecosort.cluster.manifest import Manifest, manifest_bytes, own_manifest
 from ecosort.cluster.outputs import Output
-from ecosort.cluster.remote import read_range, version_of
-from ecosort.cluster.s3_requests import NoConditions, delete, has_key, listed, put, put_if_absent, size_of, split_url
 from ecosort.cluster.unfinished_uploads import end_uploads
 from ecosort.errors import BadInput, IoFailed, VerificationFailed
-from ecosort.process import Sort
-from ecosort.report import Report
+from ecosort.remote.ranges import read_range, version_of
+from ecosort.remote.s3_inputs import MANIFEST
+from ecosort.remote.s3_requests import NoConditions, delete, listed, put, put_if_absent, size_of, split_url
+from ecosort.remote.uploads import demand_key, demand_uploads
 
 Json = dict[str, Any]
 
-_CHUNK = 8 << 20  # of an upload; as many as _AT_A_TIME of them are in memory besides the memory of the sort
-_CHUNKS = 9000  # at most; S3 takes 10000 of 5 MiB or more
-_AT_A_TIME = 4
 _PREFIX = re.compile(r"([A-Za-z0-9_=-][A-Za-z0-9._=-]*/)+")  # what no one encodes in different ways
 _PROBE = "ecosort-probe"  # an object that is there for a moment
 
 
 def demand_free(url: str) -> None:
     """Raises BadInput where it is no prefix, denied, or in use, and IoFailed where no server answers."""
-    _demand_key(url)
-    _store_of(url)
+    demand_uploads(url)
     _, prefix = split_url(url)
     if not _PREFIX.fullmatch(f"{prefix}/"):
         raise BadInput(f"'{url}': a prefix has letters, digits, '.', '_', '=' and '-' between its slashes")
@@ -64,39 +57,6 @@ def demand_conditions(url: str) -> None:
         raise BadInput(f"'{url}': the server passes over the condition of a PUT (If-None-Match), which commits the job{way}")
 
 
-def _demand_key(url: str) -> None:
-    """Raises BadInput where the environment has no access key for what is written at `url`."""
-    if not has_key():
-        raise BadInput(f"'{url}' wants an access key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
-
-
-def _store_of(url: str) -> tuple[Any, str]:
-    """Returns what uploads to the bucket, and the key in it. Raises BadInput where obstore is missing."""
-    try:
-        from obstore.store import S3Store
-    except ImportError:
-        raise BadInput("the Python package obstore is not installed, which uploads to s3://; run: pip install obstore") from None
-    bucket, key = split_url(url)
-    if not key:
-        raise BadInput(f"'{url}' names no object: s3://BUCKET/KEY")
-    return S3Store(bucket, client_options={"timeout": f"{TIMEOUT_S:.0f}s", "allow_http": True}), key
-
-
-@contextmanager
-def _no_more_attempts(url: str) -> Iterator[None]:
-    """obstore has made some."""
-    from obstore import exceptions
-
-    try:
-        yield
-    except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError):
-        raise BadInput(f"'{url}' is denied to this access key, which needs the permission s3:PutObject") from None
-    except FileNotFoundError:
-        raise BadInput(f"the bucket of '{url}' is not there; make it first") from None
-    except (exceptions.BaseError, OSError) as error:
-        raise IoFailed(f"'{url}': {str(error).splitlines()[0]}") from None
-
-
 def read(url: str) -> bytes | None:
     """A small object; None where there is none."""
     if size_of(url) is None:
@@ -113,61 +73,11 @@ def fetch(url: str, target: Path) -> None:
             file.write(piece)
 
 
-def sort_to_bucket(url: str, words: Sequence[str], size: int, demand: Callable[[Report], None]) -> Report:
-    """Uploads what a sort writes to its standard output, about `size` bytes. The object appears only when the sort ended well and
-    `demand` raised nothing. Raises what these raise, BadInput, IoFailed."""
-    ended: list[Report] = []
-
-    def take(report: Report) -> None:
-        demand(report)
-        ended.append(report)
-
-    _demand_key(url)
-    chunk = max(_CHUNK, -(-size // _CHUNKS))
-    _upload(url, _sorted_chunks(words, chunk, take), chunk)
-    return ended[0]
-
-
-def _sorted_chunks(words: Sequence[str], chunk: int, take: Callable[[Report], None]) -> Iterator[bytes]:
-    sort = Sort(words, stdout=PIPE)
-    assert sort.process.stdout is not None
-    try:
-        while piece := sort.process.stdout.read(chunk):
-            yield piece
-    except BaseException:
-        sort.stop()
-        raise
-    take(sort.wait())
-
-
-def _upload(url: str, chunks: Iterator[bytes], chunk: int) -> None:
-    """Raises what `chunks` raises as it was, and there is no object then."""
-    failed: list[BaseException] = []
-
-    def watched() -> Iterator[bytes]:
-        try:
-            yield from chunks
-        except GeneratorExit:  # the upload failed
-            raise
-        except BaseException as error:
-            failed.append(error)
-            raise
-
-    store, key = _store_of(url)
-    try:
-        with _no_more_attempts(url):
-            store.put(key, watched(), use_multipart=True, chunk_size=chunk, max_concurrency=_AT_A_TIME)
-    except BaseException:
-        if failed:
-            raise failed[0] from None
-        raise
-
-
 class BucketOutput(Output):
     """Serves a job (see outputs.py)."""
 
     def __init__(self, url: str, job: str, *, is_conditional: bool) -> None:
-        _demand_key(url)
+        demand_key(url)
         self._url = url
         self._job = job
         self._is_conditional = is_conditional

@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from ecosort.cluster.addresses import is_bucket
 from ecosort.cluster.hashes import HashSum, sum_of
-from ecosort.cluster.manifest import MANIFEST, Manifest, Part, demand_order, manifest_from, read_in_order
+from ecosort.cluster.manifest import Manifest, Part, demand_order, manifest_from, read_in_order
 from ecosort.cluster.summaries import demand_summary, has_summaries
 from ecosort.errors import BadInput, VerificationFailed
+from ecosort.remote.addresses import is_bucket
+from ecosort.remote.s3_inputs import MANIFEST
 
 _PART = re.compile(r"part-\d{5,}")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # in front of a header; the reports of headers leave it out
@@ -100,7 +101,7 @@ def _check_part(manifest: Manifest, name: str, part: Part, scratch: Path) -> Non
 
 def _size(name: str) -> int | None:
     if is_bucket(name):
-        from ecosort.cluster import s3_requests
+        from ecosort.remote import s3_requests
 
         return s3_requests.size_of(name)
     return Path(name).stat().st_size if Path(name).is_file() else None

@@ -10,27 +10,26 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any, NoReturn
 
 from ecosort.cluster.check import check_manifest
 from ecosort.cluster.formats import FORMATS, options_of
 from ecosort.cluster.jobs import abandon_job, open_executor, plan_of, resume_job, start_job
-from ecosort.cluster.manifest import MANIFEST
 from ecosort.cluster.plan_text import plan_json, plan_text
 from ecosort.cluster.rates import Rates, default_profile, rates_from_profile, rates_from_text
 from ecosort.cluster.report import ClusterReport, stage_table
 from ecosort.cluster.scheduler import Observe, PhaseState
 from ecosort.cluster.spec import JobSpec, job_spec
 from ecosort.cluster.timeline import timeline_svg
-from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
-from ecosort.text import shown, size_text
+from ecosort.command_ends import Interrupted, code_of, interruptible, told
+from ecosort.errors import BadInput, EcoSortError
+from ecosort.remote.s3_inputs import MANIFEST
+from ecosort.text import size_text
 from ecosort.words import bytes_of
 
 _SHORT = {"--key": "-k", "--field-separator": "-t"}
-_CODES = ((VerificationFailed, 1), (BadInput, 2), (NotEnoughMemory, 2), (NotEnoughSpace, 3), (IoFailed, 3), (OSError, 3))
 _PLAN_FORMS = ("text", "json")
 
 _SORT_ENDING = """\
@@ -293,38 +292,6 @@ def _with_form_of_plan(arguments: Sequence[str]) -> list[str]:
     return words
 
 
-def _told(error: EcoSortError | OSError) -> str:
-    """One line, whatever is in a name."""
-    text = f"'{error.filename}': {error.strerror}" if isinstance(error, OSError) and error.filename is not None else str(error)
-    return shown(text)
-
-
-class _Interrupted(KeyboardInterrupt):
-    """By a signal other than Ctrl-C."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__()
-        self.number = number
-
-
-def _on_signal(number: int, frame: FrameType | None) -> None:
-    raise _Interrupted(number)
-
-
-@contextlib.contextmanager
-def _interruptible() -> Iterator[None]:
-    """Signals that would end this process without a word do what Ctrl-C does; those that are ignored stay so."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-    taken = [number for number, handler in before.items() if handler == signal.SIG_DFL]
-    for number in taken:
-        signal.signal(number, _on_signal)
-    try:
-        yield
-    finally:
-        for number in taken:
-            signal.signal(number, signal.SIG_DFL)
-
-
 def _tell_interruption(words: argparse.Namespace, error: KeyboardInterrupt) -> int:
     """Says how it continues, where a job is left."""
     is_left = "again" in words and ("job" not in words or (words.job / "journal").exists())
@@ -332,7 +299,7 @@ def _tell_interruption(words: argparse.Namespace, error: KeyboardInterrupt) -> i
     begin = "\n" if sys.stderr.isatty() else ""  # behind the line of the progress
     with contextlib.suppress(OSError):
         print(f"{begin}ecosort cluster: interrupted{how}", file=sys.stderr)
-    return 128 + (error.number if isinstance(error, _Interrupted) else signal.SIGINT)
+    return 128 + (error.number if isinstance(error, Interrupted) else signal.SIGINT)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -343,12 +310,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = argparse.Namespace()
     try:
         words = _parser(given[0] if given else None).parse_args(_with_form_of_plan(given))
-        with _interruptible():
+        with interruptible():
             {"sort": _sort, "resume": _resume, "check": _check}[words.command](words)
     except KeyboardInterrupt as error:
         return _tell_interruption(words, error)
     except (EcoSortError, OSError) as error:
         with contextlib.suppress(OSError):
-            print(f"ecosort cluster: {_told(error)}", file=sys.stderr)
-        return next((code for kind, code in _CODES if isinstance(error, kind)), 4)
+            print(f"ecosort cluster: {told(error)}", file=sys.stderr)
+        return code_of(error)
     return 0

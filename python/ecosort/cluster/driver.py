@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ecosort.cluster.addresses import is_bucket, is_remote
 from ecosort.cluster.compressed_inputs import RATIO
 from ecosort.cluster.executor import Executor, Node
 from ecosort.cluster.journal import RESUME, Journal
@@ -40,6 +39,7 @@ from ecosort.cluster.single import SingleOutput
 from ecosort.cluster.spec import JobSpec, naming_inputs, spec_from_json, split_node
 from ecosort.durable import sync_directory
 from ecosort.errors import BadInput, EcoSortError, IoFailed
+from ecosort.remote.addresses import is_bucket, is_remote
 
 Json = dict[str, Any]
 

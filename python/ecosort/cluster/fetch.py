@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import IO
 
-from ecosort.cluster.addresses import PIECE, Version
 from ecosort.cluster.formats import Format
-from ecosort.cluster.remote import read_range
+from ecosort.remote.addresses import PIECE, Version
+from ecosort.remote.ranges import read_range
 
 _LEAD = 2  # bytes in front of a range: the end of the row before, and what is in front of that
 

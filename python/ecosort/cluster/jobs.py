@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from ecosort.cluster.addresses import is_bucket, is_remote
 from ecosort.cluster.compressed_inputs import RATIO, codec_of
 from ecosort.cluster.driver import Driver
 from ecosort.cluster.executor import Executor, LocalExecutor, Node
@@ -18,13 +17,14 @@ from ecosort.cluster.node_paths import begins_of, stamps_of
 from ecosort.cluster.planner import Range, Shape, cut_ranges, plan_shape, plan_that_fits
 from ecosort.cluster.program_calls import demand_available
 from ecosort.cluster.report import ClusterReport
-from ecosort.cluster.s3_inputs import objects_of
 from ecosort.cluster.sampling import sampled_rows
 from ecosort.cluster.scheduler import Observe
 from ecosort.cluster.spec import JobSpec, Stamp, naming_inputs, spec_from_json
 from ecosort.durable import sync_directory
 from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory
 from ecosort.program import find_program
+from ecosort.remote.addresses import is_bucket, is_remote
+from ecosort.remote.s3_inputs import objects_of
 
 _MOST_PARTS = 1 << 16  # of `ecosort partition`
 

@@ -19,7 +19,6 @@ from ecosort.cluster.program_calls import run_unless_killed
 from ecosort.durable import write_durably
 from ecosort.errors import BadInput, VerificationFailed
 
-MANIFEST = "MANIFEST.json"
 SCHEMA = "ecosort.cluster-manifest/1"
 _NAME = re.compile(r"[^/\0]{1,255}")
 _HASH = re.compile(r"[0-9a-f]{32}")

@@ -6,11 +6,11 @@ import base64
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from ecosort.cluster.addresses import is_remote
 from ecosort.cluster.executor import Executor, Json, Node
 from ecosort.cluster.scheduler import as_raised
 from ecosort.cluster.spec import Stamp, begin_of_input, split_node, stamp_of
 from ecosort.errors import BadInput, IoFailed
+from ecosort.remote.addresses import is_remote
 
 _TRIES = 10
 _LOOK_S = 1.0

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ecosort.cluster.journal import Event
-from ecosort.cluster.manifest import MANIFEST, Manifest, read_manifest, write_manifest
+from ecosort.cluster.manifest import Manifest, read_manifest, write_manifest
 from ecosort.durable import sync_directory, write_durably
 from ecosort.errors import VerificationFailed
+from ecosort.remote.s3_inputs import MANIFEST
 
 Json = dict[str, Any]
 

@@ -28,7 +28,7 @@ def written_by(task: Json) -> tuple[str, int]:
     if task["place"]:
         return task["place"]["file"], task["place"]["bytes"]
     if task["upload"]:
-        from ecosort.cluster import s3_requests
+        from ecosort.remote import s3_requests
 
         return task["upload"], s3_requests.size_of(task["upload"]) or 0
     return task["output"], size_of(task["output"])

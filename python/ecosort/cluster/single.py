@@ -24,11 +24,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from ecosort.cluster.journal import RESUME, Event
-from ecosort.cluster.manifest import MANIFEST, Manifest, manifest_of_one, read_manifest, write_manifest
+from ecosort.cluster.manifest import Manifest, manifest_of_one, read_manifest, write_manifest
 from ecosort.cluster.outputs import Output
 from ecosort.durable import sync_directory
 from ecosort.errors import BadInput, IoFailed, NotEnoughSpace
 from ecosort.process import Sort
+from ecosort.remote.s3_inputs import MANIFEST
 from ecosort.report import Report
 
 Json = dict[str, Any]

@@ -10,13 +10,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ecosort.cluster.addresses import is_bucket, is_remote
 from ecosort.cluster.compressed_inputs import BEGIN_BYTES
 from ecosort.cluster.formats import Format, format_from
 from ecosort.cluster.journal import foreign_job, is_own
-from ecosort.cluster.manifest import MANIFEST
-from ecosort.cluster.remote import begin_of, version_of
 from ecosort.errors import BadInput, EcoSortError
+from ecosort.remote.addresses import is_bucket, is_remote
+from ecosort.remote.ranges import begin_of, version_of
+from ecosort.remote.s3_inputs import MANIFEST
 
 _MOST = 512  # of workers on a node, and of threads
 _OF_A_NODE = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*):(/.*)", re.DOTALL)

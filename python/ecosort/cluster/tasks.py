@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from ecosort.cluster.addresses import Version, is_remote
 from ecosort.cluster.compressed_inputs import decoded, pieces_of
 from ecosort.cluster.fetch import fetch_rows
 from ecosort.cluster.formats import Format, format_from
@@ -23,13 +22,14 @@ from ecosort.cluster.hashes import HashSum, sum_of
 from ecosort.cluster.manifest import read_in_order, row_of
 from ecosort.cluster.part_ends import ends_of, size_of, written_by
 from ecosort.cluster.program_calls import KILLED, Usage, run_command
-from ecosort.cluster.remote import read_range
 from ecosort.cluster.single import copy_of, sort_into
 from ecosort.cluster.spec import begin_of_input, stamp_of
 from ecosort.cluster.summaries import has_summaries, summary_of
 from ecosort.durable import sync_directory
 from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
 from ecosort.process import Sort
+from ecosort.remote.addresses import Version, is_remote
+from ecosort.remote.ranges import read_range
 from ecosort.report import Phase, Report, empty_report
 from ecosort.version import __version__
 
@@ -268,7 +268,7 @@ def _put_together(
     if form.name == "records" and sum(size_of(path) for path in paths) == 0:
         return _no_records(task, demand)
     if task["upload"]:
-        from ecosort.cluster.bucket import sort_to_bucket
+        from ecosort.remote.uploads import sort_to_bucket
 
         return sort_to_bucket(task["upload"], to_stream, sum(one["bytes"] for one in task["slices"]), demand)
     to_file = [*words, f"--output={task['output']}", *paths]
@@ -281,7 +281,7 @@ def _no_records(task: Json, demand: Callable[[Report], None]) -> Report:
     report = empty_report(__version__)
     demand(report)
     if task["upload"]:
-        from ecosort.cluster.s3_requests import put
+        from ecosort.remote.s3_requests import put
 
         put(task["upload"], b"")
     elif not task["place"]:

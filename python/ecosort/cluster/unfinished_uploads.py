@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 
 from ecosort.cluster.journal import RESUME
-from ecosort.cluster.s3_requests import NotThere, asked, parsed, split_url
 from ecosort.errors import IoFailed
+from ecosort.remote.s3_requests import NotThere, asked, parsed, split_url
 
 _ROUNDS = 100  # of at most 1000 uploads each
 _LIST = "s3:ListBucketMultipartUploads"

@@ -13,6 +13,7 @@ import urllib.request
 from pathlib import Path
 
 from ecosort.cluster import PhaseState, sort
+from ecosort.remote import sort as remote
 from obstore.store import S3Store
 
 from ecosort import BadInput
@@ -40,7 +41,18 @@ def main(directory: Path) -> None:
             sort(address, f"{name}.out", record_size=100, by="0:10", nodes_temp=nodes[:1], memory="4MiB", progress=change)
         except BadInput as error:
             told[name] = str(error)
+    told["single"] = single(store)
     print(json.dumps(told))
+
+
+def single(store: S3Store) -> dict[str, object]:
+    """One sort to an object, whose parts are uploaded; and one that fails, which leaves none."""
+    words = ["sort", "--record-size=100", "--key=0:10", "--memory=4MiB", "--quiet"]
+    code = remote.main([*words, "--output=s3://bucket/one", "--", "s3://bucket/data/a", "in"])
+    Path("one").write_bytes(store.get("one").bytes())
+    failed = remote.main([*words, "--output=s3://bucket/none", "--", "s3://bucket/data/a", "nowhere"])
+    keys = [entry["path"] for page in store.list() for entry in page]
+    return {"codes": [code, failed], "is_there": "none" in keys}
 
 
 if __name__ == "__main__":

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ecosort.cluster import PhaseState, addresses, resume, sort
+from ecosort.cluster import PhaseState, resume, sort
 from ecosort.cluster.compressed_inputs import codec_of
+from ecosort.remote import addresses
 
 from ecosort import BadInput, EcoSortError, IoFailed
 

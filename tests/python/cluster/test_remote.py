@@ -15,14 +15,15 @@ from typing import Any
 
 import pytest
 import uvicorn
-from ecosort.cluster import PhaseState, addresses, plan_of, resume, sort
-from ecosort.cluster.addresses import Version
+from ecosort.cluster import PhaseState, plan_of, resume, sort
 from ecosort.cluster.fetch import fetch_rows
 from ecosort.cluster.formats import Format
 from ecosort.cluster.jobs import open_executor
-from ecosort.cluster.remote import read_range, version_of
 from ecosort.cluster.spec import job_spec
 from ecosort.process import Sort
+from ecosort.remote import addresses
+from ecosort.remote.addresses import Version
+from ecosort.remote.ranges import read_range, version_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.applications import Starlette

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from capabilities import SOAK
 from conftest import ROOT
-from ecosort.cluster.s3_requests import signed_headers
+from ecosort.remote.s3_requests import signed_headers
 
 from .support import KEYS, joined, numbered, sorted_records
 
@@ -77,6 +77,9 @@ def test_objects_are_sorted_and_changed_ones_refused(tmp_path: Path, environment
     assert told["missing"] == "'s3://bucket/nothing' is not there; all objects below it are 's3://bucket/nothing/'"
     assert "s3://other/in" in told["nowhere"]
     assert not (tmp_path / "changed.out" / "MANIFEST.json").exists()
+    assert told["single"] == {"codes": [0, 3], "is_there": False}
+    first = data[: len(data) // 300 * 100]
+    assert (tmp_path / "one").read_bytes() == sorted_records(first + data)
 
 
 @pytest.mark.timeout(300)

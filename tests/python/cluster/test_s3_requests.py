@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ecosort.cluster import addresses, s3_requests, sort
 from ecosort.cluster import bucket as output
-from ecosort.cluster.addresses import Version
+from ecosort.cluster import sort
 from ecosort.cluster.bucket import BucketOutput
 from ecosort.cluster.formats import Format
 from ecosort.cluster.manifest import Manifest, Part, manifest_bytes
-from ecosort.cluster.remote import read_range, version_of
-from ecosort.cluster.s3_inputs import objects_of
 from ecosort.cluster.unfinished_uploads import end_uploads
+from ecosort.remote import addresses, s3_requests, uploads
+from ecosort.remote.addresses import Version
+from ecosort.remote.ranges import read_range, version_of
+from ecosort.remote.s3_inputs import objects_of
 
 from ecosort import BadInput, EcoSortError
 
@@ -29,7 +30,7 @@ LINES: dict[str, Any] = {"format": "lines", "memory": "4MiB", "parts": 2}
 def bucket(monkeypatch: pytest.MonkeyPatch, here: Path) -> Iterator[Bucket]:
     """One that AWS_* variables lead to. What uploads to it is left out."""
     monkeypatch.setattr(addresses, "_FIRST_WAIT_S", 0.001)
-    monkeypatch.setattr(output, "_store_of", lambda url: None)
+    monkeypatch.setattr(uploads, "_store_of", lambda url: None)
     for name in ("AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT"):
         monkeypatch.delenv(name, raising=False)
     held = Bucket()

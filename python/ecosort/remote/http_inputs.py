@@ -10,9 +10,9 @@ from contextlib import AbstractContextManager
 from typing import Any
 from urllib.parse import quote
 
-from ecosort.cluster import s3_requests
-from ecosort.cluster.addresses import PASSING, PIECE, Passing, Version, changed, is_bucket
 from ecosort.errors import BadInput, IoFailed
+from ecosort.remote import s3_requests
+from ecosort.remote.addresses import PASSING, PIECE, Passing, Version, changed, is_bucket
 
 _IN_ADDRESSES = "%/:=&?~#+!$,;'@()*[]"  # what stays as it is
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)$")

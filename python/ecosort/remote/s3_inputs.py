@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from ecosort.cluster.addresses import is_bucket
-from ecosort.cluster.manifest import MANIFEST
 from ecosort.errors import BadInput
+from ecosort.remote.addresses import is_bucket
 
+MANIFEST = "MANIFEST.json"  # says that objects are parts of one sort
 _SPECIAL = re.compile(r"[*?[]")
 
 
@@ -25,7 +25,7 @@ def objects_of(url: str) -> list[str]:
 
 
 def _matching(url: str, bucket: str, key: str) -> list[str]:
-    from ecosort.cluster.s3_requests import listed
+    from ecosort.remote.s3_requests import listed
 
     begin = _SPECIAL.split(key)[0]
     wanted = re.compile(_expression(key), re.DOTALL)
@@ -36,7 +36,7 @@ def _matching(url: str, bucket: str, key: str) -> list[str]:
 
 
 def _below(url: str, bucket: str, prefix: str) -> list[str]:
-    from ecosort.cluster.s3_requests import listed
+    from ecosort.remote.s3_requests import listed
 
     found = [name for name, size in listed(f"s3://{bucket}/{prefix}") if size]
     if f"{prefix}{MANIFEST}" in found:

@@ -6,15 +6,17 @@ server that has another version by now answers otherwise. Where a server sends n
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
+from typing import Any
 
-from ecosort.cluster.addresses import Attempts, Passing, Version, patiently
 from ecosort.errors import IoFailed
+from ecosort.remote.addresses import Attempts, Passing, Version, patiently
 
 
 def version_of(url: str) -> Version:
     """The present one. Raises BadInput where there is nothing that ranges can be read of, IoFailed where no one answers."""
-    from ecosort.cluster import http_inputs
+    from ecosort.remote import http_inputs
 
     return patiently(url, lambda: http_inputs.version(url))
 
@@ -37,7 +39,7 @@ def read_range(url: str, version: Version, begin: int, end: int) -> Iterator[byt
 
 def _pieces(url: str, version: Version, begin: int, end: int) -> Iterator[bytes]:
     """Raises Passing where it breaks off."""
-    from ecosort.cluster import http_inputs  # its modules take longer to load than all others of a worker
+    from ecosort.remote import http_inputs  # its modules take longer to load than all others of a worker
 
     got = 0
     for piece in http_inputs.pieces(url, version, begin, end):
@@ -52,3 +54,35 @@ def _pieces(url: str, version: Version, begin: int, end: int) -> Iterator[bytes]
 def begin_of(url: str, version: Version, size: int) -> bytes:
     """The first bytes of it, so many at most."""
     return b"".join(read_range(url, version, 0, min(size, version.size)))
+
+
+class RemoteFile(io.RawIOBase):
+    """A file for readers that seek, of the version that was there when it was opened. Each read is a request."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self._url = url
+        self._version = version_of(url)
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._version.size}[whence]
+        return self._at
+
+    def readinto(self, target: Any) -> int:
+        view = memoryview(target).cast("B")
+        end = min(self._at + len(view), self._version.size)
+        begin = self._at
+        for piece in read_range(self._url, self._version, begin, end):
+            view[self._at - begin : self._at - begin + len(piece)] = piece
+            self._at += len(piece)
+        return self._at - begin

@@ -20,8 +20,8 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from ecosort.cluster.addresses import PASSING, TIMEOUT_S, Passing, patiently
 from ecosort.errors import BadInput, IoFailed
+from ecosort.remote.addresses import PASSING, TIMEOUT_S, Passing, patiently
 
 _S3 = "s3://"
 _CODE = re.compile(rb"<Code>\s*(\w+)\s*</Code>")

@@ -65,5 +65,14 @@ def patiently(url: str, ask: Callable[[], Answer]) -> Answer:
             attempts.wait(f"'{url}' does not answer", error)
 
 
+class Changed(BadInput):
+    """The input `url` is another version by now."""
+
+    def __init__(self, url: str) -> None:
+        how = "give the job up (--abandon), unless it is gone, and begin again"
+        super().__init__(f"'{url}' has changed since the job began; {how}")
+        self.url = url
+
+
 def changed(url: str) -> NoReturn:
-    raise BadInput(f"'{url}' has changed since the job began; give the job up (--abandon), unless it is gone, and begin again")
+    raise Changed(url)

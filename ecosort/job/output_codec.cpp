@@ -1,0 +1,14 @@
+#include "job/output_codec.h"
+
+#include <optional>
+
+#include "codec/codec.h"
+
+namespace ecosort::job {
+
+std::string output_codec_word(const Request& request) {
+  const std::optional<codec::OutputCodec> output = codec::output_codec_of(request.compression, request.place.output);
+  return output ? codec::name_of(output->codec) : "none";
+}
+
+}  // namespace ecosort::job

@@ -1,0 +1,50 @@
+"""Ends commands written in Python as the program ends its own: one line, its exit codes, and signals as errors."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from types import FrameType
+
+from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
+from ecosort.text import shown
+
+_CODES = ((VerificationFailed, 1), (BadInput, 2), (NotEnoughMemory, 2), (NotEnoughSpace, 3), (IoFailed, 3), (OSError, 3))
+
+
+def code_of(error: EcoSortError | OSError) -> int:
+    """Exit codes as those of the program: 1 verification, 2 usage and bad input, 3 I/O, 4 others."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), 4)
+
+
+def told(error: EcoSortError | OSError) -> str:
+    """One line, whatever is in a name."""
+    text = f"'{error.filename}': {error.strerror}" if isinstance(error, OSError) and error.filename is not None else str(error)
+    return shown(text)
+
+
+class Interrupted(KeyboardInterrupt):
+    """By a signal other than Ctrl-C."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+def _on_signal(number: int, frame: FrameType | None) -> None:
+    raise Interrupted(number)
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Signals that would end this process without a word do what Ctrl-C does; those that are ignored stay so."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    taken = [number for number, handler in before.items() if handler == signal.SIG_DFL]
+    for number in taken:
+        signal.signal(number, _on_signal)
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)

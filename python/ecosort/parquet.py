@@ -1,0 +1,85 @@
+"""`ecosort-parquet`, which `ecosort parquet` becomes: sorts the rows of Parquet files into one that claims its order.
+
+Its one word is what the program read from the command line, as JSON: the program has the only grammar.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ecosort.command_ends import Interrupted, code_of, interruptible, told
+from ecosort.errors import BadInput, EcoSortError
+from ecosort.report import Report
+from ecosort.tables import write_table
+
+_SCHEMA = "ecosort.table/1"
+
+
+def _sort(request: dict[str, Any]) -> None:
+    table, means, reports = request["table"], request.get("means", {}), request["reports"]
+    options = {
+        "memory": means.get("memory_bytes"),
+        "threads": means.get("threads"),
+        "temp": means.get("temp_directories"),
+        "limit": request.get("limit"),
+        "unique": request.get("unique"),
+        "overwrite": True,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    nulls = "first" if table.get("nulls_first") else "last"
+    output = request["place"]["output"]
+    if output.startswith("http"):
+        raise BadInput(f"'{output}': nothing can be written over http; name a file or s3://BUCKET/KEY")
+    if Path(output).suffix.lower() != ".parquet":
+        raise BadInput(f"'{output}': name an output that ends with .parquet")
+    report = write_table(request["inputs"], [_key(text, nulls) for text in table["keys"]], output, given)
+    if "stats" in reports:
+        Path(reports["stats"]).write_text(json.dumps({"schema": _SCHEMA, **_figures(report, nulls)}, indent=1) + "\n")
+    if not reports["quiet"]:
+        with contextlib.suppress(OSError):  # no one reads any more
+            print(_summary(report, nulls), file=sys.stderr)
+
+
+def _key(text: str, nulls: str) -> tuple[str, str, str]:
+    name = text.removesuffix(":desc")
+    return (name, "ascending" if name == text else "descending", nulls)
+
+
+def _figures(report: Report, nulls: str) -> dict[str, Any]:
+    written = report.records - report.dropped - report.beyond_limit
+    return {
+        "rows": report.records,
+        "rows_written": written,
+        "rows_dropped": report.dropped,
+        "rows_beyond_limit": report.beyond_limit,
+        "nulls": nulls,
+        "keys": {"hash": report.hash, "wall_s": report.wall_s},
+    }
+
+
+def _summary(report: Report, nulls: str) -> str:
+    left = [(report.dropped, "with keys that were there already"), (report.beyond_limit, "behind the limit")]
+    more = "".join(f", {count} {why} left out" for count, why in left if count)
+    return f"ecosort: {report.records} rows sorted, nulls {nulls}{more}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit codes as those of the program."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        if len(words) != 1 or not words[0].startswith("{"):
+            raise BadInput("this program is a part of ecosort; type `ecosort parquet --by COLUMN in.parquet -o out.parquet`")
+        with interruptible():
+            _sort(json.loads(words[0]))
+    except KeyboardInterrupt as error:
+        print("ecosort: interrupted; there is no output", file=sys.stderr)
+        return 128 + (error.number if isinstance(error, Interrupted) else 2)
+    except (EcoSortError, OSError) as error:
+        print(f"ecosort: {told(error)}", file=sys.stderr)
+        return code_of(error)
+    return 0

@@ -1,0 +1,121 @@
+"""Uploads to a bucket in parts (obstore), which become an object at the end, in one step; else there is none."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from subprocess import PIPE
+from typing import IO, Any
+
+from ecosort.errors import BadInput, IoFailed
+from ecosort.process import Sort
+from ecosort.remote.addresses import TIMEOUT_S
+from ecosort.remote.s3_requests import has_key, split_url
+from ecosort.report import Report
+
+_CHUNK = 8 << 20  # of an upload; as many as _AT_A_TIME of them are in memory besides the memory of the sort
+_CHUNKS = 9000  # at most; S3 takes 10000 of 5 MiB or more
+_AT_A_TIME = 4
+
+
+def demand_key(url: str) -> None:
+    """Raises BadInput where the environment has no access key for what is written at `url`."""
+    if not has_key():
+        raise BadInput(f"'{url}' wants an access key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+
+
+def _store_of(url: str) -> tuple[Any, str]:
+    """Returns what uploads to the bucket, and the key in it. Raises BadInput where obstore is missing."""
+    try:
+        from obstore.store import S3Store
+    except ImportError:
+        raise BadInput("the Python package obstore is not installed, which uploads to s3://; run: pip install obstore") from None
+    bucket, key = split_url(url)
+    if not key:
+        raise BadInput(f"'{url}' names no object: s3://BUCKET/KEY")
+    return S3Store(bucket, client_options={"timeout": f"{TIMEOUT_S:.0f}s", "allow_http": True}), key
+
+
+def demand_uploads(url: str) -> None:
+    """Raises BadInput where no object can be made there."""
+    demand_key(url)
+    _store_of(url)
+
+
+@contextmanager
+def _no_more_attempts(url: str) -> Iterator[None]:
+    """obstore has made some."""
+    from obstore import exceptions
+
+    try:
+        yield
+    except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError):
+        raise BadInput(f"'{url}' is denied to this access key, which needs the permission s3:PutObject") from None
+    except FileNotFoundError:
+        raise BadInput(f"the bucket of '{url}' is not there; make it first") from None
+    except (exceptions.BaseError, OSError) as error:
+        raise IoFailed(f"'{url}': {str(error).splitlines()[0]}") from None
+
+
+def sort_to_bucket(url: str, words: Sequence[str], size: int, demand: Callable[[Report], None]) -> Report:
+    """Uploads what a sort writes to its standard output, about `size` bytes. The object appears only when the sort ended well and
+    `demand` raised nothing. Raises what these raise, BadInput, IoFailed."""
+    ended: list[Report] = []
+
+    def take(report: Report) -> None:
+        demand(report)
+        ended.append(report)
+
+    demand_key(url)
+    chunk = chunk_of(size)
+    upload(url, _sorted_chunks(words, chunk, take), chunk)
+    return ended[0]
+
+
+def chunk_of(size: int) -> int:
+    """Returns the bytes of a part of an upload of about `size` bytes."""
+    return max(_CHUNK, -(-size // _CHUNKS))
+
+
+def _sorted_chunks(words: Sequence[str], chunk: int, take: Callable[[Report], None]) -> Iterator[bytes]:
+    sort = Sort(words, stdout=PIPE)
+    assert sort.process.stdout is not None
+    try:
+        while piece := sort.process.stdout.read(chunk):
+            yield piece
+    except BaseException:
+        sort.stop()
+        raise
+    take(sort.wait())
+
+
+def upload_file(url: str, file: IO[bytes]) -> None:
+    """Makes an object of all that is in the file."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(0)
+    chunk = chunk_of(size)
+    upload(url, iter(lambda: file.read(chunk), b""), chunk)
+
+
+def upload(url: str, chunks: Iterator[bytes], chunk: int) -> None:
+    """Makes an object of the chunks when they have ended. Raises what `chunks` raises as it was, and there is no object then."""
+    failed: list[BaseException] = []
+
+    def watched() -> Iterator[bytes]:
+        try:
+            yield from chunks
+        except GeneratorExit:  # the upload failed
+            raise
+        except BaseException as error:
+            failed.append(error)
+            raise
+
+    store, key = _store_of(url)
+    try:
+        with _no_more_attempts(url):
+            store.put(key, watched(), use_multipart=True, chunk_size=chunk, max_concurrency=_AT_A_TIME)
+    except BaseException:
+        if failed:
+            raise failed[0] from None
+        raise

@@ -1,0 +1,131 @@
+"""`ecosort parquet`: its words become a document, which ecosort-parquet sorts by. The output is written as the input was."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from ecosort.parquet import main
+
+from ecosort import check_table
+
+ROWS = 3000
+
+
+@pytest.fixture
+def document(run: Callable[..., Any], here: Path) -> Callable[..., Any]:
+    """Gives the words to the program, and returns what it gives to ecosort-parquet; a text: the line of its error."""
+    tool = here / "bin" / "ecosort-parquet"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\nprintf '%s' \"$1\"\n")
+    tool.chmod(0o755)
+
+    def of(*words: str) -> Any:
+        done = run("parquet", *words, env={**os.environ, "PATH": f"{tool.parent}:/usr/bin:/bin"})
+        assert done.stderr.count("\n") == (done.returncode != 0)
+        return done.stderr.removeprefix("ecosort: ").strip() if done.returncode else done.stdout
+
+    return of
+
+
+def write_input(path: str = "in.parquet") -> Any:
+    table = pa.table(
+        {
+            "city": pa.array([None if i % 50 == 7 else f"c{i * 7919 % 40:02}" for i in range(ROWS)]),
+            "price": pa.array([i * 31 % 1009 for i in range(ROWS)], pa.int32()),
+            "row": pa.array(range(ROWS)),
+        }
+    )
+    codecs = {"city": "zstd", "price": "gzip", "row": "none"}
+    pq.write_table(table, path, compression=codecs, row_group_size=700, write_page_index=True)
+    return table
+
+
+def test_the_output_is_in_order_and_written_as_the_input(document: Callable[..., Any], here: Path) -> None:
+    """Codec, row groups and page index are the input's; the order is claimed."""
+    table = write_input()
+    words = ["--by", "city:desc", "--by", "price", "--nulls", "first", "--quiet", "--memory", "128MiB", "--temp", "."]
+    assert main([document(*words, "in.parquet", "-o", "out.parquet")]) == 0
+    wanted = sorted(table.to_pylist(), key=lambda row: row["price"])
+    wanted.sort(key=lambda row: (row["city"] is None, row["city"] or ""), reverse=True)
+    assert pq.read_table("out.parquet").to_pylist() == wanted
+    metadata = pq.ParquetFile("out.parquet").metadata
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    assert [group.num_rows for group in groups] == [700, 700, 700, 700, 200]
+    assert [groups[4].column(i).compression for i in range(3)] == ["ZSTD", "GZIP", "UNCOMPRESSED"]
+    assert groups[0].column(2).has_offset_index
+    assert check_table("out.parquet").by == (("city", "descending", "first"), ("price", "ascending", "first"))
+
+
+@pytest.mark.parametrize("limit", [None, 0, 25])
+@pytest.mark.parametrize("unique", [False, True])
+def test_what_is_left_out_is_counted(document: Callable[..., Any], unique: bool, limit: int | None) -> None:
+    """Nulls are equal. Files are of several runs, and the first row of equal ones is that of the input."""
+    table = write_input()
+    words = ["--by", "city", "--stats", "s.json", "--quiet", *(["--unique"] if unique else [])]
+    words += [] if limit is None else [f"--limit={limit}"]
+    assert main([document(*words, "in.parquet", "in.parquet", "-o", "out.parquet")]) == 0
+    rows = sorted(table.to_pylist() * 2, key=lambda row: (row["city"] is None, row["city"] or ""))
+    first: dict[Any, Any] = {}
+    for row in rows:
+        first.setdefault(row["city"], row)
+    wanted = (list(first.values()) if unique else rows)[:limit]
+    assert pq.read_table("out.parquet").to_pylist() == wanted
+    told = json.loads(Path("s.json").read_text())
+    dropped = len(rows) - len(first) if unique else 0
+    figures = [told[f"rows{name}"] for name in ("", "_written", "_dropped", "_beyond_limit")]
+    assert figures == [2 * ROWS, len(wanted), dropped, 2 * ROWS - dropped - len(wanted)]
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["in.parquet", "-o", "out.parquet"], "parquet: no key; name a column with --by COLUMN[:desc]"),
+        (["--by", "a", "-o", "out.parquet"], "parquet: no input; name a Parquet file"),
+        (["--by", "a", "in.parquet", "-o", "-"], "parquet: name the output with -o FILE"),
+        (["--by", "a", "--nulls", "middle", "in.parquet", "-o", "o"], "--nulls"),
+        (["--by", "a", "--compres", "in.parquet", "-o", "o"], "--compres"),
+    ],
+)
+def test_words_that_mean_nothing_are_refused_by_the_catalog(document: Callable[..., Any], words: list[str], line: str) -> None:
+    assert line in document(*words)
+
+
+def test_wrong_files_are_named_in_one_line(here: Path, capsys: Any) -> None:
+    """Nothing is written, and what was there stays."""
+    write_input()
+    Path("text").write_text("no Parquet")
+    Path("out.parquet").write_text("before")
+
+    def said(name: str, key: str, output: str = "out.parquet") -> str:
+        request = {"inputs": [name], "table": {"keys": [key]}, "place": {"output": output}, "reports": {"quiet": False}}
+        assert main([json.dumps(request)]) == 2
+        return str(capsys.readouterr().err)
+
+    for line, wanted in (
+        (said("text", "city"), "'text' cannot be read as Parquet"),
+        (said("in.parquet", "town"), "town"),
+        (said("in.parquet", "city", "out.csv"), "'out.csv': name an output that ends with .parquet"),
+        (said("in.parquet", "city", "http://h/out.parquet"), "nothing can be written over http"),
+    ):
+        assert wanted in line
+        assert line.count("\n") == 1
+    assert main(["--by"]) == 2
+    assert Path("out.parquet").read_text() == "before"
+
+
+def test_without_the_tool_there_is_one_line(run: Callable[..., Any], here: Path, ecosort: Path) -> None:
+    """The program is looked for beside ecosort, too, where a tree has it."""
+    alone = here / "alone" / "ecosort"
+    alone.parent.mkdir()
+    os.link(ecosort, alone)
+    sorts = {"parquet": ["parquet", "--by", "a", "i", "-o", "o"], "remote": ["csv", "--by", "a", "s3://b/i", "-o", "o"]}
+    for tool, words in sorts.items():
+        done = run(*words, executable=alone, env={"PATH": "/nowhere"})
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"ecosort: ecosort-{tool} is not installed: ")
+        assert done.stderr.count("\n") == 1

@@ -1,0 +1,148 @@
+"""One sort whose inputs or output are addresses: the same bytes as with files, or no output and one line."""
+
+import gzip
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from ecosort.parquet import main as sort_parquet
+from ecosort.remote import addresses, ranges
+from ecosort.remote import sort as remote
+
+from ecosort import IoFailed
+
+from .cluster.s3_peer import Bucket, serving
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch, here: Path) -> Iterator[Bucket]:
+    """One that AWS_* variables lead to."""
+    monkeypatch.setattr(addresses, "_FIRST_WAIT_S", 0.001)
+    for name in ("AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    held = Bucket()
+    with serving(held) as address:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", address)
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "someone")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "no secret")
+        yield held
+
+
+@pytest.fixture
+def words_of(run: Callable[..., Any], here: Path) -> Callable[..., list[str]]:
+    """Gives words to the program, and returns those that it gives to ecosort-remote, or the line of its error."""
+    tool = here / "bin" / "ecosort-remote"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
+    tool.chmod(0o755)
+
+    def of(*words: str) -> list[str]:
+        done = run(*words, env={**os.environ, "PATH": f"{tool.parent}:/usr/bin:/bin"})
+        assert done.stderr.count("\n") == (done.returncode != 0)
+        return str(done.stdout or done.stderr).splitlines()
+
+    return of
+
+
+def test_the_catalog_splits_the_words(words_of: Callable[..., list[str]]) -> None:
+    """The name of the output says how it is compressed, and the program does not see it."""
+    assert words_of("csv", "--by=x", "-qo", "s3://b/o.zst", "a", "s3://b/i.gz") == [
+        "csv", "--by=x", "--quiet", "--output=s3://b/o.zst", "--compress-output=zstd", "--", "a", "s3://b/i.gz",
+    ]  # fmt: skip
+    assert words_of("lines", "-t", ",", "-k2,2n", "http://h/i") == [
+        "lines", "--field-separator=,", "--key=2,2n", "--compress-output=none", "--", "http://h/i",
+    ]  # fmt: skip
+    assert words_of("csv", "--by", "x", "in", "-o", "https://h/o") == [
+        "ecosort: 'https://h/o': nothing can be written over http; name a file or s3://BUCKET/KEY"
+    ]
+    assert "--resumable and --inplace are for files of this machine" in words_of(
+        "sort", "--record-size=8", "--key=0:8", "--resumable", "s3://b/i", "-o", "o"
+    )[0]  # fmt: skip
+    assert words_of("csv", "--by", "http://h", "none", "-o", "o") == ["ecosort: cannot read: none: No such file or directory"]
+
+
+def test_objects_and_files_are_sorted_together(bucket: Bucket, here: Path) -> None:
+    """Compressed or not, by a prefix, with the tab of names that end with .tsv."""
+    bucket.objects |= {"d/a.tsv.gz": gzip.compress(b"x\ty\n3\ta\n1\tb\n"), "d/b.tsv": b"x\ty\n2\tc\n"}
+    Path("c.tsv").write_bytes(b"x\ty\n0\td\n")
+    words = ["csv", "--by=x:integer", "--quiet", "--output=out.gz", "--compress-output=gzip"]
+    assert remote.main([*words, "--", "s3://bucket/d/", "c.tsv"]) == 0
+    assert gzip.decompress(Path("out.gz").read_bytes()) == b"x\ty\n0\td\n1\tb\n2\tc\n3\ta\n"
+
+
+def test_an_input_that_breaks_off_makes_no_output(bucket: Bucket, monkeypatch: Any, capfd: Any) -> None:
+    """Its end would look like that of the input. What was there stays."""
+    bucket.objects["in"] = b"b\na\n"
+    Path("out").write_text("before")
+
+    def broken(*_: object) -> Iterator[bytes]:
+        yield b"b\n"
+        raise IoFailed("'s3://bucket/in' cannot be read from byte 2 on: gone")
+
+    monkeypatch.setattr(remote, "read_range", broken)
+    assert remote.main(["lines", "--output=out", "--", "s3://bucket/in"]) == 3
+    assert capfd.readouterr().err == "ecosort: 's3://bucket/in' cannot be read from byte 2 on: gone\n"
+    assert sorted(path.name for path in Path().iterdir()) == ["out"]
+    assert Path("out").read_text() == "before"
+
+
+def test_a_request_that_breaks_off_is_made_again(bucket: Bucket, monkeypatch: Any) -> None:
+    bucket.objects["in"] = b"".join(b"%d\n" % (n * 7919 % 1000) for n in range(1000))
+    asked: list[int] = []
+    whole = ranges._pieces
+
+    def breaking(url: str, version: Any, begin: int, end: int) -> Iterator[bytes]:
+        asked.append(begin)
+        yield from whole(url, version, begin, min(begin + 1000, end))
+        if begin + 1000 < end:
+            raise addresses.Passing("broken")
+
+    monkeypatch.setattr(ranges, "_pieces", breaking)
+    assert remote.main(["lines", "--numeric-sort", "--output=out", "--", "s3://bucket/in"]) == 0
+    assert Path("out").read_bytes() == b"".join(b"%d\n" % n for n in range(1000))
+    assert asked == list(range(0, len(bucket.objects["in"]), 1000))
+
+
+@pytest.mark.parametrize(
+    ("key", "words", "code", "line"),
+    [
+        ("none", ["csv", "--by=x"], 2, "'s3://bucket/none' is not there"),
+        ("in", ["csv", "--by=z"], 2, "s3://bucket/in: no column 'z'; there are: x, y"),
+        ("", ["--by=x"], 2, "this program is a part of ecosort"),
+    ],
+)
+def test_errors_are_one_line_with_the_address(
+    bucket: Bucket, capfd: Any, key: str, words: list[str], code: int, line: str
+) -> None:
+    bucket.objects["in"] = b"x,y\n1,2\n"
+    assert remote.main([*words, "--output=out", *(["--", f"s3://bucket/{key}"] if key else [])]) == code
+    said = capfd.readouterr().err
+    assert line in said
+    assert said.count("\n") == 1
+    assert list(Path().iterdir()) == []
+
+
+def test_parquet_is_read_where_it_is(bucket: Bucket, here: Path) -> None:
+    """By range requests, and by a prefix."""
+    for name, values in (("p/a", [3, 1]), ("p/b", [2])):
+        pq.write_table(pa.table({"x": values}), "one")
+        bucket.objects[name] = Path("one").read_bytes()
+    request = {"inputs": ["s3://bucket/p/"], "table": {"keys": ["x"]}, "place": {"output": "o.parquet"}}
+    assert sort_parquet([json.dumps(request | {"reports": {"quiet": True}})]) == 0
+    assert pq.read_table("o.parquet").column("x").to_pylist() == [1, 2, 3]
+
+
+def test_records_of_several_inputs_are_whole(bucket: Bucket, capfd: Any) -> None:
+    """They come through one pipe, in which a part of a record would move all others."""
+    bucket.objects |= {"a": b"ddbb", "b": b"aac"}
+    Path("c").write_bytes(b"cc")
+    words = ["sort", "--record-size=2", "--key=0:2", "--quiet", "--output=out", "--"]
+    assert remote.main([*words, "s3://bucket/a", "c"]) == 0
+    assert Path("out").read_bytes() == b"bbccdd"
+    assert remote.main([*words, "c", "s3://bucket/b"]) == 2
+    assert capfd.readouterr().err == "ecosort: 's3://bucket/b' has 3 bytes, which are no whole records of 2 bytes\n"
