@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  encoded decimals are ordered by their bytes: -1.00 behind 1.00, and 1.00 behind 2.55.
 # Package:   org.apache.avro:avro 1.12.2 (Maven Central).
 # One would guess: keys of the logical type decimal are ordered as numbers, and comparing two encoded keys gives what comparing the two read ones
 #   gives.
@@ -7,7 +8,7 @@
 #   before 1.00 there, and 1.00 still behind 2.55. Only where the conversion is registered and both keys are BigDecimal, the order is that of numbers.
 # Why it matters: a shuffle by encoded keys (Avro's own AvroKeyComparator of Hadoop) sorts by the first order, a merge of what was read by the second
 #   or the third. Amounts of money without negative ones and of equal length pass every test.
-# Source:    Avro's specification, "Sort Order" (bytes and fixed: "compared lexicographically by unsigned 8-bit values"), which logical types don't
+# Source:    Avro's specification, "Sort Order" (bytes and fixed go by unsigned bytes), which logical types don't
 #   change; BinaryData.java, GenericData.java, compare.
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  a meter at UTC has no zone, so its times are taken as local ones.
 # Package:   dlms-cosem 25.1.0 (PyPI), the protocol of electricity meters.
 # One would guess: a time stamp whose deviation from UTC is 0 minutes is read as a time at UTC, as one of -60 minutes is read as a time at UTC+1.
 # What happens: 0 is treated as "not specified" (0x8000): the result has no zone. Python then takes it as local time of the machine that reads it.

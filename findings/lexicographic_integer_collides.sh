@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  1000 times in microseconds become 8 keys.
 # Package:   lexicographic-integer 1.1.0 (npm), which makes keys of integers for ordered stores.
 # One would guess: each integer that JavaScript holds exactly gets a key of its own, and unpack(pack(n)) is n.
 # What happens: exact only below 2^44. From there on the low digits are cut: 1000 neighbouring times in microseconds have 8 different keys. Nothing is

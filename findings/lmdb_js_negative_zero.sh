@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  the key -0 comes back as an array, behind infinity.
 # Package:   lmdb 3.5.6 (npm), with the order-preserving keys of ordered-binary 1.6.3.
 # One would guess: the number -0 is the key 0, as in a Map of JavaScript, or a key of its own directly below 0.
 # What happens: -0 is stored as a key behind all numbers, infinity included, and before all texts. getKeys() returns it as an array, ['\x18', null]. A

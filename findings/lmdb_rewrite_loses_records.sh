@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  a tool that copies LMDB databases loses most records of those that are not in byte order, exit code 0.
 # Package:   lmdb 3.0.0 (PyPI), the Python binding of LMDB, and its command line tool.
 # One would guess: `python -m lmdb rewrite` ("Re-create an environment using MDB_APPEND") writes a copy that holds every record, as reading a database
 #   in its own order is the best case for appending.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  one NaN in a Zarr chunk with the filter Delta turns the rest of the chunk into NaN.
 # Package:   numcodecs 0.16.6 with numpy 2.4.6 (PyPI), the filters of Zarr arrays.
 # One would guess: the filter Delta gives back what it was given, or refuses a type for which it cannot, as the only limit that its page names is a
 #   too small integer type.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  `x = 0` loses the rows of -0.0 once a table is a Vortex file, and `x < 0` returns them.
 # Packages:  vortex-data 0.93.0, duckdb 2.0.1 and pyarrow 26.0.1 (PyPI).
 # One would guess: `select ... where x = 0` finds the same rows in a table and in a Vortex file that holds this table and is queried as an Arrow
 #   dataset.
