@@ -27,6 +27,13 @@ Json& member_of(Json& document, const CommandTable& table, std::string_view path
 
 }  // namespace
 
+bool has_member(const Json& document, std::string_view path) {
+  const std::size_t dot = path.find('.');
+  if (dot == std::string_view::npos) return document.find(path) != nullptr;
+  const Json* const part = document.find(path.substr(0, dot));
+  return part != nullptr && part->find(path.substr(dot + 1)) != nullptr;
+}
+
 void put(Json& document, const CommandTable& table, const GivenOption& given) {
   const Sets& sets = given.row->sets;
   if (sets.value == nullptr) return;
@@ -40,7 +47,10 @@ void put(Json& document, const CommandTable& table, const GivenOption& given) {
   if (!sets.also.empty()) member_of(document, table, sets.also) = true;
 }
 
-Request request_of_document(Json document, const CommandTable& table, const GivenWords& given) {
+namespace {
+
+// Adds to the document what the command says by itself, and its inputs.
+Request completed(Json& document, const CommandTable& table, const GivenWords& given) {
   const bool has_rows =
       std::ranges::any_of(job::format_names, [&](std::string_view name) { return document.find(name) != nullptr; });
   if (!has_rows) document[table.format] = Json::object();  // else an option says what the rows are
@@ -49,8 +59,6 @@ Request request_of_document(Json document, const CommandTable& table, const Give
   document["inputs"] = given.operands;
   return job::request_of(document);
 }
-
-namespace {
 
 // Reads standard input where no file is named, as sort does.
 void complete_inputs_of_lines(GivenWords& given) {
@@ -75,7 +83,7 @@ RequestWords read_lines(const CommandTable& table, const Words& words, const lin
   line.given = split_gnu_words(table, words, rules, [&](const GivenOption& given) { put(line.document, table, given); });
   if (line.given.asks_for_help || line.given.asks_for_version) return line;
   complete_inputs_of_lines(line.given);
-  line.request = request_of_document(line.document, table, line.given);
+  line.request = completed(line.document, table, line.given);
   check_lines(line);
   return line;
 }
@@ -85,7 +93,7 @@ RequestWords read_house_words(const CommandTable& table, const Words& words) {
   if (line.given.asks_for_help) return line;
   check_conflicts(table, line.given.options);
   for (const GivenOption& given : line.given.options) put(line.document, table, given);
-  if (!table.format.empty()) line.request = request_of_document(line.document, table, line.given);
+  if (!table.format.empty()) line.request = completed(line.document, table, line.given);
   return line;
 }
 

@@ -42,10 +42,13 @@ int run_request(const Words& words) {
   if (line.asks_for_help()) return print_help(line);
   if (line.given.operands.size() != 1) throw UsageError("run: name one request, or - for standard input");
   const std::string& name = line.given.operands.front();
-  line.request = request_from_json(read_request(name));
+  const std::string text = read_request(name);
+  line.request = request_from_json(text);
+  line.document = *Json::parse(text);
   const bool reads_input = std::ranges::find(line.request.inputs, "-") != line.request.inputs.end();
   if (name == "-" && reads_input) throw UsageError("run: standard input is the request already; name the input");
   library::check_request(line.request);
+  take_profile(line);
   line.reports.output = line.request.place.output;
   begin(line);
   return sort(line, started_s);

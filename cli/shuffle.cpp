@@ -28,10 +28,10 @@ int run_shuffle(const Words& words) {
   const double started_s = engine::monotonic_seconds();
   CommandLine line = read_command_line("shuffle", words);
   if (line.asks_for_help()) return print_help(line);
-  // Any bytes may be a record, also those that look like a compressed file.
-  if (line.request.format() == Format::records && !line.has("--decompress")) line.request.compression.decompress = false;
   check_complete(line);
   take_profile(line);
+  // Any bytes may be a record, also those that look like a compressed file.
+  if (line.request.format() == Format::records && !line.has("--decompress")) line.request.compression.decompress = false;
   begin(line);
   return shuffle_rows(std::move(line), started_s);
 }

@@ -55,6 +55,11 @@ void check_complete(const Request& request) {
   if (records != nullptr && records->skip_bytes > 0 && !is_plain_sort)
     throw UsageError("files with bytes to skip are sorted into another file, at once; leave the way of sorting out");
   if (request.means.threads > planner::most_threads) throw UsageError("more threads than can be");
+  if (request.input_order == InputOrder::believed && request.format() != Format::lines)
+    throw UsageError("input_order is 'any' or 'sorted', of lines also 'believed'");
+  constexpr std::uint64_t no_ratio = 0, one = 1000, most = 1'000'000;
+  if (const std::uint64_t ratio = request.compression.assumed_ratio; ratio != no_ratio && (ratio < one || ratio > most))
+    throw UsageError("assumed_ratio is a number of thousandths from 1000 to 1000000, such as 2500");
 }
 
 job::PreparedLines prepare_rows(Request request, io::Storage& storage) {

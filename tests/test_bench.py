@@ -679,7 +679,7 @@ def test_peers_of_tables_that_are_not_there_are_asked_for(monkeypatch: pytest.Mo
         tables.require_peers()
 
 
-@pytest.mark.parametrize("subject", charts.SUBJECTS, ids=lambda subject: subject.result)
+@pytest.mark.parametrize("subject", charts.SUBJECTS, ids=lambda subject: subject.stage)
 def test_the_chart_shows_the_medians_of_the_committed_results(subject: charts.Subject) -> None:
     text = (ROOT / "docs" / "charts" / "peers.svg").read_text()
     bars = charts.bars_of(subject, Results.load(ROOT / f"tuning/bench/results/{subject.result}.json"))
@@ -687,5 +687,5 @@ def test_the_chart_shows_the_medians_of_the_committed_results(subject: charts.Su
     assert f">{subject.title}: time, s<" in text
     for bar in bars:
         assert f">{bar.name}<" in text
-        assert f">{bar.wall_s:.1f}<" in text
-        assert f">{bar.cpu_s:.1f}<" in text
+        assert f">{charts.label_of(bar.wall_s)}<" in text
+        assert f">{charts.label_of(bar.cpu_s)}<" in text

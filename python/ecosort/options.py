@@ -16,7 +16,7 @@ from ecosort.errors import BadInput
 from ecosort.keys import AnyKey, keys_of
 from ecosort.report import Progress
 from ecosort.request import Request
-from ecosort.words import MEMBERS, Path, Size, bytes_of, output, path_word, path_words
+from ecosort.words import Path, Size, bytes_of, output, path_word, path_words
 
 Format = Literal["records", "lines", "csv", "jsonl", "table", "array"]
 
@@ -188,6 +188,14 @@ def taken(told: dict[str, Any], kind: str) -> dict[str, Any]:
     return told
 
 
+_OF_VALUES = {"keys", "nulls_first", "strict", "date_format"}
+# The members of a request that describe its rows.
+MEMBERS = {
+    "records": {"record_size", "keys", "reverse"},
+    "lines": {"keys", "ordering", "separator", "terminator", "stable", "header_lines", "collate", "random_source"},
+    "csv": _OF_VALUES | {"delimiter", "quote", "header"},
+    "jsonl": _OF_VALUES | {"allow_missing"},
+}
 _MEMBERS = {
     "limit": "limit",
     "by_group": "by_group",

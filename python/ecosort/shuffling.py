@@ -10,12 +10,18 @@ from ecosort import checks
 from ecosort.errors import BadInput
 from ecosort.process import Sort
 from ecosort.report import Progress, Report
+from ecosort.request import Request
 from ecosort.sorting import names_of
 from ecosort.words import Path, Size, bytes_of, output, path_words
 
 Rows = Literal["lines", "csv", "jsonl", "paragraphs", "records"]
-_ROWS: dict[str, list[str]] = {"lines": [], "csv": ["--csv"], "jsonl": ["--jsonl"], "paragraphs": ["--paragraphs"], "records": []}
-_WORDS = {"record_size": "record-size", "header_lines": "header"}
+_ROWS: dict[str, dict[str, Any]] = {
+    "lines": {"lines": {}},
+    "csv": {"csv": {}},
+    "jsonl": {"jsonl": {}},
+    "paragraphs": {"lines": {"paragraphs": True}},
+    "records": {"records": {}},
+}
 
 
 def shuffle(
@@ -52,15 +58,24 @@ def shuffle(
         raise checks.no_such("rows", f"one of {', '.join(_ROWS)}", rows)
     if (rows == "records") != (record_size is not None):
         raise BadInput("record_size goes with rows='records', and that with it")
-    words: list[Any] = ["shuffle", *_ROWS[rows], f"--output={output(dst, overwrite)}"]
-    numbers = {"seed": seed, "record_size": record_size, "header_lines": header_lines or None, "skip": skip, "threads": threads}
+    numbers = {"seed": seed, "record_size": record_size, "header_lines": header_lines, "skip": skip, "threads": threads}
     for name, value in numbers.items():
         if value is not None:
             least = 1 if name in ("record_size", "threads") else 0
-            number = checks.whole_number(value, name, f"a whole number from {least} on", least)
-            words.append(f"--{_WORDS.get(name, name)}={number}")
-    if memory is not None:
-        words.append(f"--memory={bytes_of(memory, 'memory')}B")
-    if not checks.is_left_out(temp):
-        words += [f"--temp={directory}" for directory in path_words(temp, "temp")]
-    return Sort([*words, *names_of(src)], progress=progress, cancel=cancel).wait()
+            checks.whole_number(value, name, f"a whole number from {least} on", least)
+    if header_lines and "lines" not in _ROWS[rows]:
+        raise BadInput(f"header_lines is for lines, not for {rows}")
+    form, of_rows = next(iter(_ROWS[rows].items()))
+    own = {"record_size": record_size} if record_size else {"header_lines": header_lines} if header_lines else {}
+    means: dict[str, Any] = {"threads": threads} if threads else {}
+    means |= {} if memory is None else {"memory_bytes": bytes_of(memory, "memory")}
+    means |= {} if checks.is_left_out(temp) else {"temp_directories": path_words(temp, "temp")}
+    members = {
+        "inputs": names_of(src),
+        form: of_rows | own,
+        "shuffle": {"seed": seed, "skip": skip},
+        "place": {"output": output(dst, overwrite)},
+        "means": means,
+        "compression": {"decompress": rows != "records", "output": "auto"},
+    }
+    return Sort(Request(members), progress=progress, cancel=cancel).wait()

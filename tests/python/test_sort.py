@@ -3,7 +3,6 @@
 import gzip
 import io
 import json
-import re
 import struct
 import subprocess
 from pathlib import Path
@@ -12,9 +11,7 @@ from typing import Any
 import ecosort.cluster
 import numpy as np
 import pytest
-from conftest import ROOT
-from ecosort.manual import commands
-from ecosort.words import _OF_ALL, MEMBERS, words_of
+from ecosort.options import MEMBERS
 from sort_support import listing
 
 from ecosort import (
@@ -313,18 +310,10 @@ def test_the_first_rows_alone(here: Path) -> None:
 
 
 def test_a_request_is_the_text_that_the_library_reads(here: Path) -> None:
-    """Its members are those that the library names."""
-    source = (ROOT / "ecosort/job/request_json.cpp").read_text()
-    known = set(re.findall(r'each\("(\w+)"', source))
-    used = {name for members in MEMBERS.values() for name in members}
-    sets = {option.sets or "" for command in commands().values() for option in command.options}
-    used |= {part for name in (*_OF_ALL, *sets) for part in name.split(".")} - {"", *MEMBERS}
-    assert used - known == {"means", "compression", "verification", "place"} - known
-    assert known - used == {"inputs", "input_order", "kind", "decompress", "energy", "idle_w", "core_w", "gb_j"} - used | {
-        "collation_version",
-        "memory_is_a_wish",
-        "random_salt",
-    }
+    """The members that options become are among those that the library names."""
+    schema = json.loads(subprocess.check_output([find_program(), "manual", "request"]))["properties"]
+    for form, names in MEMBERS.items():
+        assert names - {*schema[form]["properties"]} == set()
     Path("in\udcff").write_bytes(CSV)
     told = Request({"inputs": ["in\udcff"], "csv": {"keys": ["price:number:desc"], "quote": None}, "place": {"output": "out"}})
     assert json.loads(told.to_json())["inputs"] == [{"base64": "aW7/"}]
@@ -335,34 +324,17 @@ def test_a_request_is_the_text_that_the_library_reads(here: Path) -> None:
         ("{", "is no JSON"),
         ("[]", "schema"),
         ('{"schema": "ecosort.request/1", "inputs": []}', "one of records, lines, csv and jsonl"),
-        ('{"schema": "ecosort.request/1", "inputs": [], "lines": {"key": 1}}', "lines.key: there is no such member"),
-        ('{"schema": "ecosort.request/1", "inputs": [], "lines": {}, "means": {"memory": 1}}', "means.memory: there is no such"),
     ):
         with pytest.raises(BadInput, match=said):
             Request.from_json(text)
+    for members, said in (
+        ({"lines": {"key": 1}}, "lines.key: there is no such"),
+        ({"means": {"memory": 1}}, "means.memory: there"),
+    ):
+        with pytest.raises(BadInput, match=said):
+            sort(Request({"inputs": ["in\udcff"], "lines": {}, "place": {"output": "out2"}} | members))
     with pytest.raises(BadInput, match="a Request has its own memory"):
         sort(told, memory="1GiB")
-
-
-def test_every_word_is_one_of_the_program(here: Path) -> None:
-    """The words of all options at once are known to the command that gets them."""
-    said = {
-        form: subprocess.run([find_program(), command, "--help"], capture_output=True, text=True, check=True).stdout
-        for form, command in (("records", "sort"), ("lines", "lines"), ("csv", "csv"), ("jsonl", "jsonl"))
-    }
-    samples: dict[str, Any] = {
-        "keys": ["1"], "ordering": "bdfghiMnRrV", "separator": "\0", "terminator": "\0", "delimiter": "\t", "quote": None,
-        "header": False, "record_size": 1, "header_lines": 2, "random_source": "dice", "date_format": "%Y",
-    }  # fmt: skip
-    for form, names in MEMBERS.items():
-        rows = {name: samples.get(name, True) for name in names}
-        means = {"memory_bytes": 1, "threads": 2, "temp_directories": ["t"]}
-        compression = {"runs": "lz4", "assumed_ratio": 1500} | ({} if form == "records" else {"output": "gzip", "level": 1})
-        place = {"output": "out", "kind": "resumable"}
-        request = {"inputs": ["in"], form: rows, "unique": True, "place": place, "means": means, "compression": compression}
-        options = {word.partition("=")[0] for word in words_of(request) if word.startswith("-")}
-        assert len(options) > len(names) + 7
-        assert {option for option in options if not re.search(rf"^ .*{option}\b", said[form], re.MULTILINE)} == set()
 
 
 def test_a_cluster_takes_the_same_arguments(here: Path) -> None:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import ClassVar
 from urllib.parse import urlsplit
 
 from ecosort_power.encoding import require_utf8
-from ecosort_power.errors import MeterError, UsageError
+from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.reading import Capabilities, PowerKind, Reading, Scope, parse_accuracy
 
 # Settings that every meter understands; they override what the meter says of itself.
@@ -240,6 +241,18 @@ class Meter(ABC):
     @abstractmethod
     def close(self) -> None:
         """Ends the connection; harmless if it is not open."""
+
+    @contextmanager
+    def connecting(self) -> Iterator[None]:
+        """Closes where opening fails. Then it is no glitch: no next reading will make it good."""
+        try:
+            yield
+        except MeterGlitchError as error:
+            self.close()
+            raise MeterError(str(error)) from error
+        except MeterError:
+            self.close()
+            raise
 
     def pids(self) -> list[int]:
         """Child processes whose CPU time is spent for measuring."""

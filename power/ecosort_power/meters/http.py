@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
+from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, stated_unit
 from ecosort_power.nesting import parse_json
@@ -99,14 +99,8 @@ class WebMeter(Meter):
         return find_secret(self.spec.settings, self.secret_variables) is not None
 
     def open(self) -> Capabilities:
-        try:
+        with self.connecting():
             return self.start()
-        except MeterGlitchError as error:
-            self.close()
-            raise MeterError(str(error)) from error
-        except MeterError:
-            self.close()
-            raise
 
     def start(self) -> Capabilities:
         """Connects, reads once, and says what the meter is."""

@@ -93,13 +93,10 @@ class ModbusMeter(Meter):
     def open(self) -> Capabilities:
         self.close()
         self._client = self._connect()
-        try:
+        with self.connecting():
             if self._preset == "sunspec":
                 self._values = self._find_sunspec()
             self.read()
-        except MeterError as error:
-            self.close()
-            raise MeterError(str(error)) from None
         return Capabilities(
             title=f"Modbus {self._preset or 'meter'} {self.spec.address}",
             scope=Scope.UNKNOWN,

@@ -63,17 +63,13 @@ class MqttMeter(Meter):
     def open(self) -> Capabilities:
         self.close()
         client = self._connect()
-        try:
-            first = self._next()
-        except MeterGlitchError as error:
-            self.close()
-            hint = "; a retained message does not count; #timeout=SECONDS waits longer" if not self._refusal else ""
-            raise MeterError(f"{error}{hint}") from None
-        except MeterError:
-            self.close()
-            raise
+        with self.connecting():
+            try:
+                self._first = first = self._next()
+            except MeterGlitchError as error:
+                hint = "; a retained message does not count; #timeout=SECONDS waits longer" if not self._refusal else ""
+                raise MeterError(f"{error}{hint}") from None
         assert client is self._client
-        self._first = first
         return Capabilities(
             title=f"MQTT {self._topic} {self._address.at()}",
             scope=Scope.UNKNOWN,

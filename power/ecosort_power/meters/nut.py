@@ -64,18 +64,12 @@ class NutMeter(Meter):
     def open(self) -> Capabilities:
         self.close()
         self._socket = LineSocket(self._address.host, self._address.port or PORT, self.spec.number("timeout", 5.0))
-        try:
+        with self.connecting():
             self._log_in()
             variables = self._list()
             variable = self._choose(variables)
             self._may_charge = variable.startswith("input.") and "ups.status" in variables
             reading = self.read()
-        except MeterGlitchError as error:
-            self.close()
-            raise MeterError(str(error)) from None
-        except MeterError:
-            self.close()
-            raise
         names = ("device.mfr", "device.model", "ups.firmware", "driver.name", "driver.version")
         identity = {k: variables[k] for k in names if k in variables}
         if "output.powerfactor" in variables:

@@ -58,14 +58,8 @@ class PortMeter(Meter):
             self._line = self._connect()
         except (OSError, ValueError) as error:
             raise MeterError(f"{self._where} cannot be opened: {error}; {NOT_THERE}") from None
-        try:
+        with self.connecting():
             self.read()
-        except MeterGlitchError as error:
-            self.close()
-            raise MeterError(str(error)) from None
-        except MeterError:
-            self.close()
-            raise
         return Capabilities(
             title=f"smart meter {self.spec.address}",
             scope=Scope.UNKNOWN,

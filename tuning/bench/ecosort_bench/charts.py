@@ -19,6 +19,7 @@ class Subject:
     shown: dict[str, str]
 
 
+_LINES = {"ecosort": "EcoSort", "gnu_sort": "GNU sort"}
 SUBJECTS = (
     Subject(
         "10 GB of records",
@@ -38,6 +39,9 @@ SUBJECTS = (
         "table_csv_number",
         {"ecosort": "EcoSort", "polars": "Polars", "duckdb": "DuckDB"},
     ),
+    Subject("200 MB of paths", "your_data", "data_paths", _LINES),
+    Subject("200 MB of a log", "your_data", "data_dated", _LINES),
+    Subject("the log in order", "your_data", "data_in_order", _LINES),
 )
 
 
@@ -60,6 +64,11 @@ def bars_of(subject: Subject, results: Results) -> list[Bar]:
     return found
 
 
+def label_of(seconds: float) -> str:
+    """Three digits tell bars apart."""
+    return f"{seconds:.1f}" if seconds >= 10 else f"{seconds:.2f}"
+
+
 def draw(results: Path, path: Path) -> None:
     """Time and processor time beside each other, as SVG. The same results give the same file with the same matplotlib."""
     import matplotlib as mpl
@@ -68,7 +77,7 @@ def draw(results: Path, path: Path) -> None:
     rows = [(subject, bars_of(subject, Results.load(results / f"{subject.result}.json"))) for subject in SUBJECTS]
     style: Any = {**rc_style(11, "none"), "svg.hashsalt": "ecosort", "axes.grid": False}
     with mpl.rc_context(style):
-        figure = Figure(figsize=(9, 4.4), layout="constrained")
+        figure = Figure(figsize=(9, 6.4), layout="constrained")
         grid = figure.add_gridspec(len(rows), 2, height_ratios=[len(bars) + 1 for _, bars in rows])
         for row, (subject, bars) in enumerate(rows):
             columns = (
@@ -86,7 +95,7 @@ def draw(results: Path, path: Path) -> None:
 
 def _draw_bars(axes: Any, title: str, names: list[str], values: list[float]) -> None:
     shown = axes.barh(names, values, color=[BLUE if name == "EcoSort" else GREY for name in names], height=0.62)
-    axes.bar_label(shown, [f"{value:.1f}" for value in values], padding=4, color=FAINT)
+    axes.bar_label(shown, [label_of(value) for value in values], padding=4, color=FAINT)
     axes.invert_yaxis()
     axes.set_title(title, loc="left", fontsize=11)
     axes.set_xlim(0, max(values) * 1.15)
