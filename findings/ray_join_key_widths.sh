@@ -9,7 +9,8 @@
 # Why it matters: files of one data set differ in width by who wrote them (pandas int64, a database or Spark int32). Tests with small data have one
 #   partition and pass; the rows are lost in the cluster, and which ones depends on its size. Positive whole numbers match, so a look at some rows
 #   shows nothing.
-# Source:    ray/data/_internal, hash_partition (util of transform_pyarrow) and join.py (the cast of keys comes after the shuffle).
+# Source:    ray/data/_internal/arrow_ops/transform_pyarrow.py, hash_partition (pandas.util.hash_pandas_object of the columns); join.py joins by
+#   Polars, which casts the keys.
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
 { python3 -m venv "$dir/venv" && "$dir/venv/bin/pip" install -q --only-binary :all: ray==2.60.0 pyarrow==26.0.1 polars==2.1.0 pandas==3.1.1 numpy==2.4.6; } >&2 || exit 2

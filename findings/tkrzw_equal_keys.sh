@@ -8,8 +8,7 @@
 #   that was never in the input. Nothing is printed, the exit code is 0.
 # Why it matters: the comparator is taken to have 10 behind 9. One column of decimals, of dates (2024-01-02 counts as 2024) or of names with numbers
 #   is reduced to one row per whole number, in order.
-# Source:    `tkrzw_dbm_util --help`: "Sets the key comparator: lex, lexcase, dec, hex", and tkrzw_key_comparators.h, "in the order of decimal integer
-#   numeric expressions".
+# Source:    `tkrzw_dbm_util` without arguments names the comparators: lex, lexcase, dec, hex; tkrzw_key_comparators.h, DecimalKeyComparator.
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 2
