@@ -8,7 +8,7 @@
 #   positive numbers come back.
 # Why it matters: an index of power that flows both ways, or of differences, returns keys that were never stored, so a lookup by a returned key or a
 #   sum by keys is off, and a group by such keys joins different ones. The order is right, so nobody looks.
-# Source:    pouchdb-collate, numToIndexableString: (10 - factor).toFixed(20), where the factor is a 64-bit float.
+# Source:    pouchdb-collate/lib/index.js, numToIndexableString: the factor is subtracted from 10 and written with 20 digits, as a 64-bit float.
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
 cd "$dir" && { npm init -y && npm install --no-audit --no-fund --ignore-scripts pouchdb-collate@9.0.0; } > npm.log 2>&1 || { cat npm.log >&2; exit 2; }
