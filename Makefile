@@ -318,12 +318,13 @@ wheel: ## build dist/ecosort-VERSION-py3-none-PLATFORM.whl, the Python packages 
 	@ls dist/*.whl
 
 .PHONY: site-figures
-site-figures: all ## put what the programs print now into docs: outputs of commands, the prediction, the picture of the progress line
+site-figures: all ## put what the programs print now into docs: outputs of commands, the prediction, the picture of the progress line, the findings
 	@$(DEPS) python
 	@cd docs && ECOSORT_PROGRAM=$(abspath $(BUILD))/ecosort PYTHONPATH=../packaging/site:../python PATH=$(abspath $(BUILD)):$(abspath $(VENV)):$$PATH \
 	  python3 -m ecosort_site.console --write *.md
 	@ECOSORT_PROGRAM=$(abspath $(BUILD))/ecosort PYTHONPATH=packaging/site $(VENV)/python -m ecosort_site.prediction --write
 	@ECOSORT_PROGRAM=$(abspath $(BUILD))/ecosort PYTHONPATH=packaging/site $(VENV)/python -m ecosort_site.progress --directory $(BUILD)
+	@PYTHONPATH=packaging/site $(VENV)/python -m ecosort_site.findings --write
 
 .PHONY: clean
 clean: ## remove what was built (not .venv)

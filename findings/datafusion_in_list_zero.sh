@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  an `IN` list of four numbers does not find -0.0, one of three does.
 # Package:   datafusion 55.0.0 (PyPI).
 # One would guess: `x IN (0.0, 5, 6, 7)` returns at least the rows that `x IN (0.0, 5, 6)` returns.
 # What happens: up to three constants become a chain of `x = ...`, which takes -0.0 and 0.0 as equal. From four constants on the values are looked up

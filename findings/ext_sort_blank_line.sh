@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  an external sort (Python) drops everything after the first blank line.
 # Package:   ext-sort 0.2.0 (PyPI), an external sort of files of lines.
 # One would guess: a blank line is a line, and sorts first.
 # What happens: its reader strips each line and takes an empty result as the end of the input. Everything after the first blank line (or

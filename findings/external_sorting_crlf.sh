@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  an external sort (Node.js) with the delimiter CR LF changes the records and their order.
 # Package:   external-sorting 1.3.1 (npm).
 # One would guess: with the documented option `delimiter: '\r\n'` lines that end in CR LF are sorted as their texts are.
 # What happens: the reader looks for the whole delimiter and then skips one character. The LF stays at the front of the next record, in the

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  an external sort (Java) drops the header that it is given to keep out of the order.
 # Package:   com.google.code.externalsortinginjava:externalsortinginjava 0.6.2 (Maven Central), the external sort most used in Java.
 # One would guess: the option "--header 1" keeps the first line where it is, in front of the sorted ones.
 # What happens: the line is read over and written nowhere. The sorted file is one line shorter than its input and begins with data; so does

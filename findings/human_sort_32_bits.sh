@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  natural sort (Rust) reads 4294967297 as 1.
 # Package:   human-sort 0.2.2 (crates.io).
 # One would guess: digits in a text are compared by their value, as long as they may be, or an error is reported.
 # What happens: a run of digits is added up in 32 bits. Built for release, the sum wraps: 4294967297 counts as 1. (A debug build stops with an overflow error.)

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  of a file of several xz streams, as many bytes as the last one has.
 # Package:   imagecodecs 2026.3.6 with numpy 2.4.6 (PyPI).
 # One would guess: a file of several xz streams, as `cat a.xz b.xz` and parallel compressors make it, comes out whole, or an error is raised.
 # What happens: lzma_decode() returns only so many bytes from the beginning as the LAST stream has. Streams of 100, 50 and 30 bytes give 30 bytes, a

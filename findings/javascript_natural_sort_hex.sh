@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  two texts that each come before the other.
 # Package:   javascript-natural-sort 0.7.1 (npm).
 # One would guess: a comparison that is made for sorting is an order: if a comes before b, then b does not come before a.
 # What happens: hexadecimal texts are detected on both sides, but compared whenever the RIGHT one is hexadecimal; a left one that is not counts as 0. Compare

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  two programs that merge logs by time leave out the zone.
 # Packages:  mergelog 4.5.1-10 and logtools 0.13e+nmu2 (Debian 12).
 # One would guess: programs that merge web logs by their time compare moments: [01/Jan/2024:02:00:06 +0200] lies before [01/Jan/2024:00:00:09 +0000].
 # What happens: mergelog and clfmerge both compare the digits of day and time and leave the zone behind them out. Lines of a server at +0200 come two hours

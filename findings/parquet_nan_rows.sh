@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  DuckDB and DataFusion lose rows with NaN, depending on the row group.
 # Packages:  duckdb 2.0.1 and datafusion 55.0.0, with a file from pyarrow 25.0.1 (PyPI).
 # One would guess: a query returns the same rows from a Parquet file as from the same table in memory.
 # What happens: both engines order NaN above every number, so `x > 5` and `x = NaN` accept NaN. The Parquet format keeps NaN out of

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  unsigned keys of a Parquet file come back negative.
 # Package:   @dsnp/parquetjs 1.8.8 (npm), with a file from pyarrow 25.0.1 (PyPI).
 # One would guess: a reader that lists UINT_32 and UINT_64 among its types returns unsigned columns as they are.
 # What happens: the logical type is not looked at when values are decoded. Every number with its top bit set comes back negative.

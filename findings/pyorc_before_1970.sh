@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  a predicate hides rows of ORC files, as the statistics are one second late.
 # Package:   pyorc 0.12.0 (PyPI).
 # One would guess: a predicate (a "search argument") makes reading cheaper; it never hides a row that matches.
 # What happens: for a time before 1970 with a fraction of a second the writer stores statistics that are one second too late, beside a value that

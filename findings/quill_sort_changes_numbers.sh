@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  a sort that returns other numbers than it was given.
 # Package:   quill-sort 7.5.0 with numpy 2.4.6 beside it (PyPI).
 # One would guess: a sort returns the elements that it was given, in another order.
 # What happens: where numpy can be imported, a list that holds integers and floats is converted to 64-bit floats as a whole and comes back

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  an ordered store has negative floats last, and backward.
 # Package:   rocksdict 0.3.29 (PyPI), RocksDB as a dictionary of Python.
 # One would guess: keys of one type come in their order, because the store is an ordered one and iterators start at a key. Integers of any size,
 #   negative ones too, do come so.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# In short:  power ten times too high while a scale factor is missing.
 # Package:   pysunspec2 1.3.7 (PyPI), the SunSpec Alliance's own library for meters and inverters.
 # One would guess: `cvalue`, the value with its scale applied, is None or an error while the scale factor is unknown.
 # What happens: it returns the raw register. With the factor's register "not implemented" (0x8000), or not read yet, 2345 (tenths of a watt)

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 from conftest import BUILD, ROOT
-from ecosort_site import console, prediction, progress
+from ecosort_site import console, findings, prediction, progress
 from sort_support import Require, Run
 
 DOCS = ROOT / "docs"
@@ -178,6 +178,21 @@ def test_so_are_those_of_plans_merges_and_parts(run: Run, tmp_path: Path) -> Non
 def test_the_prediction_of_the_research_kit_is_what_is_printed(ecosort: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ECOSORT_PROGRAM", str(ecosort))
     assert prediction.part(prediction.said()) in prediction.PAGE.read_text()
+
+
+def test_the_findings_are_those_of_the_scripts_heads() -> None:
+    assert findings.listed() in findings.PAGE.read_text(), "make site-figures puts the heads into the page"
+    scripts = sorted(findings.SCRIPTS.glob("*.sh"))
+    assert scripts
+    assert all(os.access(script, os.X_OK) and script.read_text().count("\n") <= findings.LONGEST for script in scripts)
+
+
+@pytest.mark.parametrize("missing", findings.LABELS)
+def test_a_finding_without_a_part_of_its_head_is_noticed(missing: str) -> None:
+    script = "#!/usr/bin/env bash\n" + "".join(f"# {label}: text,\n#   more.\n" for label in findings.LABELS) + "set -u\n"
+    assert findings.head(script) == dict.fromkeys(findings.LABELS, "text, more.")
+    with pytest.raises(ValueError, match="it needs In short, Package"):
+        findings.head(script.replace(f"# {missing}:", "#"))
 
 
 def looks(line: str) -> str:
