@@ -27,6 +27,8 @@ std::vector<OptionRow> shuffle_options() {
       {"--paragraphs", "", "",
        "lines up to an empty one belong together; that line goes with them, and further empty lines are left out", Concern::rows,
        sets("lines.paragraphs", flag<true>)},
+      {"--record-lines", "N", "1", "N lines belong together, such as 4 of FASTQ", Concern::rows,
+       sets("lines.record_lines", as_record_lines)},
       {"--header", "N", "0",
        "the first N lines of each INPUT are its header: all headers must be alike, and one goes out, on top", Concern::rows,
        sets("lines.header_lines", as_header_lines)},
@@ -49,11 +51,13 @@ std::vector<OptionRow> shuffle_options() {
 // The rows are of one kind.
 std::vector<ConflictRow> shuffle_conflicts() {
   return {
-      {"--csv,--jsonl,--paragraphs", "--record-size"},
-      {"--csv,--jsonl", "--paragraphs"},
+      {"--csv,--jsonl,--paragraphs,--record-lines", "--record-size"},
+      {"--csv,--jsonl,--record-lines", "--paragraphs"},
+      {"--csv,--jsonl", "--record-lines"},
       {"--csv", "--jsonl"},
       {"--header,--zero-terminated", "--record-size"},
       {"--header,--zero-terminated", "--paragraphs"},
+      {"--header,--zero-terminated", "--record-lines"},
       {"--header,--zero-terminated", "--jsonl"},
       {"--header", "--csv", "--header cannot be combined with --csv, whose first row is the header anyway"},
       {"--zero-terminated", "--csv"},
@@ -68,7 +72,8 @@ CommandTable shuffle_table() {
           .summary = "puts lines, rows or records into a random order, larger than memory",
           .description =
               "Writes the lines of all inputs in a random order: every permutation is equally likely. With --csv, --jsonl, "
-              "--paragraphs or --record-size the rows are others than lines. The order depends on the seed and on the rows' "
+              "--paragraphs, --record-lines or --record-size the rows are others than lines. The order depends on the seed and "
+              "on the rows' "
               "numbers alone (generator ecosort-shuffle/1): memory, threads, machine, and whether the rows are in one file or "
               "in pieces change nothing. Count and hash of all rows are compared before the output gets its name.",
           .examples = {"ecosort shuffle --seed 1 train.txt -o shuffled.txt         the same order whenever it runs",

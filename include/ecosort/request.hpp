@@ -171,7 +171,8 @@ struct Lines {
   std::string random_salt{};        // of R: these bytes instead, as 32 hexadecimal digits
   std::string collate{};            // texts are in the order of this language, such as "de", by ICU; empty: of bytes
   std::string collation_version{};  // of ICU, as a job keeps it: with another one nothing is sorted; empty: any
-  bool paragraphs = false;          // of a shuffle: lines up to an empty one are a row, together with it
+  bool paragraphs = false;          // lines up to an empty one are a row, together with it
+  std::uint64_t record_lines = 0;   // or so many lines are a row; 0: one
 };
 
 // Rows go out byte for byte as they came in. Values that are empty (of JSON: missing, or null), or cannot be read as what their
