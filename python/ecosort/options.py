@@ -76,7 +76,8 @@ class Options:
     assume_ratio: float | None = None  # reserves only 1/assume_ratio of the space of runs
     goal: Literal["time", "energy"] | None = None  # of compress="auto"; energy wants a profile of ecosort-tune with watts
     decompress: bool | None = None  # inputs that are compressed; None: True for csv and jsonl
-    compress_output: str | None = None  # "gzip", "zstd", "lz4", "xz", "bzip2", "none"; "auto" (None for csv, jsonl): by the name
+    # "gzip", "zstd", "lz4", "xz", "bzip2", "bgzf", "none"; "auto" (None for csv, jsonl): by the ending of the name
+    compress_output: str | None = None
     level: int | None = None  # of the output's compression
     reread: bool = False  # reads the output back from the device
     checksum: bool = False  # of records of 100 bytes: Report.checksum is that of valsort
