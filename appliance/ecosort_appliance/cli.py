@@ -49,7 +49,7 @@ def cli() -> None:
 
 @cli.group()
 def queue() -> None:
-    """Keeps sorts that are to be done; `ecosort serve` or `ecosort queue run` does them.
+    """Queues sorts to be done; `ecosort serve` or `ecosort queue run` runs them.
 
     Exit codes: 0 done, 1 `run`: a job failed, 2 usage or a request that cannot be met, 3 the queue cannot be read or written.
     """
@@ -57,8 +57,8 @@ def queue() -> None:
 
 @queue.command(context_settings={"ignore_unknown_options": False})
 @click.option("--at", help="Not before 02:00 or 2030-01-31T02:00.")
-@click.option("--every", type=click.Choice(RULES), help="Again and again; with --at at that time.")
-@click.option("--watch", metavar="DIR", help="Once for each file that comes there; {} stands for its path, {name} for its name.")
+@click.option("--every", type=click.Choice(RULES), help="Run the job again and again, with --at at that time.")
+@click.option("--watch", metavar="DIR", help="Run once for each new file there; {} stands for its path, {name} for its name.")
 @click.option("--match", "patterns", multiple=True, metavar="PATTERN", help="--watch: only names such as '*.csv'; repeatable.")
 @click.option(
     "--settle",
@@ -67,11 +67,13 @@ def queue() -> None:
     metavar="SECONDS",
     help="--watch: seconds that a file must rest (default: 10).",
 )
-@click.option("--when", "condition", metavar="CONDITION", help="While a value is so, as 'price<0.20'; see ecosort queue value.")
-@click.option("--latest", metavar="TIME", help="--when: begins then, whatever the value is; 06:00 or 2030-01-31T06:00.")
+@click.option(
+    "--when", "condition", metavar="CONDITION", help="Begin while a condition holds, as 'price<0.20'; see ecosort queue value."
+)
+@click.option("--latest", metavar="TIME", help="--when: begin then, whatever the value is; 06:00 or 2030-01-31T06:00.")
 @click.option("--priority", type=Whole(-1000, 1000), default=0, metavar="N", help="Larger first; from -1000 to 1000.")
 @click.option("--memory", metavar="SIZE", help="Memory of the job, and the limit of its control group.")
-@click.option("--name", default="", help="For people.")
+@click.option("--name", default="", help="A name of the job, for people.")
 @click.option("--on-end", metavar="URL|COMMAND", help="At the end: a POST of JSON, or a command with it on standard input.")
 @click.option("--not-resumable", is_flag=True, help="Begin anew after a crash, without a job directory.")
 @click.option("--user", help="Root only: whose job it is.")
@@ -228,9 +230,9 @@ _AFTER = click.option("--after", type=click.Choice(CHOICES), help="When nothing 
 @_AFTER
 @click.option("--tick", "tick_s", type=Number(0.01, 60), default=0.2, hidden=True)
 def run(tick_s: float, after: str | None) -> int:
-    """Does what is due here and now, without a service, and ends. Exit code 1 if a job failed.
+    """Runs the jobs that are due, without a service, and ends. Exit code 1 if a job failed.
 
-    Of --watch it does the files that have not changed for --settle seconds by now.
+    For --watch it takes the files that have not changed for --settle seconds by now.
     """
     from ecosort_appliance.scheduler import Scheduler, Settings
 
@@ -251,15 +253,26 @@ def run(tick_s: float, after: str | None) -> int:
 @click.option("--listen", "address", default="127.0.0.1:8080", show_default=True, metavar="HOST:PORT", help="Where the page is.")
 @click.option("--host", "names", multiple=True, help="A name by which the page may be asked for, also by a proxy; repeatable.")
 @click.option("--root-path", "root", default="", metavar="PATH", help="The path below which a proxy has the page.")
-@click.option("--token-file", type=click.Path(path_type=Path), help="Holds what a browser must know; made if it does not exist.")
+@click.option(
+    "--token-file", type=click.Path(path_type=Path), help="Holds the token that a browser must know; made if it does not exist."
+)
 @click.option("--files", multiple=True, metavar="DIR", help="Files in it can be sorted from the page; repeatable.")
 @click.option("--files-user", metavar="NAME", help="--files, root only: who reads them, and whose the jobs are.")
-@click.option("--no-page", is_flag=True, help="Only do what is queued.")
+@click.option("--no-page", is_flag=True, help="Run the queued jobs, and show no page.")
 @click.option("--meter", metavar="METER", help="As for ecosort power: watts and joules of each job.")
 @click.option("--config", help="File with meters by name.")
-@click.option("--keep-days", type=Number(0, 36500), default=90.0, show_default=True, metavar="N", help="Keep jobs that ended.")
-@click.option("--keep-jobs", type=Whole(0), default=1000, show_default=True, metavar="N", help="Of these at most so many.")
-@click.option("--end-jobs", is_flag=True, help="At the end of the service end what runs, too; it continues with the next one.")
+@click.option(
+    "--keep-days",
+    type=Number(0, 36500),
+    default=90.0,
+    show_default=True,
+    metavar="N",
+    help="Keep jobs that ended for so many days.",
+)
+@click.option(
+    "--keep-jobs", type=Whole(0), default=1000, show_default=True, metavar="N", help="Keep at most so many jobs that ended."
+)
+@click.option("--end-jobs", is_flag=True, help="End running jobs when the service ends; the next service continues them.")
 @_AFTER
 @click.option("--tick", "tick_s", type=Number(0.01, 60), default=1.0, hidden=True)
 def serve(
@@ -276,7 +289,7 @@ def serve(
     after: str | None,
     **given: float,
 ) -> int:
-    """Does what is queued and shows it on a page, until a signal comes. Running jobs continue by themselves.
+    """Runs the queued jobs and shows them on a page, until a signal comes. Running jobs continue by themselves.
 
     Exit codes: 0 ended by a signal, 2 usage, or the queue is served already, 3 the queue cannot be read or written.
     """

@@ -28,7 +28,7 @@ CommandTable gen_table() {
           .ending =
               "A write that fails, or data that does not reach the drive, is an error; FILE is then left empty. A run that is "
               "killed leaves FILE incomplete, perhaps at its full size: delete it or run again.",
-          .exit_status = {{"0", "done"}, {"1", "an error, told in one line on stderr"}}};
+          .exit_status = {{"0", "done"}, {"1", "an error, printed as one line on stderr"}}};
 }
 
 CommandTable check_table() {
@@ -37,10 +37,8 @@ CommandTable check_table() {
       .synopsis = "FORMAT [options] FILE | [-i] [-q] [-tN] [-o SUMMARY_FILE] [-s] FILE[,buf|,dir]...",
       .summary = "says whether a file is in order, and its count and hash",
       .description =
-          "With a FORMAT and the words of its command that say how rows are ordered, checks the order of any file, and prints "
-          "how "
-          "many rows it has, how many of them have the key of the row before, and their hash, which is that in --stats of a "
-          "sort. "
+          "With a FORMAT and those options of its command that define the order, checks the order of any file, and prints how "
+          "many rows it has, how many of them have the key of the row before, and their hash, as --stats of a sort reports it. "
           "Without one, checks the order of 100-byte records by their first 10 bytes, as valsort 1.5 of sortbenchmark.org. The "
           "report is on stderr.",
       .examples = {"ecosort check out.dat                           is it in order? duplicates, checksum",
@@ -58,8 +56,8 @@ CommandTable check_table() {
                   {"--quiet", "", "", "no progress line", Concern::report}},
       .operands =
           {{"FORMAT",
-            "records, lines, csv or jsonl; the words of `ecosort sort`, `lines`, `csv` or `jsonl` that say what the rows are and "
-            "how they are ordered, --unique, --decompress, --memory, --stats and --quiet may follow"},
+            "records, lines, csv or jsonl; the options of `ecosort sort`, `lines`, `csv` or `jsonl` that define the rows and "
+            "their order may follow, and --unique, --decompress, --memory, --stats and --quiet"},
            {"FILE", "may be a pipe or /dev/stdin"},
            {"MANIFEST.json",
             "of a cluster, also FILE.MANIFEST.json and s3://.../MANIFEST.json: all parts are checked, of any format, by "

@@ -8,20 +8,19 @@ std::vector<OptionRow> run_compression_rows(std::string_view usual, std::string_
   return {
       {"--compress", codecs, usual,
        rows == "records"
-           ? "what sorted runs are compressed with while they lie in temporary space, with a level as zstd:3 (1 to 19), their "
-             "bytes put together column by column where that pays; `auto`: for each run what its first records, the drives and "
-             "the processors show to pay"
-           : "what sorted runs are compressed with while they lie in temporary space, with a level as zstd:3 (1 to 19); "
-             "`prefix`: what a row shares with the row before it is not stored, which lz4 and zstd do first where that makes "
-             "less; `auto`: for each run what its first rows, the drives and the processors show to pay; with --resumable `none` "
-             "unless given",
+           ? "codec of sorted runs in temporary space, perhaps with a level as zstd:3 (1 to 19); bytes are put together column "
+             "by column where that pays; `auto`: chosen for each run by its first records and the speed of the drives and the "
+             "processors"
+           : "codec of sorted runs in temporary space, perhaps with a level as zstd:3 (1 to 19); `prefix`: does not store what a "
+             "row shares with the row before it; lz4 and zstd do this first where it makes runs smaller; `auto`: chosen for each "
+             "run by its first rows and the speed of the drives and the processors; with --resumable `none` unless given",
        Concern::how, sets("compression.runs", as_runs)},
       {"--assume-ratio", "R", "1",
-       "runs shrink to 1/R at least, so that no more temporary space is checked and reserved; where they do not, and the drive "
-       "is full, the sort ends and nothing is lost. Of no use to sort --resumable where runs give their space to the output "
-       "(ext4 with a journal, XFS)",
+       "assume that runs shrink to 1/R at least: only that much temporary space is checked and reserved; where they do not, and "
+       "the drive is full, the sort ends and nothing is lost. Saves no space with sort --resumable where runs give their space "
+       "to the output (ext4 with a journal, XFS)",
        Concern::how, sets("compression.assumed_ratio", as_ratio)},
-      {"--goal", "time|energy", "time", "of --compress=auto: the least time, or the fewest joules, by a profile that knows watts",
+      {"--goal", "time|energy", "time", "goal of --compress=auto: the least time, or the fewest joules by a profile with watts",
        Concern::how, checked(as_choice)}};
 }
 

@@ -9,15 +9,15 @@ constexpr std::string_view grouping = "--unique-by,--unique-rows,--count,--repea
                            written = "--count,--repeated,--singles,--keep";
 
 std::string_view count_text(std::string_view format) {
-  if (format == "lines") return "of equal lines one goes out, with their number in front, as uniq -c writes it";
-  if (format == "csv") return "of equal rows one goes out, with their number in front, in a column of its own";
-  if (format == "jsonl") return "of equal lines one goes out, with their number as its first member";
-  return "of equal records one goes out, with their number in front: 8 bytes, little-endian";
+  if (format == "lines") return "write one of several equal lines, with their number in front, as uniq -c writes it";
+  if (format == "csv") return "write one of several equal rows, with their number in front, in a column of its own";
+  if (format == "jsonl") return "write one of several equal lines, with their number as its first member";
+  return "write one of several equal records, with their number in front: 8 bytes, little-endian";
 }
 
 OptionRow count_name_option() {
   return {"--count-name", "NAME",
-          "count",        "the name of that column or member, where the rows have one of this name already",
+          "count",        "the name of the column or member of --count, for rows that already have one called count",
           Concern::how,   sets("groups.count_name", as_text)};
 }
 
@@ -30,17 +30,18 @@ std::vector<OptionRow> with_groups(std::vector<OptionRow> options, std::string_v
                                                      : "PATH[:TYPE][:desc]";
   const std::vector<OptionRow> groups{
       {"--unique-by", key, "all keys",
-       "keep one of those that are equal in this key, a first one of the order; repeatable, for the next keys of the order. With "
-       "more keys in the order, the one that stays is the first, as the newest of each name",
+       "keep one of the rows that are equal in this key, which must be the first key of the order; repeatable, for the next keys "
+       "of the order. Further keys of the order decide which row comes first and stays, such as the newest of each name",
        Concern::how, adds_to("groups.by", as_text)},
       {"--unique-rows", "", "",
-       "keep one of those that are equal in all of their bytes, which then decide the order where the keys are equal",
+       "keep one of the rows that are equal in all of their bytes; the bytes then decide the order where the keys are equal",
        Concern::how, sets("groups.whole_rows", flag<true>)},
       {"--count", "", "", count_text(format), Concern::how, sets("groups.count", flag<true>)},
-      {"--repeated", "", "", "keep one of those that are equal, and only where there are several", Concern::how,
+      {"--repeated", "", "", "keep one row of each group of two or more equal rows, and no other row", Concern::how,
        sets("groups.only", word<"repeated">)},
-      {"--singles", "", "", "keep only what is equal to no other", Concern::how, sets("groups.only", word<"singles">)},
-      {"--keep", "first|last", "first", "which of those that are equal stays, in the order; of equal keys that of the input",
+      {"--singles", "", "", "keep only rows that are equal to no other row", Concern::how, sets("groups.only", word<"singles">)},
+      {"--keep", "first|last", "first",
+       "which of several equal rows stays: the first or the last in the order, and in the input where keys are equal",
        Concern::how, sets("groups.keep", as_choice)},
   };
   options.insert(options.end(), groups.begin(), groups.end());
@@ -53,10 +54,10 @@ CommandTable with_group_conflicts(CommandTable table) {
       {"--repeated", "--singles", "--repeated and --singles cannot be combined: nothing would stay"},
       {"--keep", "--singles", "--keep cannot be combined with --singles: what stays has no equal"},
       {"--count,--repeated,--singles", "--limit",
-       "--limit cannot be combined with --count, --repeated and --singles, which show when all is merged: cut that output by "
-       "head"},
+       "--limit cannot be combined with --count, --repeated and --singles, which are known when all is merged: cut that output "
+       "by head"},
       {"--keep", "--limit",
-       "--limit cannot be combined with --keep last, which shows when all is merged: cut that output by head", "last"},
+       "--limit cannot be combined with --keep last, which is known when all is merged: cut that output by head", "last"},
       {grouping, "--by-group",
        "--by-group drops the others of each group by itself: leave --unique-by, --unique-rows, --count, --repeated, --singles "
        "and "

@@ -174,7 +174,7 @@ std::vector<OptionRow> own_options() {
        "absent; `ecosort resume FILE` continues. One plain file, and no -o, -u, -m, -c, -T, --header, --debug, --trace, "
        "--batch-size, --resumable. Compressed data, archives, databases and text with NUL bytes (without -z) are refused",
        Concern::job, sets("place.kind", word<"in_place">)},
-      {"--as-is", "", "", "with --inplace: sort FILE for good, also where it does not look like text", Concern::how,
+      {"--as-is", "", "", "with --inplace: sort FILE even if it does not look like text", Concern::how,
        sets("place.as_is", flag<true>)},
       gnu({"-y", "N", "", "", Concern::how, {}, false, true}),
   };
@@ -197,12 +197,11 @@ std::vector<OptionRow> lines_options() {
 CommandTable lines_table() {
   return {.name = "lines",
           .synopsis = "[options] [FILE...]",
-          .summary = "sorts text lines with the grammar of GNU sort",
+          .summary = "sorts text lines with the options of GNU sort",
           .description =
               "Writes the sorted concatenation of all FILEs to standard output: the bytes that `LC_ALL=C sort` writes. The order "
-              "is that of the C locale, whatever the environment says, where --collate names no language. -k takes positions as "
-              "`sort` does, and +N [-M] is "
-              "understood.",
+              "is that of the C locale, whatever the environment says, unless --collate names a language. -k takes positions as "
+              "`sort` does, and so does +N [-M].",
           .examples = {"ecosort lines log.txt -o sorted.txt                by whole lines",
                        "ecosort lines -t, -k2,2n --header data.csv         by the second column, as a number",
                        "ecosort lines -u -S 1G -T /scratch *.txt           without duplicates, in 1 GiB",
@@ -217,7 +216,7 @@ CommandTable lines_table() {
           .ending = "-y is refused.",
           .exit_status = {{"0", "done"},
                           {"1", "-c or -C found lines out of order, or a wrong WORD of --sort or --check, as in sort"},
-                          {"2", "an error, told on stderr in the words of sort"},
+                          {"2", "an error, printed on stderr as sort prints it"},
                           {"4", "an internal error"},
                           {"128+N", "ended by signal N"}},
           .conflicts = lines_conflicts(),

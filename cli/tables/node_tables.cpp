@@ -23,7 +23,7 @@ std::vector<OptionRow> shared_options(std::string_view output_argument, std::str
           {"--record-size", "BYTES", "100", "records: length of every record, 1 byte to 1 MiB", Concern::rows},
           {"--key", "OFFSET:LENGTH[:TYPE][:desc]", "0:10", "records: sort key, as of `ecosort sort`; repeatable", Concern::rows,
            adds_to({}, nullptr)},
-          {"--reverse", "", "", "records: turn the order round", Concern::rows},
+          {"--reverse", "", "", "records: reverse the order", Concern::rows},
           {"--threads", "N", "the CPUs this process may use", "compute threads", Concern::means},
           {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend"},
           {"--events", "FILE", "", "write phase begin and end times as JSON lines, as they happen", Concern::report},
@@ -37,13 +37,13 @@ std::vector<OptionRow> joined(std::vector<OptionRow> first, const std::vector<st
 }
 
 constexpr std::string_view format_words =
-    "records, lines, csv or jsonl; all words of `ecosort sort`, `lines`, `csv` or `jsonl` that say what the rows are and how "
-    "they are ordered may follow";
+    "records, lines, csv or jsonl; all options of `ecosort sort`, `lines`, `csv` or `jsonl` that define the rows and their order "
+    "may follow";
 
 std::vector<OperandRow> codes() {
   return {{"0", "done"},
-          {"1", "what would be written is not what was read"},
-          {"2", "wrong usage, bad input, or what the memory or the drive has no room for"},
+          {"1", "the output would differ from what was read"},
+          {"2", "wrong usage, bad input, or too little memory or space"},
           {"3", "an I/O error, also an input that changed while it was read"},
           {"4", "an internal error"},
           {"128+N", "ended by signal N"}};

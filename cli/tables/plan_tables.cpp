@@ -53,14 +53,14 @@ CommandTable plan_sort_table() {
   CommandTable table =
       plan_of(sort_table(),
               {"plan sort",
-               "prints what `ecosort sort` would do with these words; writes nothing",
+               "prints what `ecosort sort` would do with these options; writes nothing",
                "",
                "a file of whole records; `-` is standard input",
                {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat", "ecosort plan sort --json input.dat -o sorted.dat",
                 "ecosort plan sort --assume-size 1TB --memory 4GiB --temp /ssd     how often it would be moved",
                 "ecosort plan sort --profile p.toml in -o out     how long it will take, and what would help"}},
               std::move(options));
-  table.conflicts.push_back({"--space", "", "--space goes with: ecosort plan inplace"});
+  table.conflicts.push_back({"--space", "", "--space is an option of: ecosort plan inplace"});
   return table;
 }
 
@@ -84,7 +84,7 @@ CommandTable plan_inplace_table() {
   CommandTable table =
       plan_of(inplace_table(),
               {"plan inplace",
-               "prints what `ecosort inplace` would do with these words, and how much free space it needs; writes nothing",
+               "prints what `ecosort inplace` would do with these options, and how much free space it needs; writes nothing",
                "",
                "a regular file of whole records",
                {"ecosort plan inplace data.dat", "ecosort plan inplace --assume-size 1TB --space 24GB --memory 4GiB"}},
@@ -109,8 +109,8 @@ CommandTable plan_lines_table() {
   options.push_back({"--assume-size", "SIZE", "", "plan for lines of this size in all that are not there, such as 1TB"});
   return plan_of(lines_table(),
                  {"plan lines",
-                  "prints bounds of what `ecosort lines` would do with these words; writes nothing",
-                  "What `lines` takes depends on the lengths of the lines, which show only when they are read.",
+                  "prints bounds of what `ecosort lines` would do with these options; writes nothing",
+                  "The memory and space of `lines` depend on the lengths of the lines, which are known only when they are read.",
                   "text; `-`, or none, is standard input",
                   {"ecosort plan lines -S 1G log.txt -o sorted.txt", "ecosort plan lines -S 4G --assume-size 1TB"}},
                  std::move(options));
@@ -122,13 +122,13 @@ CommandTable plan_rows_table(CommandTable table, PlanText text) {
                               "--compress", "--assume-ratio", "--goal", "--count"});
   options.push_back({"--json", "", "", "with --resumable: print the plan as one JSON object"});
   options.push_back({"--assume-size", "SIZE", "", "plan for rows of this size in all that are not there, such as 1TB"});
-  text.description = "What the sort takes depends on the lengths of the rows, which show only when they are read.";
+  text.description = "Memory and space depend on the lengths of the rows, which are known only when they are read.";
   return plan_of(std::move(table), std::move(text), std::move(options));
 }
 
 CommandTable plan_csv_table() {
   return plan_rows_table(csv_table(), {"plan csv",
-                                       "prints bounds of what `ecosort csv` would do with these words; writes nothing",
+                                       "prints bounds of what `ecosort csv` would do with these options; writes nothing",
                                        "",
                                        "CSV; `-` is standard input",
                                        {"ecosort plan csv --by price:number --memory 1GiB shop.csv -o sorted.csv",
@@ -137,7 +137,7 @@ CommandTable plan_csv_table() {
 
 CommandTable plan_jsonl_table() {
   return plan_rows_table(jsonl_table(), {"plan jsonl",
-                                         "prints bounds of what `ecosort jsonl` would do with these words; writes nothing",
+                                         "prints bounds of what `ecosort jsonl` would do with these options; writes nothing",
                                          "",
                                          "JSON lines; `-` is standard input",
                                          {"ecosort plan jsonl --by time:date --memory 1GiB log.jsonl -o sorted.jsonl",

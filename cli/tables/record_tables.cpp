@@ -88,8 +88,8 @@ OptionRow progress_option() {
   return {"--progress",
           "auto|none|json",
           "auto",
-          "`auto`: a line on standard error if it is a terminal, and one that sums up at the end; `json`: JSON lines there, and "
-          "an error's as one more before its own line",
+          "`auto`: a line on standard error if it is a terminal, and a summary at the end; `json`: JSON lines on standard error, "
+          "the last one for an error before its message",
           Concern::report,
           checked(as_choice)};
 }
@@ -106,11 +106,11 @@ std::vector<OptionRow> means_options() {
       {"--temp", "DIR", "beside the output", "directory for sorted runs; repeatable, runs are striped over all drives named",
        Concern::temp, adds_to("means.temp_directories", as_text)},
       {"--keep-free", "SIZE", "0 bytes",
-       "begin only where so much stays free beside the runs and the output, such as 10GB; inputs are files then, not pipes",
+       "begin only if so much space stays free beside the runs and the output, such as 10GB; inputs must be files, not pipes",
        Concern::means, sets("means.keep_free_bytes", as_bytes)},
       {"--resumable", "", "",
-       "keep runs and a journal in OUTPUT.ecosort, so that after a crash `ecosort resume OUTPUT` continues from there; its plan "
-       "leaves no choice of --run-records, --merge-threads and requests",
+       "keep runs and a journal in OUTPUT.ecosort, so that after a crash `ecosort resume OUTPUT` continues from there; cannot be "
+       "combined with --run-records, --merge-threads, --request-size and --request-depth",
        Concern::job, sets("place.kind", word<"resumable">)},
       {"--io", "auto|uring|pool|stxxl", "auto", "I/O backend", Concern::how, sets("means.io", as_choice)},
       {"--request-size", "SIZE", "1MiB; 8MiB for the output", "most bytes of a read or write: a multiple of 4KiB, 16KiB to 64MiB",
@@ -118,7 +118,7 @@ std::vector<OptionRow> means_options() {
       {"--request-depth", "N", "16", "most reads in flight, and most writes: 1 to 256", Concern::how,
        sets("means.request_depth", as_request_depth)},
       {"--run-records", "N", "as many as the memory holds",
-       "most records of a run, at least 3; an input that fits the memory is sorted there all the same", Concern::how,
+       "most records of a run, at least 3; an input that fits in memory is still sorted there", Concern::how,
        sets("means.run_records", as_run_records)},
   };
 }
@@ -128,7 +128,7 @@ std::vector<OptionRow> run_options() {
   return {
       {"--profile", "FILE", "~/.config/ecosort/profile.toml, if it is of this machine",
        "a profile of `ecosort tune`: defaults for options you did not give", Concern::input},
-      {"--no-profile", "", "", "do without any profile"},
+      {"--no-profile", "", "", "use no profile"},
       {"--verify", "always|reread", "always", "`reread` also reads the written output back from the device", Concern::how,
        sets("verification.reread", as_reread)},
       {"--checksum", "", "",
@@ -151,14 +151,14 @@ std::vector<OptionRow> sort_options() {
        "where the sorted records go; `-` is standard output. An existing file is replaced only when all went well",
        Concern::output, sets("place.output", as_output)},
       {"--skip-bytes", "N", "0",
-       "each INPUT has so many bytes in front of its records, up to 1 MiB: all must be alike, and OUTPUT begins with them",
+       "each INPUT begins with N bytes before its records, up to 1 MiB: they must be the same in all; OUTPUT gets them",
        Concern::how, sets("rows.skip_bytes", as_number)},
       {"--record-size", "BYTES", "100", "length of every record, 1 byte to 1 MiB", Concern::rows,
        sets("rows.record_size", as_record_size)},
       {"--key", "OFFSET:LENGTH[:TYPE][:desc]", "0:10",
-       "sort key: its first byte, how many, of what type (see below); repeatable, the first one decides first", Concern::rows,
+       "sort key: its first byte, its length, its type (see below); repeatable, the first one decides first", Concern::rows,
        adds_to("rows.keys", as_text)},
-      {"--reverse", "", "", "turn the order round; records with equal keys stay in input order", Concern::rows,
+      {"--reverse", "", "", "reverse the order; records with equal keys stay in input order", Concern::rows,
        sets("rows.reverse", flag<true>)},
       {"--unique", "", "", "keep only the first record, in input order, of those with equal keys", Concern::how,
        sets("unique", flag<true>)},
@@ -174,7 +174,7 @@ std::vector<OptionRow> sort_options() {
 
 OptionRow as_is_option() {
   return {"--as-is",    "",
-          "",           "in place: the bytes are records, also where they look like an archive or compressed data",
+          "",           "in place: sort the bytes as records even if they look like an archive or compressed data",
           Concern::how, sets("place.as_is", flag<true>)};
 }
 
@@ -183,8 +183,8 @@ OptionRow limit_option() {
       "--limit",
       "K",
       "all",
-      "write only the first K of the sorted ones. The others are dropped, most of them as they are read; where K fit the memory "
-      "nothing is stored",
+      "write only the first K rows of the sorted output. The others are dropped, most of them as they are read; where K rows fit "
+      "in memory, nothing is stored",
       Concern::how,
       sets("limit", as_number)};
 }
@@ -193,7 +193,7 @@ OptionRow by_group_option() {
   return {"--by-group",
           "[=N]",
           "all keys but the last",
-          "with --limit: the first K of each group of those that are equal in the first N keys",
+          "with --limit: write the first K of each group of rows that are equal in the first N keys",
           Concern::how,
           sets("by_group", as_group_keys)};
 }
@@ -253,17 +253,17 @@ CommandTable merge_table() {
               "--trace",     "--progress",    "-q,--quiet", "--compress", "--assume-ratio", "--goal",   "--checksum",
               "--unique-by", "--unique-rows", "--count",    "--repeated", "--singles",      "--keep"});
   options.push_back({"--expect-hash", "HASH", "",
-                     "the hash of all records, as `ecosort partition` or --stats told it: what is written must have it, and the "
-                     "inputs need not be hashed once more",
+                     "the hash of all records, as `ecosort partition` or --stats reported it: the output must have it, and "
+                     "the inputs need not be hashed once more",
                      Concern::how, sets("verification.expected_hash", as_hash)});
   options.push_back(
       {"--lines", "", "", "comes first: merges files of text lines; the options of `ecosort lines` follow, such as -t and -k"});
   options.push_back({"--runs", "", "",
-                     "comes first: merges the runs of interrupted jobs, which say themselves what they hold. They are named as "
-                     "files (all of a job), or by the job's directory (OUTPUT.ecosort), and are only read"});
+                     "comes first: merges the runs of interrupted jobs, which describe their own format and order. Name all run "
+                     "files of a job, or the job's directory (OUTPUT.ecosort); they are only read"});
   options.push_back({"--append-rest", "", "",
-                     "with --runs, of a job that is named by its directory: puts what of its input is in no run yet behind the "
-                     "merged runs, unsorted"});
+                     "with --runs and the directory of a job: appends the part of its input that is in no run yet to the merged "
+                     "runs, unsorted"});
   return {.name = "merge",
           .synopsis = "[options] SORTED... -o OUTPUT",
           .summary = "merges sorted files into one",
@@ -288,15 +288,15 @@ CommandTable resume_table() {
   std::vector<OptionRow> options{
       {"--status", "", "", "only print how far the job is"},
       {"--abandon", "", "",
-       "give the job up instead: in place, all records or lines are put back into one file of the same size, sorted as far as "
-       "they are; of a sort, the job directory is removed. A job that is abandoned stays so"},
+       "end the job for good: in place, all records or lines are put back into one file of the same size, in the order that the "
+       "job has reached; otherwise the job directory is removed. An abandoned job cannot be resumed"},
       {"--trust-owner", "USER", "",
        "continue with a job whose directory or files belong to that user, too; root then works as that user where the directory "
        "is his"},
       {"--trust-drive", "", "",
-       "do not read the part of the output again that was written before the interruption; without this it must hold what the "
-       "journal says. With --abandon in place, also take the runs as they are, though the drive damaged them, and zeros for what "
-       "it cannot read"}};
+       "do not read again the part of the output that was written before the interruption; without this option it is read and "
+       "compared with the journal. With --abandon in place, also take runs that the drive damaged as they are, and zeros "
+       "for what it cannot read"}};
   for (const OptionRow& row : chosen({"--memory", "--threads", "--io", "--stats", "--events", "--progress", "-q,--quiet"}))
     options.push_back(row);
   return {
@@ -317,17 +317,18 @@ CommandTable resume_table() {
 }
 
 CommandTable run_table() {
-  return {.name = "run",
-          .synopsis = "[options] REQUEST",
-          .summary = "sorts as a request in JSON says, as programs write them",
-          .description =
-              "Does what a request says (`ecosort manual request` prints its JSON schema), and reports as the command does that "
-              "would be typed for it.",
-          .examples = {"ecosort run request.json", "ecosort run --stats stats.json - < request.json"},
-          .options = chosen({"--goal", "--profile", "--no-profile", "--stats", "--events", "--trace", "--progress", "-q,--quiet"}),
-          .operands = {{"REQUEST", "a file with the request; `-` is standard input"}},
-          .ending = "",
-          .exit_status = sort_codes()};
+  return {
+      .name = "run",
+      .synopsis = "[options] REQUEST",
+      .summary = "does the sort that a request in JSON describes, for programs",
+      .description =
+          "Does what a request says (`ecosort manual request` prints its JSON schema), and reports as the "
+          "equivalent command does.",
+      .examples = {"ecosort run request.json", "ecosort run --stats stats.json - < request.json"},
+      .options = chosen({"--goal", "--profile", "--no-profile", "--stats", "--events", "--trace", "--progress", "-q,--quiet"}),
+      .operands = {{"REQUEST", "a file with the request; `-` is standard input"}},
+      .ending = "",
+      .exit_status = sort_codes()};
 }
 
 CommandTable sort_table() {

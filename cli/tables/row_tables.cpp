@@ -21,8 +21,8 @@ std::string table_types() {
 std::string_view csv_ending() {
   static const std::string text =
       fmt::format("{}{}", table_types(),
-                  "A value that is empty, or cannot be read as what its key says, goes behind all others, or with --nulls "
-                  "first in front of them, whatever the direction of the key. How many there are is printed at the end.");
+                  "A value that is empty, or cannot be read as the type of its key, comes after all others, or with --nulls "
+                  "first before them, whatever the direction of the key. Their number is printed at the end.");
   return text;
 }
 
@@ -34,9 +34,9 @@ std::string_view jsonl_ending() {
                   "JSON; with --strict it is an error. Whatever its "
                   "type in JSON, a value is compared by its text: a string without quotes and escapes; a number, true or false "
                   "as it is written; an object or an array byte for byte. So 10, \"10\" and \"1e1\" are equal numbers, and true "
-                  "is among texts behind \"10\". A value that is missing or null, or cannot be read as what its key says, "
-                  "goes behind all others, or with --nulls first in front of them, whatever the direction of the key. How many "
-                  "there are is printed at the end. A PATH that no row has is an error. Blank lines are left out, and counted.");
+                  "is among texts after \"10\". A value that is missing or null, or cannot be read as the type of its key, "
+                  "comes after all others, or with --nulls first before them, whatever the direction of the key. Their number "
+                  "is printed at the end. A PATH that no row has is an error. Blank lines are left out, and counted.");
   return text;
 }
 
@@ -152,8 +152,8 @@ std::vector<OperandRow> table_codes() {
 std::vector<OptionRow> csv_options() {
   return table_options({
       by_option("NAME[:TYPE][:desc]",
-                "sort key: a column by its name in the header or by its place, `#3` being the third one; what its values are "
-                "(see below), `desc` for the largest first; repeatable, the first one decides first"),
+                "sort key: a column by its name in the header or by its number (`#3` is the third one); the type of its values "
+                "(see below); `desc` for the largest first; repeatable, the first one decides first"),
       {"--delimiter", "CHAR|tab", "that of a first line `sep=;`, a tab where all files are named .tsv, else a comma",
        "separator of values", Concern::rows, sets("rows.delimiter", as_delimiter)},
       {"--quote", "CHAR|none", "\"", "what may enclose values; `none`: quotes are bytes like others", Concern::rows,
@@ -165,10 +165,10 @@ std::vector<OptionRow> csv_options() {
 
 std::vector<OptionRow> jsonl_options() {
   return table_options({by_option("PATH[:TYPE][:desc]",
-                                  "sort key: the way to a value, what it is (see below), `desc` for the largest first; "
+                                  "sort key: the path to a value; its type (see below); `desc` for the largest first; "
                                   "repeatable, the first one decides first"),
-                        {"--allow-missing", "", "", "sort also where no row at all has a PATH, which is an error else",
-                         Concern::how, sets("rows.allow_missing", flag<true>)}});
+                        {"--allow-missing", "", "", "sort even if no row has a PATH; otherwise that is an error", Concern::how,
+                         sets("rows.allow_missing", flag<true>)}});
 }
 
 }  // namespace
@@ -182,8 +182,8 @@ CommandTable csv_table() {
               "for byte as they came in, and rows with equal keys stay in input order. The headers of all inputs must be alike; "
               "one goes out. A row with more or fewer fields than the header, or with a quote where none may be, is an error "
               "that names file, line and byte. A first line `sep=;`, as spreadsheets write it, names the delimiter, and stays on "
-              "top. A row that equals the header, as where files were joined, is sorted like others and told at the end; with "
-              "--strict it is an error.",
+              "top. A row that equals the header, as where files were joined, is sorted like others and reported at the end; "
+              "with --strict it is an error.",
           .examples = {"ecosort csv --by price:number:desc --by name shop.csv -o sorted.csv",
                        "ecosort csv --by when:date --memory 1GiB --temp /ssd part*.csv -o all.csv    several files, one header",
                        "ecosort csv --no-header --delimiter tab --by 3:version - -o - < in > out     a stream without a header",

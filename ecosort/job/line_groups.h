@@ -1,4 +1,4 @@
-// What a request says of rows of several lines.
+// Reads what a request says of rows of several lines.
 #pragma once
 
 #include <optional>

@@ -193,7 +193,7 @@ def taken(told: dict[str, Any], kind: str) -> dict[str, Any]:
 
 
 _OF_VALUES = {"keys", "nulls_first", "strict", "date_format"}
-# What a request says of its rows.
+# The members of a request that describe its rows.
 MEMBERS = {
     "records": {"record_size", "keys", "reverse"},
     "lines": {"keys", "ordering", "separator", "terminator", "stable", "header_lines", "collate", "random_source"}

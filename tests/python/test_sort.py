@@ -320,7 +320,7 @@ def test_rows_of_several_lines_and_keys_of_mainframes(here: Path) -> None:
 
 
 def test_a_request_is_the_text_that_the_library_reads(here: Path) -> None:
-    """What options become is among the members that the library names."""
+    """The members that options become are among those that the library names."""
     schema = json.loads(subprocess.check_output([find_program(), "manual", "request"]))["properties"]
     for form, names in MEMBERS.items():
         assert names - {*schema[form]["properties"]} == set()

@@ -26,7 +26,7 @@ class LineGroups {
   [[nodiscard]] const char* find_end(const char* at, const char* end) const noexcept;
   // An empty line in front of a paragraph.
   [[nodiscard]] bool is_blank(Text row) const noexcept { return lines_ == 0 && is_empty_line(row); }
-  // What the last row of an input lacks: a paragraph its empty line, and even the end of its last line.
+  // Returns what the last row of an input lacks: a paragraph its empty line, and even the end of its last line.
   [[nodiscard]] std::string_view missing_end(Text row) const noexcept;
   // The last row of an input may have too few lines.
   [[nodiscard]] std::optional<formats::RowFault> fault_in(Text beginning, bool is_all) const;

@@ -63,14 +63,19 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
     _add_sort(commands, without_formats=command != "sort")
     resume = commands.add_parser("resume", help="continue with a sort that did not end", allow_abbrev=False)
     resume.add_argument("output", metavar="OUTPUT", help="the directory that the sort writes; of s3://, its directory .ecosort")
-    resume.add_argument("--abandon", action="store_true", help="give the sort up instead: what it made goes, no input does")
+    resume.add_argument("--abandon", action="store_true", help="end the sort for good: remove what it made, and no input")
     _add_telling(resume)
     check = commands.add_parser("check", help="verify counts, hashes and order of all parts", allow_abbrev=False)
     check.add_argument("manifest", metavar="MANIFEST", help="MANIFEST.json, or the directory or s3:// that has it")
     check.add_argument(
-        "--scratch", default="/tmp", metavar="DIR", help="for a small file, and a part of a bucket at a time (default: /tmp)"
+        "--scratch",
+        default="/tmp",
+        metavar="DIR",
+        help="directory for a small file, and for one part of a bucket at a time (default: /tmp)",
     )
-    check.add_argument("-q", "--quiet", action="store_true", help="the exit code says it, and one line where something is wrong")
+    check.add_argument(
+        "-q", "--quiet", action="store_true", help="no report; the exit code says the result, and one line what is wrong"
+    )
     return parser
 
 
@@ -99,18 +104,18 @@ def _add_sort(commands: Any, *, without_formats: bool) -> None:
     )
     add("--format", required=True, choices=FORMATS)
     add("--on", default="local", help="local (processes of this machine), ray, or ray://HEAD[:PORT] (default: local)")
-    add("--nodes-temp", action="append", default=[], metavar="DIR", help="for the slices of a node; one for each node")
+    add("--nodes-temp", action="append", default=[], metavar="DIR", help="directory for the slices of a node; one for each node")
     add("--workers", type=int, default=1, metavar="N", help="tasks at a time on a node (default: 1)")
-    add("--threads", type=int, metavar="N", help="of a task (default: the CPUs, divided among nodes and workers)")
-    add("--memory", default="512MiB", metavar="SIZE", help="of a task (default: 512MiB)")
-    add("--parts", type=int, metavar="N", help="default: as few as a task can merge or sort in one pass")
+    add("--threads", type=int, metavar="N", help="threads of a task (default: the CPUs, divided among nodes and workers)")
+    add("--memory", default="512MiB", metavar="SIZE", help="memory of a task (default: 512MiB)")
+    add("--parts", type=int, metavar="N", help="number of parts (default: as few as a task can merge or sort in one pass)")
     add("--single", action="store_true", help="OUTPUT becomes one file, which is not there yet, instead of a directory of parts")
-    add("--no-conditional-put", action="store_true", help="for a server of s3:// that knows no If-None-Match")
-    add("--seed", type=int, default=1, metavar="N", help="of the sample (default: 1)")
+    add("--no-conditional-put", action="store_true", help="for a server of s3:// that does not support If-None-Match")
+    add("--seed", type=int, default=1, metavar="N", help="seed of the sample (default: 1)")
     add("--plan", choices=_PLAN_FORMS, nargs="?", const=_PLAN_FORMS[0], help="print what would be done, and do nothing")
-    add("--rates", metavar="NAME=MB/s,...", help="of a node, for the time in --plan: read, write, network, sort...")
-    add("--profile", metavar="FILE", help="of a node, for the same (default: that of this user, if ecosort tune made one)")
-    add("--no-profile", action="store_true", help="as if there were none")
+    add("--rates", metavar="NAME=MB/s,...", help="rates of a node, to predict the time in --plan: read, write, network, sort...")
+    add("--profile", metavar="FILE", help="profile of a node, for --plan (default: that of this user, if ecosort tune made one)")
+    add("--no-profile", action="store_true", help="use no profile")
     _add_telling(sort)
     words = sort.add_argument_group("options of the formats, as in ecosort sort, lines, csv, jsonl")
     known = {} if without_formats else {name: value for of in FORMATS for name, value in options_of(of).items()}
