@@ -68,6 +68,12 @@ Json as_group_keys(const GivenOption& given, const Json* /*before*/) {
   throw UsageError(fmt::format("{}: give at least 1", name_of(given)));
 }
 
+// A request takes 0 for single lines.
+Json as_record_lines(const GivenOption& given, const Json* /*before*/) {
+  if (const std::uint64_t lines = number_of(given); lines > 0) return lines;
+  throw UsageError(fmt::format("{}: give at least 1", name_of(given)));
+}
+
 Json as_threads(const GivenOption& given, const Json* /*before*/) {
   const std::uint64_t threads = number_of(given);
   if (threads > 0 && threads <= planner::most_threads) return threads;

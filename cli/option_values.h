@@ -56,6 +56,8 @@ Value as_rows;
 Value as_record_size, as_request_size, as_request_depth, as_run_records, as_hash;
 // Options of CSV and JSON lines.
 Value as_delimiter, as_quote, as_nulls_first;
+// Options of rows of several lines.
+Value as_record_lines;
 // Options of lines, with the messages of GNU sort.
 Value as_line_key, as_separator, as_lines_output, as_wished_memory, as_parallel, as_batch_size, as_header_lines, as_locale,
     as_sort_word, as_file_name, as_random_source, as_compress_program;

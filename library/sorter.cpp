@@ -96,6 +96,10 @@ class Framing {
     while (const std::size_t row = next_bytes(bytes, whole)) whole += row;
     return whole;
   }
+  // Returns whether they are whole rows. Rows of one line are, with their end.
+  [[nodiscard]] bool is_whole(std::span<const std::byte> rows) const {
+    return is_of_records() || !format_->begins_anew() || whole_bytes(rows) == rows.size();
+  }
   // The first row of whole ones.
   [[nodiscard]] Row first(std::span<const std::byte> rows) const {
     if (is_of_records()) return {rows.first(size_out_), 0};
@@ -158,8 +162,13 @@ struct Reader::Impl {
   }
 
   void push_row(std::span<const std::byte> row) {
+    const std::size_t before = gathered.size();
     gathered.insert(gathered.end(), row.begin(), row.end());
     if (!framing.is_of_records() && (row.empty() || row.back() != framing.row_end())) gathered.push_back(framing.row_end());
+    if (!framing.is_whole(std::span(gathered).subspan(before))) {
+      gathered.resize(before);
+      throw UsageError("a row that is pushed has all of its lines; a paragraph ends with an empty one");
+    }
     if (gathered.size() < gathered_bytes) return;
     send(gathered);
     gathered.clear();

@@ -99,6 +99,9 @@ _PROBES: dict[str, Callable[[], str | None]] = {
     "bzip2": lambda: _tool("bzip2"),
     "pigz": lambda: _tool("pigz"),
     "pbzip2": lambda: _tool("pbzip2"),
+    "cobc": lambda: _tool("cobc"),
+    "bgzip": lambda: _tool("bgzip"),
+    "tabix": lambda: _tool("tabix"),
     "systemd-analyze": lambda: _tool("systemd-analyze"),
     "chromium": lambda: _tool("chromium-headless-shell") and _tool("chromium"),
 }

@@ -121,6 +121,72 @@ def test_members_follow_each_other(ecosort: Path, tmp_path: Path, codec: str) ->
     assert decode(codec, (tmp_path / "out").read_bytes()) == b""
 
 
+BGZF_END = bytes.fromhex("1f8b08040000000000ff0600424302001b0003000000000000000000")
+
+
+def bgzf_blocks(data: bytes) -> list[int]:
+    """Returns the sizes of the texts of all blocks, each found by the size that the one before says."""
+    sizes, at = [], 0
+    while at < len(data):
+        assert data[at : at + 4] == b"\x1f\x8b\x08\x04", at
+        assert data[at + 10 : at + 16] == b"\x06\0BC\x02\0", at
+        size = struct.unpack_from("<H", data, at + 16)[0] + 1
+        text = gzip.decompress(data[at : at + size])
+        assert len(text) <= 1 << 16
+        sizes.append(len(text))
+        at += size
+    assert at == len(data)
+    return sizes
+
+
+@pytest.mark.parametrize(
+    "words", [["--compress-output=bgzf"], ["--compress-output=bgzf", "--level=12"], ["--compress-output=auto"]]
+)
+def test_bgzf(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    text = text_of(6_000) + b"".join(b"%s\n" % random.Random(i).randbytes(3_000).translate(None, b"\0\r\n") for i in range(40))
+    (tmp_path / "in").write_bytes(text)
+    sorted_by(ecosort, tmp_path, "in", "-o", "out.bgz", *words)
+    written = (tmp_path / "out.bgz").read_bytes()
+    assert gzip.decompress(written) == ordered(text)
+    sizes = bgzf_blocks(written)
+    assert len(sizes) > 4
+    assert written.endswith(BGZF_END)
+    assert sizes[-1] == 0
+    assert sizes.count(0) == 1
+    assert sorted_by(ecosort, tmp_path, "out.bgz") == ordered(text), "it is read again by its name"
+
+
+def test_bgzf_of_nothing(ecosort: Path, tmp_path: Path) -> None:
+    assert sorted_by(ecosort, tmp_path, "--compress-output=bgzf", data=b"") == BGZF_END
+
+
+@pytest.mark.parametrize("data", [b"", b"b\na\n", gzip.compress(b"b\na\n"), BGZF_END, b"\x1f\x8b\x08\x04\0\0"])
+def test_the_name_of_bgzf_is_as_that_of_gzip(ecosort: Path, tmp_path: Path, data: bytes) -> None:
+    said = []
+    for name in ("in.gz", "in.bgz"):
+        (tmp_path / name).write_bytes(data)
+        done = sort(ecosort, tmp_path, name)
+        said.append((done.returncode, done.stdout, done.stderr.replace(name.encode(), b"in")))
+    assert said[0] == said[1]
+
+
+def test_tabix_finds_rows_in_bgzf(ecosort: Path, tmp_path: Path, require: Require) -> None:
+    require("tabix")
+    require("bgzip")
+    rng = random.Random(4)
+    rows = [(rng.choice((b"chr1", b"chr2")), rng.randrange(1, 10**6), i) for i in range(20_000)]
+    (tmp_path / "in.bed").write_bytes(b"".join(b"%s\t%d\t%d\tn%d\n" % (name, at, at + 5, i) for name, at, i in rows))
+    sorted_by(ecosort, tmp_path, "in.bed", "-k1,1", "-k2,2n", "-o", "out.bed.gz", "--compress-output=bgzf")
+    subprocess.run(["bgzip", "--test", "out.bed.gz"], cwd=tmp_path, check=True)
+    subprocess.run(["tabix", "-p", "bed", "out.bed.gz"], cwd=tmp_path, check=True)
+    found = subprocess.run(
+        ["tabix", "out.bed.gz", "chr2:500001-510000"], cwd=tmp_path, check=True, capture_output=True
+    ).stdout.splitlines()
+    expected = sorted((at, i) for name, at, i in rows if name == b"chr2" and at < 510_000 and at + 5 > 500_000)
+    assert len(expected) > 50
+    assert sorted(int(row.split(b"\t")[1]) for row in found) == [at for at, _ in expected]
+
+
 @pytest.mark.parametrize("codec", PARALLEL)
 def test_members_of_parallel_programs(ecosort: Path, tmp_path: Path, codec: str) -> None:
     text = text_of(40_000)

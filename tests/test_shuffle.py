@@ -247,7 +247,7 @@ def test_words_that_do_not_go_together(run: Run, tmp_path: Path, words: list[str
         {"lines": {}, "place": {"kind": "resumable", "output": "out"}},
         {"records": {}},
         {"lines": {"paragraphs": True, "header_lines": 1}},
-        {"lines": {"paragraphs": True}, "shuffle": None},
+        {"lines": {"paragraphs": True, "record_lines": 2}},
     ],
 )
 def test_requests_that_cannot_be(run: Run, tmp_path: Path, request_: dict[str, object]) -> None:

@@ -448,7 +448,7 @@ def test_long_keys_in_more_passes(run: Run, tmp_path: Path) -> None:
     [
         ("0:4:u64", ["'0:4:u64'", "u64 has the length 8, not 4"]),
         ("0:8:u32le", ["u32le has the length 4, not 8"]),
-        ("0:4:u128", ["'u128' is no type", "bytes, nocase, dec, u8", "f64", "le or be"]),
+        ("0:4:u128", ["'u128' is no type", "bytes, nocase, u8", "f64", "le or be"]),
         ("0:1:u8le", ["'u8le' is no type"]),
         ("0:4:desc:u32", ["'u32' is not understood here"]),
         ("0:dec", ["the length is not a whole number"]),

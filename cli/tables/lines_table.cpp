@@ -72,6 +72,13 @@ std::vector<ConflictRow> in_place_conflicts() {
       {"--compress-output", "--inplace", "--compress-output cannot be combined with --inplace: compress the file afterwards"}};
 }
 
+// Rows of several lines.
+std::vector<ConflictRow> group_conflicts() {
+  return {{"--record-lines", "--paragraphs"},
+          {"--header,--zero-terminated,--resumable,--inplace,--debug", "--record-lines"},
+          {"--header,--zero-terminated,--resumable,--inplace,--debug", "--paragraphs"}};
+}
+
 std::vector<ConflictRow> lines_conflicts() {
   std::vector<ConflictRow> rows{
       {"-C", "--check", "options '-cC' are incompatible"},
@@ -86,6 +93,7 @@ std::vector<ConflictRow> lines_conflicts() {
       {"-y", "", "-y is not supported: it has no meaning in sort either; leave it out, or give the memory with -S"},
       {"--resumable", "--inplace", "--inplace can be resumed anyway; leave --resumable out"},
       {"--debug", "--compress-output"}};
+  std::ranges::copy(group_conflicts(), std::back_inserter(rows));
   std::ranges::copy(resumable_conflicts(), std::back_inserter(rows));
   std::ranges::copy(in_place_conflicts(), std::back_inserter(rows));
   return rows;
@@ -138,6 +146,14 @@ std::vector<OptionRow> own_options() {
       {"--header", "[=N]", "1 line",
        "the first N lines of each FILE are its header: all headers must be alike, and one goes out, on top; also with -c and -m",
        Concern::how, sets("rows.header_lines", as_header_lines)},
+      {"--record-lines", "N", "1",
+       "N lines belong together, such as 4 of FASTQ: they are one row, which -k, -u, --count and --limit take as a line. Its "
+       "fields run over the ends of its lines, which are blanks; with -t $'\\n' each line is a field: -k 2,2 is the second line",
+       Concern::how, sets("rows.record_lines", as_record_lines)},
+      {"--paragraphs", "", "",
+       "likewise, lines up to an empty one belong together, as in LDIF; that line goes with them, and further empty lines are "
+       "left out",
+       Concern::how, sets("rows.paragraphs", flag<true>)},
       {"--collate", "LOCALE", "the order of bytes",
        "texts, and lines as a whole, in the order of a language, by ICU: de, sv, zh, root for that of all languages; with "
        "options "
@@ -191,6 +207,7 @@ CommandTable lines_table() {
                        "ecosort lines -u -S 1G -T /scratch *.txt           without duplicates, in 1 GiB",
                        "ecosort lines --count log.txt                       as sort log.txt | uniq -c",
                        "ecosort lines -m part*.txt                          merges sorted files",
+                       "ecosort lines --record-lines 4 in.fastq             records of four lines, by the first one",
                        "ecosort lines --decompress=auto --compress-output=auto *.gz -o all.zst",
                        "ecosort lines --resumable log.txt -o sorted.txt    after a crash: ecosort resume sorted.txt",
                        "ecosort lines --inplace -k2,2n log.txt             on a drive that is nearly full; likewise"},

@@ -12,18 +12,24 @@ namespace ecosort::cli {
 
 namespace {
 
-constexpr std::string_view key_types =
-    "Types of keys:\n"
-    "  bytes     compared as unsigned bytes; this is the default\n"
-    "  nocase    the same, but the ASCII letters a-z count as A-Z\n"
-    "  u8 u16 u32 u64  unsigned integers of 1, 2, 4, 8 bytes\n"
-    "  i8 i16 i32 i64  signed integers of 1, 2, 4, 8 bytes\n"
-    "  f32 f64   floating-point numbers, from -infinity over -0 and +0 to +infinity; NaN of either sign comes after them, and "
-    "all NaN are equal\n"
-    "  dec       a decimal number in ASCII, exact for any number of digits: optional sign, digits, optional point; blanks around "
-    "it (space, tab, CR, LF, NUL). Anything else is no number: it comes before all numbers, equal to its like\n"
-    "Numbers are little-endian; `be` behind the type makes them big-endian (u32be), `le` says the default (neither behind u8, "
-    "i8). Their length can be left out: 8:u64 is 8:8:u64le.";
+// Types that share a text are on one line.
+std::string text_of_key_types() {
+  std::string text = "Types of keys:\n", names;
+  for (const RecordTypeFacts& type : record_types) {
+    names += fmt::format("{}{}", names.empty() ? "" : " ", type.name);
+    if (type.text.empty()) continue;
+    text += fmt::format("  {:<8}  {}\n", names, type.text);
+    names.clear();
+  }
+  return text +
+         "Numbers are little-endian; `be` behind the type makes them big-endian (u32be), `le` says the default (neither behind "
+         "u8, i8). Their length can be left out: 8:u64 is 8:8:u64le.";
+}
+
+std::string_view key_types() {
+  static const std::string text = text_of_key_types();
+  return text;
+}
 
 std::vector<OperandRow> sort_codes() {
   return {
@@ -227,7 +233,7 @@ CommandTable inplace_table() {
                    "ecosort resume data.dat                          continues after an interruption"},
       .options = std::move(options),
       .operands = {{"FILE", "a regular file of whole records"}},
-      .ending = key_types,
+      .ending = key_types(),
       .exit_status = sort_codes(),
       .conflicts =
           {{"--compress", "",
@@ -272,7 +278,7 @@ CommandTable merge_table() {
                        "ecosort merge --runs --append-rest big.dat.ecosort -o elsewhere.dat"},
           .options = std::move(options),
           .operands = {{"SORTED", "a regular file of whole records, in order; with --runs a run, or the directory of a job"}},
-          .ending = key_types,
+          .ending = key_types(),
           .exit_status = sort_codes(),
           .conflicts = merge_conflicts(),
           .format = "records"};
@@ -339,7 +345,7 @@ CommandTable sort_table() {
            "ecosort sort --resumable -q input.dat -o sorted.dat        after a crash: ecosort resume sorted.dat"},
       .options = sort_options(),
       .operands = {{"INPUT", "a file of whole records; `-` is standard input. It is never changed"}},
-      .ending = key_types,
+      .ending = key_types(),
       .exit_status = sort_codes(),
       .conflicts = sort_conflicts(),
       .format = "records"};

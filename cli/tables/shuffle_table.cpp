@@ -26,6 +26,8 @@ std::vector<OptionRow> shuffle_options() {
        sets("records.record_size", as_record_size)},
       {"--paragraphs", "", "", "keep lines up to an empty one together, with that empty line; further empty lines are left out",
        Concern::rows, sets("lines.paragraphs", flag<true>)},
+      {"--record-lines", "N", "1", "keep N lines together, such as 4 of FASTQ", Concern::rows,
+       sets("lines.record_lines", as_record_lines)},
       {"--header", "N", "0",
        "the first N lines of each INPUT are its header: all headers must be alike, and one goes out, on top", Concern::rows,
        sets("lines.header_lines", as_header_lines)},
@@ -48,11 +50,13 @@ std::vector<OptionRow> shuffle_options() {
 // The rows are of one kind.
 std::vector<ConflictRow> shuffle_conflicts() {
   return {
-      {"--csv,--jsonl,--paragraphs", "--record-size"},
-      {"--csv,--jsonl", "--paragraphs"},
+      {"--csv,--jsonl,--paragraphs,--record-lines", "--record-size"},
+      {"--csv,--jsonl,--record-lines", "--paragraphs"},
+      {"--csv,--jsonl", "--record-lines"},
       {"--csv", "--jsonl"},
       {"--header,--zero-terminated", "--record-size"},
       {"--header,--zero-terminated", "--paragraphs"},
+      {"--header,--zero-terminated", "--record-lines"},
       {"--header,--zero-terminated", "--jsonl"},
       {"--header", "--csv", "--header cannot be combined with --csv, whose first row is the header anyway"},
       {"--zero-terminated", "--csv"},
@@ -62,31 +66,32 @@ std::vector<ConflictRow> shuffle_conflicts() {
 }  // namespace
 
 CommandTable shuffle_table() {
-  return {.name = "shuffle",
-          .synopsis = "[--seed N] [options] INPUT... -o OUTPUT",
-          .summary = "puts lines, rows or records into a random order, larger than memory",
-          .description =
-              "Writes the lines of all inputs in a random order: every permutation is equally likely. With --csv, --jsonl, "
-              "--paragraphs or --record-size it shuffles these instead of lines. The order depends only on the seed and on the "
-              "rows' numbers (generator ecosort-shuffle/1), not on memory, threads or machine, nor on whether the rows are in "
-              "one file or in pieces. Count and hash of all rows are compared before the output gets its name.",
-          .examples = {"ecosort shuffle --seed 1 train.txt -o shuffled.txt         the same order whenever it runs",
-                       "ecosort shuffle --csv --seed 7 part*.csv.gz -o all.csv.zst  one header on top",
-                       "ecosort shuffle --seed 7 --limit 1000 data.txt -o test.txt   and with --skip 1000: all the others",
-                       "ecosort shuffle --record-size 3072 images.bin -o shuffled.bin",
-                       "ecosort shuffle --paragraphs - -o - < in > out             blank lines separate what stays together"},
-          .options = shuffle_options(),
-          .operands = {{"INPUT", "a file; `-` is standard input. It is never changed, unless it is the output"}},
-          .ending = "A run on a drive stores 16 more bytes for each row.",
-          .exit_status = {{"0", "done"},
-                          {"1", "the written rows failed their verification"},
-                          {"2", "wrong usage, bad input, or a plan that cannot work"},
-                          {"3", "an I/O error, also an input that changed while it was read"},
-                          {"4", "an internal error"},
-                          {"128+N", "ended by signal N"}},
-          .conflicts = shuffle_conflicts(),
-          .format = "lines",
-          .fixed = {{"compression.decompress", true}, {"compression.output", "auto"}, {"shuffle", Json::object()}}};
+  return {
+      .name = "shuffle",
+      .synopsis = "[--seed N] [options] INPUT... -o OUTPUT",
+      .summary = "puts lines, rows or records into a random order, larger than memory",
+      .description =
+          "Writes the lines of all inputs in a random order: every permutation is equally likely. With --csv, --jsonl, "
+          "--paragraphs, --record-lines or --record-size it shuffles these instead of lines. The order depends only on the seed "
+          "and on the rows' numbers (generator ecosort-shuffle/1), not on memory, threads or machine, nor on whether the rows "
+          "are in one file or in pieces. Count and hash of all rows are compared before the output gets its name.",
+      .examples = {"ecosort shuffle --seed 1 train.txt -o shuffled.txt         the same order whenever it runs",
+                   "ecosort shuffle --csv --seed 7 part*.csv.gz -o all.csv.zst  one header on top",
+                   "ecosort shuffle --seed 7 --limit 1000 data.txt -o test.txt   and with --skip 1000: all the others",
+                   "ecosort shuffle --record-size 3072 images.bin -o shuffled.bin",
+                   "ecosort shuffle --paragraphs - -o - < in > out             blank lines separate what stays together"},
+      .options = shuffle_options(),
+      .operands = {{"INPUT", "a file; `-` is standard input. It is never changed, unless it is the output"}},
+      .ending = "A run on a drive stores 16 more bytes for each row.",
+      .exit_status = {{"0", "done"},
+                      {"1", "the written rows failed their verification"},
+                      {"2", "wrong usage, bad input, or a plan that cannot work"},
+                      {"3", "an I/O error, also an input that changed while it was read"},
+                      {"4", "an internal error"},
+                      {"128+N", "ended by signal N"}},
+      .conflicts = shuffle_conflicts(),
+      .format = "lines",
+      .fixed = {{"compression.decompress", true}, {"compression.output", "auto"}, {"shuffle", Json::object()}}};
 }
 
 }  // namespace ecosort::cli

@@ -84,6 +84,15 @@ void choose_layout(const Request& request, PreparedRecordsJob& prepared, io::Pos
   if (!prepared.choice.best && prepared.choice.least) choose(prepared.choice.least->need_bytes());
 }
 
+// In place a record that cannot be ordered would end a job that can neither go on nor give the file back.
+void check_keys(const Request& request) {
+  const records::Encoder encoder(records::make_record_format(job::records_of(request)));
+  if (is_in_place(request) && encoder.may_refuse())
+    throw UsageError(
+        "keys of the types packed and zoned are not available in place: a record that holds no number would end the sort half "
+        "way; use ecosort sort -o, which may name the input as its output");
+}
+
 [[noreturn]] void refuse_memory(const Request& request, const PreparedRecordsJob& prepared) {
   const std::uint64_t given = prepared.wanted.memory_bytes, least = least_memory_bytes(prepared.wanted, prepared.ground);
   const char* const what = is_in_place(request) ? "this file" : "a resumable sort of this input, which merges all runs at once";
@@ -115,7 +124,7 @@ void choose_layout(const Request& request, PreparedRecordsJob& prepared, io::Pos
 }  // namespace
 
 PreparedRecordsJob prepare_records(const Request& request, std::uint64_t assumed_bytes, io::PosixStorage& storage) {
-  (void)records::make_record_format(job::records_of(request));  // a bad key is reported before a missing file
+  check_keys(request);  // a bad key is reported before a missing file
   PreparedRecordsJob prepared;
   prepared.machine = planner::read_machine();
   prepared.is_assumed = assumed_bytes > 0;

@@ -13,7 +13,7 @@
 namespace ecosort::codec {
 
 const CodecFacts& facts_of(Codec codec) noexcept {
-  static constexpr std::array facts{&gzip_facts, &zstd_facts, &lz4_facts, &xz_facts, &bzip2_facts};
+  static constexpr std::array facts{&gzip_facts, &zstd_facts, &lz4_facts, &xz_facts, &bzip2_facts, &bgzf_facts};
   static_assert(facts.size() == all_codecs.size());
   return *facts[static_cast<std::size_t>(codec)];
 }
@@ -33,7 +33,9 @@ std::optional<Codec> codec_of_file_name(std::string_view name) noexcept {
 }
 
 std::optional<Codec> codec_of_input_name(std::string_view name) noexcept {
-  return name.ends_with(".lzma") ? Codec::xz : codec_of_file_name(name);
+  if (name.ends_with(".lzma")) return Codec::xz;
+  const std::optional<Codec> codec = codec_of_file_name(name);
+  return codec ? std::optional(reader_of(*codec)) : std::nullopt;
 }
 
 std::string versions() {
@@ -65,8 +67,8 @@ std::optional<OutputCodec> output_codec_of(const Compression& terms, const std::
   if (word == "auto")
     codec = codec_of_file_name(output);
   else if (word != "none" && !codec)
-    throw UsageError(
-        fmt::format("'{}' is none of auto, none, gzip, zstd, lz4, xz and bzip2, with which an output can be compressed", word));
+    throw UsageError(fmt::format(
+        "'{}' is none of auto, none, gzip, zstd, lz4, xz, bzip2 and bgzf, with which an output can be compressed", word));
   if (!codec) {
     if (terms.level) throw UsageError("a level is for a compressed output; say what compresses it, such as zstd");
     return std::nullopt;

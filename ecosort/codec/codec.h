@@ -14,16 +14,17 @@
 
 namespace ecosort::codec {
 
-enum class Codec : std::uint8_t { gzip, zstd, lz4, xz, bzip2 };
+enum class Codec : std::uint8_t { gzip, zstd, lz4, xz, bzip2, bgzf };
 
-inline constexpr std::array all_codecs{Codec::gzip, Codec::zstd, Codec::lz4, Codec::xz, Codec::bzip2};
+inline constexpr std::array all_codecs{Codec::gzip, Codec::zstd, Codec::lz4, Codec::xz, Codec::bzip2, Codec::bgzf};
 
 // The first bytes of a file, this many, show what it is and what memory its first member takes.
 inline constexpr std::size_t beginning_bytes = 64;
 
 [[nodiscard]] const char* name_of(Codec codec) noexcept;  // that of the usual program, which is a word of the options, too
-[[nodiscard]] std::optional<Codec> codec_of_word(std::string_view word) noexcept;       // a name, or the ending of file names
-[[nodiscard]] std::optional<Codec> codec_of_file_name(std::string_view name) noexcept;  // by its ending: .gz .zst .lz4 .xz .bz2
+[[nodiscard]] std::optional<Codec> codec_of_word(std::string_view word) noexcept;  // a name, or the ending of file names
+[[nodiscard]] std::optional<Codec> codec_of_file_name(
+    std::string_view name) noexcept;  // by its ending: .gz .zst .lz4 .xz .bz2 .bgz
 // Returns it for the name of an input: xz reads .lzma, too.
 [[nodiscard]] std::optional<Codec> codec_of_input_name(std::string_view name) noexcept;
 

@@ -7,6 +7,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "codec/facts.h"
+
 namespace ecosort::codec {
 namespace {
 
@@ -183,7 +185,7 @@ constexpr std::array rows{
 constexpr Row brotli{".br"sv, compressed("brotli", "compressed by brotli", "decompress it first: brotli -dc")};
 
 const Row& row_of(Codec codec) noexcept {
-  return *std::ranges::find(rows, codec, [](const Row& row) { return row.contents.codec; });
+  return *std::ranges::find(rows, reader_of(codec), [](const Row& row) { return row.contents.codec; });
 }
 
 const Contents* by_magic(std::string_view first) noexcept {

@@ -14,6 +14,8 @@ std::uint64_t encoder_bytes(const OutputCodec& output, std::size_t most_bytes) n
 
 std::size_t encoded_bound(Codec codec, std::size_t bytes) noexcept { return facts_of(codec).encoded_bound(bytes); }
 
+std::string_view ending_member(Codec codec) noexcept { return facts_of(codec).ending_member; }
+
 std::unique_ptr<MemberEncoder> MemberEncoder::make(const OutputCodec& output, std::size_t most_bytes) {
   return facts_of(output.codec).make_encoder(output.level, most_bytes);
 }

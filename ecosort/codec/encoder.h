@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "codec/codec.h"
 
@@ -19,6 +20,9 @@ struct Levels {
 [[nodiscard]] std::uint64_t encoder_bytes(const OutputCodec& output, std::size_t most_bytes) noexcept;
 // Most bytes that a block of so many becomes.
 [[nodiscard]] std::size_t encoded_bound(Codec codec, std::size_t bytes) noexcept;
+
+// Returns the member that an output of the codec ends with; empty where any member may be the last one.
+[[nodiscard]] std::string_view ending_member(Codec codec) noexcept;
 
 // One thread at a time.
 class MemberEncoder {

@@ -29,10 +29,14 @@ struct CodecFacts {
   std::uint64_t (*encoder_bytes)(int level, std::size_t most_bytes) noexcept;
   std::size_t (*encoded_bound)(std::size_t bytes) noexcept;
   std::unique_ptr<MemberEncoder> (*make_encoder)(int level, std::size_t most_bytes);
+  std::string_view ending_member = {};  // behind all others; may be empty
 };
 
-extern const CodecFacts gzip_facts, zstd_facts, lz4_facts, xz_facts, bzip2_facts;
+extern const CodecFacts gzip_facts, zstd_facts, lz4_facts, xz_facts, bzip2_facts, bgzf_facts;
 
 [[nodiscard]] const CodecFacts& facts_of(Codec codec) noexcept;
+
+// Returns the codec whose magic number and decoder are those of what this one writes.
+[[nodiscard]] constexpr Codec reader_of(Codec codec) noexcept { return codec == Codec::bgzf ? Codec::gzip : codec; }
 
 }  // namespace ecosort::codec

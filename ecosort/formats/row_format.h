@@ -37,7 +37,7 @@ class DuplicateFilter;
 namespace ecosort::formats {
 
 // Names the class of formats that an object is of (engine/rows/formats.h).
-enum class Kind : std::uint8_t { lines, csv, jsonl, shuffled };
+enum class Kind : std::uint8_t { lines, csv, jsonl, shuffled, line_groups };
 
 // Says what happens to a row that an input begins with. `is_alike`: all inputs begin with such rows, byte for byte the same, and
 // those of the first input go on top.
@@ -118,6 +118,8 @@ class RowFormat {
 
   // Returns whether a row may hold terminators.
   [[nodiscard]] bool is_walked() const noexcept { return is_walked_; }
+  // Returns whether the ends of rows show from their beginnings on alone, so that a search for one never goes on in the middle.
+  [[nodiscard]] bool begins_anew() const noexcept { return is_walked_ && !quote_; }
 
   // Returns how many bytes behind its text a row is hashed with: 1 where its last byte is in the place of an end.
   [[nodiscard]] std::size_t hashed_end() const noexcept { return hashed_end_; }

@@ -26,6 +26,7 @@
 #include "io/plain_file.h"
 #include "job/collation_version.h"
 #include "job/groups.h"
+#include "job/line_groups.h"
 #include "job/plan_codecs.h"
 #include "job/shuffle_request.h"
 #include "job/space.h"
@@ -336,6 +337,8 @@ struct MakeFormat {
 
   std::unique_ptr<formats::RowFormat> operator()(const Records& /*records*/) const { throw InternalError("records are no rows"); }
   std::unique_ptr<formats::RowFormat> operator()(const Lines& lines) const {
+    if (const auto groups = line_groups_of(request))
+      return std::make_unique<lines::LineGroupOrder>(*groups, lines::order_terms(lines, keys_make_groups(request)));
     return std::make_unique<lines::LineOrder>(lines::order_terms(lines, keys_make_groups(request)), lines.terminator,
                                               lines.header_lines);
   }

@@ -65,6 +65,7 @@ void each_member_of_rows(Structure& of, Each&& each) {
     each("collate", of.collate);
     each("collation_version", of.collation_version);
     each("paragraphs", of.paragraphs);
+    each("record_lines", of.record_lines);
   } else {
     each("keys", of.keys);
     each("nulls_first", of.nulls_first);

@@ -10,6 +10,7 @@
 #include "base/errors.h"
 #include "formats/records/key_spec.h"
 #include "formats/shuffle/shuffle_format.h"
+#include "job/line_groups.h"
 
 namespace ecosort::job {
 
@@ -19,28 +20,20 @@ bool has_keys(const Request& request) {
   return std::visit([](const auto& rows) { return !rows.keys.empty(); }, request.rows);
 }
 
-bool has_paragraphs(const Request& request) {
-  const Lines* const lines = std::get_if<Lines>(&request.rows);
-  return lines != nullptr && lines->paragraphs;
-}
-
 void check_rows(const Request& request) {
   if (const Records* const records = std::get_if<Records>(&request.rows)) {
     if (records->record_size == 0 || records->record_size > records::max_record_size)
       throw UsageError(fmt::format("a shuffle needs the size of the records, 1 to {} bytes", records::max_record_size));
     if (records->skip_bytes > 0) throw UsageError("a shuffle skips no bytes in front of records; leave that out");
   }
-  if (!has_paragraphs(request)) return;
-  const Lines& lines = std::get<Lines>(request.rows);
-  if (lines.header_lines > 0) throw UsageError("paragraphs have no header; leave it out");
-  if (lines.terminator != '\n') throw UsageError("paragraphs are of lines that end with '\\n'");
+  (void)line_groups_of(request);
 }
 
 }  // namespace
 
 void check_shuffle(const Request& request) {
   if (!request.shuffle) {
-    if (has_paragraphs(request)) throw UsageError("paragraphs are shuffled, not sorted; ask for a shuffle");
+    (void)line_groups_of(request);
     return;
   }
   if (has_keys(request)) throw UsageError("a shuffle has no keys; leave them out");
@@ -78,7 +71,8 @@ std::unique_ptr<formats::RowFormat> shuffle_format_of(const Request& request, st
   const std::uint64_t seed = request.shuffle->seed.value();
   if (const Records* const records = std::get_if<Records>(&request.rows))
     return shuffle::shuffled_records(records->record_size, seed);
-  return has_paragraphs(request) ? shuffle::shuffled_paragraphs(seed) : shuffle::shuffled(std::move(rows), seed);
+  if (const auto groups = line_groups_of(request)) return shuffle::shuffled_line_groups(*groups, seed);
+  return shuffle::shuffled(std::move(rows), seed);
 }
 
 }  // namespace ecosort::job

@@ -18,7 +18,7 @@ void check_shuffle(const Request& request);
 // Chooses a seed, unless the request has one.
 void choose_seed(Request& request);
 
-// The rows of the request in their random order. `rows`: their format as for a sort; none of records and paragraphs.
+// The rows of the request in their random order. `rows`: their format as for a sort; unused of records and rows of several lines.
 [[nodiscard]] std::unique_ptr<formats::RowFormat> shuffle_format_of(const Request& request,
                                                                     std::unique_ptr<formats::RowFormat> rows);
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "ecosort/errors.hpp"
+#include "ecosort/record_types.hpp"
 #include "ecosort/value_types.hpp"
 
 namespace ecosort {
@@ -25,16 +26,6 @@ namespace ecosort {
 enum class Format : std::uint8_t { records, lines, csv, jsonl };  // as ecosort_format has them
 
 // ---- Keys. The first one of a request decides first. All can be made from their text, which throws UsageError.
-
-// The numbers are those of the journal of in-place jobs.
-enum class RecordKeyType : std::uint8_t {
-  bytes = 0,
-  nocase = 1,
-  dec = 2,
-  unsigned_integer = 3,
-  signed_integer = 4,
-  floating = 5
-};
 
 // A field of a record: "OFFSET:LENGTH[:TYPE][:desc]", or "OFFSET:TYPE[:desc]" for a number, such as "8:u64be".
 struct RecordKey {
@@ -54,19 +45,14 @@ struct RecordKey {
   RecordKey(const std::string& text) : RecordKey(std::string_view(text)) {}
   // NOLINTEND(google-explicit-constructor)
 
-  [[nodiscard]] RecordKey bytes(std::uint32_t count) const noexcept { return of(RecordKeyType::bytes, count); }
-  [[nodiscard]] RecordKey nocase(std::uint32_t count) const noexcept { return of(RecordKeyType::nocase, count); }
-  [[nodiscard]] RecordKey dec(std::uint32_t count) const noexcept { return of(RecordKeyType::dec, count); }
-  [[nodiscard]] RecordKey u8() const noexcept { return of(RecordKeyType::unsigned_integer, 1); }
-  [[nodiscard]] RecordKey u16() const noexcept { return of(RecordKeyType::unsigned_integer, 2); }
-  [[nodiscard]] RecordKey u32() const noexcept { return of(RecordKeyType::unsigned_integer, 4); }
-  [[nodiscard]] RecordKey u64() const noexcept { return of(RecordKeyType::unsigned_integer, 8); }
-  [[nodiscard]] RecordKey i8() const noexcept { return of(RecordKeyType::signed_integer, 1); }
-  [[nodiscard]] RecordKey i16() const noexcept { return of(RecordKeyType::signed_integer, 2); }
-  [[nodiscard]] RecordKey i32() const noexcept { return of(RecordKeyType::signed_integer, 4); }
-  [[nodiscard]] RecordKey i64() const noexcept { return of(RecordKeyType::signed_integer, 8); }
-  [[nodiscard]] RecordKey f32() const noexcept { return of(RecordKeyType::floating, 4); }
-  [[nodiscard]] RecordKey f64() const noexcept { return of(RecordKeyType::floating, 8); }
+  // One for each type: u64(), bytes(10), packed(4).
+#define ECOSORT_SIZED(name, kind, explanation, text) \
+  [[nodiscard]] RecordKey name(std::uint32_t count) const noexcept { return of(RecordKeyType::kind, count); }
+#define ECOSORT_FIXED(name, kind, width, explanation, text) \
+  [[nodiscard]] RecordKey name() const noexcept { return of(RecordKeyType::kind, width); }
+  ECOSORT_RECORD_TYPES(ECOSORT_SIZED, ECOSORT_FIXED)
+#undef ECOSORT_FIXED
+#undef ECOSORT_SIZED
   [[nodiscard]] RecordKey big_endian() const noexcept { return {offset, length, descends, type, true}; }
   [[nodiscard]] RecordKey descending() const noexcept { return {offset, length, true, type, is_big_endian}; }
 
@@ -185,7 +171,8 @@ struct Lines {
   std::string random_salt{};        // of R: these bytes instead, as 32 hexadecimal digits
   std::string collate{};            // texts are in the order of this language, such as "de", by ICU; empty: of bytes
   std::string collation_version{};  // of ICU, as a job keeps it: with another one nothing is sorted; empty: any
-  bool paragraphs = false;          // of a shuffle: lines up to an empty one are a row, together with it
+  bool paragraphs = false;          // lines up to an empty one are a row, together with it
+  std::uint64_t record_lines = 0;   // or so many lines are a row; 0: one
 };
 
 // Rows go out byte for byte as they came in. Values that are empty (of JSON: missing, or null), or cannot be read as what their

@@ -20,7 +20,8 @@ from ecosort.manual import KeyType, commands
 class RecordKey:
     """A field of a record: `length` bytes from the byte `offset` on, which counts from 0.
 
-    `type` is one of `ecosort sort --help`: bytes, nocase, dec, u8 to u64be, i8 to i64be, f32 to f64be.
+    `type` is one of `ecosort sort --help`: bytes, nocase, dec, u8 to u64be, i8 to i64be, f32 to f64be; of mainframe files packed,
+    zoned, cp037 and other code pages.
 
     >>> str(at(8).u64().big_endian().desc())
     '8:8:u64be:desc'
@@ -38,6 +39,12 @@ class RecordKey:
     bytes = partialmethod(of, "bytes")  # and how many: at(0).bytes(10)
     nocase = partialmethod(of, "nocase")
     dec = partialmethod(of, "dec")
+    packed = partialmethod(of, "packed")
+    zoned = partialmethod(of, "zoned")
+    cp037 = partialmethod(of, "cp037")
+    cp500 = partialmethod(of, "cp500")
+    cp1047 = partialmethod(of, "cp1047")
+    cp1140 = partialmethod(of, "cp1140")
     u8 = partialmethod(of, "u8", 1)
     i8 = partialmethod(of, "i8", 1)
     u16 = partialmethod(of, "u16", 2)

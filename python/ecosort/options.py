@@ -42,6 +42,8 @@ class Options:
     terminator: str = "\n"  # lines: or "\0"
     stable: bool = False  # lines: those with equal keys stay in input order instead of being compared as a whole
     header_lines: int = 0  # lines: of each file; all are alike, and one stays in front
+    record_lines: int = 0  # lines: so many belong together and are one row; 0: each is one
+    paragraphs: bool = False  # lines: those up to an empty one belong together
     collate: str = ""  # lines: texts are in the order of this language, such as "de" or "sv", by ICU; "": of bytes
     random_source: str = ""  # lines: a file that decides the order of the letter R
     delimiter: str | None = None  # csv: one byte; None: that of a line "sep=;", a tab for .tsv, else a comma
@@ -74,7 +76,8 @@ class Options:
     assume_ratio: float | None = None  # reserves only 1/assume_ratio of the space of runs
     goal: Literal["time", "energy"] | None = None  # of compress="auto"; energy wants a profile of ecosort-tune with watts
     decompress: bool | None = None  # inputs that are compressed; None: True for csv and jsonl
-    compress_output: str | None = None  # "gzip", "zstd", "lz4", "xz", "bzip2", "none"; "auto" (None for csv, jsonl): by the name
+    # "gzip", "zstd", "lz4", "xz", "bzip2", "bgzf", "none"; "auto" (None for csv, jsonl): by the ending of the name
+    compress_output: str | None = None
     level: int | None = None  # of the output's compression
     reread: bool = False  # reads the output back from the device
     checksum: bool = False  # of records of 100 bytes: Report.checksum is that of valsort
@@ -147,6 +150,7 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "separator": checks.one_byte,
     "terminator": _matching("[\n\0]", r"'\n' or '\0'"),
     "header_lines": _number("the number of lines that stay on top", least=0),
+    "record_lines": _number("the number of lines that belong together", least=0),
     "collate": checks.text,
     "random_source": path_word,
     "delimiter": _byte(**{"tab": "\t", r"\t": "\t"}),
@@ -192,7 +196,8 @@ _OF_VALUES = {"keys", "nulls_first", "strict", "date_format"}
 # The members of a request that describe its rows.
 MEMBERS = {
     "records": {"record_size", "keys", "reverse"},
-    "lines": {"keys", "ordering", "separator", "terminator", "stable", "header_lines", "collate", "random_source"},
+    "lines": {"keys", "ordering", "separator", "terminator", "stable", "header_lines", "collate", "random_source"}
+    | {"record_lines", "paragraphs"},
     "csv": _OF_VALUES | {"delimiter", "quote", "header"},
     "jsonl": _OF_VALUES | {"allow_missing"},
 }

@@ -32,6 +32,7 @@ def shuffle(
     rows: Rows = "lines",
     record_size: int | None = None,
     header_lines: int = 0,
+    record_lines: int | None = None,
     skip: int = 0,
     overwrite: bool = False,
     memory: Size | None = None,
@@ -43,8 +44,9 @@ def shuffle(
     """Writes all rows of the files `src` (names, or patterns) to `dst` in a random order, each of which is equally likely.
 
     The same rows with the same `seed` have the same order with any memory and threads, on any machine, in one file or in
-    pieces; Report.seed says which it was. The header of CSV, or `header_lines`, stays on top. `skip` leaves so many of the first
-    rows of the order out. `dst` is there only when it is complete and verified.
+    pieces; Report.seed says which it was. The header of CSV, or `header_lines`, stays on top. `record_lines` lines
+    belong together. `skip` leaves so many of the first rows of the order out. `dst` is there only when it is complete and
+    verified.
 
     Raises BadInput, OutputExists, NotEnoughMemory, NotEnoughSpace, IoFailed, VerificationFailed, Cancelled.
 
@@ -56,17 +58,20 @@ def shuffle(
     """
     if rows not in _ROWS:
         raise checks.no_such("rows", f"one of {', '.join(_ROWS)}", rows)
+    if record_lines is not None and (rows != "lines" or header_lines):
+        raise BadInput("record_lines goes with rows='lines', which have no header then")
     if (rows == "records") != (record_size is not None):
         raise BadInput("record_size goes with rows='records', and that with it")
     numbers = {"seed": seed, "record_size": record_size, "header_lines": header_lines, "skip": skip, "threads": threads}
-    for name, value in numbers.items():
+    for name, value in (numbers | {"record_lines": record_lines}).items():
         if value is not None:
-            least = 1 if name in ("record_size", "threads") else 0
+            least = 1 if name in ("record_size", "record_lines", "threads") else 0
             checks.whole_number(value, name, f"a whole number from {least} on", least)
     if header_lines and "lines" not in _ROWS[rows]:
         raise BadInput(f"header_lines is for lines, not for {rows}")
     form, of_rows = next(iter(_ROWS[rows].items()))
-    own = {"record_size": record_size} if record_size else {"header_lines": header_lines} if header_lines else {}
+    told = {"record_size": record_size, "header_lines": header_lines, "record_lines": record_lines}
+    own = {name: number for name, number in told.items() if number}
     means: dict[str, Any] = {"threads": threads} if threads else {}
     means |= {} if memory is None else {"memory_bytes": bytes_of(memory, "memory")}
     means |= {} if checks.is_left_out(temp) else {"temp_directories": path_words(temp, "temp")}

@@ -13,6 +13,7 @@
 #include "codec/contents.h"
 #include "codec/decoder.h"
 #include "codec/encoder.h"
+#include "codec/facts.h"
 #include "fuzz_support.h"
 
 namespace ecosort::codec {
@@ -83,8 +84,9 @@ void check_way_back(Codec codec, std::string_view plain, std::size_t in_bytes, s
     require(size <= member.size(), "a member is not larger than was predicted");
     file.append(reinterpret_cast<const char*>(member.data()), size);
   }
+  file.append(ending_member(codec));
   const Contents* const contents = contents_of(file);
-  require(contents != nullptr && contents->codec == codec, "what was written is recognised");
+  require(contents != nullptr && contents->codec == reader_of(codec), "what was written is recognised");
   require(decoder_bytes(codec, file) <= memory_bytes, "small members take little memory");
   const Decoded back = decode(codec, file, in_bytes, out_bytes);
   require(!back.is_damaged && !back.is_truncated && !back.is_too_large, "what was written is sound");

@@ -28,6 +28,7 @@ def test_rows_of_all_kinds(here: Path) -> None:
     assert ecosort.shuffle("t.csv", "out.csv", rows="csv").records == 50
     assert (here / "out.csv").read_text().startswith("a,b\n")
     assert ecosort.shuffle("t.csv", "out", rows="records", record_size=2).records == (here / "t.csv").stat().st_size // 2
+    assert ecosort.shuffle("t.csv", "out", record_lines=1, overwrite=True).records == 101
     with pytest.raises(ecosort.OutputExists):
         ecosort.shuffle("t.csv", "out", rows="paragraphs")
     assert ecosort.shuffle("t.csv", "out", rows="paragraphs", overwrite=True).records == 1
@@ -35,7 +36,16 @@ def test_rows_of_all_kinds(here: Path) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"rows": "table"}, {"rows": "records"}, {"record_size": 3}, {"seed": -1}, {"seed": "x"}, {"skip": 1.5}, {"threads": 0}],
+    [
+        {"rows": "table"},
+        {"rows": "records"},
+        {"record_size": 3},
+        {"record_lines": 0},
+        {"seed": -1},
+        {"seed": "x"},
+        {"skip": 1.5},
+        {"threads": 0},
+    ],
 )
 def test_wrong_arguments(here: Path, options: dict[str, Any]) -> None:
     (here / "in").write_text("a\n")

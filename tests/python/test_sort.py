@@ -309,6 +309,16 @@ def test_the_first_rows_alone(here: Path) -> None:
         sort("in.csv", "out.csv", Options(by=by, overwrite=True, by_group=True))
 
 
+def test_rows_of_several_lines_and_keys_of_mainframes(here: Path) -> None:
+    Path("in").write_text("b\n1\na\n2\n")
+    assert sort("in", "out", Options(format="lines", record_lines=2)).records == 2
+    assert Path("out").read_text() == "a\n2\nb\n1\n"
+    Path("records").write_bytes(bytes.fromhex("002C 001D 000C"))
+    by = ecosort.at(0).packed(2)
+    sort("records", "sorted", Options(by=by, record_size=2))
+    assert Path("sorted").read_bytes() == bytes.fromhex("001D 000C 002C")
+
+
 def test_a_request_is_the_text_that_the_library_reads(here: Path) -> None:
     """The members that options become are among those that the library names."""
     schema = json.loads(subprocess.check_output([find_program(), "manual", "request"]))["properties"]

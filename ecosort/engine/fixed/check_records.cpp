@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/errors.h"
 #include "base/memory.h"
+#include "engine/fixed/check_keys.h"
 #include "formats/records/encoder.h"
 #include "io/plain_file.h"
 
@@ -33,11 +35,12 @@ void skip(io::PlainFile& file, const std::string& name, std::uint64_t bytes) {
 // Compares records of which the one before lies in front of the first one, where there is one.
 class RecordCheck {
  public:
-  RecordCheck(const records::RecordFormat& format, const CheckTerms& terms)
-      : encoder_(format), size_(format.record_size), terms_(terms) {}
+  RecordCheck(const records::RecordFormat& format, const CheckTerms& terms, std::string name)
+      : name_(std::move(name)), encoder_(format), size_(format.record_size), terms_(terms) {}
 
   // False: no more is to be looked at.
   bool take(const std::byte* records, std::size_t number) {
+    check_keys(encoder_, records, number, name_, result_.rows);
     if (terms_.is_whole) result_.hash.add_records(records, number, size_);
     for (std::size_t i = 0; i < number; ++i, ++result_.rows) {
       const std::byte* const record = records + i * size_;
@@ -52,6 +55,7 @@ class RecordCheck {
   [[nodiscard]] const OrderCheck& result() const noexcept { return result_; }
 
  private:
+  std::string name_;
   records::Encoder encoder_;
   std::uint32_t size_;
   const CheckTerms& terms_;
@@ -67,7 +71,7 @@ OrderCheck check_records(const std::string& name, std::uint64_t skipped, const r
   skip(file, name, skipped);
   std::vector<std::byte> memory(size + round_up(least_block_bytes, size));
   const std::span<std::byte> block = std::span(memory).subspan(size);
-  RecordCheck check(format, terms);
+  RecordCheck check(format, terms, shown(name));
   for (std::size_t bytes = block.size(); bytes == block.size();) {
     bytes = file.read(block);
     if (bytes % size != 0)

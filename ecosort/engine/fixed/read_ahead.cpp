@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "engine/fixed/check_keys.h"
 #include "engine/fixed/extract_records.h"
 
 namespace ecosort::engine::fixed {
@@ -79,6 +80,7 @@ std::optional<ReadAhead::Extent> ReadAhead::extent_of(std::uint64_t first, std::
 Task<void> ReadAhead::read_run(RunBuffer& run, std::uint64_t first, std::uint64_t count, bool extracts, Progress* progress) {
   const std::vector<Block> blocks = blocks_of(run, first, count);
   run.count = count;
+  run.first = first;
   run.tally = {};
   Arrival arrival{run, extracts, progress, {}, std::vector<bool>(blocks.size()), 0, 0};
   for (const Block& block : blocks) {
@@ -122,6 +124,7 @@ Task<void> ReadAhead::extract(RunBuffer& run, std::uint64_t first, std::uint64_t
   Tally part;
   auto work = compute_.run(
       [&] {
+        check_keys(run, first, count);
         part = extract_records(encoder_, run.records + first * record_size_, count,
                                run.first_index + static_cast<std::uint32_t>(first), run.entries() + first, plan_.wanted.checksum);
       },
@@ -134,10 +137,12 @@ Task<void> ReadAhead::extract(RunBuffer& run, std::uint64_t first, std::uint64_t
 Task<void> ReadAhead::fill_from_stream(RunBuffer& run, std::uint64_t count, Progress& progress) {
   run.records = run.bytes.data();
   run.count = 0;
+  run.first = streamed_;
   run.tally = {};
   TaskGroup extractions(reactor_.scope());
   extractions.spawn(read_stream(extractions, run, count * record_size_, progress));
   co_await extractions.join();
+  streamed_ += run.count;
 }
 
 Task<void> ReadAhead::read_stream(TaskGroup& extractions, RunBuffer& run, std::uint64_t wanted_bytes, Progress& progress) {
@@ -157,6 +162,17 @@ Task<void> ReadAhead::read_stream(TaskGroup& extractions, RunBuffer& run, std::u
   if (have % record_size_ != 0)
     throw InputRefused(fmt::format("'{}' ends in the middle of a record: {} after {}-byte records", file.path(),
                                    left_over_text(have % record_size_), record_size_));
+}
+
+void ReadAhead::check_keys(const RunBuffer& run, std::uint64_t first, std::uint64_t count) const {
+  if (!encoder_.may_refuse()) return;
+  const std::byte* const records = run.records + first * record_size_;
+  const std::size_t refused = encoder_.first_refused(records, count);
+  if (refused == count) return;
+  std::uint64_t number = run.first + first + refused;
+  auto input = inputs_.begin();
+  for (; input + 1 != inputs_.end() && number >= input->records; ++input) number -= input->records;
+  refuse_record(encoder_, records + refused * record_size_, input->file->path(), number);
 }
 
 void ReadAhead::check_unchanged(io::Storage& storage) const {

@@ -63,6 +63,10 @@ class ReadAhead {
   };
   [[nodiscard]] std::optional<Extent> extent_of(std::uint64_t first, std::uint64_t count) const;
 
+  // InputRefused, with its file and its number in it, for the first of these records of a run whose key cannot be ordered.
+  // Thread-safe.
+  void check_keys(const RunBuffer& run, std::uint64_t first, std::uint64_t count) const;
+
   [[nodiscard]] const Tally& tally() const noexcept { return tally_; }  // of everything extracted so far
 
   void free_buffers() { bounce_.reset(); }  // nothing can be read afterwards
@@ -104,6 +108,7 @@ class ReadAhead {
   std::vector<Input>& inputs_;
   std::uint64_t record_size_;
   std::optional<BlockPool> bounce_;
+  std::uint64_t streamed_ = 0;  // records of a stream that have come
   Tally tally_;
 };
 

@@ -18,6 +18,7 @@ struct RunBuffer {
   Buffer index;                   // one Entry per record, sorted once the run is
   std::byte* records = nullptr;   // the first record
   std::uint64_t count = 0;        // records
+  std::uint64_t first = 0;        // among the records of all inputs
   std::uint32_t first_index = 0;  // of the index entries: tells the run buffers of one sort apart
   bool is_ordered = false;        // its records came in order
   Tally tally;                    // of the records as they were read

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/errors.h"
+#include "engine/fixed/check_keys.h"
 #include "run/described_block.h"
 
 namespace ecosort::engine::fixed {
@@ -96,6 +97,7 @@ Checked SortedFile::check(std::uint64_t block) const {
     if (is_packed) packed += input_.run->bytes_of(number, 1);
     for (std::uint64_t i = 0; i < count; i += step) {
       const std::uint64_t n = std::min(step, count - i);
+      check_keys(encoder_, at + i * record_size_, n, input_.file->path(), block * block_records_ + records_of(block) - left + i);
       check.add(at + i * record_size_, n);
       if (checksum_) checksum += sortbenchmark::crc_sum(at + i * record_size_, n);
     }

@@ -200,8 +200,9 @@ class RecordCutter final : public Cutter {
   }
 
   [[nodiscard]] fixed::Tally extract(const fixed::RunBuffer& run, std::uint64_t first, std::uint64_t count, Entry* out) const {
-    return fixed::extract_records(encoder_, run.records + first * encoder_.record_size(), count,
-                                  static_cast<std::uint32_t>(first), out, plan_.wanted.checksum);
+    const std::byte* const records = run.records + first * encoder_.record_size();
+    reader_.check_keys(run, first, count);
+    return fixed::extract_records(encoder_, records, count, static_cast<std::uint32_t>(first), out, plan_.wanted.checksum);
   }
 
   void distribute(const fixed::RunBuffer& run, const RecordTies& ties) {

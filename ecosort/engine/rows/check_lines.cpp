@@ -114,7 +114,7 @@ class LineReader {
       searched = data_.size();
       const std::size_t moved = before_;
       if (read_more()) {
-        searched -= moved;
+        searched = format_.begins_anew() ? begin_ : searched - moved;
         continue;
       }
       if (begin_ == data_.size()) {
@@ -152,7 +152,10 @@ class LineReader {
     const Text row(data_.data() + begin_, data_.size() - begin_);
     end_ = data_.size();
     if (const auto fault = format_.fault_in(row, true)) refuse(*fault);
-    data_.push_back(format_.terminator());
+    const char terminator = format_.terminator();
+    const Text end = format_.begins_anew() ? format_.missing_end(row, '\0') : Text(&terminator, 1);
+    data_.insert(data_.end(), end.begin(), end.end());
+    end_ = data_.size() - 1;
   }
 
   const std::string& name_;

@@ -4,6 +4,7 @@
 #include "base/errors.h"
 #include "formats/csv/csv_format.h"
 #include "formats/jsonl/jsonl_format.h"
+#include "formats/lines/line_groups.h"
 #include "formats/lines/line_order.h"
 #include "formats/row_format.h"
 #include "formats/shuffle/shuffle_format.h"
@@ -22,6 +23,8 @@ auto with_format(const formats::RowFormat& format, const Work& work) {
       return work(static_cast<const jsonl::JsonlFormat&>(format));
     case formats::Kind::shuffled:
       return work(static_cast<const shuffle::ShuffleFormat&>(format));
+    case formats::Kind::line_groups:
+      return work(static_cast<const lines::LineGroupOrder&>(format));
   }
   throw InternalError("a format of rows that no one knows");
 }

@@ -70,7 +70,7 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
 template <class Format>
 bool MergeLines::find_end(const Format& format, MergeCursor& cursor) {
   if (cursor.at == nullptr) return false;
-  if constexpr (requires { Format::rows_have_heads; }) cursor.searched = cursor.at;  // where the head is
+  if constexpr (requires { Format::rows_begin_anew; }) cursor.searched = cursor.at;
   const char* const found = format.row_end(cursor.searched, cursor.end, cursor.is_inside);
   if (found != nullptr) {
     cursor.line_end = found;

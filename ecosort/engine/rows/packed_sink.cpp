@@ -27,6 +27,7 @@ PackedSink::PackedSink(const RowTools& tools, io::File& file, MemoryBudget& memo
       packed_(reactor_.scope(), memory.allocate(packed_blocks * block_bytes_, "compressed output", Pages::small), block_bytes_,
               packed_blocks),
       workers_(packing.encoders),
+      ending_(codec::ending_member(packing.output.codec)),
       free_workers_(reactor_.scope(), packing.encoders),
       turned_(reactor_.scope()) {
   std::byte* at = members_.data();
@@ -86,6 +87,7 @@ Task<void> PackedSink::finish() {
     const Worker& worker = workers_.front();
     co_await append(worker.member.first(worker.encoder->encode({}, worker.member)));
   }
+  co_await append(std::as_bytes(std::span(ending_)));
   if (filled_ > 0) {
     const std::size_t size = round_up(filled_, file_.write_unit());
     std::memset(filling_ + filled_, 0, size - filled_);

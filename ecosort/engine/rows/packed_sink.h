@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "codec/encoder.h"
@@ -55,6 +56,7 @@ class PackedSink : public LineSink {
   BlockPool packed_;
   std::vector<Worker> workers_;
   std::vector<Worker*> idle_;
+  std::string_view ending_;  // of the output
   Semaphore free_workers_;
   Signal turned_;
   std::uint64_t put_ = 0, appended_ = 0;  // blocks

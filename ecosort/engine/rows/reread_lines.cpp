@@ -62,7 +62,7 @@ void RereadLines::check(unsigned slot, std::uint64_t offset) {
   const char* const end = block + size;
   const char* at = block - rest_.size() + (offset == 0 ? lines_.mark_bytes : 0);
   // Rows that are walked are found from their beginnings on.
-  const bool begins_anew = is_shuffle_ && format_.is_walked();
+  const bool begins_anew = format_.begins_anew();
   for (const char* from = begins_anew ? at : std::max<const char*>(at, block); from < end;) {
     if (begins_anew) is_inside_ = false;
     const char* const line_end = format_.find_end(from, end, is_inside_);

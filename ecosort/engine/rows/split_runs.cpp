@@ -179,7 +179,7 @@ std::size_t SplitRuns::search(const Probe& probe, const Place& splitter, bool& i
   return low;
 }
 
-// Searches rows with quotes, among which no one can begin in the middle: first a look at some of them.
+// Searches rows with quotes, and rows of several lines, in the middle of which no search can begin: first a look at some of them.
 std::size_t SplitRuns::walk(const Probe& probe, const Place& splitter, bool& is_complete) const {
   constexpr std::size_t passed_over = 32;
   std::size_t low = probe.first_line, row = 1;
@@ -206,7 +206,7 @@ std::size_t SplitRuns::walk(const Probe& probe, const Place& splitter, bool& is_
 Task<std::uint64_t> SplitRuns::find_from(Probe& probe, const Place& splitter, std::uint64_t block) {
   if (probe.number != block) co_await read(probe, block);
   bool is_complete = false;
-  const std::size_t low = tools_.format.quote() ? walk(probe, splitter, is_complete) : search(probe, splitter, is_complete);
+  const std::size_t low = tools_.format.is_walked() ? walk(probe, splitter, is_complete) : search(probe, splitter, is_complete);
   if (is_complete || block + 1 == probe.blocks) co_return position(probe, low);
   // The line that continues in the next block.
   const Text tail = probe.text.substr(low);

@@ -92,6 +92,8 @@ class LineOrder final : public formats::RowFormat {
   [[nodiscard]] formats::KeyBytes key_bytes(unsigned level) const noexcept override;
   [[nodiscard]] bool descends(unsigned level) const noexcept override { return keys_[level].reverse; }
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const noexcept override;
+  // Compares by the levels [level, end) alone.
+  [[nodiscard]] int compare_some(Text a, Text b, unsigned level, unsigned end) const { return compare_levels(a, b, level, end); }
   [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const noexcept override {
     if (keys_[level].kind == KeyKind::version) return version_rest(window, level) != VersionRest::nothing;
     return last_byte(window, level) > window_bytes;

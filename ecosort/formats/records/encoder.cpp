@@ -1,18 +1,35 @@
 #include "formats/records/encoder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <optional>
 
+#include "formats/records/cobol_number.h"
+#include "formats/records/code_page.h"
 #include "formats/records/decimal_key.h"
 
 namespace ecosort::records {
 namespace {
 
-bool is_text(const RecordKey& field) { return field.type == RecordKeyType::bytes || field.type == RecordKeyType::nocase; }
+// Bytes of the key are those of the field one by one.
+bool is_text(const RecordKey& field) {
+  return field.type == RecordKeyType::bytes || field.type == RecordKeyType::nocase || code_page_of(field.type) != nullptr;
+}
+
+// A FieldReader makes the key's bytes, and no KeyWord.
+bool is_parsed(const RecordKey& field) {
+  return field.type == RecordKeyType::dec || CobolNumber::is_type(field.type) || code_page_of(field.type) != nullptr;
+}
+
+std::uint64_t key_bytes_of(const RecordKey& field) {
+  if (field.type == RecordKeyType::dec) return DecimalKey::key_bytes(field.length);
+  return CobolNumber::is_type(field.type) ? CobolNumber::key_bytes(field.type, field.length) : field.length;
+}
 
 RecordKey simplest(RecordKey field) {
-  const bool has_byte_order = field.length > 1 && !is_text(field) && field.type != RecordKeyType::dec;
+  const bool has_byte_order = field.length > 1 && !is_text(field) && !is_parsed(field);
   if (!has_byte_order) field.is_big_endian = true;
   if (field.type == RecordKeyType::unsigned_integer && field.is_big_endian) field.type = RecordKeyType::bytes;
   return field;
@@ -88,35 +105,48 @@ void extract_with(KeyOf key_of, const std::byte* records, std::size_t stride, st
 class Encoder::FieldReader {
  public:
   FieldReader(const Field& field, std::uint32_t record_size, const std::byte* record)
-      : field_(field), record_size_(record_size), record_(record) {
-    if (field.key.type == RecordKeyType::dec) decimal_.emplace(record + field.key.offset, field.key.length);
+      : field_(field), record_size_(record_size), record_(record), code_page_(code_page_of(field.key.type)) {
+    const std::byte* const at = record + field.key.offset;
+    if (field.key.type == RecordKeyType::dec) decimal_.emplace(at, field.key.length);
+    if (CobolNumber::is_type(field.key.type)) cobol_.emplace(field.key.type, at, field.key.length);
   }
 
   // Key bytes skip ... skip+7 of the field, zero-padded beyond it; skip is below its key bytes.
   [[nodiscard]] std::uint64_t word(std::uint64_t skip) const {
     const std::uint64_t bytes = std::min<std::uint64_t>(field_.key_bytes - skip, word_bytes);
-    if (!decimal_) return make_key_word(field_.key, record_size_, skip, bytes).load(record_);
+    if (!is_parsed(field_.key)) return make_key_word(field_.key, record_size_, skip, bytes).load(record_);
     const std::uint64_t flip = field_.key.descends ? ~std::uint64_t{0} : 0;
-    return (decimal_->word(skip) ^ flip) & ~std::uint64_t{0} << (64 - 8 * bytes);
+    return (parsed_word(skip, bytes) ^ flip) & ~std::uint64_t{0} << (64 - 8 * bytes);
   }
 
  private:
+  [[nodiscard]] std::uint64_t parsed_word(std::uint64_t skip, std::uint64_t bytes) const {
+    if (decimal_) return decimal_->word(skip);
+    if (cobol_) return cobol_->word(skip);
+    std::uint64_t word = 0;
+    for (std::uint64_t i = skip; i < skip + bytes; ++i)
+      word = word << 8U | (*code_page_)[std::to_integer<std::size_t>(record_[field_.key.offset + i])];
+    return word << (64 - 8 * bytes);
+  }
+
   const Field& field_;
   std::uint32_t record_size_;
   const std::byte* record_;
+  const CodePage* code_page_;
   std::optional<DecimalKey> decimal_;
+  std::optional<CobolNumber> cobol_;
 };
 
 Encoder::Encoder(const RecordFormat& format) : record_size_(format.record_size) {
   check_record_format(format);
-  bool has_decimal = false;
+  bool has_parsed = false;
   for (const RecordKey& field : join_adjacent(format.keys)) {
-    const bool is_decimal = field.type == RecordKeyType::dec;
-    has_decimal |= is_decimal;
-    fields_.push_back({field, is_decimal ? DecimalKey::key_bytes(field.length) : field.length});
+    has_parsed |= is_parsed(field);
+    may_refuse_ |= CobolNumber::is_type(field.type);
+    fields_.push_back({field, key_bytes_of(field)});
     key_length_ += fields_.back().key_bytes;
   }
-  if (has_decimal) return;  // window() parses it
+  if (has_parsed) return;  // window() parses it
   if (fields_.size() > 1) {
     prefix_pieces_ = make_pieces(0, word_bytes);
     extension_pieces_ = make_pieces(word_bytes, window_bytes - word_bytes);
@@ -206,6 +236,30 @@ int Encoder::compare(const std::byte* a, const std::byte* b) const noexcept {
     }
   }
   return 0;
+}
+
+std::size_t Encoder::first_refused(const std::byte* records, std::size_t count) const noexcept {
+  if (!may_refuse_) return count;
+  for (std::size_t i = 0; i < count; ++i)
+    if (refused_field(records + i * record_size_) != nullptr) return i;
+  return count;
+}
+
+const Encoder::Field* Encoder::refused_field(const std::byte* record) const noexcept {
+  for (const Field& field : fields_) {
+    const RecordKey& key = field.key;
+    if (CobolNumber::is_type(key.type) && !CobolNumber(key.type, record + key.offset, key.length).is_valid()) return &field;
+  }
+  return nullptr;
+}
+
+std::string Encoder::why_refused(const std::byte* record) const {
+  constexpr std::uint32_t most_shown = 16;  // bytes
+  const RecordKey& key = refused_field(record)->key;
+  std::string shown;
+  for (std::uint32_t i = 0; i < std::min(key.length, most_shown); ++i)
+    shown += fmt::format("{:02X}", std::to_integer<unsigned>(record[key.offset + i]));
+  return fmt::format("its key {} holds {}{}, which is no number", to_string(key), shown, key.length > most_shown ? "..." : "");
 }
 
 const std::byte* Encoder::key_byte(const std::byte* record, std::uint64_t skip) const noexcept {

@@ -1,8 +1,8 @@
 // From records to the engine's key contract: a 12-byte prefix as two integers, and a total comparison for the rest.
 //
 // The key of a record is its key fields one after the other, each turned into a fixed number of bytes that compare like its
-// values (key_word.h, decimal_key.h), those of descending fields complemented, so that keys compare as unsigned bytes. `prefix`
-// is key bytes 0..7 and `extension` key bytes 8..11, both big-endian and zero-padded at the end:
+// values (key_word.h, decimal_key.h, cobol_number.h, code_page.h), those of descending fields complemented, so that keys compare
+// as unsigned bytes. `prefix` is key bytes 0..7 and `extension` key bytes 8..11, both big-endian and zero-padded at the end:
 //
 //   key(a) < key(b)  implies  (prefix, extension)(a) <= (prefix, extension)(b)
 //
@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "formats/records/key_spec.h"
@@ -72,6 +73,13 @@ class Encoder {
   // Number of leading key bytes in which a and b agree, counted from 0; `skip` of them are known to agree and are not read.
   [[nodiscard]] std::uint64_t common_key_bytes(const std::byte* a, const std::byte* b, std::uint64_t skip) const noexcept;
 
+  // Returns which of the records is the first one that cannot be sorted, because its key holds no value of its type; `count`:
+  // none. Keys of records that are refused have no order that means anything.
+  [[nodiscard]] std::size_t first_refused(const std::byte* records, std::size_t count) const noexcept;
+  [[nodiscard]] bool may_refuse() const noexcept { return may_refuse_; }
+  // Says why a record that first_refused() returned cannot be sorted.
+  [[nodiscard]] std::string why_refused(const std::byte* record) const;
+
   // Calls `use` with the reader of key bytes skip ... skip+7 for loops over many records: the cheapest of the readers below.
   //
   //   encoder.with_reader([&]<class Reader>() { const Reader read(encoder, skip); ... read(record) ... }, skip)
@@ -107,8 +115,8 @@ class Encoder {
  private:
   explicit Encoder(std::uint32_t record_size) noexcept : record_size_(record_size) {}
 
-  // Says what a key is read with: one plain word in either byte order, one word of any kind, or several fields or a decimal
-  // number.
+  // Says what a key is read with: one plain word in either byte order, one word of any kind, or several fields or one that
+  // is parsed.
   enum class Shape : std::uint8_t { big_endian, little_endian, word, fields };
 
   // A field that has been brought into the fewest kinds: big-endian unsigned integers are bytes.
@@ -123,6 +131,7 @@ class Encoder {
   };
   class FieldReader;
 
+  [[nodiscard]] const Field* refused_field(const std::byte* record) const noexcept;
   [[nodiscard]] KeyWord word_at(std::uint64_t skip) const noexcept;  // of a key of one field
   [[nodiscard]] std::uint64_t any_prefix(const std::byte* record) const noexcept;
   [[nodiscard]] std::vector<Piece> make_pieces(std::uint64_t skip, std::uint64_t bytes) const;
@@ -132,7 +141,8 @@ class Encoder {
   Shape shape_ = Shape::fields;
   KeyWord prefix_word_;
   KeyWord extension_word_;
-  std::vector<Piece> prefix_pieces_;  // empty where a decimal number is among the fields
+  bool may_refuse_ = false;
+  std::vector<Piece> prefix_pieces_;  // empty where a field is parsed
   std::vector<Piece> extension_pieces_;
   std::vector<Field> fields_;
 };

@@ -11,34 +11,13 @@
 namespace ecosort::records {
 namespace {
 
-struct NamedType {
-  std::string_view name;
-  RecordKeyType type;
-  std::uint32_t width;  // bytes; 0: any
-  std::string_view explanation;
-};
-
-constexpr NamedType types[] = {{"bytes", RecordKeyType::bytes, 0, "bytes"},
-                               {"nocase", RecordKeyType::nocase, 0, "bytes, ASCII letters of either case equal"},
-                               {"dec", RecordKeyType::dec, 0, "decimal number"},
-                               {"u8", RecordKeyType::unsigned_integer, 1, "unsigned integer"},
-                               {"u16", RecordKeyType::unsigned_integer, 2, "unsigned integer"},
-                               {"u32", RecordKeyType::unsigned_integer, 4, "unsigned integer"},
-                               {"u64", RecordKeyType::unsigned_integer, 8, "unsigned integer"},
-                               {"i8", RecordKeyType::signed_integer, 1, "signed integer"},
-                               {"i16", RecordKeyType::signed_integer, 2, "signed integer"},
-                               {"i32", RecordKeyType::signed_integer, 4, "signed integer"},
-                               {"i64", RecordKeyType::signed_integer, 8, "signed integer"},
-                               {"f32", RecordKeyType::floating, 4, "floating-point number"},
-                               {"f64", RecordKeyType::floating, 8, "floating-point number"}};
-
 [[noreturn]] void refuse(std::string_view text, std::string_view reason) {
   throw UsageError(fmt::format("key '{}': {}; write OFFSET:LENGTH[:TYPE][:desc], for example 0:10 or 8:8:u64le", text, reason));
 }
 
 std::string type_names() {
   std::string names;
-  for (const NamedType& type : types) names += fmt::format("{}{}", names.empty() ? "" : ", ", type.name);
+  for (const RecordTypeFacts& type : record_types) names += fmt::format("{}{}", names.empty() ? "" : ", ", type.name);
   return names;
 }
 
@@ -63,12 +42,12 @@ std::uint32_t parse_number(std::string_view text, std::string_view part, std::st
 
 // A type as it is written, such as "u64be".
 struct WrittenType {
-  const NamedType* type;
+  const RecordTypeFacts* type;
   bool big_endian;
 };
 
 std::optional<WrittenType> find_type(std::string_view name) {
-  for (const NamedType& type : types) {
+  for (const RecordTypeFacts& type : record_types) {
     if (name == type.name) return WrittenType{&type, false};
     if (type.width <= 1 || !name.starts_with(type.name)) continue;
     const std::string_view order = name.substr(type.name.size());
@@ -77,8 +56,8 @@ std::optional<WrittenType> find_type(std::string_view name) {
   return std::nullopt;
 }
 
-const NamedType* type_of(const RecordKey& field) {
-  for (const NamedType& type : types) {
+const RecordTypeFacts* type_of(const RecordKey& field) {
+  for (const RecordTypeFacts& type : record_types) {
     if (type.type == field.type && (type.width == 0 || type.width == field.length)) return &type;
   }
   return nullptr;
@@ -86,7 +65,7 @@ const NamedType* type_of(const RecordKey& field) {
 
 // The type and its byte order, as find_type reads them. The field suits its type.
 std::string type_name(const RecordKey& field) {
-  const NamedType& type = *type_of(field);
+  const RecordTypeFacts& type = *type_of(field);
   return fmt::format("{}{}", type.name, type.width <= 1 ? "" : field.is_big_endian ? "be" : "le");
 }
 
@@ -136,7 +115,7 @@ void check_record_format(const RecordFormat& format) {
 }
 
 std::string explain(const RecordKey& field) {
-  const NamedType& type = *type_of(field);
+  const RecordTypeFacts& type = *type_of(field);
   const std::string_view order = type.width <= 1 ? "" : field.is_big_endian ? ", big-endian" : ", little-endian";
   return fmt::format("{} ({}{}, {} first)", to_string(field), type.explanation, order, field.descends ? "largest" : "smallest");
 }

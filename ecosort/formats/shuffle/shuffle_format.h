@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "formats/lines/line_groups.h"
 #include "formats/row_format.h"
 #include "formats/shuffle/random_keys.h"
 #include "sorting/entry.h"
@@ -27,7 +28,7 @@ class ShuffleFormat : public formats::RowFormat {
  public:
   static constexpr bool checks_rows = false;
   static constexpr bool leaves_out_blank_rows = false;
-  static constexpr bool rows_have_heads = true;  // in runs
+  static constexpr bool rows_begin_anew = true;  // with their heads, in runs
 
   [[nodiscard]] const RandomKeys& keys() const noexcept { return keys_; }
   // None where rows are walked: they are copied one by one.
@@ -81,9 +82,8 @@ class ShuffleFormat : public formats::RowFormat {
 
 // The rows of `rows`, with its headers and refusals.
 [[nodiscard]] std::unique_ptr<formats::RowFormat> shuffled(std::unique_ptr<formats::RowFormat> rows, std::uint64_t seed);
-// Lines up to an empty one, or one that has only a carriage return, are a row together with it. Empty lines in front of a
-// paragraph are left out.
-[[nodiscard]] std::unique_ptr<formats::RowFormat> shuffled_paragraphs(std::uint64_t seed);
+// Rows of several lines.
+[[nodiscard]] std::unique_ptr<formats::RowFormat> shuffled_line_groups(lines::LineGroups groups, std::uint64_t seed);
 // Records of this size.
 [[nodiscard]] std::unique_ptr<formats::RowFormat> shuffled_records(std::uint64_t record_size, std::uint64_t seed);
 

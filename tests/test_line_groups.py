@@ -1,0 +1,134 @@
+"""Rows of several lines, in the order of lines: against `sort -z`, to which a row is a line with newlines in it."""
+
+import os
+import random
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sort_support import Run, read_json
+
+C = {**os.environ, "LC_ALL": "C"}
+
+
+def fastq(count: int, seed: int = 1) -> list[bytes]:
+    rng = random.Random(seed)
+    return [
+        b"@r%d x%d\n%s\n+\n%s" % (rng.randrange(count), i, bytes(rng.choices(b"ACGT", k=n)), b"@" * n)
+        for i, n in enumerate(rng.choices(range(1, 9), k=count))
+    ]
+
+
+def paragraphs(count: int, seed: int = 1) -> list[bytes]:
+    rng = random.Random(seed)
+    return [b"".join(b"%d: %d\n" % (rng.randrange(30), i) for _ in range(rng.randrange(1, 5))) for i in range(count)]
+
+
+FORMS: dict[str, tuple[list[str], Callable[..., list[bytes]]]] = {
+    "lines": (["--record-lines", "4"], fastq),
+    "paragraphs": (["--paragraphs"], paragraphs),
+}
+
+
+def reference(rows: list[bytes], *words: str) -> list[bytes]:
+    """Returns what GNU sort makes of rows, each of which is one of its lines."""
+    text = b"".join(row + b"\0" for row in rows)
+    out = subprocess.run(["sort", "-z", *words], input=text, env=C, capture_output=True, check=True).stdout
+    return out.split(b"\0")[:-1]
+
+
+def text_of(rows: list[bytes]) -> bytes:
+    return b"".join(row + b"\n" for row in rows)
+
+
+def sort(ecosort: Path, directory: Path, data: bytes, *words: str) -> bytes:
+    (directory / "in").write_bytes(data)
+    done = subprocess.run([ecosort, "lines", "in", *words], cwd=directory, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["-r"],
+        ["-k2"],
+        ["-t\n", "-k2,2", "-k1,1r"],
+        ["-t\n", "-k2,2", "-s"],
+        ["-k2,2n", "-u"],
+        ["-n"],
+        ["-V"],
+        ["-t\n", "-k1.3,1.3nr", "-k2f"],
+    ],
+    ids=" ".join,
+)
+def test_as_sort_orders_them(ecosort: Path, tmp_path: Path, form: str, words: list[str]) -> None:
+    own, make = FORMS[form]
+    rows = make(300)
+    assert sort(ecosort, tmp_path, text_of(rows), *own, *words) == text_of(reference(rows, *words))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("words", [["-t\n", "-k2,2"], ["-r"]], ids=" ".join)
+def test_several_runs(ecosort: Path, tmp_path: Path, form: str, words: list[str]) -> None:
+    """Rows lie across blocks of runs, and the merge is done in parts, which begin where a row does."""
+    own, make = FORMS[form]
+    rows = make(60_000)
+    out = sort(
+        ecosort, tmp_path, text_of(rows), *own, *words, "-S1M", "-oout", "--verify=reread", "--stats=stats", "--parallel=2"
+    )
+    assert out == b""
+    assert (tmp_path / "out").read_bytes() == text_of(reference(rows, *words))
+    assert read_json(tmp_path / "stats")["runs"] > 1
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_whole_rows_are_counted_limited_checked_and_merged(ecosort: Path, tmp_path: Path, form: str) -> None:
+    own, make = FORMS[form]
+    rows = make(200)
+    ordered = reference(rows)
+    twice = text_of(rows + rows)
+    assert sort(ecosort, tmp_path, twice, *own, "-u") == text_of(ordered)
+    assert sort(ecosort, tmp_path, twice, *own, "--count") == b"".join(b"%7d %s\n" % (2, row) for row in ordered)
+    assert sort(ecosort, tmp_path, twice, *own, "-u", "--limit=7") == text_of(ordered[:7])
+    assert sort(ecosort, tmp_path, text_of(ordered), *own, "-c") == b""
+    (tmp_path / "a").write_bytes(text_of(reference(make(100, 5))))
+    assert sort(ecosort, tmp_path, text_of(ordered), *own, "-m", "a") == text_of(reference(rows + make(100, 5)))
+    (tmp_path / "in").write_bytes(text_of(ordered[:5] + ordered[3:]))
+    done = subprocess.run([ecosort, "lines", *own, "-c", "in"], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 1
+    assert b"disorder" in done.stderr
+
+
+def test_the_last_row_lacks_its_end(ecosort: Path, tmp_path: Path) -> None:
+    assert sort(ecosort, tmp_path, b"b\n2\na\n1", "--record-lines=2") == b"a\n1\nb\n2\n"
+    assert sort(ecosort, tmp_path, b"\n\nb: 1\n\n\n\na: 1", "--paragraphs") == b"a: 1\n\nb: 1\n\n"
+
+
+def test_rows_that_are_not_whole_are_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("a\nb\nc\nd\ne\nf\n")
+    done = run("lines", "--record-lines=4", "in", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "in: line 5, byte 8: the last record has 2 lines instead of 4" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("word", ["--header", "-z", "--resumable", "--inplace", "--debug"])
+def test_what_they_cannot_be_combined_with(run: Run, tmp_path: Path, word: str) -> None:
+    (tmp_path / "in").write_text("a\nb\n")
+    done = run("lines", "--record-lines=2", word, "in", "-o", "out", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "--record-lines" in done.stderr or "-o" in done.stderr
+
+
+def test_shuffle_keeps_them_together(ecosort: Path, run: Run, tmp_path: Path) -> None:
+    rows = fastq(500)
+    (tmp_path / "in").write_bytes(text_of(rows))
+    assert run("shuffle", "--record-lines=4", "--seed=1", "in", "-o", "out", cwd=tmp_path).returncode == 0
+    out = (tmp_path / "out").read_bytes()
+    assert out != text_of(rows)
+    assert sort(ecosort, tmp_path, out, "--record-lines=4") == text_of(reference(rows))
