@@ -78,7 +78,14 @@ std::vector<ConflictRow> lines_conflicts() {
       {"--output", "-C", "options '-Co' are incompatible"},
       {"-y", "", "-y is not supported: it has no meaning in sort either; leave it out, or give the memory with -S"},
       {"--resumable", "--inplace", "--inplace can be resumed anyway; leave --resumable out"},
-      {"--debug", "--compress-output"}};
+      {"--debug", "--compress-output"},
+      {"--header-mark", "--header", "--header and --header-mark both say what the header is; leave one of them out"},
+      {"--header-mark", "--debug"},
+      {"--split", "--debug"},
+      {"--split", "--resumable"},
+      {"--split", "--inplace", "--split cannot be combined with --inplace: one file is sorted"},
+      {"--split", "--check,-C", "--split: -c and -C write nothing; leave it out"},
+      {"--header-mark", "--inplace", "--header-mark cannot be combined with --inplace; use ecosort lines --header-mark -o"}};
   std::ranges::copy(resumable_conflicts(), std::back_inserter(rows));
   std::ranges::copy(in_place_conflicts(), std::back_inserter(rows));
   return rows;
@@ -131,6 +138,16 @@ std::vector<OptionRow> own_options() {
       {"--header", "[=N]", "1 line",
        "the first N lines of each FILE are its header: all headers must be alike, and one goes out, on top; also with -c and -m",
        Concern::how, sets("rows.header_lines", as_header_lines)},
+      {"--split", "rows=N|size=S|files=N", "",
+       "write several files, which appear together; -o has {} where their names differ, such as 'out-{}.txt'. N lines each, at "
+       "most "
+       "S bytes each, or N files of about one size. Each has the header. A manifest, such as out-manifest.json, comes last and "
+       "lists them",
+       Concern::how, sets("place.split", as_text)},
+      {"--header-mark", "TEXT", "",
+       "the lines that each FILE begins with and that begin with TEXT are its header, as `#` in VCF and BED or `@` in SAM: as "
+       "with --header all must be alike, and they go out once, on top",
+       Concern::how, sets("rows.header_mark", as_beginning)},
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
        "none compressed, and no -m, -c, --debug, --trace, --compress-program, --compress-output, -T",

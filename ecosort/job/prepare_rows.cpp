@@ -25,7 +25,9 @@
 #include "io/open_error.h"
 #include "io/plain_file.h"
 #include "job/plan_codecs.h"
+#include "job/set_aside.h"
 #include "job/space.h"
+#include "job/split_request.h"
 #include "planner/machine.h"
 
 namespace ecosort::job {
@@ -206,7 +208,8 @@ void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
   const bool shared = has_runs && !places.empty() && std::ranges::any_of(job.directories, [&](const std::string& directory) {
                         return job::drive_of(directory) == job::drive_of(places.front());
                       });
-  if (!places.empty() && !job.codecs.packing && !shared && bytes >= least_threaded_bytes) job.reserved_bytes = bytes;
+  if (!places.empty() && !job.codecs.packing && !shared && !job.split && bytes >= least_threaded_bytes)
+    job.reserved_bytes = bytes;
 }
 
 }  // namespace
@@ -246,7 +249,8 @@ struct Resources {
 
 // Divides the memory, by what is known of the inputs.
 void plan_memory(const Request& request, const Resources& means, engine::rows::LinesJob& job) {
-  const CodecTerms codec_terms{means.memory_bytes - job.header_bytes, means.threads, is_merge(request)};
+  const std::uint64_t besides = job.besides_bytes();
+  const CodecTerms codec_terms{means.memory_bytes - besides, means.threads, is_merge(request)};
   job.codecs = plan_codecs(codec_terms, job.inputs, codec::output_codec_of(request.compression, request.place.output));
   const std::uint64_t asked = request.means.batch_size;
   const std::size_t batch_size = asked == 0 ? most_merged : std::min<std::uint64_t>(asked, most_merged);
@@ -284,6 +288,8 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
   const Resources means{row_memory_of(request.means, machine), threads, assumed_bytes};
   engine::rows::LinesJob job;
   job.header_bytes = has_top ? means.memory_bytes / header_share : 0;
+  job.set_aside = set_aside_of(request, means.memory_bytes);
+  job.split = split_of(request, means.memory_bytes);
   job.unique = request.unique;
   job.merge = is_merge(request);
   job.checks_order = request.input_order == InputOrder::sorted;
@@ -303,7 +309,7 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
 // A header, or a byte order mark of CSV and JSON lines.
 bool has_top(const Request& request) {
   const Lines* const lines = std::get_if<Lines>(&request.rows);
-  return lines == nullptr || lines->header_lines > 0;
+  return lines == nullptr || lines->header_lines > 0 || !lines->header_mark.empty();
 }
 
 // Ignores what it is compressed with.
@@ -325,7 +331,8 @@ struct MakeFormat {
 
   std::unique_ptr<formats::RowFormat> operator()(const Records& /*records*/) const { throw InternalError("records are no rows"); }
   std::unique_ptr<formats::RowFormat> operator()(const Lines& lines) const {
-    return std::make_unique<lines::LineOrder>(lines::order_terms(lines, request.unique), lines.terminator, lines.header_lines);
+    return std::make_unique<lines::LineOrder>(lines::order_terms(lines, request.unique), lines.terminator,
+                                              lines::HeaderLines{lines.header_lines, lines.header_mark});
   }
   std::unique_ptr<formats::RowFormat> operator()(const Csv& csv) const {
     return std::make_unique<csv::CsvFormat>(
@@ -335,11 +342,14 @@ struct MakeFormat {
                       .keys = csv.keys,
                       .nulls_first = csv.nulls_first,
                       .strict = csv.strict,
-                      .date_format = csv.date_format});
+                      .date_format = csv.date_format,
+                      .leaves_out_bad_rows = leaves_out_bad_rows(csv),
+                      .comment = csv.comment,
+                      .skip_lines = csv.skip_lines});
   }
   std::unique_ptr<formats::RowFormat> operator()(const JsonLines& json) const {
-    return std::make_unique<jsonl::JsonlFormat>(
-        jsonl::JsonlTerms{json.keys, json.nulls_first, json.strict, json.date_format, json.allow_missing});
+    return std::make_unique<jsonl::JsonlFormat>(jsonl::JsonlTerms{json.keys, json.nulls_first, json.strict, json.date_format,
+                                                                  json.allow_missing, leaves_out_bad_rows(json)});
   }
 };
 
@@ -352,6 +362,7 @@ const Values& values_of(const Request& request) {
 }
 
 std::unique_ptr<formats::RowFormat> row_format_of(const Request& request) {
+  check_lenience(request);
   return std::visit(MakeFormat{request}, request.rows);
 }
 

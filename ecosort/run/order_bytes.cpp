@@ -68,7 +68,7 @@ std::unique_ptr<formats::RowFormat> next_lines(ByteReader& in, std::uint64_t hea
   for (std::uint64_t left = in.next_count(10 * sizeof(std::uint64_t)); left > 0; --left) terms.keys.push_back(next_line_key(in));
   in.require(!terms.keys.empty());
   in.end();
-  return std::make_unique<lines::LineOrder>(terms, terminator, header_lines);
+  return std::make_unique<lines::LineOrder>(terms, terminator, lines::HeaderLines{header_lines, {}});
 }
 
 void add_keys(ByteWriter& out, const std::vector<ValueKey>& keys) {

@@ -25,6 +25,7 @@ _OF_VALUES: dict[str, Any] = {
     "nulls_first": "--nulls=first",
     "strict": "--strict",
     "date_format": "--date-format={}",
+    "bad_rows": "--bad-rows={}",
 }
 _OF_ROWS: dict[str, dict[str, Any]] = {
     "records": {"record_size": "--record-size={}", "keys": "--key={}", "reverse": "--reverse"},
@@ -35,6 +36,7 @@ _OF_ROWS: dict[str, dict[str, Any]] = {
         "terminator": ("--zero-terminated", lambda byte: byte == "\0"),
         "stable": "--stable",
         "header_lines": "--header={}",
+        "header_mark": "--header-mark={}",
         "random_source": "--random-source={}",
     },
     "csv": _OF_VALUES
@@ -42,6 +44,8 @@ _OF_ROWS: dict[str, dict[str, Any]] = {
         "delimiter": "--delimiter={}",
         "quote": ("--quote={}", lambda byte: byte or "none"),
         "header": ("--no-header", lambda is_there: not is_there),
+        "comment": "--comment={}",
+        "skip_lines": "--skip={}",
     },
     "jsonl": _OF_VALUES | {"allow_missing": "--allow-missing"},
 }

@@ -301,6 +301,7 @@ def test_every_word_is_one_of_the_program(here: Path) -> None:
     samples: dict[str, Any] = {
         "keys": ["1"], "ordering": "bdfghiMnRrV", "separator": "\0", "terminator": "\0", "delimiter": "\t", "quote": None,
         "header": False, "record_size": 1, "header_lines": 2, "random_source": "dice", "date_format": "%Y",
+        "header_mark": "#", "comment": "#", "skip_lines": 2, "bad_rows": "skip",
     }  # fmt: skip
     for form, names in MEMBERS.items():
         rows = {name: samples.get(name, True) for name in names}

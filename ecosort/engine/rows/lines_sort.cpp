@@ -59,6 +59,7 @@ class RowKernel final : public Kernel {
     reader_.emplace(tools(), first_rows_, job_.inputs, seen_);
     reader_->set_look(job_.look);
     if (job_.codecs.input_bytes > 0) reader_->set_decoding(decoding());
+    if (format_.leaves_out_bad_rows()) reader_->set_aside_to(set_aside_.emplace(bench_, job_.set_aside));
     if (job_.merge) {
       const std::uint64_t bytes = input_size();
       take_sorted_inputs();
@@ -76,7 +77,7 @@ class RowKernel final : public Kernel {
     co_await former_->form(runs_);
     dropped_ += reader_->dropped() + former_->dropped();
     report.runs = runs_.size();
-    format_.check_counts(reader_->key_counts(), reader_->hash().count - first_rows_.hash().count - reader_->blank_lines());
+    format_.check_counts(reader_->key_counts(), rows_read());
     for (const MergeInput& input : runs_) {
       report.runs_in_inputs += input.run.in_input ? 1 : 0;
       report.bytes_in_inputs += input.run.in_input ? input.run.bytes : 0;
@@ -158,7 +159,9 @@ class RowKernel final : public Kernel {
 
   Task<void> complete_output() override {
     if (packed_) co_await packed_->finish();
-    if (!output_->facts().is_stream && (packed_ || sink_->is_padded() || is_reserved_))
+    if (split_) co_await split_->finish();
+    if (set_aside_) co_await set_aside_->finish();
+    if (!split_ && !output_->facts().is_stream && (packed_ || sink_->is_padded() || is_reserved_))
       bench_.storage.set_size(*output_, packed_ ? packed_->file_bytes() : sink_->bytes());
   }
 
@@ -191,15 +194,30 @@ class RowKernel final : public Kernel {
     report.blank_lines += reader_->blank_lines();
     formats::add(repeated_header_, reader_->repeated_header());
     report.notices.push_back(formats::notice_of(repeated_header_));
-    report.dropped = dropped_.count - report.blank_lines;
+    report.comments = reader_->comments();
+    report.dropped = dropped_.count - report.blank_lines - report.comments;
+    if (set_aside_) report_bad_rows();
     report.input_bytes = reader_->bytes();
     report.output_bytes = written_bytes();
     if (packed_) report.packed_bytes = packed_->file_bytes();
+    if (split_) report_split();
     report.peak_temp_bytes = files_->peak_bytes();
     if (packer_ && packer_->report().blocks > 0) report.run_packing = packer_->report();
-    report.peak_memory_bytes =
+    report.peak_memory_bytes +=
         first_rows_.top().size() + codec_memory_.peak_bytes() + allowance_.peak_bytes() + files_->peak_index_bytes();
     return report;
+  }
+
+  [[nodiscard]] std::optional<std::string> publish_own() override {
+    if (!split_) return std::nullopt;
+    const std::string of_others = bench_.storage.publish_all(further_outputs());
+    const std::string told = split_->publish(last_out_);
+    return told.empty() ? of_others : told;
+  }
+
+  [[nodiscard]] std::vector<io::Storage::Named> further_outputs() override {
+    if (!set_aside_ || set_aside_->file() == nullptr) return {};
+    return {{set_aside_->file(), set_aside_->path()}};
   }
 
   void give_up() noexcept override {
@@ -216,12 +234,16 @@ class RowKernel final : public Kernel {
   }
 
   void open_sink() {
-    if (job_.codecs.packing)
-      packed_.emplace(tools(), *output_, codec_memory_, *job_.codecs.packing);
+    if (job_.split)
+      out_ = &split_.emplace(tools(), *job_.split, first_rows_.top(), codec_memory_, job_.codecs.packing);
+    else if (job_.codecs.packing)
+      out_ = &packed_.emplace(tools(), *output_, codec_memory_, *job_.codecs.packing);
     else
-      sink_.emplace(tools(), *output_);
-    out_ = packed_ ? static_cast<LineSink*>(&*packed_) : &*sink_;
+      out_ = &sink_.emplace(tools(), *output_);
   }
+
+  // Returns what goes out first; where the output is split each file begins with what stays on top.
+  [[nodiscard]] const std::string& beginning() const { return split_ ? nothing_ : first_rows_.top(); }
 
   // Returns what the chunks of the inputs that are decoded at a time leave.
   static std::uint64_t decoder_allowance(const LinesJob& job) {
@@ -265,7 +287,8 @@ class RowKernel final : public Kernel {
     dropped_ += co_await former_->sort(run);
     lines::GatherLines gather(run, format_,
                               job_.unique ? lines::GatherLines::Checks::ascending : lines::GatherLines::Checks::ordered);
-    gather.set_header(first_rows_.top());
+    gather.set_header(beginning());
+    if (split_) split_->set_total(run.line_bytes);
     co_await former_->gather_to(gather, *out_);
     last_out_ = gather.hash();
     report.longest_line = gather.longest();
@@ -273,7 +296,10 @@ class RowKernel final : public Kernel {
 
   Task<void> merge_runs_to_output() {
     MergeParts merge(tools(), terms(), runs_, *output_);
-    if (packed_)
+    if (split_) split_->set_total(bytes_of(runs_));
+    if (split_)
+      co_await merge.merge_whole(*split_, nothing_);
+    else if (packed_)
       co_await merge.merge_whole(*packed_, first_rows_.top());
     else
       co_await merge.merge_to(*sink_, first_rows_.top());
@@ -309,8 +335,32 @@ class RowKernel final : public Kernel {
     report.longest_line = std::max(report.longest_line, merged.longest);
   }
 
-  // Returns what goes out, and what was dropped.
-  [[nodiscard]] hash::MultisetHash lines_out() const { return last_out_ + dropped_ + first_rows_.hash() + rest_out_; }
+  // Returns what goes out, and what was dropped or set aside.
+  [[nodiscard]] hash::MultisetHash lines_out() const {
+    const hash::MultisetHash aside = set_aside_ ? set_aside_->hash() : hash::MultisetHash();
+    return last_out_ + dropped_ + first_rows_.hash() + rest_out_ + aside;
+  }
+
+  // Returns how many rows there are to be sorted.
+  [[nodiscard]] std::uint64_t rows_read() const {
+    return reader_->hash().count - first_rows_.hash().count - reader_->blank_lines() - reader_->comments() -
+           (set_aside_ ? set_aside_->rows() : 0);
+  }
+
+  void report_split() {
+    report.files = split_->files();
+    report.output_bytes = split_->plain_bytes();
+    if (job_.codecs.packing) report.packed_bytes = split_->file_bytes();
+    report.peak_memory_bytes += split_->peak_memory_bytes();
+  }
+
+  void report_bad_rows() {
+    report.bad_rows = set_aside_->rows();
+    report.named_bad_rows = set_aside_->named();
+    report.set_aside = set_aside_->path();
+    report.set_aside_bytes = set_aside_->file() == nullptr ? 0 : set_aside_->bytes();
+    report.peak_memory_bytes += set_aside_->peak_memory_bytes();
+  }
 
   [[nodiscard]] std::uint64_t rest_bytes() const {
     std::uint64_t bytes = 0;
@@ -370,12 +420,15 @@ class RowKernel final : public Kernel {
   std::optional<BlockPool> pool_;
   std::optional<OutputSink> sink_;
   std::optional<PackedSink> packed_;  // instead of it
+  std::optional<SplitSink> split_;    // likewise
   LineSink* out_ = nullptr;           // the one of them that there is
+  const std::string nothing_;
   std::vector<std::unique_ptr<DecodedInput>> decoded_inputs_;
   MergeGroups groups_;
   std::optional<MergeGroup> group_;
   std::vector<MergeInput> runs_, merging_;    // the last ones: in an intermediate merge
   std::vector<lines::DuplicateFilter> seen_;  // with -u, one per thread
+  std::optional<SetAside> set_aside_;
   std::optional<ReadLines> reader_;
   std::optional<FormLineRuns> former_;
   hash::MultisetHash dropped_;

@@ -44,6 +44,7 @@ JsonlFormat::JsonlFormat(const JsonlTerms& terms)
     keys_.emplace_back(words.type, words.descends, terms.nulls_first, time_format_.get(), empty_is_null);
   }
   levels_ = static_cast<unsigned>(keys_.size());
+  leaves_out_bad_rows_ = terms_.leaves_out_bad_rows;
   joint_ = keys::Key::joint_levels(keys_);
 }
 
@@ -115,6 +116,11 @@ records::KeyWindow JsonlFormat::window(Text row, unsigned level, std::size_t dep
 
 std::size_t JsonlFormat::common_bytes(Text a, Text b, unsigned level, std::size_t skip) const {
   return keys_[level].common_bytes(*JsonValue(find_value(a, paths_[level])), *JsonValue(find_value(b, paths_[level])), skip);
+}
+
+std::optional<std::string> JsonlFormat::first_value(Text row) const {
+  const JsonValue value(find_value(row, paths_[0]));
+  return keys_[0].kind_of(*value) == keys::ValueKind::usual ? std::optional<std::string>(*value) : std::nullopt;
 }
 
 int JsonlFormat::compare_levels(Text a, Text b, unsigned level) const {

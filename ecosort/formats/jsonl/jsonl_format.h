@@ -25,6 +25,7 @@ struct JsonlTerms {
   bool strict = false;         // an unparsable value is an error
   std::string date_format;     // empty: ISO 8601
   bool allow_missing = false;  // a path that leads nowhere in all rows is no error
+  bool leaves_out_bad_rows = false;
 };
 
 class JsonlFormat final : public formats::RowFormat {
@@ -65,6 +66,8 @@ class JsonlFormat final : public formats::RowFormat {
   [[nodiscard]] formats::KeyBytes key_bytes(unsigned level) const override { return keys_[level].key_bytes(); }
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const override;
   [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const override { return keys_[level].is_cut(window); }
+  [[nodiscard]] std::optional<std::string> first_value(Text row) const override;
+  [[nodiscard]] bool are_first_values_equal(Text a, Text b) const override { return keys_[0].compare(a, b) == 0; }
   [[nodiscard]] bool has_deeper_window(records::KeyWindow window, unsigned level) const override {
     return keys_[level].has_deeper_window(window);
   }
