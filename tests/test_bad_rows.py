@@ -208,7 +208,7 @@ def test_lines_in_front_of_the_header_stay_there(ecosort: Path, tmp_path: Path) 
     (tmp_path / "out.csv").write_bytes(out)
     assert run_csv(ecosort, [*words[:6], "--check", "out.csv"], tmp_path)[0] == 0
     code, _, error = run_csv(ecosort, [*words[:6], "--check", "a.csv"], tmp_path)
-    assert (code, error.startswith("ecosort: a.csv: line 6, byte 43: a comment is among the rows")) == (2, True), error
+    assert (code, error.startswith("ecosort: a.csv: line 6, byte 38: a comment is among the rows")) == (2, True), error
 
 
 def test_a_file_whose_last_line_is_a_comment_without_an_end(ecosort: Path, tmp_path: Path) -> None:

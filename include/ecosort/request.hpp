@@ -190,8 +190,8 @@ struct Values {
   bool nulls_first = false;
   bool strict = false;        // a value that cannot be read as what its key says is an error
   std::string date_format{};  // like that of strptime; empty: ISO 8601
-  // Says what happens to rows that cannot be read, or have too few or too many fields: "refuse" is an error, "skip" leaves them out,
-  // and any other word is the name of a file that gets them, byte for byte. All are counted.
+  // Says what happens to rows that cannot be read, or have too few or too many fields: "refuse" is an error, "skip" leaves them
+  // out, and any other word is the name of a file that gets them, byte for byte. All are counted.
   std::string bad_rows = "refuse";
 };
 
