@@ -62,6 +62,8 @@ export TSAN_OPTIONS ?= suppressions=$(abspath tests/tsan.supp) halt_on_error=1
 endif
 
 CONFIGURE := tuning/setup/configure
+CONFIGURE_CROSS = [ -f $(CROSS)/build.ninja ] || cmake -S ecosort -B $(CROSS) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) \
+  --toolchain $(abspath tuning/setup/aarch64.cmake) -DECOSORT_SYSROOT=$(abspath $(CROSS)/sysroot)
 TYPE := -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN)
 
 .PHONY: all
@@ -127,6 +129,14 @@ bench-kernels: ## time the kernels against std::sort, the parallel mode, TBB and
 	@ninja -C $(BUILD) -j $(JOBS)
 	@$(BUILD)/bench/kernels/kernel_bench $(BENCH)
 
+.PHONY: bench-arm
+bench-arm: ## count instructions and model cycles of Arm, on this machine: kernels and whole sorts (BENCH='--help' for more)
+	@$(DEPS) program build python cross model
+	@tuning/setup/sysroot $(CROSS)/sysroot
+	@$(CONFIGURE_CROSS)
+	@ninja -C $(CROSS) -j $(JOBS) ecosort
+	@PYTHONPATH=tuning/bench $(VENV)/python -m ecosort_bench.arm_model $(BENCH)
+
 .PHONY: bench-slow-drives
 bench-slow-drives: ## compressed runs on simulated drives, by codec (BENCH_DIR= on a faster drive, BENCH='--help' for more)
 	@$(DEPS) program build python test
@@ -187,7 +197,13 @@ format: ## rewrite the sources in the project's format
 	@tuning/setup/lint --fix-format
 
 # All but `cluster`, whose packages are large: they have a lock and an environment of their own.
-LOCKED_EXTRAS := arrow power tune appliance discover mqtt plots scpi snmp dev
+LOCKED_EXTRAS := arrow power tune appliance discover modbus mqtt plots scpi smart-meter snmp dev
+
+.PHONY: known-ground
+known-ground: all ## do other sorters still do what docs/coming-from.md says? (KNOWN='--write NAME ...' puts new tables into the page)
+	@$(DEPS) python known
+	@tests/known_ground/frames.py
+	@tests/known_ground/run.py --build $(KNOWN)
 
 .PHONY: lock
 lock: ## pin the newest Python packages that pyproject.toml allows
@@ -201,6 +217,10 @@ lock: ## pin the newest Python packages that pyproject.toml allows
 	  build/lock/bin/uv pip compile --quiet tuning/setup/peers.txt --generate-hashes --universal --upgrade \
 	    --python-version 3.11 --no-header; } > build/lock/peers.lock
 	@mv build/lock/peers.lock tuning/setup/peers.lock
+	@{ echo '# Locked peers of `make known-ground` with hashes, renewed by `make lock` from known.txt.'; \
+	  build/lock/bin/uv pip compile --quiet tuning/setup/known.txt --generate-hashes --universal --upgrade \
+	    --python-version 3.11 --no-header; } > build/lock/known.lock
+	@mv build/lock/known.lock tuning/setup/known.lock
 	@{ echo '# Locked packages of the site with hashes, renewed by `make lock` from site.txt.'; \
 	  build/lock/bin/uv pip compile --quiet tuning/setup/site.txt --generate-hashes --universal --upgrade \
 	    --python-version 3.11 --no-header; } > build/lock/site.lock
@@ -211,14 +231,13 @@ lock: ## pin the newest Python packages that pyproject.toml allows
 	@mv build/lock/cluster.lock tuning/setup/cluster.lock
 
 .PHONY: cross
-cross: ## build for aarch64 and run the C++ unit tests under qemu-user
+cross: ## build for aarch64; run the C++ unit tests and a few sorts under qemu-user, these with pages of 4, 16 and 64 KiB
 	@$(DEPS) program build python cross
 	@tuning/setup/sysroot $(CROSS)/sysroot
-	@[ -f $(CROSS)/build.ninja ] || cmake -S ecosort -B $(CROSS) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) \
-	  --toolchain $(abspath tuning/setup/aarch64.cmake) -DECOSORT_SYSROOT=$(abspath $(CROSS)/sysroot)
+	@$(CONFIGURE_CROSS)
 	@ninja -C $(CROSS) -j $(JOBS)
 	@ECOSORT_BUILD=$(abspath $(CROSS)) ECOSORT_STRICT=0 \
-	  ECOSORT_EMULATOR="qemu-aarch64 -L $(abspath $(CROSS)/sysroot)" $(VENV)/python -m pytest $(PARALLEL) tests/test_cpp_units.py $(PYTEST)
+	  ECOSORT_EMULATOR="qemu-aarch64 -L $(abspath $(CROSS)/sysroot)" $(VENV)/python -m pytest $(PARALLEL) tests/test_cpp_units.py tests/test_other_processor.py $(PYTEST)
 
 .PHONY: oldest
 oldest: ## run the C++ unit tests as on the oldest processor there may be, without SSE4.2 and AVX (x86-64, under qemu-user)

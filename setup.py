@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +70,8 @@ class BuildPackages(build_py):
     """Builds the program too, unless the packages are used where they are."""
 
     def run(self) -> None:
+        if not self.editable_mode:
+            shutil.rmtree(self.build_lib, ignore_errors=True)  # modules that are gone must not get into the wheel
         super().run()
         if self.editable_mode:
             return

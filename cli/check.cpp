@@ -184,6 +184,7 @@ int check_manifest(const ReferenceWords& words) {
 }  // namespace
 
 int run_check(const Words& words) {
+  if (names_format(words)) return check_order(words);
   return with_reference_exit_codes("check", [&] {
     const ReferenceWords parsed = parse_reference_words(words, command_table("check"));
     if (!parsed.wants_help && is_manifest(parsed)) return check_manifest(parsed);

@@ -10,6 +10,7 @@
 #include "cli/compression_options.h"
 #include "cli/say.h"
 #include "cli/write_signals.h"
+#include "job/request_json.h"
 
 namespace ecosort::cli {
 
@@ -26,14 +27,13 @@ RunReports reports_of(const CommandLine& line) {
   return reports;
 }
 
-// The row of the command for a setting of a profile; null: the setting is not for this request, or an option says something else.
+// The row for a setting of a profile; null: the setting is not for this request, which may say something else.
 // The runs and requests of a job that outlives a crash are laid out by the job itself.
 const OptionRow* row_for_setting(const CommandLine& line, std::string_view option) {
   const bool is_for_all = option == "--threads" || option == "--io";
   if (!is_for_all && (line.request.format() != Format::records || line.request.place.kind != PlaceKind::file)) return nullptr;
-  const OptionRow* const setting = find_row(command_table("sort"), option);
-  const OptionRow* const row = setting == nullptr ? nullptr : row_that_sets(*line.table, setting->sets.member);
-  return row == nullptr || line.has(last_spelling(row->name)) ? nullptr : row;
+  const OptionRow* const row = find_row(command_table("sort"), option);
+  return row == nullptr || has_member(line.document, row->sets.member) ? nullptr : row;
 }
 
 void apply_settings(CommandLine& line) {
@@ -46,7 +46,7 @@ void apply_settings(CommandLine& line) {
       put(document, *line.table, {row, setting.value});
       choice.used.insert(setting.option);
     }
-    if (!choice.used.empty()) line.request = request_of_document(document, *line.table, line.given);
+    if (!choice.used.empty()) line.request = job::request_of(document);
   } catch (const UsageError& error) {
     reject(choice, "profile '" + choice.path + "' is damaged: " + error.what());
   }

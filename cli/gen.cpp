@@ -32,8 +32,11 @@ GenOptions parse_gen(const ReferenceWords& words) {
     throw UsageError(fmt::format("needs NUM_RECS and FILE, got {} word{}", words.positionals.size(),
                                  words.positionals.size() == 1 ? "" : "s"));
   }
+  for (const char flag : {'a', 's'})
+    if (words.teragen && words.has(flag))
+      throw UsageError(fmt::format("--teragen and -{} are two kinds of records: leave one of them out", flag));
   return {
-      .format = {.ascii = words.has('a'), .skewed = words.has('s')},
+      .format = {.ascii = words.has('a'), .skewed = words.has('s'), .teragen = words.teragen},
       .checksum = words.has('c'),
       .first = words.has('b') ? parse_number("-b", words.flags.at('b'), 128) : 0,
       .count = low_half(parse_number("NUM_RECS", words.positionals[0], 64)),

@@ -91,7 +91,7 @@ class Splitter {
     const OptionRow* const row = row_of(std::string_view(word).substr(0, equals));
     if (row == nullptr) return complain_of_unknown(word);
     if (equals != std::string::npos) return take(*row, word.substr(equals + 1));
-    row->argument.empty() ? add(*row, std::nullopt) : take_next(*row);
+    row->takes_next_word() ? take_next(*row) : add(*row, std::nullopt);
   }
 
   void take_letters(const std::string& word) {

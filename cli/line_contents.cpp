@@ -51,6 +51,12 @@ std::vector<std::string> LineContents::look(const std::string& name, std::string
   if (contents != nullptr && contents->codec && !told_compressed_) notices.push_back(compressed_notice({{name, contents->name}}));
   if (contents != nullptr && !contents->codec && !std::exchange(told_foreign_, true))
     notices.push_back(fmt::format("{}: is {}, and sorted as it is; {}", word, contents->is, contents->advice));
+  if (contents == nullptr && tells_nul_)
+    if (const std::size_t nul = first.find('\0'); nul != std::string_view::npos) {
+      tells_nul_ = false;
+      notices.push_back(fmt::format(
+          "{}: has a NUL byte at byte {} of its data, as text has none; it is sorted as lines all the same", word, nul));
+    }
   if (first.starts_with("\xef\xbb\xbf") && !std::exchange(told_mark_, true))
     notices.push_back(
         fmt::format("{}: begins with a UTF-8 byte order mark, which is sorted as a part of its first line; take it "

@@ -21,9 +21,9 @@ struct CompressedInput {
 class LineContents {
  public:
   // `separator`: of -t, where there are keys that it cuts. `tells_compressed`: of compressed data and of what is
-  // no text, too.
-  LineContents(std::optional<char> separator, bool tells_compressed)
-      : separator_(separator), told_compressed_(!tells_compressed), told_foreign_(!tells_compressed) {}
+  // no text, too. `tells_nul`: of data with NUL bytes that is none of the known kinds.
+  LineContents(std::optional<char> separator, bool tells_compressed, bool tells_nul)
+      : separator_(separator), told_compressed_(!tells_compressed), told_foreign_(!tells_compressed), tells_nul_(tells_nul) {}
 
   // One notice that names all of these, which then count as reported: nothing for none.
   [[nodiscard]] std::string compressed_notice(const std::vector<CompressedInput>& inputs);
@@ -36,7 +36,7 @@ class LineContents {
   [[nodiscard]] bool has_quoted_field(std::string_view first) const;
 
   std::optional<char> separator_;
-  bool told_compressed_, told_foreign_, told_mark_ = false, told_quotes_ = false;
+  bool told_compressed_, told_foreign_, tells_nul_, told_mark_ = false, told_quotes_ = false;
 };
 
 }  // namespace ecosort::cli

@@ -24,6 +24,7 @@
 #include "formats/lines/key_words.h"
 #include "formats/lines/option_words.h"
 #include "formats/lines/quoted.h"
+#include "job/groups.h"
 #include "job/prepare_rows.h"
 #include "job/session.h"
 
@@ -46,11 +47,14 @@ void print_lines_notice(bool quiet, const std::string& notice) {
   if (!quiet && !notice.empty()) say_line(fmt::format("ecosort lines: {}", notice));
 }
 
-lines::LineOrderTerms order_of(const CommandLine& line) { return lines::order_terms(line.lines(), line.request.unique); }
+lines::LineOrderTerms order_of(const CommandLine& line) {
+  return lines::order_terms(line.lines(), job::keys_make_groups(line.request));
+}
 
 LineContents contents_of(const CommandLine& line) {
   const lines::LineOrderTerms order = order_of(line);
-  return {order.keys.empty() ? std::nullopt : order.separator, !line.has("--decompress")};
+  const bool unpacks_text = line.word("--decompress") == "auto" && line.lines().terminator != '\0';
+  return {order.keys.empty() ? std::nullopt : order.separator, !line.has("--decompress"), unpacks_text};
 }
 
 std::string plain_output_notice(const CommandLine& line) {
@@ -92,7 +96,8 @@ int check_order(const CommandLine& line) {
     if (::access(name.c_str(), R_OK) != 0 || ::stat(name.c_str(), &info) != 0) job::cannot("open failed", name, errno);
     if (S_ISDIR(info.st_mode)) job::cannot("read failed", name, EISDIR);
   }
-  const auto disorder = job::find_row_disorder(line.request, contents_look(line, contents_of(line)));
+  const engine::CheckTerms terms{.unique = line.request.has_groups()};
+  const auto disorder = job::check_rows(line.request, terms, contents_look(line, contents_of(line))).first;
   if (!disorder) return 0;
   if (names_line)
     say(fmt::format("ecosort lines: {}:{}: disorder: {}{}", name, disorder->line_number, disorder->line,
@@ -126,7 +131,8 @@ std::vector<std::string> warnings_of(const CommandLine& line) {
   }
   lines::KeyWords global;
   for (const char letter : line.lines().ordering) (void)global.set(letter, lines::BlankSide::both);
-  const bool is_global_only = keys.empty() && global.orders(), has_last_resort = !line.lines().stable && !line.request.unique;
+  const bool is_global_only = keys.empty() && global.orders(),
+             has_last_resort = !line.lines().stable && !job::keys_make_groups(line.request);
   lines::resolve_keys(keys, global);
   return lines::key_warnings({keys, global, is_global_only, has_last_resort, line.lines().separator});
 }
@@ -178,7 +184,7 @@ int run(const Words& words, bool checks_order) {
 
 int sort_lines(CommandLine line, double started_s) {
   const bool quiet = line.reports.quiet;
-  if (const std::string collation = asked_collation(); !collation.empty())
+  if (const std::string collation = asked_collation(); !collation.empty() && line.lines().collate.empty())
     print_lines_notice(quiet, fmt::format("the order is that of the C locale (bytes), not of '{}'; LC_ALL=C or --quiet silences "
                                           "this",
                                           collation));

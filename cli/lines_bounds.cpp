@@ -25,8 +25,14 @@ std::string lines_bounds_text(const engine::rows::LinesJob& job, std::uint64_t i
                      row("blocks", exact_bytes(plan.block_bytes)) +
                      row("longest line", "at most " + exact_bytes(bounds.longest_line_bytes)) + runs_text(job.codecs.runs);
   if (input_bytes == 0) return text + row("input", "unknown: a stream");
-  text += row("input", exact_bytes(input_bytes)) + row("output", (job.unique ? "at most " : "") + exact_bytes(input_bytes));
+  text += row("input", exact_bytes(input_bytes)) +
+          row("output", (job.groups.is_on || job.limit ? "at most " : "") + exact_bytes(input_bytes) +
+                            (job.groups.counts ? ", and the counts" : ""));
   if (job.merge) return text + row("runs", "none where all inputs are merged at once");
+  if (job.limit)
+    return text + row("runs", fmt::format("none where {} lines fill no more than three quarters of a run buffer", *job.limit)) +
+           row("bytes moved",
+               fmt::format("about {}, and those of the output, where there are no runs", format_bytes(input_bytes)));
   if (bounds.most_runs == 0) return text + row("runs", "none") + row("temporary space", "none");
   text += row("runs",
               fmt::format("{} to {}: lines of 100 bytes make about {}", bounds.fewest_runs, bounds.most_runs, bounds.usual_runs));

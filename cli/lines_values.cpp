@@ -82,6 +82,11 @@ Json as_header_lines(const GivenOption& given, const Json* /*before*/) {
   return given.word ? lines::parse_count(*given.word, "--header") : 1;
 }
 
+Json as_locale(const GivenOption& given, const Json* /*before*/) {
+  if (given.word->empty()) throw UsageError("--collate: name a language, such as de, or root");
+  return *given.word;
+}
+
 Json as_sort_word(const GivenOption& given, const Json* before) { return with_letter(before, lines::sort_word(*given.word)); }
 
 Json as_file_name(const GivenOption& given, const Json* /*before*/) { return file_name(*given.word); }

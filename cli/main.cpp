@@ -36,6 +36,7 @@ constexpr std::array commands{
     Command{"lines", ecosort::cli::run_lines},
     Command{"csv", ecosort::cli::run_csv},
     Command{"jsonl", ecosort::cli::run_jsonl},
+    Command{"shuffle", ecosort::cli::run_shuffle},
     Command{"merge", ecosort::cli::run_merge},
     Command{"sample", ecosort::cli::run_sample},
     Command{"partition", ecosort::cli::run_partition},

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "cli/manual.h"
 #include "cli/option_table.h"
+#include "ecosort/value_types.hpp"
 
 namespace ecosort::cli {
 
@@ -58,6 +59,15 @@ Json conflicts_json(const CommandTable& table) {
   return list;
 }
 
+// The types of keys of commands whose rows have values.
+Json key_types_json(const CommandTable& table) {
+  Json types = Json::array();
+  if (table.format != "csv" && table.format != "jsonl") return types;
+  for (const ValueTypeFacts& type : value_types)
+    types.push_back({{"name", type.name}, {"argument", text_or_null(type.argument)}, {"text", type.text}});
+  return types;
+}
+
 Json command_json(const CommandTable& table) {
   Json options = Json::array();
   for (const OptionRow& option : table.options) options.push_back(option_json(option, table.format));
@@ -68,6 +78,7 @@ Json command_json(const CommandTable& table) {
           {"options", std::move(options)},
           {"operands", rows_json(table.operands, "name")},
           {"conflicts", conflicts_json(table)},
+          {"key_types", key_types_json(table)},
           {"exit_codes", rows_json(table.exit_status, "code")}};
 }
 

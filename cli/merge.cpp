@@ -36,6 +36,7 @@ Json stats(const engine::WorkReport& report, const engine::fixed::MergeFilesJob&
   Json json{{"schema", "ecosort.merge-stats/1"},
             {"records", report.records},
             {"records_dropped", report.dropped},
+            {"records_counted", report.counted},
             {"records_appended", report.appended},
             {"record_size_bytes", job.format.record_size},
             {"compression", {{"runs", run_compression_json(job.plan.packing, report.run_packing)}}},
@@ -56,10 +57,9 @@ int merge_records(const CommandLine& line, job::PreparedMerge prepared, job::Ses
   check_threads_can_start(job.threads + 1, "--threads");
   WatchedRun run(line.reports);
   const auto sum_up = [&](const engine::WorkReport& report) {
-    const std::string dropped =
-        (report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped)) + appended_text(report);
-    return JobSummary{"merged", report.records * job.format.record_size,
-                      records_text(report.records) + dropped + packed_text(report.run_packing)};
+    return JobSummary{
+        "merged", report.records * job.format.record_size,
+        records_text(report.records) + groups_text(report) + appended_text(report) + packed_text(report.run_packing)};
   };
   const engine::WorkReport report = run.watch(
       session, [&](const engine::Environment& environment) { return merge_telling_phase(prepared.job, environment); }, sum_up);

@@ -19,8 +19,12 @@ namespace {
 
 constexpr auto& formats = job::format_names;
 
-// An option of the command itself; those that `sort` has, too, go to the command of the format.
-bool is_own(const OptionRow& row) { return find_row(command_table("sort"), last_spelling(row.name)) == nullptr; }
+// An option of the command itself; those that `sort` has, too, go to the command of the format. A switch and an option
+// with a value are not the same one.
+bool is_own(const OptionRow& row) {
+  const OptionRow* const of_sort = find_row(command_table("sort"), last_spelling(row.name));
+  return of_sort == nullptr || of_sort->argument.empty() != row.argument.empty();
+}
 
 // The own option that a word is, perhaps with its argument behind `=`.
 const OptionRow* find_own(const CommandTable& table, std::string_view word) {
@@ -89,7 +93,9 @@ namespace {
 // Options of the commands that sort rows, by their first spellings; a range of a file is no sort.
 constexpr std::string_view meaningless =
     "-u,--unique,-m,--merge,-c,-C,--check,--debug,--resumable,--inplace,--as-is,-T,--temp,--header,--stats,--verify,--trace,--"
-    "files0-from,--compress-program,--compress-output,--batch-size,--assume-ratio";
+    "unique-by,--unique-rows,--count,--count-name,--repeated,--singles,--keep,--files0-from,--compress-program,--compress-output,"
+    "--batch-size,--assume-"
+    "ratio";
 
 void refuse_meaningless(std::string_view command, const CommandLine& line) {
   const std::vector<std::string_view> names = split(meaningless, ',');

@@ -112,6 +112,7 @@ struct CommandTable {
   std::vector<ConflictRow> conflicts{};
   std::string_view format{};  // what the rows of its request are, such as "csv"; empty: it makes no request
   std::vector<FixedMember> fixed{};
+  bool is_gnu = false;  // its words follow the rules of GNU sort
 };
 
 [[nodiscard]] const std::vector<CommandTable>& command_tables();

@@ -71,6 +71,15 @@ Json as_memory(const GivenOption& given, const Json* /*before*/) {
   return std::max<std::uint64_t>(parse_bytes(*given.word, name_of(given)), 1);
 }
 
+Json as_number(const GivenOption& given, const Json* /*before*/) { return number_of(given); }
+
+// A request takes 0 for keys that no one counted.
+Json as_group_keys(const GivenOption& given, const Json* /*before*/) {
+  const std::uint64_t keys = given.word ? number_of(given) : 0;
+  if (keys > 0 || !given.word) return keys;
+  throw UsageError(fmt::format("{}: give at least 1", name_of(given)));
+}
+
 Json as_threads(const GivenOption& given, const Json* /*before*/) {
   const std::uint64_t threads = number_of(given);
   if (threads > 0 && threads <= planner::most_threads) return threads;
@@ -111,6 +120,8 @@ Json as_level(const GivenOption& given, const Json* /*before*/) {
 }
 
 // A request takes 0 for a size that no one gave.
+Json as_rows(const GivenOption& /*given*/, const Json* before) { return before != nullptr ? *before : Json::object(); }
+
 Json as_record_size(const GivenOption& given, const Json* /*before*/) {
   const std::uint64_t bytes = number_of(given);
   if (bytes > 0) return bytes;

@@ -48,13 +48,16 @@ Json letter(const GivenOption& /*given*/, const Json* before) {
 using Value = Json(const GivenOption& given, const Json* before);
 
 // Words of every command.
-Value as_text, as_bytes, as_memory, as_threads, as_output, as_choice, as_reread, as_runs, as_ratio, as_decompress, as_level;
+Value as_text, as_bytes, as_memory, as_threads, as_number, as_group_keys, as_output, as_choice, as_reread, as_runs, as_ratio,
+    as_decompress, as_level;
+// Options that say what the rows are: an empty object, or what is there.
+Value as_rows;
 // Options of records.
 Value as_record_size, as_request_size, as_request_depth, as_run_records, as_hash;
 // Options of CSV and JSON lines.
 Value as_delimiter, as_quote, as_nulls_first, as_bad_rows, as_beginning, as_count;
 // Options of lines, with the messages of GNU sort.
-Value as_line_key, as_separator, as_lines_output, as_wished_memory, as_parallel, as_batch_size, as_header_lines, as_sort_word,
-    as_file_name, as_random_source, as_compress_program;
+Value as_line_key, as_separator, as_lines_output, as_wished_memory, as_parallel, as_batch_size, as_header_lines, as_locale,
+    as_sort_word, as_file_name, as_random_source, as_compress_program;
 
 }  // namespace ecosort::cli

@@ -86,17 +86,19 @@ std::string digits_read(std::string_view text) {
 
 struct LongWords {
   std::string progress = "auto";
-  bool quiet = false;
+  bool quiet = false, teragen = false;
 };
 
 // words[at]; its value may be the next one.
-void take_long_word(const Words& words, std::size_t& at, LongWords& found) {
+void take_long_word(const Words& words, std::size_t& at, const CommandTable& table, LongWords& found) {
   constexpr std::string_view progress = "--progress";
   constexpr std::array known{progress, std::string_view("--quiet"), std::string_view("--help")};
   const std::string& word = words[at];
   const std::string_view name = std::string_view(word).substr(0, word.find('='));
   if (word == "--quiet") {
     found.quiet = true;
+  } else if (word == "--teragen" && find_row(table, word) != nullptr) {
+    found.teragen = true;
   } else if (name != progress) {
     throw UsageError(fmt::format("no such option: '{}'{}", word, did_you_mean(name, known)));
   } else if (name.size() < word.size()) {
@@ -130,7 +132,7 @@ ReferenceWords parse_reference_words(const Words& words, const CommandTable& tab
       return result;
     }
     if (word.starts_with("--")) {
-      take_long_word(words, i, long_words);
+      take_long_word(words, i, table, long_words);
       continue;
     }
     if (word == "-") throw UsageError("'-' is no file name here; type /dev/stdin or /dev/stdout");
@@ -140,6 +142,7 @@ ReferenceWords parse_reference_words(const Words& words, const CommandTable& tab
     result.flags[flag->name[1]] = value;
   }
   result.progress = progress_mode(long_words.progress, long_words.quiet);
+  result.teragen = long_words.teragen;
   result.positionals.assign(words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
   for (const std::string& word : result.positionals) {
     if (word.starts_with('-')) throw UsageError(fmt::format("'{}' comes too late; flags go before everything else", word));

@@ -24,6 +24,7 @@ struct ReferenceWords {
   std::vector<std::string> positionals;
   bool wants_help = false;
   ProgressMode progress = ProgressMode::automatic;  // of --progress and --quiet, which the reference tools do not have
+  bool teragen = false;                             // nor this one, of gen
 
   [[nodiscard]] bool has(char letter) const { return flags.contains(letter); }
 };

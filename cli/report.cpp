@@ -183,10 +183,9 @@ Json work_json(const engine::WorkReport& report, const engine::PhaseLog& log, co
 Json stats_json(const engine::fixed::SortReport& report, const engine::PhaseLog& log, const ProcessUsage& usage,
                 const std::string& backend) {
   const planner::Wanted& wanted = report.plan.wanted;
-  Json json{{"schema", "ecosort.stats/1"},
-            {"records", report.records},
-            {"records_dropped", report.dropped},
-            {"record_size_bytes", wanted.format.record_size}};
+  Json json{{"schema", "ecosort.stats/1"},       {"records", report.records},
+            {"records_dropped", report.dropped}, {"records_beyond_limit", report.beyond},
+            {"records_counted", report.counted}, {"record_size_bytes", wanted.format.record_size}};
   json.update(work_json(report, log, usage, backend));
   json.update({{"merge_passes", report.plan.merge.passes},
                {"demand_reads", report.demand_reads},
@@ -199,10 +198,15 @@ Json stats_json(const engine::fixed::SortReport& report, const engine::PhaseLog&
   return json;
 }
 
+std::string groups_text(const engine::WorkReport& report) {
+  return (report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped)) +
+         (report.beyond == 0 ? "" : fmt::format(", {} of them beyond the limit", report.beyond)) +
+         (report.counted == 0 ? "" : fmt::format(", {} of them in the counts", report.counted));
+}
+
 JobSummary summary_of(const engine::fixed::SortReport& report) {
-  const std::string dropped = report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped);
   return {"sorted", report.records * report.plan.wanted.format.record_size,
-          records_text(report.records) + dropped + packed_text(report.run_packing)};
+          records_text(report.records) + groups_text(report) + packed_text(report.run_packing)};
 }
 
 void write_text_file(const std::string& path, const std::string& text) {

@@ -43,6 +43,8 @@ struct ProcessUsage {
                               const std::string& backend);
 
 // "sorted ... records".
+// Says what groups of equal rows left out, and counted.
+[[nodiscard]] std::string groups_text(const engine::WorkReport& report);
 [[nodiscard]] JobSummary summary_of(const engine::fixed::SortReport& report);
 
 // Creates or replaces a small file. IoError.

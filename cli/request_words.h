@@ -20,8 +20,9 @@ struct RequestWords {
 // Throws UsageError with the option for what cannot be read, and for options that conflict.
 [[nodiscard]] RequestWords read_request_words(const CommandTable& table, const Words& words, const lines::PosixRules& rules);
 
-// The two steps, for those that add to the document: an option sets its member, and the document is read.
+// For those that add to the document: an option sets its member.
 void put(Json& document, const CommandTable& table, const GivenOption& given);
-[[nodiscard]] Request request_of_document(Json document, const CommandTable& table, const GivenWords& given);
+// Returns whether the document says something of a member, such as "means.threads".
+[[nodiscard]] bool has_member(const Json& document, std::string_view path);
 
 }  // namespace ecosort::cli

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/errors.h"
+#include "base/open_files.h"
 #include "base/threads.h"
 #include "cli/compression_options.h"
 #include "cli/end_at_once.h"
@@ -71,7 +72,7 @@ void check_resumable(const CommandLine& line) {
 
 JobResult result_of(const Request& request, engine::rows::LinesReport report, const engine::rows::LinesJob& figures) {
   JobResult result{rows_summary(request, report), report.notices, {}};
-  if (has_values(request)) std::ranges::copy(null_notices(request, report), std::back_inserter(result.notices));
+  std::ranges::copy(row_notices(request, report), std::back_inserter(result.notices));
   result.stats = [request, report = std::move(report), &figures](const engine::PhaseLog& log, double started_s,
                                                                  const std::string& backend) {
     return rows_stats_json(request, report, log, process_usage(started_s), figures, backend);
@@ -99,6 +100,21 @@ int run_rows(const RowsRun& run, job::PreparedLines& prepared, job::Session& ses
   for (const std::string& notice : result.notices) run.notice(notice);
   watched.write_reports(run.done, [&] { return result.stats(watched.log(), run.started_s, session.backend_name()); });
   return 0;
+}
+
+int run_rows(const CommandLine& line, const char* command, const char* done, double started_s) {
+  raise_open_files();
+  job::Session session;
+  tell_waits(session, line.reports.quiet);
+  job::PreparedLines prepared = job::prepare_rows(line.request, session.storage(), job::SpecialOutput::redirected);
+  return run_rows({.request = line.request,
+                   .reports = line.reports,
+                   .words = {command, "--memory", "--temp"},
+                   .threads_option = "--threads",
+                   .done = done,
+                   .notice = [&](const std::string& text) { print_notice(line.reports.quiet, text); },
+                   .started_s = started_s},
+                  prepared, session);
 }
 
 const char* rows_noun(const std::string& command) { return command == "lines" ? "lines" : "rows"; }

@@ -39,6 +39,8 @@ struct RowsRun {
 };
 // Opens the queue, sorts, and writes the reports; returns the exit code.
 int run_rows(const RowsRun& run, job::PreparedLines& prepared, job::Session& session);
+// Prepares the request of the line first. `command` is the one whose options advice names.
+int run_rows(const CommandLine& line, const char* command, const char* done, double started_s);
 
 // A plan says this of a sort of rows: bounds, because their lengths show only when they are read.
 [[nodiscard]] std::string lines_bounds_text(const engine::rows::LinesJob& job, std::uint64_t input_bytes);

@@ -5,25 +5,38 @@
 #include <algorithm>
 
 #include "cli/compression_options.h"
+#include "cli/report.h"
+#include "job/collation_version.h"
 #include "job/format_names.h"
+#include "job/shuffle_request.h"
 
 namespace ecosort::cli {
 
 namespace {
 
 std::uint64_t rows_of(const Request& request, const engine::rows::LinesReport& report) {
-  return has_values(request) ? report.records - report.top_lines - report.blank_lines - report.comments : report.records;
+  const bool are_rows = has_values(request) || request.shuffle;
+  return are_rows ? report.records - report.top_lines - report.blank_lines - report.comments : report.records;
 }
 
 Json keys_json(const Request& request, const engine::rows::LinesReport& report) {
   Json keys = Json::array();
   for (std::size_t i = 0; i < job::values_of(request).keys.size(); ++i) {
     const formats::KeyCounts counts = i < report.key_counts.size() ? report.key_counts[i] : formats::KeyCounts{};
-    keys.push_back({{"by", to_string(job::values_of(request).keys[i])},
-                    {request.format() == Format::csv ? "empty_values" : "missing_values", counts.empty},
-                    {"unparsable_values", counts.unparsable}});
+    Json key{{"by", to_string(job::values_of(request).keys[i])},
+             {request.format() == Format::csv ? "empty_values" : "missing_values", counts.empty},
+             {"unparsable_values", counts.unparsable}};
+    if (request.format() == Format::jsonl) key["repeated_names"] = counts.repeated;
+    keys.push_back(std::move(key));
   }
   return keys;
+}
+
+void add_left_out(const Request& request, const engine::rows::LinesReport& report, Json& json) {
+  json["bad_rows"] = report.bad_rows;
+  json["set_aside"] =
+      report.set_aside.empty() ? Json(nullptr) : Json{{"file", report.set_aside}, {"bytes", report.set_aside_bytes}};
+  if (request.format() == Format::csv) json["comments"] = report.comments;
 }
 
 }  // namespace
@@ -32,26 +45,34 @@ bool has_values(const Request& request) noexcept { return request.format() == Fo
 
 Json rows_stats_json(const Request& request, const engine::rows::LinesReport& report, const engine::PhaseLog& log,
                      const ProcessUsage& usage, const engine::rows::LinesJob& job, const std::string& backend) {
-  const bool have_values = has_values(request);
-  const std::string_view format = have_values ? job::name_of(request.format()) : "lines";  // a merge of runs has lines, too
-  const char* const rows = have_values ? "rows" : "lines";
+  const bool is_shuffle = request.shuffle.has_value(), have_values = has_values(request) && !is_shuffle;
+  const std::string_view format = is_shuffle    ? "shuffle"
+                                  : have_values ? job::name_of(request.format())
+                                                : "lines";  // a merge of runs has lines, too
+  const bool have_rows = have_values || is_shuffle;
+  const char* const rows = have_rows ? "rows" : "lines";
   Json json{{"schema", fmt::format("ecosort.{}-stats/1", format)},
             {rows, rows_of(request, report)},
-            {fmt::format("{}_dropped", rows), report.dropped}};
+            {fmt::format("{}_dropped", rows), report.dropped},
+            {fmt::format("{}_beyond_limit", rows), report.beyond}};
   json.update(work_json(report, log, usage, backend));
   json.update({{"merge_parts", report.merge_parts},
-               {have_values ? "longest_row_bytes" : "longest_line_bytes", report.longest_line},
+               {have_rows ? "longest_row_bytes" : "longest_line_bytes", report.longest_line},
                {"compression", compression_json(job, report)},
                {"threads", job.plan.threads},
                {"memory_limit_bytes", job.plan.memory_bytes + job.besides_bytes() + job.codecs.bytes()}});
-  if (!have_values) json["lines_appended"] = report.appended;
-  if (have_values) json.update({{"blank_lines", report.blank_lines}, {"bad_rows", report.bad_rows}});
-  json["files"] = job.split ? report.files : 1;
-  if (have_values)
-    json["set_aside"] =
-        report.set_aside.empty() ? Json(nullptr) : Json{{"file", report.set_aside}, {"bytes", report.set_aside_bytes}};
-  if (request.format() == Format::csv) json["comments"] = report.comments;
+  if (!have_rows) json["lines_appended"] = report.appended;
+  if (is_shuffle)
+    json["shuffle"] = {
+        {"generator", job::shuffle_generator()}, {"seed", *request.shuffle->seed}, {"rows_skipped", report.skipped}};
+  if (have_rows) json["blank_lines"] = report.blank_lines;
+  if (have_values) add_left_out(request, report, json);
+  if (!is_shuffle) json["files"] = job.split ? report.files : 1;
   if (have_values) json["keys"] = keys_json(request, report);
+  if (is_shuffle) return json;
+  const std::string collation = job::collation_version_of(request);
+  json["collation"] = collation.empty() ? Json(nullptr) : Json(collation);
+  json[fmt::format("{}_counted", rows)] = report.counted;
   return json;
 }
 
@@ -84,26 +105,36 @@ void add_bad_rows(const engine::rows::LinesReport& report, std::vector<std::stri
 
 JobSummary rows_summary(const Request& request, const engine::rows::LinesReport& report) {
   const std::uint64_t rows = rows_of(request, report);
+  if (request.shuffle)
+    return {"shuffled", std::max(report.input_bytes, report.output_bytes),
+            fmt::format("{} row{}{}{}, seed {}{}", rows, rows == 1 ? "" : "s", groups_text(report),
+                        report.skipped == 0 ? "" : fmt::format(", {} of them skipped", report.skipped), *request.shuffle->seed,
+                        packed_text(report.run_packing))};
   return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
-          fmt::format("{} {}{}{}{}{}{}{}", rows, has_values(request) ? "row" : "line", rows == 1 ? "" : "s",
-                      report.dropped == 0 ? "" : fmt::format(", {} of them dropped", report.dropped), bad_rows_text(report),
-                      appended_text(report), files_text(report), packed_text(report.run_packing))};
+          fmt::format("{} {}{}{}{}{}{}{}", rows, has_values(request) ? "row" : "line", rows == 1 ? "" : "s", groups_text(report),
+                      bad_rows_text(report), appended_text(report), files_text(report), packed_text(report.run_packing))};
 }
 
-std::vector<std::string> null_notices(const Request& request, const engine::rows::LinesReport& report) {
+std::vector<std::string> row_notices(const Request& request, const engine::rows::LinesReport& report) {
   std::vector<std::string> notices;
+  if (!has_values(request) && !request.shuffle) return notices;
   add_bad_rows(report, notices);
   if (report.comments > 0)
     notices.push_back(fmt::format("comments and skipped lines are left out: there were {}", report.comments));
   if (report.blank_lines > 0) notices.push_back(fmt::format("blank lines are left out: there were {}", report.blank_lines));
   const char* const empty = request.format() == Format::csv ? "empty" : "missing or null";
-  for (std::size_t i = 0; i < report.key_counts.size(); ++i) {
+  // A level behind those of the keys, where whole rows decide last, says nothing.
+  const std::size_t keys = has_values(request) ? job::values_of(request).keys.size() : 0;
+  for (std::size_t i = 0; i < std::min(report.key_counts.size(), keys); ++i) {
     const formats::KeyCounts& counts = report.key_counts[i];
+    const std::string by = to_string(job::values_of(request).keys[i]);
+    if (counts.repeated > 0)
+      notices.push_back(fmt::format("--by {}: a name on this path repeats within an object in {} rows; the last one counts", by,
+                                    counts.repeated));
     if (counts.empty + counts.unparsable == 0) continue;
-    notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values come {}{}", to_string(job::values_of(request).keys[i]),
-                                  counts.empty, empty, counts.unparsable,
+    notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values come {}{}", by, counts.empty, empty, counts.unparsable,
                                   job::values_of(request).nulls_first ? "in front of all others" : "behind all others",
-                                  request.unique ? "; they count as equal for --unique" : ""));
+                                  request.has_groups() && !request.by_group ? "; they count as equal for --unique" : ""));
   }
   return notices;
 }

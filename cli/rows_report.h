@@ -25,6 +25,6 @@ namespace ecosort::cli {
 [[nodiscard]] JobSummary rows_summary(const Request& request, const engine::rows::LinesReport& report);
 
 // Reports what has no place in the order: lines that hold nothing, and values.
-[[nodiscard]] std::vector<std::string> null_notices(const Request& request, const engine::rows::LinesReport& report);
+[[nodiscard]] std::vector<std::string> row_notices(const Request& request, const engine::rows::LinesReport& report);
 
 }  // namespace ecosort::cli

@@ -1,12 +1,13 @@
 // `ecosort run`: does what a request says (schema ecosort.request/1), with the reports of the command that would be typed for it.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <fstream>
-#include <iostream>
-#include <iterator>
 #include <string>
 
+#include "base/descriptor.h"
 #include "base/errors.h"
+#include "base/system_file.h"
 #include "cli/commands.h"
 #include "cli/sorts.h"
 #include "library/jobs.h"
@@ -15,21 +16,18 @@ namespace ecosort::cli {
 
 namespace {
 
-std::string text_of(std::istream& stream, const std::string& name) {
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (stream.bad()) throw IoError(fmt::format("cannot read '{}'", name));
-  return text;
-}
-
 std::string read_request(const std::string& name) {
-  if (name == "-") return text_of(std::cin, name);
-  std::ifstream file(name);
-  if (!file) throw UsageError(fmt::format("cannot open '{}'", name));
-  return text_of(file, name);
+  const bool is_standard = name == "-";
+  const Descriptor file(is_standard ? -1 : ::open(name.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!is_standard && !file.is_open()) throw UsageError(fmt::format("cannot open '{}'", name));
+  std::string text;
+  if (!read_to_end(is_standard ? STDIN_FILENO : file.get(), text)) throw IoError(fmt::format("cannot read '{}'", name));
+  return text;
 }
 
 int sort(const CommandLine& line, double started_s) {
   const Request& request = line.request;
+  if (request.shuffle) return shuffle_rows(line, started_s);
   if (request.format() == Format::lines) return sort_lines(line, started_s);
   if (request.format() != Format::records) return sort_table(line, started_s);
   if (request.place.kind == PlaceKind::in_place) return sort_in_place(line, started_s);
@@ -44,10 +42,13 @@ int run_request(const Words& words) {
   if (line.asks_for_help()) return print_help(line);
   if (line.given.operands.size() != 1) throw UsageError("run: name one request, or - for standard input");
   const std::string& name = line.given.operands.front();
-  line.request = request_from_json(read_request(name));
+  const std::string text = read_request(name);
+  line.request = request_from_json(text);
+  line.document = *Json::parse(text);
   const bool reads_input = std::ranges::find(line.request.inputs, "-") != line.request.inputs.end();
   if (name == "-" && reads_input) throw UsageError("run: standard input is the request already; name the input");
   library::check_request(line.request);
+  take_profile(line);
   line.reports.output = line.request.place.output;
   begin(line);
   return sort(line, started_s);

@@ -31,9 +31,10 @@ job::Leeway leeway_of(const CommandLine& line) { return {.runs_are_a_hint = line
 
 Request request_of(const CommandLine& line) {
   Request request = line.request;
+  if (!leeway_of(line).runs_are_a_hint) return request;
   const std::uint64_t wanted = request.means.memory_bytes;
   const std::uint64_t bytes = wanted != 0 ? wanted : planner::default_memory_bytes(planner::read_machine());
-  if (leeway_of(line).runs_are_a_hint && !line.profile.is_for("--run-records", bytes)) request.means.run_records = 0;
+  if (!line.profile.is_for("--run-records", bytes)) request.means.run_records = 0;
   return request;
 }
 
@@ -108,9 +109,11 @@ int sort_records(const CommandLine& line, double started_s) {
   job::PreparedRecords resolved = prepare(line, session.storage());
   for (const std::string& notice : resolved.notices) print_notice(line.reports.quiet, notice);
   print_notice(line.reports.quiet, tuning_notice(line, resolved));
-  open_queue(session, line.request.means.io, job::queue_depth(resolved.job.plan), line.reports.quiet);
+  session.open_queue(line.request.means.io, resolved.job.plan);
+  print_notice(line.reports.quiet, session.notice());
   const planner::Wanted& wanted = resolved.job.plan.wanted;
-  check_threads_can_start(std::max(wanted.threads, wanted.threads_of_merge()) + 1, "--threads");  // and the progress line's
+  if (!resolved.job.plan.is_small)
+    check_threads_can_start(std::max(wanted.threads, wanted.threads_of_merge()) + 1, "--threads");  // and the progress line's
   WatchedRun run(line.reports);
   const engine::fixed::SortReport report = run.watch(
       session,
@@ -153,7 +156,7 @@ int run_plan(const Words& words) {
   raise_open_files();
   const job::PreparedRecords resolved = prepare(line, session.storage(), line.has("--json"));
   print_notice(line.reports.quiet, tuning_notice(line, resolved));
-  session.open_queue(line.request.means.io, job::queue_depth(resolved.job.plan));
+  session.open_queue(line.request.means.io, resolved.job.plan);
   print_plan(line, resolved, session.backend_name());
   if (line.assumed_bytes() == 0) job::check_space(line.request, resolved);  // programs have the numbers all the same
   return 0;

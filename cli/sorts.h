@@ -33,5 +33,7 @@ int sort_in_place(const CommandLine& line, double started_s);
 int sort_lines(CommandLine line, double started_s);
 // Sorts CSV and JSON lines.
 int sort_table(const CommandLine& line, double started_s);
+// Puts rows of any kind into a random order.
+int shuffle_rows(CommandLine line, double started_s);
 
 }  // namespace ecosort::cli

@@ -46,7 +46,7 @@ void check_plan(const CommandLine& line) {
 }
 
 int check_order(const CommandLine& line) {
-  const auto disorder = job::find_row_disorder(line.request);
+  const auto disorder = job::check_rows(line.request, {.unique = line.request.has_groups()}).first;
   if (!disorder) return 0;
   say_line(fmt::format("ecosort: {}: line {} is out of order: {}", formats::shown_name(line.request.inputs.front()),
                        disorder->line_number, disorder->line));
@@ -69,18 +69,7 @@ int sort_table(const CommandLine& line, double started_s) {
     check_resumable(line);
     if (const std::optional<int> code = run_rows_job({line.request, line.reports}, started_s)) return *code;
   }
-  raise_open_files();
-  job::Session session;
-  tell_waits(session, line.reports.quiet);
-  job::PreparedLines prepared = job::prepare_rows(line.request, session.storage(), job::SpecialOutput::redirected);
-  return run_rows({.request = line.request,
-                   .reports = line.reports,
-                   .words = {"csv", "--memory", "--temp"},
-                   .threads_option = "--threads",
-                   .done = "the sorted output is complete",
-                   .notice = [&](const std::string& text) { print_notice(line.reports.quiet, text); },
-                   .started_s = started_s},
-                  prepared, session);
+  return run_rows(line, "csv", "the sorted output is complete", started_s);
 }
 
 namespace {

@@ -259,6 +259,9 @@ void add_line_run(Writer& out, const LineRunDone& run) {
   out.add(std::uint64_t{run.key_counts.size()});
   for (const formats::KeyCounts& counts : run.key_counts)
     for (const std::uint64_t value : {counts.empty, counts.unparsable, counts.absent}) out.add(value);
+  // Few files have such rows. A version that does not count them refuses the record, as it would take another value.
+  if (std::ranges::any_of(run.key_counts, [](const formats::KeyCounts& counts) { return counts.repeated > 0; }))
+    for (const formats::KeyCounts& counts : run.key_counts) out.add(counts.repeated);
 }
 
 LineRunDone next_line_run(Reader& in) {
@@ -286,6 +289,8 @@ LineRunDone next_line_run(Reader& in) {
     counts.absent = in.next();
     run.key_counts.push_back(counts);
   }
+  if (in.has_more())
+    for (formats::KeyCounts& counts : run.key_counts) counts.repeated = in.next();
   return run;
 }
 

@@ -22,6 +22,7 @@ std::vector<formats::KeyCounts> difference(std::vector<formats::KeyCounts> all, 
   for (std::size_t i = 0; i < part.size(); ++i) {
     all[i].empty -= part[i].empty;
     all[i].unparsable -= part[i].unparsable;
+    all[i].repeated -= part[i].repeated;
     all[i].absent -= part[i].absent;
   }
   return all;
@@ -194,7 +195,7 @@ Task<void> form_line_runs(LinesBench& bench) {
     engine::rows::ReadLines reader(tools, header, bench.job.inputs, seen);
     reader.set_look(bench.job.look);
     reader.begin_at(bench.next_place());
-    engine::rows::FormLineRuns former(tools, reader, seen, bench.job.unique);
+    engine::rows::FormLineRuns former(tools, reader, seen, bench.job.groups);
     if (bench.packer) former.tell_pace(*bench.packer, true);
     KeepLineRuns keeper(bench, header);
     co_await keeper.begin();

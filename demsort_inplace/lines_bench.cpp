@@ -33,7 +33,8 @@ run::RunPacker* LinesBench::make_packer() {
 
 bool LinesBench::has_run() const { return !done.empty() && !done.back().lines->is_header; }
 
-void LinesBench::learn_first_row() {
+void LinesBench::learn_of_rows() {
+  for (const RunDone& run : done) format.learn(run.lines->key_counts);
   if (!header.lines->first_row || !has_run()) return;
   format.begin_input();
   (void)format.take_first_row(header.inputs.front().path, *header.lines->first_row);

@@ -38,7 +38,7 @@ struct LinesBench : JobBench {
   // The stages of a sort of lines work with these. The plan outlives them.
   [[nodiscard]] engine::rows::RowTools tools(const planner::LinePlan& plan) { return {{*this, plan, format}, run_files, pool}; }
   // Shows the format the rows that are in runs already, from which it learned.
-  void learn_first_row();
+  void learn_of_rows();
 
   // A run that the journal knows, to be opened when it is read.
   [[nodiscard]] engine::rows::MergeInput input_of(std::uint64_t run) const;
@@ -51,7 +51,7 @@ struct LinesBench : JobBench {
   [[nodiscard]] run::RowRun create_plain_run(std::uint64_t run, std::uint64_t bytes);  // that is never packed
   // A run that is complete, with its description; its name is not yet. `has_header`: one run of the job is that.
   [[nodiscard]] Task<void> make_durable(std::size_t stored, run::Description description);
-  [[nodiscard]] RowJob row_job(bool has_header) const { return {header, format, job.unique, has_header}; }
+  [[nodiscard]] RowJob row_job(bool has_header) const { return {header, format, job.groups.is_on, has_header}; }
 
   engine::rows::LinesJob job;
   formats::RowFormat& format;  // of the job

@@ -19,7 +19,7 @@ namespace {
 using engine::rows::MergeInput;
 
 engine::rows::MergeTerms terms_of(const LinesBench& bench) {
-  return {.unique = bench.job.unique, .hashes_input = bench.header.is_in_place()};
+  return {.groups = bench.job.groups, .hashes_input = bench.header.is_in_place()};
 }
 
 std::vector<MergeInput> inputs_of(const LinesBench& bench, const std::vector<std::uint64_t>& runs) {

@@ -54,7 +54,7 @@ class PutBackKernel : public JobKernel {
       for (std::uint64_t run = 0; run < bench_.done.size(); ++run) {
         if (bench_.consumed(run) == layout_.run_records(run)) continue;
         const std::vector<std::uint64_t> alone{run};
-        engine::fixed::CheckedOutput output(writer, bench_.compute, bench_.encoder, false);
+        engine::fixed::CheckedOutput output(writer, bench_.compute, bench_.encoder, {});
         output.continue_after(checkpoints.position().records, {});  // a run need not follow the one before
         engine::fixed::MergeRuns copy = make_merge(bench_, alone);
         checkpoints.begin(writer, copy, alone);

@@ -153,7 +153,7 @@ engine::rows::LinesReport resume_rows(const std::string& output, JobStatus statu
   const JobHeader header = status.contents->header;
   return work_on_rows(output, std::move(job), header, environment, [&](LinesBench& bench) {
     bench.take(std::move(status));
-    bench.learn_first_row();
+    bench.learn_of_rows();
     RowsKernel kernel(bench);
     continue_job(kernel);
   });

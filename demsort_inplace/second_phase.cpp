@@ -61,7 +61,7 @@ Task<State> merge(Workbench& bench) {
   {
     engine::fixed::WriteBehind writer = make_writer(bench, *bench.files.output);
     co_await writer.resume(bench.state->records * layout.record_size);
-    engine::fixed::CheckedOutput output(writer, bench.compute, bench.encoder, false);
+    engine::fixed::CheckedOutput output(writer, bench.compute, bench.encoder, {});
     output.continue_after(bench.state->records, last);
     engine::fixed::MergeRuns merger = make_merge(bench, runs);
     checkpoints.begin(writer, merger, runs);

@@ -92,8 +92,9 @@ auto& open(Handle* handle) {
 void fill(ecosort_report* report, const ecosort::Report& done) {
   if (report == nullptr) return;
   const std::size_t size = std::min(report->struct_size, sizeof *report);
-  const ecosort_report filled{size,      done.records,    done.dropped,       done.input_bytes,     done.output_bytes,
-                              done.runs, done.bytes_read, done.bytes_written, done.peak_temp_bytes, done.peak_memory_bytes};
+  const ecosort_report filled{size,         done.records,     done.dropped,       done.input_bytes,     done.output_bytes,
+                              done.runs,    done.bytes_read,  done.bytes_written, done.peak_temp_bytes, done.peak_memory_bytes,
+                              done.counted, done.beyond_limit};
   std::memcpy(report, &filled, size);
 }
 
@@ -133,6 +134,15 @@ ecosort_status ecosort_sort(const ecosort_request* request, const ecosort_callba
   return guarded(error, [&] {
     Callbacks observer(callbacks);
     fill(report, ecosort::sort(open(request).request, &observer));
+  });
+}
+
+ecosort_status ecosort_check(const ecosort_request* request, ecosort_order_report* report, ecosort_error** error) {
+  return guarded(error, [&] {
+    const ecosort::OrderReport found = ecosort::check(open(request).request);
+    const std::size_t size = std::min(open(report).struct_size, sizeof *report);
+    const ecosort_order_report filled{size, found.records, found.equal, found.unordered, found.first_out_of_order};
+    std::memcpy(report, &filled, size);
   });
 }
 

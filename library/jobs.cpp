@@ -43,8 +43,9 @@ void check_job(const Request& request) {
   check_place(request);
   const bool is_in_place = request.place.kind == PlaceKind::in_place;
   refuse_if(request.input_order != InputOrder::any, "a merge is done in one step, and cannot be resumed");
-  refuse_if(request.unique && (is_in_place || request.format() == Format::records),
+  refuse_if(request.has_groups() && (is_in_place || request.format() == Format::records),
             "after a crash no one could distinguish a dropped row from a lost one: drop duplicates from the sorted file");
+  refuse_if(request.limit.has_value(), "a job drops nothing: sort with a limit into another file, without a job");
   refuse_if(!request.means.temp_directories.empty(), "a job keeps its runs beside the file: name no temporary directories");
   refuse_if(request.verification.checksum, "a job computes no checksum: leave it out");
   refuse_if(!request.compression.program.empty(), "a job compresses runs by itself: name no program");

@@ -6,6 +6,7 @@
 
 #include "job/prepare_records.h"
 #include "job/session.h"
+#include "job/shuffle_request.h"
 
 namespace ecosort::library {
 
@@ -24,10 +25,7 @@ Prepared prepare_sort_of_records(const Request& request, io::PosixStorage& stora
                 report.notices.insert(report.notices.begin(), prepared->notices.begin(), prepared->notices.end());
                 return report;
               },
-          .open_queue =
-              [prepared, io = request.means.io] {
-                return io::make_queue(io::parse_backend(io), job::queue_depth(prepared->job.plan));
-              }};
+          .open_queue = [prepared, io = request.means.io] { return job::make_record_queue(io, prepared->job.plan); }};
 }
 
 Prepared prepare_sort_of_rows(const Request& request, io::PosixStorage& storage) {
@@ -53,16 +51,28 @@ void check_complete(const Request& request) {
   if (request.place.output.empty() && !is_in_place) throw UsageError("no output is named");
   if (!request.place.split.empty() && request.format() == Format::records)
     throw UsageError("a split is of lines and of rows, not of records");
+  job::check_shuffle(request);
+  const Records* const records = std::get_if<Records>(&request.rows);
+  const bool is_plain_sort = request.place.kind == PlaceKind::file && request.input_order == InputOrder::any;
+  if (records != nullptr && records->skip_bytes > 0 && !is_plain_sort)
+    throw UsageError("files with bytes to skip are sorted into another file, at once; leave the way of sorting out");
   if (request.means.threads > planner::most_threads) throw UsageError("more threads than can be");
+  if (request.input_order == InputOrder::believed && request.format() != Format::lines)
+    throw UsageError("input_order is 'any' or 'sorted', of lines also 'believed'");
+  constexpr std::uint64_t no_ratio = 0, one = 1000, most = 1'000'000;
+  if (const std::uint64_t ratio = request.compression.assumed_ratio; ratio != no_ratio && (ratio < one || ratio > most))
+    throw UsageError("assumed_ratio is a number of thousandths from 1000 to 1000000, such as 2500");
 }
 
 job::PreparedLines prepare_rows(Request request, io::Storage& storage) {
   if (request.format() == Format::lines) job::choose_salt(request);
+  job::choose_seed(request);
   return job::prepare_rows(request, storage, job::SpecialOutput::refused);
 }
 
 Prepared prepare(const Request& request, io::PosixStorage& storage) {
-  return request.format() == Format::records ? prepare_sort_of_records(request, storage) : prepare_sort_of_rows(request, storage);
+  const bool are_records = request.format() == Format::records && !request.shuffle;
+  return are_records ? prepare_sort_of_records(request, storage) : prepare_sort_of_rows(request, storage);
 }
 
 }  // namespace ecosort::library

@@ -52,6 +52,8 @@ Report taken_from(const engine::WorkReport& done) {
   Report report;
   report.records = done.records;
   report.dropped = done.dropped;
+  report.counted = done.counted;
+  report.beyond_limit = done.beyond;
   report.input_bytes = done.input_bytes;
   report.output_bytes = done.output_bytes;
   report.runs = done.runs;
@@ -100,7 +102,8 @@ Report report_of(const engine::rows::LinesReport& done, Format format) {
   report.blank_lines = done.blank_lines;
   report.comments = done.comments;
   report.bad_rows = done.bad_rows;
-  for (const formats::KeyCounts& counts : done.key_counts) report.keys.push_back({counts.empty, counts.unparsable});
+  for (const formats::KeyCounts& counts : done.key_counts)
+    report.keys.push_back({counts.empty, counts.unparsable, counts.repeated});
   return report;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "ecosort/ecosort.hpp"
+#include "job/check_order.h"
 #include "job/plan_json.h"
 #include "job/prepare_records.h"
 #include "library/jobs.h"
@@ -50,8 +51,17 @@ void Observer::progress(std::uint64_t /*bytes*/) {}
 
 Plan plan(const Request& request) {
   library::check_complete(request);
-  return library::in_words_of_the_library(
-      [&] { return request.format() == Format::records ? plan_of_records(request) : plan_of_lines(request); });
+  return library::in_words_of_the_library([&] {
+    const bool are_records = request.format() == Format::records && !request.shuffle;
+    return are_records ? plan_of_records(request) : plan_of_lines(request);
+  });
+}
+
+OrderReport check(const Request& request) {
+  return library::in_words_of_the_library([&] {
+    const engine::OrderCheck found = job::check_order(request);
+    return OrderReport{found.rows, found.equal, found.unordered, found.first ? found.first->line_number : 0, found.hash.to_hex()};
+  });
 }
 
 Report sort(const Request& request, Observer* observer, std::stop_token stop) {

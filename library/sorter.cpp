@@ -24,8 +24,10 @@
 #include "base/descriptor.h"
 #include "base/errors.h"
 #include "ecosort/ecosort.hpp"
+#include "engine/fixed/group_records.h"
 #include "job/prepare_rows.h"
 #include "job/set_aside.h"
+#include "job/shuffle_request.h"
 #include "library/prepare.h"
 #include "library/run.h"
 
@@ -64,6 +66,7 @@ Request piped(Request request) {
     refuse_if(!csv->comment.empty() || csv->skip_lines > 0, "a sorter takes rows alone: leave comments and other lines out");
   refuse_if(!request.place.split.empty(), "a sorter writes no files: leave the split out");
   refuse_if(!job::set_aside_path(request).empty(), "a sorter writes no files: bad_rows are \"refuse\" or \"skip\"");
+  refuse_if(request.shuffle && request.format() == Format::records, "a sorter shuffles lines and rows; shuffle records as files");
   refuse_if(request.verification.reread, "a sorter writes no output that could be read again: leave that out");
   request.inputs.emplace_back(1, '-');
   request.place.output.assign(1, '-');  // gcc 12 warns of an assignment
@@ -72,6 +75,7 @@ Request piped(Request request) {
     request.means.temp_directories.emplace_back(named != nullptr && *named != '\0' ? named : "/tmp");
   }
   library::check_complete(request);
+  job::choose_seed(request);
   return request;
 }
 
@@ -83,22 +87,24 @@ class Framing {
       record_size_ = records->record_size == 0 ? benchmark_record_size : records->record_size;
     else
       format_ = job::row_format_of(request);
+    size_out_ = record_size_ + (request.groups.count ? engine::fixed::count_bytes : 0);
   }
 
   [[nodiscard]] bool is_of_records() const noexcept { return format_ == nullptr; }
   [[nodiscard]] std::size_t record_size() const noexcept { return record_size_; }
+  [[nodiscard]] std::size_t size_out() const noexcept { return size_out_; }  // with the count of a record
   [[nodiscard]] std::byte row_end() const { return static_cast<std::byte>(format_->terminator()); }
 
   // Bytes of the whole rows that they begin with.
   [[nodiscard]] std::size_t whole_bytes(std::span<const std::byte> bytes) const {
-    if (is_of_records()) return bytes.size() / record_size_ * record_size_;
+    if (is_of_records()) return bytes.size() / size_out_ * size_out_;
     std::size_t whole = 0;
     while (const std::size_t row = next_bytes(bytes, whole)) whole += row;
     return whole;
   }
   // The first row of whole ones.
   [[nodiscard]] Row first(std::span<const std::byte> rows) const {
-    if (is_of_records()) return {rows.first(record_size_), 0};
+    if (is_of_records()) return {rows.first(size_out_), 0};
     const auto row = rows.first(next_bytes(rows, 0));
     const bool is_two = format_->kind() != formats::Kind::lines && row.size() > 1 && row[row.size() - 2] == std::byte{'\r'};
     return {row, is_two ? 2U : 1U};
@@ -115,7 +121,7 @@ class Framing {
     return end == nullptr ? 0 : static_cast<std::size_t>(end - begin) + 1 - at;
   }
 
-  std::size_t record_size_ = 0;
+  std::size_t record_size_ = 0, size_out_ = 0;
   std::unique_ptr<formats::RowFormat> format_;  // null: records
 };
 
@@ -202,7 +208,7 @@ struct Reader::Impl {
     have -= std::exchange(given, 0);
     std::size_t whole = 0;
     while (whole == 0) {
-      if (have == buffer.size()) buffer.resize(std::max({2 * buffer.size(), block_bytes, framing.record_size()}));
+      if (have == buffer.size()) buffer.resize(std::max({2 * buffer.size(), block_bytes, framing.size_out()}));
       const ssize_t got = ::read(from_sort.get(), buffer.data() + have, buffer.size() - have);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) throw IoError::from_call("read", "(sorter)", errno);

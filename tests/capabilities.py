@@ -87,6 +87,7 @@ _PROBES: dict[str, Callable[[], str | None]] = {
     "site": lambda: None if (ROOT / ".venv-site/bin/mkdocs").exists() else "its packages are missing: tuning/setup/deps site",
     "ipmitool": lambda: _tool("ipmitool"),
     "ipmi_sim": lambda: _tool("ipmi_sim"),
+    "caddy": lambda: _tool("caddy"),
     "nginx": lambda: _tool("nginx") or _tool("openssl"),
     "mosquitto": lambda: _tool("mosquitto"),
     "snmpd": lambda: _tool("snmpd"),

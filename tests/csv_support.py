@@ -5,13 +5,17 @@ Python's csv module says what the values of a row are; rows are kept as bytes, b
 
 import csv
 import io
+import ipaddress
+import math
 import random
 import re
 import subprocess
+import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -73,6 +77,112 @@ def date(value: str) -> datetime | None:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
+def written_number(value: str) -> Decimal | None:
+    """Numbers with a comma for the point, groups and signs, by one expression for all of their text."""
+    sign, digits = r"[-+\u2212]?", r"(?:\d+|[1-9]\d{0,2}(?P<group>[. '_\xa0])(?:\d{3}(?P=group))*\d{3})"
+    money = "[$\xa3\xa5\u20ac]"
+    text = value.encode("latin-1").decode("utf-8", "replace").strip(" \t")
+    found = re.fullmatch(
+        rf"(?P<sign>{sign}) ?(?P<left>{money}?) ?(?P<number>{digits}?(?:,\d*)?) ?(?P<right>{money}?) ?(?P<percent>%?)", text
+    )
+    if not found or not re.search(r"\d", found["number"]) or (found["left"] and found["right"]):
+        return None
+    number_text = re.sub(r"[. '_\xa0]", "", found["number"]).replace(",", ".")
+    exact = Decimal(number_text) / (100 if found["percent"] else 1)
+    return -exact if found["sign"] in ("-", "\u2212") else exact
+
+
+def ip(value: str) -> tuple[Any, ...] | None:
+    try:
+        one = ipaddress.ip_interface(value.strip(" \t"))
+    except ValueError:
+        return None
+    return (one.version, int(one.ip), one.network.prefixlen, getattr(one.ip, "scope_id", None) or "")
+
+
+UNITS = {letter: power for power, letter in enumerate("KMGTPEZYRQ", 1)}
+
+
+def size(value: str) -> Fraction | None:
+    found = re.fullmatch(r"([+-]?)(\d+(?:\.\d+)?)[ \t]*(?:([KMGTPEZYRQ])(B|iB)?|B)?", value.strip(" \t"), re.IGNORECASE)
+    if not found:
+        return None
+    base = 1000 if (found[4] or "").upper() == "B" else 1024
+    exact = Fraction(found[2]) * int(base ** UNITS.get((found[3] or "").upper(), 0))
+    return -exact if found[1] == "-" else exact
+
+
+def duration(value: str) -> Fraction | None:
+    number_of = r"(\d+(?:\.\d+)?)"
+    units: dict[str, int | Fraction] = {
+        "w": 604800,
+        "d": 86400,
+        "h": 3600,
+        "m": 60,
+        "s": 1,
+        "ms": Fraction(1, 10**3),
+        "us": Fraction(1, 10**6),
+        "ns": Fraction(1, 10**9),
+    }
+    text = value.strip(" \t")
+    sign = -1 if text.startswith("-") else 1
+    text = re.sub(r"^[+-]", "", text)
+    spans: dict[str, list[int | Fraction]] = {
+        "".join(rf"(?:{number_of}\s*{unit}\s*)?" for unit in units): list(units.values()),
+        r"(\d+):([0-5]\d):([0-5]\d(?:\.\d+)?)": [3600, 60, 1],
+        rf"P(?:{number_of}W)?(?:{number_of}D)?(?:T(?=\d)(?:{number_of}H)?(?:{number_of}M)?(?:{number_of}S)?)?": [
+            604800,
+            86400,
+            3600,
+            60,
+            1,
+        ],
+    }
+    for expression, seconds in spans.items():
+        found = re.fullmatch(expression, text)
+        if found and any(found.groups()):
+            parts = zip(found.groups(), seconds, strict=True)
+            return sign * sum((Fraction(part) * unit for part, unit in parts if part), Fraction(0))
+    return None
+
+
+def hexadecimal(value: str) -> int | None:
+    text = value.strip(" \t")
+    return int(text, 16) if re.fullmatch(r"[+-]?(0[xX])?[0-9a-fA-F]+", text) else None
+
+
+def boolean(value: str) -> bool | None:
+    words = {"true": True, "t": True, "yes": True, "y": True, "on": True, "1": True}
+    return (words | {"false": False, "f": False, "no": False, "n": False, "off": False, "0": False}).get(
+        value.strip(" \t").lower()
+    )
+
+
+def uuid_bytes(value: str) -> bytes | None:
+    text = value.strip(" \t")
+    shape = r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32}"
+    if not re.fullmatch(rf"{shape}|\{{({shape})\}}|urn:uuid:({shape})", text, re.IGNORECASE):
+        return None
+    return uuid.UUID(text).bytes
+
+
+def floating(value: str) -> tuple[bool, float, float] | None:
+    """NaN comes behind all, and -0 before 0."""
+    text = value.strip(" \t")
+    if not re.fullmatch(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity|nan)", text, re.IGNORECASE):
+        return None
+    exact = float(text)
+    return (True, 0.0, 0.0) if math.isnan(exact) else (False, exact, math.copysign(1, exact))
+
+
+def natural(value: str) -> Any:
+    name, *numbers = value.upper().split(".")
+    return (name, *map(int, numbers))
+
+
+SIZES = ("tiny", "S", "M|L", "X:L", "huge")
+LISTED = "list:" + "|".join(re.sub(r"([|:\\])", r"\\\1", name) for name in SIZES)
+
 READERS: dict[str, Callable[[str], Any]] = {
     "text": lambda value: value.encode("latin-1") or None,
     "nocase": lambda value: value.encode("latin-1").upper() or None,
@@ -81,7 +191,20 @@ READERS: dict[str, Callable[[str], Any]] = {
     "date": date,
     "version": lambda value: tuple(int(part) for part in value.split(".")) if value else None,
     "length": lambda value: sum(byte & 0xC0 != 0x80 for byte in value.encode("latin-1")),
+    "natural": lambda value: natural(value) if value else None,
+    "ip": ip,
+    "size": size,
+    "duration": duration,
+    "hex": hexadecimal,
+    "bool": boolean,
+    "uuid": uuid_bytes,
+    "float": floating,
+    LISTED: lambda value: SIZES.index(value) if value in SIZES else None,
+    "number:decimal=,": written_number,
 }
+
+
+TYPE_NAMES = [*dict.fromkeys(name.partition(":")[0] for name in READERS)]
 
 
 @dataclass(frozen=True)
@@ -176,6 +299,128 @@ def random_version(rng: random.Random) -> str:
     return ".".join(str(rng.randrange(1, 13)) for _ in range(3)) if rng.random() < 0.95 else ""
 
 
+def random_natural(rng: random.Random) -> str:
+    return (
+        ".".join([rng.choice(["chr", "CHR", "Chr", "lib"]), *(str(rng.randrange(1, 13)) for _ in range(3))])
+        if rng.random() < 0.95
+        else ""
+    )
+
+
+def random_ip(rng: random.Random) -> str:
+    four = ipaddress.IPv4Address(rng.choice([rng.randrange(2**32), 0x0A000000 + rng.randrange(600), 0, 2**32 - 1]))
+    six = ipaddress.IPv6Address(
+        rng.choice([rng.randrange(2**128), (0x20010DB8 << 96) + rng.randrange(300), 0xFFFF << 32 | int(four), 1])
+    )
+    made = rng.choice(
+        [f"{four}", f"{four}/{rng.randrange(33)}", f"{six}", six.exploded.upper(), f"{six}/{rng.randrange(129)}", f" {four} "]
+    )
+    return rng.choice(
+        [made] * 9 + ["", "10.0.0.256", "10.0.0", "10.0.0.01", "1.2.3.4/33", "::1/129", "1.2.3.4/", "fe80::1%eth0", ":::", "a"]
+    )
+
+
+def random_size(rng: random.Random) -> str:
+    number_text = rng.choice(
+        [str(rng.randrange(3000)), f"{rng.uniform(0, 2000):.{rng.randrange(1, 9)}f}", str(rng.randrange(10**20))]
+    )
+    unit = rng.choice(["", "K", "k", "M", "MB", "mb", "KiB", "GiB", "T", " PB", "EiB", "Q", "B", " b"])
+    return rng.choice([number_text + unit] * 9 + ["", "K", "1.K", "1e3K", "1KiBB", "1Ki", "-1K", "-0", "0G", "1 024", "ten"])
+
+
+def random_duration(rng: random.Random) -> str:
+    a, b, c = rng.randrange(30), rng.randrange(60), rng.randrange(60)
+    fraction = rng.choice(["", ".5", ".125", ".000000001", f".{rng.randrange(10**25)}"])
+    made = [
+        f"{a}h{b}m{c}s",
+        f"{a}h",
+        f"{b * 60}s",
+        f"{b}m {c}{fraction}s",
+        f"{a}:{b:02}:{c:02}{fraction}",
+        f"PT{a}H{b}M{c}{fraction}S",
+    ]
+    made += [f"P{a}DT{b}H", f"P{a}W", f"{a}d", f"{c}ms{b}ns", f"-{b}m", f"{a}.{b:02}h", "PT0S", "0s", f"{b}us"]
+    wrong = ["", "1h30", "30m1h", "01:30", "1:60:00", "P1Y", "P", "PT", "P1DT", "90", "1h2h", "1:2:3", "h", "P1M"]
+    return rng.choice(made if rng.random() < 0.8 else wrong)
+
+
+def random_hex(rng: random.Random) -> str:
+    digits = f"{rng.choice([rng.randrange(16), rng.randrange(10**6), rng.randrange(2**200)]):x}"
+    made = rng.choice(
+        [digits, digits.upper(), f"0x{digits}", f"-0X{digits}", f"+{digits}", f"000{digits}", f"0x7{'0' * 30}{digits[:2]}"]
+    )
+    return rng.choice([made] * 9 + ["", "0x", "g1", "1 2", "-", "0x0x1", "-0"])
+
+
+def random_boolean(rng: random.Random) -> str:
+    return rng.choice(
+        ["true", "TRUE", "t", "Yes", "y", "on", "1", "false", "F", "no", "N", "OFF", "0", " true", "", "maybe", "2", "tru"]
+    )
+
+
+def random_uuid(rng: random.Random) -> str:
+    one = uuid.UUID(int=rng.choice([rng.randrange(2**128), 0x018F << 112 | rng.randrange(300), 0, 2**128 - 1]))
+    made = rng.choice([str(one), str(one).upper(), one.hex, f"{{{one}}}", one.urn])
+    return rng.choice([made] * 9 + ["", str(one)[:-1], str(one).replace("-", "", 1), f"{{{one}", one.hex[:-1] + "g"])
+
+
+def random_float(rng: random.Random) -> str:
+    made = [
+        repr(rng.uniform(-9, 9)),
+        f"{rng.randrange(10**25)}",
+        f"{rng.uniform(-1, 1):e}",
+        f"1e{rng.randrange(-400, 400)}",
+        "5e-324",
+    ]
+    made += [
+        "0",
+        "-0",
+        "-0.0",
+        "inf",
+        "-Infinity",
+        "NaN",
+        "-nan",
+        "1e999",
+        "-1e999",
+        "1e-999",
+        "-1e-999",
+        ".5",
+        "5.",
+        " 7 ",
+        "+3",
+    ]
+    return (
+        rng.choice(made) if rng.random() < 0.9 else rng.choice(["", "infin", "nan(1)", "0x1p3", "1e", ".", "--1", "1_000", "1,5"])
+    )
+
+
+def random_listed(rng: random.Random) -> str:
+    return rng.choice([*SIZES, *SIZES, "", "s", "M", "S ", "tiny|S"])
+
+
+def random_written(rng: random.Random) -> str:
+    number_of = rng.choice([rng.randrange(1000), rng.randrange(10**7), rng.randrange(10**16)])
+    group = rng.choice([".", " ", "'", "_", "\xa0", ""])
+    text = f"{number_of:,}".replace(",", group) + rng.choice(["", ",5", ",50", f",{rng.randrange(10**20)}", ","])
+    text = rng.choice(["", "", "-", "+", "\u2212", "- "]) + rng.choice([text, f"\u20ac{text}", f"{text} \u20ac", f"{text} %"])
+    wrong = [
+        "",
+        "1,234,5",
+        "1.23",
+        "1234.567",
+        "0.123",
+        "1.234'567",
+        "12.34.567,8x",
+        "$1\u20ac",
+        "abc",
+        "1,5.000",
+        ",",
+        "--1",
+        "1..234",
+    ]
+    return (text if rng.random() < 0.9 else rng.choice(wrong)).encode().decode("latin-1")
+
+
 MAKERS: dict[str, Callable[[random.Random], str]] = {
     "text": random_text,
     "nocase": random_text,
@@ -184,6 +429,16 @@ MAKERS: dict[str, Callable[[random.Random], str]] = {
     "date": random_date,
     "version": random_version,
     "length": random_text,
+    "natural": random_natural,
+    "ip": random_ip,
+    "size": random_size,
+    "duration": random_duration,
+    "hex": random_hex,
+    "bool": random_boolean,
+    "uuid": random_uuid,
+    "float": random_float,
+    LISTED: random_listed,
+    "number:decimal=,": random_written,
 }
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from csv_support import READERS, random_date, random_integer, random_number, random_version
+import csv_support
+from csv_support import READERS, random_version
 
 LEAST = ["--memory", "1MiB"]  # blocks of 8 KiB; a few MB make many runs
 BLOCK = 8 * 1024
@@ -22,13 +23,9 @@ class Literal(str):
     """A number as a line has it."""
 
 
-def first_of_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    return dict(reversed(pairs))
-
-
 def read(raw: bytes) -> Any:
-    """Returns what Python's json module reads in one line; numbers keep their digits, and of equal names the first one counts."""
-    return json.loads(raw, parse_int=Literal, parse_float=Literal, object_pairs_hook=first_of_each)
+    """Returns what Python's json module reads in one line; numbers keep their digits."""
+    return json.loads(raw, parse_int=Literal, parse_float=Literal)
 
 
 Way = tuple[str | int, ...]
@@ -73,7 +70,7 @@ class Key:
         text = text_of(value_at(read(raw), self.way))
         if text is None or (text == b"" and self.type in ("text", "nocase")):
             return text
-        if self.type == "version" and text == b"":
+        if self.type in ("version", "natural") and text == b"":
             return ()
         return READERS[self.type](text.decode("latin-1"))
 
@@ -98,21 +95,22 @@ def random_json_number(rng: random.Random) -> str:
     return "@" + rng.choice([small, large, exponent, f"{rng.uniform(-1, 1):.9f}", "1e5", "1E-3", "-0", "0.10"])
 
 
-MAKERS = {
+def random_written(rng: random.Random) -> str:
+    return csv_support.random_written(rng).encode("latin-1").decode()
+
+
+MAKERS = csv_support.MAKERS | {
     "text": random_text,
     "nocase": random_text,
-    "number": random_number,
-    "integer": random_integer,
-    "date": random_date,
-    "version": random_version,
     "length": random_text,
+    "number:decimal=,": random_written,
 }
 
 
 def random_value(rng: random.Random, type_: str) -> Any:
     if type_ == "version":
         return rng.choice([random_version(rng), random_version(rng), None])
-    if type_ in ("number", "integer", "text", "length") and rng.random() < 0.5:
+    if type_ in ("number", "integer", "text", "length", "bool", "float", "size") and rng.random() < 0.5:
         return rng.choice([random_json_number(rng), random_json_number(rng), True, False, None])
     return MAKERS[type_](rng) if rng.random() < 0.95 else None
 

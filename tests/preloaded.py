@@ -21,9 +21,9 @@ def _directory() -> Path:
 
 
 @functools.cache
-def library(name: str) -> Path:
+def library(name: str, compiler: str = "cc") -> Path:
     path = _directory() / f"{name}.so"
-    words = ["cc", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-O1", SOURCES / f"{name}.c", "-o", path]
+    words = [compiler, "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-O1", SOURCES / f"{name}.c", "-o", path]
     subprocess.run(words, check=True, stdin=subprocess.DEVNULL)
     return path
 

@@ -5,6 +5,7 @@ import functools
 import json
 import operator
 import os
+import platform
 import select
 import shutil
 import subprocess
@@ -26,6 +27,8 @@ KIB = 1 << 10
 MIB = 1 << 20
 OVERHEAD_BYTES = 32 * MIB  # of the process beyond --memory, as `ecosort plan` states it
 BACKENDS = ("uring", "pool", "stxxl")
+# The levels of instructions that ECOSORT_CPU may name here.
+CPU_LEVELS = ("baseline", "neon") if platform.machine() == "aarch64" else ("baseline", "avx2", "avx512")
 
 # --- oracle ------------------------------------------------------------------------------------------------------------
 

@@ -28,28 +28,29 @@ class Found:
 
 
 def row_at(data: bytes, at: int) -> tuple[int, int]:
-    """Returns where the row ends that begins there, behind its newline, and how many fields it has; 0: a quote is misplaced."""
+    """Returns where the row that begins there ends, behind its newline, and its fields; or where a quote is wrong, and 0."""
     fields = 0
     while True:
         fields += 1
         if data[at : at + 1] == b'"':
             at += 1
+            opened = at
             while (close := data.find(b'"', at)) >= 0 and data[close + 1 : close + 2] == b'"':
                 at = close + 2
             if close < 0:
-                return 0, 0
+                return opened - 1, 0
             at = close + 1
         else:
             while data[at : at + 1] not in (b",", b"\n", b'"'):
                 at += 1
             if data[at : at + 1] == b'"':
-                return 0, 0
+                return at, 0
         if data[at : at + 2] == b"\r\n":
             at += 1
         if data[at : at + 1] == b"\n":
             return at + 1, fields
         if data[at : at + 1] != b",":
-            return 0, 0
+            return at, 0
         at += 1
 
 
@@ -73,7 +74,7 @@ def found_in(data: bytes, comment: bytes = b"") -> Found:
         else:
             at = end if fields else line_end
             found.bad.append(data[begin:at])
-            found.bad_lines.append(line)
+            found.bad_lines.append(line + (0 if fields else data.count(b"\n", begin, end)))
         line += data.count(b"\n", begin, at)
     return found
 
@@ -106,20 +107,21 @@ def rough_file(rng: random.Random, rows: int, wrong: float) -> bytes:
 
 
 def in_order(rows: Sequence[bytes]) -> bytes:
-    return b"".join(sorted(rows, key=lambda row: int(row.split(b",")[0].strip(b'"') or 0)))
+    """Rows whose key is no number come last."""
+    keys = [row.split(b",")[0] for row in rows]
+    ranks = [(not key.isdigit(), int(key) if key.isdigit() else 0) for key in keys]
+    return b"".join(rows[i] for i in sorted(range(len(rows)), key=ranks.__getitem__))
 
 
 WAYS = [("1MiB", "1"), ("1MiB", "3"), ("64MiB", "2")]
 
 
-@pytest.mark.parametrize("wrong", [0.0005, 0.02, 0.5])
+@pytest.mark.parametrize("wrong", [0.02, 0.5])
 @pytest.mark.parametrize("comment", [b"", b"#"])
 def test_bad_rows_are_set_aside_byte_for_byte(ecosort: Path, tmp_path: Path, wrong: float, comment: bytes) -> None:
     """Whatever the memory and the threads: what a line is follows from the lines before it alone."""
-    data = rough_file(random.Random(f"{wrong} {comment!r}"), 60_000, wrong)
+    data = rough_file(random.Random(f"{wrong} {comment!r}"), 20_000, wrong)
     found = found_in(data, comment)
-    readable = [row for row in found.rows if row.split(b",")[0].isdigit()]
-    assert len(readable) == len(found.rows)
     assert found.bad
     (tmp_path / "in.csv").write_bytes(HEADER + data)
     words = ["--by", "key:integer", "--bad-rows", "bad.csv", "--stats", "stats.json", "in.csv", "-o", "out.csv"]
@@ -142,6 +144,14 @@ def test_bad_rows_are_set_aside_byte_for_byte(ecosort: Path, tmp_path: Path, wro
     assert code == 0
     assert (tmp_path / "out.csv").read_bytes() == HEADER + in_order(found.rows)
     assert json.loads((tmp_path / "stats.json").read_text())["set_aside"] is None
+
+
+def test_short_rows_do_not_make_a_row_together(ecosort: Path, tmp_path: Path) -> None:
+    """They have as many borders as a row that has all of its fields."""
+    (tmp_path / "in.csv").write_text("a,b,c\n2,x,y\n1\n2\n3\n4,z\n5\n\n\n\n1,p,q\n")
+    words = ["-q", "--bad-rows", "bad", "--by", "a", "in.csv", "-o", "-"]
+    assert run_csv(ecosort, words, tmp_path) == (0, b"a,b,c\n1,p,q\n2,x,y\n", "")
+    assert (tmp_path / "bad").read_text() == "1\n2\n3\n4,z\n5\n"
 
 
 def test_strict_sets_rows_aside_whose_values_cannot_be_read(ecosort: Path, tmp_path: Path) -> None:

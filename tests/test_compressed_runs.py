@@ -183,7 +183,7 @@ def test_auto_tells_what_it_chose_and_why(ecosort: Path, tmp_path: Path) -> None
     assert told["asked"] == "auto"
     assert told["codec"] in ("none", "lz4", "zstd:1")
     assert "drives move" in told["because"]
-    assert "x smaller" in told["because"]
+    assert "x smaller" in told["because"] or "no codec would" in told["because"]
     assert (tmp_path / "out").read_bytes() == run([SORT], ["in"], tmp_path)[1]
 
 

@@ -16,6 +16,7 @@ from capabilities import SOAK
 from csv_support import (
     LEAST,
     READERS,
+    TYPE_NAMES,
     Dialect,
     Key,
     field,
@@ -446,7 +447,7 @@ def test_strict_refuses_a_value(ecosort: Path, tmp_path: Path) -> None:
     assert (code, output_bytes) == (0, b"a\n1\n\n"), error
 
 
-KEY_WORDS = "key is NAME[:TYPE][:desc], its type one of text, nocase, number, integer, date, version, length"
+KEY_WORDS = f"key is NAME[:TYPE][:desc], its type one of {', '.join(TYPE_NAMES)}"
 
 
 @pytest.mark.parametrize(("words", "files", "message"), [
@@ -477,7 +478,7 @@ KEY_WORDS = "key is NAME[:TYPE][:desc], its type one of text, nocase, number, in
     (["--by", "a", "--delimiter", '"'], ["a\n"], "the delimiter and the quote must differ"),
     (["--by", "a", "--nulls", "middle"], ["a\n"], "--nulls: 'middle' is neither 'first' nor 'last'"),
     (["--by", "a", "--date-format", "%Q"], ["a\n"], "date format '%Q': "
-        "% is followed by one of the letters YymdebBjHIpMSfzsFTDR or by %"),
+        "% is followed by one of the letters YymdebBjaAHIpMSfzZsFTDR or by %"),
     (["--by", "a:date", "--date-format", "YYYY-MM-DD"], ["a\n"],
         "date format 'YYYY-MM-DD' has no field, so that no date matches it; write %Y-%m-%d for 2024-05-01 and "
         "%d.%m.%Y for 01.05.2024 (see ecosort csv --help)"),
@@ -486,7 +487,7 @@ KEY_WORDS = "key is NAME[:TYPE][:desc], its type one of text, nocase, number, in
         "%d.%m.%Y for 01.05.2024 (see ecosort csv --help)"),
     (["--by", "[a]"], ["a\n"], "1.csv: no column '[a]'; there are: a"),
     (["--by", "a"], ['a,"b\n'], f"1.csv: line 1, byte 2: a quote is opened and not closed{QUOTE_NONE}"),
-    (["--by", "a:float"], ["a\n"], f"key 'a:float': 'float' is no type; did you mean 'number'? A {KEY_WORDS}"),
+    (["--by", "a:double"], ["a\n"], f"key 'a:double': 'double' is no type; did you mean 'float'? A {KEY_WORDS}"),
     (["--by", "a:descending"], ["a\n"], f"key 'a:descending': 'descending' is no type; did you mean 'desc'? A {KEY_WORDS}"),
     (["--by", "a", "-r"], ["a\n"],
         "csv: no such option: '-r'; the direction belongs to a key: --by NAME:desc (see ecosort csv --help)"),

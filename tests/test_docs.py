@@ -36,7 +36,7 @@ def test_the_commands_of_a_page_print_what_stands_there(page: Path, tmp_path: Pa
 
 
 def test_pages_with_commands_that_are_run() -> None:
-    assert {"README", "index", "install", "home-server", "troubleshooting"} <= {page.stem for page in RUN}
+    assert {"README", "index", "install", "home-server", "troubleshooting", "recipes"} <= {page.stem for page in RUN}
 
 
 @pytest.mark.parametrize(
@@ -125,10 +125,11 @@ def test_the_fields_of_json_are_those_that_are_told(run: Run, tmp_path: Path) ->
     plan = run("plan", "sort", "--json", *words, cwd=tmp_path)
     failed = run("sort", "absent", "-o", "out", "--progress=json", cwd=tmp_path)
     (tmp_path / "lines").write_text("1\n")
-    for command in (["csv", "--no-header", "--by", "1"], ["jsonl", "--allow-missing", "--by", "a"], ["lines"]):
+    for command in (["csv", "--no-header", "--by", "1"], ["jsonl", "--allow-missing", "--by", "a"], ["lines"], ["shuffle"]):
         assert run(*command, "lines", "-o", "out", "--stats", command[0] + ".json", cwd=tmp_path).returncode == 0
+    assert run("check", "lines", "lines", "--stats", "check.json", cwd=tmp_path).returncode == 0
     documents = [
-        *((tmp_path / f"{name}.json").read_text() for name in ("csv", "jsonl", "lines")),
+        *((tmp_path / f"{name}.json").read_text() for name in ("csv", "jsonl", "lines", "shuffle", "check")),
         (tmp_path / "stats").read_text(),
         (tmp_path / "events").read_text().splitlines()[0],
         done.stderr.splitlines()[-1],
@@ -254,6 +255,7 @@ def make_inputs_of_recipes(directory: Path, run: Run) -> None:
         (directory / name).write_bytes(gzip.compress(b"".join(b"host %d\n" % (n * 37 % 101) for n in range(1000))))
     for name in ("shop1.csv", "shop2.csv"):
         (directory / name).write_text("name,when\nb,2026-03-01\na,2026-03-01\nc,2025-01-01T10:00:00Z\n")
+    (directory / "hosts.csv").write_text("net,name\n10.0.0.10,Zoe\n10.0.0.2,Änne\n")
     for name in ("log1.jsonl", "log2.jsonl"):
         (directory / name).write_text('{"items":[{"price":3}]}\n{"items":[{"price":12.5}]}\n')
     for name in ("a.bin", "b.bin"):
@@ -263,6 +265,7 @@ def make_inputs_of_recipes(directory: Path, run: Run) -> None:
     (directory / "huge.log").write_text("".join(f"{n * 7919 % 10007}\n" for n in range(10000)))
     for name in ("big.dat", "huge.dat"):
         assert run("gen", "-a", "50000", name, cwd=directory).returncode == 0
+    (directory / "train.txt").write_text("one\ntwo\nthree\n")
     for name in ("ssd1", "ssd2", "slow"):
         (directory / name).mkdir()
 

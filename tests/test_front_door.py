@@ -70,7 +70,7 @@ def test_install_puts_program_man_page_and_completions_below_the_prefix(ecosort:
     assert installed == {
         "bin/ecosort",
         "lib/ecosort/ecosort_stxxl.so",
-        *(f"include/ecosort/{header}" for header in ("ecosort.h", "ecosort.hpp", "errors.hpp", "request.hpp")),
+        *(f"include/ecosort/{header}" for header in ("ecosort.h", "ecosort.hpp", "errors.hpp", "request.hpp", "value_types.hpp")),
         *(f"lib/{name}" for name in ("libecosort.a", "libecosort.so", "libecosort.so.1", f"libecosort.so.1.{VERSION}")),
         *(f"lib/cmake/ecosort/ecosort{part}.cmake" for part in ("Config", "ConfigVersion", "Targets", "Targets-relwithdebinfo")),
         "lib/pkgconfig/ecosort.pc",

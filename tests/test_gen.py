@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from gensort_records import RECORD_BYTES, checksum, sorted_stably
+from sort_support import CPU_LEVELS
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -75,6 +76,36 @@ def test_makes_the_file_of_the_reference_tool(generate: Callable[..., bytes], ki
     assert hashes == SHA256[kind]
 
 
+def teragen_row(number: int) -> bytes:
+    """By the definition: the key and the number of gensort's binary record, and marks between them."""
+    state = 0
+    for _ in range(number + 1):
+        state = (state * 0x2360ED051FC65DA44385DF649FCCF645 + 0x4A696D47726179524950202020202001) % 2**128
+    filler = "".join(digit * 4 for digit in f"{state % 2**48:012X}")
+    key = (state >> 48).to_bytes(10, "big")
+    return key + b"\x00\x11" + f"{number:032X}".encode() + b"\x88\x99\xaa\xbb" + filler.encode() + b"\xcc\xdd\xee\xff"
+
+
+def test_rows_of_teragen_are_made_recognised_sorted_and_checked(run: Run, generate: Callable[..., bytes], tmp_path: Path) -> None:
+    """They hold newlines here and there: as lines they would be torn, so sort and merge take them for records."""
+    data = generate("--teragen", 2000)
+    assert data == b"".join(map(teragen_row, range(2000)))
+    assert generate("--teragen", "-b1990", 10) == data[-10 * RECORD_BYTES :]
+    (tmp_path / "in").write_bytes(data)
+    done = run("sort", "-q", tmp_path / "in", "-o", tmp_path / "out")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "out").read_bytes() == sorted_stably(data)
+    checked = run("check", tmp_path / "out")
+    assert checked.returncode == 0
+    assert f"Records: 2000\nChecksum: {checksum(data)}\n" in checked.stderr
+    done = run("merge", "-q", tmp_path / "out", tmp_path / "out", "-o", tmp_path / "both")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "both").read_bytes() == sorted_stably(data + data)
+    refused = run("gen", "--teragen", "-a", "5", tmp_path / "no")
+    assert refused.returncode == 1
+    assert "leave one of them out" in refused.stderr
+
+
 @pytest.mark.skipif(bool(os.environ.get("ECOSORT_SAN")), reason="10^8 records take minutes with sanitizers")
 def test_prints_the_published_checksum_of_ten_to_the_eight_records(run: Run) -> None:
     done = run("gen", "-a", "-c", "100000000", "/dev/null")
@@ -110,7 +141,7 @@ def test_threads_and_caching_do_not_change_a_byte(run: Run, tmp_path: Path, thre
 
 def test_makes_the_same_bytes_with_the_kernels_of_every_processor(run: Run) -> None:
     expected = CHECKSUMS["ascii", 1000] + "\n"
-    for level in ("baseline", "avx2", "avx512"):
+    for level in CPU_LEVELS:
         done = run("gen", "-a", "-c", "1000", "/dev/null", env={**os.environ, "ECOSORT_CPU": level})
         assert done.stderr == expected or "this machine offers" in done.stderr
 

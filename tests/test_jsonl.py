@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from capabilities import SOAK
-from csv_support import READERS, ordered, sizes_up_to
+from csv_support import READERS, TYPE_NAMES, ordered, sizes_up_to
 from jsonl_support import BLOCK, LEAST, MAKERS, Key, random_lines, random_text, run_jsonl, written
 from pairs import turns
 
@@ -164,10 +164,37 @@ def test_values_of_all_types_are_compared_by_their_texts(ecosort: Path, tmp_path
     assert done == (0, b"".join(lines), "")
 
 
-def test_of_equal_names_the_first_one_counts(ecosort: Path, tmp_path: Path) -> None:
-    lines = [b'{"a":1,"a":9}\n', b'{"\\u0061":2,"a":0}\n', b'{"a":3}\n']
-    done = run_jsonl(ecosort, ["--by", "a:integer", "-", "-o", "-"], tmp_path, b"".join(reversed(lines)))
-    assert done == (0, b"".join(lines), "")
+REPEATED = [b'{"a":9,"a":1}\n', b'{"a":0,"\\u0061":2}\n', b'{"a":3}\n', b'{"a":{"b":1},"b":1,"b":2,"a":4}\n']
+
+
+@pytest.mark.parametrize("words", [[], ["--merge"]])
+def test_of_equal_names_the_last_one_counts(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    """It does to Python's json, jq, and all other readers; a sort by the first one orders by values that nobody sees."""
+    lines = REPEATED if words else list(reversed(REPEATED))
+    by = ["--by", "a:integer", "--by", "c", "--allow-missing", "--stats", "s.json", "-", "-o", "-"]
+    code, out, error = run_jsonl(ecosort, [*words, *by], tmp_path, b"".join(lines))
+    assert (code, out) == (0, b"".join(REPEATED))
+    assert "--by a:integer: a name on this path repeats within an object in 3 rows; the last one counts\n" in error
+    assert [key["repeated_names"] for key in json.loads((tmp_path / "s.json").read_text())["keys"]] == [3, 0]
+
+
+@pytest.mark.parametrize("words", [[], ["--merge"], ["--check"]])
+def test_strict_refuses_names_that_repeat(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    data = b'{"b":1,"b":2,"a":{"x":1}}\n{"a":{"x":1,"x":2}}\n'
+    output = [] if words == ["--check"] else ["-o", "-"]
+    done = run_jsonl(ecosort, ["--strict", *words, "--by", "a.x:number", "-", *output], tmp_path, data)
+    assert done == (2, b"", "ecosort: standard input: line 2, byte 38: path 'a.x': an object has this name twice\n")
+
+
+def test_names_that_repeat_late_are_seen_in_runs_formed_before(ecosort: Path, tmp_path: Path) -> None:
+    """A merge looks on behind the first name as soon as one row needs it, whatever run that is in; also in kept runs."""
+    rng = random.Random(8)
+    lines = [b'{"a":%d,"n":%d}\n' % (rng.randrange(10**6), i) for i in range(60_000)]
+    lines += [b'{"a":%d,"n":%d,"a":%d}\n' % (rng.randrange(10**6), i, rng.randrange(10**6)) for i in range(60_000, 60_100)]
+    key = Key(("a",), "integer")
+    assert_sorted(ecosort, tmp_path, lines, [key], LEAST)
+    (tmp_path / "out.jsonl").unlink()
+    assert_sorted(ecosort, tmp_path, lines, [key], [*LEAST, "--resumable"])
 
 
 def test_numbers_are_exact(ecosort: Path, tmp_path: Path) -> None:
@@ -264,8 +291,8 @@ def test_values_without_an_order_are_counted(ecosort: Path, tmp_path: Path) -> N
         stats = json.loads((tmp_path / "stats.json").read_text())
         assert stats["schema"] == "ecosort.jsonl-stats/1"
         assert stats["keys"] == [
-            {"by": "a:number", "missing_values": 2, "unparsable_values": 3},
-            {"by": "b:integer:desc", "missing_values": 3, "unparsable_values": 2},
+            {"by": "a:number", "missing_values": 2, "unparsable_values": 3, "repeated_names": 0},
+            {"by": "b:integer:desc", "missing_values": 3, "unparsable_values": 2, "repeated_names": 0},
         ]
 
 
@@ -419,7 +446,7 @@ def test_values_over_several_lines_are_told_as_such(
     assert run_jsonl(ecosort, [*words, "--by", "a", "in", *output], tmp_path) == (2, b"", f"ecosort: in: {says}\n")
 
 
-PATH_TYPES = "A key is NAME[:TYPE][:desc], its type one of text, nocase, number, integer, date, version, length"
+PATH_TYPES = f"A key is NAME[:TYPE][:desc], its type one of {', '.join(TYPE_NAMES)}"
 ALL_THE_SAME = " (--allow-missing sorts all the same)"
 
 
@@ -429,7 +456,7 @@ ALL_THE_SAME = " (--allow-missing sorts all the same)"
         ("$.a:number", "; '$' is taken for a name: a path begins without it, as in a"),
         ("$[0].a", "; '$' is taken for a name: a path begins without it, as in [0].a"),
         ("a:int:desc", f"; 'int' is no type; did you mean 'integer'? {PATH_TYPES}"),
-        ("a:float", f"; 'float' is no type; did you mean 'number'? {PATH_TYPES}"),
+        ("a:double", f"; 'double' is no type; did you mean 'float'? {PATH_TYPES}"),
         ("usr.name", "; did you mean 'user.name'? There are: a, user.name, user.tags[0], user.tags[1].\"x.y\""),
         ("user[0]", "; there are: a, user.name, user.tags[0], user.tags[1].\"x.y\""),
     ],

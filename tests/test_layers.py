@@ -24,6 +24,7 @@ LAYERS = [
     "formats/keys",
     "formats/csv",
     "formats/jsonl",
+    "formats/shuffle",
     "planner",
     "run",
     "engine",

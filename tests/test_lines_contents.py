@@ -60,7 +60,8 @@ def archived(kind: str, directory: Path) -> bytes:
         with sqlite3.connect(path) as database:
             database.execute("create table t (a)")
     else:
-        return {"Parquet": b"PAR1\x15\x04\x15\x08", "lzip": b"LZIP\x01\x0c\0", "zlib": zlib.compress(b"b\na\n" * 99)}[kind]
+        others = {"Parquet": b"PAR1\x15\x04\x15\x08", "lzip": b"LZIP\x01\x0c\0", "BAM": b"BAM\x01\x04\0\0\0@HD\n"}
+        return {**others, "zlib": zlib.compress(b"b\na\n" * 99)}[kind]
     return path.read_bytes()
 
 
@@ -73,6 +74,7 @@ def archived(kind: str, directory: Path) -> bytes:
         ("Parquet", "Parquet", "Python's ecosort.sort_table() sorts it"),
         ("lzip", "compressed by lzip", "decompress it first: lzip -dc"),
         ("zlib", "zlib data", "decompress it first: pigz -dc"),
+        ("BAM", "alignments (BAM)", "samtools sort orders them; lines: samtools view -h"),
     ],
 )
 def test_what_is_no_text(ecosort: Path, tmp_path: Path, kind: str, is_what: str, advice: str) -> None:
@@ -90,6 +92,21 @@ def test_what_is_no_text(ecosort: Path, tmp_path: Path, kind: str, is_what: str,
             code, output, error = run([str(ecosort), "lines", "--decompress=auto"], words, tmp_path, given)
             assert (code, output, error) == (2, b"", f"sort: {shown}: is {is_what}; {advice}\n"), words
     assert not (tmp_path / "out").exists()
+
+
+def test_binary_data_that_is_unpacked_is_not_sorted_as_lines_silently(ecosort: Path, tmp_path: Path) -> None:
+    """The members of BGZF hold anything; of a kind that no magic number shows, NUL bytes do."""
+    data = b"\1\2 rows\n\0b\na\n"
+    (tmp_path / "in.gz").write_bytes(gzip.compress(data[:5]) + gzip.compress(data[5:]))
+    unpack = [str(ecosort), "lines", "--decompress=auto"]
+    said = "sort: in.gz: has a NUL byte at byte 8 of its data, as text has none; it is sorted as lines all the same\n"
+    expected = b"".join(sorted(data.splitlines(keepends=True)))
+    for words in ([], ["-m"]):
+        assert run(unpack, [*words, "in.gz"], tmp_path)[0::2] == (0, said) or words
+    assert run(unpack, ["in.gz", "in.gz"], tmp_path)[2] == said
+    assert run(unpack, ["in.gz"], tmp_path)[1] == expected
+    assert run(unpack, ["-z", "in.gz"], tmp_path)[2] == ""
+    assert run([str(ecosort), "lines"], ["-"], tmp_path, data)[2] == ""
 
 
 def test_who_says_what_is_wanted_is_told_nothing(ecosort: Path, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ COMMANDS = [
     "lines",
     "csv",
     "jsonl",
+    "shuffle",
     "merge",
     "sample",
     "partition",

@@ -25,6 +25,9 @@ ALIKE = [
     ({"lines": {"separator": ",", "keys": ["2,2n"], "header_lines": 1}}, ["lines", "-t,", "-k2,2n", "--header"]),
     ({"lines": {}, "unique": True, "place": {"kind": "resumable"}}, ["lines", "-u", "--resumable"]),
     ({"csv": {"keys": ["price:number:desc"], "nulls_first": True}}, ["csv", "--by", "price:number:desc", "--nulls", "first"]),
+    ({"csv": {"keys": ["price:number:desc"]}, "limit": 1}, ["csv", "--by", "price:number:desc", "--limit", "1"]),
+    ({"lines": {"separator": ",", "keys": ["1,1", "2,2n"]}, "limit": 2, "by_group": 0},
+     ["lines", "-t,", "-k1,1", "-k2,2n", "--limit", "2", "--by-group"]),
     ({"csv": {"keys": ["1"], "header": False, "quote": None}}, ["csv", "--by", "1", "--no-header", "--quote", "none"]),
 ]  # fmt: skip
 
@@ -69,6 +72,8 @@ def test_sorted_records_are_merged_and_lines_sorted_in_place(run: Run, tmp_path:
         (request(inputs=[], lines={}, place={"output": "out"}), "no input is named"),
         (request(inputs=["-"], lines={}, place={"output": "out"}), "standard input is the request already"),
         (request(inputs=["in"], records={}, unique=True, place={"output": "out", "kind": "resumable"}), "drop duplicates"),
+        (request(inputs=["in"], lines={}, limit=-1, place={"output": "out"}), "limit: is no whole number"),
+        (request(inputs=["in"], lines={}, limit=1, place={"output": "out", "kind": "resumable"}), "a job drops nothing"),
     ],
 )
 def test_a_request_that_cannot_be_is_one_line(run: Run, tmp_path: Path, text: str, complaint: str) -> None:

@@ -126,7 +126,7 @@ def test_no_threads_to_be_had(ecosort: Path, require: Require, records: bytes) -
     """Told before the work begins, by the limit that is in the way."""
     require("setpriv")
     with directory_for_everyone() as directory:
-        (directory / "in").write_bytes(records)
+        (directory / "in").write_bytes(records * (5_000_000 // len(records)))  # a small sort needs none
         program = copy_program(ecosort, directory)
         words = (program, "sort", directory / "in", "-o", directory / "out", "--threads", "4", "--io", "pool")
         command = ["prlimit", "--nproc=2:2", *as_plain_user(*words)]

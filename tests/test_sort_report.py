@@ -33,6 +33,7 @@ FIELDS: dict[str, type | tuple[type, ...]] = {
     "schema": str,
     "records": int,
     "records_dropped": int,
+    "records_beyond_limit": int,
     "record_size_bytes": int,
     "input_bytes": int,
     "output_bytes": int,
@@ -121,6 +122,16 @@ def test_statistics_of_nothing(run: Run, place: Path) -> None:
     stats = read_json(place / "stats")
     assert (stats["records"], stats["runs"], stats["bytes_written"], stats["peak_temp_bytes"]) == (0, 0, 0, 0)
     assert stats["hash"] == "0" * 32
+
+
+@pytest.mark.parametrize("size", [0, 1_000, 3 * MIB])
+def test_a_small_sort_sets_up_no_ring(run: Run, place: Path, data: bytes, size: int) -> None:
+    """It is done before a ring and threads are there."""
+    part = data[: size // 100 * 100]
+    (place / "in").write_bytes(part)
+    succeeded(run("sort", "in", "-o", "out", "--stats", "stats", cwd=place))
+    assert (place / "out").read_bytes() == expected(part)
+    assert read_json(place / "stats")["io_backend"] == "pool"
 
 
 # --- events --------------------------------------------------------------------------------------------------------------

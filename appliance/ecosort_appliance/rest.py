@@ -32,7 +32,8 @@ class Rest:
         self._idle_since_s: float | None = None
 
     def tick(self, works: bool, is_idle: bool, next_due_s: float | None) -> None:
-        """`works`: a job does. `is_idle`: none does, none is due, no report of an end is open. `next_due_s`: when one is, since 1970."""
+        """`works`: a job does. `is_idle`: none does, none is due, no report of an end is open. `next_due_s`: when one is due,
+        since 1970."""
         self._hold(works)
         self._has_worked |= works
         now_s = time.monotonic()

@@ -4,9 +4,9 @@ namespace ecosort::cli {
 
 CommandTable gen_table() {
   return {.name = "gen",
-          .synopsis = "[-a] [-c] [-bN] [-s] [-tN] NUM_RECS FILE[,buf|,dir]",
+          .synopsis = "[-a] [-c] [-bN] [-s] [-tN] [--teragen] NUM_RECS FILE[,buf|,dir]",
           .summary = "makes records of the Sort Benchmark",
-          .description = "Makes records of 100 bytes with keys of 10 bytes, the same bytes as gensort 1.5 of sortbenchmark.org.",
+          .description = "Makes records of 100 bytes with keys of 10 bytes, as gensort 1.5 (sortbenchmark.org) and TeraGen do.",
           .examples = {"ecosort gen -a 10000000 in.dat        10 million ASCII records, 1 GB",
                        "ecosort gen -a -s 10000000 in.dat     the same with skewed keys",
                        "ecosort gen -c 10000000 /dev/null     only the checksum, on stderr",
@@ -16,6 +16,7 @@ CommandTable gen_table() {
                       {"-c", "", "", "print the sum of the records' CRC-32s on stderr"},
                       {"-b", "N", "0", "number of the first record, up to 128 bits", Concern::how, {}, true},
                       {"-s", "", "", "skewed keys"},
+                      {"--teragen", "", "", "rows of Hadoop's TeraGen: number and marks in clear behind a binary key"},
                       {"-t", "N", "the CPUs this process may use", "compute with N threads", Concern::how, {}, true},
                       progress_option(),
                       {"--quiet", "", "", "no progress line", Concern::report}},
@@ -33,12 +34,18 @@ CommandTable gen_table() {
 CommandTable check_table() {
   return {
       .name = "check",
-      .synopsis = "[-i] [-q] [-tN] [-o SUMMARY_FILE] [-s] FILE[,buf|,dir]...",
-      .summary = "says whether such records are in order, and their checksum",
+      .synopsis = "FORMAT [options] FILE | [-i] [-q] [-tN] [-o SUMMARY_FILE] [-s] FILE[,buf|,dir]...",
+      .summary = "says whether a file is in order, and its count and hash",
       .description =
-          "Checks the order of 100-byte records by their first 10 bytes, as valsort 1.5 of sortbenchmark.org. The report is on "
-          "stderr.",
+          "With a FORMAT and the words of its command that say how rows are ordered, checks the order of any file, and prints "
+          "how "
+          "many rows it has, how many of them have the key of the row before, and their hash, which is that in --stats of a "
+          "sort. "
+          "Without one, checks the order of 100-byte records by their first 10 bytes, as valsort 1.5 of sortbenchmark.org. The "
+          "report is on stderr.",
       .examples = {"ecosort check out.dat                           is it in order? duplicates, checksum",
+                   "ecosort check csv --by price:number sorted.csv  a table; --unique: and are all prices different?",
+                   "ecosort check records --record-size 16 --key 8:u64 sorted.bin",
                    "ecosort check part1.dat part2.dat               two files that follow each other",
                    "ecosort check -o part1.sum part1.dat            keep a summary of a partition,",
                    "cat part*.sum > all.sum; ecosort check -s all.sum   and check all partitions as one"},
@@ -50,7 +57,10 @@ CommandTable check_table() {
                   progress_option(),
                   {"--quiet", "", "", "no progress line", Concern::report}},
       .operands =
-          {{"FILE", "may be a pipe or /dev/stdin"},
+          {{"FORMAT",
+            "records, lines, csv or jsonl; the words of `ecosort sort`, `lines`, `csv` or `jsonl` that say what the rows are and "
+            "how they are ordered, --unique, --decompress, --memory, --stats and --quiet may follow"},
+           {"FILE", "may be a pipe or /dev/stdin"},
            {"MANIFEST.json",
             "of a cluster, also FILE.MANIFEST.json and s3://.../MANIFEST.json: all parts are checked, of any format, by "
             "ecosort-cluster"},
@@ -58,7 +68,9 @@ CommandTable check_table() {
             "read through the page cache, or bypass it; by default it is bypassed for large files where that is possible"}},
       .ending = "",
       .exit_status = {{"0", "in order"},
-                      {"1", "not in order, no record at all, an incomplete record, or an error, told in one line on stderr"}}};
+                      {"1", "not in order; without a FORMAT also no record at all, an incomplete record, or an error"},
+                      {"2", "with a FORMAT: wrong usage, or bad input"},
+                      {"3", "with a FORMAT: an I/O error"}}};
 }
 
 }  // namespace ecosort::cli

@@ -17,14 +17,27 @@ struct Maker {
   CommandTable (*make)();
 };
 
-constexpr std::array<Maker, 20> makers{
-    {{"sort", sort_table},           {"inplace", inplace_table}, {"resume", resume_table},
-     {"lines", lines_table},         {"csv", csv_table},         {"jsonl", jsonl_table},
-     {"merge", merge_table},         {"sample", sample_table},   {"partition", partition_table},
-     {"plan", plan_table},           {"run", run_table},         {"gen", gen_table},
-     {"check", check_table},         {"power", power_table},     {"tune", tune_table},
-     {"joulesort", joulesort_table}, {"cluster", cluster_table}, {"queue", queue_table},
-     {"serve", serve_table},         {"manual", manual_table}}};
+constexpr std::array<Maker, 21> makers{{{"sort", sort_table},
+                                        {"inplace", inplace_table},
+                                        {"resume", resume_table},
+                                        {"lines", lines_table},
+                                        {"csv", csv_table},
+                                        {"jsonl", jsonl_table},
+                                        {"shuffle", shuffle_table},
+                                        {"merge", merge_table},
+                                        {"sample", sample_table},
+                                        {"partition", partition_table},
+                                        {"plan", plan_table},
+                                        {"run", run_table},
+                                        {"gen", gen_table},
+                                        {"check", check_table},
+                                        {"power", power_table},
+                                        {"tune", tune_table},
+                                        {"joulesort", joulesort_table},
+                                        {"cluster", cluster_table},
+                                        {"queue", queue_table},
+                                        {"serve", serve_table},
+                                        {"manual", manual_table}}};
 
 }  // namespace
 
@@ -32,7 +45,7 @@ const std::vector<CommandTable>& command_tables() {
   static const std::vector<CommandTable> tables = [] {
     std::vector<CommandTable> all;
     all.reserve(makers.size());
-    for (const Maker& maker : makers) all.push_back(maker.make());
+    for (const Maker& maker : makers) all.push_back(with_group_conflicts(maker.make()));
     return all;
   }();
   return tables;
@@ -43,7 +56,8 @@ const CommandTable& command_table(std::string_view name) {
   static std::map<std::string_view, CommandTable> made;
   for (const Maker& maker : makers)
     if (maker.name == name)
-      return made.contains(maker.name) ? made[maker.name] : made.emplace(maker.name, maker.make()).first->second;
+      return made.contains(maker.name) ? made[maker.name]
+                                       : made.emplace(maker.name, with_group_conflicts(maker.make())).first->second;
   for (const CommandTable& table : plan_tables())
     if (table.name == name) return table;
   throw InternalError(fmt::format("no option table for '{}'", name));

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "cli/option_values.h"
 #include "cli/tables/tables.h"
@@ -44,6 +45,7 @@ std::vector<ConflictRow> resumable_conflicts() {
       {"--merge", "--resumable",
        "-m cannot be combined with --resumable: what is sorted is merged in one step; sort it without -m to be able to resume"},
       {"--compress-program", "--resumable"},
+      {"--limit", "--resumable", std::string(limit_conflict)},
       {"--trace", "--resumable"},
       {"--temporary-directory,--temp", "--resumable",
        "--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave -T out, or name an output there"},
@@ -59,6 +61,8 @@ std::vector<ConflictRow> in_place_conflicts() {
        "-o, "
        "or drop duplicates from the sorted file"},
       {"--header", "--inplace", "--header cannot be combined with --inplace; use ecosort lines --header -o"},
+      {"--limit", "--inplace",
+       "--limit is not available in place: every line of the file stays in it; use ecosort lines --limit -o"},
       {"--check,-C", "--inplace", "--inplace: -c and -C sort nothing; leave it out"},
       {"--merge", "--inplace", "-m cannot be combined with --inplace: one file is sorted"},
       {"--debug", "--inplace"},
@@ -72,6 +76,9 @@ std::vector<ConflictRow> lines_conflicts() {
   std::vector<ConflictRow> rows{
       {"-C", "--check", "options '-cC' are incompatible"},
       {"--debug", "--check", "options '-c --debug' are incompatible"},
+      {"--limit", "--check", "--limit: -c sorts nothing; leave it out"},
+      {"--limit", "-C", "--limit: -C sorts nothing; leave it out"},
+      {"--limit", "--debug"},
       {"--debug", "-C", "options '-C --debug' are incompatible"},
       {"--debug", "--output", "options '-o --debug' are incompatible"},
       {"--output", "--check", "options '-co' are incompatible"},
@@ -84,7 +91,8 @@ std::vector<ConflictRow> lines_conflicts() {
       {"--split", "--debug"},
       {"--split", "--resumable"},
       {"--split", "--inplace", "--split cannot be combined with --inplace: one file is sorted"},
-      {"--split", "--check,-C", "--split: -c and -C write nothing; leave it out"},
+      {"--split", "--check", "--split: -c writes nothing; leave it out"},
+      {"--split", "-C", "--split: -C writes nothing; leave it out"},
       {"--header-mark", "--inplace", "--header-mark cannot be combined with --inplace; use ecosort lines --header-mark -o"}};
   std::ranges::copy(resumable_conflicts(), std::back_inserter(rows));
   std::ranges::copy(in_place_conflicts(), std::back_inserter(rows));
@@ -148,6 +156,17 @@ std::vector<OptionRow> own_options() {
        "the lines that each FILE begins with and that begin with TEXT are its header, as `#` in VCF and BED or `@` in SAM: as "
        "with --header all must be alike, and they go out once, on top",
        Concern::how, sets("rows.header_mark", as_beginning)},
+      {"--collate", "LOCALE", "the order of bytes",
+       "texts, and lines as a whole, in the order of a language, by ICU: de, sv, zh, root for that of all languages; with "
+       "options "
+       "as BCP 47 has them: de-u-kn-true (numbers by value), en-u-ks-level1 (letters of either case, with accents or without, "
+       "are "
+       "equal). UTF-8; no -d, -f, -i. Lines that are equal to the language are ordered by their bytes, where -s and -u do not "
+       "say "
+       "otherwise",
+       Concern::rows, sets("rows.collate", as_locale)},
+      limit_option(),
+      by_group_option(),
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
        "none compressed, and no -m, -c, --debug, --trace, --compress-program, --compress-output, -T",
@@ -174,7 +193,7 @@ std::vector<OptionRow> lines_options() {
   std::ranges::copy(chosen({"--profile", "--no-profile", "--trace"}), std::back_inserter(options));
   std::ranges::copy(run_compression_rows("auto", "rows"), std::back_inserter(options));
   std::ranges::copy(compression_rows("never", "none"), std::back_inserter(options));
-  return options;
+  return with_groups(std::move(options), "lines");
 }
 
 CommandTable lines_table() {
@@ -183,12 +202,14 @@ CommandTable lines_table() {
           .summary = "sorts text lines with the grammar of GNU sort",
           .description =
               "Writes the sorted concatenation of all FILEs to standard output: the bytes that `LC_ALL=C sort` writes. The order "
-              "is always that of the C locale, whatever the environment says. -k takes positions as `sort` does, and +N [-M] is "
+              "is that of the C locale, whatever the environment says, where --collate names no language. -k takes positions as "
+              "`sort` does, and +N [-M] is "
               "understood.",
           .examples = {"ecosort lines log.txt -o sorted.txt                by whole lines",
                        "ecosort lines -t, -k2,2n --header data.csv         by the second column, as a number",
                        "ecosort lines -u -S 1G -T /scratch *.txt           without duplicates, in 1 GiB",
-                       "ecosort lines -m part*.txt | uniq -c               merges sorted files",
+                       "ecosort lines --count log.txt                       as sort log.txt | uniq -c",
+                       "ecosort lines -m part*.txt                          merges sorted files",
                        "ecosort lines --decompress=auto --compress-output=auto *.gz -o all.zst",
                        "ecosort lines --resumable log.txt -o sorted.txt    after a crash: ecosort resume sorted.txt",
                        "ecosort lines --inplace -k2,2n log.txt             on a drive that is nearly full; likewise"},
@@ -202,7 +223,8 @@ CommandTable lines_table() {
                           {"128+N", "ended by signal N"}},
           .conflicts = lines_conflicts(),
           .format = "lines",
-          .fixed = {{"place.output", "-"}}};
+          .fixed = {{"place.output", "-"}},
+          .is_gnu = true};
 }
 
 }  // namespace ecosort::cli

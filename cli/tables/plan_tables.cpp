@@ -42,9 +42,10 @@ CommandTable plan_of(CommandTable table, PlanText text, std::vector<OptionRow> o
 
 CommandTable plan_sort_table() {
   std::vector<OptionRow> options =
-      showing(sort_options(), {"-o,--output", "--record-size", "--key", "--reverse", "--memory", "--threads", "--merge-threads",
-                               "--temp", "--resumable", "--io", "--request-size", "--request-depth", "--run-records", "--profile",
-                               "--no-profile", "--compress", "--assume-ratio", "--goal", "-q,--quiet"});
+      showing(sort_options(), {"-o,--output",    "--record-size",   "--key",         "--reverse",   "--memory",
+                               "--threads",      "--merge-threads", "--temp",        "--resumable", "--io",
+                               "--request-size", "--request-depth", "--run-records", "--profile",   "--no-profile",
+                               "--compress",     "--assume-ratio",  "--goal",        "-q,--quiet",  "--count"});
   options.push_back(json_option());
   options.push_back(
       {"--assume-size", "SIZE", "", "plan for an input of this size that is not there, such as 1TB; -o may be left out"});
@@ -103,7 +104,7 @@ CommandTable plan_lines_table() {
                                                              "--as-is",        "--compress",
                                                              "--assume-ratio", "--goal",
                                                              "--decompress",   "--compress-output",
-                                                             "--level"});
+                                                             "--level",        "--count"});
   options.push_back({"--json", "", "", "with --resumable or --inplace: print the plan as one JSON object"});
   options.push_back({"--assume-size", "SIZE", "", "plan for lines of this size in all that are not there, such as 1TB"});
   return plan_of(lines_table(),
@@ -118,7 +119,7 @@ CommandTable plan_lines_table() {
 CommandTable plan_rows_table(CommandTable table, PlanText text) {
   std::vector<OptionRow> options =
       showing(table.options, {"--by", "-o,--output", "--unique", "--merge", "--resumable", "--memory", "--threads", "--temp",
-                              "--compress", "--assume-ratio", "--goal"});
+                              "--compress", "--assume-ratio", "--goal", "--count"});
   options.push_back({"--json", "", "", "with --resumable: print the plan as one JSON object"});
   options.push_back({"--assume-size", "SIZE", "", "plan for rows of this size in all that are not there, such as 1TB"});
   text.description = "What the sort takes depends on the lengths of the rows, which show only when they are read.";

@@ -113,6 +113,8 @@ CommandTable queue_table() {
                        {"retry", "does a failed or cancelled job once more"},
                        {"pause", "pauses a job, or without a number the start of all"},
                        {"resume", "continues with a paused job, or without a number with all"},
+                       {"value", "says where a value for --when comes from, or prints all values as they are now"},
+                       {"report", "jobs, bytes, hours and joules of a month, by day"},
                        {"run", "does what is due here and now, without a service, and ends"}},
           .ending = ""};
 }
@@ -129,11 +131,14 @@ CommandTable serve_table() {
                        "a name by which the page may be asked for, also by a proxy; may be given several times"},
                       {"--root-path", "PATH", "", "the path below which a proxy has the page"},
                       {"--token-file", "FILE", "", "holds what a browser must know; made if it does not exist"},
+                      {"--files", "DIR", "", "files in it can be sorted from the page; may be given several times"},
+                      {"--files-user", "NAME", "", "of root's service: who reads these files, and whose the jobs are"},
                       {"--no-page", "", "", "only do what is queued"},
                       {"--meter", "METER", "", "as for ecosort power: watts and joules of each job"},
                       {"--config", "FILE", "~/.config/ecosort/meters.toml", "named meters"},
                       {"--keep-days", "DAYS", "90", "keep jobs that ended so long"},
                       {"--keep-jobs", "N", "1000", "of these keep at most so many"},
+                      {"--after", "suspend|poweroff", "", "when nothing is left to do, the machine does this"},
                       {"--end-jobs", "", "", "at the end of the service end what runs, too; it continues with the next one"}},
           .operands = {},
           .ending = ""};

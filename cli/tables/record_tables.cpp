@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "cli/compression_options.h"
 #include "cli/option_values.h"
@@ -51,7 +52,11 @@ std::vector<ConflictRow> sort_conflicts() {
        "from the sorted file"},
       {"--checksum", "--resumable",
        "--checksum cannot be combined with --resumable; `ecosort check` prints the checksum of the output"},
+      {"--limit", "--resumable", std::string(limit_conflict)},
+      {"--limit", "--keep-free",
+       "--limit cannot be combined with --keep-free: how much is stored shows when the records are read"},
       {"--trace", "--resumable"},
+      {"--skip-bytes", "--resumable"},
       {"--keep-free", "--resumable",
        "--keep-free cannot be combined with --resumable: `ecosort plan sort --resumable` prints what stays free"},
       {"--request-size,--request-depth", "--resumable", "--request-size and --request-depth cannot be combined with --resumable"},
@@ -139,6 +144,9 @@ std::vector<OptionRow> sort_options() {
       {"-o,--output", "FILE", "",
        "where the sorted records go; `-` is standard output. An existing file is replaced only when all went well",
        Concern::output, sets("place.output", as_output)},
+      {"--skip-bytes", "N", "0",
+       "each INPUT has so many bytes in front of its records, up to 1 MiB: all must be alike, and OUTPUT begins with them",
+       Concern::how, sets("rows.skip_bytes", as_number)},
       {"--record-size", "BYTES", "100", "length of every record, 1 byte to 1 MiB", Concern::rows,
        sets("rows.record_size", as_record_size)},
       {"--key", "OFFSET:LENGTH[:TYPE][:desc]", "0:10",
@@ -148,18 +156,40 @@ std::vector<OptionRow> sort_options() {
        sets("rows.reverse", flag<true>)},
       {"--unique", "", "", "keep only the first record, in input order, of those with equal keys", Concern::how,
        sets("unique", flag<true>)},
+      limit_option(),
+      by_group_option(),
       {"--stable", "", "", "accepted and changes nothing: the order is always stable"},
   };
   std::ranges::copy(means_options(), std::back_inserter(options));
   std::ranges::copy(run_options(), std::back_inserter(options));
   std::ranges::copy(run_compression_rows("none", "records"), std::back_inserter(options));
-  return options;
+  return with_groups(std::move(options), "records");
 }
 
 OptionRow as_is_option() {
   return {"--as-is",    "",
           "",           "in place: the bytes are records, also where they look like an archive or compressed data",
           Concern::how, sets("place.as_is", flag<true>)};
+}
+
+OptionRow limit_option() {
+  return {
+      "--limit",
+      "K",
+      "all",
+      "write only the first K of the sorted ones. The others are dropped, most of them as they are read; where K fit the memory "
+      "nothing is stored",
+      Concern::how,
+      sets("limit", as_number)};
+}
+
+OptionRow by_group_option() {
+  return {"--by-group",
+          "[=N]",
+          "all keys but the last",
+          "with --limit: the first K of each group of those that are equal in the first N keys",
+          Concern::how,
+          sets("by_group", as_group_keys)};
 }
 
 OptionRow space_option() {
@@ -214,7 +244,8 @@ CommandTable merge_table() {
   std::vector<OptionRow> options =
       chosen({"-o,--output", "--record-size", "--key",      "--reverse",  "--unique",       "--stable", "--memory",
               "--threads",   "--temp",        "--io",       "--profile",  "--no-profile",   "--stats",  "--events",
-              "--trace",     "--progress",    "-q,--quiet", "--compress", "--assume-ratio", "--goal",   "--checksum"});
+              "--trace",     "--progress",    "-q,--quiet", "--compress", "--assume-ratio", "--goal",   "--checksum",
+              "--unique-by", "--unique-rows", "--count",    "--repeated", "--singles",      "--keep"});
   options.push_back({"--expect-hash", "HASH", "",
                      "the hash of all records, as `ecosort partition` or --stats told it: what is written must have it, and the "
                      "inputs need not be hashed once more",
@@ -285,9 +316,9 @@ CommandTable run_table() {
           .summary = "sorts as a request in JSON says, as programs write them",
           .description =
               "Does what a request says (`ecosort manual request` prints its JSON schema), and reports as the command does that "
-              "would be typed for it. No profile adds to the request.",
+              "would be typed for it.",
           .examples = {"ecosort run request.json", "ecosort run --stats stats.json - < request.json"},
-          .options = chosen({"--stats", "--events", "--trace", "--progress", "-q,--quiet"}),
+          .options = chosen({"--goal", "--profile", "--no-profile", "--stats", "--events", "--trace", "--progress", "-q,--quiet"}),
           .operands = {{"REQUEST", "a file with the request; `-` is standard input"}},
           .ending = "",
           .exit_status = sort_codes()};

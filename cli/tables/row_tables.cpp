@@ -5,28 +5,22 @@
 
 #include "cli/option_values.h"
 #include "cli/tables/tables.h"
+#include "ecosort/value_types.hpp"
 
 namespace ecosort::cli {
 
 namespace {
 
-constexpr std::string_view table_types =
-    "Types of keys:\n"
-    "  text      compared as unsigned bytes; this is the default\n"
-    "  nocase    the same, but the ASCII letters a-z count as A-Z\n"
-    "  number    a decimal number, exact for any number of digits: optional sign, digits, optional point, optional exponent of "
-    "up to 5 digits. Blanks and tabs around it mean nothing; within it there are none, and no commas\n"
-    "  integer   the same without a point and an exponent\n"
-    "  date      a date, or a date and a time, in ISO 8601 (2024, 2024-05, 2024-05-01, 20240501, 2024-05-01T09:30:00.25+02:00; "
-    "no weeks and days of the year; no blanks around it), or in the --date-format; what is left out at the end is that of the "
-    "beginning, and without an offset from UTC it is one of UTC\n"
-    "  version   numbers within text are compared as numbers, as ecosort lines -V does\n"
-    "  length    how many characters the value has (UTF-8); an empty one has 0, and is no missing value\n";
+std::string table_types() {
+  std::string text = "Types of keys:\n";
+  for (const ValueTypeFacts& type : value_types) text += fmt::format("  {:<8}  {}\n", type.name, type.text);
+  return text;
+}
 
 // Explains values of a command behind the types.
 std::string_view csv_ending() {
   static const std::string text =
-      fmt::format("{}{}", table_types,
+      fmt::format("{}{}", table_types(),
                   "A value that is empty, or cannot be read as what its key says, goes behind all others, or with --nulls "
                   "first in front of them, whatever the direction of the key. How many there are is printed at the end.");
   return text;
@@ -34,9 +28,10 @@ std::string_view csv_ending() {
 
 std::string_view jsonl_ending() {
   static const std::string text =
-      fmt::format("{}{}", table_types,
+      fmt::format("{}{}", table_types(),
                   "PATH is names with dots between them and [N], from 0 on, for arrays: user.tags[0]. A name with other signs is "
-                  "put in double quotes: '\"a.b\".c'. Where names repeat within an object, the first one counts. Whatever its "
+                  "put in double quotes: '\"a.b\".c'. Where names repeat within an object, the last one counts, as to readers of "
+                  "JSON; with --strict it is an error. Whatever its "
                   "type in JSON, a value is compared by its text: a string without quotes and escapes; a number, true or false "
                   "as it is written; an object or an array byte for byte. So 10, \"10\" and \"1e1\" are equal numbers, and true "
                   "is among texts behind \"10\". A value that is missing or null, or cannot be read as what its key says, "
@@ -113,13 +108,16 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
        "it byte for byte when the output is complete. All are counted, and the first ten are named",
        Concern::how, sets("rows.bad_rows", as_bad_rows)},
       {"--date-format", "FORMAT", "ISO 8601",
-       "how dates are written, such as '%d.%m.%Y %H:%M'. It knows %Y %y %m %d %e %b %B %j %H %I %p %M %S %f (a fraction) %z %s "
-       "%F %T %D %R %%",
+       "how dates are written, such as '%d.%m.%Y %H:%M'. It knows %Y %y %m %d %e %b %B %j %a %A %H %I %p %M %S %f (a fraction) "
+       "%z %Z (UTC, GMT) "
+       "%s %F %T %D %R %%; names of months and weekdays are English",
        Concern::rows, sets("rows.date_format", as_text)},
       {"--unique", "", "",
        "keep only the first row, in input order, of those with equal keys. Values that are empty, and those that cannot be read "
        "as what their key says, are equal: with --strict none of them is dropped unseen",
        Concern::how, sets("unique", flag<true>)},
+      limit_option(),
+      by_group_option(),
       {"--check", "", "", "do not sort, only report whether INPUT is in order; with --unique, strictly", Concern::nothing},
       {"--merge", "", "", "merge files that are in order already, which is checked while they are read", Concern::how,
        sets("input_order", word<"sorted">)},
@@ -143,6 +141,8 @@ std::vector<ConflictRow> table_conflicts() {
   return {{"--check", "--resumable", "--resumable: --check sorts nothing; leave it out"},
           {"--merge", "--resumable",
            "--merge cannot be combined with --resumable: sort the files without --merge to be able to resume"},
+          {"--limit", "--check", "--limit: --check sorts nothing; leave it out"},
+          {"--limit", "--resumable", std::string(limit_conflict)},
           {"--trace", "--resumable"},
           {"--bad-rows", "--resumable"},
           {"--split", "--resumable"},
@@ -224,8 +224,9 @@ CommandTable csv_table() {
                        "ecosort csv --by user a.csv.gz b.csv.zst -o all.csv.zst                      compressed files",
                        "ecosort csv --resumable --by user big.csv -o sorted.csv                      after a crash: ecosort "
                        "resume sorted.csv",
+                       "ecosort csv --by id --by when:date:desc --unique-by id in.csv -o newest.csv  the newest row of each id",
                        "ecosort csv --check --by id:integer sorted.csv                               is it in order?"},
-          .options = csv_options(),
+          .options = with_groups(csv_options(), "csv"),
           .operands = {{"INPUT", "CSV; `-` is standard input. It is never changed, unless it is the output"}},
           .ending = csv_ending(),
           .exit_status = table_codes(),
@@ -247,7 +248,7 @@ CommandTable jsonl_table() {
                        "ecosort jsonl --by 'items[0].price:number:desc' --memory 1GiB part*.jsonl -o all.jsonl",
                        "ecosort jsonl --unique --by id - -o - < in > out        the first line of each id",
                        "ecosort jsonl --check --by id:integer sorted.jsonl      is it in order?"},
-          .options = jsonl_options(),
+          .options = with_groups(jsonl_options(), "jsonl"),
           .operands = {{"INPUT", "JSON lines; `-` is standard input. It is never changed, unless it is the output"}},
           .ending = jsonl_ending(),
           .exit_status = table_codes(),

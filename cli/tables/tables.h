@@ -20,6 +20,8 @@ namespace ecosort::cli {
 [[nodiscard]] std::vector<OptionRow> chosen(const std::vector<std::string_view>& names);
 [[nodiscard]] OptionRow progress_option();
 [[nodiscard]] OptionRow space_option();
+[[nodiscard]] OptionRow limit_option();
+[[nodiscard]] OptionRow by_group_option();
 [[nodiscard]] OptionRow as_is_option();
 
 // Rows.
@@ -27,6 +29,12 @@ namespace ecosort::cli {
 [[nodiscard]] std::vector<OptionRow> lines_options();
 [[nodiscard]] CommandTable csv_table();
 [[nodiscard]] CommandTable jsonl_table();
+[[nodiscard]] CommandTable shuffle_table();
+
+// Adds what is said of groups of equal rows, besides --unique.
+[[nodiscard]] std::vector<OptionRow> with_groups(std::vector<OptionRow> options, std::string_view format);
+// Adds what these cannot be combined with, of the options that the table has.
+[[nodiscard]] CommandTable with_group_conflicts(CommandTable table);
 
 // Compresses: --compress, --assume-ratio and --goal of a command that sorts `rows` and does `usual`ly so, and what becomes of
 // compressed inputs
@@ -36,6 +44,8 @@ namespace ecosort::cli {
 // Every sort that can be resumed.
 constexpr std::string_view temp_conflict =
     "--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave --temp out, or name an output there";
+constexpr std::string_view limit_conflict =
+    "--limit cannot be combined with --resumable: a sort that drops rows as they come is over sooner; leave --resumable out";
 [[nodiscard]] ConflictRow goal_conflict();
 
 // Ranges of a file, plans (those of `ecosort plan WHAT` are plan_tables()), the Sort Benchmark.

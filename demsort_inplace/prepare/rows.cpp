@@ -16,6 +16,7 @@
 #include "demsort_inplace/preflight.h"
 #include "demsort_inplace/prepare/ground.h"
 #include "demsort_inplace/row_files.h"
+#include "job/collation_version.h"
 #include "job/first_row.h"
 #include "job/format_names.h"
 #include "job/plan_codecs.h"
@@ -25,6 +26,14 @@
 
 namespace ecosort::demsort_inplace::prepare {
 namespace {
+
+// The journal and the runs of a job say no more of groups than that the first of rows with equal keys stays.
+void check_groups(const Request& request) {
+  if (request.groups != Groups{})
+    throw UsageError(
+        "a job that outlives a crash keeps the first of rows with equal keys, and knows no other groups; leave the "
+        "job out, or these groups");
+}
 
 void check_inputs(const engine::rows::LinesJob& job) {
   if (job.codecs.packing)
@@ -119,7 +128,9 @@ planner::LinePlan plan_of_job_in_place(const planner::LinePlan& plan, const JobH
 }  // namespace
 
 LineTerms kept_terms(const Request& request) {
-  return {.command = std::string(job::name_of(request.format())), .request = to_json(request)};
+  Request kept = request;
+  job::keep_collation_version(kept);
+  return {.command = std::string(job::name_of(kept.format())), .request = to_json(kept)};
 }
 
 Request request_of(const JobHeader& header, const std::string& file) {
@@ -137,6 +148,7 @@ engine::rows::LinesJob make_kept_job(Request request, std::uint64_t assumed_byte
 }
 
 PreparedRowsJob prepare_rows(const Request& request, io::PosixStorage& storage) {
+  check_groups(request);
   raise_open_files();
   if (request.place.kind == PlaceKind::in_place) return prepare_lines_in_place(request, storage);
   const KeptCompression compression = kept_compression_of(request.compression);

@@ -72,6 +72,7 @@ class ByteReader {
     const std::span<const std::byte> data = next_span();
     return {reinterpret_cast<const char*>(data.data()), data.size()};
   }
+  [[nodiscard]] bool has_more() const noexcept { return !bytes_.empty(); }
   void end() const { require(bytes_.empty()); }
   void require(bool holds) const {
     if (!holds) fail_();

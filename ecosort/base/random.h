@@ -1,9 +1,14 @@
 // A small generator whose sequence is part of the contract: what a seed produced yesterday it produces on every machine.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace ecosort {
+
+// Fills it with random bytes of the system. IoError.
+void draw_random_bytes(std::span<std::byte> bytes);
 
 // SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). Not for secrets.
 class Random {

@@ -10,17 +10,22 @@
 
 namespace ecosort {
 
-std::string read_system_file(const std::string& path) {
+bool read_to_end(int fd, std::string& text) {
   constexpr std::size_t at_a_time = 4096;
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text;
-  while (file.is_open()) {
+  while (true) {
     const std::size_t size = text.size();
     text.resize(size + at_a_time);
-    const ssize_t got = ::read(file.get(), text.data() + size, at_a_time);
+    const ssize_t got = ::read(fd, text.data() + size, at_a_time);
     text.resize(size + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    if (got == 0 || (got < 0 && errno != EINTR)) break;
+    if (got == 0) return true;
+    if (got < 0 && errno != EINTR) return false;
   }
+}
+
+std::string read_system_file(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  if (file.is_open()) (void)read_to_end(file.get(), text);
   return text;
 }
 

@@ -7,6 +7,9 @@
 
 namespace ecosort {
 
+// Appends all that there is to read from an open file; false: an error ended it.
+[[nodiscard]] bool read_to_end(int fd, std::string& text);
+
 // All that the file holds; empty where it cannot be read.
 [[nodiscard]] std::string read_system_file(const std::string& path);
 

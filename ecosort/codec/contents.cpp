@@ -162,6 +162,13 @@ constexpr std::array rows{
     Row{"\x93NUMPY"sv, archive("npy", "an array of NumPy", "Python's ecosort.sort_memmap() sorts it")},
     Row{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, archive("xls", "an old document of Office (xls, doc)", export_first)},
 
+    Row{"BAM\x01"sv, archive("BAM", "alignments (BAM)", "samtools sort orders them; lines: samtools view -h")},
+    Row{"BCF\x02"sv, archive("BCF", "variants (BCF)", "bcftools sort orders them; lines: bcftools view")},
+    Row{"CRAM"sv, archive("CRAM", "alignments (CRAM)", "samtools sort orders them; lines: samtools view -h"), is_binary},
+    Row{"TBI\x01"sv, archive("tbi", "an index of tabix", "it holds no rows")},
+    Row{"CSI\x01"sv, archive("csi", "an index of bcftools", "it holds no rows")},
+    Row{"BAI\x01"sv, archive("bai", "an index of samtools", "it holds no rows")},
+
     Row{"\x7f"
         "ELF"sv,
         archive("ELF", "a program (ELF)", "it holds no rows")},

@@ -17,7 +17,7 @@ void transpose(const std::byte* in, std::size_t rows, std::size_t columns, std::
 
 using TransposeFunction = void (*)(const std::byte* in, std::size_t rows, std::size_t columns, std::byte* out) noexcept;
 
-// The variant of an instruction set that this machine has. The baseline is that of the architecture: SSE2 or NEON.
+// The variant of an instruction set that this machine has. The baseline of x86-64 is SSE2.
 [[nodiscard]] TransposeFunction transpose_variant(CpuLevel level) noexcept;
 
 // One byte after the other: for other architectures, and to compare with.

@@ -2,6 +2,8 @@
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__aarch64__)
+#include "base/neon_bits.h"
 #endif
 
 namespace ecosort::codec {
@@ -29,6 +31,27 @@ std::uint64_t equal_to(char byte, const char* at) noexcept {
   std::uint64_t mask = 0;
   for (unsigned i = 0; i < Steps; ++i) mask |= mask_of(_mm_cmpeq_epi8(load(at + i * step), _mm_set1_epi8(byte))) << (i * step);
   return mask;
+}
+#elif defined(__aarch64__)
+uint8x16_t load(const char* at) noexcept { return vld1q_u8(reinterpret_cast<const std::uint8_t*>(at)); }
+
+// `mask` of each of so many steps.
+template <unsigned Steps, class Mask>
+std::uint64_t joined(const Mask& mask) noexcept {
+  if constexpr (Steps == 4) return bits_of(mask(0), mask(step), mask(2 * step), mask(3 * step));
+  if constexpr (Steps == 2) return bits_of(mask(0), mask(step));
+  static_assert(Steps == 1 || Steps == 2 || Steps == 4);
+  return bits_of(mask(0), vdupq_n_u8(0));
+}
+
+template <unsigned Steps>
+std::uint64_t agreeing(const char* a, const char* b) noexcept {
+  return joined<Steps>([&](std::size_t at) { return vceqq_u8(load(a + at), load(b + at)); });
+}
+
+template <unsigned Steps>
+std::uint64_t equal_to(char byte, const char* at) noexcept {
+  return joined<Steps>([&](std::size_t i) { return vceqq_u8(load(at + i), vdupq_n_u8(static_cast<std::uint8_t>(byte))); });
 }
 #else
 template <unsigned Steps>

@@ -7,32 +7,39 @@
 namespace ecosort::engine {
 namespace {
 
-double seconds_of(clockid_t clock) noexcept {
+// CPU seconds of all threads, also of those that have ended.
+double process_cpu_s() noexcept {
   timespec now{};
-  ::clock_gettime(clock, &now);
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
 }  // namespace
 
-PaceMeter::PaceMeter(Bench& bench, run::RunPacker& packer, bool inputs_are_files)
+PaceMeter::PaceMeter(Bench& bench, run::RunPacker& packer, bool reads_input)
     : bench_(bench),
       packer_(packer),
-      inputs_are_files_(inputs_are_files),
-      traffic_at_begin_(bench.reactor.traffic()),
-      begin_s_(seconds_of(CLOCK_MONOTONIC)),
-      processors_begin_s_(seconds_of(CLOCK_PROCESS_CPUTIME_ID)) {}
+      reads_input_(reads_input),
+      cpu_s_at_begin_(process_cpu_s()),
+      threads_at_begin_(other_threads_times()) {
+  if (packer.plan().wanted.is_auto) bench.reactor.meter_drives();
+}
+
+// The coordinator waits for processors as well, but meanwhile drives and the others work.
+double PaceMeter::slowdown() const {
+  const ThreadTimes now = other_threads_times();
+  const double computed_s = now.computed_s - threads_at_begin_.computed_s, ready_s = now.ready_s - threads_at_begin_.ready_s;
+  return computed_s > 0 ? 1 + std::max(ready_s, 0.0) / computed_s : 1;
+}
 
 void PaceMeter::tell(std::uint64_t input_bytes) const {
-  const io::Traffic moved = bench_.reactor.traffic() - traffic_at_begin_;
-  const double idle_s = static_cast<double>(moved.idle.count()) * 1e-9;
-  const double busy_s = std::max(seconds_of(CLOCK_MONOTONIC) - begin_s_ - idle_s, 0.0);
-  const double processors_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - processors_begin_s_;
-  const auto bytes = static_cast<double>(moved.bytes_read + moved.bytes_written), read = static_cast<double>(input_bytes);
+  if (input_bytes == 0 || !packer_.plan().wanted.is_auto) return;
   const unsigned threads = bench_.compute.threads();
-  if (bytes == 0 || read == 0) return;
-  const double drive_s = inputs_are_files_ ? busy_s / bytes : packer_.write_s_per_byte();
-  packer_.set_pace({drive_s, processors_s / read / threads, threads, inputs_are_files_});
+  packer_.set_pace({.drive_s = bench_.reactor.drive_work().seconds_per_byte(),
+                    .compute_s = (process_cpu_s() - cpu_s_at_begin_) / static_cast<double>(input_bytes) / threads,
+                    .threads = threads,
+                    .reads_input = reads_input_,
+                    .slowdown = slowdown()});
 }
 
 }  // namespace ecosort::engine

@@ -3,27 +3,29 @@
 
 #include <cstdint>
 
+#include "base/thread_time.h"
 #include "engine/bench.h"
 #include "run/run_packer.h"
 
 namespace ecosort::engine {
 
-// Coordinator only. From the beginning of run formation on.
+// Coordinator only. From the beginning of run formation on. Measures nothing where the codec is not chosen by it.
 class PaceMeter {
  public:
-  // Learns from what was written to runs where inputs are streams, of which no one knows what they wait for.
-  PaceMeter(Bench& bench, run::RunPacker& packer, bool inputs_are_files);
+  // `reads_input`: from drives, and not from a stream.
+  PaceMeter(Bench& bench, run::RunPacker& packer, bool reads_input);
 
-  // So much of the inputs was read. Drives are as fast as they were while there was something for them to do; processors take
-  // what they took for that.
+  // After so much of the inputs was read, reports to the packer what drives and processors have taken since the beginning.
   void tell(std::uint64_t input_bytes) const;
 
  private:
+  [[nodiscard]] double slowdown() const;  // of the threads that compute
+
   Bench& bench_;
   run::RunPacker& packer_;
-  bool inputs_are_files_;
-  io::Traffic traffic_at_begin_;
-  double begin_s_, processors_begin_s_;
+  bool reads_input_;
+  double cpu_s_at_begin_;
+  ThreadTimes threads_at_begin_;
 };
 
 }  // namespace ecosort::engine

@@ -18,6 +18,8 @@ namespace ecosort::engine {
 struct WorkReport {
   std::uint64_t records = 0;  // that were read
   std::uint64_t dropped = 0;  // of them, because others are equal
+  std::uint64_t beyond = 0;   // of them, dropped because they are not among the first ones that were wanted
+  std::uint64_t counted = 0;  // of them, in the counts that were written
   std::uint64_t input_bytes = 0, output_bytes = 0;
   std::uint64_t appended = 0;  // of the records, unsorted ones behind the others: those that broken jobs had in no run
   std::uint64_t runs = 0;

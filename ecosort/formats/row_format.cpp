@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/errors.h"
 
@@ -22,6 +23,7 @@ void add(std::vector<KeyCounts>& sum, const std::vector<KeyCounts>& more) {
     sum[i].empty += more[i].empty;
     sum[i].unparsable += more[i].unparsable;
     sum[i].absent += more[i].absent;
+    sum[i].repeated += more[i].repeated;
   }
 }
 
@@ -49,8 +51,8 @@ std::string notice_of(const RepeatedHeader& repeated) {
 
 Gather RowFormat::quoted_gather() const { throw InternalError("a format without quotes has no rows with them"); }
 
-const char* RowFormat::find_quoted_end(const char* /*at*/, const char* /*end*/, bool& /*is_inside*/) const {
-  throw InternalError("a format without quotes has no ends outside of them");
+const char* RowFormat::find_walked_end(const char* /*at*/, const char* /*end*/, bool& /*is_inside*/) const {
+  throw InternalError("rows that are not walked end with the first terminator");
 }
 
 bool RowFormat::descends(unsigned /*level*/) const {
@@ -78,7 +80,13 @@ bool RowFormat::precedes_first_row(Text /*line*/) const { return false; }
 void RowFormat::begin_input() {}
 void RowFormat::go_on_in_input() {}
 void RowFormat::miss_first_row(const std::string& /*input*/) const {}
+void RowFormat::learn(const std::vector<KeyCounts>& /*counts*/) const {}
 void RowFormat::check_counts(const std::vector<KeyCounts>& /*counts*/, std::uint64_t /*rows*/) const {}
+void RowFormat::count_in_front(Text /*row*/, std::uint64_t rows, CountText& to) const {
+  to.text.clear();
+  fmt::format_to(std::back_inserter(to.text), "{:7} ", rows);  // as uniq -c has it
+}
+std::string RowFormat::top_of_counted(const std::string& top) const { return top; }
 std::string_view RowFormat::missing_end(Text /*row*/, char /*before_end*/) const { return {&terminator_, 1}; }
 std::optional<RowFault> RowFormat::fault_in(Text /*beginning*/, bool /*is_all*/) const { return std::nullopt; }
 

@@ -1,7 +1,8 @@
 // The engine for rows asks a format: where rows end, what an input begins with, and the order of rows.
 //
 // A row ends with one byte, the terminator, which the row's text does not include. In a format with quotes a terminator inside of
-// quotes ends no row: only who knows whether a byte lies inside can look for an end from there on.
+// quotes ends no row: only who knows whether a byte lies inside can look for an end from there on. Rows that are walked hold
+// terminators for other reasons, and their ends are found from the beginning of a row on alone.
 //
 // The virtual functions are called once per input, per part of a batch, or per group of ties. The loops over all rows are
 // compiled for each format: enter_rows() (formats/lines/enter_rows.h) and the merge (engine/rows/formats.h) call what every
@@ -14,6 +15,7 @@
 //   is_blank(row)                 a row that holds nothing and is left out; only where `leaves_out_blank_rows`
 #pragma once
 
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -35,7 +37,7 @@ class DuplicateFilter;
 namespace ecosort::formats {
 
 // Names the class of formats that an object is of (engine/rows/formats.h).
-enum class Kind : std::uint8_t { lines, csv, jsonl };
+enum class Kind : std::uint8_t { lines, csv, jsonl, shuffled };
 
 // Says what happens to a row that an input begins with. `is_alike`: all inputs begin with such rows, byte for byte the same, and
 // those of the first input go on top. `is_comment`: it is left out, and counted.
@@ -74,7 +76,8 @@ enum class KeyBytes : std::uint8_t {
 // Values of a key that have no place among the others.
 struct KeyCounts {
   std::uint64_t empty = 0, unparsable = 0;
-  std::uint64_t absent = 0;  // of the empty ones: the row has no such value, not even null
+  std::uint64_t absent = 0;    // of the empty ones: the row has no such value, not even null
+  std::uint64_t repeated = 0;  // rows in which a name on the way to the value repeats
 };
 
 void add(std::vector<KeyCounts>& sum, const std::vector<KeyCounts>& more);
@@ -106,6 +109,12 @@ struct KeyPlace {
   std::size_t depth = 0;
 };
 
+// Goes in front of a row that is counted, in the place of its first bytes, `replaced` of them: at most as many as `text` has.
+struct CountText {
+  std::string text;
+  std::size_t replaced = 0;
+};
+
 // Copies rows in the order of their entries (formats/lines/line_kernels.h).
 using Gather = std::size_t (*)(const lines::GatherTask& task, std::uint32_t* sizes) noexcept;
 
@@ -125,10 +134,16 @@ class RowFormat {
   [[nodiscard]] char terminator() const noexcept { return terminator_; }
   [[nodiscard]] std::optional<char> quote() const noexcept { return quote_; }
 
+  // Returns whether a row may hold terminators.
+  [[nodiscard]] bool is_walked() const noexcept { return is_walked_; }
+
+  // Returns how many bytes behind its text a row is hashed with: 1 where its last byte is in the place of an end.
+  [[nodiscard]] std::size_t hashed_end() const noexcept { return hashed_end_; }
+
   // The first end of a row in [at, end), or null. `is_inside`: whether `at` lies inside of quotes; afterwards, where none is
   // found, whether `end` does.
   [[nodiscard]] const char* find_end(const char* at, const char* end, bool& is_inside) const {
-    if (quote_) return find_quoted_end(at, end, is_inside);
+    if (is_walked_) return find_walked_end(at, end, is_inside);
     return at == end ? nullptr : static_cast<const char*>(std::memchr(at, terminator_, static_cast<std::size_t>(end - at)));
   }
   // For rows with quotes.
@@ -169,6 +184,8 @@ class RowFormat {
   // Why the beginning of a row, which the input or the memory ends, cannot be one; nothing if it can.
   [[nodiscard]] virtual std::optional<RowFault> fault_in(Text beginning, bool is_all) const;
 
+  // Learns from counts of rows that another process has read.
+  virtual void learn(const std::vector<KeyCounts>& counts) const;
   // All inputs were read, which have so many rows. InputRefused where a key can be no key of these rows.
   virtual void check_counts(const std::vector<KeyCounts>& counts, std::uint64_t rows) const;
 
@@ -184,10 +201,22 @@ class RowFormat {
 
   // a before b: negative; 0: equal in all levels from `level` on.
   [[nodiscard]] int compare(Text a, Text b, unsigned level = 0) const {
-    if (!rows_are_keys_ || level > 0) return compare_levels(a, b, level);
+    if (!rows_are_keys_ || level > 0) return compare_levels(a, b, level, levels_);
     const int order = a.compare(b);
     return flip_ != 0 ? -((order > 0) - (order < 0)) : order;
   }
+
+  // Groups of equal rows: those that agree in all levels, or in the first ones alone. Before rows are compared.
+  void group_by_first(unsigned levels) noexcept { group_levels_ = levels; }
+  [[nodiscard]] bool groups_by_all() const noexcept { return group_levels_ >= levels_; }
+  // Returns whether two rows are of one group, whose `order` compare() gave.
+  [[nodiscard]] bool are_grouped(int order, Text a, Text b) const {
+    return order == 0 || (!groups_by_all() && compare_levels(a, b, 0, group_levels_) == 0);
+  }
+  // Says how many rows the group of the row has.
+  virtual void count_in_front(Text row, std::uint64_t rows, CountText& to) const;
+  // Returns what stays on top where rows are counted.
+  [[nodiscard]] virtual std::string top_of_counted(const std::string& top) const;
 
   [[nodiscard]] virtual records::KeyWindow window(Text row, unsigned level, std::size_t depth) const = 0;
 
@@ -210,20 +239,25 @@ class RowFormat {
   [[nodiscard]] virtual bool has_deeper_window(records::KeyWindow window, unsigned level) const = 0;
 
  protected:
-  RowFormat(Kind kind, char terminator, std::optional<char> quote) : kind_(kind), terminator_(terminator), quote_(quote) {}
+  RowFormat(Kind kind, char terminator, std::optional<char> quote)
+      : is_walked_(quote.has_value()), kind_(kind), terminator_(terminator), quote_(quote) {}
 
+  bool is_walked_;
+  std::size_t hashed_end_ = 0;
   unsigned levels_ = 0;
   bool rows_are_keys_ = false;  // level 0 is the row as it is
   bool leaves_out_bad_rows_ = false;
   std::uint64_t flip_ = 0;  // all ones: and the larger one comes first
 
  private:
-  [[nodiscard]] virtual const char* find_quoted_end(const char* at, const char* end, bool& is_inside) const;
-  [[nodiscard]] virtual int compare_levels(Text a, Text b, unsigned level) const = 0;
+  [[nodiscard]] virtual const char* find_walked_end(const char* at, const char* end, bool& is_inside) const;
+  // Compares by the levels [level, end).
+  [[nodiscard]] virtual int compare_levels(Text a, Text b, unsigned level, unsigned end) const = 0;
 
   Kind kind_;
   char terminator_;
   std::optional<char> quote_;
+  unsigned group_levels_ = UINT_MAX;
 };
 
 }  // namespace ecosort::formats

@@ -25,11 +25,12 @@ struct Sse2Lanes {
     return _mm_unpacklo_epi64(load_part(from, 1), load_part(from + stride, 1));
   }
   static T set(std::uint64_t value) noexcept { return _mm_set1_epi64x(static_cast<long long>(value)); }
+  static T key(std::uint64_t value) noexcept { return set(value); }
   static T add(T x, T y) noexcept { return _mm_add_epi64(x, y); }
   static T exclusive_or(T x, T y) noexcept { return _mm_xor_si128(x, y); }
-  static T product_of_halves(T m, T key) noexcept {
-    const T sum = _mm_add_epi32(m, key);
-    return _mm_mul_epu32(sum, _mm_srli_epi64(sum, 32));
+  static T add_product(T sum, T m, T key) noexcept {
+    const T halves = _mm_add_epi32(m, key);
+    return add(sum, _mm_mul_epu32(halves, _mm_srli_epi64(halves, 32)));
   }
   static T spread(T x) noexcept {
     const T high = _mm_mul_epu32(_mm_srli_epi64(x, 32), set(mix_high));
@@ -61,6 +62,8 @@ MultisetHash hash_records_baseline(const std::byte* records, std::size_t record_
 HashRecordsFunction hash_records_variant(CpuLevel level) noexcept {
 #if defined(__x86_64__)
   if (level >= CpuLevel::avx2) return hash_records_avx2;
+#elif defined(__aarch64__)
+  if (level == CpuLevel::neon) return hash_records_neon;
 #endif
   static_cast<void>(level);
   return hash_records_baseline;

@@ -19,11 +19,12 @@ struct Avx2Lanes {
     return _mm256_set_m128i(column_half(from + 2 * stride, stride), column_half(from, stride));
   }
   static T set(std::uint64_t value) noexcept { return _mm256_set1_epi64x(static_cast<long long>(value)); }
+  static T key(std::uint64_t value) noexcept { return set(value); }
   static T add(T x, T y) noexcept { return _mm256_add_epi64(x, y); }
   static T exclusive_or(T x, T y) noexcept { return _mm256_xor_si256(x, y); }
-  static T product_of_halves(T m, T key) noexcept {
-    const T sum = _mm256_add_epi32(m, key);
-    return _mm256_mul_epu32(sum, _mm256_srli_epi64(sum, 32));
+  static T add_product(T sum, T m, T key) noexcept {
+    const T halves = _mm256_add_epi32(m, key);
+    return add(sum, _mm256_mul_epu32(halves, _mm256_srli_epi64(halves, 32)));
   }
   static T spread(T x) noexcept {
     const T high = _mm256_mul_epu32(_mm256_srli_epi64(x, 32), set(mix_high));

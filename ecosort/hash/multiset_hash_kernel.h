@@ -60,6 +60,7 @@ struct PlainLanes {
   static T load_part(const void* from, std::size_t /*words: 0 never comes here*/) noexcept { return load(from); }
   static T column(const std::byte* from, std::size_t /*stride*/) noexcept { return load(from); }
   static T set(std::uint64_t value) noexcept { return value; }
+  static T key(std::uint64_t value) noexcept { return value; }
   static T add(T x, T y) noexcept { return x + y; }
   static T exclusive_or(T x, T y) noexcept { return x ^ y; }
   static T product_of_halves(T m, T key) noexcept {
@@ -67,6 +68,7 @@ struct PlainLanes {
     const auto high = static_cast<std::uint32_t>(m >> 32U) + static_cast<std::uint32_t>(key >> 32U);
     return std::uint64_t{low} * high;
   }
+  static T add_product(T sum, T m, T key) noexcept { return sum + product_of_halves(m, key); }
   static T spread(T x) noexcept {  // the mixer's round function
     const std::uint64_t high = (x >> 32U) * mix_high;
     return (x & low_half) * mix_low + (high << 32U | high >> 32U);
@@ -110,23 +112,27 @@ inline void mix_part(LanePair<V>& state, unsigned i, unsigned parts) noexcept {
   mix(state, mixer_rounds * i / parts, mixer_rounds * (i + 1) / parts);
 }
 
-// The two NH sums of one chunk of one record, spread over the lanes. `words` <= chunk_words.
+// The two NH sums of one chunk of one record, spread over the lanes. `words` <= chunk_words. V::chunk_sums() may compute them.
 template <class V>
-inline LanePair<V> chunk_sums(const std::byte* chunk, std::size_t words) noexcept {
-  LanePair<V> sums{V::set(0), V::set(0)};
-  const std::size_t whole = words - words % V::width;
+inline auto chunk_sums(const std::byte* chunk, std::size_t words) noexcept {
+  if constexpr (requires { V::chunk_sums(chunk, words); }) {
+    return V::chunk_sums(chunk, words);
+  } else {
+    LanePair<V> sums{V::set(0), V::set(0)};
+    const std::size_t whole = words - words % V::width;
 #pragma GCC unroll 8
-  for (std::size_t i = 0; i < whole; i += V::width) {
-    const auto m = V::load(chunk + i * word_bytes);
-    sums.a = V::add(sums.a, V::product_of_halves(m, V::load(&hash_keys.a[i])));
-    sums.b = V::add(sums.b, V::product_of_halves(m, V::load(&hash_keys.b[i])));
+    for (std::size_t i = 0; i < whole; i += V::width) {
+      const auto m = V::load(chunk + i * word_bytes);
+      sums.a = V::add_product(sums.a, m, V::load(&hash_keys.a[i]));
+      sums.b = V::add_product(sums.b, m, V::load(&hash_keys.b[i]));
+    }
+    if (whole == words) return sums;
+    // Lanes beyond the record hold message 0 and key 0, whose product is 0.
+    const auto m = V::load_part(chunk + whole * word_bytes, words - whole);
+    sums.a = V::add_product(sums.a, m, V::load_part(&hash_keys.a[whole], words - whole));
+    sums.b = V::add_product(sums.b, m, V::load_part(&hash_keys.b[whole], words - whole));
+    return sums;
   }
-  if (whole == words) return sums;
-  // Lanes beyond the record hold message 0 and key 0, whose product is 0.
-  const auto m = V::load_part(chunk + whole * word_bytes, words - whole);
-  sums.a = V::add(sums.a, V::product_of_halves(m, V::load_part(&hash_keys.a[whole], words - whole)));
-  sums.b = V::add(sums.b, V::product_of_halves(m, V::load_part(&hash_keys.b[whole], words - whole)));
-  return sums;
 }
 
 // The NH sums of the first `words` <= chunk_words words of V::width records, one record per lane. On the way it mixes `late`, the
@@ -137,17 +143,18 @@ inline LanePair<V> sums_of_chunks(const std::byte* chunks, std::size_t words, st
     LanePair<V> sums{V::set(0), V::set(0)};
     for (std::size_t i = 0; i < words; ++i) {
       const auto m = V::column(chunks + i * word_bytes, stride);
-      sums.a = V::add(sums.a, V::product_of_halves(m, V::set(hash_keys.a[i])));
-      sums.b = V::add(sums.b, V::product_of_halves(m, V::set(hash_keys.b[i])));
+      sums.a = V::add_product(sums.a, m, V::key(hash_keys.a[i]));
+      sums.b = V::add_product(sums.b, m, V::key(hash_keys.b[i]));
     }
     mix(late, 0, mixer_rounds);
     return sums;
   }
-  typename V::T a[V::width];
-  typename V::T b[V::width];
+  using Row = decltype(chunk_sums<V>(chunks, words).a);
+  Row a[V::width];
+  Row b[V::width];
 #pragma GCC unroll 8
   for (unsigned record = 0; record < V::width; ++record) {
-    const LanePair<V> sums = chunk_sums<V>(chunks + record * stride, words);
+    const auto sums = chunk_sums<V>(chunks + record * stride, words);
     a[record] = sums.a;
     b[record] = sums.b;
     mix_part(late, record, unsigned{V::width});
@@ -170,8 +177,8 @@ inline LanePair<V> unmixed_group(const std::byte* records, Size size, LanePair<V
   }
   if (size % word_bytes != 0) {
     const auto m = V::column(records + size - word_bytes, size);
-    state.a = V::add(state.a, V::product_of_halves(m, V::set(hash_keys.tail_a)));
-    state.b = V::add(state.b, V::product_of_halves(m, V::set(hash_keys.tail_b)));
+    state.a = V::add_product(state.a, m, V::key(hash_keys.tail_a));
+    state.b = V::add_product(state.b, m, V::key(hash_keys.tail_b));
   }
   return state;
 }

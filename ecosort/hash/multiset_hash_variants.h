@@ -8,5 +8,6 @@ namespace ecosort::hash {
 
 MultisetHash hash_records_baseline(const std::byte* records, std::size_t record_count, std::uint32_t record_size) noexcept;
 MultisetHash hash_records_avx2(const std::byte* records, std::size_t record_count, std::uint32_t record_size) noexcept;
+MultisetHash hash_records_neon(const std::byte* records, std::size_t record_count, std::uint32_t record_size) noexcept;
 
 }  // namespace ecosort::hash

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "base/errors.h"
 #include "base/memory.h"
+#include "base/thread_time.h"
 
 namespace ecosort::io {
 
@@ -44,7 +46,11 @@ struct Reactor::Awaiter {
   IoRequest request;
   std::int64_t result = 0;
   std::coroutine_handle<> waiting;
+  std::optional<std::uint64_t> begun;  // DriveMeter::begin(), where that measures it
 
+  [[nodiscard]] bool moves_bytes_of_drives() const noexcept {
+    return (request.operation == Operation::read || request.operation == Operation::write) && !request.file->facts().is_stream;
+  }
   [[nodiscard]] bool await_ready() const {
     reactor.scope_.throw_if_failed();
     return false;
@@ -54,6 +60,17 @@ struct Reactor::Awaiter {
     reactor.submit(*this);
   }
   [[nodiscard]] std::int64_t await_resume() const noexcept { return result; }
+};
+
+struct Reactor::Metering {
+  OwnThreadTimes times;
+  DriveMeter meter;
+
+  // The clock is read last where a wait begins and first where it ends, so that a sleep never looks longer than it was.
+  [[nodiscard]] std::chrono::nanoseconds awake() const noexcept {
+    const ThreadTimes now = times.now();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(now.computed_s + now.ready_s));
+  }
 };
 
 namespace {
@@ -79,10 +96,13 @@ Reactor::Reactor(Queue& queue, unsigned read_depth, unsigned write_depth)
       other_slots_(scope_, 2),
       idle_since_(Clock::now()) {}
 
+Reactor::~Reactor() = default;
+
 void Reactor::submit(Awaiter& awaiter) {
   awaiter.request.tag = reinterpret_cast<std::uint64_t>(&awaiter);
   awaiter.request.file->hold();
   if (awaiter.request.operation == Operation::write) awaiter.request.file->set_synced(false);
+  if (metering_ && awaiter.moves_bytes_of_drives()) awaiter.begun = metering_->meter.begin();
   queue_.submit(awaiter.request);
   if (in_flight_++ == 0) traffic_.idle += Clock::now() - idle_since_;
   ++traffic_.requests;
@@ -95,7 +115,7 @@ Task<std::size_t> Reactor::read(const File& file, std::uint64_t offset, std::byt
   for (int fruitless = 0; done < size;) {
     // After a short direct read the next request starts again at the last aligned byte.
     const std::size_t from = round_down(done, file.alignment());
-    Awaiter awaiter{*this, {Operation::read, &file, offset + from, size - from, data + from, 0}, 0, {}};
+    Awaiter awaiter{*this, {Operation::read, &file, offset + from, size - from, data + from, 0}, 0, {}, {}};
     const std::int64_t result = co_await awaiter;
     if (is_transient(result) && ++fruitless < patience) continue;
     if (result < 0) throw IoError::from_call("read", file.path(), static_cast<int>(-result), offset + from, size - from);
@@ -129,7 +149,7 @@ Task<void> Reactor::write(const File& file, std::uint64_t offset, std::byte* dat
   std::size_t done = 0;
   for (int fruitless = 0; done < size;) {
     const std::size_t from = round_down(done, file.alignment());
-    Awaiter awaiter{*this, {Operation::write, &file, offset + from, size - from, data + from, 0}, 0, {}};
+    Awaiter awaiter{*this, {Operation::write, &file, offset + from, size - from, data + from, 0}, 0, {}, {}};
     const std::int64_t result = co_await awaiter;
     const bool is_stream = file.facts().is_stream;
     if (!is_stream && is_transient(result) && ++fruitless < patience) continue;
@@ -150,7 +170,7 @@ Task<void> Reactor::simple(Operation operation, const File& file, std::uint64_t 
   co_await other_slots_.take();
   const SlotLease lease(other_slots_);
   for (int fruitless = 0;; ++fruitless) {
-    Awaiter awaiter{*this, {operation, &file, offset, size, nullptr, 0}, 0, {}};
+    Awaiter awaiter{*this, {operation, &file, offset, size, nullptr, 0}, 0, {}, {}};
     const std::int64_t result = co_await awaiter;
     if (result >= 0) co_return;
     if (operation != Operation::sync && is_transient(result) && fruitless < patience) continue;
@@ -197,9 +217,29 @@ void Reactor::Turn::await_suspend(std::coroutine_handle<> computing) const {
   reactor.scope_.make_ready(computing);
 }
 
+void Reactor::meter_drives() {
+  if (!metering_) metering_ = std::make_unique<Metering>();
+}
+
+DriveWork Reactor::drive_work() const noexcept { return metering_ ? metering_->meter.work() : DriveWork{}; }
+
+void Reactor::wait_for_queue(bool block) {
+  if (!metering_) return queue_.wait(completions_, block);
+  const std::chrono::nanoseconds awake = metering_->awake();
+  metering_->meter.wait_begins({Clock::now().time_since_epoch(), awake});
+  queue_.wait(completions_, block);
+  const auto now = Clock::now().time_since_epoch();
+  for (const Completion& completion : completions_) {
+    const auto& awaiter = *reinterpret_cast<Awaiter*>(completion.tag);
+    if (awaiter.begun)
+      metering_->meter.end(*awaiter.begun, static_cast<std::size_t>(std::max<std::int64_t>(completion.result, 0)));
+  }
+  metering_->meter.wait_ended({now, metering_->awake()});
+}
+
 void Reactor::reap(bool block) {
   completions_.clear();
-  queue_.wait(completions_, block);
+  wait_for_queue(block);
   for (const Completion& completion : completions_) {
     auto& awaiter = *reinterpret_cast<Awaiter*>(completion.tag);
     awaiter.result = completion.result;

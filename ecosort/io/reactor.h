@@ -8,12 +8,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "base/errors.h"
 #include "base/task.h"
+#include "io/drive_meter.h"
 #include "io/queue.h"
 #include "io/storage.h"
 
@@ -38,6 +40,9 @@ class Reactor {
  public:
   // `read_depth` and `write_depth` bound the requests in flight of each kind. The queue must accept their sum + 2.
   Reactor(Queue& queue, unsigned read_depth, unsigned write_depth);
+  ~Reactor();
+  Reactor(const Reactor&) = delete;
+  Reactor& operator=(const Reactor&) = delete;
 
   [[nodiscard]] CancelScope& scope() noexcept { return scope_; }
 
@@ -77,13 +82,19 @@ class Reactor {
 
   [[nodiscard]] Traffic traffic() const;
 
+  // From now on measures reads and writes of files, which costs a few microseconds per wait. By the thread that calls run().
+  void meter_drives();
+  [[nodiscard]] DriveWork drive_work() const noexcept;  // since then
+
  private:
   struct Awaiter;
+  struct Metering;
   using Clock = std::chrono::steady_clock;
 
   Task<void> simple(Operation operation, const File& file, std::uint64_t offset, std::size_t size, bool* unsupported);
   void submit(Awaiter& awaiter);
   void follow_stream(const File& file, std::uint64_t offset, std::size_t size);
+  void wait_for_queue(bool block);
   void reap(bool block);
   void drive(TaskGroup& group, const std::atomic<int>& interrupted);
 
@@ -95,6 +106,7 @@ class Reactor {
   std::size_t in_flight_ = 0;
   Clock::time_point idle_since_;
   Traffic traffic_;
+  std::unique_ptr<Metering> metering_;
   std::unordered_map<const File*, std::uint64_t> stream_ends_;  // bytes that were submitted
 
   std::mutex posted_mutex_;

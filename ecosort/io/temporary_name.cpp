@@ -2,16 +2,15 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <system_error>
 
-#include "base/errors.h"
+#include "base/random.h"
 
 namespace ecosort::io {
 
@@ -33,8 +32,7 @@ constexpr std::size_t letters = 8;
 
 std::string fresh_temporary_name() {
   std::array<std::uint8_t, letters> random{};
-  while (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
-    if (errno != EINTR) throw IoError::from_call("draw", "random numbers", errno);
+  draw_random_bytes(std::as_writable_bytes(std::span(random)));
   std::string name(prefix);
   for (const std::uint8_t byte : random) name += alphabet[byte % alphabet.size()];
   return name.append(suffix);

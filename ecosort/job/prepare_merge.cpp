@@ -11,6 +11,7 @@
 #include "base/errors.h"
 #include "base/open_files.h"
 #include "base/size_text.h"
+#include "job/groups.h"
 #include "job/places.h"
 #include "job/plan_codecs.h"
 #include "job/space.h"
@@ -128,6 +129,8 @@ PreparedMerge prepare_merge(const Request& request, io::PosixStorage& storage) {
 
 PreparedMerge prepare_merge(const Request& request, std::vector<engine::fixed::Input> inputs,
                             std::vector<engine::fixed::Input> rest, io::PosixStorage& storage) {
+  check_groups(request);
+  if (request.limit) throw UsageError("a merge of records has no limit: sort the files with it, or cut the output");
   PreparedMerge prepared;
   engine::fixed::MergeFilesJob& job = prepared.job;
   const planner::Machine machine = planner::read_machine();
@@ -138,7 +141,7 @@ PreparedMerge prepare_merge(const Request& request, std::vector<engine::fixed::I
   job.format = wanted.format;
   job.memory_bytes = wanted.memory_bytes;
   job.threads = wanted.threads;
-  job.unique = request.unique;
+  job.groups = {group_policy_of(request), group_format_of(request)};
   job.checksum = request.verification.checksum;
   if (!request.verification.expected_hash.empty())
     job.expected = hash::MultisetHash::from_hex(request.verification.expected_hash, wanted.input_records);
@@ -165,7 +168,7 @@ PreparedMerge prepare_merge(const Request& request, std::vector<engine::fixed::I
     job.directory = run_directories(request.means.temp_directories, request.place.output).front();
   std::uint64_t records = wanted.input_records;
   for (const engine::fixed::Input& input : job.rest) records += input.records;
-  check_space(needs_of(job, passes, records * wanted.format.record_size, storage));
+  check_space(needs_of(job, passes, records * wanted.output_record_size(), storage));
   return prepared;
 }
 

@@ -9,10 +9,13 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "engine/fixed/limit_records.h"
 #include "engine/open_output.h"
 #include "io/direct_io.h"
+#include "io/read_at.h"
 #include "io/temporary_name.h"
 #include "job/benchmark_records.h"
+#include "job/groups.h"
 #include "job/places.h"
 #include "job/plan_codecs.h"
 
@@ -20,8 +23,10 @@ namespace ecosort::job {
 
 namespace {
 
-std::uint64_t whole_records(const io::File& file, std::uint64_t record_size) {
-  const std::uint64_t bytes = file.facts().bytes_to_read();
+std::uint64_t whole_records(const io::File& file, std::uint64_t record_size, std::uint64_t skipped) {
+  if (file.facts().bytes_to_read() < skipped)
+    throw UsageError(fmt::format("'{}' is shorter than the {} bytes to skip", file.path(), skipped));
+  const std::uint64_t bytes = file.facts().bytes_to_read() - skipped;
   if (const std::uint64_t rest = bytes % record_size; rest != 0)
     throw UsageError(fmt::format("'{}' has {} bytes, which is no multiple of the record size {}: {}", file.path(), bytes,
                                  record_size, left_over_text(rest)));
@@ -40,9 +45,13 @@ void check_really_empty(const io::File& file) {
 void look_at_output_directory(PreparedRecords& resolved, io::PosixStorage& storage) {
   if (resolved.job.output == "-") return;
   const std::string directory = io::resolve_output(resolved.job.output).directory;
+  resolved.output_has_no_temporary_name = storage.has_unnamed_files(directory);
+  const planner::Wanted& wanted = resolved.job.plan.wanted;
+  const bool is_tiny =
+      !wanted.size_unknown && wanted.input_records * wanted.format.record_size <= engine::most_cached_output_bytes;
+  if (is_tiny && resolved.output_has_no_temporary_name) return;  // a look takes longer than the sort
   for (const std::string& path : io::abandoned_temporaries(directory))
     resolved.notices.push_back(fmt::format("'{}' was left behind by an interrupted run; remove it to free its space", path));
-  resolved.output_has_no_temporary_name = storage.has_unnamed_files(directory);
 }
 
 // Runs are striped over drives; a second directory of the same drive would gain nothing.
@@ -71,7 +80,7 @@ planner::RecordPlan make_plan(planner::Wanted wanted, Leeway leeway, PreparedRec
 std::uint64_t output_unit(const PreparedRecords& resolved, bool reread, io::Storage& storage) {
   if (resolved.job.output == "-" || !resolved.output_has_no_temporary_name) return 1;
   const planner::Wanted& wanted = resolved.job.plan.wanted;
-  const std::uint64_t bytes = wanted.size_unknown ? UINT64_MAX : wanted.input_records * wanted.format.record_size;
+  const std::uint64_t bytes = wanted.size_unknown ? UINT64_MAX : wanted.input_records * wanted.output_record_size();
   if (engine::caching_of_output(bytes, reread) == io::Caching::buffered) return 1;
   const std::string directory = io::resolve_output(resolved.job.output).directory;
   return storage.create_unnamed(directory, io::Role::output, io::Caching::direct_if_possible)->write_unit();
@@ -115,7 +124,11 @@ std::vector<engine::fixed::Input> open_records(const Request& request, io::Posix
       check_really_empty(*input.file);
       input.opened = storage.state(*input.file);
       if (is_assumed) require_benchmark_records(*input.file);
-      input.records = whole_records(*input.file, records::size_of(records));
+      input.skipped = records.skip_bytes;
+      input.records = whole_records(*input.file, records::size_of(records), input.skipped);
+    } else if (records.skip_bytes > 0) {
+      throw UsageError(fmt::format("'{}' is a pipe or a device, whose first bytes cannot be kept for the output: name a file",
+                                   input.file->path()));
     } else if (is_assumed) {
       input.look = look_at_stream(input.file->path());
     }
@@ -137,10 +150,23 @@ void set_compression(const Compression& terms, planner::Wanted& wanted) {
 
 }  // namespace
 
+namespace {
+
+// Returns the limit, where the inputs may have more records.
+std::optional<std::uint64_t> limit_of(const Request& request, const std::vector<engine::fixed::Input>& inputs) {
+  std::uint64_t records = 0;
+  for (const engine::fixed::Input& input : inputs)
+    records = input.file->facts().is_stream ? UINT64_MAX : records + std::min(input.records, UINT64_MAX - records);
+  return request.limit && (!request.by_group || request.limit == 0) && *request.limit < records ? request.limit : std::nullopt;
+}
+
+}  // namespace
+
 planner::Wanted wanted_of(const Request& request, const std::vector<engine::fixed::Input>& inputs,
                           const planner::Machine& machine) {
   planner::Wanted wanted;
-  wanted.format = records::make_record_format(records_of(request));
+  wanted.format = record_format_of(request);
+  if (request.groups.count) wanted.count_bytes = engine::fixed::count_bytes;
   const Means& means = request.means;
   wanted.memory_bytes = means.memory_bytes == 0 ? planner::default_memory_bytes(machine) : means.memory_bytes;
   wanted.threads = means.threads != 0 ? means.threads : machine.cpus;
@@ -156,6 +182,10 @@ planner::Wanted wanted_of(const Request& request, const std::vector<engine::fixe
     wanted.size_unknown |= input.file->facts().is_stream;
     wanted.input_records += input.records;
     wanted.input_alignment = std::max<std::uint64_t>(wanted.input_alignment, input.file->alignment());
+  }
+  if (limit_of(request, inputs)) {  // how many records may be among the first ones shows when they are read, as of a stream
+    wanted.size_unknown = true;
+    wanted.input_records = 0;
   }
   return wanted;
 }
@@ -192,7 +222,7 @@ void check_kept_free(const PreparedRecords& prepared, std::uint64_t kept_bytes) 
 
 void check_space(const Request& request, const PreparedRecords& prepared) {
   const std::vector<engine::fixed::Input>& inputs = prepared.job.inputs;
-  const bool is_alone = inputs.size() == 1 && !request.unique;
+  const bool is_alone = inputs.size() == 1 && !request.has_groups();
   try {
     check_space(prepared.space,
                 [&] { return is_alone ? if_fit_in_place(*inputs.front().file, inputs.front().opened.device) : std::string(); });
@@ -203,8 +233,46 @@ void check_space(const Request& request, const PreparedRecords& prepared) {
   check_kept_free(prepared, request.means.keep_free_bytes);
 }
 
+namespace {
+
+// Reads whole pages, as direct I/O wants it.
+std::vector<std::byte> head_of(const engine::fixed::Input& input) {
+  const std::uint64_t unit = std::max<std::uint64_t>(input.file->alignment(), page_bytes),
+                      begin = input.file->facts().start_offset, from = round_down(begin, unit), lead = begin - from;
+  MemoryBudget memory(round_up(lead + input.skipped, unit));
+  const Buffer buffer = memory.allocate(memory.limit_bytes(), "bytes in front of records", Pages::small);
+  const std::size_t got = io::read_at(*input.file, from, buffer.data(), memory.limit_bytes());
+  const std::byte* const head = buffer.data() + lead;
+  return {head, head + std::min<std::uint64_t>(input.skipped, got - std::min<std::uint64_t>(got, lead))};
+}
+
+// Returns what the inputs have in front of their records.
+std::vector<std::byte> common_head(const std::vector<engine::fixed::Input>& inputs) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 20U;
+  std::vector<std::byte> head;
+  for (const engine::fixed::Input& input : inputs) {
+    if (input.skipped == 0) break;
+    if (input.skipped > most) throw UsageError(fmt::format("{} bytes to skip are more than {}", input.skipped, most));
+    const std::vector<std::byte> bytes = head_of(input);
+    if (&input == &inputs.front()) head = bytes;
+    if (bytes != head)
+      throw UsageError(fmt::format("the first {} bytes of '{}' are not those of '{}'; all files must begin alike", input.skipped,
+                                   input.file->path(), inputs.front().file->path()));
+  }
+  return head;
+}
+
+// The output is longer by its head.
+void add_head(std::vector<SpaceNeed>& needs, std::uint64_t bytes) {
+  for (SpaceNeed& need : needs)
+    if (need.purpose != NotEnoughSpace::For::runs && bytes > 0) need.bytes += round_up(bytes, page_bytes) + page_bytes;
+}
+
+}  // namespace
+
 PreparedRecords prepare_records(const Request& request, io::PosixStorage& storage, Leeway leeway) {
   (void)records::make_record_format(records_of(request));  // a bad key is reported before a missing file
+  check_groups(request);
   PreparedRecords prepared;
   engine::fixed::SortJob& job = prepared.job;
   prepared.machine = planner::read_machine();
@@ -213,19 +281,25 @@ PreparedRecords prepare_records(const Request& request, io::PosixStorage& storag
   job.plan = make_plan(wanted_of(request, job.inputs, prepared.machine), leeway, prepared);
   // A pipe may bring anything, so that all of the memory may be used.
   const planner::Wanted& wanted = job.plan.wanted;
+  job.plan.is_small = !wanted.size_unknown && job.plan.stored_records == 0 &&
+                      wanted.input_records * wanted.format.record_size < planner::least_threaded_bytes;
   check_memory_exists(wanted.memory_bytes, wanted.size_unknown ? wanted.memory_bytes : job.plan.peak_memory_bytes,
                       prepared.machine);
   job.directories = run_directories(request.means.temp_directories, request.place.output);
   tell_unused_directories(prepared, request);
-  if (request.means.temp_directories.empty() && (job.plan.temp_bytes > 0 || wanted.size_unknown))
-    check_not_tmpfs(job.directories.front());
+  job.limit = limit_of(request, job.inputs);
+  const bool stores_nothing = job.limit && engine::fixed::LimitRecords::fits(*job.limit, job.plan.formation.run_records);
+  const bool may_store = job.plan.temp_bytes > 0 || (wanted.size_unknown && !stores_nothing);
+  if (request.means.temp_directories.empty() && may_store) check_not_tmpfs(job.directories.front());
   for (const std::string& directory : job.directories) job.runs_give_back &= io::reuses_released_space(directory);
   prepared.space = space_needs(job.plan, job.directories, job.runs_give_back, request.place.output, storage);
+  job.head = common_head(job.inputs);
+  add_head(prepared.space, job.head.size());
   if (!leeway.space_is_only_told) check_space(request, prepared);
   job.output = request.place.output == "-" ? "-" : io::resolve_output(request.place.output).path;
   look_at_output_directory(prepared, storage);
   planner::account_edges(job.plan, extents_of(job.inputs), output_unit(prepared, request.verification.reread, storage));
-  job.unique = request.unique;
+  job.groups = {group_policy_of(request), group_format_of(request)};
   job.reread = request.verification.reread;
   return prepared;
 }

@@ -24,8 +24,11 @@
 #include "formats/lines/quoted.h"
 #include "io/open_error.h"
 #include "io/plain_file.h"
+#include "job/collation_version.h"
+#include "job/groups.h"
 #include "job/plan_codecs.h"
 #include "job/set_aside.h"
+#include "job/shuffle_request.h"
 #include "job/space.h"
 #include "job/split_request.h"
 #include "planner/machine.h"
@@ -40,8 +43,6 @@ void cannot(const char* what, const std::string& name, int error) {
 namespace {
 
 bool is_merge(const Request& request) noexcept { return request.input_order != InputOrder::any; }
-
-constexpr std::uint64_t least_threaded_bytes = std::uint64_t{4} << 20U;  // less is sorted sooner than threads are started
 
 std::vector<engine::rows::LineInput> open_inputs(const Request& request, io::Storage& storage) {
   std::vector<engine::rows::LineInput> inputs;
@@ -68,7 +69,7 @@ bool are_small(const std::vector<engine::rows::LineInput>& inputs) {
     if (!input.file || input.is_stream()) return false;
     bytes += input.file->facts().size_bytes;
   }
-  return bytes < least_threaded_bytes;
+  return bytes < planner::least_threaded_bytes;
 }
 
 // The output gets its name when it is complete, so that its directory has to be writable: not the file that it replaces.
@@ -127,7 +128,7 @@ std::size_t most_programs(std::uint64_t batch_size) {
 
 void choose_salt(Request& request) {
   Lines& lines = std::get<Lines>(request.rows);
-  if (!lines.random_salt.empty() || !lines::uses_chance(lines::order_terms(lines, request.unique))) return;
+  if (!lines.random_salt.empty() || !lines::uses_chance(lines::order_terms(lines, keys_make_groups(request)))) return;
   lines::Digest salt{};
   if (lines.random_source.empty()) {
     if (::getrandom(salt.data(), salt.size(), 0) != static_cast<ssize_t>(salt.size())) cannot("getrandom", "random bytes", errno);
@@ -159,10 +160,10 @@ std::uint64_t row_memory_of(const Means& means, const planner::Machine& machine)
   return std::clamp(bytes, least, most);
 }
 
-std::optional<engine::rows::Disorder> find_row_disorder(const Request& request, const engine::rows::FirstLook& look) {
+engine::OrderCheck check_rows(const Request& request, const engine::CheckTerms& terms, const engine::rows::FirstLook& look) {
   const auto format = row_format_of(request);
   const engine::rows::CheckedFile file{request.inputs.front(), row_memory_of(request.means), request.compression.decompress};
-  return engine::rows::find_disorder(file, *format, request.unique, look);
+  return engine::rows::check_order(file, *format, terms, look);
 }
 
 std::uint64_t known_bytes(const std::vector<engine::rows::LineInput>& inputs) {
@@ -178,13 +179,13 @@ bool are_known(const std::vector<engine::rows::LineInput>& inputs) {
 
 namespace {
 
-// The output is as long as the input (with -u, shorter). More than a run buffer holds makes runs of all lines, whose space the
-// merge gives back to the output where both are on one drive. What is known of the inputs before they are read is checked, so
-// that what cannot fit is refused at once.
+// The output is as long as the input (with -u, shorter; with counts no one knows). More than a run buffer holds makes runs of all
+// lines, whose space the merge gives back to the output where both are on one drive. What is known of the inputs before they are
+// read is checked, so that what cannot fit is refused at once.
 void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
   std::uint64_t bytes = known_bytes(job.inputs);
   for (const engine::rows::RowsRest& rest : job.rest) bytes += rest.bytes();
-  if (job.unique || bytes == 0) return;
+  if (job.groups.kept_in_runs().most > 0 || job.limit || bytes == 0) return;
   using For = NotEnoughSpace::For;
   std::vector<job::SpaceNeed> needs;
   const bool has_runs = !job.merge && bytes > job.plan.run_buffer_bytes;
@@ -192,8 +193,8 @@ void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
   std::vector<std::string> places;
   if (job.output != "-") {
     places.push_back(io::resolve_output(job.output).directory);
-    // The compressed size of the output shows when it is made.
-    if (!job.codecs.packing) needs.push_back({For::output, places, bytes, 0});
+    // The compressed size of the output shows when it is made, and so does that of groups.
+    if (!job.codecs.packing && !job.groups.is_on && job.skip == 0) needs.push_back({For::output, places, bytes, 0});
   }
   // The size of the runs behind a compress program shows when they are made.
   if (has_runs && job.compress_program.empty() && !job.codecs.runs.reserves_nothing)
@@ -208,8 +209,8 @@ void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
   const bool shared = has_runs && !places.empty() && std::ranges::any_of(job.directories, [&](const std::string& directory) {
                         return job::drive_of(directory) == job::drive_of(places.front());
                       });
-  if (!places.empty() && !job.codecs.packing && !shared && !job.split && bytes >= least_threaded_bytes)
-    job.reserved_bytes = bytes;
+  const bool is_known = !job.codecs.packing && !job.groups.is_on && job.skip == 0 && !job.split;
+  if (!places.empty() && is_known && !shared && bytes >= planner::least_threaded_bytes) job.reserved_bytes = bytes;
 }
 
 }  // namespace
@@ -220,7 +221,7 @@ namespace {
 // with no process.
 void plan_runs(const Request& request, const CodecTerms& terms, std::uint64_t known_bytes, engine::rows::LinesJob& job) {
   const std::string& word = request.compression.runs;
-  codec::RunCompression wanted = codec::run_compression_of_word(word.empty() ? "auto" : word);
+  codec::RunCompression wanted = codec::run_compression_of_word(!word.empty() ? word : request.shuffle ? "none" : "auto");
   const std::uint64_t ratio = request.compression.assumed_ratio;
   const bool is_own = request.compression.program == "lz4" || request.compression.program == "zstd";
   if (!request.compression.program.empty()) {
@@ -229,7 +230,7 @@ void plan_runs(const Request& request, const CodecTerms& terms, std::uint64_t kn
     if (!is_own) job.compress_program = request.compression.program;
   }
   // A user who asks for compressed runs may have little space, or a drive that is slow enough for them to move fewer bytes.
-  job.leaves_in_inputs = request.compression.program.empty() && (wanted.is_auto || wanted.is_none());
+  job.leaves_in_inputs = !request.shuffle && request.compression.program.empty() && (wanted.is_auto || wanted.is_none());
   check_assumed_ratio(ratio, !wanted.is_none() && !is_own);
   // A merge says nothing of the pace of the drives before its first run; what fits a run buffer with its index makes no run; the
   // maker of runs that outlive a crash decides about these.
@@ -255,16 +256,19 @@ void plan_memory(const Request& request, const Resources& means, engine::rows::L
   const std::uint64_t asked = request.means.batch_size;
   const std::size_t batch_size = asked == 0 ? most_merged : std::min<std::uint64_t>(asked, most_merged);
   const auto plan_rest = [&] {
-    return planner::plan_lines(codec_terms.memory_bytes - job.codecs.bytes(), means.threads, batch_size, request.unique);
+    return planner::plan_lines(codec_terms.memory_bytes - job.codecs.bytes(), means.threads, batch_size,
+                               job.groups.kept_in_runs().is_first_alone());
   };
   job.plan = plan_rest();
   const std::uint64_t bytes = means.assumed_bytes != 0 ? means.assumed_bytes : known_bytes(job.inputs);
   plan_runs(request, codec_terms, means.assumed_bytes != 0 || are_known(job.inputs) ? bytes : 0, job);
   if (job.codecs.runs.coders > 0) job.plan = plan_rest();
-  if (!job.merge && bytes > job.plan.run_buffer_bytes) {
+  // With a limit large buffers are better: in one of them the wanted rows may have room.
+  if (!job.merge && !job.limit && bytes > job.plan.run_buffer_bytes) {
     job.plan = planner::plan_for_stored_runs(job.plan);
     // The share of lines that -u leaves is not known, nor how many runs a program takes.
-    if (are_known(job.inputs) && !job.unique && request.compression.program.empty()) job.plan.spread_bytes = bytes;
+    if (are_known(job.inputs) && job.groups.kept_in_runs().most == 0 && request.compression.program.empty())
+      job.plan.spread_bytes = bytes;
   }
   job.plan.most_programs = most_programs(request.means.batch_size);
 }
@@ -290,7 +294,9 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
   job.header_bytes = has_top ? means.memory_bytes / header_share : 0;
   job.set_aside = set_aside_of(request, means.memory_bytes);
   job.split = split_of(request, means.memory_bytes);
-  job.unique = request.unique;
+  job.groups = group_policy_of(request);
+  if (!job.groups.is_limit && request.limit != UINT64_MAX) job.limit = request.limit;  // no inputs have more rows than that
+  job.skip = request.shuffle ? request.shuffle->skip : 0;
   job.merge = is_merge(request);
   job.checks_order = request.input_order == InputOrder::sorted;
   job.reread = request.verification.reread;
@@ -309,7 +315,8 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
 // A header, or a byte order mark of CSV and JSON lines.
 bool has_top(const Request& request) {
   const Lines* const lines = std::get_if<Lines>(&request.rows);
-  return lines == nullptr || lines->header_lines > 0 || !lines->header_mark.empty();
+  if (request.format() == Format::csv || request.format() == Format::jsonl) return true;
+  return lines != nullptr && (lines->header_lines > 0 || !lines->header_mark.empty());
 }
 
 // Ignores what it is compressed with.
@@ -326,12 +333,16 @@ char delimiter_of(const Csv& csv, const std::vector<std::string>& inputs) {
   return !inputs.empty() && is_named_tsv(inputs.front()) ? '\t' : ',';
 }
 
+std::optional<std::string> count_name_of(const Request& request) {
+  return request.groups.count ? std::make_optional(request.groups.count_name) : std::nullopt;
+}
+
 struct MakeFormat {
   const Request& request;
 
   std::unique_ptr<formats::RowFormat> operator()(const Records& /*records*/) const { throw InternalError("records are no rows"); }
   std::unique_ptr<formats::RowFormat> operator()(const Lines& lines) const {
-    return std::make_unique<lines::LineOrder>(lines::order_terms(lines, request.unique), lines.terminator,
+    return std::make_unique<lines::LineOrder>(lines::order_terms(lines, keys_make_groups(request)), lines.terminator,
                                               lines::HeaderLines{lines.header_lines, lines.header_mark});
   }
   std::unique_ptr<formats::RowFormat> operator()(const Csv& csv) const {
@@ -343,13 +354,21 @@ struct MakeFormat {
                       .nulls_first = csv.nulls_first,
                       .strict = csv.strict,
                       .date_format = csv.date_format,
+                      .rows_decide_last = request.groups.whole_rows,
+                      .count_name = count_name_of(request),
                       .leaves_out_bad_rows = leaves_out_bad_rows(csv),
                       .comment = csv.comment,
                       .skip_lines = csv.skip_lines});
   }
   std::unique_ptr<formats::RowFormat> operator()(const JsonLines& json) const {
-    return std::make_unique<jsonl::JsonlFormat>(jsonl::JsonlTerms{json.keys, json.nulls_first, json.strict, json.date_format,
-                                                                  json.allow_missing, leaves_out_bad_rows(json)});
+    return std::make_unique<jsonl::JsonlFormat>(jsonl::JsonlTerms{.keys = json.keys,
+                                                                  .nulls_first = json.nulls_first,
+                                                                  .strict = json.strict,
+                                                                  .date_format = json.date_format,
+                                                                  .allow_missing = json.allow_missing,
+                                                                  .rows_decide_last = request.groups.whole_rows,
+                                                                  .count_name = count_name_of(request),
+                                                                  .leaves_out_bad_rows = leaves_out_bad_rows(json)});
   }
 };
 
@@ -363,7 +382,17 @@ const Values& values_of(const Request& request) {
 
 std::unique_ptr<formats::RowFormat> row_format_of(const Request& request) {
   check_lenience(request);
-  return std::visit(MakeFormat{request}, request.rows);
+  check_collation_version(request);
+  check_groups(request);
+  check_shuffle(request);
+  if (request.shuffle) {
+    const Request rows = without_shuffle(request);
+    const bool are_records = request.format() == Format::records;
+    return shuffle_format_of(request, are_records ? nullptr : std::visit(MakeFormat{rows}, rows.rows));
+  }
+  std::unique_ptr<formats::RowFormat> format = std::visit(MakeFormat{request}, request.rows);
+  if (const auto keys = group_keys_of(request)) format->group_by_first(*keys);
+  return format;
 }
 
 engine::rows::LinesJob make_rows_job(const Request& request, io::Storage& storage, SpecialOutput special,

@@ -60,10 +60,9 @@ void add_named_inputs(const std::string& from, std::vector<std::string>& inputs)
 // UsageError for what is too little or more than there is, unless it is a suggestion: that becomes the nearest that can be.
 [[nodiscard]] std::uint64_t row_memory_of(const Means& means, const planner::Machine& machine = planner::read_machine());
 
-// The first row of the only input that is out of order; with request.unique, also one that is equal to the one before it.
-// UsageError, IoError.
-[[nodiscard]] std::optional<engine::rows::Disorder> find_row_disorder(const Request& request,
-                                                                      const engine::rows::FirstLook& look = {});
+// Looks at the order of the only input. UsageError, IoError.
+[[nodiscard]] engine::OrderCheck check_rows(const Request& request, const engine::CheckTerms& terms,
+                                            const engine::rows::FirstLook& look = {});
 
 // Return the bytes of all inputs that are open and no streams; whether all are.
 [[nodiscard]] std::uint64_t known_bytes(const std::vector<engine::rows::LineInput>& inputs);

@@ -18,8 +18,8 @@
 #include "base/closest_word.h"
 #include "base/errors.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "ecosort/request.hpp"
-#include "formats/jsonl/utf8.h"
 #include "job/format_names.h"
 
 namespace ecosort::job {
@@ -29,6 +29,8 @@ constexpr std::string_view schema_name = "ecosort.request/1";
 constexpr std::string_view in_base64 = "base64";  // of a text that is no UTF-8, as names of files may be
 
 constexpr std::array<std::string_view, 3> names_of(PlaceKind /*of*/) { return {"file", "resumable", "in_place"}; }
+constexpr std::array<std::string_view, 3> names_of(GroupsThatStay /*of*/) { return {"all", "repeated", "singles"}; }
+constexpr std::array<std::string_view, 2> names_of(RowThatStays /*of*/) { return {"first", "last"}; }
 constexpr std::array<std::string_view, 3> names_of(InputOrder /*of*/) { return {"any", "sorted", "believed"}; }
 
 template <class Type>
@@ -50,6 +52,7 @@ void each_member_of_rows(Structure& of, Each&& each) {
     each("record_size", of.record_size);
     each("keys", of.keys);
     each("reverse", of.reverse);
+    each("skip_bytes", of.skip_bytes);
   } else if constexpr (std::is_same_v<Type, Lines>) {
     each("keys", of.keys);
     each("ordering", of.ordering);
@@ -60,11 +63,15 @@ void each_member_of_rows(Structure& of, Each&& each) {
     each("header_mark", of.header_mark);
     each("random_source", of.random_source);
     each("random_salt", of.random_salt);
+    each("collate", of.collate);
+    each("collation_version", of.collation_version);
+    each("paragraphs", of.paragraphs);
   } else {
     each("keys", of.keys);
     each("nulls_first", of.nulls_first);
     each("strict", of.strict);
     each("date_format", of.date_format);
+    each("collation_version", of.collation_version);
     each("bad_rows", of.bad_rows);
     if constexpr (std::is_same_v<Type, Csv>) {
       each("delimiter", of.delimiter);
@@ -82,10 +89,33 @@ template <class Type>
 concept Rows = std::same_as<Type, Records> || std::same_as<Type, Lines> || std::derived_from<Type, Values>;
 
 template <class Structure, class Each>
+void each_member_of_groups(Structure& of, Each&& each) {
+  each("by", of.by);
+  each("whole_rows", of.whole_rows);
+  each("only", of.only);
+  each("keep", of.keep);
+  each("count", of.count);
+  each("count_name", of.count_name);
+}
+
+template <class Structure, class Each>
+void each_member_of_compression(Structure& of, Each&& each) {
+  each("decompress", of.decompress);
+  each("output", of.output);
+  each("level", of.level);
+  each("runs", of.runs);
+  each("program", of.program);
+  each("assumed_ratio", of.assumed_ratio);
+  each("energy", of.energy);
+}
+
+template <class Structure, class Each>
 void each_member(Structure& of, Each&& each) {
   using Type = std::remove_const_t<Structure>;
   if constexpr (Rows<Type>) {
     each_member_of_rows(of, each);
+  } else if constexpr (std::is_same_v<Type, Groups>) {
+    each_member_of_groups(of, each);
   } else if constexpr (std::is_same_v<Type, Place>) {
     each("output", of.output);
     each("kind", of.kind);
@@ -97,13 +127,7 @@ void each_member(Structure& of, Each&& each) {
     each("core_w", of.core_w);
     each("gb_j", of.gb_j);
   } else if constexpr (std::is_same_v<Type, Compression>) {
-    each("decompress", of.decompress);
-    each("output", of.output);
-    each("level", of.level);
-    each("runs", of.runs);
-    each("program", of.program);
-    each("assumed_ratio", of.assumed_ratio);
-    each("energy", of.energy);
+    each_member_of_compression(of, each);
   } else if constexpr (std::is_same_v<Type, Means>) {
     each("memory_bytes", of.memory_bytes);
     each("memory_is_a_wish", of.memory_is_a_wish);
@@ -120,11 +144,18 @@ void each_member(Structure& of, Each&& each) {
     each("reread", of.reread);
     each("checksum", of.checksum);
     each("expected_hash", of.expected_hash);
+  } else if constexpr (std::is_same_v<Type, Shuffle>) {
+    each("seed", of.seed);
+    each("skip", of.skip);
   } else {
     static_assert(std::is_same_v<Type, Request>);
     each("inputs", of.inputs);
     each("unique", of.unique);
+    each("groups", of.groups);
+    each("limit", of.limit);
+    each("by_group", of.by_group);
     each("input_order", of.input_order);
+    each("shuffle", of.shuffle);
     each("place", of.place);
     each("means", of.means);
     each("compression", of.compression);
@@ -133,16 +164,6 @@ void each_member(Structure& of, Each&& each) {
 }
 
 // ---- Writing.
-
-bool is_utf8(std::string_view text) noexcept {
-  const char* const end = text.data() + text.size();
-  for (const char* at = text.data(); at < end;) {
-    const std::size_t bytes = static_cast<unsigned char>(*at) < 0x80U ? 1 : jsonl::utf8_character(at, end);
-    if (bytes == 0) return false;
-    at += bytes;
-  }
-  return true;
-}
 
 Json json_of(bool value) { return value; }
 Json json_of(WholeNumber auto value) { return value; }
@@ -311,6 +332,7 @@ Json schema_of(double /*of*/) { return {{"type", "number"}, {"minimum", 0}}; }
 Json schema_of(char /*of*/) { return {{"$ref", "#/$defs/text"}}; }
 Json schema_of(const std::string& /*of*/) { return {{"$ref", "#/$defs/text"}}; }
 Json schema_of(const Key auto& /*of*/) { return {{"$ref", "#/$defs/text"}}; }
+Json schema_of(const ValueKey& /*of*/) { return {{"$ref", "#/$defs/value_key"}}; }
 Json schema_of(Enumeration auto of) {
   Json names = Json::array();
   for (const std::string_view name : names_of(of)) names.push_back(name);
@@ -344,6 +366,19 @@ Json schema_of(const Structure& of) {
     members[name] = std::move(schema);
   });
   return {{"type", "object"}, {"properties", std::move(members)}, {"additionalProperties", false}};
+}
+
+std::string value_key_text() {
+  std::vector<std::string> types;
+  for (const ValueTypeFacts& type : value_types) types.push_back(std::string(type.name) + std::string(type.argument));
+  return fmt::format("NAME[:TYPE][:desc]; types: {} (what follows a name of a type is left out, but of list)",
+                     fmt::join(types, ", "));
+}
+
+Json value_key_examples() {
+  Json examples = Json::array();
+  for (const ValueTypeFacts& type : value_types) examples.push_back("name:" + std::string(type.name));
+  return examples;
 }
 
 std::string request_text(const Request& request) {
@@ -403,7 +438,9 @@ std::string schema_text() {
                    {"properties", Json{{std::string(in_base64), Json{{"type", "string"}}}}},
                    {"required", std::vector<std::string>{std::string(in_base64)}},
                    {"additionalProperties", false}});
-  schema["$defs"] = Json{{"text", Json{{"anyOf", std::move(texts)}}}};
+  schema["$defs"] =
+      Json{{"text", Json{{"anyOf", std::move(texts)}}},
+           {"value_key", Json{{"$ref", "#/$defs/text"}, {"description", value_key_text()}, {"examples", value_key_examples()}}}};
   return schema.text(2) + "\n";
 }
 

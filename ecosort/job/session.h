@@ -25,6 +25,8 @@ void check_queue_name(const std::string& io);
 
 // Returns what a queue must accept for this plan.
 [[nodiscard]] unsigned queue_depth(const planner::RecordPlan& plan) noexcept;
+// Returns what serves a sort by this plan, `io` as Session::open_queue() has it.
+[[nodiscard]] io::Backend make_record_queue(const std::string& io, const planner::RecordPlan& plan);
 
 // Outlives the run. One thread; the queue may be notified by any, also by a signal handler.
 class Session {
@@ -39,6 +41,7 @@ class Session {
   // Opens what `io` names, for so many requests in flight; one that was open ends before. UsageError for what is no name, or is
   // not available.
   void open_queue(const std::string& io, unsigned depth);
+  void open_queue(const std::string& io, const planner::RecordPlan& plan);
   void open_queue(const std::string& io, const PreparedLines& prepared);
   void close_queue() noexcept;
 

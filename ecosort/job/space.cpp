@@ -70,7 +70,7 @@ std::vector<SpaceNeed> space_needs(const planner::RecordPlan& plan, const std::v
   const bool shared = has_output && has_runs && std::ranges::any_of(directories, [&](const std::string& directory) {
                         return drive_of(directory) == drive_of(place);
                       });
-  const std::uint64_t output_blocks = round_up(plan.wanted.input_records * plan.wanted.format.record_size, page_bytes);
+  const std::uint64_t output_blocks = round_up(plan.wanted.input_records * plan.wanted.output_record_size(), page_bytes);
   using For = NotEnoughSpace::For;
   SpaceNeed runs{For::runs, directories, plan.temp_bytes + striping_bytes(plan, directories.size()), 0};
   SpaceNeed written{For::output, {place}, output_blocks, 0};

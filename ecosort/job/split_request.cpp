@@ -60,7 +60,7 @@ SplitTerms split_terms_of(const Request& request) {
   const auto number = split_number_in(value);
   if (!number) refuse_split(word, "give a whole number, at least 1");
   if (kind == "rows") return {.kind = SplitKind::rows, .count = *number};
-  if (request.unique || request.input_order != InputOrder::any)
+  if (request.has_groups() || request.limit || request.input_order != InputOrder::any)
     refuse_split(word, "how long the output is shows too late: split by rows=N or size=S");
   return {.kind = SplitKind::files, .count = *number};
 }
@@ -87,6 +87,8 @@ std::optional<engine::rows::SplitJob> split_of(const Request& request, std::uint
   const std::string& word = request.place.split;
   if (word.empty()) return std::nullopt;
   if (request.place.kind != PlaceKind::file) refuse_split(word, "a sort that can be resumed, or in place, has one output");
+  if (request.shuffle) refuse_split(word, "a shuffle has one output; leave the split out");
+  if (request.groups.count) refuse_split(word, "counted rows have one output; leave the counts or the split out");
   if (request.verification.reread)
     refuse_split(word, "several files cannot be verified by reading them again; verify them as usual");
   engine::rows::SplitJob job{word, split_terms_of(request), split_names_of(word, request.place.output), 0};

@@ -50,6 +50,7 @@ void account(RecordPlan& plan, const std::vector<std::uint64_t>& runs) {
   plan.remerged_bytes = traffic.remerged;
   plan.temp_bytes = space_of_runs(plan, traffic.at_most);
   plan.bytes_read = plan.bytes_written = input + traffic.at_first + traffic.remerged;
+  plan.bytes_written += plan.wanted.input_records * plan.wanted.count_bytes;
   const std::uint64_t besides = plan.forecast_bytes + plan.packing.bytes();
   const std::uint64_t resident =
       plan.merge.resident_runs * (plan.formation.run_buffer_bytes + plan.formation.index_bytes) + besides;
@@ -60,7 +61,8 @@ void account(RecordPlan& plan, const std::vector<std::uint64_t>& runs) {
 void account_edges(RecordPlan& plan, const std::vector<InputExtent>& inputs, std::uint64_t output_unit) {
   if (plan.shape == Shape::empty || plan.shape == Shape::unknown) return;
   const std::uint64_t records = plan.wanted.input_records, size = plan.wanted.format.record_size;
-  plan.bytes_written += round_up(records * size, output_unit) - records * size;
+  const std::uint64_t written = records * plan.wanted.output_record_size();
+  plan.bytes_written += round_up(written, output_unit) - written;
   for (const InputExtent& input : inputs) plan.bytes_read += input.start_bytes % input.alignment;
   std::uint64_t cut = 0, before = 0;  // the first record of a run; the records of the inputs before `input`
   auto input = inputs.begin();

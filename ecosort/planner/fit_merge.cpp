@@ -16,7 +16,7 @@ constexpr std::uint64_t largest_resident_block = 1 * MiB, least_resident_block =
 // Needs memory where all runs are resident for output blocks, each with the index of its records and as much again to sort it. As
 // many as keep all threads and the drive busy; they are ready in order only, though they are made in any.
 std::optional<MergeBuffers> fit_resident_buffers(const RecordPlan& plan, std::uint64_t memory, std::uint64_t records) {
-  const std::uint64_t size = plan.wanted.format.record_size;
+  const std::uint64_t size = plan.wanted.output_record_size();
   const std::uint64_t unit = transfer_unit(plan.wanted);
   const std::uint64_t fixed = unit + 2 * page_bytes;
   const unsigned threads = plan.wanted.threads_of_merge();
@@ -123,7 +123,7 @@ std::optional<Merge> try_merge(const RecordPlan& plan, const std::vector<std::ui
     if (!buffers) return std::nullopt;
     merge.final = *buffers;
     merge.steps.push_back({0, resident_runs});
-    merge.reserve_bytes = reserve_step(records * plan.wanted.format.record_size);
+    merge.reserve_bytes = reserve_step(records * plan.wanted.output_record_size());
     return merge;
   }
   const std::uint64_t widest = largest_fan_in(plan, memory);
@@ -137,7 +137,7 @@ std::optional<Merge> try_merge(const RecordPlan& plan, const std::vector<std::ui
   const std::uint64_t bytes = records * plan.wanted.format.record_size;
   const std::uint64_t stored = merge.stored_runs_of_last_step();
   merge.waiting_bytes = stored * clip(bytes / 128 / stored, page_bytes, most_waiting_of_run);
-  merge.reserve_bytes = reserve_step(bytes);
+  merge.reserve_bytes = reserve_step(records * plan.wanted.output_record_size());
   return merge;
 }
 

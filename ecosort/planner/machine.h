@@ -12,6 +12,9 @@ inline constexpr std::uint64_t fixed_overhead_bytes = std::uint64_t{32} << 20U;
 // Each takes some 28 KiB of the overhead beside its buffers.
 inline constexpr unsigned most_threads = 512;
 
+// A sort of less has ended before threads are started.
+inline constexpr std::uint64_t least_threaded_bytes = std::uint64_t{4} << 20U;
+
 struct Machine {
   std::uint64_t available_bytes = 0;  // min(free RAM, cgroup limit, RLIMIT_AS)
   std::string limited_by;             // "available RAM", "cgroup v2 memory.max", "cgroup v1 memory.limit_in_bytes", "RLIMIT_AS"

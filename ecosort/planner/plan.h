@@ -41,7 +41,9 @@ struct Wanted {
   codec::RunCompression compression = {};  // of temporary runs
   std::uint64_t assumed_ratio = 0;         // thousandths by which they will shrink at least; 0: no one knows
   std::optional<PowerModel> power = {};    // by which their codec is chosen; nothing: by time
+  std::uint32_t count_bytes = 0;           // in front of each record of the output, of which there may be as many as come in
 
+  [[nodiscard]] std::uint32_t output_record_size() const noexcept { return format.record_size + count_bytes; }
   [[nodiscard]] unsigned threads_of_merge() const noexcept { return merge_threads != 0 ? merge_threads : threads; }
 };
 
@@ -130,6 +132,7 @@ struct RecordPlan {
     return forecast_bytes + (packing.coders == 0 ? 0 : packing.index_bytes);
   }
   unsigned read_depth = 0, write_depth = 0;
+  bool is_small = false;            // one thread sorts it sooner than others, or an io_uring, are there
   std::vector<std::uint64_t> runs;  // records of each, in the order of the input; none while the size is unknown
   // These bytes will move; resident records move once in and once out. Of runs that are compressed, these are upper bounds.
   std::uint64_t stored_records = 0;

@@ -20,10 +20,11 @@ namespace ecosort::run {
 
 // Holds what was seen so far. Seconds per byte.
 struct Pace {
-  double drive_s = 0;    // of a byte moved, while requests were under way; 0: nothing is known
-  double compute_s = 0;  // of a byte of input, by all threads together
+  double drive_s = 0;    // of a byte moved, while the drives had work; 0: nothing is known
+  double compute_s = 0;  // of a byte of input, by all threads together, of processors
   unsigned threads = 1;
   bool reads_input = true;  // from the drives; else it comes as a stream
+  double slowdown = 1;      // computing takes so many times as long, because other work has the processors meanwhile
 };
 
 // Says what a codec made of a block of the run. Seconds of one thread per plain byte.
@@ -41,6 +42,9 @@ struct CodecChoice {
 // The one that takes the least time; with `power` the fewest joules.
 [[nodiscard]] CodecChoice choose_codec(const Pace& pace, std::span<const Trial> trials,
                                        const std::optional<planner::PowerModel>& power = std::nullopt);
+
+// Returns whether any codec could pay: one that costs nothing and leaves nothing to move. Where not, trials are work for nothing.
+[[nodiscard]] bool could_pay(const Pace& pace, const std::optional<planner::PowerModel>& power);
 
 // In which ways a run may be packed: what was asked for, or with `auto` each codec that could be; records (`record_size` > 1) as
 // they are and by columns, rows (`record_size` 0) as they are and truncated.

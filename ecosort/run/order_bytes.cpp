@@ -1,19 +1,25 @@
 #include "run/order_bytes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
 #include "base/byte_stream.h"
 #include "base/errors.h"
+#include "ecosort/value_types.hpp"
 #include "formats/csv/csv_format.h"
 #include "formats/jsonl/jsonl_format.h"
+#include "formats/lines/collation.h"
 #include "formats/lines/line_order.h"
 
 namespace ecosort::run {
 namespace {
 
-constexpr std::uint64_t no_byte = 256;  // where a byte may be or not
+constexpr std::uint64_t no_byte = 256;        // where a byte may be or not
+constexpr std::uint64_t with_argument = 256;  // is added to a type whose argument follows
 
 [[noreturn]] void fail() { throw UsageError("the description of a run names keys that there are not"); }
 
@@ -39,11 +45,27 @@ lines::SortKey next_line_key(ByteReader& in) {
   for (std::size_t* place : {&key.begin_field, &key.begin_char, &key.end_field, &key.end_char}) *place = in.next();
   key.skip_begin_blanks = in.next_flag();
   key.skip_end_blanks = in.next_flag();
-  key.kind = static_cast<lines::KeyKind>(in.next_below(static_cast<std::uint64_t>(lines::KeyKind::version) + 1));
+  key.kind = static_cast<lines::KeyKind>(in.next_below(static_cast<std::uint64_t>(lines::KeyKind::collated) + 1));
   key.ignored = static_cast<lines::Ignored>(in.next_below(static_cast<std::uint64_t>(lines::Ignored::unprintable) + 1));
   key.fold = in.next_flag();
   key.reverse = in.next_flag();
   return key;
+}
+
+// The language of an order, and the version of what knows it.
+void add_collation(ByteWriter& out, const std::string& locale) {
+  out.add(locale);
+  out.add(lines::collation_version());
+}
+
+std::string next_collation(ByteReader& in) {
+  std::string locale = in.next_text();
+  const std::string version = in.next_text(), own = lines::collation_version();
+  if (version != own)
+    throw UsageError(
+        fmt::format("these runs have the order of '{}' by {}, and here is {}, whose order may differ; sort the input again",
+                    locale, version, own));
+  return locale;
 }
 
 std::vector<std::byte> bytes_of(const lines::LineOrder& order) {
@@ -53,6 +75,7 @@ std::vector<std::byte> bytes_of(const lines::LineOrder& order) {
   out.add(std::string(order.salt().begin(), order.salt().end()));
   out.add(std::uint64_t{order.levels()});
   for (unsigned level = 0; level < order.levels(); ++level) add_key(out, order.key(level));
+  if (order.collation()) add_collation(out, order.collation()->locale());
   return out.take();
 }
 
@@ -67,6 +90,8 @@ std::unique_ptr<formats::RowFormat> next_lines(ByteReader& in, std::uint64_t hea
   std::ranges::copy(salt, terms.salt.begin());
   for (std::uint64_t left = in.next_count(10 * sizeof(std::uint64_t)); left > 0; --left) terms.keys.push_back(next_line_key(in));
   in.require(!terms.keys.empty());
+  if (std::ranges::any_of(terms.keys, [](const lines::SortKey& key) { return key.kind == lines::KeyKind::collated; }))
+    terms.collation.emplace(next_collation(in));
   in.end();
   return std::make_unique<lines::LineOrder>(terms, terminator, lines::HeaderLines{header_lines, {}});
 }
@@ -75,8 +100,12 @@ void add_keys(ByteWriter& out, const std::vector<ValueKey>& keys) {
   out.add(std::uint64_t{keys.size()});
   for (const ValueKey& key : keys) {
     out.add(key.name);
-    out.add(static_cast<std::uint64_t>(key.type));
+    out.add(static_cast<std::uint64_t>(key.type) + (key.argument.empty() ? 0 : with_argument));
     out.add(std::uint64_t{key.descends});
+    if (key.is_collated())
+      add_collation(out, key.argument);
+    else if (!key.argument.empty())
+      out.add(key.argument);
   }
 }
 
@@ -85,8 +114,12 @@ std::vector<ValueKey> next_keys(ByteReader& in) {
   for (std::uint64_t left = in.next_count(3 * sizeof(std::uint64_t)); left > 0; --left) {
     ValueKey key;
     key.name = in.next_text();
-    key.type = static_cast<ValueType>(in.next_below(static_cast<std::uint64_t>(ValueType::length) + 1));
+    const std::uint64_t type = in.next_below(with_argument + std::size(value_types));
+    const bool has_argument = type >= with_argument;
+    in.require(has_argument || type < std::size(value_types));
+    key.type = static_cast<ValueType>(has_argument ? type - with_argument : type);
     key.descends = in.next_flag();
+    if (has_argument) key.argument = key.type == ValueType::text ? next_collation(in) : in.next_text();
     keys.push_back(std::move(key));
   }
   return keys;
@@ -122,7 +155,7 @@ std::vector<std::byte> bytes_of(const jsonl::JsonlTerms& terms) {
 }
 
 std::unique_ptr<formats::RowFormat> next_jsonl(ByteReader& in) {
-  jsonl::JsonlTerms terms;
+  jsonl::JsonlTerms terms{.keys = {}, .date_format = {}, .may_repeat = true};
   for (bool* flag : {&terms.nulls_first, &terms.strict}) *flag = in.next_flag();
   terms.date_format = in.next_text();
   terms.keys = next_keys(in);

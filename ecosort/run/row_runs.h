@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/task.h"
+#include "formats/key_cuts.h"
 #include "run/packed_runs.h"
 #include "run/run_program.h"
 
@@ -42,6 +43,7 @@ struct RowRun {
   bool is_compressed = false;                     // written and read in order, once
   std::shared_ptr<RunProgram> program = nullptr;  // while a compressed run is written or read
   std::optional<RowsInInput> in_input = {};       // nothing: it is stored
+  formats::KeyCuts cuts = {};                     // of a run of a shuffle
 
   [[nodiscard]] std::uint64_t begin() const noexcept { return in_input ? in_input->lead() : 0; }
   [[nodiscard]] std::uint64_t end() const noexcept { return begin() + bytes; }

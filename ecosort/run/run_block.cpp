@@ -1,7 +1,7 @@
 #include "run/run_block.h"
 
 #include <cstring>
-#include <random>
+#include <span>
 
 #include "base/random.h"
 #include "hash/block_checksum.h"
@@ -23,8 +23,9 @@ constexpr std::size_t block_checksum_bytes = sizeof(Trailer::checksum);
 std::uint64_t run_seed(std::uint64_t job, std::uint64_t run) noexcept { return Random(job + run).next(); }
 
 std::uint64_t random_job() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32U) | device();
+  std::uint64_t job = 0;
+  draw_random_bytes(std::as_writable_bytes(std::span(&job, 1)));
+  return job;
 }
 
 void seal_block(std::byte* block, std::size_t block_bytes, std::uint64_t seed, BlockContents contents) noexcept {

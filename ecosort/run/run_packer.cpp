@@ -92,9 +92,14 @@ std::vector<Trial> RunPacker::trials_of(const std::byte* first_block, BlockConte
   return now;
 }
 
+bool RunPacker::has_choice() const {
+  const std::lock_guard lock(mutex_);
+  if (plan_.wanted.is_auto && !could_pay(pace_, plan_.power)) return false;
+  return ways_to_pack(plan_.wanted, shape_.record_size).size() > 1;
+}
+
 PackTerms RunPacker::choose(const std::byte* first_block, BlockContents contents) {
-  const bool has_choice = ways_to_pack(plan_.wanted, shape_.record_size).size() > 1;
-  const std::vector<Trial> trials = has_choice ? trials_of(first_block, contents) : std::vector<Trial>();
+  const std::vector<Trial> trials = has_choice() ? trials_of(first_block, contents) : std::vector<Trial>();
   const std::lock_guard lock(mutex_);
   CodecChoice choice = choose_terms(plan_, pace_, trials);
   report_.last = choice.terms;
@@ -129,21 +134,6 @@ std::optional<BlockContents> RunPacker::unpack(const std::byte* packed, std::siz
 std::optional<TruncatedBlock> RunPacker::unpack_truncated(const std::byte* packed, std::size_t stored_bytes, std::byte* block) {
   return with_coder(&PackingReport::unpack_s,
                     [&](const Loan& coder) { return coder->unpack_truncated(packed, stored_bytes, block); });
-}
-
-void RunPacker::write_begins() noexcept {
-  if (writes_++ == 0) writing_since_ = Clock::now();
-}
-
-void RunPacker::write_ends(std::size_t bytes) noexcept {
-  written_bytes_ += bytes;
-  if (--writes_ == 0) writing_ += Clock::now() - writing_since_;
-}
-
-double RunPacker::write_s_per_byte() const noexcept {
-  if (written_bytes_ == 0) return 0;
-  const Clock::duration now = writes_ > 0 ? Clock::now() - writing_since_ : Clock::duration{0};
-  return std::chrono::duration<double>(writing_ + now).count() / static_cast<double>(written_bytes_);
 }
 
 void RunPacker::account(std::size_t plain_bytes, std::size_t stored_bytes, bool is_packed) {

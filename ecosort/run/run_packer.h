@@ -1,7 +1,6 @@
 // Compression of runs: the coders that the compute threads share, which codec each run gets, and what came of it.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -36,7 +35,7 @@ class RunPacker {
   // Sets how fast everything goes, before the next run.
   void set_pace(const Pace& pace);
   // Returns how a run is packed that begins with this block. Codecs are tried on it, or on those of later runs while the blocks
-  // stay alike: at most on every eighth.
+  // stay alike: at most on every eighth. With `auto` none is tried where the pace lets none pay.
   [[nodiscard]] PackTerms choose(const std::byte* first_block, BlockContents contents);
 
   // PackedBlockCoder::pack() and unpack() by a coder that is free.
@@ -46,11 +45,6 @@ class RunPacker {
                                                     std::size_t block_bytes);
   [[nodiscard]] std::optional<TruncatedBlock> unpack_truncated(const std::byte* packed, std::size_t stored_bytes,
                                                                std::byte* block);
-
-  // A write to a run begins, or has ended. Coordinator only, as the seconds per byte while any was under way; 0: there was none.
-  void write_begins() noexcept;
-  void write_ends(std::size_t bytes) noexcept;
-  [[nodiscard]] double write_s_per_byte() const noexcept;
 
   // A block of a run was stored.
   void account(std::size_t plain_bytes, std::size_t stored_bytes, bool is_packed);
@@ -62,6 +56,7 @@ class RunPacker {
   // Returns what `work` makes of a coder that is free; its time goes to `spent_s`.
   template <class Work>
   [[nodiscard]] auto with_coder(double PackingReport::* spent_s, const Work& work);
+  [[nodiscard]] bool has_choice() const;
   [[nodiscard]] std::vector<Trial> try_all(const std::byte* first_block, BlockContents contents);
   [[nodiscard]] std::vector<Trial> trials_of(const std::byte* first_block, BlockContents contents);
 
@@ -76,12 +71,6 @@ class RunPacker {
   std::vector<Trial> tried_;
   unsigned tried_for_ = 0, untried_ = 0;  // runs that these trials serve, and how many of them are to come
   PackingReport report_;
-
-  using Clock = std::chrono::steady_clock;
-  unsigned writes_ = 0;  // under way
-  std::uint64_t written_bytes_ = 0;
-  Clock::time_point writing_since_;
-  Clock::duration writing_{0};
 };
 
 }  // namespace ecosort::run

@@ -76,8 +76,8 @@ constexpr auto quadrupled_hex = [] {
   return table;
 }();
 
+// The twelve hexadecimal digits of the low 48 bits, each four times.
 void put_filler(std::byte*& out, std::uint64_t low) noexcept {
-  put(out, static_cast<std::uint32_t>(quadrupled_hex[low >> 48 & 15] >> 32));
 #pragma GCC unroll 6
   for (int shift = 40; shift >= 0; shift -= 8) put(out, quadrupled_hex[low >> shift & 255]);
 }
@@ -97,6 +97,7 @@ void put_ascii_record(std::byte* out, const LeadingDigits& leading, std::uint32_
   put(out, leading);
   put(out, eight_hex_digits(number));
   put(out, two_spaces);
+  put(out, static_cast<std::uint32_t>(quadrupled_hex[random.low() >> 48 & 15] >> 32));
   put_filler(out, random.low());
   put(out, carriage_return_line_feed);
 }
@@ -130,6 +131,25 @@ void put_masked(std::byte* out, const std::byte* keys, std::size_t offset) noexc
 void put_binary_key(std::byte*& out, const GensortRandom& random) noexcept {
   put(out, __builtin_bswap64(random.high()));
   put(out, __builtin_bswap16(static_cast<std::uint16_t>(random.low() >> 48)));
+}
+
+constexpr std::array<unsigned char, 2> teragen_break{0x00, 0x11};
+constexpr std::array<unsigned char, 4> teragen_middle{0x88, 0x99, 0xaa, 0xbb}, teragen_end{0xcc, 0xdd, 0xee, 0xff};
+
+void put_teragen_record(std::byte* out, const LeadingDigits& leading, std::uint32_t number,
+                        const GensortRandom& random) noexcept {
+  put_binary_key(out, random);
+  put(out, teragen_break);
+  put(out, leading);
+  put(out, eight_hex_digits(number));
+  put(out, teragen_middle);
+  put_filler(out, random.low());
+  put(out, teragen_end);
+}
+
+bool is_of_teragen(const std::byte* record) noexcept {
+  return std::memcmp(record + gensort_key_bytes, teragen_break.data(), teragen_break.size()) == 0 &&
+         std::memcmp(record + gensort_record_bytes - teragen_end.size(), teragen_end.data(), teragen_end.size()) == 0;
 }
 
 // Block `number` of a record without its mask: the upper 80 bits of a state of the generator.
@@ -209,7 +229,8 @@ unsigned bit_length_with_quirk(std::uint64_t value) noexcept {
 }  // namespace
 
 bool looks_generated(const std::byte* record) noexcept {
-  return (record[98] == std::byte{'\r'} && record[99] == std::byte{'\n'}) || follows_recurrence(record);
+  const bool is_ascii = record[98] == std::byte{'\r'} && record[99] == std::byte{'\n'};
+  return is_ascii || is_of_teragen(record) || follows_recurrence(record);
 }
 
 unsigned skew_index(uint128 number) noexcept {
@@ -234,6 +255,7 @@ GensortRecords::GensortRecords(GensortFormat format, uint128 first) noexcept : f
 void GensortRecords::generate(std::byte* out, std::size_t count) {
   const uint128 first = number_;
   const GensortRandom random = random_;
+  if (format_.teragen) return generate_numbered<put_teragen_record>(out, count);
   format_.ascii ? generate_ascii(out, count) : generate_binary(out, count);
   if (!format_.skewed) return;
   const auto skew = format_.ascii ? skew_keys<ascii_skew_mask> : skew_keys<binary_skew_mask>;
@@ -241,13 +263,18 @@ void GensortRecords::generate(std::byte* out, std::size_t count) {
 }
 
 void GensortRecords::generate_ascii(std::byte* out, std::size_t count) noexcept {
+  generate_numbered<put_ascii_record>(out, count);
+}
+
+template <auto put>
+void GensortRecords::generate_numbered(std::byte* out, std::size_t count) noexcept {
   GensortRandom random = random_;  // in registers during the loop: what is written through `out` could be a member
   while (count > 0) {
     const auto low = static_cast<std::uint32_t>(number_);
     const std::size_t until_carry = (std::size_t{1} << 32) - low, records = std::min(count, until_carry);
     const LeadingDigits leading = leading_digits(number_);
     for (std::size_t i = 0; i < records; ++i, out += gensort_record_bytes, random.step()) {
-      put_ascii_record(out, leading, low + static_cast<std::uint32_t>(i), random);
+      put(out, leading, low + static_cast<std::uint32_t>(i), random);
     }
     number_ += records;
     count -= records;

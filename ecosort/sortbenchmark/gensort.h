@@ -1,4 +1,5 @@
-// The records of the Sort Benchmark's generator, gensort 1.5, bit for bit: 100 bytes with a key in bytes 0-9.
+// The records of the Sort Benchmark's generator, gensort 1.5, bit for bit: 100 bytes with a key in bytes 0-9. And those of
+// Hadoop's TeraGen, which are the binary records of gensort 1.1: the same keys, and in clear what later versions hide.
 //
 // Record r holds the state S(r + 1) of a 128-bit linear congruential generator started at 0. Any range of records can be made
 // on its own, because the generator skips ahead n steps in O(log n).
@@ -15,8 +16,9 @@ inline constexpr std::size_t gensort_record_bytes = 100;
 inline constexpr std::size_t gensort_key_bytes = 10;
 
 struct GensortFormat {
-  bool ascii = false;   // -a: printable keys and a readable payload; otherwise all bytes are pseudo-random
-  bool skewed = false;  // -s: key prefixes shared by large parts of the records (Daytona)
+  bool ascii = false;    // -a: printable keys and a readable payload; otherwise all bytes are pseudo-random
+  bool skewed = false;   // -s: key prefixes shared by large parts of the records (Daytona)
+  bool teragen = false;  // --teragen: neither of the others
 };
 
 // x -> multiplier * x + increment, modulo 2^128 (multiplier: L'Ecuyer 1999).
@@ -54,14 +56,18 @@ class GensortRecords {
  private:
   void generate_ascii(std::byte* out, std::size_t count) noexcept;
   void generate_binary(std::byte* out, std::size_t count) noexcept;
+  // `put` makes one record, and has the digits of its number that change once in 2^32 records.
+  template <auto put>
+  void generate_numbered(std::byte* out, std::size_t count) noexcept;
 
   GensortFormat format_;
   uint128 number_;        // of the next record
   GensortRandom random_;  // its state
 };
 
-// Returns whether `record` (100 bytes) is one that the generator makes, with whatever key: an ASCII record ends with CR LF, and
-// the rest of a binary one follows from the generator's recurrence. One in 2^16 random records looks like an ASCII one.
+// Returns whether `record` (100 bytes) is one that the generator makes, with whatever key: an ASCII record ends with CR LF, one
+// of TeraGen has 00 11 behind the key and ends with CC DD EE FF, and the rest of a binary one follows from the generator's
+// recurrence. One in 2^16 random records looks like an ASCII one.
 [[nodiscard]] bool looks_generated(const std::byte* record) noexcept;
 
 // Returns which of the 129 key prefixes record `number` gets in a skewed set: 0 ... 60, 64 ... 124 or 128.

@@ -81,7 +81,7 @@ CrcSumFunction crc_sum_variant(CpuLevel level) noexcept {
   if (level == CpuLevel::avx512) return crc::crc_sum_avx512;
   if (level == CpuLevel::avx2) return crc::crc_sum_avx2;
 #elif defined(__aarch64__)
-  if ((getauxval(AT_HWCAP) & HWCAP_CRC32) != 0) return crc::crc_sum_armv8;
+  if (level == CpuLevel::neon && (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0) return crc::crc_sum_armv8;
 #endif
   static_cast<void>(level);
   return crc::crc_sum_tables;

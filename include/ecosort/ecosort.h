@@ -70,11 +70,22 @@ typedef struct ecosort_report {
   uint64_t input_bytes, output_bytes;
   uint64_t runs;
   uint64_t bytes_read, bytes_written, peak_temp_bytes, peak_memory_bytes;
+  uint64_t counted;      /* records in the counts that were written */
+  uint64_t beyond_limit; /* records that the limit left out */
 } ecosort_report;
 
 /* `callbacks`, `report` and `error` may be NULL. On failure *error is set, to be freed by the caller. */
 ECOSORT_C_API ecosort_status ecosort_sort(const ecosort_request* request, const ecosort_callbacks* callbacks,
                                           ecosort_report* report, ecosort_error** error);
+
+typedef struct ecosort_order_report {
+  size_t struct_size; /* sizeof(ecosort_order_report), set by the caller; the rest is filled in */
+  uint64_t records, equal, unordered;
+  uint64_t first_out_of_order; /* the number of a record or line, from 1 on; 0: all are in order */
+} ecosort_order_report;
+
+/* Whether the one input of the request is in its order, which is no error where it is not. */
+ECOSORT_C_API ecosort_status ecosort_check(const ecosort_request* request, ecosort_order_report* report, ecosort_error** error);
 
 /* Continues with the job of a resumable sort into `file`, or of a sort of `file` in place (place.kind of the request), that a
  * crash or an error ended. `memory_bytes` and `threads`: 0: as it was begun. */

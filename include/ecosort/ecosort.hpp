@@ -44,24 +44,40 @@ struct Plan {
   std::string json;  // all of it: schema "ecosort.plan/1"
 };
 
-// Values of a key of CSV or of JSON lines that have no place among the others.
+// Values of a key of CSV or of JSON lines that have no place among the others; and rows of JSON in which a name on the way to the
+// value repeats, so that the last one counted.
 struct ValueCounts {
-  std::uint64_t empty = 0, unparsable = 0;
+  std::uint64_t empty = 0, unparsable = 0, repeated = 0;
 };
 
 // Says what a sort did.
 struct Report {
-  std::uint64_t records = 0;      // or lines or rows that were read
-  std::uint64_t dropped = 0;      // by `unique`
-  std::uint64_t blank_lines = 0;  // CSV and JSON lines: left out, and none of the records
-  std::uint64_t comments = 0;     // likewise, of CSV
-  std::uint64_t bad_rows = 0;     // of the records, left out because they cannot be read: Values::bad_rows
+  std::uint64_t records = 0;       // or lines or rows that were read
+  std::uint64_t dropped = 0;       // by `unique` and `groups`: rows that went in and did not go out
+  std::uint64_t counted = 0;       // in the counts that were written
+  std::uint64_t beyond_limit = 0;  // by `limit`: others that did not go out
+  std::uint64_t blank_lines = 0;   // CSV and JSON lines: left out, and none of the records
+  std::uint64_t comments = 0;      // likewise, of CSV
+  std::uint64_t bad_rows = 0;      // of the records, left out because they cannot be read: Values::bad_rows
   std::uint64_t input_bytes = 0, output_bytes = 0;
   std::uint64_t runs = 0;  // stored on drives
   std::uint64_t bytes_read = 0, bytes_written = 0, peak_temp_bytes = 0, peak_memory_bytes = 0;
   std::string hash;                  // hexadecimal, of the multiset of the input's records
   std::vector<ValueCounts> keys;     // CSV and JSON lines: one for each key
   std::vector<std::string> notices;  // what the user should know although all went well
+};
+
+// Says how the rows of a file relate to an order.
+struct OrderReport {
+  std::uint64_t records = 0;    // or lines or rows, without those on top and blank ones
+  std::uint64_t equal = 0;      // have the keys of the one before
+  std::uint64_t unordered = 0;  // come before the one in front of them
+  // The number, from 1 on, of the first record that is out of order, or of the line with which such a line or row begins; 0: all
+  // are in order.
+  std::uint64_t first_out_of_order = 0;
+  std::string hash;  // as Report::hash of a sort of them
+
+  [[nodiscard]] bool is_in_order() const noexcept { return first_out_of_order == 0; }
 };
 
 // Looks on while a sort works. All calls come from the thread that called sort(); what they throw ends the sort.
@@ -80,6 +96,10 @@ class ECOSORT_API Observer {
 
 // Plans what sort() would do. Opens and checks the files, creates nothing. UsageError for what cannot work.
 [[nodiscard]] ECOSORT_API Plan plan(const Request& request);
+
+// Reads the one input of the request, and says whether it is in the request's order; with `unique` rows with equal keys are not.
+// An output and what goes with it mean nothing. UsageError, IoError.
+[[nodiscard]] ECOSORT_API OrderReport check(const Request& request);
 
 // Sorts, to a file, as a job that outlives crashes, or in place: request.place. Throws UsageError, NotEnoughMemory,
 // NotEnoughSpace, IoError, VerificationError, Interrupted (when `stop` is requested): the output then does not exist, or is what

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "ecosort/errors.hpp"
+#include "ecosort/value_types.hpp"
 
 namespace ecosort {
 
@@ -80,8 +81,6 @@ struct RecordKey {
 // at(8).u64().descending()
 [[nodiscard]] inline RecordKey at(std::uint32_t offset) noexcept { return {offset, 0}; }
 
-enum class ValueType : std::uint8_t { text, nocase, number, integer, date, version, length };
-
 // A value of a row of CSV or JSON lines: "NAME[:TYPE][:desc]". Words behind a colon that are no type belong to the name.
 struct ValueKey {
   // CSV: a column by its name in the header, or by its place as #3, or by its number where there is no header. JSON lines: a
@@ -89,22 +88,25 @@ struct ValueKey {
   std::string name;
   ValueType type = ValueType::text;
   bool descends = false;
+  std::string argument{};  // of the type, without the character in front of it: "de" of text@de, "S|M|L" of list:S|M|L
 
   ValueKey() = default;
-  ValueKey(std::string of, ValueType as, bool is_descending = false) : name(std::move(of)), type(as), descends(is_descending) {}
+  ValueKey(std::string of, ValueType as, bool is_descending = false, std::string with = {})
+      : name(std::move(of)), type(as), descends(is_descending), argument(std::move(with)) {}
   // NOLINTBEGIN(google-explicit-constructor): keys = {"city", "price:number:desc"}
   ECOSORT_API ValueKey(std::string_view text);
   ValueKey(const char* text) : ValueKey(std::string_view(text)) {}
   ValueKey(const std::string& text) : ValueKey(std::string_view(text)) {}
   // NOLINTEND(google-explicit-constructor)
 
-  [[nodiscard]] ValueKey nocase() const { return {name, ValueType::nocase, descends}; }
-  [[nodiscard]] ValueKey number() const { return {name, ValueType::number, descends}; }
-  [[nodiscard]] ValueKey integer() const { return {name, ValueType::integer, descends}; }
-  [[nodiscard]] ValueKey date() const { return {name, ValueType::date, descends}; }
-  [[nodiscard]] ValueKey version() const { return {name, ValueType::version, descends}; }
-  [[nodiscard]] ValueKey length() const { return {name, ValueType::length, descends}; }
-  [[nodiscard]] ValueKey descending() const { return {name, type, true}; }
+  // One for each type: number(), ip(), text("de"), list("S|M|L").
+#define ECOSORT_BUILDER(of_type, word, form, help) \
+  [[nodiscard]] ValueKey of_type(std::string with = {}) const { return {name, ValueType::of_type, descends, std::move(with)}; }
+  ECOSORT_VALUE_TYPES(ECOSORT_BUILDER, ECOSORT_BUILDER)
+#undef ECOSORT_BUILDER
+  [[nodiscard]] ValueKey descending() const { return {name, type, true, argument}; }
+  // Returns whether the order of a language decides.
+  [[nodiscard]] bool is_collated() const noexcept { return type == ValueType::text && !argument.empty(); }
 
   friend bool operator==(const ValueKey&, const ValueKey&) = default;
 };
@@ -168,6 +170,7 @@ struct Records {
   std::uint64_t record_size = 0;
   std::vector<RecordKey> keys{};  // none: 0:10, or the whole record where it is shorter
   bool reverse = false;           // the direction of every key
+  std::uint64_t skip_bytes = 0;   // in front of the records of each file: all are alike, and the output begins with them
 };
 
 // Text lines in the order of GNU sort in the C locale. Without keys the whole line is the key.
@@ -181,6 +184,9 @@ struct Lines {
   std::string header_mark{};        // lines of an input that begin so, up to the first one that does not, are its header
   std::string random_source{};      // of R: a file that decides the order, by its first 16 bytes; none: chance
   std::string random_salt{};        // of R: these bytes instead, as 32 hexadecimal digits
+  std::string collate{};            // texts are in the order of this language, such as "de", by ICU; empty: of bytes
+  std::string collation_version{};  // of ICU, as a job keeps it: with another one nothing is sorted; empty: any
+  bool paragraphs = false;          // of a shuffle: lines up to an empty one are a row, together with it
 };
 
 // Rows go out byte for byte as they came in. Values that are empty (of JSON: missing, or null), or cannot be read as what their
@@ -188,8 +194,9 @@ struct Lines {
 struct Values {
   std::vector<ValueKey> keys{};  // at least one
   bool nulls_first = false;
-  bool strict = false;        // a value that cannot be read as what its key says is an error
-  std::string date_format{};  // like that of strptime; empty: ISO 8601
+  bool strict = false;              // a value that cannot be read as what its key says is an error
+  std::string date_format{};        // like that of strptime; empty: ISO 8601
+  std::string collation_version{};  // of ICU, for text@LOCALE, as a job keeps it: with another one nothing is sorted; empty: any
   // Says what happens to rows that cannot be read, or have too few or too many fields: "refuse" is an error, "skip" leaves them
   // out, and any other word is the name of a file that gets them, byte for byte. All are counted.
   std::string bad_rows = "refuse";
@@ -237,7 +244,7 @@ struct Compression {
   std::string output = "none";  // or a name of the above; "auto": by the ending of the output's name (.gz .zst .lz4 .xz .bz2)
   std::optional<int> level{};   // of the output; none: the usual one
   // Compresses temporary runs: "none", "prefix" (of rows), "lz4", "zstd", "zstd:LEVEL"; "auto": for each run what the drives and
-  // its first rows show to pay; empty: "auto" for lines and rows, "none" for records and for jobs that outlive a crash.
+  // its first rows show to pay; empty: "auto" for lines and rows, "none" for records, shuffles, and jobs that outlive a crash.
   std::string runs{};
   std::string program{};                // lines: of temporary runs, by a program that reads and writes streams; -d decompresses
   std::uint64_t assumed_ratio = 0;      // thousandths by which runs will shrink: so much less space is reserved; 0: all of it
@@ -270,17 +277,55 @@ enum class InputOrder : std::uint8_t {
   believed  // the same, without a look (lines: as `sort -m`)
 };
 
+enum class GroupsThatStay : std::uint8_t {
+  all,
+  repeated,  // those of more than one row
+  singles    // those of one row
+};
+enum class RowThatStays : std::uint8_t { first, last };
+
+// Equal rows are a group, of which one row goes out: with Request::unique, or where anything below is asked for. Rows are equal
+// where all of their keys are.
+struct Groups {
+  std::vector<std::string> by{};  // or only these keys: the first ones of the order, as texts
+  bool whole_rows = false;        // or all of their bytes, which are then the last key of the order
+  GroupsThatStay only = GroupsThatStay::all;
+  RowThatStays keep = RowThatStays::first;  // in the order; of rows with equal keys that of the input
+  // The number of rows goes out in front of the row: of lines as `uniq -c` writes it, of CSV as a column, of JSON lines as a
+  // member, of records as 8 bytes, little-endian.
+  bool count = false;
+  std::string count_name = "count";  // of the column or member; rows that have one of this name are refused
+
+  friend bool operator==(const Groups&, const Groups&) = default;
+};
+
+// A random order in place of one by keys: every permutation of the rows is equally likely. It is a function of the seed and of
+// the number of rows alone ("ecosort-shuffle/1"), so that memory, threads, machine, and the borders of files change nothing.
+struct Shuffle {
+  std::optional<std::uint64_t> seed{};  // none: chance
+  std::uint64_t skip = 0;               // so many of the first rows of the order do not go out; those on top always do
+};
+
 struct Request {
   std::vector<std::string> inputs{};  // files; "-" alone: standard input
   std::variant<Records, Lines, Csv, JsonLines> rows{};
-  bool unique = false;  // of rows with equal keys only the first one stays
+  bool unique = false;  // of equal rows only one stays
+  Groups groups{};
+  std::optional<std::uint64_t> limit{};  // only so many rows go out, the first ones in order; none: all
+  std::optional<std::uint64_t>
+      by_group{};  // so many of each group of rows that are equal in so many first keys; 0: all but the last
   InputOrder input_order = InputOrder::any;
+  std::optional<Shuffle> shuffle{};  // rows have no keys then; lines, CSV, JSON lines, and records of a given size
   Place place{};
   Means means{};
   Compression compression{};
   Verification verification{};
 
   [[nodiscard]] Format format() const noexcept { return static_cast<Format>(rows.index()); }
+  // Returns whether one row of each group goes out.
+  [[nodiscard]] bool has_groups() const noexcept {
+    return unique || by_group || groups.whole_rows || groups.count || !groups.by.empty() || groups.only != GroupsThatStay::all;
+  }
 };
 
 // The request as one line of JSON, without what is as by default; and back. UsageError for a text that is no request, with the

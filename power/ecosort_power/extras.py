@@ -9,8 +9,12 @@ _PACKAGES = {
     "cryptography": "cryptography",
     "matplotlib": "matplotlib",
     "optuna": "optuna",
+    "p1": "pyserial",
     "paho": "paho-mqtt",
+    "prometheus_client": "prometheus-client",
+    "pymodbus": "pymodbus pyserial",
     "pysnmp": "pysnmp cryptography",
+    "sml": "smllib pyserial",
     "pyvisa": "pyvisa pyvisa-py pyserial pyusb",
     "zeroconf": "zeroconf",
 }

@@ -17,6 +17,7 @@ from ecosort_power.monitor import busy_share, drive_temperatures, read_load, thr
 from ecosort_power.records import RECORD_BYTES
 from ecosort_power.system_clock import UNSYNCHRONISED, synchronisation
 from ecosort_power.transports.process import run_text, which
+from ecosort_power.transports.sysfs import read_int, read_text
 
 _BUSY = 0.1  # of all processors
 _LOOK_S = 1.0
@@ -77,6 +78,43 @@ def throttling(machine: Machine) -> Check:
     return Check("throttling", State.OK, "the processors were never throttled by heat since the machine was started")
 
 
+# Their "powersave" follows the load; that of other drivers keeps the lowest frequency.
+_DRIVERS_THAT_SCALE = ("intel_pstate", "amd-pstate-epp")
+
+
+def _slow_governor(policy: Path) -> str | None:
+    governor, driver = (read_text(policy / name) for name in ("scaling_governor", "scaling_driver"))
+    return governor if governor == "userspace" or (governor == "powersave" and driver not in _DRIVERS_THAT_SCALE) else None
+
+
+def _is_capped(policy: Path) -> bool:
+    allowed, most = (read_int(policy / f"{name}_max_freq") for name in ("scaling", "cpuinfo"))
+    return allowed is not None and most is not None and allowed < most
+
+
+def _is_cooling(device: Path) -> bool:
+    """A processor that is slowed down because it is hot."""
+    kind = read_text(device / "type") or ""
+    return ("cpufreq" in kind or kind == "Processor") and (read_int(device / "cur_state") or 0) > 0
+
+
+def frequency(machine: Machine) -> list[Check]:
+    """Finds what keeps processors slow: a governor, a limit of the frequency, heat. Empty where the kernel does not say."""
+    policies = sorted((machine.root / "sys/devices/system/cpu/cpufreq").glob("policy*"))
+    found = []
+    if slow := sorted({governor for policy in policies if (governor := _slow_governor(policy))}):
+        text = f"the governor {', '.join(slow)} keeps processors slow"
+        found.append(Check("frequency", State.WARNING, text, "sudo cpupower frequency-set -g schedutil"))
+    if capped := [policy.name for policy in policies if _is_capped(policy)]:
+        text = f"a limit below the highest frequency: {', '.join(capped)} (scaling_max_freq)"
+        found.append(Check("frequency", State.WARNING, text, "lift it, or measure it on purpose"))
+    if any(_is_cooling(device) for device in (machine.root / "sys/class/thermal").glob("cooling_device*")):
+        found.append(Check("frequency", State.WARNING, "processors are slowed down because they are hot", "cool it better"))
+    if policies and not found:
+        found.append(Check("frequency", State.OK, "nothing keeps processors below their highest frequency"))
+    return found
+
+
 def drive_heat(machine: Machine) -> list[Check]:
     found = []
     for name, (degrees, limit) in drive_temperatures(machine.root).items():
@@ -131,4 +169,4 @@ def quiet(machine: Machine) -> Check:
 
 
 def machine_checks(machine: Machine, directory: Path, records: int | None) -> Sequence[Check]:
-    return [quiet(machine), throttling(machine), *drive_heat(machine), clock(), space(directory, records)]
+    return [quiet(machine), throttling(machine), *frequency(machine), *drive_heat(machine), clock(), space(directory, records)]

@@ -8,6 +8,7 @@ from ecosort.errors import (
     BadInput,
     Cancelled,
     EcoSortError,
+    FalseClaim,
     IoFailed,
     NotEnoughMemory,
     NotEnoughSpace,
@@ -32,13 +33,16 @@ from ecosort.options import Options
 from ecosort.program import find_program
 from ecosort.report import KeyCounts, Phase, Progress, Report, RunCompression
 from ecosort.request import Request
+from ecosort.shuffling import shuffle
 from ecosort.sorting import resume, sort
+from ecosort.tables import check_table
 from ecosort.version import __version__
 
 __all__ = [
     "BadInput",
     "Cancelled",
     "EcoSortError",
+    "FalseClaim",
     "IoFailed",
     "Key",
     "KeyCounts",
@@ -58,10 +62,12 @@ __all__ = [
     "VerificationFailed",
     "__version__",
     "at",
+    "check_table",
     "col",
     "field",
     "find_program",
     "resume",
+    "shuffle",
     "sort",
     "sort_csv",
     "sort_file",

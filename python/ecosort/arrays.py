@@ -33,13 +33,13 @@ def sort_array_file(array: Any, dst: Path | None, by: Names | None, ascending: D
     listeners = {name: told.pop(name) for name in ("progress", "cancel") if name in told}
     if dst is None:
         file.check_can_be_in_place()
-        return Sort(request_of(told | {"as_is": True}, "records", [file.path], None).words(), **listeners).wait()
+        return Sort(request_of(told | {"as_is": True}, "records", [file.path], None), **listeners).wait()
     if not file.offset:
-        return Sort(request_of(told, "records", [file.path], path_word(dst, "dst")).words(), **listeners).wait()
+        return Sort(request_of(told, "records", [file.path], path_word(dst, "dst")), **listeners).wait()
     told.setdefault("temp", (str(pathlib.Path(path_word(dst, "dst")).parent),))
     with file.at_its_records() as source, new_file(dst, told.get("overwrite", False)) as target:
         os.write(target, file.header())
-        report = Sort(request_of(told, "records", ["-"], "-").words(), stdin=source, stdout=target, **listeners).wait()
+        report = Sort(request_of(told, "records", ["-"], "-"), stdin=source, stdout=target, **listeners).wait()
         os.fsync(target)
         return report
 
@@ -115,7 +115,7 @@ def _sort_buffer(view: memoryview, told: dict[str, Any]) -> memoryview:
         _write_all(source, view)
         told = told | {"memory": _memory_for(view.nbytes, record_size)}
         request = request_of(told, "records", [f"/proc/self/fd/{source}"], "-")
-        Sort(request.words(), stdout=target, keep=[source]).wait()
+        Sort(request, stdout=target, keep=[source]).wait()
         size = os.fstat(target).st_size
         return memoryview(mmap.mmap(target, size)) if size else memoryview(bytearray())
 

@@ -145,7 +145,7 @@ class RowSort:
             stack.callback(file.close)
             stack.push(file.count_in)
             transport = transport_of(of_values, columns, self._shares.program, self._threads, self._place)
-            sort = self._keys = stack.enter_context(PipedSort(transport.words))
+            sort = self._keys = stack.enter_context(PipedSort(transport.request))
             runs: list[Run] = []
             number = 0
             with Behind[_Ordered](lambda rows: runs.append(self._store(file, rows))) as storing:

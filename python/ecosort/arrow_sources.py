@@ -80,10 +80,45 @@ def _of_streams(streams: Iterable[Any]) -> Source:
 def _open_stream(table: Any) -> Any:
     if not hasattr(table, "__arrow_c_stream__"):
         raise _no_stream(table)
+    _demand_true_values(table)
     try:
         return pa.RecordBatchReader.from_stream(table)
+    except OverflowError:  # of pandas, whose read_csv() makes objects of long numbers
+        name = next((name for name in table.columns if _overflows(table[name])), None)
+        raise BadInput(
+            f"column {name!r} has whole numbers beyond 64 bits, as objects; cast it: "
+            f"df.astype({{{name!r}: pandas.ArrowDtype(pyarrow.decimal128(38, 0))}}), or to str to sort it as text"
+        ) from None
     except pa.ArrowException as error:
         raise BadInput(f"pyarrow cannot read the stream of this {type(table).__name__}: {error}; cast its columns") from None
+
+
+# Types whose values Arrow streams lack, and what to do.
+_LOST = {
+    "TIME WITH TIME ZONE": "which DuckDB exports without its zone: first SET arrow_lossless_conversion = true, or cast it",
+    "UHUGEINT": "which DuckDB exports as a signed number: cast it to HUGEINT, DECIMAL or VARCHAR",
+    "Int128": "for which pyarrow has no type: cast it to pl.Decimal(38, 0)",
+    "UInt128": "for which pyarrow has no type: cast it to pl.Decimal(38, 0)",
+}
+
+
+def _demand_true_values(table: Any) -> None:
+    """Asks relations of DuckDB and frames of Polars for their types: streams show other values, or none."""
+    if type(table).__module__.partition(".")[0] not in ("duckdb", "_duckdb", "polars"):
+        return
+    for name, kind in zip(getattr(table, "columns", ()), getattr(table, "dtypes", ()), strict=False):
+        if why := _LOST.get(str(kind)):
+            raise BadInput(f"column {name!r} is of type {kind}, {why}")
+
+
+def _overflows(column: Any) -> bool:
+    try:
+        pa.array(column, from_pandas=True)
+    except OverflowError:
+        return True
+    except pa.ArrowException:
+        pass
+    return False
 
 
 def _no_stream(table: Any) -> BadInput:

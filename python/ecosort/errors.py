@@ -61,6 +61,15 @@ class VerificationFailed(EcoSortError):
     """The output is not the input in order: memory or a drive is broken. There is no output."""
 
 
+class FalseClaim(EcoSortError):
+    """The file `path` claims an order, and its row `row`, from 0 on, comes before the row in front of it."""
+
+    def __init__(self, path: str, row: int, by: str) -> None:
+        super().__init__(f"'{path}' claims to be sorted by {by}, and row {row} comes before the one above it; sort it again")
+        self.path = path
+        self.row = row
+
+
 class IoFailed(EcoSortError):
     """A call on a file failed, a run was damaged, or the input changed while it was read. `errno`: the system's, or None."""
 

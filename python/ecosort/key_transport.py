@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ecosort.arrow_keys import Column, Matrix, joined, matrix_of, texts_of
-from ecosort.words import words_of
+from ecosort.request import Request
 
 _NUMBER_BYTES = 4
 
@@ -25,7 +25,7 @@ class KeyRecords:
     def __init__(self, columns: Sequence[Column], width: int, pipes: dict[str, Any]) -> None:
         self._columns = columns
         self._record = width + _NUMBER_BYTES
-        self.words = words_of(pipes | {"records": {"record_size": self._record, "keys": [f"0:{width}"]}})
+        self.request = Request(pipes | {"records": {"record_size": self._record, "keys": [f"0:{width}"]}})
 
     def keys(self, rows: Any) -> Matrix:
         """A record for each row, whose number is still to come."""
@@ -56,7 +56,7 @@ class KeyLines:
 
     def __init__(self, columns: Sequence[Column], pipes: dict[str, Any]) -> None:
         self._columns = columns
-        self.words = words_of(pipes | {"lines": {}})
+        self.request = Request(pipes | {"lines": {}})
 
     def keys(self, rows: Any) -> Any:
         """One for each row, without newlines."""
@@ -137,7 +137,7 @@ def _order_of_digits(numbers: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 def transport_of(schema: Any, columns: Sequence[Column], memory: int, threads: int | None, place: str) -> KeyRecords | KeyLines:
     """Returns what fits the columns. The program sorts the keys with `memory` bytes and runs in the directory `place`."""
-    means: dict[str, Any] = {"memory_bytes": memory, "threads": threads, "temp_directories": [place]}
+    means: dict[str, Any] = {"memory_bytes": memory, "threads": threads or 0, "temp_directories": [place]}
     pipes = {"inputs": ["-"], "place": {"output": "-"}, "means": means}
     if any(column.is_text for column in columns):
         return KeyLines(columns, pipes)

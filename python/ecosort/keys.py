@@ -5,12 +5,15 @@ All keys are values: a method returns another key. `desc()` sorts the largest fi
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partialmethod
 from typing import Any
 
 from ecosort.checks import several, truth
 from ecosort.errors import BadInput
+from ecosort.manual import KeyType, commands
 
 
 @dataclass(frozen=True)
@@ -58,30 +61,42 @@ class RecordKey:
         return f"{self.offset}:{self.length}:{self.type}" + (":desc" if self.descending else "")
 
 
+def _value_types() -> tuple[KeyType, ...]:
+    return commands()["csv"].key_types
+
+
 @dataclass(frozen=True)
 class ValueKey:
     """A column of CSV by its name (or number, from 1, without a header), or a path into JSON lines.
 
-    `type` is text, nocase, number, integer, date, version or length. The columns of tables and arrays have types of their own.
+    Every type of `ecosort csv --help` is a method: number(), ip(), text("de"), list("S|M|L"). Columns of tables and arrays have
+    types of their own.
 
-    >>> str(col("price").number().desc())
-    'price:number:desc'
+    >>> str(col("price").number().desc()), str(col("city").text("de")), str(col("net").ip())
+    ('price:number:desc', 'city:text@de', 'net:ip')
     """
 
     name: str | int
     type: str = "text"
     descending: bool = False
 
-    def of(self, type: str) -> ValueKey:  # noqa: A002
-        """Returns the key with another type."""
-        return replace(self, type=type)
+    def of(self, type: str, argument: str = "") -> ValueKey:  # noqa: A002
+        """Returns the key with another type, and what follows its name."""
+        kind = next((kind for kind in _value_types() if kind.name == type), None)
+        if kind is None:
+            raise BadInput(f"{type!r} is no type of a key; there are {', '.join(kind.name for kind in _value_types())}")
+        if argument and not kind.argument:
+            raise BadInput(f"the type {type} takes no argument; {argument!r} was given")
+        return replace(self, type=f"{type}{kind.argument[0]}{argument}" if kind.argument and argument else type)
 
-    nocase = partialmethod(of, "nocase")
-    number = partialmethod(of, "number")
-    integer = partialmethod(of, "integer")
-    date = partialmethod(of, "date")
-    version = partialmethod(of, "version")
-    length = partialmethod(of, "length")
+    def __getattr__(self, name: str) -> Callable[..., ValueKey]:
+        """Returns the method of a type: they are those that the program knows."""
+        if name.startswith("_") or all(kind.name != name for kind in _value_types()):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        return functools.partial(self.of, name)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(kind.name for kind in _value_types())]
 
     def desc(self) -> ValueKey:
         """Sorts the largest first."""
@@ -190,17 +205,17 @@ _KINDS: dict[str, tuple[Any, str, str]] = {
 }
 
 
-def keys_of(form: str, by: Any) -> tuple[str | RecordKey | ValueKey | LineKey, ...]:
+def keys_of(form: str, by: Any, name: str = "by") -> tuple[str | RecordKey | ValueKey | LineKey, ...]:
     """Returns the keys of a format, the first of which decides first. Raises BadInput for those of another format."""
     kind, example, wanted = _KINDS[form]
     if form in ("csv", "jsonl") and isinstance(by, int) and not isinstance(by, bool):
-        raise BadInput(f"by={by} is a number; a column by its number is ValueKey({by}) or '{by}', with header=False")
-    keys = several(() if by is None else by, (str, int, RecordKey, ValueKey, LineKey), "by", wanted)
+        raise BadInput(f"{name}={by} is a number; a column by its number is ValueKey({by}) or '{by}', with header=False")
+    keys = several(() if by is None else by, (str, int, RecordKey, ValueKey, LineKey), name, wanted)
     for key in keys:
         if not isinstance(key, (str, kind) if form != "lines" else (str, int, kind)):
-            raise BadInput(f"by: {key!r} is no key of {form}; a key is a text, or such as {example}")
+            raise BadInput(f"{name}: {key!r} is no key of {form}; a key is a text, or such as {example}")
     if not keys and form != "lines":
-        raise BadInput(f"by is empty: name a key at least, such as {example}")
+        raise BadInput(f"{name} is empty: name a key at least, such as {example}")
     return tuple(LineKey(key) if isinstance(key, int) else key for key in keys)
 
 

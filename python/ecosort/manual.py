@@ -36,11 +36,21 @@ class Option:
 
 
 @dataclass(frozen=True)
+class KeyType:
+    """A type of keys of CSV and JSON lines; `argument` is what may follow its name, such as "@LOCALE", or None."""
+
+    name: str
+    argument: str | None
+    text: str
+
+
+@dataclass(frozen=True)
 class Command:
     """`conflicts` are pairs of options by their last names: the first cannot be given together with the second."""
 
     options: tuple[Option, ...]
     conflicts: frozenset[tuple[str, str | None]]
+    key_types: tuple[KeyType, ...] = ()
 
     def names(self, *concerns: str) -> list[str]:
         """All names of the options that concern one of these."""
@@ -67,4 +77,5 @@ def _command(told: dict[str, Any]) -> Command:
     fields = [field.name for field in dataclasses.fields(Option)]
     options = [{name: option[name] for name in fields} | {"names": tuple(option["names"])} for option in told["options"]]
     conflicts = frozenset((conflict["option"], conflict["with"]) for conflict in told["conflicts"])
-    return Command(tuple(Option(**option) for option in options), conflicts)
+    types = (KeyType(**kind) for kind in told.get("key_types", ()))
+    return Command(tuple(Option(**option) for option in options), conflicts, tuple(types))

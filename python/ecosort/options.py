@@ -16,7 +16,7 @@ from ecosort.errors import BadInput
 from ecosort.keys import AnyKey, keys_of
 from ecosort.report import Progress
 from ecosort.request import Request
-from ecosort.words import MEMBERS, Path, Size, bytes_of, output, path_word, path_words
+from ecosort.words import Path, Size, bytes_of, output, path_word, path_words
 
 Format = Literal["records", "lines", "csv", "jsonl", "table", "array"]
 
@@ -43,6 +43,7 @@ class Options:
     stable: bool = False  # lines: those with equal keys stay in input order instead of being compared as a whole
     header_lines: int = 0  # lines: of each file; all are alike, and one stays in front
     header_mark: str = ""  # lines: those that a file begins with and that begin so are its header
+    collate: str = ""  # lines: texts are in the order of this language, such as "de" or "sv", by ICU; "": of bytes
     random_source: str = ""  # lines: a file that decides the order of the letter R
     delimiter: str | None = None  # csv: one byte; None: that of a line "sep=;", a tab for .tsv, else a comma
     quote: str | None = '"'  # csv: one byte; None: quotes mean nothing
@@ -54,7 +55,14 @@ class Options:
     strict: bool = False  # csv, jsonl: a value that is not of its key's type is an error
     date_format: str = ""  # csv, jsonl: as that of strptime; "": ISO 8601
     allow_missing: bool = False  # jsonl: a path that no line has is no error
-    unique: bool = False  # of rows with equal keys only the first one stays
+    unique: bool | Literal["row"] = False  # of rows with equal keys only the first one stays; "row": with equal bytes
+    unique_by: AnyKey | Iterable[Any] = ()  # the same of rows that are equal in these first keys of the order
+    count: bool | str = False  # of equal rows one goes out, their number in front; a text is the name of that column or member
+    repeated: bool = False  # of equal rows one stays, and only where there are several
+    singles: bool = False  # only rows without an equal one stay
+    keep: Literal["first", "last"] = "first"  # of equal rows
+    limit: int | None = None  # only so many rows go out, the first ones in order
+    by_group: bool | int | None = None  # the limit is that of each group by the first keys: all but one, or so many
     input_order: Literal["any", "sorted", "believed"] = "any"  # "sorted": the files are merged; "believed" (lines): unchecked
 
     split: str = ""  # lines, csv, jsonl: "rows=N", "size=S", "files=N", "by=KEY"; dst is a pattern such as "out-{}.csv"
@@ -86,7 +94,7 @@ class Options:
             value = getattr(self, option.name)
             if value is option.default:
                 continue
-            if isinstance(option.default, bool):
+            if isinstance(option.default, bool) and option.name not in _CHECKS:
                 value = checks.truth(value, option.name)
             elif option.name in _CHECKS and not (value is None and option.default is None):
                 value = _CHECKS[option.name](value, option.name)
@@ -119,6 +127,20 @@ def _thousandths(value: Any, name: str) -> int:
     return round(float(value) * 1000)
 
 
+def _whole_rows(value: Any, name: str) -> bool | str:
+    return "row" if value == "row" else checks.truth(value, name, "True, False or 'row'")
+
+
+def _by_group(value: Any, name: str) -> int | None:
+    if value is False:
+        return None
+    return 0 if value is True else checks.whole_number(value, name, "True, or the number of keys that make groups", 1)
+
+
+def _count(value: Any, name: str) -> bool | str:
+    return value if isinstance(value, str) and value else checks.truth(value, name, "True, False or a name")
+
+
 def _temp(value: Any, name: str) -> tuple[str, ...]:
     return () if checks.is_left_out(value) else tuple(path_words(value, name))
 
@@ -135,10 +157,16 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "skip_lines": _number("the number of lines in front of the header", least=0),
     "bad_rows": lambda value, name: value if value in ("refuse", "skip") else path_word(value, name),
     "split": checks.text,
+    "collate": checks.text,
     "random_source": path_word,
     "delimiter": _byte(**{"tab": "\t", r"\t": "\t"}),
     "quote": _byte(none=None),
     "date_format": checks.text,
+    "unique": _whole_rows,
+    "count": _count,
+    "keep": _matching("first|last", "'first' or 'last'"),
+    "limit": _number("the number of rows to keep", least=0),
+    "by_group": _by_group,
     "input_order": _matching("any|sorted|believed", "'any', 'sorted' or 'believed'"),
     "space": bytes_of,
     "memory": bytes_of,
@@ -158,7 +186,7 @@ TAKEN = {
     "an array": "format record_size reverse unique threads",
     "a file of an array": "format in_place memory threads temp overwrite progress cancel",
     "items": "reverse memory threads temp",
-    "records of an iterable": "format record_size reverse unique memory threads temp",
+    "records of an iterable": "format record_size reverse unique limit memory threads temp",
 }
 
 
@@ -170,8 +198,20 @@ def taken(told: dict[str, Any], kind: str) -> dict[str, Any]:
     return told
 
 
+_OF_VALUES = {"keys", "nulls_first", "strict", "date_format", "bad_rows"}
+# What a request says of its rows.
+MEMBERS = {
+    "records": {"record_size", "keys", "reverse"},
+    "lines": {
+        *("keys", "ordering", "separator", "terminator", "stable"),
+        *("header_lines", "header_mark", "collate", "random_source"),
+    },
+    "csv": _OF_VALUES | {"delimiter", "quote", "header", "comment", "skip_lines"},
+    "jsonl": _OF_VALUES | {"allow_missing"},
+}
 _MEMBERS = {
-    "unique": "unique",
+    "limit": "limit",
+    "by_group": "by_group",
     "input_order": "input_order",
     "split": "place.split",
     "space": "place.space_bytes",
@@ -204,7 +244,7 @@ def request_of(told: dict[str, Any], form: str, inputs: Sequence[str], dst: Any)
         rows["ordering"] = rows.get("ordering", "") + "r"
     elif told.get("reverse") and form != "records":
         raise BadInput(f"reverse is for records and lines; a key of {form} descends by itself: col(...).desc()")
-    members: dict[str, Any] = {"inputs": [*inputs], form: rows, "place": _place(told, form, dst)}
+    members: dict[str, Any] = {"inputs": [*inputs], form: rows, **_groups(told, form), "place": _place(told, form, dst)}
     usual = {"decompress": True, "compress_output": "auto"} if form in ("csv", "jsonl") else {}
     for name, value in (usual | told).items():
         part, _, member = _MEMBERS.get(name, "").partition(".")
@@ -213,6 +253,24 @@ def request_of(told: dict[str, Any], form: str, inputs: Sequence[str], dst: Any)
         elif part:
             members[part] = value
     return Request(members)
+
+
+def _groups(told: dict[str, Any], form: str) -> dict[str, Any]:
+    """Returns the members that say what becomes of equal rows."""
+    if told.get("repeated") and told.get("singles"):
+        raise BadInput("repeated and singles cannot be combined: nothing would stay")
+    groups: dict[str, Any] = {}
+    if "unique_by" in told:
+        groups["by"] = [str(key) for key in keys_of(form, told["unique_by"], "unique_by")]
+    groups |= {"whole_rows": True} if told.get("unique") == "row" else {}
+    if isinstance(told.get("count"), str) and form not in ("csv", "jsonl"):
+        raise BadInput(f"count is True for {form}: a name is for csv and jsonl, where the count is a column or a member")
+    only = next((name for name in ("repeated", "singles") if told.get(name)), None)
+    groups |= {"only": only} if only else {}
+    groups |= {"keep": told["keep"]} if "keep" in told else {}
+    groups |= {"count": True} if told.get("count") else {}
+    groups |= {"count_name": told["count"]} if isinstance(told.get("count"), str) else {}
+    return ({"unique": True} if told.get("unique") is True else {}) | ({"groups": groups} if groups else {})
 
 
 def _place(told: dict[str, Any], form: str, dst: Any) -> dict[str, Any]:

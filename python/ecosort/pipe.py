@@ -6,25 +6,26 @@ import contextlib
 import fcntl
 import io
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any
 
 from ecosort.process import Sort
 from ecosort.report import Report
+from ecosort.request import Request
 
 PIECE_BYTES = 1 << 20
 
 
 class PipedSort:
-    """`ecosort WORDS...` from pipe to pipe: write() all, then pieces() once. The end of the `with` block stops what is left.
+    """A request from pipe to pipe: write() all, then pieces() once. The end of the `with` block stops what is left.
 
     Not `is_fed`: it reads files, and there is nothing to write; not `is_read`: it writes a file, and wait() ends it.
     """
 
-    def __init__(self, words: Sequence[str], *, is_fed: bool = True, is_read: bool = True) -> None:
+    def __init__(self, request: Request, *, goal: str | None = None, is_fed: bool = True, is_read: bool = True) -> None:
         ends = [subprocess.PIPE if is_piped else subprocess.DEVNULL for is_piped in (is_fed, is_read)]
-        self._sort = Sort(words, stdin=ends[0], stdout=ends[1])
+        self._sort = Sort(request, goal=goal, stdin=ends[0], stdout=ends[1])
         for pipe in (self._sort.process.stdin, self._sort.process.stdout):
             with contextlib.suppress(OSError):  # a user may have too many; then it is as large as usual
                 if pipe:
@@ -82,9 +83,9 @@ class PipedSort:
         return int(size)
 
 
-def fed(words: Sequence[str], parts: Iterable[Any], *, is_read: bool = True) -> PipedSort:
+def fed(request: Request, parts: Iterable[Any], *, goal: str | None = None, is_read: bool = True) -> PipedSort:
     """Starts a sort and writes all parts of its input."""
-    sort = PipedSort(words, is_read=is_read)
+    sort = PipedSort(request, goal=goal, is_read=is_read)
     try:
         buffer = bytearray()
         for part in parts:

@@ -20,6 +20,7 @@ from ecosort.checks import no_such
 from ecosort.errors import BadInput, Cancelled, EcoSortError, from_program
 from ecosort.program import find_program
 from ecosort.report import Progress, Report, empty_report, progress_from, report_from
+from ecosort.request import Request
 from ecosort.version import __version__
 from ecosort.words import places_in
 
@@ -33,7 +34,9 @@ _TWO_WORDS = ("merge --lines", "sample", "partition")  # they name a command, an
 
 
 class Sort:
-    """A running `ecosort COMMAND WORDS...`. `stdin` and `stdout` are descriptors or subprocess.PIPE; `keep` those it inherits.
+    """A request that is being done, or a running `ecosort COMMAND WORDS...`.
+
+    `stdin` and `stdout` are descriptors or subprocess.PIPE; `keep` those it inherits. `goal` is that of compress="auto".
 
     With a pipe its owner is busy feeding or reading it, so that no one listens to the program's messages before the end. Not
     `has_stats`: the command writes no report.
@@ -41,8 +44,9 @@ class Sort:
 
     def __init__(
         self,
-        words: Sequence[str],
+        what: Request | Sequence[str],
         *,
+        goal: str | None = None,
         stdin: File = subprocess.DEVNULL,
         stdout: File = subprocess.DEVNULL,
         keep: Sequence[int] = (),
@@ -56,20 +60,27 @@ class Sort:
             raise no_such("cancel", "a threading.Event", cancel)
         self._progress = progress
         self._cancel = cancel
-        self._words = list(words)
+        self._what = what
         self._said: list[str] = []
         self._error: dict[str, Any] | None = None
         self._stats = os.memfd_create("ecosort-stats", os.MFD_CLOEXEC)
         self._messages = os.memfd_create("ecosort-messages", os.MFD_CLOEXEC) if subprocess.PIPE in (stdin, stdout) else -1
-        begin = 2 if " ".join(words[:2]).startswith(_TWO_WORDS) else 1
         options = ["--progress=json", "--quiet", *[f"--stats=/proc/self/fd/{self._stats}"] * has_stats]
+        options += [f"--goal={goal}"] if goal else []
+        request = -1
         try:
+            if isinstance(what, Request):
+                request = _memory_file(what.to_json())
+                words = ["run", *options, f"/proc/self/fd/{request}"]
+            else:
+                begin = 2 if " ".join(what[:2]).startswith(_TWO_WORDS) else 1
+                words = [*what[:begin], *options, *what[begin:]]
             self.process = subprocess.Popen(
-                [find_program(), *words[:begin], *options, *words[begin:]],
+                [find_program(), *words],
                 stdin=stdin,
                 stdout=stdout,
                 stderr=subprocess.PIPE if self._messages < 0 else self._messages,
-                pass_fds=(self._stats, *keep),
+                pass_fds=(self._stats, *keep, *[request] * (request >= 0)),
             )
         except BaseException as error:
             self._close_descriptors()
@@ -78,6 +89,9 @@ class Sort:
             if isinstance(error, OSError) and error.errno == errno.E2BIG:
                 raise BadInput("the names of the inputs and the keys are too long in all; sort fewer files at a time") from None
             raise
+        finally:
+            if request >= 0:
+                os.close(request)
 
     def wait(self) -> Report:
         """Waits for the end. Raises what went wrong; what is raised in here, also KeyboardInterrupt, stops the program first."""
@@ -178,7 +192,22 @@ class Sort:
             said = said.removeprefix(prefix)
         if self._error:  # without what to do about it on a command line
             said = self._error["message"]
-        return from_program(code, said, self._error, places_in(self._words, said))
+        return from_program(code, said, self._error, self._places(said))
+
+    def _places(self, line: str) -> dict[str, str]:
+        """Returns where it writes, and which argument names each place; those that a `line` of it names, if any."""
+        if isinstance(self._what, Request):
+            place = self._what.members.get("place", {})
+            if place.get("kind") == "in_place":
+                return places_in((), {self._what.members["inputs"][0]: ""}, line)
+            outputs = {place["output"]: "dst"} if place.get("output", "-") != "-" else {}
+            return places_in(self._what.members.get("means", {}).get("temp_directories", ()), outputs, line)
+        given = {
+            option: [word.partition("=")[2] for word in self._what if word.startswith(option)]
+            for option in ("--temp=", "--output=")
+        }
+        outputs = {self._what[-1]: ""} if self._what[0] == "resume" else dict.fromkeys(given["--output="], "dst")
+        return places_in(given["--temp="], {path: name for path, name in outputs.items() if path != "-"}, line)
 
     def _close(self) -> None:
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
@@ -191,6 +220,13 @@ class Sort:
             if descriptor >= 0:
                 os.close(descriptor)
         self._stats = self._messages = -1
+
+
+def _memory_file(text: str) -> int:
+    descriptor = os.memfd_create("ecosort-request", os.MFD_CLOEXEC)
+    with open(descriptor, "w", encoding="utf-8", closefd=False) as file:
+        file.write(text)
+    return descriptor
 
 
 def _close_quietly(pipe: IO[bytes]) -> None:

@@ -21,11 +21,14 @@ class Phase:
 
 @dataclass(frozen=True)
 class KeyCounts:
-    """Values of a key of a table that have no place in its order: not there (empty, missing, null), and not of its type."""
+    """Values of a key of a table that have no place in its order: not there (empty, missing, null), and not of its type.
+    `repeated`: rows of JSON in which a name on the way to the value repeats; the last one counted.
+    """
 
     by: str
     missing: int
     unparsable: int
+    repeated: int = 0
 
 
 @dataclass(frozen=True)
@@ -52,14 +55,15 @@ class RunCompression:
 
 @dataclass(frozen=True)
 class Report:
-    """A sort that was done. `records` counts lines of a text and rows of a table, too; `dropped` are those `unique` left out.
+    """A sort that was done. `records` counts lines of a text and rows of a table, too; `dropped` are those `unique` and other
+    options of equal rows left out, `beyond_limit` those `limit` left out, and `counted` those in the counts that were written.
 
     Sizes are in bytes, times in seconds; `requests` counts reads and writes, `hash` is hexadecimal, of the rows in any order.
     Of records, `duplicate_keys` counts neighbours of the output with equal keys, and `checksum` is valsort's if it was asked for.
     `runs_in_inputs` of the runs were not stored, because what they hold came in order.
     Of a table, `keys` has the counts of each key; `blank_lines` and `comments` were left out and are no records, `bad_rows` of
     the records were left out or set aside. `files` is how many the output has. `run_compression` is None where runs were not
-    compressed, or there was none.
+    compressed, or there was none. `seed` is that of a shuffle, `skipped` the rows that it left out.
     """
 
     records: int
@@ -90,9 +94,13 @@ class Report:
     comments: int = 0
     bad_rows: int = 0
     files: int = 1
+    counted: int = 0
     checksum: str | None = None
     duplicate_keys: int | None = None
     run_compression: RunCompression | None = None
+    beyond_limit: int = 0
+    seed: int | None = None
+    skipped: int = 0
 
 
 @dataclass(frozen=True)
@@ -112,9 +120,20 @@ class Progress:
     eta_s: float | None
 
 
+_UNITED = ("records", "dropped", "counted", "beyond_limit")  # by their unit in --stats
+_OF_SHUFFLES = ("seed", "skipped")
 _COUNTED = (
-    *("records", "dropped", "phases", "keys", "blank_lines", "comments", "bad_rows", "files"),
-    *("checksum", "duplicate_keys", "run_compression"),
+    *_UNITED,
+    *_OF_SHUFFLES,
+    "phases",
+    "keys",
+    "blank_lines",
+    "comments",
+    "bad_rows",
+    "files",
+    "checksum",
+    "duplicate_keys",
+    "run_compression",
 )
 _AS_THEY_ARE = tuple(name for name in Report.__dataclass_fields__ if name not in _COUNTED)
 
@@ -125,6 +144,8 @@ def report_from(stats: Mapping[str, Any]) -> Report:
     return Report(
         records=stats[unit],
         dropped=stats[f"{unit}_dropped"],
+        counted=stats.get(f"{unit}_counted", 0),
+        beyond_limit=stats.get(f"{unit}_beyond_limit", 0),
         phases=tuple(Phase(**phase) for phase in stats["phases"]),
         keys=tuple(_key_counts(key) for key in stats.get("keys", ())),
         blank_lines=stats.get("blank_lines", 0),
@@ -134,6 +155,8 @@ def report_from(stats: Mapping[str, Any]) -> Report:
         checksum=stats.get("checksum"),
         duplicate_keys=stats.get("duplicate_keys"),
         run_compression=_run_compression(stats.get("compression") or {}),
+        seed=stats.get("shuffle", {}).get("seed"),
+        skipped=stats.get("shuffle", {}).get("rows_skipped", 0),
         **{name: stats[name] for name in _AS_THEY_ARE},
     )
 
@@ -145,7 +168,7 @@ def _run_compression(compression: Mapping[str, Any]) -> RunCompression | None:
 
 def _key_counts(key: Mapping[str, Any]) -> KeyCounts:
     missing = key["missing_values"] if "missing_values" in key else key["empty_values"]
-    return KeyCounts(key["by"], missing, key["unparsable_values"])
+    return KeyCounts(key["by"], missing, key["unparsable_values"], key.get("repeated_names", 0))
 
 
 def empty_report(version: str) -> Report:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ecosort.errors import BadInput
-from ecosort.words import MEMBERS, words_of
 
 _SCHEMA = "ecosort.request/1"
+FORMATS = ("records", "lines", "csv", "jsonl")
 
 
 @dataclass(frozen=True)
@@ -22,19 +22,16 @@ class Request:
     >>> request = Request({"inputs": ["in.csv"], "csv": {"keys": ["price:number"]}, "place": {"output": "out"}})
     >>> request.to_json()
     '{"schema": "ecosort.request/1", "inputs": ["in.csv"], "csv": {"keys": ["price:number"]}, "place": {"output": "out"}}'
-    >>> request.words()[:2]
-    ['csv', '--by=price:number']
     """
 
     members: dict[str, Any]
 
-    def words(self, goal: str | None = None) -> list[str]:
-        """Returns the words of the program, without its name. Raises BadInput for members that it has no option for."""
-        return words_of(self.members, goal)
-
     def to_json(self) -> str:
-        """Returns one line. Names that are no UTF-8 are in base64."""
-        return json.dumps({"schema": _SCHEMA} | _coded(self.members))
+        """Returns one line. Names that are no UTF-8 are in base64. Raises BadInput for a text that is none."""
+        try:
+            return json.dumps({"schema": _SCHEMA} | _coded(self.members))
+        except UnicodeEncodeError as error:  # half of a surrogate pair
+            raise BadInput(f"a name or a key cannot be handed to a program: {error}") from None
 
     @staticmethod
     def from_json(text: str) -> Request:
@@ -45,9 +42,8 @@ class Request:
             raise BadInput(f"request: is no JSON: {error}") from None
         if not isinstance(told, dict) or told.pop("schema", None) != _SCHEMA:
             raise BadInput(f'request: schema is not "{_SCHEMA}"')
-        if sum(isinstance(told.get(form), dict) for form in MEMBERS) != 1 or not isinstance(told.get("inputs"), list):
+        if sum(isinstance(told.get(form), dict) for form in FORMATS) != 1 or not isinstance(told.get("inputs"), list):
             raise BadInput("request: give inputs, and the rows in one of records, lines, csv and jsonl")
-        words_of(told)
         return Request(told)
 
 

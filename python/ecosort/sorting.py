@@ -122,7 +122,7 @@ def _by_request(request: Request, dst: Any, told: dict[str, Any]) -> Report:
         raise BadInput(f"a Request has its own {others[0] if others else 'dst'}; besides it give goal, progress and cancel")
     if "-" in (*request.members["inputs"], request.members.get("place", {}).get("output")):
         raise BadInput("request: '-' is a standard stream; give sort() a file object and options instead")
-    return Sort(request.words(told.get("goal")), progress=told.get("progress"), cancel=told.get("cancel")).wait()
+    return Sort(request, **told).wait()
 
 
 def _is_path(item: Any) -> bool:
@@ -179,28 +179,28 @@ def _sort_files(names: list[str], dst: Any, told: dict[str, Any]) -> Any:
             raise BadInput("src: give one .npy file; arrays of several files are not joined")
         return _sort_array(names[0], dst, told)
     if (dst is None and not told.get("in_place")) or callable(getattr(dst, "write", None)):
-        return _from_pipe(PipedSort(_words(told, form, names, "-"), is_fed=False), dst)
+        return _from_pipe(PipedSort(_piped(told, form, names, "-"), goal=told.get("goal"), is_fed=False), dst)
     if told.get("in_place") and len(names) > 1:
         raise BadInput("src: a sort in place is of one file")
     listeners: dict[str, Any] = {name: told[name] for name in ("goal", "progress", "cancel") if name in told}
     return _by_request(request_of(told, form, names, dst), None, listeners)
 
 
-def _words(told: dict[str, Any], form: str, inputs: list[str], dst: Any) -> list[str]:
-    """Returns the words of a sort from or to a pipe."""
+def _piped(told: dict[str, Any], form: str, inputs: list[str], dst: Any) -> Request:
+    """Returns the request of a sort from or to a pipe."""
     for name in ("progress", "cancel", "in_place", "resumable"):
         if name in told:
             raise BadInput(f"{name} is for sorts of files into a file, by their names")
     if "input_order" in told and inputs == ["-"]:
         raise BadInput("input_order: only files can be merged; give their names")
-    return request_of(told, form, inputs, dst).words(told.get("goal"))
+    return request_of(told, form, inputs, dst)
 
 
 def _sort_stream(pieces: Iterable[Any], form: str, dst: Any, told: dict[str, Any]) -> Any:
     if form in ("table", "array"):
         raise BadInput(f"a {form} is read from files by their names; give these")
     is_read = dst is None or callable(getattr(dst, "write", None))
-    sort = fed(_words(told, form, ["-"], "-" if is_read else dst), pieces, is_read=is_read)
+    sort = fed(_piped(told, form, ["-"], "-" if is_read else dst), pieces, goal=told.get("goal"), is_read=is_read)
     return _from_pipe(sort, dst) if is_read else sort.wait()
 
 

@@ -12,6 +12,7 @@ from ecosort.errors import BadInput
 from ecosort.options import request_of
 from ecosort.ordered_bytes import INVERTED, from_line, kind_of, line_of, ordered
 from ecosort.pipe import PIECE_BYTES, Output, fed
+from ecosort.request import Request
 
 _Encode = Callable[[Any, bytes], bytes]
 
@@ -28,13 +29,13 @@ def sorted_items(items: Any, key: Callable[[Any], Any] | None, told: dict[str, A
     NotEnoughMemory.
     """
     reverse = told.get("reverse", False)
-    words = request_of(told | {"reverse": reverse and key is None}, "lines", ["-"], "-").words()
+    request = request_of(told | {"reverse": reverse and key is None}, "lines", ["-"], "-")
     if key is not None and not callable(key):
         raise no_such("key", "a function of an item", key)
-    return _sorted_items(words, _iterable(items, "items"), _encoder(key, reverse), key is not None)
+    return _sorted_items(request, _iterable(items, "items"), _encoder(key, reverse), key is not None)
 
 
-def _sorted_items(words: list[str], items: Iterable[Any], encode: _Encode, has_key: bool) -> Iterator[Any]:
+def _sorted_items(request: Request, items: Iterable[Any], encode: _Encode, has_key: bool) -> Iterator[Any]:
     kinds: list[type[str] | type[bytes]] = []  # of the first item
 
     def lines() -> Iterator[bytes]:
@@ -46,7 +47,7 @@ def _sorted_items(words: list[str], items: Iterable[Any], encode: _Encode, has_k
             data = item.encode("utf-8", "surrogatepass") if isinstance(item, str) else item
             yield line_of(encode(item, data)) + b"\n"
 
-    with BufferedReader(Output(fed(words, lines())), PIECE_BYTES) as reader:
+    with BufferedReader(Output(fed(request, lines())), PIECE_BYTES) as reader:
         for line in reader:
             data = from_line(line[:-1])
             if has_key:
@@ -59,12 +60,12 @@ def sorted_parts(records: Any, told: dict[str, Any]) -> Iterator[bytes]:
 
     `records` may also give several whole records at a time.
     """
-    words = request_of(told, "records", ["-"], "-").words()
-    return _sorted_parts(words, _iterable(records, "records"), told["record_size"])
+    request = request_of(told, "records", ["-"], "-")
+    return _sorted_parts(request, _iterable(records, "records"), told["record_size"])
 
 
-def _sorted_parts(words: list[str], records: Iterable[bytes], record_size: int) -> Iterator[bytes]:
-    with BufferedReader(Output(fed(words, (_checked(record, record_size) for record in records))), PIECE_BYTES) as reader:
+def _sorted_parts(request: Request, records: Iterable[bytes], record_size: int) -> Iterator[bytes]:
+    with BufferedReader(Output(fed(request, (_checked(record, record_size) for record in records))), PIECE_BYTES) as reader:
         while record := reader.read(record_size):
             yield record
 

@@ -22,6 +22,7 @@ from ecosort.words import Path, path_word
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ecosort.arrow_claims import TableOrder
     from ecosort.arrow_merge import RowSort
     from ecosort.arrow_sources import Source
 
@@ -50,21 +51,41 @@ def sorted_table(table: Any, by: Any, told: dict[str, Any]) -> pa.RecordBatchRea
 
 
 def write_table(table: Any, by: Any, dst: Path, told: dict[str, Any]) -> Report:
-    """Sorts a table into a Parquet or Feather file. The report is that of the sort of its keys."""
+    """Sorts a table into a Parquet or Feather file. The report is that of the sort of its keys.
+
+    A Parquet file claims its order (`sorting_columns`), so that readers may leave out a sort of theirs.
+    """
     rows, source = _row_sort(told), _source_of(table)
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from ecosort.arrow_claims import claim_of
+
     writers = {".parquet": pq.ParquetWriter} | dict.fromkeys((".feather", ".arrow", ".ipc"), pa.ipc.new_file)
-    make = writers.get(pathlib.Path(path_word(dst, "dst")).suffix.lower())
+    suffix = pathlib.Path(path_word(dst, "dst")).suffix.lower()
+    make = writers.get(suffix)
     if make is None:
         raise BadInput(f"dst: a table goes to a file {', '.join(writers)}, not to {os.fsdecode(dst)!r}")
     with new_file(dst, told.get("overwrite", False)) as descriptor, rows.sort(source, by) as batches:
-        with open(descriptor, "wb", closefd=False) as file, make(file, batches.schema) as writer:
+        claim = {"sorting_columns": claim_of(batches.schema, by)} if suffix == ".parquet" else {}
+        with open(descriptor, "wb", closefd=False) as file, make(file, batches.schema, **claim) as writer:
             for batch in rows.joined(batches):
                 writer.write_batch(batch)
         os.fsync(descriptor)
     return rows.report()
+
+
+def check_table(path: Path) -> TableOrder:
+    """Holds a Parquet file against the order that it claims (`sorting_columns`), and returns that.
+
+    FalseClaim names the first wrong row; BadInput: the file claims no order.
+    """
+    try:
+        from ecosort.arrow_claims import checked_claim
+    except ModuleNotFoundError as error:
+        how = how_to_install("arrow", error.name or "pyarrow")
+        raise BadInput(f"tables need {error.name}, which is not installed; run: {how}") from None
+    return checked_claim(path)
 
 
 def _row_sort(told: dict[str, Any]) -> RowSort:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import socket
 import ssl
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import httpx
@@ -159,29 +160,56 @@ def test_names_and_root_paths_that_can_be() -> None:
         refuse_root(root)
 
 
-# --- nginx itself, with the recipes of the home server's page
+# --- nginx and Caddy themselves, with the recipes of the home server's page
 
 
-def recipe(number: int, ports: Mapping[str, int], place: Path) -> str:
+def recipe(kind: str, number: int, ports: Mapping[str, int], place: Path) -> str:
     """Returns a recipe of docs/home-server.md, with other ports, and a certificate that is there."""
     page = (Path(__file__).parents[2] / "docs" / "home-server.md").read_text()
-    text: str = re.findall(r"```nginx\n(.*?)```", page, re.DOTALL)[number]
+    text: str = re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL)[number]
     text = re.sub("|".join(ports), lambda found: str(ports[found[0]]), text)
     return text.replace("/etc/ssl", str(place))
 
 
 @contextmanager
-def nginx(place: Path, server: str) -> Iterator[None]:
+def nginx(place: Path, service: int, port: int, root: str) -> Iterator[Path]:
+    """Returns its certificate."""
     subject = ["-subj", "/CN=sorter.lan", "-addext", "subjectAltName=DNS:sorter.lan", "-days", "2"]
     key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "sorter.lan.key"]
     make = ["openssl", "req", "-x509", *subject, *key, "-out", "sorter.lan.pem"]
     subprocess.run(make, cwd=place, check=True, capture_output=True)
+    ports = {"8080": service, "443": port}
+    server = recipe("nginx", 0, ports, place)
+    if root:
+        server = server[: server.index("    location")] + recipe("nginx", 1, ports, place) + "}\n"
     here = "".join(f"{kind}_temp_path {place}/{kind}; " for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
     (place / "nginx.conf").write_text(
         f"daemon off; master_process off; pid {place}/pid; error_log stderr;\n"
         f"events {{ }}\nhttp {{ access_log off; {here}\n{server}\n}}\n"
     )
-    process = subprocess.Popen(["nginx", "-e", "stderr", "-p", str(place), "-c", str(place / "nginx.conf")])
+    with running(["nginx", "-e", "stderr", "-p", str(place), "-c", str(place / "nginx.conf")], place):
+        yield place / "sorter.lan.pem"
+
+
+@contextmanager
+def caddy(place: Path, service: int, port: int, root: str) -> Iterator[Path]:
+    """Returns the certificate of its own authority, which it makes when it starts."""
+    server = recipe("caddyfile", 0, {"8080": service}, place)
+    if root:
+        server = server.replace("reverse_proxy", f"reverse_proxy {root}/*")
+    (place / "Caddyfile").write_text(
+        f"{{\nadmin off\nskip_install_trust\nauto_https disable_redirects\nhttps_port {port}\n}}\n{server}"
+    )
+    authority = place / "caddy/pki/authorities/local/root.crt"
+    with running(["caddy", "run", "--config", str(place / "Caddyfile"), "--adapter", "caddyfile"], place):
+        wait_for(authority.exists)
+        yield authority
+
+
+@contextmanager
+def running(words: list[str], place: Path) -> Iterator[None]:
+    env = os.environ | {"XDG_DATA_HOME": str(place), "XDG_CONFIG_HOME": str(place)}
+    process = subprocess.Popen(words, env=env)
     try:
         yield
         assert process.poll() is None
@@ -191,18 +219,17 @@ def nginx(place: Path, server: str) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("root", ["", "/ecosort"])
-def test_the_recipes_for_nginx(queue: Queue, tmp_path: Path, require: Callable[[str], None], root: str) -> None:
-    """From login to an event and a button, as a browser does it: what nginx makes of the requests by default is understood."""
-    require("nginx")
+@pytest.mark.parametrize("proxy", [nginx, caddy])
+def test_the_recipes_for_proxies(
+    queue: Queue, tmp_path: Path, require: Callable[[str], None], proxy: Callable[..., AbstractContextManager[Path]], root: str
+) -> None:
+    """From login to an event and a button, as a browser does it: what proxies make of the requests by default is understood."""
+    require(proxy.__name__)
     service = start(queue, "--host", "sorter.lan", *(("--root-path", root) if root else ()))
     port = free_port()
-    ports = {"8080": int(service.url.rpartition(":")[2]), "443": port}
-    server = recipe(0, ports, tmp_path)
-    if root:
-        server = server[: server.index("    location")] + recipe(1, ports, tmp_path) + "}\n"
     url = f"https://sorter.lan:{port}{root}"
-    with nginx(tmp_path, server), browser_at(port, tmp_path / "sorter.lan.pem") as client:
-        wait_for(lambda: client.get(f"{url}/login").status_code == 200)
+    with proxy(tmp_path, int(service.url.rpartition(":")[2]), port, root) as certificate, browser_at(port, certificate) as client:
+        wait_for(lambda: answers(client, f"{url}/login"))
         own = {"Origin": f"https://sorter.lan:{port}", "Sec-Fetch-Site": "same-origin"}
         form = {"token": service.token}
         foreign = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
@@ -242,6 +269,14 @@ def browser_at(port: int, certificate: Path) -> Iterator[httpx.Client]:
     hooks: dict[str, list[Callable[..., object]]] = {"request": [until_it_listens]}
     with httpx.Client(transport=Here(verify=context), event_hooks=hooks) as client:
         yield client
+
+
+def answers(client: httpx.Client, url: str) -> bool:
+    """Caddy listens a moment before it has its certificate."""
+    try:
+        return client.get(url).status_code == 200
+    except httpx.ConnectError:
+        return False
 
 
 def listens(port: int) -> bool:

@@ -111,7 +111,7 @@ void check_index(const Trial& trial, const LineOrder& order) {
   std::stable_sort(expected.begin(), expected.end(), [&](Text a, Text b) { return order.compare(a, b) < 0; });
   if (trial.unique) {
     hash::MultisetHash dropped = indexed.dropped;
-    drop_equal(run, order, dropped);
+    drop_equal(run, order, {.most = 1}, dropped);
     const auto rest = std::ranges::unique(expected, [&](Text a, Text b) { return order.compare(a, b) == 0; });
     expected.erase(rest.begin(), rest.end());
     for (const Text line : expected) add_line(dropped, line);
@@ -140,7 +140,7 @@ void check_disorder(const Trial& trial, LineOrder& order) {
   const std::vector<Text> lines = fuzz::split(trial.text, trial.terminator);
   std::size_t expected = 1;
   while (expected < lines.size() && order.compare(lines[expected - 1], lines[expected]) < (trial.unique ? 0 : 1)) ++expected;
-  const auto found = engine::rows::find_disorder({name, 4 * run_bytes}, order, trial.unique);
+  const auto found = engine::rows::check_order({name, 4 * run_bytes}, order, {.unique = trial.unique}).first;
   require(found.has_value() == (expected < lines.size()), "-c finds disorder where there is some");
   require(!found || (found->line_number == expected + 1 && found->line == lines[expected]),
           "-c finds the first line out of order");

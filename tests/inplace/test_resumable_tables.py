@@ -35,6 +35,8 @@ def json_lines(seed: int, rows: int) -> bytes:
     for i in range(rows):
         number: Any = None if i % 97 == 0 else "?" if i % 89 == 0 else rng.randrange(10 * rows)
         lines.append(json.dumps({"n": number, "t": "z" * rng.randrange(60)}))
+        if i % 83 == 0:
+            lines[-1] = lines[-1].replace("{", '{"n": 5, ')  # the last one counts
         lines += [""] if i % 50 == 0 else []
     return "\n".join([*lines, ""]).encode()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import forked
 import pytest
 from ecosort_power.expect import expect, seconds_of
-from ecosort_power.machine_checks import State, drive_heat, pi_throttling, space, throttling
+from ecosort_power.machine_checks import State, drive_heat, frequency, pi_throttling, space, throttling
 from ecosort_power.meters import make_meter
 from ecosort_power.meters.base import Machine, parse_spec, with_settings
 from ecosort_power.meters.exec import capabilities_from
@@ -58,6 +58,27 @@ def test_under_voltage_and_throttling_of_a_raspberry_pi(text: str, state: State,
     found = pi_throttling(text)
     assert (found.state, said in found.text) == (state, True), found
     assert bool(found.todo) is (state is not State.OK)
+
+
+def test_what_keeps_processors_slow(tmp_path: Path) -> None:
+    """A governor or a limit that no one sees makes a run slow, or its energy low, without a reason in the result."""
+    machine, policy = Machine(tmp_path), tmp_path / "sys/devices/system/cpu/cpufreq/policy4"
+    assert frequency(machine) == []
+    values = {"scaling_driver": "cpufreq-dt", "scaling_governor": "schedutil", "scaling_max_freq": 2400, "cpuinfo_max_freq": 2400}
+    for name, value in values.items():
+        write(policy / name, value)
+    cooling = tmp_path / "sys/class/thermal/cooling_device0"
+    write(cooling / "type", "cpufreq-cpu4")
+    write(cooling / "cur_state", 0)
+    assert [check.state for check in frequency(machine)] == [State.OK]
+    write(policy / "scaling_governor", "powersave")
+    write(policy / "scaling_max_freq", 1500)
+    write(cooling / "cur_state", 2)
+    slow = frequency(machine)
+    assert {check.state for check in slow} == {State.WARNING}
+    assert [word in check.text for word, check in zip(("powersave", "policy4", "hot"), slow, strict=True)] == [True] * 3
+    write(policy / "scaling_driver", "intel_pstate")
+    assert len(frequency(machine)) == 2
 
 
 def test_throttling_heat_and_space_of_a_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

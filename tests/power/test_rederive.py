@@ -32,6 +32,7 @@ ANSWERS: dict[str, tuple[str, Capabilities, list[Reading]]] = {
     "ipmi sensors": ("ipmi:local", PLAIN, readings(("PS1 In | 120\nPS2 In | 124.5", {"watts": 244.5}))),
     "lmg95": ("scpi:x#profile=lmg95", PLAIN, readings(("17,0.5,173.42", {"watts": 173.42, "interval_s": 0.5}))),
     "wt310": ("scpi:x#profile=wt310", replace(PLAIN, counter=True), readings(("43.5,0.1,9", {"watts": 43.5, "joules": 360.0}))),
+    "prometheus": ("prometheus://h#value=a_watts", PLAIN, readings(('a_watts{x="y"} 41.5', {"watts": 41.5}))),
     "snmp": ("snmp://h#preset=apc-rpdu2", PLAIN, readings(("21", {"watts": 210.0}))),
     "hwmon": ("hwmon:x", PLAIN, readings(("87500000", {"watts": 87.5}))),
     "hwmon energy, the only channel": ("hwmon:x", COUNTER, readings(("7000000", {"joules": 7.0}))),
@@ -79,7 +80,13 @@ def test_flags_come_from_the_answer_as_well() -> None:
 
 
 def test_every_kind_of_meter_has_a_rule() -> None:
-    settings = {"http": "value=a,unit=W", "https": "value=a,unit=W", "scpi": "profile=generic"}
+    settings = {
+        "http": "value=a,unit=W",
+        "https": "value=a,unit=W",
+        "scpi": "profile=generic",
+        "prometheus": "value=a_watts",
+        "modbus": "preset=sdm120",
+    }
     for scheme in set(schemes()) - WITHOUT_RULE:
         record = MeterRecord("m", f"{scheme}:" + (f"#{settings[scheme]}" if scheme in settings else ""), PLAIN)
         assert derivation(record) is not None, scheme

@@ -49,6 +49,21 @@ def test_several_fields_each_with_a_direction(here: Path, temp: Path) -> None:
     np.testing.assert_array_equal(np.load("out.npy"), array[np.lexsort((array["b"], -array["a"].astype(int)))])
 
 
+@pytest.mark.parametrize("kind", ["<f4", ">f4", "<f8", ">f8"])
+def test_every_nan_keeps_its_bits(here: Path, kind: str) -> None:
+    """Signs and payloads are data: np.sort makes one NaN of all where it has vectors of 512 bits."""
+    bits = np.dtype(kind.replace("f", "u"))
+    top = 0x7F8 << (8 * bits.itemsize - 12) if bits.itemsize == 4 else 0x7FF << 52
+    sign = 1 << (8 * bits.itemsize - 1)
+    nans = [top | payload | negative for payload in (1, 2, 77, top >> 9) for negative in (0, sign)]
+    array = np.array([*nans, *np.array([2.0, -1.0, 0.0], kind).view(bits), *reversed(nans)], bits).view(kind)
+    assert np.isnan(array).sum() == 2 * len(nans)
+    np.save("in.npy", array)
+    sort_memmap("in.npy", "out.npy")
+    expected = array[[9, 10, 8, *np.flatnonzero(np.isnan(array))]]
+    assert np.load("out.npy").tobytes() == expected.tobytes(), "in input order, behind all numbers"
+
+
 def test_what_stands_before_the_array_stays_there(here: Path) -> None:
     (here / "in").write_bytes(b"header" + np.array([3, 1, 2], "<u8").tobytes())
     sort_memmap(np.memmap("in", "<u8", mode="r", offset=6), "out")

@@ -23,7 +23,9 @@ from ecosort import (
     Report,
     ValueKey,
     VerificationFailed,
+    col,
     resume,
+    sort,
     sort_csv,
     sort_file,
     sort_in_place,
@@ -355,3 +357,23 @@ def test_the_headers_of_all_files_go_out_once(here: Path) -> None:
     Path("b").write_text("sep=;\nx;z\n1;r\n")
     with pytest.raises(BadInput, match="b: 'x;z' is in the header, where a has 'x;y'"):
         sort_lines(["a", "b"], "out2", header=2)
+
+
+def test_columns_have_every_type_that_the_program_knows(here: Path) -> None:
+    (here / "in.csv").write_text("net,city,size\n10.0.0.10,Zebra,L\n10.0.0.2,Äpfel,S\n10.0.0.2,apple,M\n")
+    sort("in.csv", "ip.csv", by=[col("net").ip().desc(), col("size").list("L|M|S")])
+    assert [line[:5] for line in (here / "ip.csv").read_text().splitlines()[1:]] == ["10.0.", "10.0.", "10.0."]
+    assert [line[-1] for line in (here / "ip.csv").read_text().splitlines()[1:]] == ["L", "M", "S"]
+    sort("in.csv", "de.csv", by=col("city").text("de"))
+    assert [line.split(",")[1] for line in (here / "de.csv").read_text().splitlines()[1:]] == ["Äpfel", "apple", "Zebra"]
+    (here / "in.txt").write_text("Zebra\nÄpfel\napple\n")
+    sort("in.txt", "out.txt", collate="sv")
+    assert (here / "out.txt").read_text() == "apple\nZebra\nÄpfel\n"
+    assert str(col("price").number("decimal=,").desc()) == "price:number:decimal=,:desc"
+    assert "uuid" in dir(col("id"))
+    with pytest.raises(AttributeError, match="nubmer"):
+        col("price").nubmer()
+    with pytest.raises(BadInput, match="'nubmer' is no type of a key; there are text, nocase, number"):
+        col("price").of("nubmer")
+    with pytest.raises(BadInput, match="the type ip takes no argument; 'v4' was given"):
+        col("net").ip("v4")

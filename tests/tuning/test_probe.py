@@ -16,8 +16,8 @@ from ecosort_power.codec import encode
 from ecosort_tuning import fio, kernels
 from ecosort_tuning.errors import RunError, UsageError
 from ecosort_tuning.fio import Cell, Engine, Sample
-from ecosort_tuning.judge import doubts
-from ecosort_tuning.machine import MachineIdentity, this_machine
+from ecosort_tuning.judge import doubts, doubts_of_processors
+from ecosort_tuning.machine import MachineIdentity, processor_wait_s, this_machine
 from ecosort_tuning.probe import ProbeOptions, places, run_probe
 from ecosort_tuning.profile import Profile, read_profile, write_profile
 from ecosort_tuning.toml_text import to_toml
@@ -97,6 +97,20 @@ def test_doubts_are_told(mode: str, rates: tuple[float, ...], latency_s: float, 
         assert any(re.search(expected, text) for text in found), found
 
 
+def test_a_busy_processor_is_a_doubt(tmp_path: Path) -> None:
+    assert doubts_of_processors(0.2, 10) == []
+    assert doubts_of_processors(None, 10) == []
+    (busy,) = doubts_of_processors(8.5, 10)
+    assert busy.startswith("processes waited for a processor in 85 % of the time")
+    waits = iter((100.0, 1e6))
+    profile = run_probe(small(tmp_path), HERE, lambda _: None, drive_like(), lambda: next(waits))
+    assert "for a processor" in profile.warnings[-1]
+    pressure = "some avg10=1.00 avg60=2.00 avg300=3.00 total=2500000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=7\n"
+    write(tmp_path / "proc/pressure/cpu", pressure)
+    assert processor_wait_s(tmp_path) == 2.5
+    assert processor_wait_s(tmp_path / "none") is None
+
+
 def drive_like(slow: str = "") -> Callable[[Cell, Engine, Path, int, float], Sample]:
     """A drive whose rates are known: 1 GB/s at depth 16 and less below; writes half as fast. Its file must really be there."""
 
@@ -122,7 +136,7 @@ def test_a_probe_measures_every_way_of_use_and_leaves_nothing(tmp_path: Path) ->
     (tmp_path / "mine").write_text("stays")
     steps: list[str] = []
     options = small(tmp_path)
-    profile = run_probe(options, HERE, steps.append, drive_like())
+    profile = run_probe(options, HERE, steps.append, drive_like(), lambda: 0.0)
     assert len(steps) == options.steps
     drive = profile.drive[0]
     found = {(r.mode, r.depth): (r.read_bytes_per_s, r.write_bytes_per_s, r.repetitions) for r in drive.rates}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -188,7 +189,7 @@ def test_a_sort_tells_that_it_went_by_joules(run: Run, place: Path) -> None:
     assert done.returncode == 0, done.stderr
     told = json.loads((place / "s.json").read_text())["compression"]["runs"]
     assert told["goal"] == "energy"
-    assert "fewer joules by the model" in told["because"] or "save 5 % of the energy" in told["because"]
+    assert re.search(r"fewer joules by the model|would (not )?save \d+ % of the energy", told["because"])
 
 
 @pytest.mark.parametrize("command", ROWS)

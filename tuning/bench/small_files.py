@@ -16,6 +16,7 @@ from pathlib import Path
 
 ROUNDS = {1_000: 200, 1_000_000: 30}  # of files of so many bytes
 FILES = 1_000  # of a loop over files
+RECORDS = ("sort", "--record-size", "10", "--key", "0:9")  # the same lines of 9 digits
 
 
 def processor_ms(command: Sequence[str | Path], quiet: int) -> float:
@@ -50,6 +51,8 @@ def main() -> None:
             Path("in").write_text("".join(lines))
             compare(f"{size:,} bytes to /dev/null", [[*sort, "in"] for sort in sorts], rounds)
             compare(f"{size:,} bytes to a file", [[*sort, "in", "-o", "out"] for sort in sorts], rounds)
+            records = [sorts[0]] + [[program, *RECORDS] for program in programs]
+            compare(f"{size:,} bytes of records to a file", [[*sort, "in", "-o", "out"] for sort in records], rounds)
         for number in range(FILES):
             Path(f"{number}.in").write_text(f"{number}\nb\na\n")
         loop = 'for f in *.in; do "$@" "$f" -o out; done'

@@ -13,6 +13,8 @@ NOISY_SPREAD = 0.25
 # Later repetitions against the first, median over all ways of use.
 THROTTLED_RATIO = 0.8
 CACHED_RATIO = 1.5
+# Share of the time in which processes wait for a processor that others have; a probe on a quiet machine uses a tenth of one.
+BUSY_SHARE = 0.3
 # No drive answers a read of one block sooner; memory does.
 MEMORY_LATENCY_S = 8e-6
 _LATENCY_BLOCK_BYTES = 1 << 20
@@ -73,6 +75,17 @@ def doubts(directory: str, engine: Engine, samples: Samples) -> list[str]:
             "others use the drive, or it is virtual: compare nothing that was not measured in the same minutes"
         )
     return found
+
+
+def doubts_of_processors(waited_s: float | None, elapsed_s: float) -> list[str]:
+    """`waited_s`: in which some process waited for a processor meanwhile."""
+    share = waited_s / elapsed_s if waited_s is not None and elapsed_s > 0 else 0.0
+    if share <= BUSY_SHARE:
+        return []
+    return [
+        f"processes waited for a processor in {100 * share:.0f} % of the time: other work makes drives look slow; "
+        "stop it and probe again"
+    ]
 
 
 def _is_quick(cell: Cell) -> bool:

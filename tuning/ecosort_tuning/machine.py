@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -36,6 +37,12 @@ class MachineIdentity:
             if own != theirs:
                 return f"its {_NAMES[field.name]} is {theirs}, here it is {own}"
         return None
+
+
+def processor_wait_s(root: Path = Path("/")) -> float | None:
+    """Seconds since boot in which some process waited for a processor; None where the kernel does not count them."""
+    found = re.search(r"^some .*total=(\d+)", read_text(root / "proc/pressure/cpu") or "", re.MULTILINE)
+    return int(found[1]) / 1e6 if found else None
 
 
 def this_machine(root: Path = Path("/")) -> MachineIdentity:

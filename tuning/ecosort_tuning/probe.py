@@ -15,9 +15,9 @@ from ecosort_power.host import mount_of
 from ecosort_tuning import __version__, fio
 from ecosort_tuning.errors import RunError, UsageError
 from ecosort_tuning.fio import ENGINES, Cell, Engine, Sample
-from ecosort_tuning.judge import doubts, rate_of
+from ecosort_tuning.judge import doubts, doubts_of_processors, rate_of
 from ecosort_tuning.kernels import NOT_BUILT, find_costs, measure_kernels
-from ecosort_tuning.machine import MachineIdentity
+from ecosort_tuning.machine import MachineIdentity, processor_wait_s
 from ecosort_tuning.profile import MODES, SCHEMA, Drive, Kernels, Profile
 
 # All that a probe leaves while it runs, with the number of its process: what a killed one left is removed by the next.
@@ -139,13 +139,25 @@ def _kernels(options: ProbeOptions, advance: Advance) -> tuple[Kernels | None, d
     return found, {} if found else {"kernels": NOT_BUILT}
 
 
-def run_probe(options: ProbeOptions, machine: MachineIdentity, advance: Advance, measure: Measure = fio.measure) -> Profile:
+def _wait_between(before_s: float | None, after_s: float | None) -> float | None:
+    return after_s - before_s if before_s is not None and after_s is not None else None
+
+
+def run_probe(
+    options: ProbeOptions,
+    machine: MachineIdentity,
+    advance: Advance,
+    measure: Measure = fio.measure,
+    waited_s: Callable[[], float | None] = processor_wait_s,
+) -> Profile:
     """Everything that can be measured here, as a profile; `advance` is called once per step with what was done."""
     drives, warnings = [], []
+    begin_s, waited_before_s = time.monotonic(), waited_s()
     for role, directory in options.places:
         drive, found = probe_drive(role, directory, options, advance, measure)
         drives.append(drive)
         warnings += found
+    warnings += doubts_of_processors(_wait_between(waited_before_s, waited_s()), time.monotonic() - begin_s)
     kernels, absent = _kernels(options, advance)
     absent |= {
         "power": "no measured runs: ecosort-tune fit",

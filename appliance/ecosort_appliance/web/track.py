@@ -1,4 +1,4 @@
-"""How fast each running job was, and what the machine took, over the time that the page has seen it."""
+"""Keeps how fast each running job was, and what the machine took, over the time that the page has seen it."""
 
 from __future__ import annotations
 

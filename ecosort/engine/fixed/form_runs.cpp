@@ -220,6 +220,12 @@ std::vector<const std::byte*> FormRuns::sample_of(const RunBuffer& run, std::uin
 }
 
 Task<void> FormRuns::sort_run(RunBuffer& run) {
+  co_await sort_index(run);
+  if (run.count > 0)
+    store_.forecast().take_in_keys(encoder_, sample_of(run, store_.forecast().shared_key().sample_size(encoder_)));
+}
+
+Task<void> FormRuns::sort_index(RunBuffer& run) {
   co_await scratch_free_.take();
   auto sort = compute_.run([&] {
     const records::RecordTable table = run.table(encoder_.record_size());
@@ -239,12 +245,14 @@ Task<void> FormRuns::sort_run(RunBuffer& run) {
   });
   co_await sort;
   scratch_free_.give();
-  if (run.count > 0)
-    store_.forecast().take_in_keys(encoder_, sample_of(run, store_.forecast().shared_key().sample_size(encoder_)));
 }
 
 Task<void> FormRuns::store_run(std::size_t slot, std::size_t number, Tally* written) {
-  const RunBuffer& run = slots_[slot].run;
+  co_await write_run(slots_[slot].run, number, written);
+  free_slot(slot);
+}
+
+Task<void> FormRuns::write_run(const RunBuffer& run, std::size_t number, Tally* written) {
   const std::uint64_t run_blocks = store_.run(number).blocks;
   const std::uint64_t per_block = plan_.formation.write_block_bytes / plan_.run_block.bytes;
   if (pace_) pace_->tell(reader_.tally().hash.count * encoder_.record_size());
@@ -254,7 +262,6 @@ Task<void> FormRuns::store_run(std::size_t slot, std::size_t number, Tally* writ
     writes.spawn(gather_and_write(number, writer, run, run_block, std::min(per_block, run_blocks - run_block), written));
   co_await writes.join();
   writer.finish();
-  free_slot(slot);
 }
 
 Task<void> FormRuns::gather_and_write(std::size_t number, RunWriter& writer, const RunBuffer& run, std::uint64_t first_run_block,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/block_pool.h"
+#include "engine/fixed/limit_records.h"
 #include "engine/fixed/read_ahead.h"
 #include "engine/fixed/record_tools.h"
 #include "engine/fixed/records_in_input.h"
@@ -29,6 +30,7 @@ struct FormedRuns {
   std::vector<std::size_t> stored;                       // numbers in the run store
   std::vector<std::optional<RecordsInInput>> in_inputs;  // of these: what lies in an input instead
   std::vector<RunBuffer> resident;
+  hash::MultisetHash written;  // with a limit: of the records of all stored runs, as they were written
 };
 
 // A run to be formed: records [first, first + records) of the inputs, stored as run `stored` of the store.
@@ -63,6 +65,9 @@ class FormRuns {
   // These parts, all stored, begun in this order, under the eyes of `keeper`.
   [[nodiscard]] Task<void> form_parts(const std::vector<RunPart>& parts, RunKeeper& keeper);
   [[nodiscard]] Task<void> form_stream();  // until the stream ends
+  // Only what may be among the first records of the order. `records`: of inputs of known size. What fits a buffer stays in
+  // memory, else all is stored.
+  [[nodiscard]] Task<void> form_limited(LimitRecords& limit, std::optional<std::uint64_t> records);
 
   // After form_stream(): records of each run in input order; how many of the last ones are not stored; stores more of these.
   [[nodiscard]] const std::vector<std::uint64_t>& run_records() const noexcept { return formed_.records; }
@@ -81,6 +86,14 @@ class FormRuns {
     bool is_sorted = false;
   };
 
+  // Records that may be wanted move to a slot of their own.
+  struct Keeping {
+    LimitRecords& limit;
+    std::size_t slot;
+    std::uint64_t turn = 0;  // number of the window that is looked at
+    Signal turned;
+  };
+
   void populate_buffers(std::uint64_t runs, std::uint64_t most_records);
   Task<void> begin_runs(TaskGroup& runs);
   Task<void> begin_parts(TaskGroup& runs, const std::vector<RunPart>& parts, RunKeeper& keeper);
@@ -89,12 +102,20 @@ class FormRuns {
   Task<void> store_oldest();
   Task<void> form_run(std::size_t slot, std::uint64_t number, std::uint64_t first, std::uint64_t count, bool store);
   Task<void> form_part(std::size_t slot, RunPart part, std::size_t position, RunKeeper& keeper);
+  [[nodiscard]] std::uint64_t window_records() const;
+  Task<void> read_windows(TaskGroup& windows, Keeping& keeping, std::optional<std::uint64_t> records);
+  Task<void> read_and_keep(std::size_t slot, std::uint64_t number, std::uint64_t first, std::uint64_t count, Keeping& keeping);
+  Task<void> keep_first(std::size_t slot, std::uint64_t number, Keeping& keeping);
+  Task<void> cut_kept(Keeping& keeping);
+  Task<void> store_kept(Keeping& keeping);
   Task<void> sort_run(RunBuffer& run);
+  Task<void> sort_index(RunBuffer& run);
   [[nodiscard]] std::optional<RecordsInInput> place_in_input(const RunBuffer& run, std::uint64_t first) const;
   Task<void> leave_in_input(std::size_t slot, std::uint64_t number, RecordsInInput place);
   void free_slot(std::size_t slot);
   [[nodiscard]] std::vector<const std::byte*> sample_of(const RunBuffer& run, std::uint64_t size) const;
   Task<void> store_run(std::size_t slot, std::size_t number, Tally* written = nullptr);
+  Task<void> write_run(const RunBuffer& run, std::size_t number, Tally* written);
   Task<void> gather_and_write(std::size_t number, RunWriter& writer, const RunBuffer& run, std::uint64_t first_run_block,
                               std::uint64_t run_blocks, Tally* written);
   void gather(RunWriter& writer, const RunBuffer& run, RunBlocks& blocks, Tally* written) const;

@@ -248,8 +248,9 @@ class FilesKernel final : public Kernel {
   std::optional<Step> last_merge() override { return Step{"merge", bytes_of(sources_), bytes_of(sources_)}; }
 
   Task<void> merge_to_output() override {
-    const MergedOutput merged = co_await merge_to(sources_, *output_);
+    const MergedOutput merged = co_await merge_to(sources_, *output_, job_.groups);
     written_ = merged.tally;
+    if (job_.groups.policy.counts) report.counted = merged.records_of_groups;
     report.equal_pairs = merged.equal_pairs;
     if (const hash::MultisetHash all = written_.hash + dropped_.hash; job_.expected && all != *job_.expected)
       throw VerificationError(
@@ -275,7 +276,7 @@ class FilesKernel final : public Kernel {
 
   Task<void> complete_output() override { co_return; }  // what wrote the last batch did
 
-  [[nodiscard]] std::uint64_t written_bytes() const override { return written_.hash.count * encoder_.record_size(); }
+  [[nodiscard]] std::uint64_t written_bytes() const override { return written_.hash.count * output_size(); }
 
   Task<bool> reread() override {
     rereader_.emplace(bench_, encoder_, *output_, RecordRange{0, written_.hash.count}, job_.plan.block_bytes);
@@ -315,7 +316,9 @@ class FilesKernel final : public Kernel {
     merged.input.file = bench_.storage.create_unnamed(job_.directory, io::Role::run, caching);
     temp_bytes_ += bytes_of(group_);
     report.peak_temp_bytes = std::max(report.peak_temp_bytes, temp_bytes_);
-    const MergedOutput written = co_await merge_to(group_, *merged.input.file);
+    const RecordGroups none;  // where the end of a group decides, only the last merge sees it
+    const bool is_decided = job_.groups.policy.is_decided_at_once();
+    const MergedOutput written = co_await merge_to(group_, *merged.input.file, is_decided ? job_.groups : none);
     merged.input.records = written.tally.hash.count;
     merged.written = written.tally.hash;
     co_return merged;
@@ -358,18 +361,20 @@ class FilesKernel final : public Kernel {
     }
   }
 
-  Task<MergedOutput> merge_to(std::vector<Source>& group, io::File& file) {
-    const std::uint64_t bytes = bytes_of(group);
+  Task<MergedOutput> merge_to(std::vector<Source>& group, io::File& file, const RecordGroups& groups) {
+    const std::uint64_t bytes = bytes_of(group) / encoder_.record_size() * groups.output_bytes(encoder_.record_size());
     OneMerge merge(tools(), group);
     const planner::MergeBuffers& buffers = job_.plan.output;
     const std::uint64_t reserve = std::max<std::uint64_t>(round_up(bytes, page_bytes), page_bytes);
     WriteBehind writer(bench_, file, buffers, {.total_bytes = bytes, .reserve_bytes = reserve}, nullptr);
-    CheckedOutput output(writer, bench_.compute, encoder_, job_.unique);
+    CheckedOutput output(writer, bench_.compute, encoder_, groups);
     co_await merge.merge_to(output);
     for (std::size_t i = 0; i < group.size(); ++i) take_in(group[i], merge.tally(i));
     dropped_ += output.merged().dropped;
     co_return output.merged();
   }
+
+  [[nodiscard]] std::uint32_t output_size() const noexcept { return job_.groups.output_bytes(encoder_.record_size()); }
 
   [[nodiscard]] FilesTools tools() const noexcept { return {bench_, encoder_, job_.plan, job_.checksum, hashes_inputs_}; }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/bench.h"
+#include "engine/fixed/group_records.h"
 #include "engine/fixed/read_ahead.h"
 #include "engine/work_report.h"
 #include "formats/records/encoder.h"
@@ -33,7 +34,7 @@ struct MergeFilesJob {
   std::vector<Input> rest;              // of these jobs' inputs, read through the page cache: goes out behind them as it is
   std::string output;                   // "-": standard output
   std::string directory;                // for files that are merged again
-  bool unique = false;                  // of records with equal keys only the first one stays
+  RecordGroups groups = {};             // one record of each goes out
   bool reread = false;                  // also read the output back from the device
   bool checksum = false;                // valsort's, of the records read
   // The caller has hashed them all and knows this; then they are hashed when they are written only.

@@ -155,12 +155,13 @@ Task<void> MergeRuns::merge_all(CheckedOutput& output, ReleaseHook* hook, Ending
 
 Task<void> MergeRuns::put_batches(CheckedOutput& output, ReleaseHook* hook, Ending ending) {
   const std::uint64_t batch_records = output.records_per_batch();
-  if (hook != nullptr) prefetch_.keep_sums();
+  const std::uint64_t most = most_output_.value_or(UINT64_MAX);
+  if (hook != nullptr || most_output_) prefetch_.keep_sums();
   prefetch_.advance();
-  while (left_ > 0) {
+  while (left_ > 0 && output.records_put() < most) {
     Round round = co_await next_round(batch_records);
-    while (round.records > 0) {
-      const std::uint64_t count = std::min(round.records, batch_records);
+    while (round.records > 0 && output.records_put() < most) {
+      const std::uint64_t count = std::min({round.records, batch_records, most - output.records_put()});
       if (hook != nullptr) co_await hook->before_batch(count * encoder_.record_size());
       std::byte* const out = co_await output.take(output.records_put());
       const BatchResult batch = co_await merge_next(round, count, BatchTarget{out, nullptr, 0, 0, 0});
@@ -169,6 +170,7 @@ Task<void> MergeRuns::put_batches(CheckedOutput& output, ReleaseHook* hook, Endi
       if (hook != nullptr) hook->after_batch({sources_, batch.checked.tally.hash});
     }
   }
+  if (most_output_) taken_ = co_await consumed();
   if (ending == Ending::complete) co_await output.finish();
 }
 

@@ -56,6 +56,11 @@ class MergeRuns {
   // (Prefetch::keep_sums). Between two batches, or when all are merged.
   [[nodiscard]] Task<hash::MultisetHash> consumed();
 
+  // Merges no more than what `records` of the output take. Before merge_to_output(), without a hook; stored runs only.
+  void stop_after(std::uint64_t records) noexcept { most_output_ = records; }
+  // After that: the records that the merge took from the runs, likewise.
+  [[nodiscard]] const hash::MultisetHash& taken() const noexcept { return taken_; }
+
   // Into a new run of the store, whose number is `run`.
   [[nodiscard]] Task<void> merge_to_run(std::size_t run);
 
@@ -93,6 +98,8 @@ class MergeRuns {
   Prefetch prefetch_;
   TaskGroup background_;    // releases
   std::uint64_t left_ = 0;  // records not merged yet
+  std::optional<std::uint64_t> most_output_;
+  hash::MultisetHash taken_;
 };
 
 }  // namespace ecosort::engine::fixed

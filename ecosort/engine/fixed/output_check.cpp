@@ -84,22 +84,4 @@ Checked check_records(const std::byte* records, std::uint64_t count, const recor
   return check.result();
 }
 
-std::uint64_t keep_first_of_equals(std::byte* records, std::uint64_t count, const std::byte* last_kept,
-                                   const records::Encoder& encoder, Tally& dropped) {
-  const std::uint32_t size = encoder.record_size();
-  std::byte* out = records;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const std::byte* record = records + i * size;
-    if (last_kept != nullptr && encoder.prefix(record) == encoder.prefix(last_kept) && encoder.compare(record, last_kept) == 0) {
-      dropped.hash.add_records(record, 1, size);
-      continue;
-    }
-    // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): with a record to look at, `records` is not null
-    if (out != record) std::memcpy(out, record, size);
-    last_kept = out;
-    out += size;
-  }
-  return static_cast<std::uint64_t>(out - records) / size;
-}
-
 }  // namespace ecosort::engine::fixed

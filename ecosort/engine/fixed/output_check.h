@@ -50,9 +50,4 @@ class OutputCheck {
 // Contiguous records, at once.
 [[nodiscard]] Checked check_records(const std::byte* records, std::uint64_t count, const records::Encoder& encoder);
 
-// Keeps the first record of each group of equal keys, in place; `last_kept` is the last record kept before (null: none).
-// Adds what is dropped to `dropped`. Returns the number kept.
-[[nodiscard]] std::uint64_t keep_first_of_equals(std::byte* records, std::uint64_t count, const std::byte* last_kept,
-                                                 const records::Encoder& encoder, Tally& dropped);
-
 }  // namespace ecosort::engine::fixed

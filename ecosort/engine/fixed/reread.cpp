@@ -64,7 +64,8 @@ void Reread::read_next(TaskGroup& work, Block& block) {
 
 Task<void> Reread::read_and_check(Block& block, std::uint64_t first) {
   block.count = std::min(block_records_, range_.end - first);
-  const std::uint64_t begin = first * encoder_.record_size(), end = begin + block.count * encoder_.record_size();
+  const std::uint64_t begin = range_.head_bytes + first * encoder_.record_size(),
+                      end = begin + block.count * encoder_.record_size();
   const std::uint64_t from = round_down(begin, file_.alignment()), to = round_up(end, file_.alignment());
   (void)co_await reactor_.read(file_, from, block.data, to - from, end - from);
   block.records = block.data + (begin - from);

@@ -12,9 +12,10 @@
 
 namespace ecosort::engine::fixed {
 
-// Records [begin, end) of a file that holds records from its start.
+// Records [begin, end) of a file that holds records from byte `head_bytes` on.
 struct RecordRange {
   std::uint64_t begin = 0, end = 0;
+  std::uint64_t head_bytes = 0;
 };
 
 // Coordinator only; must outlive its task.

@@ -52,9 +52,7 @@ Task<void> RunWriter::write_in_turn(const RunBlocks& blocks) {
     store_.append_packed(number_, plain_bytes, stored_bytes, terms_.codec.codec);
   next_ += blocks.count;
   turn_.notify();
-  packer_->write_begins();
   co_await store_.write_appended(number_, blocks.first, blocks.data, blocks.bytes);
-  packer_->write_ends(blocks.bytes);
 }
 
 void RunWriter::finish() {

@@ -34,14 +34,14 @@ class RecordKernel final : public Kernel {
 
   static BenchSize size_of(const SortJob& job) {
     const planner::RecordPlan& plan = job.plan;
-    return {plan.wanted.memory_bytes, plan.wanted.threads, plan.read_depth, plan.write_depth};
+    return {plan.wanted.memory_bytes, plan.is_small ? 0 : plan.wanted.threads, plan.read_depth, plan.write_depth};
   }
 
   [[nodiscard]] const char* items() const noexcept override { return "records"; }
 
   [[nodiscard]] std::uint64_t most_output_bytes() const override {
     const planner::Wanted& wanted = job_.plan.wanted;
-    return wanted.size_unknown ? UINT64_MAX : wanted.input_records * wanted.format.record_size;
+    return wanted.size_unknown ? UINT64_MAX : wanted.input_records * wanted.output_record_size();
   }
 
   std::optional<Step> open(io::File& output) override {
@@ -54,7 +54,9 @@ class RecordKernel final : public Kernel {
 
   Task<void> form_runs() override {
     former_.emplace(tools(), plan_, reader_, packer_.get());
-    if (plan_.wanted.size_unknown) {
+    if (job_.limit) {
+      co_await form_limited();
+    } else if (plan_.wanted.size_unknown) {
       co_await form_from_stream();
     } else {
       former_->create_runs();
@@ -109,45 +111,57 @@ class RecordKernel final : public Kernel {
   Task<void> merge_to_output() override {
     const planner::MergeBuffers& buffers = plan_.merge.final;
     reserve_what_runs_left();
-    const OutputTerms terms{.total_bytes = output_bytes(),
+    const OutputTerms terms{.total_bytes = job_.head.size() + most_written_bytes(),
                             .reserve_bytes = plan_.merge.reserve_bytes,
                             .reserved_bytes = output_reserved_,
                             .request_bytes = plan_.wanted.requests.output_bytes};
     writer_.emplace(bench_, *output_, buffers, terms, &store_);
-    CheckedOutput output(*writer_, bench_.compute, encoder_, job_.unique);
+    CheckedOutput output(*writer_, bench_.compute, encoder_, job_.groups);
+    co_await output.put_head(job_.head);
     if (plan_.merge.stored_runs == 0) {
       resident_.emplace(bench_, encoder_, buffers, runs_.resident);
       co_await resident_->merge_to_output(output);
     } else {
       merge_.emplace(tools(), buffers, plan_.merge.waiting_bytes, sources_);
+      if (job_.limit) merge_->stop_after(*job_.limit);
       co_await merge_->merge_to_output(output);
       report.demand_reads += merge_->demand_reads();
+      if (job_.limit) taken_ = merge_->taken();
     }
     merged_ = output.merged();
   }
 
   [[nodiscard]] Proof proof() const override {
-    return {reader_.tally().hash, merged_.tally.hash + merged_.dropped.hash, plan_.wanted.input_records};
+    const hash::MultisetHash out = merged_.tally.hash + merged_.dropped.hash;
+    if (!limit_) return {reader_.tally().hash, out, plan_.wanted.input_records};
+    return {reader_.tally().hash, out + limit_->repeated() + beyond_limit(), known_records()};
   }
 
   Task<void> complete_output() override { co_return; }  // what wrote the last batch did
 
-  [[nodiscard]] std::uint64_t written_bytes() const override { return merged_.tally.hash.count * encoder_.record_size(); }
+  [[nodiscard]] std::uint64_t written_bytes() const override {
+    return job_.head.size() + merged_.tally.hash.count * plan_.wanted.output_record_size();
+  }
 
   Task<bool> reread() override {
     writer_.reset();
     merge_.reset();
     resident_.reset();
-    rereader_.emplace(bench_, encoder_, *output_, RecordRange{0, merged_.tally.hash.count}, plan_.formation.read_block_bytes);
+    rereader_.emplace(bench_, encoder_, *output_, RecordRange{0, merged_.tally.hash.count, job_.head.size()},
+                      plan_.formation.read_block_bytes);
     co_await rereader_->run();
     co_return rereader_->tally().hash == merged_.tally.hash && rereader_->in_order();
   }
 
   WorkReport& sum_up() override {
     report.plan = plan_;
-    report.records = plan_.wanted.input_records;
+    report.records = reader_.tally().hash.count;
     report.dropped = merged_.dropped.hash.count;
-    report.input_bytes = output_bytes();
+    if (limit_) report.dropped += limit_->repeated().count;
+    report.beyond = beyond_limit().count;
+    if (job_.groups.policy.is_limit) report.beyond = std::exchange(report.dropped, 0);
+    if (job_.groups.policy.counts) report.counted = merged_.records_of_groups;
+    report.input_bytes = report.records * encoder_.record_size();
     report.output_bytes = written_bytes();
     report.hash = reader_.tally().hash;
     report.checksum = reader_.tally().checksum;
@@ -175,10 +189,41 @@ class RecordKernel final : public Kernel {
     plan_job(output_bytes() + plan_.run_bytes);
   }
 
+  // Records that may be wanted are fewer than those that are read: how many shows at the end, as of a stream.
+  Task<void> form_limited() {
+    limit_.emplace(encoder_, *job_.limit, job_.groups, plan_.formation.run_records);
+    co_await former_->form_limited(*limit_, known_records());
+    plan_.forecast_stride = store_.forecast().fix_stride();
+    planner::complete_plan(plan_, former_->run_records(), former_->runs_in_memory());
+    bench_.memory.count_elsewhere(plan_.table_bytes());
+    if (former_->runs_in_memory() > plan_.merge.resident_runs) throw InternalError("a run that fits a buffer is to be stored");
+  }
+
+  // Nothing: of a stream.
+  [[nodiscard]] std::optional<std::uint64_t> known_records() const {
+    std::uint64_t records = 0;
+    for (const Input& input : job_.inputs) {
+      if (input.file->facts().is_stream) return std::nullopt;
+      records += input.records;
+    }
+    return records;
+  }
+
+  // Returns what the limit left out: before it was stored, and in runs that the merge had not to read to their ends. Each of
+  // these was hashed when it was written, and what the merge took when it was verified.
+  [[nodiscard]] hash::MultisetHash beyond_limit() const {
+    hash::MultisetHash beyond;
+    if (!limit_) return beyond;
+    beyond += limit_->beyond();
+    beyond += runs_.written;
+    if (taken_) beyond -= *taken_;
+    return beyond;
+  }
+
   // All of the output, or, where the runs share its file system, what it needs before they give space back.
   void reserve_output() {
     if (output_->facts().is_stream || output_bytes() == 0) return;
-    const std::uint64_t all = round_up(output_bytes(), page_bytes);  // writes end at whole units
+    const std::uint64_t all = round_up(most_written_bytes(), page_bytes);  // writes end at whole units
     bool shared = false;
     for (std::size_t run = 0; run < plan_.merge.stored_runs; ++run)
       for (const io::FilePtr& stripe : store_.run(run).stripes())
@@ -190,7 +235,7 @@ class RecordKernel final : public Kernel {
   // Reserves for the output what runs did not take of their space because they are compressed or lie in the inputs: no one else
   // is to have it. If somebody has it already, it may yet come with what the merge gives back.
   void reserve_what_runs_left() {
-    const std::uint64_t all = round_up(output_bytes(), page_bytes), taken = store_.allocated_bytes();
+    const std::uint64_t all = round_up(most_written_bytes(), page_bytes), taken = store_.allocated_bytes();
     if ((!packer_ && report.runs_in_inputs == 0) || output_reserved_ == 0 || taken >= all || all - taken <= output_reserved_)
       return;
     try {
@@ -233,6 +278,11 @@ class RecordKernel final : public Kernel {
   // Returns the bytes of an output from which nothing is dropped.
   [[nodiscard]] std::uint64_t output_bytes() const { return plan_.wanted.input_records * encoder_.record_size(); }
 
+  // Returns them with a count in front of each record, where records are counted.
+  [[nodiscard]] std::uint64_t most_written_bytes() const {
+    return plan_.wanted.input_records * plan_.wanted.output_record_size();
+  }
+
   [[nodiscard]] std::uint64_t formation_bytes() const { return plan_.wanted.size_unknown ? 0 : output_bytes() + plan_.run_bytes; }
 
   SortJob& job_;
@@ -243,6 +293,8 @@ class RecordKernel final : public Kernel {
   run::RecordRuns store_;
   ReadAhead reader_;
   io::File* output_ = nullptr;
+  std::optional<LimitRecords> limit_;
+  std::optional<hash::MultisetHash> taken_;  // from stored runs, with a limit
   std::optional<FormRuns> former_;
   FormedRuns runs_;
   std::vector<MergedRun> sources_, group_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/bench.h"
+#include "engine/fixed/group_records.h"
 #include "engine/fixed/read_ahead.h"
 #include "engine/work_report.h"
 #include "planner/plan.h"
@@ -18,11 +19,13 @@ namespace ecosort::engine::fixed {
 struct SortJob {
   planner::RecordPlan plan;
   std::vector<Input> inputs;
+  std::vector<std::byte> head = {};      // what each input has in front of its records, and the output begins with
   std::string output;                    // "-": standard output
   std::vector<std::string> directories;  // for runs
   bool runs_give_back = true;            // their file systems let the output take the space of what the merge has consumed
-  bool unique = false;
-  bool reread = false;  // also read the output back from the device
+  RecordGroups groups;
+  std::optional<std::uint64_t> limit;  // only so many go out, those that are first in order; with groups, of different ones
+  bool reread = false;                 // also read the output back from the device
 };
 
 struct SortReport : WorkReport {

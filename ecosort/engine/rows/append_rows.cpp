@@ -13,7 +13,7 @@ std::uint64_t RowsRest::bytes() const {
 }
 
 AppendRows::AppendRows(const RowTools& tools, FirstRows& first_rows, RowsRest& rest)
-    : tools_(tools), reader_(tools_, first_rows, rest.inputs, seen_), former_(tools_, reader_, seen_, false) {
+    : tools_(tools), reader_(tools_, first_rows, rest.inputs, seen_), former_(tools_, reader_, seen_, GroupPolicy{}) {
   reader_.begin_at(rest.from);
 }
 

@@ -13,6 +13,7 @@
 #include "engine/rows/formats.h"
 #include "engine/rows/long_row.h"
 #include "formats/lines/line_kernels.h"
+#include "formats/lines/line_run.h"
 
 namespace ecosort::engine::rows {
 namespace {
@@ -29,28 +30,32 @@ class LineReader {
         longest_(file.memory_bytes / 4),
         look_(look) {}
 
-  // Takes what is above the first row that counts.
-  void take_first_rows() {
+  // Takes what is above the first row that counts, and hashes what a sort puts on top.
+  void take_first_rows(hash::MultisetHash& hash) {
     format_.begin_input();
     while (data_.size() < formats::RowFormat::most_mark_bytes && read_more()) {
     }
     begin_ = end_ = format_.mark_bytes({data_.data(), data_.size()});
     while (format_.wants_first_row()) {
       if (!next()) return format_.miss_first_row(formats::shown_name(name_));
-      if (take_first_row() != formats::FirstRow::is_sorted) continue;
+      if (take_first_row() != formats::FirstRow::is_sorted) {
+        lines::add_line(hash, line());
+        continue;
+      }
       has_line_ = false;  // it is the first one again
       end_ = begin_;
     }
   }
 
-  // Goes to the next row that is no blank one, where the format leaves these out. False at the end.
+  // Goes to the next row that is no blank one, where the format leaves these out; they are hashed. False at the end.
   template <class Format>
-  bool next_of(const Format& format) {
+  bool next_of(const Format& format, hash::MultisetHash& hash) {
     const bool is_more = next();
     if constexpr (Format::checks_rows)
       if (is_more && format.is_blank_end(line())) return pass_blank_end(format);
     if constexpr (Format::leaves_out_blank_rows)
       while (has_line_ && format.is_blank(line())) {
+        lines::add_line(hash, line());
         pass_over();
         if (!go_on()) return false;
       }
@@ -187,25 +192,28 @@ void check_row(const Format& format, LineReader& reader, std::vector<formats::Ke
 }
 
 template <class Format>
-std::optional<Disorder> first_disorder(const Format& format, LineReader& reader, bool unique) {
+void check_rows(const Format& format, LineReader& reader, const CheckTerms& terms, OrderCheck& result) {
   std::vector<formats::KeyCounts> counts;
-  if (!reader.next_of(format)) return std::nullopt;
-  check_row(format, reader, counts);
-  while (reader.next_of(format)) {
+  for (; reader.next_of(format, result.hash); ++result.rows) {
     check_row(format, reader, counts);
+    if (terms.is_whole) lines::add_line(result.hash, reader.line());
+    if (result.rows == 0) continue;
     const int relation = format.compare(reader.before(), reader.line());
-    if (relation < 0 || (relation == 0 && !unique)) continue;
-    return Disorder{reader.number(), std::string(reader.line())};
+    const bool is_double = terms.unique && relation <= 0 && format.are_grouped(relation, reader.before(), reader.line());
+    if (count(relation, is_double, result)) continue;
+    if (!result.first) result.first = Disorder{reader.number(), std::string(reader.line())};
+    if (!terms.is_whole) return;
   }
-  return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<Disorder> find_disorder(const CheckedFile& file, formats::RowFormat& format, bool unique, const FirstLook& look) {
+OrderCheck check_order(const CheckedFile& file, formats::RowFormat& format, const CheckTerms& terms, const FirstLook& look) {
+  OrderCheck result;
   LineReader reader(file, format, look);
-  reader.take_first_rows();
-  return with_format(format, [&](const auto& as_it_is) { return first_disorder(as_it_is, reader, unique); });
+  reader.take_first_rows(result.hash);
+  with_format(format, [&](const auto& as_it_is) { check_rows(as_it_is, reader, terms, result); });
+  return result;
 }
 
 }  // namespace ecosort::engine::rows

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "formats/lines/index_lines.h"
+#include "formats/shuffle/shuffle_format.h"
 
 namespace ecosort::engine::rows {
 namespace {
@@ -11,11 +12,12 @@ constexpr std::size_t gathered_at_once = 3;  // blocks, between two words with t
 
 }  // namespace
 
-FormLineRuns::FormLineRuns(const RowTools& tools, ReadLines& reader, std::vector<lines::DuplicateFilter>& seen, bool unique)
+FormLineRuns::FormLineRuns(const RowTools& tools, ReadLines& reader, std::vector<lines::DuplicateFilter>& seen,
+                           const GroupPolicy& groups)
     : tools_(tools),
       reader_(reader),
       seen_(seen),
-      unique_(unique),
+      groups_(groups),
       run_buffers_(tools.plan.run_buffers),
       storing_(tools.bench.reactor.scope()),
       free_runs_(tools.bench.reactor.scope(), tools.plan.run_buffers) {}
@@ -43,9 +45,7 @@ Task<void> FormLineRuns::read_runs() {
     co_await free_runs_.take();
     lines::LineRun& run = *idle_runs_.back();
     idle_runs_.pop_back();
-    do co_await reader_.fill(run, &order_);
-    while (run.count == 0 && !reader_.at_end());
-    run.is_ordered = order_.is_all(run);
+    co_await fill(run);
     const bool stays = keeper_ == nullptr && runs_->empty() && reader_.at_end();
     if (stays) resident_ = &run;
     if (stays || run.count == 0) break;
@@ -55,6 +55,26 @@ Task<void> FormLineRuns::read_runs() {
       idle_runs_.push_back(&run);
       free_runs_.give();
     }
+  }
+}
+
+// With a limit a buffer is filled until the rows that may be among the first ones leave too little room for others.
+Task<void> FormLineRuns::fill(lines::LineRun& run) {
+  run.kept_bytes = 0;
+  if (limit_ == nullptr) {
+    const bool is_shuffle = tools_.format.kind() == formats::Kind::shuffled;  // the order of whose input says nothing
+    do co_await reader_.fill(run, is_shuffle ? nullptr : &order_);
+    while (run.count == 0 && !reader_.at_end());
+    run.is_ordered = !is_shuffle && order_.is_all(run);
+    co_return;
+  }
+  for (bool has_room = true; has_room && !reader_.at_end();) {
+    const std::uint64_t before = reader_.hash().count;
+    co_await reader_.fill(run);
+    has_room = reader_.hash().count > before;  // else the next row does not fit behind the others
+    if (!has_room || reader_.at_end()) co_return;
+    auto work = tools_.bench.compute.run([&] { has_room = limit_->make_room(run); });
+    co_await work;
   }
 }
 
@@ -144,7 +164,8 @@ Task<hash::MultisetHash> FormLineRuns::sort(lines::LineRun& run) {
       std::reverse(run.entries(), run.entries() + run.count);
     else
       lines::sort_index(run, tools_.format, tools_.bench.compute.threads());
-    if (unique_) lines::drop_equal(run, tools_.format, dropped);
+    lines::drop_equal(run, tools_.format, groups_.kept_in_runs(), dropped);
+    if (limit_ != nullptr) limit_->cut(run);
   });
   co_await work;
   dropped_ += dropped;
@@ -155,17 +176,19 @@ Task<hash::MultisetHash> FormLineRuns::sort(lines::LineRun& run) {
 Task<void> FormLineRuns::store(lines::LineRun& run, std::size_t number, ReadSoFar read) {
   using Checks = lines::GatherLines::Checks;
   const hash::MultisetHash dropped = co_await sort(run);
+  if (limit_ != nullptr) limit_->count_stored(run);
   if (pace_) pace_->tell(reader_.bytes());
+  const bool is_shuffle = tools_.format.kind() == formats::Kind::shuffled;
   run::RowRun stored;
   if (keeper_ != nullptr)
     stored = co_await keeper_->create(number, run.line_bytes);
   else
-    stored = tools_.files.create(run.line_bytes);
+    stored = tools_.files.create(run.line_bytes + (is_shuffle ? run.count * sizeof(shuffle::RowHead) : 0));
   RowRunSink sink(tools_, stored);
-  lines::GatherLines gather(run, tools_.format,
-                            keeper_ == nullptr ? Checks::none
-                            : unique_          ? Checks::ascending
-                                               : Checks::ordered);
+  const Checks of_kept = groups_.is_decided_at_once() && groups_.is_one() ? Checks::ascending : Checks::ordered,
+               of_others = limit_ == nullptr ? Checks::none : Checks::hashed;
+  lines::GatherLines gather(run, tools_.format, keeper_ == nullptr ? of_others : of_kept);
+  if (is_shuffle) gather.add_heads(stored.cuts);
   co_await gather_to(gather, sink);
   co_await tools_.files.complete(stored, sink.bytes());
   stored.lines = run.count;
@@ -177,9 +200,10 @@ Task<void> FormLineRuns::store(lines::LineRun& run, std::size_t number, ReadSoFa
     tools_.files.close(stored.stored);  // it is durable, and there may be more runs than open files
   }
   (*runs_)[number].run = std::move(stored);
+  (*runs_)[number].rows = gather.hash();
 }
 
-Task<void> FormLineRuns::gather_to(lines::GatherLines& gather, LineSink& sink) {
+Task<void> FormLineRuns::gather_to(lines::RowSource& gather, LineSink& sink) {
   TaskGroup gathering(tools_.bench.reactor.scope());
   gathering.spawn(gather_blocks(gather, sink));
   co_await gathering.settle();
@@ -187,7 +211,7 @@ Task<void> FormLineRuns::gather_to(lines::GatherLines& gather, LineSink& sink) {
   tools_.bench.reactor.scope().throw_if_failed();
 }
 
-Task<void> FormLineRuns::gather_blocks(lines::GatherLines& gather, LineSink& sink) {
+Task<void> FormLineRuns::gather_blocks(lines::RowSource& gather, LineSink& sink) {
   struct Filled {
     std::byte* block;
     run::BlockContents contents;

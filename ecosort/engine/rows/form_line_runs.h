@@ -1,6 +1,6 @@
 // Run formation: each run that is full is sorted and stored while the next one is read.
 //
-//   read | index (read_lines) -> sort the index -> drop equal lines (-u) -> gather into blocks -> write
+//   read | index (read_lines) -> sort the index -> drop lines of groups (-u) -> gather into blocks -> write
 //
 // What came in order is not sorted, and not stored where it can be read again: such rows become a run that lies in its input
 // (RowsInInput), and where it goes on in the next buffer the same run grows.
@@ -16,8 +16,10 @@
 #include <vector>
 
 #include "base/task.h"
+#include "engine/group_policy.h"
 #include "engine/pace_meter.h"
 #include "engine/rows/input_order.h"
+#include "engine/rows/limit_rows.h"
 #include "engine/rows/line_blocks.h"
 #include "engine/rows/merge_tree.h"
 #include "engine/rows/read_lines.h"
@@ -55,7 +57,7 @@ class LineRunKeeper {
 // Coordinator only; must outlive its task.
 class FormLineRuns {
  public:
-  FormLineRuns(const RowTools& tools, ReadLines& reader, std::vector<lines::DuplicateFilter>& seen, bool unique);
+  FormLineRuns(const RowTools& tools, ReadLines& reader, std::vector<lines::DuplicateFilter>& seen, const GroupPolicy& groups);
 
   // Reads to the end of the inputs. Where all lines fit one run, that stays in memory: resident(). With a keeper every run is
   // stored, by its rules, and its lines are hashed and compared with their neighbours as they are written.
@@ -67,6 +69,9 @@ class FormLineRuns {
     inputs_are_files_ = inputs_are_files;
   }
 
+  // Before form(), without a keeper and without runs in the inputs: only the first rows of the order are wanted.
+  void set_limit(LimitRows& limit) noexcept { limit_ = &limit; }
+
   // Before form(), without a keeper: runs may lie in the inputs, which stay as they are until the runs are merged.
   void leave_in_inputs() noexcept { leaves_in_inputs_ = true; }
 
@@ -77,23 +82,25 @@ class FormLineRuns {
   // Orders a run, and drops lines that are equal to others of it, which are returned.
   [[nodiscard]] Task<hash::MultisetHash> sort(lines::LineRun& run);
   // Puts all lines into blocks of the sink, and waits until they are written.
-  [[nodiscard]] Task<void> gather_to(lines::GatherLines& gather, LineSink& sink);
+  [[nodiscard]] Task<void> gather_to(lines::RowSource& gather, LineSink& sink);
 
  private:
   Task<void> read_runs();
+  Task<void> fill(lines::LineRun& run);
   Task<std::optional<std::size_t>> leave_ordered(lines::LineRun& run);
   [[nodiscard]] bool goes_on(const lines::LineRun& run, const OrderedRows& rows) const;
   [[nodiscard]] bool is_worth_a_run(const lines::LineRun& run, const OrderedRows& rows) const;
   void leave_in_input(const lines::LineRun& run, const OrderedRows& rows);
   Task<void> store(lines::LineRun& run, std::size_t number, ReadSoFar read);
-  Task<void> gather_blocks(lines::GatherLines& gather, LineSink& sink);
+  Task<void> gather_blocks(lines::RowSource& gather, LineSink& sink);
   void make_seen();
   [[nodiscard]] ReadSoFar read_so_far() const;
 
   const RowTools tools_;
   ReadLines& reader_;
   std::vector<lines::DuplicateFilter>& seen_;
-  bool unique_;
+  GroupPolicy groups_;
+  LimitRows* limit_ = nullptr;
   bool leaves_in_inputs_ = false;
   BufferOrder order_;                    // of the run that is read
   std::optional<std::string> last_row_;  // of the last run, if it lies in an input and may go on

@@ -6,6 +6,7 @@
 #include "formats/jsonl/jsonl_format.h"
 #include "formats/lines/line_order.h"
 #include "formats/row_format.h"
+#include "formats/shuffle/shuffle_format.h"
 
 namespace ecosort::engine::rows {
 
@@ -19,6 +20,8 @@ auto with_format(const formats::RowFormat& format, const Work& work) {
       return work(static_cast<const csv::CsvFormat&>(format));
     case formats::Kind::jsonl:
       return work(static_cast<const jsonl::JsonlFormat&>(format));
+    case formats::Kind::shuffled:
+      return work(static_cast<const shuffle::ShuffleFormat&>(format));
   }
   throw InternalError("a format of rows that no one knows");
 }

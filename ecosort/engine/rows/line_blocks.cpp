@@ -28,12 +28,6 @@ std::size_t RowRunSink::pack(std::byte* block, run::BlockContents contents, std:
   return packer_->pack(packing_, block, contents, stored_.seed + number, block);
 }
 
-Task<void> RowRunSink::write_timed(std::uint64_t number, std::byte* block, std::size_t stored_bytes) {
-  packer_->write_begins();
-  co_await runs_.write_block(run_, number, block);
-  packer_->write_ends(stored_bytes);
-}
-
 void RowRunSink::complete(std::byte* block, run::BlockContents contents, std::uint64_t before) {
   const std::uint64_t number = next_block_ + before;
   const std::size_t packed = pack(block, contents, number);
@@ -49,7 +43,7 @@ void RowRunSink::put(std::byte* block, std::size_t bytes) {
   } else {
     const std::size_t stored = stored_bytes_[next_block_ % most_complete];
     runs_.append_packed(run_.stored, bytes, stored, packing_.codec.codec);
-    writes_.spawn(await(write_timed(next_block_, block, stored), block, block_bytes_));
+    writes_.spawn(await(runs_.write_block(run_, next_block_, block), block, block_bytes_));
   }
   ++next_block_;
   bytes_ += bytes;

@@ -62,7 +62,6 @@ class RowRunSink : public LineSink {
   static constexpr std::size_t most_complete = 16;  // blocks that are complete and yet to be put
 
   [[nodiscard]] std::size_t pack(std::byte* block, run::BlockContents contents, std::uint64_t number);
-  Task<void> write_timed(std::uint64_t number, std::byte* block, std::size_t stored_bytes);
 
   run::RowRuns& runs_;
   const run::RowRun& run_;

@@ -12,6 +12,7 @@
 #include "engine/rows/append_rows.h"
 #include "engine/rows/damaged_input.h"
 #include "engine/rows/form_line_runs.h"
+#include "engine/rows/gather_groups.h"
 #include "engine/rows/line_blocks.h"
 #include "engine/rows/look_at_streams.h"
 #include "engine/rows/merge_groups.h"
@@ -42,7 +43,7 @@ class RowKernel final : public Kernel {
   [[nodiscard]] const char* items() const noexcept override { return "lines"; }
 
   [[nodiscard]] std::uint64_t most_output_bytes() const override {
-    const std::uint64_t bytes = job_.kept ? 0 : input_size();
+    const std::uint64_t bytes = job_.kept || job_.groups.counts ? 0 : input_size();
     return bytes == 0 ? UINT64_MAX : bytes;
   }
 
@@ -71,11 +72,17 @@ class RowKernel final : public Kernel {
   }
 
   Task<void> form_runs() override {
-    former_.emplace(tools(), *reader_, seen_, job_.unique);
+    former_.emplace(tools(), *reader_, seen_, job_.groups);
+    if (job_.limit) {
+      limit_.emplace(format_, *job_.limit, job_.groups, bench_.compute.threads());
+      reader_->set_limit(*limit_);
+      former_->set_limit(*limit_);
+    }
     if (packer_) former_->tell_pace(*packer_, input_size() > 0);
-    if (job_.leaves_in_inputs) former_->leave_in_inputs();
+    if (job_.leaves_in_inputs && !limit_) former_->leave_in_inputs();
     co_await former_->form(runs_);
     dropped_ += reader_->dropped() + former_->dropped();
+    if (limit_) dropped_ += limit_->repeated();
     report.runs = runs_.size();
     format_.check_counts(reader_->key_counts(), rows_read());
     for (const MergeInput& input : runs_) {
@@ -108,17 +115,24 @@ class RowKernel final : public Kernel {
   Task<void> merge_group() override {
     std::uint64_t bytes = 0;
     for (const MergeInput& input : merging_) bytes += input.is_plain ? 0 : input.run.bytes;
-    MergeLines merge(tools(), terms(), merging_, group_->fit.slots);
+    MergeTerms to_run = terms_of_group();
+    to_run.keeps_heads = true;
+    MergeLines merge(tools(), to_run, merging_, group_->fit.slots);
+    formats::KeyCuts cuts{};
+    for (const MergeInput& input : merging_)
+      for (std::size_t i = 0; i < cuts.size(); ++i) cuts[i] += input.run.cuts[i];
     run::RowRun stored = files_->create(bytes);
     RowRunSink sink(tools(), stored);
     co_await merge.merge_to(sink, {});
+    account(merge.merged(), merging_);
     let_go(merging_);
     co_await files_->complete(stored, sink.bytes());
-    account(merge.merged());
     stored.longest = merge.merged().longest;
     stored.lines = merge.merged().out.count;
+    stored.cuts = cuts;
     runs_[group_->first] = {};
     runs_[group_->first].run = std::move(stored);
+    runs_[group_->first].rows = merge.merged().out;
     ++report.merges;
   }
 
@@ -190,12 +204,15 @@ class RowKernel final : public Kernel {
     report.records = report.hash.count;
     report.is_merge = job_.merge;
     report.top_lines = first_rows_.hash().count;
-    formats::add(report.key_counts, reader_->key_counts());
+    if (format_.kind() != formats::Kind::shuffled) formats::add(report.key_counts, reader_->key_counts());
     report.blank_lines += reader_->blank_lines();
     formats::add(repeated_header_, reader_->repeated_header());
     report.notices.push_back(formats::notice_of(repeated_header_));
+    report.beyond = beyond_limit().count;
     report.comments = reader_->comments();
     report.dropped = dropped_.count - report.blank_lines - report.comments;
+    if (job_.groups.is_limit) report.beyond = std::exchange(report.dropped, 0);
+    report.skipped = skipped_.count;
     if (set_aside_) report_bad_rows();
     report.input_bytes = reader_->bytes();
     report.output_bytes = written_bytes();
@@ -285,8 +302,12 @@ class RowKernel final : public Kernel {
   Task<void> write_resident() {
     lines::LineRun& run = *former_->resident();
     dropped_ += co_await former_->sort(run);
+    if (job_.groups.is_decided_at_end()) co_return co_await write_groups(run);
+    const std::size_t first = std::min<std::uint64_t>(job_.skip, run.count);
+    if (first > 0) co_await skip(run, first);
     lines::GatherLines gather(run, format_,
-                              job_.unique ? lines::GatherLines::Checks::ascending : lines::GatherLines::Checks::ordered);
+                              job_.groups.is_one() ? lines::GatherLines::Checks::ascending : lines::GatherLines::Checks::ordered,
+                              first, run.count);
     gather.set_header(beginning());
     if (split_) split_->set_total(run.line_bytes);
     co_await former_->gather_to(gather, *out_);
@@ -294,8 +315,32 @@ class RowKernel final : public Kernel {
     report.longest_line = gather.longest();
   }
 
+  Task<void> write_groups(const lines::LineRun& run) {
+    const std::string first = job_.groups.counts ? format_.top_of_counted(beginning()) : beginning();
+    GatherGroups gather(run, format_, job_.groups);
+    gather.set_header(first);
+    co_await former_->gather_to(gather, *out_);
+    last_out_ = gather.hash();
+    if (!job_.groups.adds_up(gather.rows_of_groups(), last_out_.count, gather.dropped().count))
+      throw VerificationError("verification failed: the counts do not add up to the rows; the output was not written");
+    dropped_ += gather.dropped();
+    report.longest_line = gather.longest();
+    count_rows(gather.rows_of_groups());
+  }
+
+  void count_rows(std::uint64_t rows_of_groups) {
+    if (job_.groups.counts) report.counted = rows_of_groups;
+  }
+
+  Task<void> skip(const lines::LineRun& run, std::size_t rows) {
+    auto work = bench_.compute.run([&] { skipped_ += lines::hash_of_first(run, format_, rows); });
+    co_await work;
+  }
+
   Task<void> merge_runs_to_output() {
-    MergeParts merge(tools(), terms(), runs_, *output_);
+    MergeTerms to_output = terms();
+    to_output.skip = job_.skip;
+    MergeParts merge(tools(), to_output, runs_, *output_);
     if (split_) split_->set_total(bytes_of(runs_));
     if (split_)
       co_await merge.merge_whole(*split_, nothing_);
@@ -303,17 +348,29 @@ class RowKernel final : public Kernel {
       co_await merge.merge_whole(*packed_, first_rows_.top());
     else
       co_await merge.merge_to(*sink_, first_rows_.top());
+    account(merge.merged(), runs_);
     let_go(runs_);
-    account(merge.merged());
+    count_rows(merge.merged().rows_of_groups);
     last_out_ = merge.merged().out;
-    if (job_.merge && !job_.kept)
+    const bool read_all = !job_.limit || last_out_.count < *job_.limit;
+    if (job_.merge && !job_.kept && read_all)
       format_.check_counts(report.key_counts, lines_out().count - first_rows_.hash().count - report.blank_lines);
     report.merge_parts = merge.parts();
   }
 
   [[nodiscard]] MergeTerms terms() const {
     const bool is_of_files = job_.merge && !job_.kept;
-    return {job_.unique, !is_of_files || job_.checks_order, is_of_files};
+    return {.groups = job_.groups,
+            .must_be_ordered = !is_of_files || job_.checks_order,
+            .is_of_files = is_of_files,
+            .limit = job_.limit.value_or(UINT64_MAX)};
+  }
+
+  // Where the end of a group decides, only the last merge sees it.
+  [[nodiscard]] MergeTerms terms_of_group() const {
+    MergeTerms all = terms();
+    if (all.groups.is_decided_at_end()) all.groups = {};
+    return all;
   }
 
   [[nodiscard]] RowTools tools() { return {{bench_, job_.plan, format_}, *files_, *pool_}; }
@@ -325,10 +382,14 @@ class RowKernel final : public Kernel {
     inputs.clear();
   }
 
-  void account(const MergedLines& merged) {
+  void account(const MergedLines& merged, const std::vector<MergeInput>& inputs) {
+    for (const MergeInput& input : inputs)
+      if (limit_) left_in_runs_ += input.rows;
+    if (limit_) left_in_runs_ -= merged.in;
     merged_in_ += merged.in;
     merged_out_ += merged.out + merged.dropped;
     dropped_ += merged.dropped;
+    skipped_ += merged.skipped;
     report.blank_lines += merged.blank_lines;
     formats::add(repeated_header_, merged.repeated_header);
     formats::add(report.key_counts, merged.key_counts);
@@ -338,7 +399,14 @@ class RowKernel final : public Kernel {
   // Returns what goes out, and what was dropped or set aside.
   [[nodiscard]] hash::MultisetHash lines_out() const {
     const hash::MultisetHash aside = set_aside_ ? set_aside_->hash() : hash::MultisetHash();
-    return last_out_ + dropped_ + first_rows_.hash() + rest_out_ + aside;
+    return last_out_ + dropped_ + skipped_ + first_rows_.hash() + rest_out_ + beyond_limit() + aside;
+  }
+
+  // Returns what the limit left out: as it came, from full buffers, and in runs that no merge had to read to their ends. Each of
+  // these was hashed when it was written, and what a merge took when it was read.
+  [[nodiscard]] hash::MultisetHash beyond_limit() const {
+    if (!limit_) return {};
+    return reader_->beyond() + limit_->beyond() + left_in_runs_;
   }
 
   // Returns how many rows there are to be sorted.
@@ -430,8 +498,10 @@ class RowKernel final : public Kernel {
   std::vector<lines::DuplicateFilter> seen_;  // with -u, one per thread
   std::optional<SetAside> set_aside_;
   std::optional<ReadLines> reader_;
+  std::optional<LimitRows> limit_;
   std::optional<FormLineRuns> former_;
-  hash::MultisetHash dropped_;
+  hash::MultisetHash left_in_runs_;  // of runs that were merged, what the limit left unread
+  hash::MultisetHash dropped_, skipped_;
   formats::RepeatedHeader repeated_header_;
   hash::MultisetHash merged_in_, merged_out_;  // of all merges; the last one with what they dropped
   hash::MultisetHash last_out_;                // of the lines in the output

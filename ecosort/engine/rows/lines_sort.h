@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/bench.h"
+#include "engine/group_policy.h"
 #include "engine/rows/first_look.h"
 #include "engine/rows/packed_sink.h"
 #include "engine/rows/read_lines.h"
@@ -47,17 +48,19 @@ struct LinesJob {
   std::vector<std::string> directories;  // for runs
   std::string compress_program;          // through which they go; empty: none
   std::uint64_t header_bytes = 0;        // most that what stays on top may have, besides the plan's memory
-  bool unique = false;
-  bool leaves_in_inputs = true;      // rows that come in order are not stored, where they can be read again
-  bool merge = false;                // the inputs are sorted
-  bool checks_order = false;         // of these inputs
-  std::optional<RunContents> kept;   // the inputs are runs of jobs
-  std::vector<RowsRest> rest;        // of the inputs of these jobs, which goes out behind the runs as it is
-  std::uint64_t reserved_bytes = 0;  // of the output, before it is written; 0: none
-  SetAsideTerms set_aside;           // where rows go that cannot be sorted, if the format leaves them out
-  std::optional<SplitJob> split;     // the output is several files; `output` is their pattern
-  bool reread = false;               // also read the output back from the device
-  FirstLook look;                    // at each input
+  GroupPolicy groups;
+  std::optional<std::uint64_t> limit;  // only so many rows go out, those that are first in order; with groups, of different ones
+  std::uint64_t skip = 0;              // rows that are first in order do not go out
+  bool leaves_in_inputs = true;        // rows that come in order are not stored, where they can be read again
+  bool merge = false;                  // the inputs are sorted
+  bool checks_order = false;           // of these inputs
+  std::optional<RunContents> kept;     // the inputs are runs of jobs
+  std::vector<RowsRest> rest;          // of the inputs of these jobs, which goes out behind the runs as it is
+  std::uint64_t reserved_bytes = 0;    // of the output, before it is written; 0: none
+  SetAsideTerms set_aside;             // where rows go that cannot be sorted, if the format leaves them out
+  std::optional<SplitJob> split;       // the output is several files; `output` is their pattern
+  bool reread = false;                 // also read the output back from the device
+  FirstLook look;                      // at each input
   // Divides the memory anew, by what streams begin with; empty: no stream may be compressed. Keeps the depths of requests.
   std::function<void(LinesJob&)> plan_again;
   Codecs codecs;
@@ -81,6 +84,7 @@ struct LinesReport : WorkReport {
   std::uint64_t set_aside_bytes = 0;
   std::uint64_t files = 0;  // of an output that is split
   std::vector<formats::KeyCounts> key_counts;
+  std::uint64_t skipped = 0;       // of the records, first in order
   std::uint64_t packed_bytes = 0;  // of the output, where it is compressed; output_bytes are those of its lines
 };
 

@@ -46,13 +46,18 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
       compute_(tools.bench.compute),
       format_(tools.format),
       terms_(terms),
-      hashes_input_(terms.hashes_input || terms.is_of_files),
+      hashes_input_(terms.hashes_input || terms.is_of_files || terms.limit != UINT64_MAX),
+      row_head_(format_.kind() == formats::Kind::shuffled ? sizeof(shuffle::RowHead) : 0),
+      written_head_(terms.keeps_heads ? row_head_ : 0),
+      hashed_end_(format_.hashed_end()),
       part_(part),
       most_blocks_(most_blocks(tools.plan, inputs.size(), part.parts)),
-      cursors_(tools, inputs, slots, part_, terms.must_be_ordered || terms.unique ? &last_ : nullptr),
+      left_(terms.limit),
+      cursors_(tools, inputs, slots, part_, terms.must_be_ordered || terms.groups.is_on ? &last_ : nullptr),
       codes_(codes_of(format_, terms_, inputs)),
       tree_(format_, cursors_.all()),
-      out_(lines::line_kernels()) {
+      out_(lines::line_kernels()),
+      group_(format_, terms.groups) {
   if (!part_.not_before) return;  // else the part is in order behind it as lines are behind each other
   last_.is_there = true;
   last_.text = *part_.not_before;
@@ -65,6 +70,7 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
 template <class Format>
 bool MergeLines::find_end(const Format& format, MergeCursor& cursor) {
   if (cursor.at == nullptr) return false;
+  if constexpr (requires { Format::rows_have_heads; }) cursor.searched = cursor.at;  // where the head is
   const char* const found = format.row_end(cursor.searched, cursor.end, cursor.is_inside);
   if (found != nullptr) {
     cursor.line_end = found;
@@ -283,39 +289,89 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
 // The cursor's line is next. Like emit() it is a part of the loop over rows: calls of the two took 3 % of the time of lines.
 // False if it is dropped because it equals the last one.
 [[gnu::always_inline]] inline bool MergeLines::choose(const MergeCursor& cursor) {
-  if (last_.is_there && (terms_.must_be_ordered || terms_.unique)) {
-    const int order = compare_to_last(cursor);
-    if (order == 0 && terms_.unique) {
+  if (last_.is_there && (terms_.must_be_ordered || terms_.groups.is_on)) {
+    if (!is_of_group(cursor)) {
+      in_group_ = 0;
+    } else if (in_group_ == terms_.groups.most) {
       lines::add_line(merged_.dropped, cursor.line());
       return false;
     }
-    if (order > 0 && terms_.must_be_ordered) out_of_order(&cursor);
   }
+  ++in_group_;
+  take_last(cursor);
+  return terms_.skip == 0 || !is_skipped(last_.text);
+}
+
+// Returns whether the cursor's line is of the group of the last one.
+[[gnu::always_inline]] inline bool MergeLines::is_of_group(const MergeCursor& cursor) const {
+  const int order = compare_to_last(cursor);
+  if (order > 0 && terms_.must_be_ordered) out_of_order(&cursor);
+  return terms_.groups.is_on && format_.are_grouped(order, last_.text, cursor.line());
+}
+
+[[gnu::always_inline]] inline void MergeLines::take_last(const MergeCursor& cursor) {
   last_.is_there = true;
-  last_.text = cursor.line();
+  last_.text = row_to_write(cursor);
   last_.window = cursor.window;
   last_.cursor = cursor.index;
+}
+
+// The row that may go out is the last one; where its cursor writes the next row in its place, a copy of it.
+void MergeLines::take_into_group(const MergeCursor& cursor) {
+  if (hashes_input_) lines::add_line(merged_.in, cursor.line());
+  merged_.longest = std::max(merged_.longest, cursor.line().size() + 1);
+  if (last_.is_there) {
+    group_.add_row();
+    lines::add_line(merged_.dropped, terms_.groups.keeps_last ? last_.text : cursor.line());
+    if (!terms_.groups.keeps_last) return;
+  } else {
+    group_.begin();
+  }
+  take_last(cursor);
+  if (cursor.is_truncated) cursors_.keep_last_line(cursor);
+}
+
+void MergeLines::end_group() {
+  if (!group_.end(last_.text)) lines::add_line(merged_.dropped, last_.text);
+  last_.is_there = false;
+}
+
+void MergeLines::check_counts() const {
+  const std::uint64_t dropped = merged_.dropped.count - merged_.blank_lines;
+  if (!terms_.groups.adds_up(group_.rows_of_groups(), out_.sum().count, dropped))
+    throw VerificationError("verification failed: the counts do not add up to the rows; the output was not written");
+}
+
+[[gnu::always_inline]] inline Text MergeLines::row_to_write(const MergeCursor& cursor) const noexcept {
+  const std::size_t skipped = row_head_ - written_head_;
+  return {cursor.at + skipped, static_cast<std::size_t>(cursor.line_end - cursor.at) - skipped};
+}
+
+bool MergeLines::is_skipped(Text row) {
+  if (merged_.skipped.count == terms_.skip) return false;
+  lines::add_line(merged_.skipped, hashed(row, written_head_));
   return true;
 }
 
 // Copies the cursor's line into the block; one that does not fit continues in the next block. Most are copied in one piece of
 // constant size: what lies behind them in the block is overwritten later.
 [[gnu::always_inline]] inline bool MergeLines::emit(const MergeCursor& cursor, char* block, std::size_t capacity) {
-  const std::size_t size = cursor.line().size() + 1, room = capacity - filled_;
+  const Text row = row_to_write(cursor);
+  const std::size_t size = row.size() + 1, room = capacity - filled_;
   char* const to = block + filled_;
   if (size > room) {
-    emitting_ = Text(cursor.at, size);
+    emitting_ = Text(row.data(), size);
     return go_on_emitting(block, capacity);
   }
   if (size <= lines::short_copy_step && room >= lines::short_copy_step)
-    std::memcpy(to, cursor.at, lines::short_copy_step);
+    std::memcpy(to, row.data(), lines::short_copy_step);
   else if (size <= lines::copy_step && room >= lines::copy_step)
-    std::memcpy(to, cursor.at, lines::copy_step);
+    std::memcpy(to, row.data(), lines::copy_step);
   else
-    std::memcpy(to, cursor.at, size);
+    std::memcpy(to, row.data(), size);
   last_.text = Text(to, size - 1);  // where no cursor writes
   last_.cursor = no_cursor;
-  out_.add(last_.text);
+  hash_written(last_.text);
   filled_ += size;
   last_row_ = size;
   return true;
@@ -329,7 +385,7 @@ bool MergeLines::go_on_emitting(char* block, std::size_t capacity) {
   emitting_.remove_prefix(part);
   filled_ += part;
   if (!emitting_.empty()) return false;
-  out_.add(last_.text);
+  hash_written(last_.text);
   last_row_ = last_.text.size() + 1;
   if (tree_.winner().is_truncated) {
     out_.settle();
@@ -350,30 +406,58 @@ run::BlockContents MergeLines::contents() const noexcept {
   return {static_cast<std::uint32_t>(filled_), static_cast<std::uint32_t>(carried_)};
 }
 
+// The cursor's row was taken. Returns whether the next one is here.
+template <class Format>
+[[gnu::always_inline]] inline bool MergeLines::go_on(const Format& format, MergeCursor& cursor) {
+  if constexpr (Format::checks_rows)
+    pass_row(cursor);
+  else if (!cursor.is_truncated)
+    cursor.at = cursor.searched = cursor.line_end + 1;
+  while (!find_row(format, cursor)) {
+    if (cursors_.advance(cursor)) continue;
+    waiting_ = &cursor;
+    return false;
+  }
+  if (!repeats_last(cursor)) tree_.replay();
+  return true;
+}
+
 template <class Format>
 MergeLines::Reason MergeLines::merge_some(const Format& format, char* block, std::size_t capacity) {
   if (filled_ == 0) carried_ = std::min(emitting_.size(), capacity);
-  for (bool is_emitting = !emitting_.empty(); is_emitting || !tree_.empty(); is_emitting = false) {
+  for (bool is_emitting = !emitting_.empty(); is_emitting || (left_ > 0 && !tree_.empty()); is_emitting = false) {
     MergeCursor& cursor = tree_.winner();
     if (is_emitting) {
       if (!go_on_emitting(block, capacity)) return Reason::block_full;
     } else {
-      if (hashes_input_) lines::add_line(merged_.in, cursor.line());
+      if (hashes_input_) lines::add_line(merged_.in, hashed(cursor.line(), row_head_));
       merged_.longest = std::max(merged_.longest, cursor.line().size() + 1);
-      if (choose(cursor) && !emit(cursor, block, capacity)) return Reason::block_full;
+      if (choose(cursor)) {
+        --left_;
+        if (!emit(cursor, block, capacity)) return Reason::block_full;
+      }
     }
-    if constexpr (Format::checks_rows)
-      pass_row(cursor);
-    else if (!cursor.is_truncated)
-      cursor.at = cursor.searched = cursor.line_end + 1;
-    while (!find_row(format, cursor)) {
-      if (cursors_.advance(cursor)) continue;
-      waiting_ = &cursor;
-      return Reason::needs_block;
-    }
-    if (!repeats_last(cursor)) tree_.replay();
+    if (!go_on(format, cursor)) return Reason::needs_block;
   }
   return Reason::finished;
+}
+
+// Does as merge_some(), where a row goes out when its group ends.
+template <class Format>
+MergeLines::Reason MergeLines::merge_groups(const Format& format, char* block, std::size_t capacity) {
+  if (filled_ == 0) carried_ = std::min(group_.bytes_left(), capacity);
+  while (group_.put(block, capacity, filled_, out_)) {
+    if (tree_.empty()) {
+      if (!last_.is_there) return Reason::finished;
+      end_group();
+    } else if (MergeCursor& cursor = tree_.winner(); last_.is_there && !is_of_group(cursor)) {
+      end_group();
+    } else {
+      take_into_group(cursor);
+      if (!go_on(format, cursor)) return Reason::needs_block;
+    }
+  }
+  return Reason::block_full;
 }
 
 // Rows get their first codes, unless they agree in so little that their windows cost less and show as much.
@@ -403,7 +487,10 @@ std::size_t MergeLines::merge_blocks(const std::vector<std::byte*>& blocks, Line
   std::size_t full = 0;
   for (; full < blocks.size(); ++full) {
     char* const block = reinterpret_cast<char*>(blocks[full]);
-    reason = with_format(format_, [&](const auto& format) { return merge_some(format, block, sink.capacity()); });
+    reason = with_format(format_, [&](const auto& format) {
+      return terms_.groups.is_decided_at_end() ? merge_groups(format, block, sink.capacity())
+                                               : merge_some(format, block, sink.capacity());
+    });
     out_.settle();
     if (reason != Reason::block_full) break;
     sink.complete(blocks[full], contents(), full);
@@ -465,15 +552,20 @@ Task<std::byte*> MergeLines::put_beginning(LineSink& sink, const std::string& be
 }
 
 void MergeLines::check_end() const {
-  if (part_.not_after && format_.compare(last_.text, *part_.not_after) > 0) out_of_order();
+  if (!part_.not_after) return;
+  const bool is_shuffle = format_.kind() == formats::Kind::shuffled;  // whose rows went out without their keys
+  const records::KeyWindow last = last_.window, border = format_.window(*part_.not_after, 0, 0);
+  if (is_shuffle ? last.prefix > border.prefix : format_.compare(last_.text, *part_.not_after) > 0) out_of_order();
 }
 
 Task<void> MergeLines::merge_into(LineSink& sink, const std::string& beginning) {
   co_await start();
-  std::byte* const block = co_await put_beginning(sink, beginning);
+  const std::string counted = terms_.groups.counts ? format_.top_of_counted(beginning) : std::string();
+  std::byte* const block = co_await put_beginning(sink, terms_.groups.counts ? counted : beginning);
   std::vector<std::byte*> blocks{block};
   co_await merge_all(sink, blocks);
   if (last_.is_there) check_end();
+  check_counts();
   sink.complete(blocks.front(), contents(), 0);
   sink.put(blocks.front(), filled_);
   for (std::size_t i = 1; i < blocks.size(); ++i) sink.give_back(blocks[i]);
@@ -499,6 +591,7 @@ Task<void> MergeLines::merge_to(LineSink& sink, const std::string& beginning) {
   co_await sink.settle();
   co_await cursors_.join();
   merged_.out = out_.sum();
+  merged_.rows_of_groups = group_.rows_of_groups();
 }
 
 }  // namespace ecosort::engine::rows

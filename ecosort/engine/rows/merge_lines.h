@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/group_policy.h"
+#include "engine/rows/group_end.h"
 #include "engine/rows/line_blocks.h"
 #include "engine/rows/merge_cursors.h"
 #include "engine/rows/merge_tree.h"
@@ -17,7 +19,8 @@
 namespace ecosort::engine::rows {
 
 struct MergedLines {
-  hash::MultisetHash in, out, dropped;
+  hash::MultisetHash in, out, dropped, skipped;
+  std::uint64_t rows_of_groups = 0;  // whose rows went out, where that is decided when a group ends
   std::size_t longest = 0;
   std::uint64_t blank_lines = 0;               // of plain files; they are dropped
   std::vector<formats::KeyCounts> key_counts;  // of plain files
@@ -25,10 +28,13 @@ struct MergedLines {
 };
 
 struct MergeTerms {
-  bool unique = false;
-  bool must_be_ordered = true;  // VerificationError else, and of files of the user's NotSorted; these may be in any order
-  bool is_of_files = false;     // of the user's, whose lines are hashed as they are taken
-  bool hashes_input = false;    // also of runs the lines are hashed where they are read, besides where they are written
+  GroupPolicy groups{};
+  bool must_be_ordered = true;       // VerificationError else, and of files of the user's NotSorted; these may be in any order
+  bool is_of_files = false;          // of the user's, whose lines are hashed as they are taken
+  bool hashes_input = false;         // also of runs the lines are hashed where they are read, besides where they are written
+  std::uint64_t limit = UINT64_MAX;  // so many lines go out, and no more are read than that takes
+  std::uint64_t skip = 0;            // lines that are first do not go out
+  bool keeps_heads = false;          // of shuffled rows: they go into another run
 };
 
 // A merge between two lines: what came before the next one.
@@ -56,8 +62,8 @@ class MergeWatcher {
 // One merge. Coordinator only; must outlive its task, and the inputs must outlive it.
 class MergeLines {
  public:
-  // `part`: of stored runs only. With terms.unique the parts before it must be merged by then, and lines that are equal to
-  // part.not_before are dropped.
+  // `part`: of stored runs only. Where the first of equal lines goes out the parts before it must be merged by
+  // then, and lines that are equal to part.not_before are dropped.
   MergeLines(const RowTools& tools, const MergeTerms& terms, std::vector<MergeInput>& inputs, unsigned slots,
              const MergePart& part = {});
 
@@ -103,7 +109,22 @@ class MergeLines {
   [[nodiscard]] run::BlockContents contents() const noexcept;
   template <class Format>
   Reason merge_some(const Format& format, char* block, std::size_t capacity);
+  template <class Format>
+  Reason merge_groups(const Format& format, char* block, std::size_t capacity);
+  template <class Format>
+  bool go_on(const Format& format, MergeCursor& cursor);
+  [[nodiscard]] bool is_of_group(const MergeCursor& cursor) const;
+  void take_into_group(const MergeCursor& cursor);
+  void take_last(const MergeCursor& cursor);
+  void end_group();
+  void check_counts() const;
   std::size_t merge_blocks(const std::vector<std::byte*>& blocks, LineSink& sink, Reason& reason);
+  [[nodiscard]] Text row_to_write(const MergeCursor& cursor) const noexcept;
+  [[nodiscard]] bool is_skipped(Text row);
+  [[nodiscard]] Text hashed(Text row, std::size_t head) const noexcept {
+    return {row.data() + head, row.size() - head + hashed_end_};
+  }
+  void hash_written(Text row) noexcept { out_.add(hashed(row, written_head_)); }
   bool emit(const MergeCursor& cursor, char* block, std::size_t capacity);
   bool go_on_emitting(char* block, std::size_t capacity);
   [[nodiscard]] int compare_to_last(const MergeCursor& cursor) const;
@@ -118,8 +139,13 @@ class MergeLines {
   const formats::RowFormat& format_;
   MergeTerms terms_;
   const bool hashes_input_;
+  const std::size_t row_head_;      // bytes in front of each row
+  const std::size_t written_head_;  // of them, those that go out
+  const std::size_t hashed_end_;    // bytes of a row that are hashed besides its text
   MergePart part_;
-  std::size_t most_blocks_;  // of output, between two words with the coordinator
+  std::size_t most_blocks_;     // of output, between two words with the coordinator
+  std::uint64_t left_;          // lines that may go out
+  std::uint64_t in_group_ = 0;  // of the group of the last one, those that went out
   LastLine last_;
   MergeCursors cursors_;
   std::optional<RowCodes> codes_;  // of rows that are keys, of runs, and begin alike
@@ -129,6 +155,7 @@ class MergeLines {
   MergedLines merged_;
   std::vector<formats::KeyCounts> counted_before_;  // of rows in inputs, which run formation counts
   lines::LateHash out_;
+  GroupEnd group_;
 
   std::size_t filled_ = 0;          // bytes in the block
   std::size_t carried_ = 0;         // of them, those of a line that began in a block before

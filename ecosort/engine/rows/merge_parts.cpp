@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "formats/shuffle/shuffle_format.h"
+
 namespace ecosort::engine::rows {
 namespace {
 
@@ -31,7 +33,8 @@ bool is_balanced(const SplitRuns& split, unsigned parts) {
 unsigned parts_that_pay(const planner::LinePlan& plan, unsigned threads, const MergeTerms& terms,
                         const std::vector<MergeInput>& inputs, const io::File& output) {
   const bool can_place = !output.facts().is_stream && plan.block_bytes % output.write_unit() == 0;
-  if (!can_place || terms.unique || terms.is_of_files || !SplitRuns::can_split(plan, inputs)) return 1;
+  const bool drops = terms.groups.is_on || terms.limit != UINT64_MAX || terms.skip > 0;
+  if (!can_place || drops || terms.is_of_files || !SplitRuns::can_split(plan, inputs)) return 1;
   std::uint64_t bytes = 0;
   for (const MergeInput& input : inputs) bytes += input.run.bytes;
   const std::uint64_t least = std::max(least_part_bytes, inputs.size() * least_part_blocks * plan.block_bytes);
@@ -40,6 +43,33 @@ unsigned parts_that_pay(const planner::LinePlan& plan, unsigned threads, const M
   while (parts > 1 && (parts * least > bytes || !fits(plan, inputs, output, parts))) --parts;
   return std::max(parts, 1U);
 }
+
+// The parts of shuffled runs, whose cuts were found when they were formed.
+class MergeParts::ShuffleCuts {
+ public:
+  ShuffleCuts(const std::vector<MergeInput>& runs, unsigned parts) : splitters_(parts - 1), parts_(parts) {
+    for (unsigned part = 0; part < parts; ++part) {
+      const unsigned begin = first_of(part), end = first_of(part + 1);
+      for (const MergeInput& input : runs) {
+        const formats::KeyCut &from = input.run.cuts[begin], &to = input.run.cuts[end];
+        parts_of_runs_[part].ranges.push_back({from.bytes, to.bytes});
+        parts_of_runs_[part].bytes += to.bytes - from.bytes - (to.rows - from.rows) * sizeof(shuffle::RowHead);
+      }
+      if (part + 1 == parts) continue;
+      splitters_[part] = {formats::least_prefix(end), 0, 0};
+      parts_of_runs_[part].splitter = Text(reinterpret_cast<const char*>(&splitters_[part]), sizeof(shuffle::RowHead));
+    }
+  }
+
+  [[nodiscard]] const std::vector<PartOfRuns>& parts() const noexcept { return parts_of_runs_; }
+
+ private:
+  [[nodiscard]] unsigned first_of(unsigned part) const noexcept { return formats::key_parts * part / parts_; }
+
+  std::vector<shuffle::RowHead> splitters_;
+  unsigned parts_;
+  std::vector<PartOfRuns> parts_of_runs_ = std::vector<PartOfRuns>(parts_);
+};
 
 struct MergeParts::Part {
   Part(const MergeParts& whole, BorderPages& pages, const ByteRange& bytes, const MergePart& part, bool is_last)
@@ -59,6 +89,8 @@ void MergeParts::add(const MergedLines& merged) noexcept {
   merged_.in += merged.in;
   merged_.out += merged.out;
   merged_.dropped += merged.dropped;
+  merged_.rows_of_groups += merged.rows_of_groups;
+  merged_.skipped += merged.skipped;
   merged_.longest = std::max(merged_.longest, merged.longest);
   merged_.blank_lines += merged.blank_lines;
   formats::add(merged_.key_counts, merged.key_counts);
@@ -67,12 +99,18 @@ void MergeParts::add(const MergedLines& merged) noexcept {
 
 Task<void> MergeParts::merge_to(OutputSink& sink, const std::string& header) {
   const unsigned parts = parts_that_pay(tools_.plan, tools_.bench.compute.threads(), terms_, inputs_, output_);
+  if (parts > 1 && tools_.format.kind() == formats::Kind::shuffled) {
+    parts_ = std::min(parts, formats::key_parts);
+    const ShuffleCuts cuts(inputs_, parts_);
+    co_await merge_split(cuts.parts(), sink, header);
+    co_return;
+  }
   if (parts > 1) {
     SplitRuns split(tools_, inputs_, parts);
     co_await split.split();
     if (is_balanced(split, parts)) {
       parts_ = parts;
-      co_await merge_split(split, sink, header);
+      co_await merge_split(parts_of(split), sink, header);
       co_return;
     }
   }
@@ -86,18 +124,26 @@ Task<void> MergeParts::merge_whole(LineSink& sink, const std::string& header) {
   add(merge.merged());
 }
 
-std::unique_ptr<MergeParts::Part> MergeParts::make_part(const SplitRuns& split, unsigned number, BorderPages& pages,
+std::vector<MergeParts::PartOfRuns> MergeParts::parts_of(const SplitRuns& split) const {
+  std::vector<PartOfRuns> parts;
+  parts.reserve(parts_);
+  for (unsigned part = 0; part < parts_; ++part)
+    parts.push_back({split.ranges(part), split.bytes(part), part + 1 < parts_ ? split.splitter(part) : Text()});
+  return parts;
+}
+
+std::unique_ptr<MergeParts::Part> MergeParts::make_part(const std::vector<PartOfRuns>& split, unsigned number, BorderPages& pages,
                                                         std::uint64_t begin, std::uint64_t end) {
-  MergePart part{parts_, split.ranges(number), {}, {}};
-  if (number > 0) part.not_before = split.splitter(number - 1);
-  if (number + 1 < parts_) part.not_after = split.splitter(number);
+  MergePart part{parts_, split[number].ranges, {}, {}};
+  if (number > 0) part.not_before = split[number - 1].splitter;
+  if (number + 1 < parts_) part.not_after = split[number].splitter;
   return std::make_unique<Part>(*this, pages, ByteRange{begin, end}, part, number + 1 == parts_);
 }
 
-Task<void> MergeParts::merge_split(const SplitRuns& split, OutputSink& sink, const std::string& header) {
+Task<void> MergeParts::merge_split(const std::vector<PartOfRuns>& split, OutputSink& sink, const std::string& header) {
   std::vector<std::uint64_t> ends;  // in the output
   ends.reserve(parts_);
-  for (unsigned part = 0; part < parts_; ++part) ends.push_back((ends.empty() ? header.size() : ends.back()) + split.bytes(part));
+  for (const PartOfRuns& part : split) ends.push_back((ends.empty() ? header.size() : ends.back()) + part.bytes);
   const std::uint64_t bytes = ends.back();
   BorderPages pages(tools_.bench.memory, output_, {ends.begin(), ends.end() - 1}, bytes);
   std::vector<std::unique_ptr<Part>> parts;

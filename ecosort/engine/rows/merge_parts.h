@@ -18,9 +18,9 @@
 
 namespace ecosort::engine::rows {
 
-// Most parts that pay: 1 for a stream, whose bytes must come one after the other; with terms.unique, where the bytes that part 0
-// drops would leave a gap; for files of the user's, which may not be in order; for compressed runs; for few bytes, long lines,
-// little memory.
+// Most parts that pay: 1 for a stream, whose bytes must come one after the other; where groups are, or rows are skipped, because
+// the bytes that part 0 drops would leave a gap; with a limit, which one merge reaches without the others; for files of the
+// user's, which may not be in order; for compressed runs; for few bytes, long lines, little memory.
 [[nodiscard]] unsigned parts_that_pay(const planner::LinePlan& plan, unsigned threads, const MergeTerms& terms,
                                       const std::vector<MergeInput>& inputs, const io::File& output);
 
@@ -40,10 +40,18 @@ class MergeParts {
 
  private:
   struct Part;
+  class ShuffleCuts;
+  // A part of every run, and its bytes in the output. Its rows come before the splitter, those of the next part behind it.
+  struct PartOfRuns {
+    std::vector<ByteRange> ranges{};
+    std::uint64_t bytes = 0;
+    Text splitter{};
+  };
 
-  Task<void> merge_split(const SplitRuns& split, OutputSink& sink, const std::string& header);
-  [[nodiscard]] std::unique_ptr<Part> make_part(const SplitRuns& split, unsigned number, BorderPages& pages, std::uint64_t begin,
-                                                std::uint64_t end);
+  [[nodiscard]] std::vector<PartOfRuns> parts_of(const SplitRuns& split) const;
+  Task<void> merge_split(const std::vector<PartOfRuns>& split, OutputSink& sink, const std::string& header);
+  [[nodiscard]] std::unique_ptr<Part> make_part(const std::vector<PartOfRuns>& split, unsigned number, BorderPages& pages,
+                                                std::uint64_t begin, std::uint64_t end);
   void add(const MergedLines& merged) noexcept;
 
   const RowTools tools_;

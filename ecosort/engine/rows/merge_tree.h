@@ -19,6 +19,7 @@
 #include "engine/rows/row_codes.h"
 #include "formats/lines/index_lines.h"
 #include "formats/row_format.h"
+#include "hash/multiset_hash.h"
 
 namespace ecosort::engine::rows {
 
@@ -26,6 +27,7 @@ namespace ecosort::engine::rows {
 // go of it afterwards, because several parts of it may be merged at the same time.
 struct MergeInput {
   run::RowRun run;
+  hash::MultisetHash rows;  // of a stored run, where a limit leaves rows of it that no merge reads
   std::string name;
   bool is_plain = false;
   io::FilePtr file;  // of a plain file

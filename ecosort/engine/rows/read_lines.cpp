@@ -12,6 +12,8 @@
 namespace ecosort::engine::rows {
 namespace {
 
+// Is read into a buffer with a limit before it is looked at: its pages are few, and stay in use.
+constexpr std::size_t limited_fill_bytes = std::size_t{32} << 20U;
 constexpr std::size_t index_batch_bytes = std::size_t{4} << 20U;  // to wake the threads for a block costs as much as its work
 
 // Returns how many of `size` bytes at `offset` the file had when it was opened; of a stream none are known.
@@ -80,7 +82,7 @@ std::size_t ReadLines::aligned(std::size_t at) const {
 }
 
 void ReadLines::place_tail(lines::LineRun& run) {
-  const std::size_t end = aligned(tail_.size());
+  const std::size_t end = aligned(run.kept_bytes + tail_.size());
   if (end > run.size()) line_too_long(run, tail_);
   if (!tail_.empty()) std::memmove(run.bytes() + end - tail_.size(), tail_.data(), tail_.size());
   indexed_ = end - tail_.size();
@@ -100,6 +102,7 @@ bool ReadLines::has_room(const lines::LineRun& run, std::size_t size) const {
 
 // After how many bytes the next run begins, by what the lines read so far are like: they are spread over the runs evenly.
 std::uint64_t ReadLines::wanted_bytes(const lines::LineRun& run) const {
+  if (limit_ != nullptr) return std::max(limited_fill_bytes, run.kept_bytes);
   if (plan_.spread_bytes == 0 || lines_ == 0) return UINT64_MAX;
   const std::uint64_t for_lines = run.size() - std::min<std::uint64_t>(run.size(), 2 * plan_.block_bytes);
   const std::uint64_t usual = std::max<std::uint64_t>(bytes_ / lines_, 1);
@@ -113,7 +116,7 @@ void ReadLines::request_blocks(lines::LineRun& run) {
   const LineInput& input = inputs_[input_];
   const std::size_t depth = input.is_stream() ? 1 : plan_.read_depth;
   while (!input_ended_ && !full_ && blocks_.size() < depth) {
-    const bool is_in_a_line = run.count == 0 && blocks_.empty();  // which may be longer than a run is wanted to be
+    const bool is_in_a_line = !took_rows_ && blocks_.empty();  // which may be longer than a run is wanted to be
     if (!is_in_a_line && taken_ >= wanted_bytes(run)) {
       full_ = blocks_.empty();
       return;
@@ -236,9 +239,11 @@ void ReadLines::take(const lines::LineRun& run, const lines::Indexed& indexed) {
   longest_ = std::max(longest_, indexed.longest);
   hash_ += indexed.hash;
   dropped_ += indexed.dropped;
+  beyond_ += indexed.beyond;
   blank_lines_ += indexed.blank_lines;
   comments_ += indexed.comments;
   took_rows_ |= indexed.lines > 0;
+  entered_ += indexed.entered;
   formats::add(key_counts_, indexed.key_counts);
   if (bytes > 0) before_end_ = bytes == 1 ? '\0' : run.bytes()[indexed.end - 2];
   indexed_ = indexed.end;
@@ -250,6 +255,26 @@ std::optional<BufferOrder::Origin> ReadLines::origin() const {
   const LineInput& input = inputs_[input_];
   if (input.is_stream() || input.file->alignment() > page_bytes) return std::nullopt;
   return BufferOrder::Origin{input_, input.file->facts().start_offset + file_indexed_};
+}
+
+// The rows from `first` on get their keys, and those behind the bound are left out.
+void ReadLines::number_rows(const shuffle::ShuffleFormat& format, lines::LineRun& run, std::size_t first,
+                            lines::Indexed& indexed) {
+  format.keys().enter(run.top(), first, run.count, entered_, compute_.threads());
+  if (!run.bound) return;
+  sorting::Entry* const top = run.top();
+  std::size_t kept = first;
+  for (std::size_t i = first; i < run.count; ++i) {
+    const sorting::Entry entry = *(top - 1 - i);
+    if (!run.bound->is_behind({entry.prefix, entry.extension}, {})) {
+      *(top - 1 - kept++) = entry;
+      continue;
+    }
+    const Text row = run.line(entry);
+    lines::add_line(indexed.beyond, {row.data(), row.size() + format.hashed_end()});
+    indexed.dropped_bytes += row.size() + 1;
+  }
+  run.count = kept;
 }
 
 Task<void> ReadLines::index(lines::LineRun& run) {
@@ -266,10 +291,14 @@ Task<lines::Indexed> ReadLines::index_some(lines::LineRun& run) {
   const std::size_t most = room / lines::index_bytes_per_line - std::min(run.count, room / lines::index_bytes_per_line);
   lines::Indexed indexed;
   const std::size_t from = indexed_, to = present_, before = run.count;
+  if (limit_ != nullptr) run.bound = limit_->bound();
+  const shuffle::ShuffleFormat* const shuffle = shuffle::as_shuffle(format_);
   auto work = compute_.run(
       [&] {
         indexed = lines::index_lines(run, format_, from, to, most, compute_.threads(), seen_);
+        if (shuffle != nullptr) number_rows(*shuffle, run, before, indexed);
         if (order_ != nullptr) order_->add(run, format_, indexed, before, from, origin(), compute_.threads());
+        if (limit_ != nullptr) limit_->after_batch(run);
       },
       to - from);
   co_await work;
@@ -332,10 +361,10 @@ Task<void> ReadLines::fill(lines::LineRun& run, BufferOrder* order) {
   order_ = order;
   if (order != nullptr) order->begin();
   run.is_ordered = false;
-  run.count = 0;
-  run.line_bytes = 0;
+  if (run.kept_bytes == 0) run.count = run.line_bytes = 0;
   run.format = &format_;
-  run.has_quotes = false;
+  run.keys_follow = format_.kind() == formats::Kind::shuffled;
+  run.has_quotes &= run.kept_bytes > 0;
   took_rows_ = false;
   taken_ = 0;
   for (lines::DuplicateFilter& seen : seen_) seen.forget();

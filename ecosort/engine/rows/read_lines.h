@@ -19,12 +19,14 @@
 #include "engine/rows/first_look.h"
 #include "engine/rows/first_rows.h"
 #include "engine/rows/input_order.h"
+#include "engine/rows/limit_rows.h"
 #include "engine/rows/line_input.h"
 #include "engine/rows/row_tools.h"
 #include "engine/rows/set_aside.h"
 #include "formats/lines/duplicate_filter.h"
 #include "formats/lines/index_lines.h"
 #include "formats/lines/line_run.h"
+#include "formats/shuffle/shuffle_format.h"
 
 namespace ecosort::engine::rows {
 
@@ -63,14 +65,19 @@ class ReadLines {
   // Is called where inputs are decompressed. Before the first fill().
   void set_decoding(const DecodeTools& tools) { decoding_.emplace(tools); }
 
-  // Fills `run`, whose buffer no one uses; no lines at all only at the end of the input. UsageError for a line that does not fit.
-  // `order`: what of it comes in order; null: no one wants to know.
+  // Leaves out lines behind the limit's bound. Before the first fill().
+  void set_limit(LimitRows& limit) noexcept { limit_ = &limit; }
+
+  // Fills `run`, whose buffer no one uses, behind the lines that it keeps; no more lines only at the end of the input. UsageError
+  // for a line that does not fit. `order`: what of it comes in order; null: no one wants to know.
   [[nodiscard]] Task<void> fill(lines::LineRun& run, BufferOrder* order = nullptr);
 
   [[nodiscard]] bool at_end() const noexcept { return input_ == inputs_.size() && tail_.empty(); }
   [[nodiscard]] const hash::MultisetHash& hash() const noexcept { return hash_; }  // of all lines read, those of the header too
   // Returns the hash of the lines that `seen` knew, so that no run has them.
   [[nodiscard]] const hash::MultisetHash& dropped() const noexcept { return dropped_; }
+  // Returns the hash of the lines behind the limit's bound, likewise.
+  [[nodiscard]] const hash::MultisetHash& beyond() const noexcept { return beyond_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   // Count lines of those dropped.
   [[nodiscard]] std::uint64_t blank_lines() const noexcept { return blank_lines_; }
@@ -112,6 +119,7 @@ class ReadLines {
   void take(const lines::LineRun& run, const lines::Indexed& indexed);
   [[nodiscard]] formats::RepeatedHeader repeated_header(const lines::LineRun& run, const lines::Indexed& indexed) const;
   [[nodiscard]] std::optional<BufferOrder::Origin> origin() const;
+  void number_rows(const shuffle::ShuffleFormat& format, lines::LineRun& run, std::size_t first, lines::Indexed& indexed);
   Task<void> cut_off(lines::LineRun& run);
   void check_beginning(Text row, bool is_all) const;
   [[nodiscard]] std::string place_of(const char* row, std::size_t at) const;
@@ -130,6 +138,7 @@ class ReadLines {
   std::vector<lines::DuplicateFilter>& seen_;
   io::Storage& storage_;
   FirstLook look_;
+  LimitRows* limit_ = nullptr;
   std::optional<DecodeTools> decoding_;
   std::optional<DecodedInput> decoded_;  // the present input, if it is decoded
 
@@ -156,8 +165,9 @@ class ReadLines {
   Text tail_;                     // in the run before
   std::size_t longest_ = 0;
   bool took_rows_ = false;  // for this run
-  hash::MultisetHash hash_, dropped_;
+  hash::MultisetHash hash_, dropped_, beyond_;
   std::uint64_t bytes_ = 0, lines_ = 0;
+  std::uint64_t entered_ = 0;  // rows in an index, of this run and those before
   std::uint64_t blank_lines_ = 0, comments_ = 0;
   SetAside* bad_rows_ = nullptr;
   std::vector<formats::KeyCounts> key_counts_;

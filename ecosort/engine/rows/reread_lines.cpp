@@ -17,6 +17,8 @@ RereadLines::RereadLines(const ReadTools& tools, const WrittenLines& lines)
     : reactor_(tools.bench.reactor),
       compute_(tools.bench.compute),
       format_(tools.format),
+      is_shuffle_(format_.kind() == formats::Kind::shuffled),
+      hashed_end_(format_.hashed_end()),
       lines_(lines),
       block_bytes_(tools.plan.block_bytes),
       room_(round_up(lines.longest, page_bytes)),
@@ -59,7 +61,10 @@ void RereadLines::check(unsigned slot, std::uint64_t offset) {
   char* const block = reinterpret_cast<char*>(blocks_[slot]);
   const char* const end = block + size;
   const char* at = block - rest_.size() + (offset == 0 ? lines_.mark_bytes : 0);
-  for (const char* from = std::max<const char*>(at, block); from < end;) {
+  // Rows that are walked are found from their beginnings on.
+  const bool begins_anew = is_shuffle_ && format_.is_walked();
+  for (const char* from = begins_anew ? at : std::max<const char*>(at, block); from < end;) {
+    if (begins_anew) is_inside_ = false;
     const char* const line_end = format_.find_end(from, end, is_inside_);
     if (line_end == nullptr) break;
     check_line(Text(at, static_cast<std::size_t>(line_end - at)), offset + static_cast<std::uint64_t>(line_end - block));
@@ -74,8 +79,9 @@ void RereadLines::check(unsigned slot, std::uint64_t offset) {
 
 // `offset`: of the line's end in the file.
 void RereadLines::check_line(Text line, std::uint64_t offset) {
-  lines::add_line(hash_, line);
-  if (offset < lines_.header_bytes) return;
+  const bool is_top = offset < lines_.header_bytes;
+  lines::add_line(hash_, {line.data(), line.size() + (is_top ? 0 : hashed_end_)});
+  if (is_top || is_shuffle_) return;  // keys of a shuffle are not in its output
   if (has_last_) in_order_ &= format_.compare(last_, line) <= 0;
   has_last_ = true;
   last_ = line;

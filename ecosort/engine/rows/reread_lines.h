@@ -48,6 +48,8 @@ class RereadLines {
   io::Reactor& reactor_;
   Compute& compute_;
   const formats::RowFormat& format_;
+  const bool is_shuffle_;
+  const std::size_t hashed_end_;
   const WrittenLines lines_;
   const std::size_t block_bytes_, room_;
   Progress& progress_;

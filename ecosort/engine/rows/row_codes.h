@@ -93,12 +93,19 @@ inline void RowCodes::align(std::span<const std::size_t> common) noexcept {
 inline std::size_t RowCodes::common(Text a, Text b) noexcept {
   const std::size_t most = std::min(a.size(), b.size());
   std::size_t at = 0;
-#if defined(__SSE2__)
-  constexpr std::size_t step = sizeof(__m128i);
+#if defined(__SSE2__) || defined(__aarch64__)
+  constexpr std::size_t step = 16;
   const auto agreeing = [&](std::size_t from) {
+#if defined(__SSE2__)
     const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a.data() + from)),
                   y = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b.data() + from));
     return static_cast<unsigned>(__builtin_ctz(~static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(x, y)))));
+#else
+    const uint8x16_t x = vld1q_u8(reinterpret_cast<const std::uint8_t*>(a.data() + from)),
+                     y = vld1q_u8(reinterpret_cast<const std::uint8_t*>(b.data() + from));
+    const std::uint64_t differing = ~nibbles_of(vceqq_u8(x, y));
+    return differing == 0 ? unsigned{step} : static_cast<unsigned>(__builtin_ctzll(differing)) / 4;
+#endif
   };
   for (; at + step <= most; at += step)
     if (const unsigned found = agreeing(at); found < step) return at + found;

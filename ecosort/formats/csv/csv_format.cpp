@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/errors.h"
@@ -38,10 +39,11 @@ CsvFormat::CsvFormat(const CsvTerms& terms)
   check_comment(terms_.comment, dialect_);
   if (terms_.keys.empty()) throw UsageError("no key is named");
   if (!terms.date_format.empty()) time_format_ = std::make_unique<TimeFormat>(terms.date_format);
-  for (const ValueKey& words : terms_.keys) keys_.emplace_back(words.type, words.descends, terms.nulls_first, time_format_.get());
-  levels_ = static_cast<unsigned>(keys_.size());
+  for (const ValueKey& key : terms_.keys) keys_.emplace_back(key, terms.nulls_first, time_format_.get());
   leaves_out_bad_rows_ = terms_.leaves_out_bad_rows;
   joint_ = Key::joint_levels(keys_);
+  if (terms_.rows_decide_last) keys_.push_back(Key::of_row(terms_.nulls_first));
+  levels_ = static_cast<unsigned>(keys_.size());
 }
 
 void CsvFormat::begin_input() {
@@ -81,6 +83,7 @@ formats::FirstRow CsvFormat::take_first_row(const std::string& input, Text row) 
   if (places_.empty())
     for (const ValueKey& words : terms_.keys) places_.push_back(columns_.find(words));
   wants_first_row_ = false;
+  if (terms_.count_name) check_count();
   if (!terms_.has_header) return formats::FirstRow::is_sorted;
   const bool is_first = !has_top_;
   has_top_ = true;
@@ -101,6 +104,43 @@ void CsvFormat::take_delimiter(const std::string& input, char delimiter) {
                     input, delimiter, known));
   dialect_.delimiter = delimiter;
   columns_.set_delimiter(delimiter);
+}
+
+bool CsvFormat::must_be_quoted(std::string_view name) const {
+  const std::string special{dialect_.delimiter, '\n', '\r', dialect_.quote.value_or('\n')};
+  return name.find_first_of(special) != std::string_view::npos;
+}
+
+// Refuses a count before the first row is sorted.
+void CsvFormat::check_count() const {
+  const std::string& name = *terms_.count_name;
+  if (dialect_.delimiter >= '0' && dialect_.delimiter <= '9')
+    throw UsageError(fmt::format("rows cannot be counted in a column where the delimiter is the digit {}", dialect_.delimiter));
+  if (!terms_.has_header) return;
+  if (std::ranges::find(columns_.names(), name) != columns_.names().end())
+    throw UsageError(
+        fmt::format("the header has a column '{}' already: choose another name for the count, such as {}_of_rows", name, name));
+  if (!dialect_.quote && must_be_quoted(name))
+    throw UsageError(fmt::format("a column cannot be called '{}' where there are no quotes", keys::shown(name)));
+}
+
+void CsvFormat::count_in_front(Text /*row*/, std::uint64_t rows, formats::CountText& to) const {
+  to.text.clear();
+  fmt::format_to(std::back_inserter(to.text), "{}{}", rows, dialect_.delimiter);
+}
+
+//   byte order mark | sep=; | header        the name goes in front of the header
+std::string CsvFormat::top_of_counted(const std::string& top) const {
+  if (!has_top_) return top;
+  std::size_t at = formats::byte_order_mark_bytes(top);
+  if (has_delimiter_line_) at = top.find('\n', at) + 1;
+  std::string name = *terms_.count_name;
+  if (must_be_quoted(name)) {
+    const std::string quote(1, *dialect_.quote);
+    for (std::size_t i = 0; (i = name.find(quote, i)) != std::string::npos; i += 2) name.insert(i, quote);
+    name = quote + name + quote;
+  }
+  return top.substr(0, at) + name + dialect_.delimiter + top.substr(at);
 }
 
 void CsvFormat::miss_first_row(const std::string& input) const {
@@ -152,7 +192,7 @@ void CsvFormat::count(unsigned level, ValueKind kind, const Fields& row, std::ve
   const Text field = field_of(row, level);
   fault = {static_cast<std::size_t>(field.data() - row.bytes),
            fmt::format("column '{}': '{}' is no {}", terms_.keys[level].name, keys::shown(*CsvValue(field, dialect_)),
-                       keys::to_string(terms_.keys[level].type))};
+                       keys::type_word(terms_.keys[level]))};
 }
 
 records::KeyWindow CsvFormat::take_values(const Fields& row, std::vector<formats::KeyCounts>& counts,
@@ -160,7 +200,7 @@ records::KeyWindow CsvFormat::take_values(const Fields& row, std::vector<formats
   ValueKind kind = ValueKind::usual;
   records::KeyWindow window{};
   lines::JointWindow joint;
-  for (unsigned level = 0; level < levels_; ++level) {
+  for (unsigned level = 0; level < terms_.keys.size(); ++level) {
     with_value(field_of(row, level), dialect_, [&](Text value) {
       if (level < joint_.size())
         keys_[level].add_to(joint, value, kind);
@@ -209,7 +249,7 @@ records::KeyWindow CsvFormat::joint_window(Text row) const {
 records::KeyWindow CsvFormat::window(Text row, unsigned level, std::size_t depth) const {
   if (level == 0 && depth == 0 && !joint_.empty()) return joint_window(row);
   ValueKind kind = ValueKind::usual;
-  return with_value(field_of(row, level), dialect_, [&](Text value) { return keys_[level].window(value, depth, kind); });
+  return keys_[level].window(*value_of(row, level), depth, kind);
 }
 
 const char* CsvFormat::plain_row_end(const char* at, const char* end, records::KeyWindow& window) const {
@@ -228,17 +268,17 @@ const char* CsvFormat::plain_row_end(const char* at, const char* end, records::K
 }
 
 std::size_t CsvFormat::common_bytes(Text a, Text b, unsigned level, std::size_t skip) const {
-  return keys_[level].common_bytes(*CsvValue(field_of(a, level), dialect_), *CsvValue(field_of(b, level), dialect_), skip);
+  return keys_[level].common_bytes(*value_of(a, level), *value_of(b, level), skip);
 }
 
 std::optional<std::string> CsvFormat::first_value(Text row) const {
-  const CsvValue value(field_of(row, 0), dialect_);
+  const CsvValue value = value_of(row, 0);
   return keys_[0].kind_of(*value) == ValueKind::usual ? std::optional<std::string>(*value) : std::nullopt;
 }
 
-int CsvFormat::compare_levels(Text a, Text b, unsigned level) const {
-  for (; level < levels_; ++level) {
-    const int order = keys_[level].compare(*CsvValue(field_of(a, level), dialect_), *CsvValue(field_of(b, level), dialect_));
+int CsvFormat::compare_levels(Text a, Text b, unsigned level, unsigned end) const {
+  for (; level < std::min(end, levels_); ++level) {
+    const int order = keys_[level].compare(*value_of(a, level), *value_of(b, level));
     if (order != 0) return order;
   }
   return 0;

@@ -26,12 +26,14 @@ struct CsvTerms {
   Dialect dialect;
   bool names_delimiter = false;  // an input that names another one is refused
   bool has_header = true;
-  std::vector<ValueKey> keys;  // at least one
-  bool nulls_first = false;    // values that are empty or unparsable: in front of all others, also of a key that descends
-  bool strict = false;         // an unparsable value is an error
-  std::string date_format;     // empty: ISO 8601
+  std::vector<ValueKey> keys;     // at least one
+  bool nulls_first = false;       // values that are empty or unparsable: in front of all others, also of a key that descends
+  bool strict = false;            // an unparsable value is an error
+  std::string date_format;        // empty: ISO 8601
+  bool rows_decide_last = false;  // rows with equal keys are ordered by all of their bytes
+  std::optional<std::string> count_name = {};  // of the column in front of counted rows
   bool leaves_out_bad_rows = false;
-  std::string comment;           // lines that begin so are no rows; empty: there are none
+  std::string comment = {};      // lines that begin so are no rows; empty: there are none
   std::uint64_t skip_lines = 0;  // of each input, in front of its header
 };
 
@@ -94,6 +96,9 @@ class CsvFormat final : public formats::RowFormat {
   [[nodiscard]] std::string_view missing_end(Text row, char before_end) const override;
   [[nodiscard]] std::optional<formats::RowFault> fault_in(Text beginning, bool is_all) const override;
 
+  void count_in_front(Text row, std::uint64_t rows, formats::CountText& to) const override;
+  [[nodiscard]] std::string top_of_counted(const std::string& top) const override;
+
   [[nodiscard]] records::KeyWindow window(Text row, unsigned level, std::size_t depth) const override;
   [[nodiscard]] formats::KeyPlace behind_first(records::KeyWindow window) const override {
     return joint_.empty() ? RowFormat::behind_first(window) : lines::JointWindow::behind(window, joint_);
@@ -108,14 +113,21 @@ class CsvFormat final : public formats::RowFormat {
   }
 
  private:
-  [[nodiscard]] const char* find_quoted_end(const char* at, const char* end, bool& is_inside) const override {
+  [[nodiscard]] const char* find_walked_end(const char* at, const char* end, bool& is_inside) const override {
     return row_end(at, end, is_inside);
   }
-  [[nodiscard]] int compare_levels(Text a, Text b, unsigned level) const override;
+  [[nodiscard]] int compare_levels(Text a, Text b, unsigned level, unsigned end) const override;
   void enter_leniently(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const;
   [[nodiscard]] bool is_header(Text row) const;
   void take_delimiter(const std::string& input, char delimiter);
   [[nodiscard]] formats::FirstRow take_line_before_rows(Text line);
+  void check_count() const;
+  [[nodiscard]] bool must_be_quoted(std::string_view name) const;
+  [[nodiscard]] bool is_row(unsigned level) const noexcept { return level == terms_.keys.size(); }
+  [[nodiscard]] CsvValue value_of(Text row, unsigned level) const {
+    return is_row(level) ? CsvValue(row, {.delimiter = dialect_.delimiter, .quote = std::nullopt})
+                         : CsvValue(field_of(row, level), dialect_);
+  }
   [[nodiscard]] records::KeyWindow joint_window(Text row) const;
   [[nodiscard]] Text field_of(Text row, unsigned level) const noexcept;
   [[nodiscard]] Text field_of(const Fields& row, unsigned level) const noexcept;
@@ -128,7 +140,7 @@ class CsvFormat final : public formats::RowFormat {
   Dialect dialect_;
   Columns columns_;
   std::unique_ptr<const TimeFormat> time_format_;
-  std::vector<Key> keys_;
+  std::vector<Key> keys_;                         // and one that is the row as it is, where that decides last
   std::vector<lines::JointWindow::Level> joint_;  // keys whose bytes are in the first window; none where these are of one key
   std::vector<std::size_t> places_;               // their columns
   bool wants_first_row_ = false, is_first_line_ = false, has_delimiter_line_ = false, has_top_ = false;

@@ -11,6 +11,8 @@ const CsvKernels& csv_kernels_of(CpuLevel level) noexcept {
 #if defined(__x86_64__)
   if (level == CpuLevel::avx512) return csv_kernels_avx512;
   if (level == CpuLevel::avx2) return csv_kernels_avx2;
+#elif defined(__aarch64__)
+  if (level == CpuLevel::neon) return csv_kernels_neon;
 #endif
   static_cast<void>(level);
   return csv_kernels_baseline;

@@ -60,6 +60,6 @@ struct CsvKernels {
 // Returns the kernels of one level, for tests; it must not exceed detected_cpu_level().
 [[nodiscard]] const CsvKernels& csv_kernels_of(CpuLevel level) noexcept;
 
-extern const CsvKernels csv_kernels_baseline, csv_kernels_avx2, csv_kernels_avx512;
+extern const CsvKernels csv_kernels_baseline, csv_kernels_avx2, csv_kernels_avx512, csv_kernels_neon;
 
 }  // namespace ecosort::csv

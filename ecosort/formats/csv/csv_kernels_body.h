@@ -219,9 +219,10 @@ template <class V, class B>
 template <class V, class B>
 std::size_t gather_rows(const ecosort::lines::GatherTask& given, std::uint32_t* sizes) noexcept {
   const ecosort::lines::GatherTask task = given;  // as gather_lines()
-  return gather_each<Length::is_long>(task, sizes, [&task](char* to, std::size_t room, const char* row) {
-    return copy_quoted_row<V, B>(to, room, row, task.quote);
-  });
+  return gather_each<Length::is_long>(
+      task, sizes, [&task](char* to, std::size_t room, const char* row, const ecosort::sorting::Entry& /*entry*/) {
+        return copy_quoted_row<V, B>(to, room, row, task.quote);
+      });
 }
 
 template <class V, class B>

@@ -61,10 +61,17 @@ class LenientFramer {
     careful_until_ = regular_ == scan_.rows && regular_ > 0 ? 0 : at_ + size;
   }
 
-  // Returns how many rows the stretch begins with that have as many fields as there are columns.
+  // Returns how many rows the stretch begins with that have as many fields as there are columns. A newline within one of them
+  // ends a shorter row: three empty lines have as many borders as a row of three fields.
   [[nodiscard]] std::size_t regular_rows() const noexcept {
-    std::size_t rows = 0;
-    while ((rows + 1) * columns_ <= scan_.count && bytes_[at_ + scan_.offsets[(rows + 1) * columns_ - 1]] == '\n') ++rows;
+    std::size_t rows = 0, fields = 0;
+    for (std::size_t i = 0; i < scan_.count; ++i) {
+      const bool ends_row = bytes_[at_ + scan_.offsets[i]] == '\n';
+      if (ends_row != (++fields == columns_)) break;
+      if (!ends_row) continue;
+      fields = 0;
+      ++rows;
+    }
     return rows;
   }
 

@@ -10,7 +10,7 @@ namespace {
 
 class Finder {
  public:
-  explicit Finder(Text row) : at_(row.data()), end_(row.data() + row.size()) { skip_white(); }
+  Finder(Text row, bool may_repeat) : at_(row.data()), end_(row.data() + row.size()), may_repeat_(may_repeat) { skip_white(); }
 
   // Goes to the value behind the step; false where there is none.
   bool enter(const PathStep& step) {
@@ -68,7 +68,9 @@ class Finder {
     return is_more;
   }
 
+  // The last member of this name counts.
   bool enter_object(Text name) {
+    const char* found = nullptr;
     do {
       const char* const begin = at_;
       skip_string();
@@ -76,9 +78,12 @@ class Finder {
       skip_white();
       ++at_;  // the colon
       skip_white();
-      if (is_name(raw, name)) return true;
+      if (!is_name(raw, name)) continue;
+      if (!may_repeat_) return true;
+      found = at_;
     } while (skip_to_next());
-    return false;
+    at_ = found;
+    return found != nullptr;
   }
 
   bool enter_array(std::size_t place) noexcept {
@@ -89,12 +94,13 @@ class Finder {
 
   const char* at_;
   const char* end_;
+  const bool may_repeat_;
 };
 
 }  // namespace
 
-Text find_value(Text row, const Path& path) {
-  Finder finder(row);
+Text find_value(Text row, const Path& path, bool may_repeat) {
+  Finder finder(row, may_repeat);
   for (const PathStep& step : path.steps)
     if (!finder.enter(step)) return {};
   return finder.value();

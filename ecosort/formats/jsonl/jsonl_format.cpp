@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
 #include <utility>
 
 #include "base/errors.h"
+#include "base/json.h"
 #include "formats/foreign.h"
 #include "formats/jsonl/no_such_path.h"
 #include "formats/lines/key_bytes.h"
@@ -15,10 +18,10 @@ namespace ecosort::jsonl {
 namespace {
 
 constexpr std::size_t most_sample_bytes = std::size_t{64} << 10U;
+constexpr Text blanks = " \t\r";
 
 // Says what the whole file may be.
 void explain(Text row, formats::RowFault& fault) {
-  constexpr Text blanks = " \t\r";
   if (const auto kind = formats::foreign_kind(row)) {
     fault = {0, "this is " + *kind};
     return;
@@ -34,18 +37,24 @@ void explain(Text row, formats::RowFault& fault) {
 }  // namespace
 
 JsonlFormat::JsonlFormat(const JsonlTerms& terms)
-    : RowFormat(formats::Kind::jsonl, '\n', std::nullopt), kernels_(lines::line_kernels()), terms_(terms) {
+    : RowFormat(formats::Kind::jsonl, '\n', std::nullopt),
+      kernels_(lines::line_kernels()),
+      terms_(terms),
+      may_repeat_(terms.may_repeat) {
   if (terms_.keys.empty()) throw UsageError("no key is named");
-  if (terms_.keys.size() > most_paths) throw UsageError(fmt::format("{} keys are more than {}", terms_.keys.size(), most_paths));
+  const std::size_t most_keys = terms.count_name ? most_paths - 1 : most_paths;
+  if (terms_.keys.size() > most_keys) throw UsageError(fmt::format("{} keys are more than {}", terms_.keys.size(), most_keys));
   if (!terms.date_format.empty()) time_format_ = std::make_unique<keys::TimeFormat>(terms.date_format);
   for (const ValueKey& words : terms_.keys) {
     paths_.push_back(parse_path(words.name));
     constexpr bool empty_is_null = false;
-    keys_.emplace_back(words.type, words.descends, terms.nulls_first, time_format_.get(), empty_is_null);
+    keys_.emplace_back(words, terms.nulls_first, time_format_.get(), empty_is_null);
   }
-  levels_ = static_cast<unsigned>(keys_.size());
   leaves_out_bad_rows_ = terms_.leaves_out_bad_rows;
+  if (terms_.count_name) paths_.push_back({*terms_.count_name, {{.name = *terms_.count_name}}});
   joint_ = keys::Key::joint_levels(keys_);
+  if (terms_.rows_decide_last) keys_.push_back(keys::Key::of_row(terms_.nulls_first));
+  levels_ = static_cast<unsigned>(keys_.size());
 }
 
 void JsonlFormat::count(unsigned level, keys::ValueKind kind, Text row, Text value, std::vector<formats::KeyCounts>& counts,
@@ -63,21 +72,33 @@ void JsonlFormat::count(unsigned level, keys::ValueKind kind, Text row, Text val
   if (!terms_.strict || fault) return;
   fault = {static_cast<std::size_t>(value.data() - row.data()),
            fmt::format("path '{}': '{}' is no {}", paths_[level].text, keys::shown(*JsonValue(value)),
-                       keys::to_string(terms_.keys[level].type))};
+                       keys::type_word(terms_.keys[level]))};
+}
+
+void JsonlFormat::count_repeated(const Repeated& repeated, std::vector<formats::KeyCounts>& counts,
+                                 std::optional<formats::RowFault>& fault) const {
+  may_repeat_.store(true, std::memory_order_relaxed);
+  for (std::size_t level = 0; level < terms_.keys.size(); ++level) counts[level].repeated += repeated.paths >> level & 1U;
+  if (!terms_.strict) return;
+  const auto level = static_cast<std::size_t>(std::countr_zero(repeated.paths));
+  fault = {repeated.at, fmt::format("path '{}': an object has this name twice", paths_[level].text)};
 }
 
 records::KeyWindow JsonlFormat::take_values(Text row, std::vector<formats::KeyCounts>& counts,
                                             std::optional<formats::RowFault>& fault) const {
   Text values[most_paths];
-  fault = read_row(row, paths_, values);
+  Repeated repeated;
+  fault = read_row(row, paths_, values, repeated);
   if (fault) {
     explain(row, *fault);
     return {};
   }
+  if (repeated.paths != 0) [[unlikely]]
+    count_repeated(repeated, counts, fault);
   keys::ValueKind kind = keys::ValueKind::usual;
   records::KeyWindow window{};
   lines::JointWindow joint;
-  for (unsigned level = 0; level < levels_; ++level) {
+  for (unsigned level = 0; level < terms_.keys.size(); ++level) {
     const JsonValue value(values[level]);
     if (level < joint_.size())
       keys_[level].add_to(joint, *value, kind);
@@ -87,7 +108,26 @@ records::KeyWindow JsonlFormat::take_values(Text row, std::vector<formats::KeyCo
       kind = keys_[level].kind_of(*value);
     count(level, kind, row, values[level], counts, fault);
   }
+  if (terms_.count_name) check_countable(row, values[terms_.keys.size()], fault);
   return joint_.empty() ? window : joint.window();
+}
+
+// The count becomes a member of the row.
+void JsonlFormat::check_countable(Text row, Text member, std::optional<formats::RowFault>& fault) const {
+  const std::size_t first = row.find_first_not_of(blanks);
+  if (row[first] != '{')
+    fault = {first, "this is no object, so that it cannot have its count as a member"};
+  else if (member.data() != nullptr)
+    fault = {static_cast<std::size_t>(member.data() - row.data()),
+             fmt::format("the object has a member '{0}' already: choose another name for the count, such as {0}_of_rows",
+                         *terms_.count_name)};
+}
+
+void JsonlFormat::count_in_front(Text row, std::uint64_t rows, formats::CountText& to) const {
+  const std::size_t begin = row.find('{'), next = row.find_first_not_of(blanks, begin + 1);
+  to.text.assign(row.substr(0, begin));
+  fmt::format_to(std::back_inserter(to.text), "{{{}:{}{}", Json(*terms_.count_name).text(), rows, row[next] == '}' ? "" : ",");
+  to.replaced = begin + 1;
 }
 
 std::optional<formats::RowFault> JsonlFormat::check_row(Text row, std::vector<formats::KeyCounts>& counts) const {
@@ -95,6 +135,10 @@ std::optional<formats::RowFault> JsonlFormat::check_row(Text row, std::vector<fo
   std::optional<formats::RowFault> fault;
   (void)take_values(row, counts, fault);
   return fault;
+}
+
+void JsonlFormat::learn(const std::vector<formats::KeyCounts>& counts) const {
+  if (std::ranges::any_of(counts, [](const formats::KeyCounts& key) { return key.repeated > 0; })) may_repeat_ = true;
 }
 
 void JsonlFormat::check_counts(const std::vector<formats::KeyCounts>& counts, std::uint64_t rows) const {
@@ -107,25 +151,27 @@ records::KeyWindow JsonlFormat::window(Text row, unsigned level, std::size_t dep
   keys::ValueKind kind = keys::ValueKind::usual;
   if (level == 0 && depth == 0 && !joint_.empty()) {
     lines::JointWindow joint;
-    for (unsigned i = 0; i < joint_.size() && !joint.is_full(); ++i)
-      keys_[i].add_to(joint, *JsonValue(find_value(row, paths_[i])), kind);
+    for (unsigned i = 0; i < joint_.size() && !joint.is_full(); ++i) keys_[i].add_to(joint, *JsonValue(find(row, i)), kind);
     return joint.window();
   }
-  return keys_[level].window(*JsonValue(find_value(row, paths_[level])), depth, kind);
+  return with_value(row, level, [&](Text value) { return keys_[level].window(value, depth, kind); });
 }
 
 std::size_t JsonlFormat::common_bytes(Text a, Text b, unsigned level, std::size_t skip) const {
-  return keys_[level].common_bytes(*JsonValue(find_value(a, paths_[level])), *JsonValue(find_value(b, paths_[level])), skip);
+  return with_value(a, level,
+                    [&](Text x) { return with_value(b, level, [&](Text y) { return keys_[level].common_bytes(x, y, skip); }); });
 }
 
 std::optional<std::string> JsonlFormat::first_value(Text row) const {
-  const JsonValue value(find_value(row, paths_[0]));
-  return keys_[0].kind_of(*value) == keys::ValueKind::usual ? std::optional<std::string>(*value) : std::nullopt;
+  return with_value(row, 0, [&](Text value) {
+    return keys_[0].kind_of(value) == keys::ValueKind::usual ? std::optional<std::string>(value) : std::nullopt;
+  });
 }
 
-int JsonlFormat::compare_levels(Text a, Text b, unsigned level) const {
-  for (; level < levels_; ++level) {
-    const int order = keys_[level].compare(*JsonValue(find_value(a, paths_[level])), *JsonValue(find_value(b, paths_[level])));
+int JsonlFormat::compare_levels(Text a, Text b, unsigned level, unsigned end) const {
+  for (; level < std::min(end, levels_); ++level) {
+    const int order =
+        with_value(a, level, [&](Text x) { return with_value(b, level, [&](Text y) { return keys_[level].compare(x, y); }); });
     if (order != 0) return order;
   }
   return 0;

@@ -2,6 +2,7 @@
 // byte for byte as they came in.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -20,11 +21,14 @@
 namespace ecosort::jsonl {
 
 struct JsonlTerms {
-  std::vector<ValueKey> keys;  // at least one; their names are paths
-  bool nulls_first = false;    // values that are missing, null or unparsable: in front of all others
-  bool strict = false;         // an unparsable value is an error
-  std::string date_format;     // empty: ISO 8601
-  bool allow_missing = false;  // a path that leads nowhere in all rows is no error
+  std::vector<ValueKey> keys;                  // at least one; their names are paths
+  bool nulls_first = false;                    // values that are missing, null or unparsable: in front of all others
+  bool strict = false;                         // an unparsable value is an error, and a name that repeats on the way to a value
+  std::string date_format;                     // empty: ISO 8601
+  bool allow_missing = false;                  // a path that leads nowhere in all rows is no error
+  bool rows_decide_last = false;               // rows with equal keys are ordered by all of their bytes
+  std::optional<std::string> count_name = {};  // of the member in front of counted rows
+  bool may_repeat = false;                     // names may repeat in rows of another process, which this format has not read
   bool leaves_out_bad_rows = false;
 };
 
@@ -57,6 +61,8 @@ class JsonlFormat final : public formats::RowFormat {
     return formats::end_like(row, before_end);
   }
 
+  void learn(const std::vector<formats::KeyCounts>& counts) const override;
+  void count_in_front(Text row, std::uint64_t rows, formats::CountText& to) const override;
   void check_counts(const std::vector<formats::KeyCounts>& counts, std::uint64_t rows) const override;
 
   [[nodiscard]] records::KeyWindow window(Text row, unsigned level, std::size_t depth) const override;
@@ -73,15 +79,29 @@ class JsonlFormat final : public formats::RowFormat {
   }
 
  private:
-  [[nodiscard]] int compare_levels(Text a, Text b, unsigned level) const override;
+  [[nodiscard]] int compare_levels(Text a, Text b, unsigned level, unsigned end) const override;
+  [[nodiscard]] bool is_row(unsigned level) const noexcept { return level == terms_.keys.size(); }
+  // use(value) of a level's key.
+  template <class Use>
+  decltype(auto) with_value(Text row, unsigned level, const Use& use) const {
+    return is_row(level) ? use(row) : use(*JsonValue(find(row, level)));
+  }
+  void check_countable(Text row, Text member, std::optional<formats::RowFault>& fault) const;
   void count(unsigned level, keys::ValueKind kind, Text row, Text value, std::vector<formats::KeyCounts>& counts,
              std::optional<formats::RowFault>& fault) const;
+  void count_repeated(const Repeated& repeated, std::vector<formats::KeyCounts>& counts,
+                      std::optional<formats::RowFault>& fault) const;
+  [[nodiscard]] Text find(Text row, unsigned level) const {
+    return find_value(row, paths_[level], may_repeat_.load(std::memory_order_relaxed));
+  }
 
   const lines::LineKernels& kernels_;
   const JsonlTerms terms_;
-  std::vector<Path> paths_;  // one for each key
+  std::vector<Path> paths_;  // one for each key, and that of the count
   std::unique_ptr<const keys::TimeFormat> time_format_;
-  std::vector<keys::Key> keys_;
+  std::vector<keys::Key> keys_;  // and one that is the row as it is, where that decides last
+  // Set before rows of the part in which a name repeats are compared: until then a search ends at the first name.
+  mutable std::atomic<bool> may_repeat_;
   mutable std::once_flag has_sample_;
   mutable std::string sample_;                    // the beginning of a row in which a path leads nowhere
   std::vector<lines::JointWindow::Level> joint_;  // keys whose bytes are in the first window; none where these are of one key

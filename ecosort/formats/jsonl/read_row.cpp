@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/utf8.h"
 #include "formats/jsonl/names.h"
 #include "formats/jsonl/text_steps.h"
-#include "formats/jsonl/utf8.h"
 
 namespace ecosort::jsonl {
 namespace {
@@ -20,8 +20,8 @@ bool is_hex_digit(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'f'
 // stack holds as many as there may be, whatever the line is.
 class RowReader {
  public:
-  RowReader(Text row, const std::vector<Path>& paths, Text* values)
-      : begin_(row.data()), at_(begin_), end_(begin_ + row.size()), paths_(paths), values_(values) {}
+  RowReader(Text row, const std::vector<Path>& paths, Text* values, Repeated& repeated)
+      : begin_(row.data()), at_(begin_), end_(begin_ + row.size()), paths_(paths), values_(values), repeated_(repeated) {}
 
   bool read() {
     for (std::size_t i = 0; i < paths_.size(); ++i) values_[i] = {};
@@ -53,7 +53,9 @@ class RowReader {
   struct Open {
     const char* begin;
     std::uint64_t ending;  // paths that lead to it
-    std::uint64_t paths;   // paths that lead into it, but for those whose member came already
+    std::uint64_t paths;   // paths that lead into it
+    std::uint64_t came;    // of these: paths whose member came already
+    std::uint64_t marks;   // of the names that its paths look for
     std::size_t place;     // of its present element
     bool is_object;
     bool is_empty;  // so far
@@ -64,7 +66,7 @@ class RowReader {
     if (at_ == end_) return fail("the line ends where a value is wanted");
     const char* const begin = at_;
     const std::uint64_t ending = paths == 0 ? 0 : paths_that_end(paths, depth_);
-    if (*begin == '{' || *begin == '[') return open({begin, ending, paths & ~ending, 0, *begin == '{', true});
+    if (*begin == '{' || *begin == '[') return open({begin, ending, paths & ~ending, 0, 0, 0, *begin == '{', true});
     if (!take_one()) return false;
     if (ending != 0) note(ending, Text(begin, *begin == 'n' ? 0 : static_cast<std::size_t>(at_ - begin)));
     return true;
@@ -72,9 +74,20 @@ class RowReader {
 
   bool open(const Open& value) {
     if (depth_ == most_depth) return fail("objects and arrays are nested deeper than 1024");
-    open_[depth_++] = value;
+    Open& last = open_[depth_] = value;
+    for (std::uint64_t left = last.is_object ? last.paths : 0; left != 0; left &= left - 1) {
+      const std::string& name = paths_[lowest(left)].steps[depth_].name;
+      last.marks |= mark_of(name.c_str(), name.size());
+    }
+    ++depth_;
     ++at_;
     return true;
+  }
+
+  // One bit of 64: names with different ones are different.
+  [[nodiscard]] static std::uint64_t mark_of(const char* name, std::size_t size) noexcept {
+    const std::size_t first = size == 0 ? 0 : static_cast<unsigned char>(*name);
+    return std::uint64_t{1} << ((first * 7 + size) % 64U);
   }
 
   // Goes on to the next value, and says which paths lead there. False: no value follows, or something is wrong.
@@ -109,11 +122,15 @@ class RowReader {
   bool take_name(Open& object, std::uint64_t& paths) {
     const char* const name = at_;
     if (!is_at('"')) return fail("a name in double quotes is wanted here");
+    has_escape_ = false;
     if (!take_string()) return false;
+    const Text raw(name + 1, static_cast<std::size_t>(at_ - name) - 2);
     paths = 0;
-    if (object.paths != 0) {
-      paths = that_lead_to(object.paths, depth_ - 1, Text(name + 1, static_cast<std::size_t>(at_ - name) - 2));
-      object.paths &= ~paths;  // the first one of this name counts
+    if ((object.marks & mark_of(raw.data(), raw.size())) != 0 || (has_escape_ && object.paths != 0)) {
+      paths = that_lead_to(object.paths, depth_ - 1, raw);
+      if ((object.came & paths) != 0) [[unlikely]]
+        forget(object.came & paths, name);
+      object.came |= paths;
     }
     skip_white();
     if (!is_at(':')) return fail("a colon is wanted behind a name");
@@ -145,6 +162,12 @@ class RowReader {
   }
   void note(std::uint64_t paths, Text value) noexcept {
     for (; paths != 0; paths &= paths - 1) values_[lowest(paths)] = value;
+  }
+  // The last member of a name counts: what the paths found in the one before is no value of theirs.
+  void forget(std::uint64_t paths, const char* name) noexcept {
+    if (repeated_.paths == 0) repeated_.at = static_cast<std::size_t>(name - begin_);
+    repeated_.paths |= paths;
+    note(paths, {});
   }
   [[nodiscard]] static std::size_t lowest(std::uint64_t paths) noexcept {
     return static_cast<std::size_t>(std::countr_zero(paths));
@@ -191,6 +214,7 @@ class RowReader {
 
   bool take_escape() {
     const char* const begin = at_++;
+    has_escape_ = true;
     if (at_ == end_ || Text("\"\\/bfnrtu").find(*at_) == Text::npos)
       return fail_at(begin, "a backslash begins no escape of JSON");
     if (*at_++ != 'u') return true;
@@ -238,8 +262,10 @@ class RowReader {
   const char* end_;
   const std::vector<Path>& paths_;
   Text* values_;
+  Repeated& repeated_;
   formats::RowFault fault_;
   bool has_failed_ = false;
+  bool has_escape_ = false;  // the string that was taken last has one
   unsigned depth_ = 0;
   Open open_[most_depth];  // the first depth_ of them
 };
@@ -248,8 +274,8 @@ class RowReader {
 
 bool is_blank(Text row) noexcept { return std::ranges::all_of(row, is_white); }
 
-std::optional<formats::RowFault> read_row(Text row, const std::vector<Path>& paths, Text* values) {
-  RowReader reader(row, paths, values);
+std::optional<formats::RowFault> read_row(Text row, const std::vector<Path>& paths, Text* values, Repeated& repeated) {
+  RowReader reader(row, paths, values, repeated);
   if (reader.read()) return std::nullopt;
   return std::move(reader.fault());
 }

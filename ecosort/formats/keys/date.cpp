@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <span>
 
 #include "base/errors.h"
 #include "formats/lines/text.h"
@@ -36,7 +37,8 @@ static_assert(days_since_1970(1970, 1) == 0 && days_since_1970(2000, 61) == 11'0
 struct Parts {
   int year = 1970, month = 1, day = 1, day_of_year = 0;  // 0: month and day say it
   int hour = 0, minute = 0, second = 0, offset_minutes = 0;
-  int half = -1;  // of the day: 0 AM, 1 PM
+  int half = -1;     // of the day: 0 AM, 1 PM
+  int weekday = -1;  // 0: Monday
   bool has_half_hour_clock = false;
   std::optional<std::int64_t> epoch;
   bool is_before_epoch = false;  // also -0
@@ -57,6 +59,9 @@ bool exists(const Parts& parts) {
   return parts.month >= 1 && parts.month <= 12 && parts.day >= 1 && parts.day <= days_in(parts.year, parts.month);
 }
 
+// 1970-01-01 was a Thursday.
+constexpr int weekday_of(std::int64_t days_since_1970) { return static_cast<int>(((days_since_1970 + 3) % 7 + 7) % 7); }
+
 Time time_of_epoch(std::int64_t seconds, Text fraction, bool is_negative) {
   const bool counts_back = is_negative && !fraction.empty();
   return {seconds - (counts_back ? 1 : 0), fraction, counts_back};
@@ -71,6 +76,7 @@ std::optional<Time> time_of(Parts parts) {
   }
   if (!exists(parts)) return std::nullopt;
   const std::int64_t days = days_since_1970(parts.year, parts.day_of_year > 0 ? parts.day_of_year : day_of_year(parts));
+  if (parts.weekday >= 0 && parts.weekday != weekday_of(days)) return std::nullopt;
   return Time{days * seconds_per_day + (parts.hour * 60 + parts.minute - parts.offset_minutes) * std::int64_t{60} + parts.second,
               parts.fraction};
 }
@@ -109,7 +115,33 @@ bool take_fraction(Text& text, Text& fraction) noexcept {
   return count > 0;
 }
 
-constexpr bool is_offset_sign(char c) noexcept { return c == 'Z' || c == 'z' || c == '+' || c == '-'; }
+constexpr bool is_offset_sign(char c) noexcept {
+  return c == 'Z' || c == 'z' || c == '+' || c == '-' || c == 'U' || c == 'G' || c == ' ';
+}
+
+bool begins_with_folded(Text text, Text word) noexcept {
+  return text.size() >= word.size() &&
+         std::ranges::equal(text.substr(0, word.size()), word, {}, lines::to_upper, lines::to_upper);
+}
+
+// Names that mean UTC, the longer ones first. Those of other zones, such as EST, mean several.
+bool take_zone_name(Text& text) noexcept {
+  for (const Text name : {"UTC", "GMT", "UT", "Z"}) {
+    if (!begins_with_folded(text, name)) continue;
+    text.remove_prefix(name.size());
+    return true;
+  }
+  return false;
+}
+
+// Behind a time of ISO 8601 they are in capital letters.
+bool take_iso_zone_name(Text& text) noexcept {
+  Text rest = text;
+  (void)take(rest, ' ');
+  if (!rest.starts_with("UTC") && !rest.starts_with("GMT")) return false;
+  text = rest.substr(3);
+  return true;
+}
 
 // Z, +hh, +hhmm or +hh:mm.
 bool take_offset(Text& text, int& minutes) noexcept {
@@ -148,21 +180,24 @@ bool take_iso_time(Text& text, Parts& parts) noexcept {
 constexpr std::array<Text, 12> month_names{"January", "February", "March",     "April",   "May",      "June",
                                            "July",    "August",   "September", "October", "November", "December"};
 
-bool begins_with_folded(Text text, Text word) noexcept {
-  return text.size() >= word.size() &&
-         std::ranges::equal(text.substr(0, word.size()), word, {}, lines::to_upper, lines::to_upper);
-}
+constexpr std::array<Text, 7> weekday_names{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
 
-// The whole name or its first three letters.
-bool take_month(Text& text, int& month) noexcept {
-  for (std::size_t i = 0; i < month_names.size(); ++i) {
-    const Text name = month_names[i], letters = name.substr(0, 3);
+// The whole name or its first three letters; `number` is its place among the names.
+bool take_name(Text& text, std::span<const Text> names, int& number) noexcept {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Text name = names[i], letters = name.substr(0, 3);
     if (!begins_with_folded(text, letters)) continue;
     text.remove_prefix(begins_with_folded(text, name) ? name.size() : letters.size());
-    month = static_cast<int>(i) + 1;
+    number = static_cast<int>(i);
     return true;
   }
   return false;
+}
+
+bool take_month(Text& text, int& month) noexcept {
+  if (!take_name(text, month_names, month)) return false;
+  ++month;
+  return true;
 }
 
 bool take_half(Text& text, int& half) noexcept {
@@ -208,6 +243,11 @@ bool take_by_letter(char letter, Text& text, Parts& parts) noexcept {
     case 'b':
     case 'B':
       return take_month(text, parts.month);
+    case 'a':
+    case 'A':
+      return take_name(text, weekday_names, parts.weekday);
+    case 'Z':
+      return take_zone_name(text);
     case 'j':
       return take_some(text, 3, parts.day_of_year) && parts.day_of_year > 0;
     case 'H':
@@ -237,7 +277,7 @@ struct Shorthand {
   Text meaning;
 };
 constexpr std::array<Shorthand, 4> shorthands{{{'F', "%Y-%m-%d"}, {'T', "%H:%M:%S"}, {'D', "%m/%d/%y"}, {'R', "%H:%M"}}};
-constexpr Text letters = "YymdebBjHIpMSfzs%";
+constexpr Text letters = "YymdebBjaAHIpMSfzZs%";
 
 constexpr std::size_t seconds_bytes = 5;
 constexpr std::int64_t seconds_bias = std::int64_t{1} << 39U;
@@ -270,10 +310,29 @@ std::optional<Time> read_iso_time(Text text) noexcept {
   if (!text.empty()) {
     if (!take(text, 'T') && !take(text, 't') && !take(text, ' ')) return std::nullopt;
     if (!take_iso_time(text, parts)) return std::nullopt;
-    if (!text.empty() && (!take_offset(text, parts.offset_minutes) || !text.empty())) return std::nullopt;
+    if (!text.empty() && !take_iso_zone_name(text) && !take_offset(text, parts.offset_minutes)) return std::nullopt;
+    if (!text.empty()) return std::nullopt;
   }
   return time_of(parts);
 }
+
+namespace {
+
+// A weekday alone would leave all values equal.
+void check_weekday(Text format) {
+  const auto has_one_of = [format](Text letters_of_fields) {
+    for (std::size_t i = 0; i + 1 < format.size(); i += format[i] == '%' ? 2 : 1)
+      if (format[i] == '%' && letters_of_fields.find(format[i + 1]) != Text::npos) return true;
+    return false;
+  };
+  if (has_one_of("aA") && !has_one_of("dejs"))
+    throw UsageError(
+        fmt::format("date format '{}' has a weekday and no day, which orders nothing; the order of weekdays is that of a "
+                    "list, such as NAME:list:Mon|Tue|Wed|Thu|Fri|Sat|Sun",
+                    format));
+}
+
+}  // namespace
 
 TimeFormat::TimeFormat(std::string format) {
   bool has_field = false;
@@ -298,6 +357,7 @@ TimeFormat::TimeFormat(std::string format) {
         fmt::format("date format '{}' has no field, so that no date matches it; write %Y-%m-%d for 2024-05-01 and "
                     "%d.%m.%Y for 01.05.2024 (see ecosort csv --help)",
                     format));
+  check_weekday(format_);
 }
 
 std::optional<Time> TimeFormat::read(Text text) const noexcept {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
+#include "base/utf8.h"
 #include "formats/keys/number.h"
 #include "formats/lines/number_bytes.h"
 #include "formats/lines/text.h"
@@ -25,14 +27,16 @@ bool is_null(KeyWindow window) noexcept {
          (window.prefix == behind_all.prefix && window.extension == behind_all.extension);
 }
 
-std::optional<Number> read(ValueType type, Text value) noexcept {
-  return type == ValueType::integer ? read_integer(value) : read_number(value);
-}
-
 // UTF-8: bytes that continue with a character do not count.
 std::uint64_t characters_of(Text value) noexcept {
   return static_cast<std::uint64_t>(
       std::ranges::count_if(value, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+}
+
+std::string folded(Text value) {
+  std::string result(value);
+  std::ranges::transform(result, result.begin(), lines::to_upper);
+  return result;
 }
 
 std::size_t copy_folded(Text value, std::size_t depth, unsigned char* to) noexcept {
@@ -55,10 +59,46 @@ KeyWindow number_to_window(std::uint64_t number, bool reverse) noexcept {
 
 }  // namespace
 
+Key::Key(const ValueKey& key, bool nulls_first, const TimeFormat* format, bool empty_is_null)
+    : coder_(coder_of(key)),
+      collation_(key.is_collated() ? std::optional<lines::Collation>(key.argument) : std::nullopt),
+      way_(coder_       ? Way::coded
+           : collation_ ? Way::collated
+                        : way_of(key.type)),
+      descending_(key.descends),
+      nulls_first_(nulls_first),
+      empty_is_null_(empty_is_null && way_ != Way::length),
+      counts_from_(!empty_is_null && (way_ == Way::text || way_ == Way::nocase) ? 1 : 0),
+      read_number_(way_ == Way::number || way_ == Way::integer ? lines::number_reader() : nullptr),
+      format_(format) {}
+
+Key::Way Key::way_of(ValueType type) noexcept {
+  switch (type) {
+    case ValueType::text:
+      return Way::text;
+    case ValueType::nocase:
+      return Way::nocase;
+    case ValueType::number:
+      return Way::number;
+    case ValueType::integer:
+      return Way::integer;
+    case ValueType::date:
+      return Way::date;
+    case ValueType::version:
+      return Way::version;
+    case ValueType::natural:
+      return Way::natural;
+    case ValueType::length:
+      return Way::length;
+    default:
+      return Way::coded;
+  }
+}
+
 KeyWindow Key::null_window() const noexcept { return nulls_first_ ? before_all : behind_all; }
 
 KeyWindow Key::number_window(Text value, std::size_t depth, ValueKind& kind) const {
-  const auto number = read(type_, value);
+  const auto number = way_ == Way::integer ? read_integer(value) : read_number(value);
   if (!number) {
     kind = ValueKind::unparsable;
     return null_window();
@@ -78,32 +118,60 @@ KeyWindow Key::date_window(Text value, std::size_t depth, ValueKind& kind) const
   return make_window(bytes, encode(*time, depth, bytes, window_room), descending_);
 }
 
+KeyWindow Key::version_window(Text value, std::size_t depth) const {
+  const KeyWindow window =
+      way_ == Way::natural ? lines::version_window(folded(value), depth) : lines::version_window(value, depth);
+  return descending_ ? lines::complement(window) : window;
+}
+
+ValueKind Key::code_of(Text value, Code& code) const {
+  if (!is_there(value)) return ValueKind::empty;
+  return coder_(value, code) ? ValueKind::usual : ValueKind::unparsable;
+}
+
+KeyWindow Key::coded_window(Text value, std::size_t depth, ValueKind& kind) const {
+  Code code;
+  kind = code_of(value, code);
+  if (kind != ValueKind::usual) return null_window();
+  unsigned char bytes[window_room];
+  return make_window(bytes, lines::copy_from(code.bytes(), depth, bytes), descending_);
+}
+
+KeyWindow Key::collated_window(Text value, std::size_t depth, ValueKind& kind) const {
+  if (is_utf8(value)) return collation_->window(value, depth, descending_);
+  kind = ValueKind::unparsable;
+  return null_window();
+}
+
 KeyWindow Key::any_window(Text value, std::size_t depth, ValueKind& kind) const {
   kind = ValueKind::usual;
   if (!is_there(value)) {
     kind = ValueKind::empty;
     return null_window();
   }
-  switch (type_) {
-    case ValueType::text: {
+  switch (way_) {
+    case Way::text: {
       if (depth == 0) return counted(lines::text_window(value, descending_ ? ~std::uint64_t{0} : 0));
       unsigned char bytes[window_room];
       return counted(make_window(bytes, lines::copy_from(value, depth, bytes), descending_));
     }
-    case ValueType::nocase: {
+    case Way::nocase: {
       unsigned char bytes[window_room];
       return counted(make_window(bytes, copy_folded(value, depth, bytes), descending_));
     }
-    case ValueType::version: {
-      const KeyWindow window = lines::version_window(value, depth);
-      return descending_ ? lines::complement(window) : window;
-    }
-    case ValueType::date:
+    case Way::version:
+    case Way::natural:
+      return version_window(value, depth);
+    case Way::date:
       return date_window(value, depth, kind);
-    case ValueType::length:
+    case Way::length:
       return number_to_window(characters_of(value), descending_);
-    case ValueType::number:
-    case ValueType::integer:
+    case Way::collated:
+      return collated_window(value, depth, kind);
+    case Way::coded:
+      return coded_window(value, depth, kind);
+    case Way::number:
+    case Way::integer:
       break;
   }
   return number_window(value, depth, kind);
@@ -111,7 +179,8 @@ KeyWindow Key::any_window(Text value, std::size_t depth, ValueKind& kind) const 
 
 ValueKind Key::kind_of(Text value) const {
   if (!is_there(value)) return ValueKind::empty;
-  if (type_ != ValueType::number && type_ != ValueType::integer && type_ != ValueType::date) return ValueKind::usual;
+  if (way_ == Way::collated) return is_utf8(value) ? ValueKind::usual : ValueKind::unparsable;
+  if (!is_read() && way_ != Way::coded) return ValueKind::usual;
   ValueKind kind = ValueKind::usual;
   (void)window(value, 0, kind);
   return kind;
@@ -119,17 +188,20 @@ ValueKind Key::kind_of(Text value) const {
 
 std::optional<lines::JointWindow::Level> Key::joint_level() const noexcept {
   using Kind = lines::JointWindow::Kind;
-  switch (type_) {
-    case ValueType::text:
+  switch (way_) {
+    case Way::text:
+    case Way::coded:
       return lines::JointWindow::Level{Kind::text, descending_};
-    case ValueType::date:
+    case Way::date:
       return lines::JointWindow::Level{Kind::date, descending_};
-    case ValueType::number:
-    case ValueType::integer:
+    case Way::number:
+    case Way::integer:
       return lines::JointWindow::Level{Kind::number, descending_};
-    case ValueType::nocase:
-    case ValueType::version:
-    case ValueType::length:
+    case Way::nocase:
+    case Way::version:
+    case Way::natural:
+    case Way::length:
+    case Way::collated:
       break;
   }
   return std::nullopt;
@@ -147,44 +219,56 @@ std::vector<lines::JointWindow::Level> Key::joint_levels(const std::vector<Key>&
 }
 
 void Key::add_to(lines::JointWindow& to, Text value, ValueKind& kind) const {
-  if (type_ == ValueType::text) {
+  if (way_ == Way::coded) {
+    Code code;
+    kind = code_of(value, code);
+    return kind == ValueKind::usual ? to.add_text(code.bytes(), descending_) : to.add_null(nulls_first_);
+  }
+  if (way_ == Way::text) {
     kind = is_there(value) ? ValueKind::usual : ValueKind::empty;
     return kind == ValueKind::usual ? to.add_text(value, descending_) : to.add_null(nulls_first_);
   }
   const KeyWindow made = window(value, 0, kind);
   if (kind != ValueKind::usual) return to.add_null(nulls_first_);
   const KeyWindow ascending = descending_ ? lines::complement(made) : made;
-  type_ == ValueType::date ? to.add_date(ascending, descending_) : to.add_number(ascending, descending_);
+  way_ == Way::date ? to.add_date(ascending, descending_) : to.add_number(ascending, descending_);
 }
 
 bool Key::is_cut(KeyWindow window) const noexcept {
   if (is_null(window)) return false;
   if (descending_) window = lines::complement(window);
   const auto last = static_cast<unsigned char>(window.extension);
-  if (type_ == ValueType::version) return static_cast<lines::VersionRest>(last) != lines::VersionRest::nothing;
+  if (is_version()) return static_cast<lines::VersionRest>(last) != lines::VersionRest::nothing;
   return last > window_bytes + counts_from_;
 }
 
 bool Key::has_deeper_window(KeyWindow window) const noexcept {
-  if (type_ != ValueType::version || is_null(window)) return true;
+  if ((!is_version() && way_ != Way::collated) || is_null(window)) return true;
   if (descending_) window = lines::complement(window);
-  return static_cast<lines::VersionRest>(static_cast<unsigned char>(window.extension)) != lines::VersionRest::by_compare;
+  const auto last = static_cast<unsigned char>(window.extension);
+  if (way_ == Way::collated) return lines::Collation::has_more_weights(last);
+  return static_cast<lines::VersionRest>(last) != lines::VersionRest::by_compare;
 }
 
 int Key::compare_usual(Text a, Text b) const {
-  switch (type_) {
-    case ValueType::text:
+  switch (way_) {
+    case Way::text:
       return a.compare(b);
-    case ValueType::nocase:
+    case Way::nocase:
       return compare_folded(a, b);
-    case ValueType::number:
-    case ValueType::integer:
-      return lines::compare_numbers(*read(type_, a), *read(type_, b));
-    case ValueType::date:
+    case Way::number:
+    case Way::integer:  // an integer is a number
+      return lines::compare_numbers(*read_number(a), *read_number(b));
+    case Way::date:
       return keys::compare(*read_time(a), *read_time(b));
-    case ValueType::version:
+    case Way::version:
       return lines::compare_versions(a, b);
-    case ValueType::length:
+    case Way::natural:
+      return lines::compare_versions(folded(a), folded(b));
+    case Way::collated:
+      return collation_->compare(a, b);
+    case Way::coded:
+    case Way::length:
       break;
   }
   const std::uint64_t x = characters_of(a), y = characters_of(b);
@@ -202,8 +286,18 @@ int Key::compare_by_windows(Text a, Text b) const {
   return descending_ ? -lines::sign_of(order) : lines::sign_of(order);
 }
 
+int Key::compare_codes(Text a, Text b) const {
+  Code x, y;
+  const bool a_is_null = code_of(a, x) != ValueKind::usual, b_is_null = code_of(b, y) != ValueKind::usual;
+  if (a_is_null || b_is_null) return a_is_null == b_is_null ? 0 : a_is_null == nulls_first_ ? -1 : 1;
+  const int order = x.bytes().compare(y.bytes());
+  return descending_ ? -lines::sign_of(order) : lines::sign_of(order);
+}
+
 int Key::compare(Text a, Text b) const {
-  if (type_ == ValueType::number || type_ == ValueType::integer || type_ == ValueType::date) return compare_by_windows(a, b);
+  if (is_read()) return compare_by_windows(a, b);
+  if (way_ == Way::coded) return compare_codes(a, b);
+  if (way_ == Way::collated && a == b) return 0;
   const bool a_is_null = kind_of(a) != ValueKind::usual, b_is_null = kind_of(b) != ValueKind::usual;
   if (a_is_null || b_is_null) {
     if (a_is_null == b_is_null) return 0;

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "base/text.h"
+#include "formats/keys/code.h"
 #include "formats/keys/date.h"
 #include "formats/keys/key_words.h"
+#include "formats/lines/collation.h"
 #include "formats/lines/joint_window.h"
 #include "formats/lines/key_bytes.h"
 #include "formats/lines/number_window.h"
@@ -25,22 +27,17 @@ enum class ValueKind : std::uint8_t { usual, empty, unparsable };
 class Key {
  public:
   // `format` may be null: ISO 8601. It outlives this.
-  Key(ValueType type, bool descending, bool nulls_first, const TimeFormat* format, bool empty_is_null = true)
-      : type_(type),
-        descending_(descending),
-        nulls_first_(nulls_first),
-        empty_is_null_(empty_is_null && type != ValueType::length),
-        counts_from_(!empty_is_null && (type == ValueType::text || type == ValueType::nocase) ? 1 : 0),
-        read_number_(type == ValueType::number || type == ValueType::integer ? lines::number_reader() : nullptr),
-        format_(format) {}
+  // UsageError for a type whose argument means nothing.
+  Key(const ValueKey& key, bool nulls_first, const TimeFormat* format, bool empty_is_null = true);
 
-  [[nodiscard]] ValueType type() const noexcept { return type_; }
+  // A key whose value is the row as it is.
+  [[nodiscard]] static Key of_row(bool nulls_first) { return {ValueKey("", ValueType::text), nulls_first, nullptr, false}; }
 
   // Bytes depth ... of what orders the value, as RowFormat::window() has it. `kind` is set at depth 0.
   [[nodiscard]] records::KeyWindow window(Text value, std::size_t depth, ValueKind& kind) const {
     if (depth == 0 && read_number_ != nullptr) {
       const lines::NumberWindow number = read_number_(value.data(), value.size());
-      if (number.length == value.size() && number.has_digits && !(type_ == ValueType::integer && number.has_point)) [[likely]] {
+      if (number.length == value.size() && number.has_digits && !(way_ == Way::integer && number.has_point)) [[likely]] {
         kind = ValueKind::usual;
         return descending_ ? lines::complement(number.window()) : number.window();
       }
@@ -55,10 +52,10 @@ class Key {
 
   // See RowFormat.
   [[nodiscard]] formats::KeyBytes key_bytes() const noexcept {
-    return type_ == ValueType::text || type_ == ValueType::nocase ? formats::KeyBytes::compared : formats::KeyBytes::made;
+    return way_ == Way::text || way_ == Way::nocase ? formats::KeyBytes::compared : formats::KeyBytes::made;
   }
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, std::size_t skip) const noexcept {
-    return type_ == ValueType::text ? lines::common_beginning(a, b, skip) : lines::common_folded(a, b, skip);
+    return way_ == Way::text ? lines::common_beginning(a, b, skip) : lines::common_folded(a, b, skip);
   }
   [[nodiscard]] bool is_cut(records::KeyWindow window) const noexcept;
   [[nodiscard]] bool has_deeper_window(records::KeyWindow window) const noexcept;
@@ -67,6 +64,15 @@ class Key {
   [[nodiscard]] static std::vector<lines::JointWindow::Level> joint_levels(const std::vector<Key>& keys);
 
  private:
+  // Says how values are compared: by what the type is, or, `coded`, by the bytes that a coder makes of them.
+  enum class Way : std::uint8_t { text, nocase, number, integer, date, version, natural, length, collated, coded };
+
+  [[nodiscard]] static Way way_of(ValueType type) noexcept;
+  // Windows of these show what a value is.
+  [[nodiscard]] bool is_read() const noexcept { return way_ == Way::number || way_ == Way::integer || way_ == Way::date; }
+  [[nodiscard]] bool is_version() const noexcept { return way_ == Way::version || way_ == Way::natural; }
+  // Makes the bytes of the value of a coded type, and returns what it is.
+  [[nodiscard]] ValueKind code_of(Text value, Code& code) const;
   [[nodiscard]] std::optional<Time> read_time(Text value) const noexcept {
     return format_ != nullptr ? format_->read(value) : read_iso_time(value);
   }
@@ -81,10 +87,16 @@ class Key {
   [[nodiscard]] records::KeyWindow any_window(Text value, std::size_t depth, ValueKind& kind) const;
   [[nodiscard]] records::KeyWindow number_window(Text value, std::size_t depth, ValueKind& kind) const;
   [[nodiscard]] records::KeyWindow date_window(Text value, std::size_t depth, ValueKind& kind) const;
+  [[nodiscard]] records::KeyWindow version_window(Text value, std::size_t depth) const;
+  [[nodiscard]] records::KeyWindow coded_window(Text value, std::size_t depth, ValueKind& kind) const;
+  [[nodiscard]] records::KeyWindow collated_window(Text value, std::size_t depth, ValueKind& kind) const;
+  [[nodiscard]] int compare_codes(Text a, Text b) const;
   [[nodiscard]] int compare_by_windows(Text a, Text b) const;
   [[nodiscard]] int compare_usual(Text a, Text b) const;
 
-  ValueType type_;
+  Coder coder_;  // of coded types
+  std::optional<lines::Collation> collation_;
+  Way way_;
   bool descending_, nulls_first_, empty_is_null_;
   std::uint32_t counts_from_;  // what the last byte of a window has for no bytes: where they may be none, 0 is that of nulls
   lines::NumberReader read_number_;  // of numbers as most of them are; null of other types

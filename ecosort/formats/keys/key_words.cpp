@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <utility>
@@ -15,20 +16,38 @@
 namespace ecosort::keys {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, ValueType>, 7> types{{{"text", ValueType::text},
-                                                                       {"nocase", ValueType::nocase},
-                                                                       {"number", ValueType::number},
-                                                                       {"integer", ValueType::integer},
-                                                                       {"date", ValueType::date},
-                                                                       {"version", ValueType::version},
-                                                                       {"length", ValueType::length}}};
-
 // Names of other tools, and what is meant by them.
 constexpr std::pair<std::string_view, std::string_view> other_names[] = {
-    {"float", "number"},    {"double", "number"},     {"decimal", "number"}, {"numeric", "number"},  {"real", "number"},
-    {"int", "integer"},     {"long", "integer"},      {"bigint", "integer"}, {"string", "text"},     {"str", "text"},
-    {"varchar", "text"},    {"bytes", "text"},        {"datetime", "date"},  {"timestamp", "date"},  {"time", "date"},
-    {"natural", "version"}, {"ignorecase", "nocase"}, {"fold", "nocase"},    {"descending", "desc"}, {"reverse", "desc"},
+    {"double", "float"},
+    {"real", "float"},
+    {"decimal", "number"},
+    {"numeric", "number"},
+    {"money", "number"},
+    {"int", "integer"},
+    {"long", "integer"},
+    {"bigint", "integer"},
+    {"string", "text"},
+    {"str", "text"},
+    {"varchar", "text"},
+    {"bytes", "text"},
+    {"datetime", "date"},
+    {"timestamp", "date"},
+    {"time", "date"},
+    {"ignorecase", "nocase"},
+    {"fold", "nocase"},
+    {"boolean", "bool"},
+    {"guid", "uuid"},
+    {"inet", "ip"},
+    {"ipv4", "ip"},
+    {"ipv6", "ip"},
+    {"cidr", "ip"},
+    {"interval", "duration"},
+    {"timedelta", "duration"},
+    {"enum", "list"},
+    {"human", "size"},
+    {"chromosome", "version"},
+    {"descending", "desc"},
+    {"reverse", "desc"},
     {"ascending", "asc"},
 };
 
@@ -38,9 +57,28 @@ std::string did_you_mean_type(std::string_view word, std::span<const std::string
   return did_you_mean(word, words);
 }
 
+// Returns what an argument of the type begins with behind the character in front of it: "decimal=", or nothing.
+std::string_view beginning_of_argument(const ValueTypeFacts& facts) {
+  return facts.argument.substr(1, facts.argument.find('=') == std::string_view::npos ? 0 : facts.argument.find('='));
+}
+
+// Takes a type with an argument, such as ":text@de" or ":list:S|M|L", off the end of the text, if there is one.
+void take_type_with_argument(std::string_view& text, ValueKey& key) {
+  for (const ValueTypeFacts& facts : value_types) {
+    if (facts.argument.empty()) continue;
+    const std::string begin = fmt::format(":{}{}{}", facts.name, facts.argument.front(), beginning_of_argument(facts));
+    const std::size_t at = text.find(begin);
+    if (at == std::string_view::npos) continue;
+    key.type = facts.type;
+    key.argument = text.substr(at + facts.name.size() + 2);
+    text = text.substr(0, at);
+    return;
+  }
+}
+
 std::optional<ValueType> type_of(std::string_view word) {
-  for (const auto& [name, type] : types)
-    if (name == word) return type;
+  for (const ValueTypeFacts& facts : value_types)
+    if (facts.name == word) return facts.type;
   return std::nullopt;
 }
 
@@ -61,10 +99,24 @@ std::string shown(std::string_view value) {
   return value.size() > most ? text + "..." : text;
 }
 
-std::string_view to_string(ValueType type) noexcept {
-  for (const auto& [name, of] : types)
-    if (of == type) return name;
-  return "";
+namespace {
+
+// A listed value that would be read as a type or a direction gets a backslash.
+std::string argument_of(const ValueKey& key) {
+  std::string argument = key.argument;
+  const std::string whole = ":" + argument;
+  const std::string_view word = last_word(whole);
+  if (key.type == ValueType::list && (type_of(word) || word == "desc" || word == "asc"))
+    argument.insert(argument.size() - word.size(), "\\");
+  return argument;
+}
+
+}  // namespace
+
+std::string type_word(const ValueKey& key) {
+  const ValueTypeFacts& facts = value_types[static_cast<std::size_t>(key.type)];
+  if (key.argument.empty() || facts.argument.empty()) return std::string(facts.name);
+  return fmt::format("{}{}{}", facts.name, facts.argument.front(), argument_of(key));
 }
 
 std::string_view name_before_type(std::string_view name) noexcept {
@@ -73,8 +125,8 @@ std::string_view name_before_type(std::string_view name) noexcept {
 }
 
 std::string no_type_text(std::string_view name) {
-  std::array<std::string_view, types.size()> words;
-  std::ranges::transform(types, words.begin(), [](const auto& type) { return type.first; });
+  std::array<std::string_view, std::size(value_types)> words;
+  std::ranges::transform(value_types, words.begin(), &ValueTypeFacts::name);
   const std::string_view word = last_word(name);
   const std::string meant = did_you_mean_type(word, words);
   return fmt::format("'{}' is no type{} key is NAME[:TYPE][:desc], its type one of {}", shown(word),
@@ -88,8 +140,8 @@ namespace ecosort {
 // The type is written where the name might end with one.
 std::string to_string(const ValueKey& key) {
   const ValueKey plain(key.name);
-  const bool is_needed = key.type != ValueType::text || plain.name != key.name || plain.descends;
-  return fmt::format("{}{}{}{}", key.name, is_needed ? ":" : "", is_needed ? keys::to_string(key.type) : "",
+  const bool is_needed = key.type != ValueType::text || !key.argument.empty() || plain.name != key.name || plain.descends;
+  return fmt::format("{}{}{}{}", key.name, is_needed ? ":" : "", is_needed ? keys::type_word(key) : "",
                      key.descends ? ":desc" : "");
 }
 
@@ -99,11 +151,11 @@ ValueKey::ValueKey(std::string_view text) {
     descends = word == "desc";
     keys::cut_off(left, word);
   }
-  if (const std::string_view word = keys::last_word(left); !word.empty()) {
-    if (const auto written = keys::type_of(word)) {
-      type = *written;
-      keys::cut_off(left, word);
-    }
+  if (const auto written = keys::type_of(keys::last_word(left))) {
+    type = *written;
+    keys::cut_off(left, keys::last_word(left));
+  } else {
+    keys::take_type_with_argument(left, *this);
   }
   if (left.empty()) throw UsageError(fmt::format("key '{}' names nothing; give NAME[:TYPE][:desc]", text));
   name = left;

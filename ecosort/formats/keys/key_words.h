@@ -1,7 +1,6 @@
 // Keys of tables as they are written: NAME[:TYPE][:desc].
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -17,7 +16,7 @@ namespace ecosort::keys {
 // A value as a message shows it.
 [[nodiscard]] std::string shown(std::string_view value);
 
-// Names the type for "is no ..." ("number").
-[[nodiscard]] std::string_view to_string(ValueType type) noexcept;
+// Names the type of the key with its argument, as in "is no ..." ("number", "text@de").
+[[nodiscard]] std::string type_word(const ValueKey& key);
 
 }  // namespace ecosort::keys

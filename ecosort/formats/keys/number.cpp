@@ -6,12 +6,7 @@ namespace ecosort::keys {
 namespace {
 
 using lines::is_digit;
-
-Text without_blanks(Text text) noexcept {
-  text = lines::without_leading_blanks(text);
-  while (!text.empty() && lines::is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
+using lines::without_blanks;
 
 // Takes the digits that the text begins with off it.
 Text take_digits(Text& text) noexcept {
@@ -22,6 +17,13 @@ Text take_digits(Text& text) noexcept {
   return digits;
 }
 
+Text without_zeros_in_front(Text digits) noexcept {
+  const std::size_t first = digits.find_first_not_of('0');
+  return first == Text::npos ? Text() : digits.substr(first);
+}
+
+}  // namespace
+
 bool take_sign(Text& text) noexcept {
   if (text.empty() || (text.front() != '-' && text.front() != '+')) return false;
   const bool is_minus = text.front() == '-';
@@ -29,12 +31,6 @@ bool take_sign(Text& text) noexcept {
   return is_minus;
 }
 
-Text without_zeros_in_front(Text digits) noexcept {
-  const std::size_t first = digits.find_first_not_of('0');
-  return first == Text::npos ? Text() : digits.substr(first);
-}
-
-// Reads all of the text, which follows `e`.
 std::optional<std::int64_t> read_exponent(Text text) noexcept {
   const bool is_negative = take_sign(text);
   const Text all = take_digits(text), digits = without_zeros_in_front(all);
@@ -45,7 +41,6 @@ std::optional<std::int64_t> read_exponent(Text text) noexcept {
   return is_negative ? -exponent : exponent;
 }
 
-// The number of these digits, times ten to the exponent.
 Number number_of(bool is_negative, Text before, Text behind, std::int64_t exponent) noexcept {
   before = without_zeros_in_front(before);
   auto point = static_cast<std::int64_t>(before.size()) + exponent;  // digits in front of it
@@ -69,8 +64,6 @@ Number number_of(bool is_negative, Text before, Text behind, std::int64_t expone
   number.significant = number.zeros + digits;
   return number;
 }
-
-}  // namespace
 
 std::optional<Number> read_number(Text text) noexcept {
   text = without_blanks(text);

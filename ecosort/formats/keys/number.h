@@ -30,8 +30,14 @@ struct Number {
 // Blanks around it; a sign; digits with a point among them or not; `e` and an exponent of at most five digits that are not
 // leading zeros. Nothing for all other texts, infinity and NaN among them.
 [[nodiscard]] std::optional<Number> read_number(Text text) noexcept;
-
 // The same without a point and without an exponent.
 [[nodiscard]] std::optional<Number> read_integer(Text text) noexcept;
+
+// Takes a minus or plus off the text, and returns whether there was a minus.
+[[nodiscard]] bool take_sign(Text& text) noexcept;
+// Returns the number with these digits in front of the point and behind it, times ten to the exponent; it points into them.
+[[nodiscard]] Number number_of(bool is_negative, Text before, Text behind, std::int64_t exponent) noexcept;
+// Reads all of a text that follows `e`.
+[[nodiscard]] std::optional<std::int64_t> read_exponent(Text text) noexcept;
 
 }  // namespace ecosort::keys

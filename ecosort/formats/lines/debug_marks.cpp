@@ -22,12 +22,15 @@ Text meaning_of(Text text, KeyKind kind) {
     case KeyKind::text:
     case KeyKind::version:
     case KeyKind::random:
+    case KeyKind::collated:
       break;
   }
   return text;
 }
 
-bool is_looked_for(KeyKind kind) { return kind != KeyKind::text && kind != KeyKind::version && kind != KeyKind::random; }
+bool is_looked_for(KeyKind kind) {
+  return kind != KeyKind::text && kind != KeyKind::version && kind != KeyKind::random && kind != KeyKind::collated;
+}
 
 // Blanks at the beginning of a line are passed over up to the end of the key only, so that a key which ends among them is marked
 // there. Where any other key ends before it begins, sort looks for its number behind the blanks there all the same.

@@ -13,6 +13,7 @@
 #include "formats/lines/duplicate_filter.h"
 #include "formats/lines/line_kernels.h"
 #include "formats/lines/line_run.h"
+#include "formats/lines/row_bound.h"
 #include "formats/row_format.h"
 #include "hash/multiset_hash.h"
 
@@ -25,7 +26,7 @@ struct Part {
   std::size_t entered = 0;  // less than `lines` where some were seen before
   std::size_t longest = 0;
   std::uint64_t dropped_bytes = 0;
-  hash::MultisetHash hash, dropped;
+  hash::MultisetHash hash, dropped, beyond;  // of the lines, of those seen before, and of those behind the bound
   bool has_quotes = false;
   std::uint64_t blank_lines = 0, comments = 0;  // of `lines`, left out
   std::vector<formats::BadRow> bad_rows;        // likewise, besides `dropped`; from the beginning of the run
@@ -79,12 +80,24 @@ struct HashedRow {
   LineHash hash;
 };
 
+// Returns the bytes of a row that are hashed: its text, unless it says otherwise.
+template <class Row>
+Text hashed_bytes(const Row& row) noexcept {
+  if constexpr (requires { row.hashed(); })
+    return row.hashed();
+  else
+    return row.text;
+}
+
 // Hashes rows for a filter. Of all of them at once without one.
 template <class Framer>
 LineHash hash_rows(const LineKernels& kernels, std::span<HashedRow<Framer>> rows, const DuplicateFilter* seen) noexcept {
   if (seen == nullptr) {
     LinePlace lines[hashed_at_once];
-    for (std::size_t i = 0; i < rows.size(); ++i) lines[i] = {rows[i].row.text.data(), rows[i].row.text.size()};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Text hashed = hashed_bytes(rows[i].row);
+      lines[i] = {hashed.data(), hashed.size()};
+    }
     return kernels.sum(lines, rows.size());
   }
   LineHash sum;
@@ -120,6 +133,29 @@ void enter_some(LineRun& run, const Framer& framer, Part& part, std::span<const 
   part.lines += rows.size();
 }
 
+// Leaves out the rows behind the bound of the run. The others, which are hashed apart, are the first ones of `rows` afterwards,
+// as many as are returned.
+template <class Framer>
+std::size_t leave_out_behind(const LineRun& run, const Framer& framer, Part& part, std::span<HashedRow<Framer>> rows) {
+  LinePlace behind[hashed_at_once];
+  std::size_t kept = 0, left_out = 0;
+  for (HashedRow<Framer>& row : rows) {
+    const Text text = row.row.text;
+    if (!run.bound->is_behind(framer.window(row.row), text)) {
+      rows[kept++] = row;
+      continue;
+    }
+    behind[left_out++] = {text.data(), text.size()};
+    part.dropped_bytes += text.size() + 1;
+  }
+  if (left_out == 0) return kept;
+  const LineHash sum = line_kernels().sum(behind, left_out);
+  add(part.beyond, sum, left_out);
+  add(part.hash, sum, left_out);
+  part.lines += left_out;
+  return kept;
+}
+
 // Ends early where the places of the part do; the last ones stay empty where rows were seen before. Rows are hashed some at a
 // time, so that what is known of each comes from memory while the others are hashed.
 //
@@ -132,8 +168,9 @@ void enter_rows(LineRun& run, Framer& framer, Part& part, DuplicateFilter* known
   HashedRow<Framer> rows[hashed_at_once];
   while (part.entered < places) {
     DuplicateFilter* const seen = known != nullptr && known->is_worth_it() ? known : nullptr;
-    const std::size_t count = framer.next(rows, std::min(hashed_at_once, places - part.entered));
+    std::size_t count = framer.next(rows, std::min(hashed_at_once, places - part.entered));
     if (count == 0) break;
+    if (run.bound && !run.keys_follow) count = leave_out_behind<Framer>(run, framer, part, {rows, count});
     add(part.hash, hash_rows<Framer>(kernels, {rows, count}, seen), count);
     enter_some<Framer>(run, framer, part, {rows, count}, seen);
   }

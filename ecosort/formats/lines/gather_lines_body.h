@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "base/prefetch.h"
 #include "formats/lines/line_ends_body.h"
@@ -79,7 +80,7 @@ inline void prefetch_line(const char* line) noexcept {
   if (length == Length::is_long) ecosort::prefetch(line + ecosort::lines::copy_step - 1);
 }
 
-// `copy(to, room, line)` as copy_to(), of lines of any kind.
+// `copy(to, room, line, entry)` copies the line of an entry as copy_to(), and perhaps more.
 template <Length length, class Copy>
 [[gnu::always_inline]] inline std::size_t gather_each(const ecosort::lines::GatherTask& task, std::uint32_t* sizes,
                                                       const Copy& copy) noexcept {
@@ -88,7 +89,7 @@ template <Length length, class Copy>
   std::size_t filled = 0;
   for (std::size_t i = 0; i < count; ++i) {
     prefetch_line<length>(task.text + task.next[i + ahead < left ? i + ahead : left - 1].index);
-    const std::size_t size = copy(task.to + filled, task.room - filled, task.text + task.next[i].index);
+    const std::size_t size = copy(task.to + filled, task.room - filled, task.text + task.next[i].index, task.next[i]);
     if (size == 0) [[unlikely]]
       return i;
     sizes[i] = static_cast<std::uint32_t>(size);
@@ -100,9 +101,25 @@ template <Length length, class Copy>
 template <class V, Length length>
 std::size_t gather_lines(const ecosort::lines::GatherTask& given, std::uint32_t* sizes) noexcept {
   const ecosort::lines::GatherTask task = given;  // not in memory that the stores might change
-  return gather_each<length>(task, sizes, [&task](char* to, std::size_t room, const char* line) {
-    return copy_to<V, length>(to, room, line, task.terminator);
-  });
+  return gather_each<length>(task, sizes,
+                             [&task](char* to, std::size_t room, const char* line, const ecosort::sorting::Entry& /*entry*/) {
+                               return copy_to<V, length>(to, room, line, task.terminator);
+                             });
+}
+
+template <class V, Length length>
+std::size_t gather_with_heads(const ecosort::lines::GatherTask& given, std::uint32_t* sizes) noexcept {
+  using ecosort::sorting::Entry;
+  const ecosort::lines::GatherTask task = given;
+  return gather_each<length>(
+      task, sizes, [&task](char* to, std::size_t room, const char* line, const Entry& entry) -> std::size_t {
+        if (room < sizeof(Entry)) return 0;
+        const std::size_t size = copy_to<V, length>(to + sizeof(Entry), room - sizeof(Entry), line, task.terminator);
+        if (size == 0) return 0;
+        const Entry head{entry.prefix, entry.extension, static_cast<std::uint32_t>(size)};
+        std::memcpy(to, &head, sizeof head);
+        return sizeof head + size;
+      });
 }
 
 }  // namespace

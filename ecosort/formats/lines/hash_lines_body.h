@@ -32,6 +32,15 @@ inline void add_word(LineSums& sums, std::uint64_t word, std::uint64_t key_a, st
   sums.b += PlainLanes::product_of_halves(word, key_b);
 }
 
+// Adds the last chunk, of 2 to chunk_words whole words from word `first` on, with the last eight bytes once more.
+template <class V>
+[[gnu::always_inline]] inline void add_last_chunk(LineHash& hash, const char* line, std::size_t size,
+                                                  std::size_t first) noexcept {
+  LineSums sums = V::sums(line + first * word_bytes, size / word_bytes - first);
+  add_word(sums, PlainLanes::load(line + size - word_bytes), hash_keys.tail_a, hash_keys.tail_b);
+  add_chunk(hash, sums, size, first);
+}
+
 // Whole words, 1 KiB of them with one table of keys, and the last eight bytes once more; below eight bytes one padded word.
 template <class V>
 inline LineHash hash_line(const char* line, std::size_t size) noexcept {
@@ -54,9 +63,7 @@ inline LineHash hash_line(const char* line, std::size_t size) noexcept {
   }
   for (; words - first > chunk_words; first += chunk_words)
     add_chunk(hash, V::sums(line + first * word_bytes, chunk_words), size, first);
-  sums = V::sums(line + first * word_bytes, words - first);
-  add_word(sums, PlainLanes::load(line + size - word_bytes), hash_keys.tail_a, hash_keys.tail_b);
-  add_chunk(hash, sums, size, first);
+  add_last_chunk<V>(hash, line, size, first);
   return hash;
 }
 

@@ -129,6 +129,7 @@ bool close_gaps(LineRun& run, std::vector<Part>& parts, Indexed& result) {
     result.longest = std::max(result.longest, part.longest);
     result.hash += part.hash;
     result.dropped += part.dropped;
+    result.beyond += part.beyond;
     result.dropped_bytes += part.dropped_bytes;
     result.blank_lines += part.blank_lines;
     result.comments += part.comments;
@@ -153,7 +154,7 @@ Indexed index_lines(LineRun& run, const RowFormat& order, std::size_t begin, std
   Indexed result;
   result.end = begin;
   run.present = end;
-  if (!order.quote()) {  // else the last part shows where the last row ends
+  if (!order.is_walked()) {  // else the last part shows where the last row ends
     const void* last = end > begin ? memrchr(run.bytes() + begin, run.terminator, end - begin) : nullptr;
     if (last == nullptr) return result;
     end = static_cast<std::size_t>(static_cast<const char*>(last) - run.bytes()) + 1;
@@ -163,7 +164,8 @@ Indexed index_lines(LineRun& run, const RowFormat& order, std::size_t begin, std
                                       result.bad_rows.size() < formats::most_bad_rows;
        may_suppose = false) {
     before = result.lines;
-    const std::size_t wanted = is_cut_wrong ? 1 : std::clamp<std::size_t>((end - result.end) / least_part_bytes, 1, threads);
+    const bool is_one = is_cut_wrong || (order.is_walked() && !order.quote());  // part: nothing would show where others begin
+    const std::size_t wanted = is_one ? 1 : std::clamp<std::size_t>((end - result.end) / least_part_bytes, 1, threads);
     std::vector<Part> parts = cut(run, order, result.end, end, wanted, threads);
     if (!may_suppose || !suppose_places(run, parts, most)) count_places(run, parts, most - result.lines, threads);
     enter_parts(run, order, parts, threads, seen);
@@ -181,23 +183,50 @@ bool tie_is_decided(const RowFormat& order, records::KeyWindow window, unsigned&
   return level == order.levels();
 }
 
-void drop_equal(LineRun& run, const RowFormat& order, hash::MultisetHash& dropped) {
+int compare_entries(const LineRun& run, const RowFormat& order, const Entry& a, const Entry& b) {
+  if (!sorting::key_equal(a, b)) return sorting::key_less(a, b) ? -1 : 1;
+  unsigned level = 0;
+  return tie_is_decided(order, {b.prefix, b.extension}, level) ? 0 : order.compare(run.line(a), run.line(b), level);
+}
+
+namespace {
+
+// Returns where the group ends that begins with entry `begin`.
+std::size_t group_end(const LineRun& run, const RowFormat& order, std::size_t begin) {
+  const Entry* const entries = run.entries();
+  std::size_t at = begin + 1;
+  for (; at < run.count; ++at) {
+    const int relation = compare_entries(run, order, entries[begin], entries[at]);
+    if (relation == 0) continue;
+    if (order.groups_by_all() || !order.are_grouped(relation, run.line(entries[begin]), run.line(entries[at]))) break;
+  }
+  return at;
+}
+
+void drop_line(LineRun& run, const Entry& entry, hash::MultisetHash& dropped) {
+  const Text line = run.line(entry);
+  add_line(dropped, line);
+  run.line_bytes -= line.size() + 1;
+}
+
+}  // namespace
+
+void drop_equal(LineRun& run, const RowFormat& order, KeptOfEqual wanted, hash::MultisetHash& dropped) {
+  if (wanted.most == 0) return;
   Entry* const entries = run.entries();
   const std::size_t count = run.count;
   std::size_t kept = 0;
-  for (std::size_t i = 1; i < count; ++i) {
-    unsigned level = 0;
-    const bool is_equal = sorting::key_equal(entries[kept], entries[i]) &&
-                          (tie_is_decided(order, {entries[i].prefix, entries[i].extension}, level) ||
-                           order.compare(run.line(entries[kept]), run.line(entries[i]), level) == 0);
-    if (is_equal)
-      add_line(dropped, run.line(entries[i]));
-    else
-      entries[++kept] = entries[i];
+  for (std::size_t begin = 0; begin < count;) {
+    const std::size_t end = group_end(run, order, begin), stay = std::min<std::uint64_t>(end - begin, wanted.most);
+    const std::size_t first = wanted.are_last ? end - stay : begin;
+    for (std::size_t i = begin; i < end; ++i)
+      if (i < first || i >= first + stay) drop_line(run, entries[i], dropped);
+    if (first > kept) std::copy(entries + first, entries + first + stay, entries + kept);
+    kept += stay;
+    begin = end;
   }
-  if (count == 0) return;
-  std::move_backward(entries, entries + kept + 1, entries + count);
-  run.count = kept + 1;
+  std::move_backward(entries, entries + kept, entries + count);
+  run.count = kept;
 }
 
 }  // namespace ecosort::lines

@@ -14,12 +14,12 @@
 namespace ecosort::lines {
 
 struct Indexed {
-  std::size_t lines = 0;    // taken
-  std::size_t entered = 0;  // of them; the others were seen before
-  std::size_t end = 0;      // behind the last line taken
-  std::size_t longest = 0;  // bytes, with the end of the line
-  std::uint64_t dropped_bytes = 0;
-  hash::MultisetHash hash, dropped;             // of the lines taken, and of those that were not entered
+  std::size_t lines = 0;                        // taken
+  std::size_t entered = 0;                      // of them; the others were seen before
+  std::size_t end = 0;                          // behind the last line taken
+  std::size_t longest = 0;                      // bytes, with the end of the line
+  std::uint64_t dropped_bytes = 0;              // of the lines that were not entered
+  hash::MultisetHash hash, dropped, beyond;     // of the lines taken, of those seen before, and of those behind the run's bound
   std::uint64_t blank_lines = 0, comments = 0;  // of the lines taken; they are dropped
   // Likewise, but besides `dropped`. At most_bad_rows of them there may be more lines that could be taken.
   std::vector<formats::BadRow> bad_rows;
@@ -38,8 +38,20 @@ struct Indexed {
 // Orders the index; lines that are equal in all levels keep their order.
 void sort_index(LineRun& run, const formats::RowFormat& order, unsigned threads);
 
-// After sort_index: keeps the first of each group of equal lines, adds the others to `dropped`.
-void drop_equal(LineRun& run, const formats::RowFormat& order, hash::MultisetHash& dropped);
+// After sort_index: the first lines of each group of equal ones stay, or the last ones.
+struct KeptOfEqual {
+  std::uint64_t most = 0;  // 0: all of them
+  bool are_last = false;
+
+  // Returns whether lines that were seen before can be left out as they come.
+  [[nodiscard]] bool is_first_alone() const noexcept { return most == 1 && !are_last; }
+};
+// Adds the others to `dropped`.
+void drop_equal(LineRun& run, const formats::RowFormat& order, KeptOfEqual kept, hash::MultisetHash& dropped);
+
+// Returns how the lines of two entries with windows of level 0 compare, in all levels.
+[[nodiscard]] int compare_entries(const LineRun& run, const formats::RowFormat& order, const sorting::Entry& a,
+                                  const sorting::Entry& b);
 
 // Returns whether lines with these equal windows are known to be equal without a look at them; otherwise `level` is the first one
 // to compare.

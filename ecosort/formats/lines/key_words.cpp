@@ -175,6 +175,28 @@ Digest salt_of(std::string_view digits) {
 
 }  // namespace
 
+namespace {
+
+// Keys that are texts have the order of the language, and so has the line as a whole, in front of that by its bytes.
+void collate(const std::string& locale, LineOrderTerms& order) {
+  order.collation.emplace(locale);
+  if (order.keys.empty() || order.last_resort) {
+    SortKey line;
+    line.reverse = order.reverse;
+    order.keys.push_back(line);
+  }
+  for (SortKey& key : order.keys) {
+    if (key.kind != KeyKind::text) continue;
+    if (key.fold || key.ignored != Ignored::nothing)
+      throw UsageError(
+          "--collate cannot be combined with -d, -f and -i: ask for it in the locale, such as de-u-ks-level2 for "
+          "letters of either case and en-u-ka-shifted to pass over punctuation");
+    key.kind = KeyKind::collated;
+  }
+}
+
+}  // namespace
+
 LineOrderTerms order_terms(const Lines& lines, bool is_unique) {
   std::vector<KeyWords> keys(lines.keys.begin(), lines.keys.end());
   const KeyWords global = ordering_of(lines.ordering);
@@ -185,6 +207,7 @@ LineOrderTerms order_terms(const Lines& lines, bool is_unique) {
   order.reverse = global.has('r');
   order.separator = lines.separator;
   if (!lines.random_salt.empty()) order.salt = salt_of(lines.random_salt);
+  if (!lines.collate.empty()) collate(lines.collate, order);
   return order;
 }
 

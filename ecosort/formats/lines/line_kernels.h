@@ -61,6 +61,11 @@ struct LineKernels {
   std::size_t (*gather_middle)(const GatherTask& task, std::uint32_t* sizes) noexcept;
   std::size_t (*gather_short)(const GatherTask& task, std::uint32_t* sizes) noexcept;
 
+  // Copies lines with a head in front of each: its entry, with the length of the line with its end in place of `index`. The sizes
+  // are those of both together.
+  std::size_t (*gather_with_heads)(const GatherTask& task, std::uint32_t* sizes) noexcept;
+  std::size_t (*gather_middle_with_heads)(const GatherTask& task, std::uint32_t* sizes) noexcept;
+
   // Hashes a line without its end.
   LineHash (*hash)(const char* line, std::size_t size) noexcept;
 
@@ -74,6 +79,6 @@ struct LineKernels {
 // Returns the kernels of one level, for tests; it must not exceed detected_cpu_level().
 [[nodiscard]] const LineKernels& line_kernels_of(CpuLevel level) noexcept;
 
-extern const LineKernels line_kernels_baseline, line_kernels_avx2, line_kernels_avx512;
+extern const LineKernels line_kernels_baseline, line_kernels_avx2, line_kernels_avx512, line_kernels_neon;
 
 }  // namespace ecosort::lines

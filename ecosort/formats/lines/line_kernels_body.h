@@ -28,6 +28,8 @@ constexpr ecosort::lines::LineKernels kernels_over() noexcept {
           gather_lines<V, Length::is_long>,
           gather_lines<V, Length::is_middle>,
           gather_lines<V, Length::is_short>,
+          gather_with_heads<V, Length::is_long>,
+          gather_with_heads<V, Length::is_middle>,
           hash_line<V>,
           sum_of_hashes<V>};
 }

@@ -141,6 +141,7 @@ LineOrder::LineOrder(const LineOrderTerms& terms, char terminator, HeaderLines h
       keys_(terms.keys),
       separator_(terms.separator),
       salt_(terms.salt),
+      collation_(terms.collation),
       kernels_(line_kernels()),
       header_(std::move(header)) {
   if (keys_.empty() || terms.last_resort) {
@@ -225,6 +226,7 @@ std::size_t LineOrder::normal_bytes(Text text, const SortKey& key, std::size_t d
   switch (key.kind) {
     case KeyKind::text:
     case KeyKind::version:
+    case KeyKind::collated:
       return 0;
     case KeyKind::numeric:
       return encode(*SeparatedDecimal(text), depth, to, room);
@@ -293,6 +295,7 @@ records::KeyWindow LineOrder::window(Text line, unsigned level, std::size_t dept
   if (depth == 0 && !is_transformed(key))
     if (const auto usual = usual_window(line, key)) return key.reverse ? complement(*usual) : *usual;
   const Text text = key_of(line, key);
+  if (key.kind == KeyKind::collated) return collation_->window(text, depth, key.reverse);
   if (key.kind == KeyKind::version) {
     const auto window = is_transformed(key) ? version_window(transformed(text, key), depth) : version_window(text, depth);
     return key.reverse ? complement(window) : window;
@@ -338,6 +341,8 @@ int LineOrder::compare_kind(Text a, Text b, const SortKey& key) const {
       return compare_random(a, b);
     case KeyKind::version:
       return compare_versions(a, b);
+    case KeyKind::collated:
+      return collation_->compare(a, b);
   }
   return 0;
 }
@@ -350,9 +355,9 @@ int LineOrder::compare_key(Text a, Text b, const SortKey& key) const {
   return compare_kind(transformed(a, key), transformed(b, key), key);
 }
 
-int LineOrder::compare_levels(Text a, Text b, unsigned level) const {
+int LineOrder::compare_levels(Text a, Text b, unsigned level, unsigned end) const {
   if (a == b) return 0;
-  for (; level < keys_.size(); ++level) {
+  for (; level < std::min<std::size_t>(end, keys_.size()); ++level) {
     const int order = compare_key(a, b, keys_[level]);
     if (order != 0) return keys_[level].reverse ? -sign_of(order) : sign_of(order);
   }

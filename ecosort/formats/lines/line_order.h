@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/lines/collation.h"
 #include "formats/lines/joint_window.h"
 #include "formats/lines/key_bytes.h"
 #include "formats/lines/line_kernels.h"
@@ -25,7 +26,7 @@
 
 namespace ecosort::lines {
 
-enum class KeyKind : std::uint8_t { text, numeric, general, human, month, random, version };
+enum class KeyKind : std::uint8_t { text, numeric, general, human, month, random, version, collated };
 enum class Ignored : std::uint8_t { nothing, all_but_dictionary, unprintable };  // -d wins over -i
 
 // One -k, or the whole line. Words and characters count from 0.
@@ -51,7 +52,8 @@ struct LineOrderTerms {
   bool last_resort = true;    // lines with equal keys are ordered by all of their bytes (not with -s and -u)
   bool reverse = false;       // of the last resort
   std::optional<char> separator;
-  Digest salt{};  // of -R
+  Digest salt{};                         // of -R
+  std::optional<Collation> collation{};  // of keys that are collated
 };
 
 // The first `lines` of each input are its header, or those that begin with the mark, up to the first one that does not. All
@@ -72,6 +74,7 @@ class LineOrder final : public formats::RowFormat {
   [[nodiscard]] const SortKey& key(unsigned level) const noexcept { return keys_[level]; }
   [[nodiscard]] std::optional<char> separator() const noexcept { return separator_; }
   [[nodiscard]] const Digest& salt() const noexcept { return salt_; }
+  [[nodiscard]] const std::optional<Collation>& collation() const noexcept { return collation_; }
   // Return where the level's key begins and ends in the line; it is empty where it ends before it begins.
   [[nodiscard]] std::size_t key_begin(Text line, unsigned level) const noexcept { return key_begin(line, keys_[level]); }
   [[nodiscard]] std::size_t key_end(Text line, unsigned level) const noexcept { return key_end(line, keys_[level]); }
@@ -107,6 +110,7 @@ class LineOrder final : public formats::RowFormat {
     return last_byte(window, level) > window_bytes;
   }
   [[nodiscard]] bool has_deeper_window(records::KeyWindow window, unsigned level) const noexcept override {
+    if (keys_[level].kind == KeyKind::collated) return Collation::has_more_weights(last_byte(window, level));
     return keys_[level].kind != KeyKind::version || version_rest(window, level) != VersionRest::by_compare;
   }
 
@@ -121,7 +125,7 @@ class LineOrder final : public formats::RowFormat {
   [[nodiscard]] Text key_of(Text line, const SortKey& key) const noexcept;
   [[nodiscard]] std::size_t key_begin(Text line, const SortKey& key) const noexcept;
   [[nodiscard]] std::size_t key_end(Text line, const SortKey& key) const noexcept;
-  [[nodiscard]] int compare_levels(Text a, Text b, unsigned level) const override;
+  [[nodiscard]] int compare_levels(Text a, Text b, unsigned level, unsigned end) const override;
   [[nodiscard]] int compare_key(Text a, Text b, const SortKey& key) const;
   [[nodiscard]] int compare_kind(Text a, Text b, const SortKey& key) const;
   [[nodiscard]] int compare_random(Text a, Text b) const noexcept;
@@ -135,6 +139,7 @@ class LineOrder final : public formats::RowFormat {
   std::optional<char> separator_;
   NumberReader read_number_ = number_reader();
   Digest salt_;
+  std::optional<Collation> collation_;
   const LineKernels& kernels_;
   HeaderLines header_;
   std::uint64_t header_left_ = 0;  // of the present input

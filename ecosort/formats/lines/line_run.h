@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 
 #include "base/memory.h"
 #include "formats/lines/line_kernels.h"
@@ -22,6 +23,8 @@ namespace ecosort::lines {
 inline constexpr std::size_t index_bytes_per_line = 2 * sizeof(sorting::Entry);  // with its scratch
 inline constexpr std::uint64_t most_run_bytes = std::uint64_t{1} << 32U;         // an entry holds 32 bits of position
 
+class RowBound;
+
 struct LineRun {
   Buffer memory;
   std::size_t count = 0;         // lines in the index
@@ -33,6 +36,10 @@ struct LineRun {
   const formats::RowFormat* format = nullptr;  // where rows have quotes
   bool has_quotes = false;
   bool is_ordered = false;  // the lines came in order, and the index is to be turned round only
+  // With a limit: lines in the index lie in the first bytes, and more are read behind them; lines behind the bound are left out.
+  std::size_t kept_bytes = 0;
+  std::shared_ptr<const RowBound> bound = nullptr;
+  bool keys_follow = false;  // rows get their keys when they are in the index (formats/shuffle): none is left out before
 
   [[nodiscard]] char* bytes() const noexcept { return reinterpret_cast<char*>(memory.data()); }
   [[nodiscard]] std::size_t size() const noexcept { return memory.size() < most_run_bytes ? memory.size() : most_run_bytes; }

@@ -53,9 +53,7 @@ struct BaselineVectors {
 struct BaselineVectors {
   static std::uint64_t matches8(const char* at, char c) noexcept {
     constexpr std::uint64_t ones = 0x0101010101010101, low_bits = 0x7f7f7f7f7f7f7f7f;
-    std::uint64_t bytes = 0;
-    for (int i = 0; i < 8; ++i) bytes |= std::uint64_t{static_cast<unsigned char>(at[i])} << 8 * i;
-    bytes ^= ones * static_cast<unsigned char>(c);
+    const std::uint64_t bytes = PlainLanes::load(at) ^ ones * static_cast<unsigned char>(c);
     const std::uint64_t zeros = ~(((bytes & low_bits) + low_bits) | bytes | low_bits);  // the upper bit of each
     return (zeros >> 7U) * 0x0102040810204080U >> 56U;
   }

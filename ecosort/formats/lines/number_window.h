@@ -37,6 +37,7 @@ using NumberReader = NumberWindow (*)(const char* text, std::size_t size) noexce
 [[nodiscard]] NumberReader number_reader_of(CpuLevel level) noexcept;
 [[nodiscard]] NumberWindow read_number_avx2(const char* text, std::size_t size) noexcept;
 [[nodiscard]] NumberWindow read_number_avx512(const char* text, std::size_t size) noexcept;
+[[nodiscard]] NumberWindow read_number_neon(const char* text, std::size_t size) noexcept;
 
 // Returns whether a number ends at this byte whatever follows, so that a field that it ends need not be cut out.
 [[nodiscard]] constexpr bool ends_number(char c) noexcept {

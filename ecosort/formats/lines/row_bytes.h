@@ -8,6 +8,8 @@
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__aarch64__)
+#include "base/neon_bits.h"
 #endif
 
 #include "formats/lines/key_bytes.h"
@@ -90,6 +92,10 @@ class RowBytes {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
     const int found = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(terminator_)));
     return static_cast<std::size_t>(__builtin_ctz(static_cast<unsigned>(found) | 1U << window_room));
+#elif defined(__aarch64__)
+    const uint8x16_t bytes = vld1q_u8(reinterpret_cast<const std::uint8_t*>(at));
+    const std::uint64_t found = nibbles_of(vceqq_u8(bytes, vdupq_n_u8(static_cast<std::uint8_t>(terminator_))));
+    return static_cast<std::size_t>(__builtin_ctzll(found | std::uint64_t{1} << 4 * window_room)) / 4;
 #else
     if (const std::uint64_t first = ends(load(at)); first != 0) return static_cast<std::size_t>(__builtin_ctzll(first)) / 8;
     const std::uint64_t second = ends(load(at + 8)) | std::uint64_t{0x80} << 32U;

@@ -24,6 +24,12 @@ namespace ecosort::lines {
   return text.substr(i);
 }
 
+[[nodiscard]] constexpr Text without_blanks(Text text) noexcept {
+  text = without_leading_blanks(text);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 // A number in a word may have white space and a plus sign in front; without digits behind them nothing is taken off.
 [[nodiscard]] constexpr Text without_number_beginning(Text text) noexcept {
   std::size_t i = 0;

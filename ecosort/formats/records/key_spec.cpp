@@ -113,7 +113,9 @@ std::uint64_t size_of(const Records& records) noexcept {
   return records.record_size != 0 ? records.record_size : usual_record_size;
 }
 
-bool is_assumed(const Records& records) noexcept { return records.record_size == 0 && records.keys.empty(); }
+bool is_assumed(const Records& records) noexcept {
+  return records.record_size == 0 && records.keys.empty() && records.skip_bytes == 0;
+}
 
 void check_record_format(const RecordFormat& format) {
   if (format.record_size == 0 || format.record_size > max_record_size) {

@@ -14,7 +14,7 @@ from typing import Any
 
 from ecosort import checks
 from ecosort.cluster.check import check_manifest
-from ecosort.cluster.formats import FORMATS
+from ecosort.cluster.formats import FORMATS, row_words
 from ecosort.cluster.jobs import abandon_job, plan_of, resume_job, start_job
 from ecosort.cluster.manifest import Manifest
 from ecosort.cluster.planner import Shape
@@ -25,7 +25,7 @@ from ecosort.errors import BadInput
 from ecosort.options import OF_ROWS, Options, request_of, takes
 from ecosort.sorting import format_of, names_of
 from ecosort.words import Path as FilePath
-from ecosort.words import Size, bytes_of, path_word, path_words, row_words
+from ecosort.words import Size, bytes_of, path_word, path_words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +96,7 @@ def _format_words(form: str, told: dict[str, Any]) -> list[str]:
     if others:
         raise BadInput(f"{others[0]} is no option of a cluster")
     rows = {name: value for name, value in told.items() if name not in _OWN or name == "by"}
-    return row_words(request_of(rows, form, (), None).members, form) + more
+    return row_words(form, request_of(rows, form, (), None).members[form]) + more
 
 
 def _temps(nodes_temp: Any) -> list[str]:

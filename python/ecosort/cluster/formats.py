@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ecosort.errors import BadInput
+from ecosort.keys import LETTERS
 from ecosort.manual import commands
 
 _PART_OF_JSONL = "--allow-missing"  # one part may hold all rows that lack a value
@@ -16,6 +18,35 @@ _MERGE = {
     "lines": ("lines", "--merge"),
     "csv": ("csv", "--merge"),
     "jsonl": ("jsonl", "--merge", _PART_OF_JSONL),
+}
+
+
+# The word for each member of a request that says what rows are. A function makes its value of the member; True: without one.
+_OF_VALUES: dict[str, Any] = {
+    "keys": "--by={}",
+    "nulls_first": "--nulls=first",
+    "strict": "--strict",
+    "date_format": "--date-format={}",
+}
+_OF_ROWS: dict[str, dict[str, Any]] = {
+    "records": {"record_size": "--record-size={}", "keys": "--key={}", "reverse": "--reverse"},
+    "lines": {
+        "keys": "--key={}",
+        "ordering": ("--{}", lambda letters: [_ordering(letter) for letter in letters]),
+        "separator": ("--field-separator={}", lambda byte: r"\0" if byte == "\0" else byte),
+        "terminator": ("--zero-terminated", lambda byte: byte == "\0"),
+        "stable": "--stable",
+        "header_lines": "--header={}",
+        "collate": "--collate={}",
+        "random_source": "--random-source={}",
+    },
+    "csv": _OF_VALUES
+    | {
+        "delimiter": "--delimiter={}",
+        "quote": ("--quote={}", lambda byte: byte or "none"),
+        "header": ("--no-header", lambda is_there: not is_there),
+    },
+    "jsonl": _OF_VALUES | {"allow_missing": "--allow-missing"},
 }
 
 
@@ -97,3 +128,23 @@ def _demand_size(words: Sequence[str]) -> None:
         option, _, value = word.partition("=")
         if option == "--record-size" and not (value.isdecimal() and 1 <= int(value) <= 1 << 20):
             raise BadInput(f"--record-size is a number of bytes from 1 to 1048576, not {value!r}")
+
+
+def row_words(form: str, rows: Mapping[str, Any]) -> list[str]:
+    """Returns what says the keys and what the rows are, for these members of a request."""
+    words: list[str] = []
+    for name, member in rows.items():
+        words += _words(_OF_ROWS[form][name], member)
+    return words
+
+
+def _words(word: str | tuple[str, Callable[[Any], Any]], value: Any) -> list[str]:
+    if isinstance(word, tuple):
+        return _words(word[0], word[1](value))
+    values = value if isinstance(value, list | tuple) else [value]
+    return [word.format(item) for item in values if item is not None and item is not False]
+
+
+def _ordering(letter: str) -> str:
+    option = next(name for name, its_letter in LETTERS.items() if its_letter == letter).replace("_", "-")
+    return f"{option}{'-sort' if letter in 'ghMnRV' else ''}"

@@ -241,7 +241,7 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
         .bytes = run + 5, .longest = run + 6, .next = {1, run, 2, '\r'}, .dropped = {4, 5, run}, .is_header = run == 0};
     done.packed_bytes = run * page_bytes;
     done.lines->blank_lines = 17 + run;
-    done.lines->key_counts = {{run, 2, 1}, {3, 4, 2}};
+    done.lines->key_counts = {{run, 2, 1}, {3, 4, 2, run / 7}};
     done.lines->repeated_header = {run, "/in", 9};
     if (run > 5) {
       done.lines->first = 1;
@@ -278,6 +278,8 @@ TEST(InPlaceJournal, AJobOfLinesComesBackFromAJournalThatGrew) {
   EXPECT_EQ(run.key_counts[0].empty, 7U);
   EXPECT_EQ(run.key_counts[1].unparsable, 4U);
   EXPECT_EQ(run.key_counts[1].absent, 2U);
+  EXPECT_EQ(run.key_counts[1].repeated, 1U);
+  EXPECT_EQ(contents->runs[6].lines->key_counts[1].repeated, 0U);
   EXPECT_EQ(run.repeated_header.rows, 7U);
   EXPECT_EQ(run.repeated_header.input, "/in");
   EXPECT_EQ(run.repeated_header.line, 9U);

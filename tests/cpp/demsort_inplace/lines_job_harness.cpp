@@ -176,7 +176,7 @@ std::string SmallLines::sorted() const {
     all.insert(all.end(), rows.begin(), rows.end());
   }
   std::ranges::stable_sort(all, [&](const std::string& a, const std::string& b) { return order.compare(a, b) < 0; });
-  if (terms.unique)
+  if (terms.groups.is_on)
     all.erase(
         std::unique(all.begin(), all.end(), [&](const std::string& a, const std::string& b) { return order.compare(a, b) == 0; }),
         all.end());
@@ -228,11 +228,11 @@ void set_order(const SmallLines& sort, engine::rows::LinesJob& job) {
     const auto& terms = std::get<Lines>(request.rows);
     job.format = std::make_unique<lines::LineOrder>(lines::order_terms(terms, request.unique), terms.terminator,
                                                     lines::HeaderLines{terms.header_lines, {}});
-    job.unique = request.unique;
+    job.groups.is_on = request.unique;
     return;
   }
   std::vector<ValueKey> keys;
-  for (const std::string& word : sort.words) word == "-u" ? void(job.unique = true) : void(keys.emplace_back(word));
+  for (const std::string& word : sort.words) word == "-u" ? void(job.groups.is_on = true) : void(keys.emplace_back(word));
   Request request;
   if (sort.command == "csv")
     request.rows = Csv{{.keys = keys}};
@@ -252,7 +252,7 @@ engine::rows::LinesJob SmallLines::job(std::uint64_t more_memory) const {
   plan.write_blocks = 3;
   plan.run_buffers = 2;
   plan.run_buffer_bytes = run_buffer_bytes;
-  plan.seen_bytes = job.unique ? 4096 : 0;
+  plan.seen_bytes = job.groups.is_on ? 4096 : 0;
   plan.threads = 0;
   plan.read_depth = 2;
   plan.write_depth = 3;

@@ -36,7 +36,7 @@ TEST(LinesJob, SortsAndLeavesNothingBehind) {
       const engine::rows::LinesReport report = disk.machine.start(sort);
       EXPECT_TRUE(sort.holds_only(disk.store.snapshot(), sort.sorted())) << sort.name();
       EXPECT_EQ(report.output_bytes, sort.sorted().size());
-      EXPECT_EQ(report.dropped > 0, sort.job().unique);
+      EXPECT_EQ(report.dropped > 0, sort.job().groups.is_on);
       EXPECT_EQ(report.merges > 0, sort.most_merged == 2) << sort.name();
       EXPECT_FALSE(report.resumed);
       EXPECT_EQ(disk.store.open_files(), 0U);

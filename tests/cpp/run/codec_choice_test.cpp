@@ -49,6 +49,28 @@ TEST(CodecChoice, MoreThreadsMakeItPayOnFasterDrives) {
   EXPECT_EQ(choose_codec(on_a_faster_drive, std::vector{log_zstd}).terms, log_zstd.terms);
 }
 
+// Other work takes the processors as often as not: what a codec costs takes as much longer as the sort itself.
+TEST(CodecChoice, ABusyProcessorMakesCodecsPayLess) {
+  Pace pace = pace_of(0.8);
+  EXPECT_FALSE(choose_codec(pace, std::vector{log_lz4, log_zstd}).terms.is_none());
+  EXPECT_TRUE(could_pay(pace, {}));
+  pace.slowdown = 12;
+  const CodecChoice busy = choose_codec(pace, std::vector{log_lz4, log_zstd});
+  EXPECT_TRUE(busy.terms.is_none());
+  EXPECT_NE(busy.why.find("computing takes 12.0 x as long because processors are busy"), std::string::npos) << busy.why;
+  EXPECT_FALSE(could_pay(pace, {}));
+  pace.drive_s *= 30;  // a drive that is slower still
+  EXPECT_EQ(choose_codec(pace, std::vector{log_lz4}).terms, log_lz4.terms);
+}
+
+TEST(CodecChoice, NoTrialIsWorthItWhereNothingCouldPay) {
+  EXPECT_FALSE(could_pay(pace_of(20), {}));
+  EXPECT_FALSE(could_pay({}, {}));
+  const planner::PowerModel costly_drive{.idle_w = 5, .core_w = 2, .gb_j = 20};
+  EXPECT_TRUE(could_pay(pace_of(20), costly_drive));
+  EXPECT_NE(choose_codec(pace_of(20), {}).why.find("no codec would make that 5 % faster"), std::string::npos);
+}
+
 TEST(CodecChoice, AStreamLeavesTheDrivesToTheRuns) {
   Pace pace{1e-9 / 0.3, 3.4e-9, 2};
   EXPECT_EQ(choose_codec(pace, std::vector{log_lz4}).terms.codec.codec, BlockCodec::lz4);

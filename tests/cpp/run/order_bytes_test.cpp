@@ -69,7 +69,8 @@ TEST(OrderBytes, OrdersThatDifferHaveOtherBytes) {
 }
 
 TEST(OrderBytes, TablesComeBack) {
-  const std::vector<ValueKey> keys{{"n", ValueType::number, true}, {"a\nname", ValueType::date, false}};
+  const std::vector<ValueKey> keys{
+      {"n", ValueType::number, true}, {"a\nname", ValueType::date, false}, {"s", ValueType::list, true, "S|M|L"}};
   for (const bool flag : {false, true}) {
     const csv::CsvFormat table({.dialect = {.delimiter = ';', .quote = flag ? std::optional('\'') : std::nullopt},
                                 .has_header = flag,

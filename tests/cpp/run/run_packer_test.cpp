@@ -63,5 +63,13 @@ TEST_F(RunPackerTest, TheChoiceFollowsThePaceWithoutAnotherTrial) {
   EXPECT_EQ(packer.report().tried_blocks, 3);
 }
 
+TEST_F(RunPackerTest, NothingIsTriedWhereProcessorsAreTheBottleneck) {
+  packer.set_pace({.drive_s = 1e-9, .compute_s = 1e-9, .threads = 1, .reads_input = true, .slowdown = 10});
+  for (int run = 0; run < 20; ++run) EXPECT_FALSE(packs(4)) << run;
+  EXPECT_EQ(packer.report().tried_blocks, 0);
+  packer.set_pace(slow_drives);
+  EXPECT_TRUE(packs(4));
+}
+
 }  // namespace
 }  // namespace ecosort::run

@@ -198,7 +198,7 @@ TEST(SkewIndex, IsTheBitLengthExceptThatTheFourTopBitsCountAsOne) {
 }
 
 TEST(Gensort, RecordsOfEveryFlavourAreRecognised) {
-  for (const GensortFormat format : {binary, ascii, skewed_binary, skewed_ascii})
+  for (const GensortFormat format : {binary, ascii, skewed_binary, skewed_ascii, GensortFormat{.teragen = true}})
     for (const uint128 first : {uint128{0}, uint128{1} << 60, ~uint128{0} - 1000}) {
       const Bytes records = make_records(format, first, 3000);
       for (std::size_t i = 0; i < 3000; ++i) EXPECT_TRUE(looks_generated(records.data() + i * gensort_record_bytes)) << i;

@@ -233,7 +233,7 @@ SortJob SortPlace::prepare(const SortSetup& setup, io::Storage& storage) const {
   job.directories = run_directories(setup);
   job.plan = planner::make_plan(wanted);
   job.output = output_path();
-  job.unique = setup.unique;
+  job.groups = {{.is_on = setup.unique}, setup.format};
   job.reread = setup.reread;
   return job;
 }

@@ -18,8 +18,9 @@ namespace {
 std::string at(const std::string& path, const std::string& row) {
   const std::vector<Path> paths{parse_path(path)};
   Text value;
-  if (const auto fault = read_row(row, paths, &value)) return "byte " + std::to_string(fault->at) + ": " + fault->why;
-  const Text found = find_value(row, paths.front());
+  Repeated repeated;
+  if (const auto fault = read_row(row, paths, &value, repeated)) return "byte " + std::to_string(fault->at) + ": " + fault->why;
+  const Text found = find_value(row, paths.front(), repeated.paths != 0);
   EXPECT_EQ(found.data(), value.data()) << row;
   EXPECT_EQ(found, value) << row;
   if (value.empty()) {
@@ -48,11 +49,25 @@ TEST(JsonlRow, PathsLeadToValues) {
   EXPECT_EQ(at("x", "{}") + at("[0]", "[]") + at("x", "null") + at("x", "3"), "----");
 }
 
-TEST(JsonlRow, TheFirstOfEqualNamesCounts) {
-  EXPECT_EQ(at("a", R"({"a":1,"a":2})"), "1");
-  EXPECT_EQ(at("a", R"({"b":0,"\u0061":1,"a":2})"), "1") << "names mean what their escapes mean";
-  EXPECT_EQ(at("a.x", R"({"a":{"y":1},"a":{"x":2}})"), "-");
-  EXPECT_EQ(at("a", R"({"a":null,"a":2})"), "null");
+TEST(JsonlRow, TheLastOfEqualNamesCounts) {
+  EXPECT_EQ(at("a", R"({"a":1,"a":2})"), "2");
+  EXPECT_EQ(at("a", R"({"a":1,"b":0,"\u0061":2,"c":3})"), "2") << "names mean what their escapes mean";
+  EXPECT_EQ(at("a.x", R"({"a":{"y":1},"a":{"x":2}})"), "2");
+  EXPECT_EQ(at("a.x", R"({"a":{"x":1},"a":{"y":2}})"), "-") << "the object that counts has no such member";
+  EXPECT_EQ(at("a.x", R"({"a":{"x":1},"a":3})"), "-");
+  EXPECT_EQ(at("a[1]", R"({"a":[1,2],"a":[3]})"), "-");
+  EXPECT_EQ(at("a", R"({"a":2,"a":null})"), "null");
+  EXPECT_EQ(at("a.b", R"({"b":{"b":1},"a":{"b":2},"b":{"b":3}})"), "2") << "other names repeat";
+}
+
+TEST(JsonlRow, RepeatedNamesAreReportedForThePathsThroughThem) {
+  const std::vector<Path> paths{parse_path("c"), parse_path("a.x"), parse_path("b"), parse_path("a")};
+  Text values[4];
+  Repeated repeated;
+  ASSERT_FALSE(read_row(R"({"c":1,"a":{"x":1,"z":0,"z":0},"b":2,"z":0,"a":{"x":5},"z":0})", paths, values, repeated));
+  EXPECT_EQ(repeated.paths, 0b1010U);
+  EXPECT_EQ(repeated.at, 43U);
+  EXPECT_EQ(values[1], "5");
 }
 
 TEST(JsonlRow, StringsLoseTheirEscapes) {

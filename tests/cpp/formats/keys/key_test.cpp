@@ -18,8 +18,14 @@ namespace {
 
 using namespace keys;
 
-constexpr ValueType all_types[] = {ValueType::text, ValueType::nocase,  ValueType::number, ValueType::integer,
-                                   ValueType::date, ValueType::version, ValueType::length};
+// A key of each type.
+std::vector<ValueKey> keys_of_all_types() {
+  std::vector<ValueKey> keys;
+  for (const ValueTypeFacts& facts : value_types) keys.emplace_back("name", facts.type);
+  keys.back().argument = "0|1|a|aa|2024-01-10T10:00:00.|.";
+  keys.emplace_back("name", ValueType::number, false, "decimal=,");
+  return keys;
+}
 
 std::string digits(Random& random, std::uint64_t most) {
   std::string text;
@@ -29,7 +35,7 @@ std::string digits(Random& random, std::uint64_t most) {
 }
 
 std::string random_value(Random& random) {
-  switch (random.below(6)) {
+  switch (random.below(11)) {
     case 0:
       return (random.below(2) == 0 ? "-" : "") + digits(random, 18) + "." + digits(random, 30);
     case 1:
@@ -39,6 +45,20 @@ std::string random_value(Random& random) {
              std::to_string(random.below(10)) + ":00." + digits(random, 30);
     case 3:
       return "lib-" + digits(random, 25) + "." + digits(random, 3);
+    case 4:
+      return (random.below(2) == 0 ? "2001:db8::" : "10.0.0.") + std::to_string(random.below(100)) +
+             (random.below(2) == 0 ? "" : "/" + std::to_string(random.below(33)));
+    case 5:
+      return digits(random, 30) + (random.below(2) == 0 ? "K" : "MiB");
+    case 6:
+      return digits(random, 20) + "m" + digits(random, 30) + "ns";
+    case 7:
+      return "0x" + digits(random, 40);
+    case 8:
+      return (random.below(2) == 0 ? "00000000-0000-0000-0000-0000000000" : "00000000-0000-0000-0001-0000000000") +
+             std::to_string(10 + random.below(90));
+    case 9:
+      return random.below(2) == 0 ? "inf" : random.below(2) == 0 ? "yes" : "no";
     default: {
       std::string text(random.below(3) * 10, 'a');
       for (std::uint64_t i = random.below(5); i > 0; --i) text += "aAbB\0\xff"[random.below(6)];
@@ -71,12 +91,13 @@ void check_windows(const Key& key, const std::string& a, const std::string& b) {
 
 TEST(CsvKey, WindowsHaveTheOrderOfTheComparison) {
   Random random(1);
-  for (const ValueType type : all_types) {
+  for (ValueKey named : keys_of_all_types()) {
     for (const bool descending : {false, true}) {
       for (const bool nulls_first : {false, true}) {
-        const Key key(type, descending, nulls_first, nullptr);
+        named.descends = descending;
+        const Key key(named, nulls_first, nullptr);
         std::vector<std::string> values{""};
-        for (int i = 0; i < 300; ++i) values.push_back(random_value(random));
+        for (int i = 0; i < 400; ++i) values.push_back(random_value(random));
         for (int i = 0; i < 20'000; ++i)
           check_windows(key, values[random.below(values.size())], values[random.below(values.size())]);
       }
@@ -85,7 +106,7 @@ TEST(CsvKey, WindowsHaveTheOrderOfTheComparison) {
 }
 
 TEST(CsvKey, NumbersThatAreWrittenInManyWaysAreEqual) {
-  const Key key(ValueType::number, false, false, nullptr);
+  const Key key(by("").number(), false, nullptr);
   for (const char* one : {"1500", "1.5e3", "+1500.", "0.15E+4", "15e2", " 1500.000 ", "150000e-2", "00001500", ".0015e6"}) {
     ASSERT_EQ(key.compare("1500", one), 0) << one;
     check_windows(key, "1500", one);
@@ -108,11 +129,38 @@ TEST(CsvKey, TimesAreSecondsOfUtc) {
   EXPECT_EQ(seconds("2024-05-01T09"), seconds("2024-05-01T09:00"));
   EXPECT_EQ(seconds("2024-05-01T09+02"), seconds("2024-05-01T07:00Z"));
   EXPECT_EQ(seconds("2024-05-01T24"), seconds("2024-05-02"));
-  for (const Text none :
-       {"2024-05-01T", "2024-05-01T9:30", "2024-05-01 09:30 Z", "202405", "2024-", "2024-05-", "2024T09", "2024-05T09", "2024-13",
-        "2024-05-01T09:", "2024-05-01T24:30", "2024-W05", "2024-123", "2024-05-01T09:30:15.", "2024-05-01x"})
+  for (const Text none : {"2024-05-01T", "2024-05-01T9:30", "2024-05-01 09:30 Z", "202405", "2024-", "2024-05-", "2024T09",
+                          "2024-05T09", "2024-13", "2024-05-01T09:", "2024-05-01T09 EST", "2024-05-01 UTC", "2024-05-01T09 utc",
+                          "2024-05-01T24:30", "2024-W05", "2024-123", "2024-05-01T09:30:15.", "2024-05-01x"})
     EXPECT_FALSE(read_iso_time(none)) << none;
+  for (const Text one : {"2024-05-01T09UTC", "2024-05-01 09:00:00 UTC", "2024-05-01T09:00 GMT"})
+    EXPECT_EQ(seconds(one), seconds("2024-05-01T09Z")) << one;
   EXPECT_THROW(TimeFormat("%Y%"), UsageError);
+  EXPECT_THROW(TimeFormat("%a %H:%M"), UsageError) << "all days are the same";
+}
+
+TEST(CsvKey, WeekdaysAreThoseOfTheirDates) {
+  const TimeFormat format("%a, %d %b %Y %H:%M:%S %Z");
+  EXPECT_EQ(format.read("Wed, 01 May 2024 09:30:00 GMT")->seconds, read_iso_time("2024-05-01T09:30Z")->seconds);
+  EXPECT_EQ(format.read("thursday, 1 january 1970 00:00:00 utc")->seconds, 0);
+  EXPECT_EQ(format.read("Wed, 31 Dec 1969 00:00:00 UT")->seconds, -86'400);
+  EXPECT_FALSE(format.read("Tue, 01 May 2024 09:30:00 GMT"));
+  EXPECT_FALSE(format.read("Wed, 01 May 2024 09:30:00 EST"));
+}
+
+TEST(CsvKey, TypesWithArgumentsComeBackFromTheirTexts) {
+  for (const char* const text : {"a:text@de-u-kn-true", "a:number:decimal=,:desc", "a:b:list:S|M|x:desc", R"(a:list:S\|x:\desc)",
+                                 "a:list:x", R"(a:list:\number)"})
+    EXPECT_EQ(to_string(ValueKey(text)), text);
+  EXPECT_EQ(ValueKey("a:list:S|M:desc"), by("a").list("S|M").descending());
+  EXPECT_FALSE(ValueKey(R"(a:list:S|x:\desc)").descends);
+  for (const ValueKey& key : {by("a").list("x:desc"), by("a:text@x"), by("a").list("ip")})
+    EXPECT_EQ(to_string(ValueKey(to_string(key))), to_string(key));
+  EXPECT_EQ(ValueKey(to_string(by("a:text@x"))).name, "a:text@x");
+  EXPECT_EQ(ValueKey("a:text@sv"), by("a").text("sv"));
+  EXPECT_EQ(ValueKey("a:b:ip"), by("a:b").ip());
+  for (const ValueKey& wrong : {by("a").list(), by("a").list("x|y|x"), by("a").number("decimal=;"), by("a").ip("v4")})
+    EXPECT_THROW(Key(wrong, false, nullptr), UsageError) << to_string(wrong);
 }
 
 TEST(CsvKey, FractionsOfSecondsBefore1970CountBack) {
@@ -121,7 +169,7 @@ TEST(CsvKey, FractionsOfSecondsBefore1970CountBack) {
   std::vector<std::string> values;
   for (int i = 0; i < 200; ++i)
     values.push_back((i % 2 == 0 ? "-" : "") + std::to_string(random.below(3)) + "." + digits(random, 30) + "0");
-  const Key key(ValueType::date, false, false, &format);
+  const Key key(by("").date(), false, &format);
   for (const std::string& a : values) {
     for (const std::string& b : values) {
       check_windows(key, a, b);

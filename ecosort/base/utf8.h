@@ -2,8 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 
-namespace ecosort::jsonl {
+#include "base/text.h"
+
+namespace ecosort {
 
 // Bytes of the character at `at`, whose first byte is not ASCII; 0 if there is none: overlong forms, surrogates and what is
 // beyond U+10FFFF are none.
@@ -24,4 +28,24 @@ namespace ecosort::jsonl {
   return first == 0xf4 && byte(1) >= 0x90 ? 0 : 4;
 }
 
-}  // namespace ecosort::jsonl
+// Returns whether the text is nothing but characters.
+[[nodiscard]] inline bool is_utf8(Text text) noexcept {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at < end) {
+    std::uint64_t word = 0;
+    if (end - at >= 8) std::memcpy(&word, at, 8);
+    if (end - at >= 8 && (word & 0x8080808080808080) == 0) {
+      at += 8;
+    } else if (static_cast<unsigned char>(*at) < 0x80) {
+      ++at;
+    } else {
+      const std::size_t size = utf8_character(at, end);
+      if (size == 0) return false;
+      at += size;
+    }
+  }
+  return true;
+}
+
+}  // namespace ecosort

@@ -1,0 +1,39 @@
+// `ecosort shuffle`: rows of any kind in a random order.
+#include "base/errors.h"
+#include "cli/rows_command.h"
+#include "cli/run_job.h"
+#include "cli/sorts.h"
+#include "job/shuffle_request.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+void check_complete(const CommandLine& line) {
+  for (const char* const option : {"--delimiter", "--quote", "--no-header"})
+    if (line.has(option) && !line.has("--csv")) throw UsageError(std::string("shuffle: ") + option + " is for CSV; add --csv");
+  if (line.request.inputs.empty()) throw UsageError("shuffle: no input; name one or more files, or - for standard input");
+  if (line.request.place.output.empty())
+    throw UsageError("shuffle: no output; name it with -o FILE, or -o - for standard output");
+}
+
+}  // namespace
+
+int shuffle_rows(CommandLine line, double started_s) {
+  job::choose_seed(line.request);
+  return run_rows(line, "shuffle", "the shuffled output is complete", started_s);
+}
+
+int run_shuffle(const Words& words) {
+  const double started_s = engine::monotonic_seconds();
+  CommandLine line = read_command_line("shuffle", words);
+  if (line.asks_for_help()) return print_help(line);
+  check_complete(line);
+  take_profile(line);
+  // Any bytes may be a record, also those that look like a compressed file.
+  if (line.request.format() == Format::records && !line.has("--decompress")) line.request.compression.decompress = false;
+  begin(line);
+  return shuffle_rows(std::move(line), started_s);
+}
+
+}  // namespace ecosort::cli

@@ -1,0 +1,93 @@
+#include <algorithm>
+#include <iterator>
+
+#include "cli/option_values.h"
+#include "cli/tables/tables.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+std::vector<OptionRow> shuffle_options() {
+  std::vector<OptionRow> options{
+      {"-o,--output", "FILE", "",
+       "where the shuffled rows go; `-` is standard output. An existing file is replaced only when all went well",
+       Concern::output, sets("place.output", as_output)},
+      {"--seed", "N", "chance, which is printed at the end",
+       "a number: the same rows with the same number have the same order, on every machine", Concern::how,
+       sets("shuffle.seed", as_number)},
+      limit_option(),
+      {"--skip", "K", "0", "leave the first K rows of the whole shuffle out: the complement of --limit K with the same seed",
+       Concern::how, sets("shuffle.skip", as_number)},
+      {"--csv", "", "", "rows of CSV, whose header stays on top; values in quotes may hold newlines", Concern::rows,
+       sets("csv", as_rows)},
+      {"--jsonl", "", "", "JSON lines: each is checked, and blank lines are left out", Concern::rows, sets("jsonl", as_rows)},
+      {"--record-size", "BYTES", "", "records of this size, 1 byte to 1 MiB, instead of lines", Concern::rows,
+       sets("records.record_size", as_record_size)},
+      {"--paragraphs", "", "",
+       "lines up to an empty one belong together; that line goes with them, and further empty lines are left out", Concern::rows,
+       sets("lines.paragraphs", flag<true>)},
+      {"--header", "N", "0",
+       "the first N lines of each INPUT are its header: all headers must be alike, and one goes out, on top", Concern::rows,
+       sets("lines.header_lines", as_header_lines)},
+      {"-z,--zero-terminated", "", "", "lines end with NUL, not newline", Concern::rows, sets("lines.terminator", word<"\0">)},
+      {"--delimiter", "CHAR|tab", "that of a first line `sep=;`, a tab where all files are named .tsv, else a comma",
+       "with --csv: separator of values", Concern::rows, sets("csv.delimiter", as_delimiter)},
+      {"--quote", "CHAR|none", "\"", "with --csv: what may enclose values; `none`: quotes are bytes like others", Concern::rows,
+       sets("csv.quote", as_quote)},
+      {"--no-header", "", "", "with --csv: the first row is no header", Concern::rows, sets("csv.header", flag<false>)}};
+  for (OptionRow& row : chosen({"--memory", "--threads", "--temp", "--io", "--profile", "--no-profile", "--verify", "--stats",
+                                "--events", "--trace", "--progress", "-q,--quiet"})) {
+    if (row.name == "--temp") row.fallback = "$TMPDIR, or beside the output";
+    options.push_back(row);
+  }
+  std::ranges::copy(run_compression_rows("none", "rows"), std::back_inserter(options));
+  std::ranges::copy(compression_rows("auto", "auto"), std::back_inserter(options));
+  return options;
+}
+
+// The rows are of one kind.
+std::vector<ConflictRow> shuffle_conflicts() {
+  return {
+      {"--csv,--jsonl,--paragraphs", "--record-size"},
+      {"--csv,--jsonl", "--paragraphs"},
+      {"--csv", "--jsonl"},
+      {"--header,--zero-terminated", "--record-size"},
+      {"--header,--zero-terminated", "--paragraphs"},
+      {"--header,--zero-terminated", "--jsonl"},
+      {"--header", "--csv", "--header cannot be combined with --csv, whose first row is the header anyway"},
+      {"--zero-terminated", "--csv"},
+      {"--limit", "--skip", "--limit K and --skip K with one seed make two files that share no row; give one of them at a time"}};
+}
+
+}  // namespace
+
+CommandTable shuffle_table() {
+  return {.name = "shuffle",
+          .synopsis = "[--seed N] [options] INPUT... -o OUTPUT",
+          .summary = "puts lines, rows or records into a random order, larger than memory",
+          .description =
+              "Writes the lines of all inputs in a random order: every permutation is equally likely. With --csv, --jsonl, "
+              "--paragraphs or --record-size the rows are others than lines. The order depends on the seed and on the rows' "
+              "numbers alone (generator ecosort-shuffle/1): memory, threads, machine, and whether the rows are in one file or "
+              "in pieces change nothing. Count and hash of all rows are compared before the output gets its name.",
+          .examples = {"ecosort shuffle --seed 1 train.txt -o shuffled.txt         the same order whenever it runs",
+                       "ecosort shuffle --csv --seed 7 part*.csv.gz -o all.csv.zst  one header on top",
+                       "ecosort shuffle --seed 7 --limit 1000 data.txt -o test.txt   and with --skip 1000: all the others",
+                       "ecosort shuffle --record-size 3072 images.bin -o shuffled.bin",
+                       "ecosort shuffle --paragraphs - -o - < in > out             blank lines separate what stays together"},
+          .options = shuffle_options(),
+          .operands = {{"INPUT", "a file; `-` is standard input. It is never changed, unless it is the output"}},
+          .ending = "A run on a drive has 16 bytes for each row besides its bytes.",
+          .exit_status = {{"0", "done"},
+                          {"1", "the written rows failed their verification"},
+                          {"2", "wrong usage, bad input, or a plan that cannot work"},
+                          {"3", "an I/O error, also an input that changed while it was read"},
+                          {"4", "an internal error"},
+                          {"128+N", "ended by signal N"}},
+          .conflicts = shuffle_conflicts(),
+          .format = "lines",
+          .fixed = {{"compression.decompress", true}, {"compression.output", "auto"}, {"shuffle", Json::object()}}};
+}
+
+}  // namespace ecosort::cli

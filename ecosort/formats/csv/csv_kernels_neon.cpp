@@ -1,0 +1,9 @@
+#include "formats/csv/csv_kernels.h"
+#include "formats/csv/csv_kernels_body.h"
+#include "formats/lines/line_vectors_neon.h"
+
+namespace ecosort::csv {
+
+const CsvKernels csv_kernels_neon = csv_kernels_over<NeonVectors, PlainBits>();
+
+}  // namespace ecosort::csv

@@ -1,0 +1,93 @@
+// Drives are measured apart from how late the coordinator was.
+#include "io/drive_meter.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace ecosort::io {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t MiB = std::size_t{1} << 20U;
+
+// The coordinator's time, in milliseconds.
+class DriveMeterTest : public ::testing::Test {
+ protected:
+  void submit(unsigned requests) {
+    for (unsigned i = 0; i < requests; ++i) in_flight.push_back(meter.begin());
+  }
+  // Computes, or waits for a processor.
+  void is_awake(int ms) {
+    time.now += milliseconds(ms);
+    time.awake += milliseconds(ms);
+  }
+  // Sleeps, gets a processor so late, and then finds that so many of the oldest requests are done.
+  void wait(int asleep_ms, int late_ms, unsigned done) {
+    meter.wait_begins(time);
+    time.now += milliseconds(asleep_ms);
+    is_awake(late_ms);
+    for (unsigned i = 0; i < done; ++i) meter.end(in_flight[i], MiB);
+    in_flight.erase(in_flight.begin(), in_flight.begin() + done);
+    meter.wait_ended(time);
+  }
+  [[nodiscard]] int busy_ms() const { return static_cast<int>(meter.work().busy / milliseconds(1)); }
+
+  DriveMeter meter;
+  AwakeTime time;
+  std::vector<std::uint64_t> in_flight;
+};
+
+TEST_F(DriveMeterTest, ASlowDriveIsAsSlowAsItIs) {
+  submit(4);
+  for (int i = 0; i < 20; ++i) {
+    wait(10, 0, 1);
+    submit(1);
+  }
+  EXPECT_EQ(busy_ms(), 200);
+  EXPECT_EQ(meter.work().bytes, 20 * MiB);
+  EXPECT_NEAR(meter.work().seconds_per_byte(), 0.01 / MiB, 1e-12);
+}
+
+TEST_F(DriveMeterTest, ACoordinatorThatComesLateDoesNotMakeTheDriveSlow) {
+  for (int i = 0; i < 20; ++i) {
+    submit(4);
+    wait(1, 50, 4);  // the others were done in some of these 50 ms
+    is_awake(30);
+  }
+  EXPECT_EQ(busy_ms(), 20);
+}
+
+TEST_F(DriveMeterTest, NothingIsKnownOfRequestsThatWereDoneBeforeAnyoneAsked) {
+  submit(2);
+  wait(0, 5, 0);
+  is_awake(100);
+  wait(0, 0, 2);
+  EXPECT_EQ(busy_ms(), 0);
+  EXPECT_EQ(meter.work().seconds_per_byte(), 0);
+}
+
+TEST_F(DriveMeterTest, ARequestThatIsStillInFlightProvesThatTheDriveHadWork) {
+  submit(2);
+  wait(3, 0, 0);  // something else woke the coordinator
+  is_awake(40);
+  wait(0, 2, 1);
+  EXPECT_EQ(busy_ms(), 3 + 40 + 2);
+  is_awake(7);
+  wait(6, 9, 1);  // it slept, so that nothing was done before
+  EXPECT_EQ(busy_ms(), 45 + 7 + 6);
+}
+
+TEST_F(DriveMeterTest, TimeWithoutRequestsIsNotTheDrives) {
+  submit(1);
+  wait(2, 0, 1);
+  is_awake(50);
+  wait(60, 0, 0);
+  submit(1);
+  wait(2, 0, 1);
+  EXPECT_EQ(busy_ms(), 4);
+}
+
+}  // namespace
+}  // namespace ecosort::io

@@ -1,0 +1,167 @@
+"""Smart meters at their port: telegrams of P1 through a pseudo terminal, frames of SML over TCP."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pty
+import socket
+import termios
+import threading
+import tty
+from collections.abc import Iterator
+
+import pytest
+from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
+from ecosort_power.meters import make_meter
+from ecosort_power.meters.base import parse_spec
+
+from .support import opened
+
+
+def crc(data: bytes, polynomial: int, start: int) -> int:
+    """A reflected CRC of 16 bits."""
+    value = start
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = (value >> 1) ^ polynomial if value & 1 else value >> 1
+    return value
+
+
+def telegram(drawn: str, given: str = "00.000*kW") -> bytes:
+    """As a meter of DSMR 5 sends it each second, by the companion standard."""
+    lines = ("/ISk5\\2MT382-1000", "", "1-3:0.2.8(50)", "0-0:1.0.0(240105120000W)", "1-0:1.8.1(001234.567*kWh)")
+    text = "\r\n".join((*lines, f"1-0:1.7.0({drawn})", f"1-0:2.7.0({given})", "!")).encode()
+    return text + f"{crc(text, 0xA001, 0):04X}\r\n".encode()
+
+
+def frame(watts: int, counter: int, unit: int = 27) -> bytes:
+    """A frame of SML with the power and the counter of what is drawn in its list."""
+
+    def entry(obis: str, unit: int, scaler: int, value: int) -> bytes:
+        number = b"\x59" + value.to_bytes(8, "big", signed=True)
+        return (
+            b"\x77\x07"
+            + bytes.fromhex(obis)
+            + b"\x01\x01\x62"
+            + bytes([unit])
+            + b"\x52"
+            + bytes([scaler & 0xFF])
+            + number
+            + b"\x01"
+        )
+
+    body = entry("0100010800ff", 30, -1, counter) + entry("0100100700ff", unit, -1, watts * 10)
+    padding = -len(body) % 4
+    whole = b"\x1b\x1b\x1b\x1b\x01\x01\x01\x01" + body + bytes(padding) + b"\x1b\x1b\x1b\x1b\x1a" + bytes([padding])
+    return whole + (crc(whole, 0x8408, 0xFFFF) ^ 0xFFFF).to_bytes(2, "little")
+
+
+@contextlib.contextmanager
+def line(data: bytes) -> Iterator[str]:
+    """A serial line on which this comes again and again (pyserial drops what came before it was opened); gives its device."""
+    ours, theirs = pty.openpty()
+    tty.setraw(theirs)
+    done = threading.Event()
+
+    def run() -> None:
+        while not done.wait(0.05):
+            os.write(ours, data)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        yield os.ttyname(theirs)
+    finally:
+        done.set()
+        termios.tcflush(theirs, termios.TCIFLUSH)
+        thread.join(20)
+        os.close(ours)
+        os.close(theirs)
+
+
+@contextlib.contextmanager
+def server(data: bytes) -> Iterator[str]:
+    """A reader that sends this to who connects, and then nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        done = threading.Event()
+
+        def run() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.sendall(data)
+                done.wait(60)
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+        done.set()
+        thread.join(20)
+
+
+def test_p1_gives_what_is_drawn_minus_what_is_given_in_the_unit_of_the_telegram() -> None:
+    sent = b"rest of one\r\n!FFFF\r\n" + telegram("00.428*kW") + telegram("00.000*kW", "01.000*kW") + telegram("00.431*kW")
+    with line(sent) as device, opened(f"p1:{device}") as (meter, capabilities):
+        assert "whole house" in capabilities.notes[0]
+        found = []
+        while len(found) < 4:
+            with contextlib.suppress(MeterGlitchError):  # the rest of a telegram in front
+                found.append(meter.read().watts)
+    place = found.index(-1000.0) if -1000.0 in found[:3] else found.index(428.0) + 1
+    assert found[place : place + 2] == [-1000.0, 431.0]
+
+
+def test_p1_of_a_meter_that_writes_watts() -> None:
+    """A Q3D writes W where Dutch meters write kW: a program that multiplies by 1000 says two megawatts for a house."""
+    text = b"/ESY5Q3DA1004 V3.04\r\n\r\n1-0:1.8.0*255(0000002.0000000*kWh)\r\n1-0:1.7.0*255(002131.00*W)\r\n!\r\n"
+    with server(text + text) as host:
+        try:
+            with opened(f"p1://{host}#timeout=3") as (meter, _):
+                assert meter.read().watts == pytest.approx(2131.0)
+        except MeterError as error:
+            pytest.fail(str(error))
+
+
+def test_a_telegram_that_is_damaged_is_no_reading() -> None:
+    sent = telegram("00.428*kW") + telegram("00.429*kW").replace(b"429", b"999")
+    with server(sent) as host, opened(f"p1://{host}") as (meter, _), pytest.raises(MeterGlitchError, match="is not whole"):
+        meter.read()
+
+
+def test_sml_gives_watts() -> None:
+    with (
+        server(frame(431, 1000)[7:] + frame(432, 1001) + frame(-50, 1001)) as host,
+        opened(f"sml://{host}#timeout=5") as (meter, _),
+    ):
+        assert meter.read().watts == -50.0
+
+
+def test_a_sign_that_the_counter_contradicts_is_no_reading() -> None:
+    """Meters of one maker send 200 W as -56 W: as few bytes as the unsigned value needs, marked as signed."""
+    with server(frame(100, 1000) + frame(-56, 1001) + frame(120, 1002)) as host, opened(f"sml://{host}#timeout=5") as (meter, _):
+        with pytest.raises(MeterGlitchError, match="the sign is wrong"):
+            meter.read()
+        assert meter.read().watts == 120.0
+
+
+def test_what_is_no_power_is_no_reading() -> None:
+    with server(frame(1, 1, unit=29)) as host, pytest.raises(MeterError, match="no unit of power"):
+        make_meter(parse_spec(f"sml://{host}#timeout=5")).open()
+    with server(b"") as host, pytest.raises(MeterError, match="sent nothing whole in 1 s"):
+        make_meter(parse_spec(f"sml://{host}#timeout=1")).open()
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [("p1:x", "write p1:/dev/ttyUSB0"), ("sml://host", "the port is missing"), ("p1:/dev/x#baud=1", "is not a whole number")],
+)
+def test_wrong_words(spec: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        make_meter(parse_spec(spec))
+
+
+def test_a_line_that_is_not_there() -> None:
+    for scheme in ("p1", "sml"):
+        with pytest.raises(MeterError, match="cannot be opened"):
+            make_meter(parse_spec(f"{scheme}:/dev/no-such-line")).open()

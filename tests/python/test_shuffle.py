@@ -1,0 +1,43 @@
+"""ecosort.shuffle(): the order of the program, and what it does not take."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ecosort
+
+
+def test_the_same_seed_makes_the_same_order_of_pieces(here: Path) -> None:
+    rows = [f"{number},\n" for number in range(5000)]
+    (here / "all").write_text("".join(rows))
+    (here / "1.part").write_text("".join(rows[:1700]))
+    (here / "2.part").write_text("".join(rows[1700:]))
+    first = ecosort.shuffle("all", "one")
+    assert first.seed is not None
+    second = ecosort.shuffle("*.part", "two", seed=first.seed, memory="1MiB", threads=1)
+    assert (here / "one").read_bytes() == (here / "two").read_bytes() != (here / "all").read_bytes()
+    assert (second.records, second.hash) == (5000, first.hash)
+    rest = ecosort.shuffle("all", "rest", seed=first.seed, skip=10)
+    assert rest.skipped == 10
+    assert (here / "rest").read_text().splitlines() == (here / "one").read_text().splitlines()[10:]
+
+
+def test_rows_of_all_kinds(here: Path) -> None:
+    (here / "t.csv").write_text("a,b\n" + "".join(f'{number},"x\ny"\n' for number in range(50)))
+    assert ecosort.shuffle("t.csv", "out.csv", rows="csv").records == 50
+    assert (here / "out.csv").read_text().startswith("a,b\n")
+    assert ecosort.shuffle("t.csv", "out", rows="records", record_size=2).records == (here / "t.csv").stat().st_size // 2
+    with pytest.raises(ecosort.OutputExists):
+        ecosort.shuffle("t.csv", "out", rows="paragraphs")
+    assert ecosort.shuffle("t.csv", "out", rows="paragraphs", overwrite=True).records == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"rows": "table"}, {"rows": "records"}, {"record_size": 3}, {"seed": -1}, {"seed": "x"}, {"skip": 1.5}, {"threads": 0}],
+)
+def test_wrong_arguments(here: Path, options: dict[str, Any]) -> None:
+    (here / "in").write_text("a\n")
+    with pytest.raises(ecosort.BadInput):
+        ecosort.shuffle("in", "out", **options)

@@ -1,0 +1,46 @@
+"""docs/coming-from.md: every peer has its table, and what it says of EcoSort is so; `make known-ground` runs the others."""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from conftest import ROOT
+
+
+@pytest.fixture(scope="module")
+def known_ground() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("known_ground", ROOT / "tests" / "known_ground" / "run.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["known_ground"] = module  # its dataclasses look themselves up there
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_peer_has_a_table_with_its_version_and_day(known_ground: ModuleType) -> None:
+    parts = known_ground.parts_of(known_ground.PAGE.read_text())
+    assert sorted(parts) == sorted(path.stem for path in Path(known_ground.HERE, "peers").glob("*.toml"))
+    for name, part in parts.items():
+        assert re.match(r".+ v?\d[-.\w]* \(.+\), run 20\d\d-\d\d-\d\d\.\n", part), name
+        assert part.count("\n| ") >= 2 + 2 + len(known_ground.CASES), name
+
+
+@pytest.mark.parametrize(("kind", "peer"), [("lines", "gnu-sort"), ("csv", "sqlite"), ("jsonl", "jq")])
+def test_the_page_says_what_ecosort_does(ecosort: Path, known_ground: ModuleType, kind: str, peer: str) -> None:
+    rows = known_ground.parts_of(known_ground.PAGE.read_text())[peer].splitlines()
+    tool = known_ground.Tool(kind, known_ground.ECOSORT[kind])
+    for case in known_ground.CASES.values():
+        if case["look"] in ("values", "ties", "bytes", "last_end"):
+            [row] = [row for row in rows if row.startswith(f"| {case['what']} | ")]
+            assert row.endswith(f" | {known_ground.cell(tool, case)} |")
+
+
+def test_another_cell_is_noticed_and_a_figure_of_memory_may_vary(known_ground: ModuleType) -> None:
+    before = "X 1 (PyPI), run 2026-11-29.\n| memory | no limit: ~150 MiB taken | ~33 MiB |\n| ties | stay in input order | - |"
+    assert known_ground.differences(before, before.replace("2026-11-29", "2027-01-01").replace("150", "170")) == []
+    for old, new in (("150", "250"), ("X 1", "X 2"), ("stay in input", "come in another")):
+        assert len(known_ground.differences(before, before.replace(old, new))) == 1

@@ -1,0 +1,174 @@
+"""`make bench-arm`: what the kernels and whole sorts take on a 64-bit Arm processor, without one.
+
+The instructions are counted under qemu-user. The cycles are those of llvm-mca, a model of processors: it is given what a kernel
+ran, instruction by instruction, and knows how wide a processor is and how long its instructions take. It takes each load as a hit
+in the first cache and each branch as predicted. Prints tables for docs/benchmarks.md.
+"""
+
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from ecosort_bench.kernel_loops import ITEMS, KERNELS, ROOT, SYSROOT, Kernel, build_program, call, count_of, emulated, newest
+
+SCALAR, NEON, AVX2 = "baseline", "neon", "avx2"
+# LLVM gives Cortex-A76 the numbers of Cortex-A57, and lets Neoverse N1 dispatch eight instructions at a time: both decode four.
+PROCESSORS = {
+    "cortex-a76": ("aarch64", "-dispatch=4"),
+    "neoverse-n1": ("aarch64", "-dispatch=4"),
+    "znver3": ("x86_64",),
+    "alderlake": ("x86_64",),
+}
+MOST_TRACED = 20_000  # instructions that the model is given
+
+
+def instructions(program: Path, kernel: Kernel, level: str, directory: Path) -> float:
+    """Counts those of one item."""
+    few, many = (count_of(emulated("aarch64", directory, [program, kernel.name, level, str(passes)])) for passes in (1, 3))
+    return (many - few) / 2 / ITEMS
+
+
+def code_of(program: Path) -> dict[int, str]:
+    """Returns the instructions of a program by their addresses; branches go to a label, and comments are gone."""
+    text = call([newest("llvm-objdump"), "-d", "--no-show-raw-insn", program])
+    found = re.findall(r"^\s*([0-9a-f]+):\s+(\S.*)$", text, re.MULTILINE)
+    return {int(address, 16): re.sub(r"\s*(//|# ).*", "", re.sub(r"0x[0-9a-f]+ <.*>", "label", line)) for address, line in found}
+
+
+def trace_of(program: Path, code: dict[int, str], kernel: Kernel, level: str, directory: Path) -> Iterator[str]:
+    """Yields the instructions of one pass, as they ran."""
+    architecture = "x86_64" if level == AVX2 else "aarch64"
+    places = {address: i for i, address in enumerate(code)}
+    lines = list(code.values())
+    for block in emulated(architecture, directory, [program, kernel.name, level, "1"], trace=kernel.functions):
+        address, count = block.split()
+        at = places[int(address, 16)]
+        yield from lines[at : at + int(count)]
+
+
+def cycles(trace: Sequence[str], processor: str) -> float:
+    """Predicts those of one item from a trace of all."""
+    triple, *options = PROCESSORS[processor]
+    part = trace[:MOST_TRACED]
+    words = [newest("llvm-mca"), f"-mtriple={triple}", f"-mcpu={processor}", *options, "-iterations=1", "-"]
+    done = call([*words, "-instruction-info=0", "-resource-pressure=0"], "\n".join(["label:", *part, ""]))
+    found = re.search(r"^Total Cycles:\s+(\d+)", done, re.MULTILINE)
+    assert found is not None
+    return int(found[1]) / len(part) * len(trace) / ITEMS
+
+
+def kernel_tables(directory: Path) -> Iterator[str]:
+    """Scalar code is what the compiler makes of it without vectors of its own choice."""
+    plain = build_program("aarch64", directory / "plain", "-fno-tree-vectorize")
+    usual = build_program("aarch64", directory / "usual")
+    x86 = build_program("x86_64", directory / "x86")
+    yield "| kernel, instructions | scalar | as compiled before | NEON | NEON / scalar |"
+    yield "| --- | ---: | ---: | ---: | ---: |"
+    for kernel in KERNELS:
+        scalar = instructions(plain, kernel, SCALAR, directory)
+        before, neon = (instructions(usual, kernel, level, directory) for level in (SCALAR, NEON))
+        yield f"| {kernel.what} | {scalar:.0f} | {before:.0f} | {neon:.0f} | {neon / scalar:.2f} |"
+    yield ""
+    columns = [
+        (SCALAR, "cortex-a76"),
+        (NEON, "cortex-a76"),
+        (SCALAR, "neoverse-n1"),
+        (NEON, "neoverse-n1"),
+        (AVX2, "znver3"),
+        (AVX2, "alderlake"),
+    ]
+    names = {SCALAR: "scalar", NEON: "NEON", AVX2: "AVX2"}
+    yield "| kernel, cycles | " + " | ".join(f"{names[level]}, {processor}" for level, processor in columns) + " |"
+    yield "| --- |" + " ---: |" * len(columns)
+    programs = {SCALAR: plain, NEON: usual, AVX2: x86}
+    codes = {level: code_of(program) for level, program in programs.items()}
+    for kernel in KERNELS:
+        traces = {level: list(trace_of(programs[level], codes[level], kernel, level, directory)) for level in programs}
+        cells = (f"{cycles(traces[level], processor):.1f}" for level, processor in columns)
+        yield f"| {kernel.what} | " + " | ".join(cells) + " |"
+
+
+# --- whole sorts -------------------------------------------------------------------------------------------------------
+
+
+def _records(size: int) -> Callable[[random.Random, int], bytes]:
+    return lambda values, count: values.randbytes(size * count)
+
+
+def _lines(values: random.Random, count: int) -> bytes:
+    return b"".join(bytes(values.choices(range(33, 123), k=values.randrange(60, 141))) + b"\n" for _ in range(count))
+
+
+def _rows(values: random.Random, count: int) -> bytes:
+    rows = (
+        f"{values.randrange(10**7):07},a city of some name,{values.randrange(-(10**9), 10**9) / 100:.2f},2026-11-28\n"
+        for _ in range(count)
+    )
+    return b"number,city,price,day\n" + "".join(rows).encode()
+
+
+def _objects(values: random.Random, count: int) -> bytes:
+    rows = (
+        f'{{"number":{values.randrange(10**7)},"city":"a city of some name","price":{values.randrange(10**9) / 100}}}\n'
+        for _ in range(count)
+    )
+    return "".join(rows).encode()
+
+
+SORTS: tuple[tuple[str, Callable[[random.Random, int], bytes], tuple[str, ...]], ...] = (
+    (
+        "records of 100 bytes",
+        _records(100),
+        ("sort", "--record-size", "100", "--key", "0:10", "--memory", "4MiB", "--threads", "1"),
+    ),
+    (
+        "records of 16 bytes",
+        _records(16),
+        ("sort", "--record-size", "16", "--key", "0:u64", "--memory", "2MiB", "--threads", "1"),
+    ),
+    ("lines of 100 bytes", _lines, ("lines", "-S", "4M", "--parallel", "1")),
+    ("rows of CSV by a number", _rows, ("csv", "--by", "price:number", "--memory", "4MiB", "--threads", "1")),
+    ("JSON lines by a number", _objects, ("jsonl", "--by", "price:number", "--memory", "4MiB", "--threads", "1")),
+)
+
+
+def sort_table(program: Path, directory: Path, rows: int) -> Iterator[str]:
+    """Each sort forms runs and merges them; twice as many rows take so many instructions more."""
+    yield "| whole sort, instructions of a row | scalar | NEON | NEON / scalar |"
+    yield "| --- | ---: | ---: | ---: |"
+    for what, make, words in SORTS:
+        counts: dict[str, list[int]] = {level: [] for level in (SCALAR, NEON)}
+        for count in (rows, 2 * rows):
+            (directory / "in").write_bytes(make(random.Random(1), count))
+            for level, seen in counts.items():
+                command: list[str | Path] = [program, *words, directory / "in", "-o", directory / "out"]
+                options: list[str | Path] = ["-L", SYSROOT, "-E", f"ECOSORT_CPU={level}", "-E", f"TMPDIR={directory}"]
+                seen.append(count_of(emulated("aarch64", directory, command, *options)))
+        scalar, neon = ((seen[1] - seen[0]) / rows for seen in counts.values())
+        yield f"| {what} | {scalar:.0f} | {neon:.0f} | {neon / scalar:.2f} |"
+
+
+@click.command()
+@click.option(
+    "--program", type=click.Path(path_type=Path), default=ROOT / "build-aarch64/ecosort", help="The program for aarch64."
+)
+@click.option("--rows", default=50_000, show_default=True, help="Rows of the smaller one of two sorts.")
+@click.option("--only", type=click.Choice(["kernels", "sorts"]))
+def main(program: Path, rows: int, only: str | None) -> None:
+    with TemporaryDirectory(dir=ROOT / "build-aarch64") as name:
+        directory = Path(name)
+        if only != "sorts":
+            for line in kernel_tables(directory):
+                click.echo(line)
+            click.echo()
+        if only != "kernels":
+            for line in sort_table(program, directory, rows):
+                click.echo(line)
+
+
+if __name__ == "__main__":
+    main()
