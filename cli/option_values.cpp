@@ -26,6 +26,18 @@ char one_byte(const GivenOption& given) {
   throw UsageError(fmt::format("{}: '{}' is not one byte", name_of(given), *given.word));
 }
 
+// Also as `tab`, `\\t` or `\\x01`: bytes that are hard to type.
+char byte_of(const GivenOption& given) {
+  const std::string& word = *given.word;
+  if (word == "tab" || word == "\\t") return '\t';
+  if (word.size() != 4 || !word.starts_with("\\x")) return one_byte(given);
+  unsigned value = 0;
+  const char* const end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data() + 2, end, value, 16);
+  if (error == std::errc() && stop == end) return static_cast<char>(value);
+  throw UsageError(fmt::format("{}: '{}' has no two hexadecimal digits behind \\x", name_of(given), word));
+}
+
 Json text_of_byte(char byte) { return std::string(1, byte); }
 
 // Returns whether the word is the first of two.
@@ -147,13 +159,24 @@ Json as_hash(const GivenOption& given, const Json* /*before*/) {
       fmt::format("{}: a hash has 32 hexadecimal digits, as `ecosort partition` and --stats print them", name_of(given)));
 }
 
-Json as_delimiter(const GivenOption& given, const Json* /*before*/) {
-  return text_of_byte(*given.word == "tab" || *given.word == "\\t" ? '\t' : one_byte(given));
-}
+Json as_delimiter(const GivenOption& given, const Json* /*before*/) { return text_of_byte(byte_of(given)); }
 
 Json as_quote(const GivenOption& given, const Json* /*before*/) {
   return *given.word == "none" ? Json(nullptr) : text_of_byte(one_byte(given));
 }
+
+Json as_bad_rows(const GivenOption& given, const Json* /*before*/) {
+  if (!given.word->empty()) return *given.word;
+  throw UsageError(fmt::format("{}: give 'refuse', 'skip', or the name of a file", name_of(given)));
+}
+
+// Takes a text with which certain lines begin.
+Json as_beginning(const GivenOption& given, const Json* /*before*/) {
+  if (!given.word->empty() && given.word->find_first_of("\r\n") == std::string::npos) return *given.word;
+  throw UsageError(fmt::format("{}: give what such lines begin with, in one line", name_of(given)));
+}
+
+Json as_count(const GivenOption& given, const Json* /*before*/) { return number_of(given); }
 
 Json as_nulls_first(const GivenOption& given, const Json* /*before*/) { return is_first(given, "first", "last"); }
 

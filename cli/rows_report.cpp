@@ -15,7 +15,8 @@ namespace ecosort::cli {
 namespace {
 
 std::uint64_t rows_of(const Request& request, const engine::rows::LinesReport& report) {
-  return has_values(request) || request.shuffle ? report.records - report.top_lines - report.blank_lines : report.records;
+  const bool are_rows = has_values(request) || request.shuffle;
+  return are_rows ? report.records - report.top_lines - report.blank_lines - report.comments : report.records;
 }
 
 Json keys_json(const Request& request, const engine::rows::LinesReport& report) {
@@ -29,6 +30,13 @@ Json keys_json(const Request& request, const engine::rows::LinesReport& report) 
     keys.push_back(std::move(key));
   }
   return keys;
+}
+
+void add_left_out(const Request& request, const engine::rows::LinesReport& report, Json& json) {
+  json["bad_rows"] = report.bad_rows;
+  json["set_aside"] =
+      report.set_aside.empty() ? Json(nullptr) : Json{{"file", report.set_aside}, {"bytes", report.set_aside_bytes}};
+  if (request.format() == Format::csv) json["comments"] = report.comments;
 }
 
 }  // namespace
@@ -52,12 +60,14 @@ Json rows_stats_json(const Request& request, const engine::rows::LinesReport& re
                {have_rows ? "longest_row_bytes" : "longest_line_bytes", report.longest_line},
                {"compression", compression_json(job, report)},
                {"threads", job.plan.threads},
-               {"memory_limit_bytes", job.plan.memory_bytes + job.header_bytes + job.codecs.bytes()}});
+               {"memory_limit_bytes", job.plan.memory_bytes + job.besides_bytes() + job.codecs.bytes()}});
   if (!have_rows) json["lines_appended"] = report.appended;
   if (is_shuffle)
     json["shuffle"] = {
         {"generator", job::shuffle_generator()}, {"seed", *request.shuffle->seed}, {"rows_skipped", report.skipped}};
-  if (request.format() == Format::jsonl || is_shuffle) json["blank_lines"] = report.blank_lines;
+  if (have_rows) json["blank_lines"] = report.blank_lines;
+  if (have_values) add_left_out(request, report, json);
+  if (!is_shuffle) json["files"] = job.split ? report.files : 1;
   if (have_values) json["keys"] = keys_json(request, report);
   if (is_shuffle) return json;
   const std::string collation = job::collation_version_of(request);
@@ -70,6 +80,29 @@ std::string appended_text(const engine::WorkReport& report) {
   return report.appended == 0 ? "" : fmt::format(", {} of them behind the others, unsorted", report.appended);
 }
 
+namespace {
+
+std::string bad_rows_text(const engine::rows::LinesReport& report) {
+  if (report.bad_rows == 0) return "";
+  return fmt::format(", {} of them {}", report.bad_rows, report.set_aside.empty() ? "left out as bad" : "set aside");
+}
+
+std::string files_text(const engine::rows::LinesReport& report) {
+  return report.files == 0 ? "" : fmt::format(", in {} file{}", report.files, report.files == 1 ? "" : "s");
+}
+
+void add_bad_rows(const engine::rows::LinesReport& report, std::vector<std::string>& notices) {
+  if (report.bad_rows == 0) return;
+  const std::string where = report.set_aside.empty() ? "left out" : fmt::format("set aside in {}", report.set_aside);
+  const bool are_all = report.bad_rows == report.named_bad_rows.size();
+  notices.push_back(fmt::format("{} row{} cannot be sorted and {} {}{}:", report.bad_rows, report.bad_rows == 1 ? "" : "s",
+                                report.bad_rows == 1 ? "is" : "are", where,
+                                are_all ? "" : fmt::format("; the first {} are", report.named_bad_rows.size())));
+  notices.insert(notices.end(), report.named_bad_rows.begin(), report.named_bad_rows.end());
+}
+
+}  // namespace
+
 JobSummary rows_summary(const Request& request, const engine::rows::LinesReport& report) {
   const std::uint64_t rows = rows_of(request, report);
   if (request.shuffle)
@@ -78,13 +111,16 @@ JobSummary rows_summary(const Request& request, const engine::rows::LinesReport&
                         report.skipped == 0 ? "" : fmt::format(", {} of them skipped", report.skipped), *request.shuffle->seed,
                         packed_text(report.run_packing))};
   return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
-          fmt::format("{} {}{}{}{}{}", rows, has_values(request) ? "row" : "line", rows == 1 ? "" : "s", groups_text(report),
-                      appended_text(report), packed_text(report.run_packing))};
+          fmt::format("{} {}{}{}{}{}{}{}", rows, has_values(request) ? "row" : "line", rows == 1 ? "" : "s", groups_text(report),
+                      bad_rows_text(report), appended_text(report), files_text(report), packed_text(report.run_packing))};
 }
 
 std::vector<std::string> row_notices(const Request& request, const engine::rows::LinesReport& report) {
   std::vector<std::string> notices;
   if (!has_values(request) && !request.shuffle) return notices;
+  add_bad_rows(report, notices);
+  if (report.comments > 0)
+    notices.push_back(fmt::format("comments and skipped lines are left out: there were {}", report.comments));
   if (report.blank_lines > 0) notices.push_back(fmt::format("blank lines are left out: there were {}", report.blank_lines));
   const char* const empty = request.format() == Format::csv ? "empty" : "missing or null";
   // A level behind those of the keys, where whole rows decide last, says nothing.

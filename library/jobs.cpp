@@ -51,7 +51,8 @@ void check_job(const Request& request) {
   refuse_if(!request.compression.program.empty(), "a job compresses runs by itself: name no program");
   refuse_if(request.compression.energy.has_value(), "who resumes a job may have other watts: choose runs by time");
   if (const Lines* const lines = std::get_if<Lines>(&request.rows))
-    refuse_if(is_in_place && lines->header_lines > 0, "lines in place have no header: sort them into another file");
+    refuse_if(is_in_place && (lines->header_lines > 0 || !lines->header_mark.empty()),
+              "lines in place have no header: sort them into another file");
 }
 
 Report run_on_queue(Work work, const Request& request, std::unique_ptr<io::PosixStorage> storage, const Attendance& attendance) {

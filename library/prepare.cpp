@@ -49,6 +49,8 @@ void check_complete(const Request& request) {
   if (request.inputs.empty()) throw UsageError("no input is named");
   const bool is_in_place = request.place.kind == PlaceKind::in_place;
   if (request.place.output.empty() && !is_in_place) throw UsageError("no output is named");
+  if (!request.place.split.empty() && request.format() == Format::records)
+    throw UsageError("a split is of lines and of rows, not of records");
   job::check_shuffle(request);
   const Records* const records = std::get_if<Records>(&request.rows);
   const bool is_plain_sort = request.place.kind == PlaceKind::file && request.input_order == InputOrder::any;

@@ -98,8 +98,10 @@ Report report_of(const engine::fixed::SortReport& done) {
 
 Report report_of(const engine::rows::LinesReport& done, Format format) {
   Report report = taken_from(done);
-  report.records -= done.blank_lines + (format == Format::lines ? 0 : done.top_lines);
+  report.records -= done.blank_lines + done.comments + (format == Format::lines ? 0 : done.top_lines);
   report.blank_lines = done.blank_lines;
+  report.comments = done.comments;
+  report.bad_rows = done.bad_rows;
   for (const formats::KeyCounts& counts : done.key_counts)
     report.keys.push_back({counts.empty, counts.unparsable, counts.repeated});
   return report;

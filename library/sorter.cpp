@@ -25,6 +25,8 @@
 #include "base/errors.h"
 #include "ecosort/ecosort.hpp"
 #include "engine/fixed/group_records.h"
+#include "job/prepare_rows.h"
+#include "job/set_aside.h"
 #include "job/shuffle_request.h"
 #include "library/prepare.h"
 #include "library/run.h"
@@ -60,6 +62,10 @@ Request piped(Request request) {
   refuse_if(request.input_order != InputOrder::any, "pushed rows are in any order: leave the order of the inputs out");
   refuse_if(request.compression.decompress || request.compression.output != "none",
             "rows go in and come out of a sorter as they are: leave decompression and the output's compression out");
+  if (const Csv* const csv = std::get_if<Csv>(&request.rows))
+    refuse_if(!csv->comment.empty() || csv->skip_lines > 0, "a sorter takes rows alone: leave comments and other lines out");
+  refuse_if(!request.place.split.empty(), "a sorter writes no files: leave the split out");
+  refuse_if(!job::set_aside_path(request).empty(), "a sorter writes no files: bad_rows are \"refuse\" or \"skip\"");
   refuse_if(request.shuffle && request.format() == Format::records, "a sorter shuffles lines and rows; shuffle records as files");
   refuse_if(request.verification.reread, "a sorter writes no output that could be read again: leave that out");
   request.inputs.emplace_back(1, '-');

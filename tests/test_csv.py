@@ -413,7 +413,7 @@ QUOTE_NONE = "; with --quote none quotes are bytes like others"
 @pytest.mark.parametrize(("rest", "at", "why"), [
     ("2,y,z\n", 0, "the row has 3 fields, and the header has 2 columns"),
     ("2\n", 0, "the row has 1 field, and the header has 2 columns"),
-    ("\n", 0, "the line is empty, and the header has 2 columns"),
+    ("\n2,y\n", 0, "the line is empty, and the header has 2 columns"),
     ('2,y"z\n3,x\n', 3, f"a quote is within a value that does not begin with one{QUOTE_NONE}"),
     ('2,"y"z\n', 5, f"something follows the quote that closes a value; a quote within a value is doubled{QUOTE_NONE}"),
     ('2,"y" \n', 5, f"something follows the quote that closes a value; a quote within a value is doubled{QUOTE_NONE}"),

@@ -75,8 +75,8 @@ std::vector<ConflictRow> in_place_conflicts() {
 // Rows of several lines.
 std::vector<ConflictRow> group_conflicts() {
   return {{"--record-lines", "--paragraphs"},
-          {"--header,--zero-terminated,--resumable,--inplace,--debug", "--record-lines"},
-          {"--header,--zero-terminated,--resumable,--inplace,--debug", "--paragraphs"}};
+          {"--header,--header-mark,--zero-terminated,--resumable,--inplace,--debug", "--record-lines"},
+          {"--header,--header-mark,--zero-terminated,--resumable,--inplace,--debug", "--paragraphs"}};
 }
 
 std::vector<ConflictRow> lines_conflicts() {
@@ -92,7 +92,15 @@ std::vector<ConflictRow> lines_conflicts() {
       {"--output", "-C", "options '-Co' are incompatible"},
       {"-y", "", "-y is not supported: it has no meaning in sort either; leave it out, or give the memory with -S"},
       {"--resumable", "--inplace", "--inplace can be resumed anyway; leave --resumable out"},
-      {"--debug", "--compress-output"}};
+      {"--debug", "--compress-output"},
+      {"--header-mark", "--header", "--header and --header-mark both say what the header is; leave one of them out"},
+      {"--header-mark", "--debug"},
+      {"--split", "--debug"},
+      {"--split", "--resumable"},
+      {"--split", "--inplace", "--split cannot be combined with --inplace: one file is sorted"},
+      {"--split", "--check", "--split: -c writes nothing; leave it out"},
+      {"--split", "-C", "--split: -C writes nothing; leave it out"},
+      {"--header-mark", "--inplace", "--header-mark cannot be combined with --inplace; use ecosort lines --header-mark -o"}};
   std::ranges::copy(group_conflicts(), std::back_inserter(rows));
   std::ranges::copy(resumable_conflicts(), std::back_inserter(rows));
   std::ranges::copy(in_place_conflicts(), std::back_inserter(rows));
@@ -154,6 +162,16 @@ std::vector<OptionRow> own_options() {
        "likewise, lines up to an empty one belong together, as in LDIF; that line goes with them, and further empty lines are "
        "left out",
        Concern::how, sets("rows.paragraphs", flag<true>)},
+      {"--split", "rows=N|size=S|files=N", "",
+       "write several files, which appear together; -o has {} where their names differ, such as 'out-{}.txt'. N lines each, at "
+       "most "
+       "S bytes each, or N files of about one size. Each has the header. A manifest, such as out-manifest.json, comes last and "
+       "lists them",
+       Concern::how, sets("place.split", as_text)},
+      {"--header-mark", "TEXT", "",
+       "the lines that each FILE begins with and that begin with TEXT are its header, as `#` in VCF and BED or `@` in SAM: as "
+       "with --header all must be alike, and they go out once, on top",
+       Concern::how, sets("rows.header_mark", as_beginning)},
       {"--collate", "LOCALE", "the order of bytes",
        "texts, and lines as a whole, in the order of a language, by ICU: de, sv, zh, root for that of all languages; with "
        "options "

@@ -92,10 +92,21 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
       {"-o,--output", "FILE", "",
        "where the sorted rows go; `-` is standard output. An existing file is replaced only when all went well", Concern::output,
        sets("place.output", as_output)},
+      {"--split", "rows=N|size=S|files=N|by=KEY", "",
+       "write several files, which appear together; -o has {} where their names differ, such as 'out-{}.csv'. N rows each, at "
+       "most "
+       "S bytes each, N files of about one size, or one for each value of the first key (by=KEY:N: of their first N bytes). Each "
+       "has what "
+       "stays on top. A manifest, such as out-manifest.json, comes last and lists them",
+       Concern::how, sets("place.split", as_text)},
       {"--nulls", "first|last", "last", "where values go that are missing, empty or unparsable", Concern::rows,
        sets("rows.nulls_first", as_nulls_first)},
       {"--strict", "", "", "refuse a value that cannot be read as what its key says", Concern::rows,
        sets("rows.strict", flag<true>)},
+      {"--bad-rows", "refuse|skip|FILE", "refuse",
+       "what happens to a row that cannot be read: `refuse` ends the sort and names it, `skip` leaves it out, and FILE gets "
+       "it byte for byte when the output is complete. All are counted, and the first ten are named",
+       Concern::how, sets("rows.bad_rows", as_bad_rows)},
       {"--date-format", "FORMAT", "ISO 8601",
        "how dates are written, such as '%d.%m.%Y %H:%M'. It knows %Y %y %m %d %e %b %B %j %a %A %H %I %p %M %S %f (a fraction) "
        "%z %Z (UTC, GMT) "
@@ -133,6 +144,11 @@ std::vector<ConflictRow> table_conflicts() {
           {"--limit", "--check", "--limit: --check sorts nothing; leave it out"},
           {"--limit", "--resumable", std::string(limit_conflict)},
           {"--trace", "--resumable"},
+          {"--bad-rows", "--resumable"},
+          {"--split", "--resumable"},
+          {"--split", "--check", "--split: --check writes nothing; leave it out"},
+          {"--bad-rows", "--check", "--bad-rows: --check writes nothing; leave it out"},
+          {"--bad-rows", "--merge", "--bad-rows cannot be combined with --merge: sort the files"},
           {"--temp", "--resumable", std::string(temp_conflict)},
           goal_conflict()};
 }
@@ -160,7 +176,25 @@ std::vector<OptionRow> csv_options() {
        sets("rows.quote", as_quote)},
       {"--no-header", "", "", "the first row is no header; --by 3 is the third column", Concern::rows,
        sets("rows.header", flag<false>)},
+      {"--comment", "TEXT", "",
+       "lines that begin with TEXT are no rows. Those that the first input begins with stay in front; all others are left out, "
+       "and counted",
+       Concern::how, sets("rows.comment", as_beginning)},
+      {"--skip", "N", "0",
+       "the first N lines of every input are no rows; those of the first input stay in front, those of others are left out, and "
+       "counted",
+       Concern::how, sets("rows.skip_lines", as_count)},
   });
+}
+
+// Lines that are no rows.
+std::vector<ConflictRow> csv_conflicts() {
+  std::vector<ConflictRow> rows = table_conflicts();
+  for (const std::string_view option : {"--comment", "--skip"}) {
+    rows.push_back({option, "--resumable"});
+    rows.push_back({option, "--merge", fmt::format("{} cannot be combined with --merge: sort the files", option)});
+  }
+  return rows;
 }
 
 std::vector<OptionRow> jsonl_options() {
@@ -197,7 +231,7 @@ CommandTable csv_table() {
           .ending = csv_ending(),
           .exit_status = table_codes(),
           .habits = habits_of_sort,
-          .conflicts = table_conflicts(),
+          .conflicts = csv_conflicts(),
           .format = "csv",
           .fixed = decoding()};
 }

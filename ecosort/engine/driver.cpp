@@ -86,7 +86,9 @@ Task<void> Driver::reread() {
 
 void Driver::publish() {
   bench_.begin("publish", Phase::sync, 0);
-  std::string notice = publish_output(bench_.storage, std::move(output_), path_);
+  std::optional<std::string> own = kernel_.publish_own();
+  std::string notice =
+      own ? std::move(*own) : publish_output(bench_.storage, std::move(output_), path_, kernel_.further_outputs());
   bench_.end();
   WorkReport& report = kernel_.sum_up();
   report.notices.push_back(std::move(notice_));

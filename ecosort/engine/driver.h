@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/task.h"
 #include "engine/bench.h"
@@ -68,6 +69,11 @@ class Kernel {
   [[nodiscard]] virtual std::uint64_t written_bytes() const = 0;
   // Returns whether the device gives back what was written, in order.
   [[nodiscard]] virtual Task<bool> reread() = 0;
+  // Gives outputs of the kernel's own their names, in place of the driver's. Nothing: there are none; else what a user should
+  // know.
+  [[nodiscard]] virtual std::optional<std::string> publish_own() { return std::nullopt; }
+  // Files besides the output, complete and durable, which get their names ahead of it.
+  [[nodiscard]] virtual std::vector<io::Storage::Named> further_outputs() { return {}; }
   // The report, with all that the driver does not know; of the memory, what is not of the bench.
   [[nodiscard]] virtual WorkReport& sum_up() = 0;
   // The sort failed: what must end before anything is destroyed.

@@ -19,12 +19,19 @@ io::FilePtr open_output(io::Storage& storage, const std::string& output, io::Cac
   return storage.create_unnamed(parent.empty() ? "." : parent, io::Role::output, caching);
 }
 
-std::string publish_output(io::Storage& storage, io::FilePtr output, const std::string& path) {
+std::string publish_output(io::Storage& storage, io::FilePtr output, const std::string& path,
+                           std::vector<io::Storage::Named> further) {
   if (output->facts().is_stream) {
     storage.close(std::move(output));
-    return "";
+    return storage.publish_all(further);
   }
-  std::string notice = storage.publish(*output, path);
+  std::string notice;
+  if (further.empty()) {
+    notice = storage.publish(*output, path);
+  } else {
+    further.push_back({output.get(), path});
+    notice = storage.publish_all(further);
+  }
   try {
     storage.close(std::move(output));
   } catch (const IoError& error) {

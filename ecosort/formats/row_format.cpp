@@ -27,6 +27,14 @@ void add(std::vector<KeyCounts>& sum, const std::vector<KeyCounts>& more) {
   }
 }
 
+void subtract(std::vector<KeyCounts>& sum, const std::vector<KeyCounts>& less) {
+  for (std::size_t i = 0; i < less.size(); ++i) {
+    sum[i].empty -= less[i].empty;
+    sum[i].unparsable -= less[i].unparsable;
+    sum[i].absent -= less[i].absent;
+  }
+}
+
 void add(RepeatedHeader& sum, const RepeatedHeader& more) {
   const std::uint64_t rows = sum.rows + more.rows;
   if (sum.rows == 0) sum = more;
@@ -51,8 +59,21 @@ bool RowFormat::descends(unsigned /*level*/) const {
   throw InternalError("a format whose keys are no rows has no order of them");
 }
 
+std::optional<std::string> RowFormat::first_value(Text /*row*/) const {
+  throw InternalError("a format whose keys have no names has no values of them");
+}
+
+bool RowFormat::are_first_values_equal(Text /*a*/, Text /*b*/) const {
+  throw InternalError("a format whose keys have no names has no values of them");
+}
+
 std::size_t RowFormat::mark_bytes(Text /*first*/) const { return 0; }
+bool RowFormat::is_blank_end(Text /*rest*/) const { return false; }
 bool RowFormat::wants_first_row() const { return false; }
+const char* RowFormat::find_first_row_end(const char* at, const char* end) const {
+  bool is_inside = false;
+  return find_end(at, end, is_inside);
+}
 FirstRow RowFormat::take_first_row(const std::string& /*input*/, Text /*row*/) { return FirstRow::is_sorted; }
 bool RowFormat::keys_need_first_row() const { return false; }
 bool RowFormat::precedes_first_row(Text /*line*/) const { return false; }

@@ -40,8 +40,8 @@ namespace ecosort::formats {
 enum class Kind : std::uint8_t { lines, csv, jsonl, shuffled, line_groups };
 
 // Says what happens to a row that an input begins with. `is_alike`: all inputs begin with such rows, byte for byte the same, and
-// those of the first input go on top.
-enum class FirstRow : std::uint8_t { is_sorted, goes_on_top, is_left_out, is_alike };
+// those of the first input go on top. `is_comment`: it is left out, and counted.
+enum class FirstRow : std::uint8_t { is_sorted, goes_on_top, is_left_out, is_alike, is_comment };
 
 // A row that cannot be sorted: where, from the beginning of its text or of the text that it is in, and why.
 struct RowFault {
@@ -49,6 +49,14 @@ struct RowFault {
   std::string why;
   bool is_of_quotes = false;  // there is none where quotes mean nothing
 };
+
+// A row that was left out because it cannot be sorted. The first ones of a batch say why; places count as in RowFault.
+struct BadRow {
+  std::size_t begin = 0, end = 0;  // with its end
+  std::optional<RowFault> fault;
+};
+inline constexpr std::size_t most_bad_rows = 4096;  // of a batch, which then ends
+inline constexpr std::size_t named_bad_rows = 10;
 
 // The name of an input as a message has it.
 [[nodiscard]] std::string shown_name(const std::string& input);
@@ -73,6 +81,16 @@ struct KeyCounts {
 };
 
 void add(std::vector<KeyCounts>& sum, const std::vector<KeyCounts>& more);
+void subtract(std::vector<KeyCounts>& sum, const std::vector<KeyCounts>& less);
+
+// Takes the values of a row out of `counts`, which `count(counts, fault)` has added.
+template <class Count>
+void uncount(std::vector<KeyCounts>& counts, const Count& count) {
+  std::vector<KeyCounts> of_row(counts.size());
+  std::optional<RowFault> fault;
+  count(of_row, fault);
+  subtract(counts, of_row);
+}
 
 // Rows of the inputs that equal the header, and where the first of them is.
 struct RepeatedHeader {
@@ -132,6 +150,10 @@ class RowFormat {
   }
   // For rows with quotes.
   [[nodiscard]] virtual Gather quoted_gather() const;
+  // Returns whether rows that cannot be sorted are left out, as lines::Part::bad_rows; else the first one ends the sort.
+  [[nodiscard]] bool leaves_out_bad_rows() const noexcept { return leaves_out_bad_rows_; }
+  // Returns whether the bytes, which begin where a row may, only hold lines that are no rows where they end an input.
+  [[nodiscard]] virtual bool is_blank_end(Text rest) const;
 
   // Enters the rows of a part of a run into its index, as many as it has places for. `seen` may be null.
   virtual void enter(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const = 0;
@@ -142,6 +164,8 @@ class RowFormat {
   [[nodiscard]] virtual std::size_t mark_bytes(Text first) const;
   // Returns whether take_first_row() wants the next row of an input of which it has taken all rows before, and only these.
   [[nodiscard]] virtual bool wants_first_row() const;
+  // The end of the row that is to be given to take_first_row(), or null.
+  [[nodiscard]] virtual const char* find_first_row_end(const char* at, const char* end) const;
   // The next row of the input, in the order of the inputs. UsageError for one that does not suit.
   [[nodiscard]] virtual FirstRow take_first_row(const std::string& input, Text row);
   // Returns whether rows can be compared only when a first row was taken, so that a job that continues without it keeps it.
@@ -166,6 +190,10 @@ class RowFormat {
   virtual void learn(const std::vector<KeyCounts>& counts) const;
   // All inputs were read, which have so many rows. InputRefused where a key can be no key of these rows.
   virtual void check_counts(const std::vector<KeyCounts>& counts, std::uint64_t rows) const;
+
+  // Formats whose keys have names: the value of the first key, as text; nothing where it is missing, or is not what the key says.
+  [[nodiscard]] virtual std::optional<std::string> first_value(Text row) const;
+  [[nodiscard]] virtual bool are_first_values_equal(Text a, Text b) const;
 
   // Returns whether the key of level 0 is the row as it is, so that rows are equal only if their bytes are.
   [[nodiscard]] bool rows_are_keys() const noexcept { return rows_are_keys_; }
@@ -220,7 +248,8 @@ class RowFormat {
   std::size_t hashed_end_ = 0;
   unsigned levels_ = 0;
   bool rows_are_keys_ = false;  // level 0 is the row as it is
-  std::uint64_t flip_ = 0;      // all ones: and the larger one comes first
+  bool leaves_out_bad_rows_ = false;
+  std::uint64_t flip_ = 0;  // all ones: and the larger one comes first
 
  private:
   [[nodiscard]] virtual const char* find_walked_end(const char* at, const char* end, bool& is_inside) const;

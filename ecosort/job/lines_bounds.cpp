@@ -32,7 +32,7 @@ unsigned merges_in_a_row(std::uint64_t runs, std::uint64_t fan_in) {
 LinesBounds lines_bounds(const engine::rows::LinesJob& job, std::uint64_t input_bytes) {
   const planner::LinePlan& plan = job.plan;
   LinesBounds bounds;
-  bounds.memory_bytes = plan.memory_bytes + job.header_bytes + job.codecs.bytes();
+  bounds.memory_bytes = plan.memory_bytes + job.besides_bytes() + job.codecs.bytes();
   bounds.longest_line_bytes = plan.run_buffer_bytes - plan.block_bytes;
   // An empty line is one byte and its place in the index.
   constexpr std::uint64_t most_per_byte = lines::index_bytes_per_line + 1;

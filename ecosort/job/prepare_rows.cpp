@@ -28,8 +28,10 @@
 #include "job/groups.h"
 #include "job/line_groups.h"
 #include "job/plan_codecs.h"
+#include "job/set_aside.h"
 #include "job/shuffle_request.h"
 #include "job/space.h"
+#include "job/split_request.h"
 #include "planner/machine.h"
 
 namespace ecosort::job {
@@ -208,7 +210,7 @@ void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
   const bool shared = has_runs && !places.empty() && std::ranges::any_of(job.directories, [&](const std::string& directory) {
                         return job::drive_of(directory) == job::drive_of(places.front());
                       });
-  const bool is_known = !job.codecs.packing && !job.groups.is_on && job.skip == 0;
+  const bool is_known = !job.codecs.packing && !job.groups.is_on && job.skip == 0 && !job.split;
   if (!places.empty() && is_known && !shared && bytes >= planner::least_threaded_bytes) job.reserved_bytes = bytes;
 }
 
@@ -249,7 +251,8 @@ struct Resources {
 
 // Divides the memory, by what is known of the inputs.
 void plan_memory(const Request& request, const Resources& means, engine::rows::LinesJob& job) {
-  const CodecTerms codec_terms{means.memory_bytes - job.header_bytes, means.threads, is_merge(request)};
+  const std::uint64_t besides = job.besides_bytes();
+  const CodecTerms codec_terms{means.memory_bytes - besides, means.threads, is_merge(request)};
   job.codecs = plan_codecs(codec_terms, job.inputs, codec::output_codec_of(request.compression, request.place.output));
   const std::uint64_t asked = request.means.batch_size;
   const std::size_t batch_size = asked == 0 ? most_merged : std::min<std::uint64_t>(asked, most_merged);
@@ -290,6 +293,8 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
   const Resources means{row_memory_of(request.means, machine), threads, assumed_bytes};
   engine::rows::LinesJob job;
   job.header_bytes = has_top ? means.memory_bytes / header_share : 0;
+  job.set_aside = set_aside_of(request, means.memory_bytes);
+  job.split = split_of(request, means.memory_bytes);
   job.groups = group_policy_of(request);
   if (!job.groups.is_limit && request.limit != UINT64_MAX) job.limit = request.limit;  // no inputs have more rows than that
   job.skip = request.shuffle ? request.shuffle->skip : 0;
@@ -311,7 +316,8 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
 // A header, or a byte order mark of CSV and JSON lines.
 bool has_top(const Request& request) {
   const Lines* const lines = std::get_if<Lines>(&request.rows);
-  return request.format() == Format::csv || request.format() == Format::jsonl || (lines != nullptr && lines->header_lines > 0);
+  if (request.format() == Format::csv || request.format() == Format::jsonl) return true;
+  return lines != nullptr && (lines->header_lines > 0 || !lines->header_mark.empty());
 }
 
 // Ignores what it is compressed with.
@@ -340,7 +346,7 @@ struct MakeFormat {
     if (const auto groups = line_groups_of(request))
       return std::make_unique<lines::LineGroupOrder>(*groups, lines::order_terms(lines, keys_make_groups(request)));
     return std::make_unique<lines::LineOrder>(lines::order_terms(lines, keys_make_groups(request)), lines.terminator,
-                                              lines.header_lines);
+                                              lines::HeaderLines{lines.header_lines, lines.header_mark});
   }
   std::unique_ptr<formats::RowFormat> operator()(const Csv& csv) const {
     return std::make_unique<csv::CsvFormat>(
@@ -352,7 +358,10 @@ struct MakeFormat {
                       .strict = csv.strict,
                       .date_format = csv.date_format,
                       .rows_decide_last = request.groups.whole_rows,
-                      .count_name = count_name_of(request)});
+                      .count_name = count_name_of(request),
+                      .leaves_out_bad_rows = leaves_out_bad_rows(csv),
+                      .comment = csv.comment,
+                      .skip_lines = csv.skip_lines});
   }
   std::unique_ptr<formats::RowFormat> operator()(const JsonLines& json) const {
     return std::make_unique<jsonl::JsonlFormat>(jsonl::JsonlTerms{.keys = json.keys,
@@ -361,7 +370,8 @@ struct MakeFormat {
                                                                   .date_format = json.date_format,
                                                                   .allow_missing = json.allow_missing,
                                                                   .rows_decide_last = request.groups.whole_rows,
-                                                                  .count_name = count_name_of(request)});
+                                                                  .count_name = count_name_of(request),
+                                                                  .leaves_out_bad_rows = leaves_out_bad_rows(json)});
   }
 };
 
@@ -374,6 +384,7 @@ const Values& values_of(const Request& request) {
 }
 
 std::unique_ptr<formats::RowFormat> row_format_of(const Request& request) {
+  check_lenience(request);
   check_collation_version(request);
   check_groups(request);
   check_shuffle(request);

@@ -60,6 +60,7 @@ void each_member_of_rows(Structure& of, Each&& each) {
     each("terminator", of.terminator);
     each("stable", of.stable);
     each("header_lines", of.header_lines);
+    each("header_mark", of.header_mark);
     each("random_source", of.random_source);
     each("random_salt", of.random_salt);
     each("collate", of.collate);
@@ -72,10 +73,13 @@ void each_member_of_rows(Structure& of, Each&& each) {
     each("strict", of.strict);
     each("date_format", of.date_format);
     each("collation_version", of.collation_version);
+    each("bad_rows", of.bad_rows);
     if constexpr (std::is_same_v<Type, Csv>) {
       each("delimiter", of.delimiter);
       each("quote", of.quote);
       each("header", of.header);
+      each("comment", of.comment);
+      each("skip_lines", of.skip_lines);
     } else {
       each("allow_missing", of.allow_missing);
     }
@@ -118,6 +122,7 @@ void each_member(Structure& of, Each&& each) {
     each("kind", of.kind);
     each("space_bytes", of.space_bytes);
     each("as_is", of.as_is);
+    each("split", of.split);
   } else if constexpr (std::is_same_v<Type, EnergyTerms>) {
     each("idle_w", of.idle_w);
     each("core_w", of.core_w);

@@ -93,7 +93,7 @@ std::unique_ptr<formats::RowFormat> next_lines(ByteReader& in, std::uint64_t hea
   if (std::ranges::any_of(terms.keys, [](const lines::SortKey& key) { return key.kind == lines::KeyKind::collated; }))
     terms.collation.emplace(next_collation(in));
   in.end();
-  return std::make_unique<lines::LineOrder>(terms, terminator, header_lines);
+  return std::make_unique<lines::LineOrder>(terms, terminator, lines::HeaderLines{header_lines, {}});
 }
 
 void add_keys(ByteWriter& out, const std::vector<ValueKey>& keys) {

@@ -56,7 +56,9 @@ struct Report {
   std::uint64_t dropped = 0;       // by `unique` and `groups`: rows that went in and did not go out
   std::uint64_t counted = 0;       // in the counts that were written
   std::uint64_t beyond_limit = 0;  // by `limit`: others that did not go out
-  std::uint64_t blank_lines = 0;   // JSON lines: left out, and none of the records
+  std::uint64_t blank_lines = 0;   // CSV and JSON lines: left out, and none of the records
+  std::uint64_t comments = 0;      // likewise, of CSV
+  std::uint64_t bad_rows = 0;      // of the records, left out because they cannot be read: Values::bad_rows
   std::uint64_t input_bytes = 0, output_bytes = 0;
   std::uint64_t runs = 0;  // stored on drives
   std::uint64_t bytes_read = 0, bytes_written = 0, peak_temp_bytes = 0, peak_memory_bytes = 0;

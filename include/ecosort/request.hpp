@@ -167,6 +167,7 @@ struct Lines {
   char terminator = '\n';           // or '\0'
   bool stable = false;              // lines with equal keys stay in input order, instead of being compared as a whole
   std::uint64_t header_lines = 0;   // of each input; all are alike, and one stays in front
+  std::string header_mark{};        // lines of an input that begin so, up to the first one that does not, are its header
   std::string random_source{};      // of R: a file that decides the order, by its first 16 bytes; none: chance
   std::string random_salt{};        // of R: these bytes instead, as 32 hexadecimal digits
   std::string collate{};            // texts are in the order of this language, such as "de", by ICU; empty: of bytes
@@ -183,6 +184,9 @@ struct Values {
   bool strict = false;              // a value that cannot be read as what its key says is an error
   std::string date_format{};        // like that of strptime; empty: ISO 8601
   std::string collation_version{};  // of ICU, for text@LOCALE, as a job keeps it: with another one nothing is sorted; empty: any
+  // Says what happens to rows that cannot be read, or have too few or too many fields: "refuse" is an error, "skip" leaves them
+  // out, and any other word is the name of a file that gets them, byte for byte. All are counted.
+  std::string bad_rows = "refuse";
 };
 
 // RFC 4180.
@@ -190,6 +194,8 @@ struct Csv : Values {
   std::optional<char> delimiter{};  // none: a tab where all inputs are named .tsv, else a comma
   std::optional<char> quote = '"';  // none: quotes mean nothing
   bool header = true;               // the first row of every input; all must be alike, and it goes out once
+  std::string comment{};            // lines that begin so are no rows; those that the first input begins with stay in front
+  std::uint64_t skip_lines = 0;     // so many lines of every input are no rows; those of the first input stay in front
 };
 
 struct JsonLines : Values {
@@ -209,6 +215,8 @@ struct Place {
   PlaceKind kind = PlaceKind::file;
   std::optional<std::uint64_t> space_bytes{};  // in place: at most so much of the free space
   bool as_is = false;                          // in place: also what looks like an archive or compressed data
+  // Several files in place of one: "rows=N", "size=S", "files=N", "by=KEY". `output` has {} where their names differ.
+  std::string split{};
 };
 
 // Joules of a sort = idle_w * seconds + core_w * CPU seconds + gb_j * 10^9 bytes moved.

@@ -44,11 +44,15 @@ class Options:
     header_lines: int = 0  # lines: of each file; all are alike, and one stays in front
     record_lines: int = 0  # lines: so many belong together and are one row; 0: each is one
     paragraphs: bool = False  # lines: those up to an empty one belong together
+    header_mark: str = ""  # lines: those that a file begins with and that begin so are its header
     collate: str = ""  # lines: texts are in the order of this language, such as "de" or "sv", by ICU; "": of bytes
     random_source: str = ""  # lines: a file that decides the order of the letter R
     delimiter: str | None = None  # csv: one byte; None: that of a line "sep=;", a tab for .tsv, else a comma
     quote: str | None = '"'  # csv: one byte; None: quotes mean nothing
     header: bool = True  # csv: the first row of each file; all are alike, and it goes out once
+    comment: str = ""  # csv: lines that begin so are no rows; those in front of the first file's rows stay there
+    skip_lines: int = 0  # csv: of each file, no rows; those of the first file stay in front
+    bad_rows: Path = "refuse"  # csv, jsonl: rows that cannot be read end the sort; "skip" drops them, a file gets them
     nulls_first: bool = False  # csv, jsonl, tables: values that are missing or unreadable go in front
     strict: bool = False  # csv, jsonl: a value that is not of its key's type is an error
     date_format: str = ""  # csv, jsonl: as that of strptime; "": ISO 8601
@@ -63,6 +67,7 @@ class Options:
     by_group: bool | int | None = None  # the limit is that of each group by the first keys: all but one, or so many
     input_order: Literal["any", "sorted", "believed"] = "any"  # "sorted": the files are merged; "believed" (lines): unchecked
 
+    split: str = ""  # lines, csv, jsonl: "rows=N", "size=S", "files=N", "by=KEY"; dst is a pattern such as "out-{}.csv"
     in_place: bool = False  # the one file is sorted in its own space, on ext4 with a journal or XFS
     resumable: bool = False  # a job in `dst`.ecosort survives crashes; resume(dst) continues
     space: Size | None = None  # in place: takes at most so much of the free space
@@ -151,6 +156,11 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "terminator": _matching("[\n\0]", r"'\n' or '\0'"),
     "header_lines": _number("the number of lines that stay on top", least=0),
     "record_lines": _number("the number of lines that belong together", least=0),
+    "header_mark": checks.text,
+    "comment": checks.text,
+    "skip_lines": _number("the number of lines in front of the header", least=0),
+    "bad_rows": lambda value, name: value if value in ("refuse", "skip") else path_word(value, name),
+    "split": checks.text,
     "collate": checks.text,
     "random_source": path_word,
     "delimiter": _byte(**{"tab": "\t", r"\t": "\t"}),
@@ -192,19 +202,22 @@ def taken(told: dict[str, Any], kind: str) -> dict[str, Any]:
     return told
 
 
-_OF_VALUES = {"keys", "nulls_first", "strict", "date_format"}
+_OF_VALUES = {"keys", "nulls_first", "strict", "date_format", "bad_rows"}
 # The members of a request that describe its rows.
 MEMBERS = {
     "records": {"record_size", "keys", "reverse"},
-    "lines": {"keys", "ordering", "separator", "terminator", "stable", "header_lines", "collate", "random_source"}
-    | {"record_lines", "paragraphs"},
-    "csv": _OF_VALUES | {"delimiter", "quote", "header"},
+    "lines": {
+        *("keys", "ordering", "separator", "terminator", "stable", "record_lines", "paragraphs"),
+        *("header_lines", "header_mark", "collate", "random_source"),
+    },
+    "csv": _OF_VALUES | {"delimiter", "quote", "header", "comment", "skip_lines"},
     "jsonl": _OF_VALUES | {"allow_missing"},
 }
 _MEMBERS = {
     "limit": "limit",
     "by_group": "by_group",
     "input_order": "input_order",
+    "split": "place.split",
     "space": "place.space_bytes",
     "as_is": "place.as_is",
     "memory": "means.memory_bytes",

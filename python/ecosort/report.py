@@ -61,8 +61,9 @@ class Report:
     Sizes are in bytes, times in seconds; `requests` counts reads and writes, `hash` is hexadecimal, of the rows in any order.
     Of records, `duplicate_keys` counts neighbours of the output with equal keys, and `checksum` is valsort's if it was asked for.
     `runs_in_inputs` of the runs were not stored, because what they hold came in order.
-    Of a table, `keys` has the counts of each key, and `blank_lines` those of JSON lines that were left out. `run_compression` is
-    None where runs were not compressed, or there was none. `seed` is that of a shuffle, `skipped` the rows that it left out.
+    Of a table, `keys` has the counts of each key; `blank_lines` and `comments` were left out and are no records, `bad_rows` of
+    the records were left out or set aside. `files` is how many the output has. `run_compression` is None where runs were not
+    compressed, or there was none. `seed` is that of a shuffle, `skipped` the rows that it left out.
     """
 
     records: int
@@ -90,6 +91,9 @@ class Report:
     bytes_in_inputs: int
     keys: tuple[KeyCounts, ...] = ()
     blank_lines: int = 0
+    comments: int = 0
+    bad_rows: int = 0
+    files: int = 1
     counted: int = 0
     checksum: str | None = None
     duplicate_keys: int | None = None
@@ -124,6 +128,9 @@ _COUNTED = (
     "phases",
     "keys",
     "blank_lines",
+    "comments",
+    "bad_rows",
+    "files",
     "checksum",
     "duplicate_keys",
     "run_compression",
@@ -142,6 +149,9 @@ def report_from(stats: Mapping[str, Any]) -> Report:
         phases=tuple(Phase(**phase) for phase in stats["phases"]),
         keys=tuple(_key_counts(key) for key in stats.get("keys", ())),
         blank_lines=stats.get("blank_lines", 0),
+        comments=stats.get("comments", 0),
+        bad_rows=stats.get("bad_rows", 0),
+        files=stats.get("files", 1),
         checksum=stats.get("checksum"),
         duplicate_keys=stats.get("duplicate_keys"),
         run_compression=_run_compression(stats.get("compression") or {}),

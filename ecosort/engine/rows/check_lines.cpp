@@ -51,6 +51,8 @@ class LineReader {
   template <class Format>
   bool next_of(const Format& format, hash::MultisetHash& hash) {
     const bool is_more = next();
+    if constexpr (Format::checks_rows)
+      if (is_more && format.is_blank_end(line())) return pass_blank_end(format);
     if constexpr (Format::leaves_out_blank_rows)
       while (has_line_ && format.is_blank(line())) {
         lines::add_line(hash, line());
@@ -58,6 +60,20 @@ class LineReader {
         if (!go_on()) return false;
       }
     return is_more;
+  }
+
+  // Passes lines that hold nothing: they may end a file, and nothing else. False at the end.
+  template <class Format>
+  bool pass_blank_end(const Format& format) {
+    std::vector<formats::KeyCounts> uncounted;
+    const auto fault = format.check_row(line(), uncounted);
+    const std::uint64_t number = number_, byte = passed_ + begin_;
+    while (next()) {
+      if (format_.is_blank_end(line())) continue;
+      file_.check_rest();
+      refused_row(fmt::format("{}: line {}, byte {}: {}", formats::shown_name(name_), number, byte, fault->why), *fault).blame();
+    }
+    return false;
   }
 
   // False at the end.
@@ -106,7 +122,9 @@ class LineReader {
     has_line_ = false;
     bool is_inside = false;
     for (std::size_t searched = begin_;;) {
-      const char* const found = format_.find_end(data_.data() + searched, data_.data() + data_.size(), is_inside);
+      const char* const found = format_.wants_first_row()
+                                    ? format_.find_first_row_end(data_.data() + begin_, data_.data() + data_.size())
+                                    : format_.find_end(data_.data() + searched, data_.data() + data_.size(), is_inside);
       if (found != nullptr) {
         end_ = static_cast<std::size_t>(found - data_.data());
         break;

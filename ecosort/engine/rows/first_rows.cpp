@@ -74,14 +74,18 @@ void FirstRows::compare(const std::string& input, Text row) {
 
 void FirstRows::miss(const std::string& input) {
   format_.miss_first_row(input);
+  end_header(input, "ends");
+}
+
+void FirstRows::end_header(const std::string& input, const char* ends) {
   if (!knows_header_) {
     header_input_ = input;
     knows_header_ = true;
     return;
   }
   if (rest_of_header().empty()) return;
-  throw InputRefused(
-      fmt::format("{}: ends where the header of {} has '{}'; {}", input, header_input_, keys::shown(header_line()), same_header));
+  throw InputRefused(fmt::format("{}: {} where the header of {} has '{}'; {}", input, ends, header_input_,
+                                 keys::shown(header_line()), same_header));
 }
 
 void FirstRows::compare_with(const std::string& input, const std::string& text) {
@@ -93,6 +97,7 @@ void FirstRows::compare_with(const std::string& input, const std::string& text) 
 formats::FirstRow FirstRows::take(const std::string& input, Text row) {
   formats::FirstRow use = take_or_refuse(format_, input, row);
   if (use == formats::FirstRow::is_alike) use = take_alike(input, row);
+  if (use == formats::FirstRow::is_sorted) end_header(input, "its header ends");
   if (use != formats::FirstRow::goes_on_top) return use;
   const char terminator = format_.terminator();
   keep(row);

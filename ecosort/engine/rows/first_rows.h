@@ -43,6 +43,7 @@ class FirstRows {
 
  private:
   void keep(Text bytes);
+  void end_header(const std::string& input, const char* ends);
   formats::FirstRow take_alike(const std::string& input, Text row);
   void compare(const std::string& input, Text row);
   // Returns what the present input has to go on with; `header_line` is the first line of it.

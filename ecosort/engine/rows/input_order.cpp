@@ -49,7 +49,7 @@ void BufferOrder::add(const lines::LineRun& run, const formats::RowFormat& forma
                       std::size_t before, std::size_t from, std::optional<Origin> origin, unsigned threads) {
   if (run.count == before) return;
   longest_ = std::max(longest_, batch.longest);
-  const bool has_gaps = batch.dropped.count > 0 || batch.blank_lines > 0;
+  const bool has_gaps = batch.entered != batch.lines;
   if (ordered_ == before) {
     const Rows rows{run, format, has_gaps ? SIZE_MAX : before, batch.end};
     ordered_ = sorting::find_descent(std::max<std::size_t>(before, 1), run.count, threads,

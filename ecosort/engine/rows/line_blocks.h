@@ -30,7 +30,7 @@ class LineSink {
   [[nodiscard]] virtual bool completes_apart() const noexcept { return false; }
   // Hands over a block that is complete.
   virtual void put(std::byte* block, std::size_t bytes) = 0;
-  [[nodiscard]] Task<void> settle() { return writes_.settle(); }  // waits for all writes; throws nothing
+  [[nodiscard]] virtual Task<void> settle() { return writes_.settle(); }  // waits for all writes; throws nothing
   // After settle(): the bytes that end no whole unit of the file, which is to be written once more. They are to be put again,
   // ahead of what follows.
   [[nodiscard]] virtual Task<std::string> take_back_rest() { co_return std::string(); }

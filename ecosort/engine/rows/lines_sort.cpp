@@ -60,6 +60,7 @@ class RowKernel final : public Kernel {
     reader_.emplace(tools(), first_rows_, job_.inputs, seen_);
     reader_->set_look(job_.look);
     if (job_.codecs.input_bytes > 0) reader_->set_decoding(decoding());
+    if (format_.leaves_out_bad_rows()) reader_->set_aside_to(set_aside_.emplace(bench_, job_.set_aside));
     if (job_.merge) {
       const std::uint64_t bytes = input_size();
       take_sorted_inputs();
@@ -83,7 +84,7 @@ class RowKernel final : public Kernel {
     dropped_ += reader_->dropped() + former_->dropped();
     if (limit_) dropped_ += limit_->repeated();
     report.runs = runs_.size();
-    format_.check_counts(reader_->key_counts(), reader_->hash().count - first_rows_.hash().count - reader_->blank_lines());
+    format_.check_counts(reader_->key_counts(), rows_read());
     for (const MergeInput& input : runs_) {
       report.runs_in_inputs += input.run.in_input ? 1 : 0;
       report.bytes_in_inputs += input.run.in_input ? input.run.bytes : 0;
@@ -172,7 +173,9 @@ class RowKernel final : public Kernel {
 
   Task<void> complete_output() override {
     if (packed_) co_await packed_->finish();
-    if (!output_->facts().is_stream && (packed_ || sink_->is_padded() || is_reserved_))
+    if (split_) co_await split_->finish();
+    if (set_aside_) co_await set_aside_->finish();
+    if (!split_ && !output_->facts().is_stream && (packed_ || sink_->is_padded() || is_reserved_))
       bench_.storage.set_size(*output_, packed_ ? packed_->file_bytes() : sink_->bytes());
   }
 
@@ -206,17 +209,32 @@ class RowKernel final : public Kernel {
     formats::add(repeated_header_, reader_->repeated_header());
     report.notices.push_back(formats::notice_of(repeated_header_));
     report.beyond = beyond_limit().count;
-    report.dropped = dropped_.count - report.blank_lines;
+    report.comments = reader_->comments();
+    report.dropped = dropped_.count - report.blank_lines - report.comments;
     if (job_.groups.is_limit) report.beyond = std::exchange(report.dropped, 0);
     report.skipped = skipped_.count;
+    if (set_aside_) report_bad_rows();
     report.input_bytes = reader_->bytes();
     report.output_bytes = written_bytes();
     if (packed_) report.packed_bytes = packed_->file_bytes();
+    if (split_) report_split();
     report.peak_temp_bytes = files_->peak_bytes();
     if (packer_ && packer_->report().blocks > 0) report.run_packing = packer_->report();
-    report.peak_memory_bytes =
+    report.peak_memory_bytes +=
         first_rows_.top().size() + codec_memory_.peak_bytes() + allowance_.peak_bytes() + files_->peak_index_bytes();
     return report;
+  }
+
+  [[nodiscard]] std::optional<std::string> publish_own() override {
+    if (!split_) return std::nullopt;
+    const std::string of_others = bench_.storage.publish_all(further_outputs());
+    const std::string told = split_->publish(last_out_);
+    return told.empty() ? of_others : told;
+  }
+
+  [[nodiscard]] std::vector<io::Storage::Named> further_outputs() override {
+    if (!set_aside_ || set_aside_->file() == nullptr) return {};
+    return {{set_aside_->file(), set_aside_->path()}};
   }
 
   void give_up() noexcept override {
@@ -233,12 +251,16 @@ class RowKernel final : public Kernel {
   }
 
   void open_sink() {
-    if (job_.codecs.packing)
-      packed_.emplace(tools(), *output_, codec_memory_, *job_.codecs.packing);
+    if (job_.split)
+      out_ = &split_.emplace(tools(), *job_.split, first_rows_.top(), codec_memory_, job_.codecs.packing);
+    else if (job_.codecs.packing)
+      out_ = &packed_.emplace(tools(), *output_, codec_memory_, *job_.codecs.packing);
     else
-      sink_.emplace(tools(), *output_);
-    out_ = packed_ ? static_cast<LineSink*>(&*packed_) : &*sink_;
+      out_ = &sink_.emplace(tools(), *output_);
   }
+
+  // Returns what goes out first; where the output is split each file begins with what stays on top.
+  [[nodiscard]] const std::string& beginning() const { return split_ ? nothing_ : first_rows_.top(); }
 
   // Returns what the chunks of the inputs that are decoded at a time leave.
   static std::uint64_t decoder_allowance(const LinesJob& job) {
@@ -286,14 +308,15 @@ class RowKernel final : public Kernel {
     lines::GatherLines gather(run, format_,
                               job_.groups.is_one() ? lines::GatherLines::Checks::ascending : lines::GatherLines::Checks::ordered,
                               first, run.count);
-    gather.set_header(first_rows_.top());
+    gather.set_header(beginning());
+    if (split_) split_->set_total(run.line_bytes);
     co_await former_->gather_to(gather, *out_);
     last_out_ = gather.hash();
     report.longest_line = gather.longest();
   }
 
   Task<void> write_groups(const lines::LineRun& run) {
-    const std::string first = job_.groups.counts ? format_.top_of_counted(first_rows_.top()) : first_rows_.top();
+    const std::string first = job_.groups.counts ? format_.top_of_counted(beginning()) : beginning();
     GatherGroups gather(run, format_, job_.groups);
     gather.set_header(first);
     co_await former_->gather_to(gather, *out_);
@@ -318,7 +341,10 @@ class RowKernel final : public Kernel {
     MergeTerms to_output = terms();
     to_output.skip = job_.skip;
     MergeParts merge(tools(), to_output, runs_, *output_);
-    if (packed_)
+    if (split_) split_->set_total(bytes_of(runs_));
+    if (split_)
+      co_await merge.merge_whole(*split_, nothing_);
+    else if (packed_)
       co_await merge.merge_whole(*packed_, first_rows_.top());
     else
       co_await merge.merge_to(*sink_, first_rows_.top());
@@ -370,9 +396,10 @@ class RowKernel final : public Kernel {
     report.longest_line = std::max(report.longest_line, merged.longest);
   }
 
-  // Returns what goes out, and what was dropped.
+  // Returns what goes out, and what was dropped or set aside.
   [[nodiscard]] hash::MultisetHash lines_out() const {
-    return last_out_ + dropped_ + skipped_ + first_rows_.hash() + rest_out_ + beyond_limit();
+    const hash::MultisetHash aside = set_aside_ ? set_aside_->hash() : hash::MultisetHash();
+    return last_out_ + dropped_ + skipped_ + first_rows_.hash() + rest_out_ + beyond_limit() + aside;
   }
 
   // Returns what the limit left out: as it came, from full buffers, and in runs that no merge had to read to their ends. Each of
@@ -380,6 +407,27 @@ class RowKernel final : public Kernel {
   [[nodiscard]] hash::MultisetHash beyond_limit() const {
     if (!limit_) return {};
     return reader_->beyond() + limit_->beyond() + left_in_runs_;
+  }
+
+  // Returns how many rows there are to be sorted.
+  [[nodiscard]] std::uint64_t rows_read() const {
+    return reader_->hash().count - first_rows_.hash().count - reader_->blank_lines() - reader_->comments() -
+           (set_aside_ ? set_aside_->rows() : 0);
+  }
+
+  void report_split() {
+    report.files = split_->files();
+    report.output_bytes = split_->plain_bytes();
+    if (job_.codecs.packing) report.packed_bytes = split_->file_bytes();
+    report.peak_memory_bytes += split_->peak_memory_bytes();
+  }
+
+  void report_bad_rows() {
+    report.bad_rows = set_aside_->rows();
+    report.named_bad_rows = set_aside_->named();
+    report.set_aside = set_aside_->path();
+    report.set_aside_bytes = set_aside_->file() == nullptr ? 0 : set_aside_->bytes();
+    report.peak_memory_bytes += set_aside_->peak_memory_bytes();
   }
 
   [[nodiscard]] std::uint64_t rest_bytes() const {
@@ -440,12 +488,15 @@ class RowKernel final : public Kernel {
   std::optional<BlockPool> pool_;
   std::optional<OutputSink> sink_;
   std::optional<PackedSink> packed_;  // instead of it
+  std::optional<SplitSink> split_;    // likewise
   LineSink* out_ = nullptr;           // the one of them that there is
+  const std::string nothing_;
   std::vector<std::unique_ptr<DecodedInput>> decoded_inputs_;
   MergeGroups groups_;
   std::optional<MergeGroup> group_;
   std::vector<MergeInput> runs_, merging_;    // the last ones: in an intermediate merge
   std::vector<lines::DuplicateFilter> seen_;  // with -u, one per thread
+  std::optional<SetAside> set_aside_;
   std::optional<ReadLines> reader_;
   std::optional<LimitRows> limit_;
   std::optional<FormLineRuns> former_;

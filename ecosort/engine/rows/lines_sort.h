@@ -13,6 +13,8 @@
 #include "engine/rows/first_look.h"
 #include "engine/rows/packed_sink.h"
 #include "engine/rows/read_lines.h"
+#include "engine/rows/set_aside.h"
+#include "engine/rows/split_sink.h"
 #include "engine/work_report.h"
 #include "formats/row_format.h"
 #include "planner/line_plan.h"
@@ -55,19 +57,32 @@ struct LinesJob {
   std::optional<RunContents> kept;     // the inputs are runs of jobs
   std::vector<RowsRest> rest;          // of the inputs of these jobs, which goes out behind the runs as it is
   std::uint64_t reserved_bytes = 0;    // of the output, before it is written; 0: none
+  SetAsideTerms set_aside;             // where rows go that cannot be sorted, if the format leaves them out
+  std::optional<SplitJob> split;       // the output is several files; `output` is their pattern
   bool reread = false;                 // also read the output back from the device
   FirstLook look;                      // at each input
   // Divides the memory anew, by what streams begin with; empty: no stream may be compressed. Keeps the depths of requests.
   std::function<void(LinesJob&)> plan_again;
   Codecs codecs;
+
+  // Returns what of the memory is neither the plan's nor that of codecs.
+  [[nodiscard]] std::uint64_t besides_bytes() const noexcept {
+    return header_bytes + set_aside.memory_bytes + (split ? split->memory_bytes : 0);
+  }
 };
 
 struct LinesReport : WorkReport {
-  bool is_merge = false;          // of sorted inputs
-  unsigned merge_parts = 0;       // of the last merge, at the same time; 0: there was none
-  std::size_t longest_line = 0;   // bytes, with its end; of what went through a merge
-  std::uint64_t top_lines = 0;    // of the records, on top
-  std::uint64_t blank_lines = 0;  // of them, left out by a format that wants none; besides those dropped
+  bool is_merge = false;         // of sorted inputs
+  unsigned merge_parts = 0;      // of the last merge, at the same time; 0: there was none
+  std::size_t longest_line = 0;  // bytes, with its end; of what went through a merge
+  std::uint64_t top_lines = 0;   // of the records, on top
+  // Count what of the records was left out, besides those dropped: lines that hold nothing, comments, rows that cannot be
+  // sorted.
+  std::uint64_t blank_lines = 0, comments = 0, bad_rows = 0;
+  std::vector<std::string> named_bad_rows;  // the first ones, and what is wrong with them
+  std::string set_aside;                    // the file that has all of them; empty: there is none
+  std::uint64_t set_aside_bytes = 0;
+  std::uint64_t files = 0;  // of an output that is split
   std::vector<formats::KeyCounts> key_counts;
   std::uint64_t skipped = 0;       // of the records, first in order
   std::uint64_t packed_bytes = 0;  // of the output, where it is compressed; output_bytes are those of its lines

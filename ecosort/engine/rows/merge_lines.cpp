@@ -171,6 +171,8 @@ bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
       if (!find_end(format, cursor)) return false;
     }
   }
+  if constexpr (Format::checks_rows)
+    if (cursor.is_plain && !pass_blank_end(format, cursor)) return false;
   if (cursor.exhausted) return true;
   if constexpr (Format::checks_rows)
     if (cursor.is_checked) check_row(format, cursor);
@@ -180,6 +182,26 @@ bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
       formats::add(merged_.repeated_header, {1, cursor.input->name, cursor.lines_before + 1});
   cursor.fetch_ahead();
   return true;
+}
+
+// Leaves out lines that hold nothing: they may end a file, and nothing else. Does as find_end() then.
+template <class Format>
+bool MergeLines::pass_blank_end(const Format& format, MergeCursor& cursor) {
+  while (!cursor.exhausted && format.is_blank_end(cursor.line())) {
+    if (cursor.blank_line == 0) {
+      cursor.blank_line = cursor.lines_before + 1;
+      cursor.blank_byte = cursor.bytes_before;
+    }
+    leave_out(cursor);
+    if (!find_end(format, cursor)) return false;
+  }
+  if (cursor.exhausted || cursor.blank_line == 0) return true;
+  refused_ = &cursor;
+  static constexpr char blank[2 * 64] = "\n";  // kernels look at whole vectors
+  const auto fault = format.check_row(Text(blank, 0), counted_before_);
+  throw refused_row(fmt::format("{}: line {}, byte {}: {}", formats::shown_name(cursor.input->name), cursor.blank_line,
+                                cursor.blank_byte, fault->why),
+                    *fault);
 }
 
 // Every row but the first one of its input follows the one that went out last, or one that equals it.

@@ -88,6 +88,8 @@ class MergeLines {
   Task<void> take_first_rows(MergeCursor& cursor);
   Task<void> find_end(MergeCursor& cursor);
   template <class Format>
+  bool pass_blank_end(const Format& format, MergeCursor& cursor);
+  template <class Format>
   [[nodiscard]] bool find_end(const Format& format, MergeCursor& cursor);
   template <class Format>
   [[nodiscard]] bool find_plain_row(const Format& format, MergeCursor& cursor);

@@ -6,9 +6,7 @@
 #include <cstring>
 
 #include "base/errors.h"
-#include "base/size_text.h"
 #include "engine/rows/damaged_input.h"
-#include "engine/rows/long_row.h"
 #include "formats/lines/quoted.h"
 
 namespace ecosort::engine::rows {
@@ -197,14 +195,17 @@ bool ReadLines::take_first_rows(lines::LineRun& run) {
     at_begin_ = false;
   }
   while (first_rows_.wants_row()) {
-    bool is_inside = false;
     const char* const begin = run.bytes() + indexed_;
-    const char* const end = format_.find_end(begin, run.bytes() + present_, is_inside);
+    const char* const end = format_.find_first_row_end(begin, run.bytes() + present_);
     if (end == nullptr) return false;
     const Text row(begin, static_cast<std::size_t>(end - begin));
     const formats::FirstRow use = first_rows_.take(formats::shown_name(inputs_[input_].name), row);
     if (use == formats::FirstRow::is_sorted) break;
-    if (use == formats::FirstRow::goes_on_top) lines::add_line(hash_, row);
+    if (use == formats::FirstRow::goes_on_top || use == formats::FirstRow::is_comment) lines::add_line(hash_, row);
+    if (use == formats::FirstRow::is_comment) {
+      lines::add_line(dropped_, row);
+      ++comments_;
+    }
     advance(row.size() + 1);
     file_lines_ += 1 + static_cast<std::uint64_t>(std::ranges::count(row, format_.terminator()));
     before_end_ = row.empty() ? '\0' : row.back();
@@ -214,8 +215,10 @@ bool ReadLines::take_first_rows(lines::LineRun& run) {
 }
 
 bool ReadLines::has_whole_row(const lines::LineRun& run) const {
-  bool is_inside = false;
-  return format_.find_end(run.bytes() + indexed_, run.bytes() + present_, is_inside) != nullptr;
+  const Text rest(run.bytes() + indexed_, present_ - indexed_);
+  if (rest.empty() || format_.is_blank_end(rest)) return false;
+  bool is_inside = false;  // at the end also a quote that is open has a row, where such rows are left out
+  return is_complete_ || format_.find_end(rest.data(), rest.data() + rest.size(), is_inside) != nullptr;
 }
 
 // Among rows that are not counted yet.
@@ -238,6 +241,7 @@ void ReadLines::take(const lines::LineRun& run, const lines::Indexed& indexed) {
   dropped_ += indexed.dropped;
   beyond_ += indexed.beyond;
   blank_lines_ += indexed.blank_lines;
+  comments_ += indexed.comments;
   took_rows_ |= indexed.lines > 0;
   entered_ += indexed.entered;
   formats::add(key_counts_, indexed.key_counts);
@@ -275,6 +279,14 @@ void ReadLines::number_rows(const shuffle::ShuffleFormat& format, lines::LineRun
 
 Task<void> ReadLines::index(lines::LineRun& run) {
   if (!take_first_rows(run)) co_return;
+  run.is_complete = is_complete_;
+  lines::Indexed indexed;
+  do indexed = co_await index_some(run);
+  while (indexed.bad_rows.size() >= formats::most_bad_rows);
+  if (has_whole_row(run)) full_ = true;  // rows are left for which the index has no place
+}
+
+Task<lines::Indexed> ReadLines::index_some(lines::LineRun& run) {
   const std::size_t room = run.size() - std::min(run.size(), requested_ + 1 + lines::line_slack_bytes);
   const std::size_t most = room / lines::index_bytes_per_line - std::min(run.count, room / lines::index_bytes_per_line);
   lines::Indexed indexed;
@@ -291,19 +303,24 @@ Task<void> ReadLines::index(lines::LineRun& run) {
       to - from);
   co_await work;
   run.line_bytes += indexed.end - from - indexed.dropped_bytes;
+  if (!indexed.bad_rows.empty()) co_await set_aside(run, indexed);
   take(run, indexed);
   if (indexed.fault) {
     indexed.fault->at -= indexed_;
     refuse(run.bytes() + indexed_, *indexed.fault);
   }
-  if (has_whole_row(run)) full_ = true;  // rows are left for which the index has no place
+  co_return indexed;
 }
 
 // The input is read to its end. Its last line is completed; there was room kept for that.
 void ReadLines::end_input(lines::LineRun& run) {
+  if (const Text rest(run.bytes() + indexed_, present_ - indexed_); !rest.empty() && format_.is_blank_end(rest))
+    leave_out_blank_end(rest);
   if (indexed_ < present_) {
-    const Text row(run.bytes() + indexed_, present_ - indexed_), end = format_.missing_end(row, before_end_);
-    check_beginning(row, true);
+    const Text row(run.bytes() + indexed_, present_ - indexed_);
+    if (!format_.leaves_out_bad_rows()) check_beginning(row, true);
+    const bool is_open = format_.leaves_out_bad_rows() && row.ends_with(format_.terminator());  // by a quote
+    const Text end = is_open ? Text() : format_.missing_end(row, before_end_);
     if (present_ + end.size() > run.room_for(run.count + 1)) {
       full_ = true;
       return;
@@ -311,12 +328,13 @@ void ReadLines::end_input(lines::LineRun& run) {
     std::memcpy(run.bytes() + present_, end.data(), end.size());
     present_ += end.size();
     requested_ = present_;
+    is_complete_ = true;
     return;
   }
   if (first_rows_.wants_row()) first_rows_.miss(formats::shown_name(inputs_[input_].name));
   decoded_.reset();
   ++input_;
-  input_ended_ = false;
+  input_ended_ = is_complete_ = false;
   begin_input();
   indexed_ = present_ = requested_ = aligned(present_);
 }
@@ -389,35 +407,6 @@ Task<void> ReadLines::read_rows(lines::LineRun& run) {
     }
   }
   co_await cut_off(run);
-}
-
-// Says where in the input the fault is, whose place counts from the next row on.
-void ReadLines::refuse(const char* row, const formats::RowFault& fault) const {
-  const auto lines = static_cast<std::uint64_t>(std::count(row, row + fault.at, format_.terminator()));
-  throw refused_row(fmt::format("{}: {}byte {}: {}", formats::shown_name(inputs_[input_].name), line_told(lines),
-                                file_indexed_ + fault.at, fault.why),
-                    fault);
-}
-
-std::string ReadLines::line_told(std::uint64_t before) const {
-  return counts_lines_ ? fmt::format("line {}, ", file_lines_ + before + 1) : "";
-}
-
-// Checks the beginning of the row that is not whole.
-void ReadLines::check_beginning(Text row, bool is_all) const {
-  if (input_ == inputs_.size()) return;
-  if (const auto fault = format_.fault_in(row, is_all)) refuse(row.data(), *fault);
-}
-
-void ReadLines::line_too_long(const lines::LineRun& run, Text beginning) const {
-  check_beginning(beginning, false);
-  const std::string& name = input_ < inputs_.size() ? inputs_[input_].name : inputs_.back().name;
-  const std::string line = counts_lines_ ? fmt::format("line {}, at byte {},", file_lines_ + 1, file_indexed_)
-                                         : fmt::format("the line at byte {}", file_indexed_);
-  const bool is_on_drive = input_ < inputs_.size() && !inputs_[input_].is_stream() && !inputs_[input_].is_decoded();
-  throw NotEnoughMemory(fmt::format("{}: {} is too long for the memory: {} hold lines of up to {}", name, line,
-                                    format_bytes(plan_.memory_bytes), format_bytes(run.size() - plan_.block_bytes)),
-                        plan_.memory_bytes, is_on_drive ? memory_for_row(name, file_indexed_, format_) : 0);
 }
 
 std::string ReadLines::check_unchanged() {

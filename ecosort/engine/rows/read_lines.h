@@ -22,6 +22,7 @@
 #include "engine/rows/limit_rows.h"
 #include "engine/rows/line_input.h"
 #include "engine/rows/row_tools.h"
+#include "engine/rows/set_aside.h"
 #include "formats/lines/duplicate_filter.h"
 #include "formats/lines/index_lines.h"
 #include "formats/lines/line_run.h"
@@ -59,6 +60,8 @@ class ReadLines {
   [[nodiscard]] ReadPlace place() const;
 
   void set_look(FirstLook look) { look_ = std::move(look); }
+  // Rows that cannot be sorted go there, where the format leaves them out. Before the first fill().
+  void set_aside_to(SetAside& bad_rows) noexcept { bad_rows_ = &bad_rows; }
   // Is called where inputs are decompressed. Before the first fill().
   void set_decoding(const DecodeTools& tools) { decoding_.emplace(tools); }
 
@@ -76,7 +79,9 @@ class ReadLines {
   // Returns the hash of the lines behind the limit's bound, likewise.
   [[nodiscard]] const hash::MultisetHash& beyond() const noexcept { return beyond_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-  [[nodiscard]] std::uint64_t blank_lines() const noexcept { return blank_lines_; }  // of those dropped
+  // Count lines of those dropped.
+  [[nodiscard]] std::uint64_t blank_lines() const noexcept { return blank_lines_; }
+  [[nodiscard]] std::uint64_t comments() const noexcept { return comments_; }
   [[nodiscard]] const LineInput& input(std::uint64_t number) const { return inputs_[number]; }
   [[nodiscard]] const std::vector<formats::KeyCounts>& key_counts() const noexcept { return key_counts_; }
   [[nodiscard]] const formats::RepeatedHeader& repeated_header() const noexcept { return repeated_header_; }
@@ -106,6 +111,9 @@ class ReadLines {
   Task<void> accept_block(lines::LineRun& run);
   void end_input(lines::LineRun& run);
   Task<void> index(lines::LineRun& run);
+  Task<lines::Indexed> index_some(lines::LineRun& run);
+  Task<void> set_aside(const lines::LineRun& run, const lines::Indexed& indexed);
+  void leave_out_blank_end(Text rest);
   [[nodiscard]] bool take_first_rows(lines::LineRun& run);
   [[nodiscard]] bool has_whole_row(const lines::LineRun& run) const;
   void take(const lines::LineRun& run, const lines::Indexed& indexed);
@@ -114,6 +122,7 @@ class ReadLines {
   void number_rows(const shuffle::ShuffleFormat& format, lines::LineRun& run, std::size_t first, lines::Indexed& indexed);
   Task<void> cut_off(lines::LineRun& run);
   void check_beginning(Text row, bool is_all) const;
+  [[nodiscard]] std::string place_of(const char* row, std::size_t at) const;
   [[noreturn]] void refuse(const char* row, const formats::RowFault& fault) const;
   // "line 7, " for the line that comes so many behind the next row; nothing where no one knows.
   [[nodiscard]] std::string line_told(std::uint64_t before) const;
@@ -142,6 +151,7 @@ class ReadLines {
   char before_end_ = 0;             // of it, the last byte of the row before; 0: there is none, or it is empty
   bool at_begin_ = true;            // nothing of it was taken
   bool input_ended_ = false;        // nothing more is to be requested of it
+  bool is_complete_ = false;        // and its last row has its end
   std::deque<Block> blocks_;        // requested, in order
   TaskGroup reads_;
   Signal arrived_;
@@ -158,7 +168,8 @@ class ReadLines {
   hash::MultisetHash hash_, dropped_, beyond_;
   std::uint64_t bytes_ = 0, lines_ = 0;
   std::uint64_t entered_ = 0;  // rows in an index, of this run and those before
-  std::uint64_t blank_lines_ = 0;
+  std::uint64_t blank_lines_ = 0, comments_ = 0;
+  SetAside* bad_rows_ = nullptr;
   std::vector<formats::KeyCounts> key_counts_;
   formats::RepeatedHeader repeated_header_;
 };

@@ -27,12 +27,12 @@ const char* plural(std::size_t count) { return count == 1 ? "" : "s"; }
 
 }  // namespace
 
-void Columns::take(const std::string& input, Text row, std::size_t bytes_before) {
-  const int line = bytes_before == 0 ? 1 : 2;
+void Columns::take(const std::string& input, Text row, BeforeRow before) {
+  const std::size_t line = before.lines + 1;
   if (const auto kind = formats::foreign_kind(row)) throw InputRefused(fmt::format("{}: is {}", input, *kind));
   const SplitRow split = split_row(row, dialect_);
   if (split.fault)
-    throw QuoteMisplaced(fmt::format("{}: line {}, byte {}: {}", input, line, bytes_before + split.fault->at, split.fault->why));
+    throw QuoteMisplaced(fmt::format("{}: line {}, byte {}: {}", input, line, before.bytes + split.fault->at, split.fault->why));
   if (!has_header_) {
     if (are_known()) return;  // how many fields it has is looked at with all rows
     count_ = split.fields.size();

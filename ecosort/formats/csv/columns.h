@@ -12,6 +12,11 @@
 
 namespace ecosort::csv {
 
+// Counts what of an input is in front of its first row.
+struct BeforeRow {
+  std::size_t lines = 0, bytes = 0;
+};
+
 // Names of the first header; other files must have the same, in the same order.
 class Columns {
  public:
@@ -19,9 +24,8 @@ class Columns {
 
   // It must be called before take().
   void set_delimiter(char delimiter) noexcept { dialect_.delimiter = delimiter; }
-  // The first row of an input, without its end; a line with so many bytes may be in front of it. UsageError where it cannot be
-  // read, or does not agree with that of the first one.
-  void take(const std::string& input, Text row, std::size_t bytes_before = 0);
+  // The first row of an input, without its end. UsageError where it cannot be read, or does not agree with that of the first one.
+  void take(const std::string& input, Text row, BeforeRow before = {});
 
   // Return whether take() was called, and how many columns there are then.
   [[nodiscard]] bool are_known() const noexcept { return count_ > 0; }

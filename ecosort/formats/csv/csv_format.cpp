@@ -20,6 +20,12 @@ void check_dialect(Dialect dialect) {
   if (dialect.quote && *dialect.quote == dialect.delimiter) throw UsageError("the delimiter and the quote must differ");
 }
 
+void check_comment(const std::string& comment, Dialect dialect) {
+  if (comment.find_first_of("\r\n") != std::string::npos) throw UsageError("a comment cannot begin with an end of a line");
+  if (!comment.empty() && (comment.front() == dialect.quote || comment.front() == dialect.delimiter))
+    throw UsageError("a comment cannot begin with the quote or the delimiter");
+}
+
 }  // namespace
 
 CsvFormat::CsvFormat(const CsvTerms& terms)
@@ -30,9 +36,11 @@ CsvFormat::CsvFormat(const CsvTerms& terms)
       dialect_(terms.dialect),
       columns_(terms.dialect, terms.has_header) {
   check_dialect(dialect_);
+  check_comment(terms_.comment, dialect_);
   if (terms_.keys.empty()) throw UsageError("no key is named");
   if (!terms.date_format.empty()) time_format_ = std::make_unique<TimeFormat>(terms.date_format);
   for (const ValueKey& key : terms_.keys) keys_.emplace_back(key, terms.nulls_first, time_format_.get());
+  leaves_out_bad_rows_ = terms_.leaves_out_bad_rows;
   joint_ = Key::joint_levels(keys_);
   if (terms_.rows_decide_last) keys_.push_back(Key::of_row(terms_.nulls_first));
   levels_ = static_cast<unsigned>(keys_.size());
@@ -40,21 +48,38 @@ CsvFormat::CsvFormat(const CsvTerms& terms)
 
 void CsvFormat::begin_input() {
   wants_first_row_ = is_first_line_ = true;
-  bytes_before_ = 0;
+  bytes_before_ = lines_before_ = 0;
+  lines_to_skip_ = terms_.skip_lines;
+}
+
+// Quotes mean nothing in lines that are no rows.
+const char* CsvFormat::find_first_row_end(const char* at, const char* end) const {
+  const bool is_line = lines_to_skip_ > 0 || is_comment({at, static_cast<std::size_t>(end - at)});
+  return is_line ? line_kernels_.find(at, end, '\n') : RowFormat::find_first_row_end(at, end);
+}
+
+// Such lines of the first input stay on top: a title of a report, or what a program wrote about its data.
+formats::FirstRow CsvFormat::take_line_before_rows(Text line) {
+  if (lines_to_skip_ > 0) --lines_to_skip_;
+  bytes_before_ += line.size() + 1;
+  ++lines_before_;
+  return columns_.are_known() ? formats::FirstRow::is_comment : formats::FirstRow::goes_on_top;
 }
 
 // The line goes on top, so that the output is read as the input was.
 formats::FirstRow CsvFormat::take_first_row(const std::string& input, Text row) {
+  if (lines_to_skip_ > 0 || is_comment(row)) return take_line_before_rows(row);
   const Text line = row.substr(0, row.find('\n'));
   if (const auto delimiter = named_delimiter(line, dialect_); delimiter && std::exchange(is_first_line_, false)) {
     take_delimiter(input, *delimiter);
-    bytes_before_ = line.size() + 1;
+    bytes_before_ += line.size() + 1;
+    ++lines_before_;
     const bool is_first = !std::exchange(has_delimiter_line_, true) && !columns_.are_known();
     if (line.size() == row.size()) return is_first ? formats::FirstRow::goes_on_top : formats::FirstRow::is_left_out;
     row.remove_prefix(line.size() + 1);
   }
   is_first_line_ = false;
-  columns_.take(input, row, bytes_before_);
+  columns_.take(input, row, {lines_before_, bytes_before_});
   if (places_.empty())
     for (const ValueKey& words : terms_.keys) places_.push_back(columns_.find(words));
   wants_first_row_ = false;
@@ -134,6 +159,7 @@ bool CsvFormat::is_header(Text row) const {
 std::string_view CsvFormat::missing_end(Text row, char before_end) const { return formats::end_like(row, before_end); }
 
 std::optional<formats::RowFault> CsvFormat::fault_in(Text beginning, bool is_all) const {
+  if (is_comment(beginning)) return std::nullopt;
   return split_row(beginning, dialect_, is_all).fault;
 }
 
@@ -191,6 +217,7 @@ records::KeyWindow CsvFormat::take_values(const Fields& row, std::vector<formats
 
 std::optional<formats::RowFault> CsvFormat::check_row(Text row, std::vector<formats::KeyCounts>& counts) const {
   counts.resize(levels_);
+  if (is_comment(row)) return formats::RowFault{0, "a comment is among the rows; a sort leaves it out"};
   Scan scan;
   std::vector<std::uint32_t> long_borders;
   const std::uint32_t* borders = scan.offsets;
@@ -242,6 +269,11 @@ const char* CsvFormat::plain_row_end(const char* at, const char* end, records::K
 
 std::size_t CsvFormat::common_bytes(Text a, Text b, unsigned level, std::size_t skip) const {
   return keys_[level].common_bytes(*value_of(a, level), *value_of(b, level), skip);
+}
+
+std::optional<std::string> CsvFormat::first_value(Text row) const {
+  const CsvValue value = value_of(row, 0);
+  return keys_[0].kind_of(*value) == ValueKind::usual ? std::optional<std::string>(*value) : std::nullopt;
 }
 
 int CsvFormat::compare_levels(Text a, Text b, unsigned level, unsigned end) const {

@@ -32,6 +32,9 @@ struct CsvTerms {
   std::string date_format;        // empty: ISO 8601
   bool rows_decide_last = false;  // rows with equal keys are ordered by all of their bytes
   std::optional<std::string> count_name = {};  // of the column in front of counted rows
+  bool leaves_out_bad_rows = false;
+  std::string comment = {};      // lines that begin so are no rows; empty: there are none
+  std::uint64_t skip_lines = 0;  // of each input, in front of its header
 };
 
 // Complete when the first row of an input was taken, which says where the columns are; immutable from then on, but for the
@@ -70,12 +73,19 @@ class CsvFormat final : public formats::RowFormat {
   [[nodiscard]] bool repeats_header(Text row, records::KeyWindow window) const {
     return has_top_ && window.prefix == header_window_.prefix && window.extension == header_window_.extension && is_header(row);
   }
+  // Returns whether a line that begins here is no row.
+  [[nodiscard]] bool is_comment(Text line) const noexcept { return !terms_.comment.empty() && line.starts_with(terms_.comment); }
   // Nothing where the row is as it should be; then its values are counted.
   [[nodiscard]] std::optional<formats::RowFault> check_row(Text row, std::vector<formats::KeyCounts>& counts) const;
 
   [[nodiscard]] formats::Gather quoted_gather() const override { return kernels_.gather; }
   void enter(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const override;
   [[nodiscard]] std::size_t mark_bytes(Text first) const override { return formats::byte_order_mark_bytes(first); }
+  // A line without anything in it, of a table with several columns, has no value in any.
+  [[nodiscard]] bool is_blank_end(Text rest) const override {
+    return columns_.count() > 1 && rest.find_first_not_of("\r\n") == Text::npos;
+  }
+  [[nodiscard]] const char* find_first_row_end(const char* at, const char* end) const override;
   [[nodiscard]] bool wants_first_row() const override { return wants_first_row_; }
   [[nodiscard]] formats::FirstRow take_first_row(const std::string& input, Text row) override;
   [[nodiscard]] bool keys_need_first_row() const override { return true; }
@@ -96,6 +106,8 @@ class CsvFormat final : public formats::RowFormat {
   [[nodiscard]] formats::KeyBytes key_bytes(unsigned level) const override { return keys_[level].key_bytes(); }
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const override;
   [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const override { return keys_[level].is_cut(window); }
+  [[nodiscard]] std::optional<std::string> first_value(Text row) const override;
+  [[nodiscard]] bool are_first_values_equal(Text a, Text b) const override { return keys_[0].compare(a, b) == 0; }
   [[nodiscard]] bool has_deeper_window(records::KeyWindow window, unsigned level) const override {
     return keys_[level].has_deeper_window(window);
   }
@@ -105,8 +117,10 @@ class CsvFormat final : public formats::RowFormat {
     return row_end(at, end, is_inside);
   }
   [[nodiscard]] int compare_levels(Text a, Text b, unsigned level, unsigned end) const override;
+  void enter_leniently(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const;
   [[nodiscard]] bool is_header(Text row) const;
   void take_delimiter(const std::string& input, char delimiter);
+  [[nodiscard]] formats::FirstRow take_line_before_rows(Text line);
   void check_count() const;
   [[nodiscard]] bool must_be_quoted(std::string_view name) const;
   [[nodiscard]] bool is_row(unsigned level) const noexcept { return level == terms_.keys.size(); }
@@ -130,8 +144,9 @@ class CsvFormat final : public formats::RowFormat {
   std::vector<lines::JointWindow::Level> joint_;  // keys whose bytes are in the first window; none where these are of one key
   std::vector<std::size_t> places_;               // their columns
   bool wants_first_row_ = false, is_first_line_ = false, has_delimiter_line_ = false, has_top_ = false;
-  std::size_t bytes_before_ = 0;        // of the present input, in front of its first row
-  records::KeyWindow header_window_{};  // of a row like the header
+  std::size_t bytes_before_ = 0, lines_before_ = 0;  // of the present input, in front of its first row
+  std::uint64_t lines_to_skip_ = 0;                  // likewise
+  records::KeyWindow header_window_{};               // of a row like the header
 };
 
 }  // namespace ecosort::csv

@@ -24,7 +24,8 @@ class CsvFramer {
   };
 
   CsvFramer(const lines::LineRun& run, const CsvFormat& format, lines::Part& part)
-      : bytes_(run.bytes()),
+      : run_(run),
+        bytes_(run.bytes()),
         format_(format),
         part_(part),
         columns_(format.column_count()),
@@ -87,6 +88,7 @@ class CsvFramer {
     part_.fault = format_.look_at(text, borders_);
     if (part_.fault) {
       part_.fault->at += begin_;
+      if (format_.is_blank_end({begin, run_.present - begin_})) part_.fault.reset();  // unless more comes
       return false;
     }
     return finish(row, {begin, 0, borders_.data()}, text.size(), true);
@@ -114,6 +116,7 @@ class CsvFramer {
   }
 
   const CsvKernels& kernels_ = csv_kernels();
+  const lines::LineRun& run_;
   const char* bytes_;
   const CsvFormat& format_;
   lines::Part& part_;
@@ -130,6 +133,7 @@ class CsvFramer {
 }  // namespace
 
 void CsvFormat::enter(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const {
+  if (leaves_out_bad_rows() || !terms_.comment.empty()) return enter_leniently(run, part, seen);
   CsvFramer framer(run, *this, part);
   lines::enter_rows(run, framer, part, seen);
 }

@@ -1,5 +1,6 @@
 // Lines of JSON enter the index.
 #include <algorithm>
+#include <utility>
 
 #include "formats/jsonl/jsonl_format.h"
 #include "formats/lines/enter_rows.h"
@@ -16,23 +17,24 @@ class JsonlFramer {
   };
 
   JsonlFramer(const lines::LineRun& run, const JsonlFormat& format, lines::Part& part)
-      : bytes_(run.bytes()), format_(format), part_(part), begin_(part.begin), next_(part.begin) {
+      : run_(run), bytes_(run.bytes()), format_(format), part_(part), begin_(part.begin), next_(part.begin) {
     part.key_counts.resize(format.levels());
   }
 
   std::size_t next(lines::HashedRow<JsonlFramer>* rows, std::size_t most) {
     std::size_t count = 0;
-    while (count < most && !part_.fault && find()) {
+    while (count < most && !is_ended_ && find()) {
       const Text text(bytes_ + begin_, at_ + ends_[taken_] - begin_);
       if (format_.is_blank(text)) [[unlikely]] {
-        leave_out(text);
+        lines::leave_out(part_, text);
+        ++part_.blank_lines;
       } else {
         rows[count].row = {text, format_.take_values(text, part_.key_counts, part_.fault)};
-        if (part_.fault) [[unlikely]] {
-          part_.fault->at += begin_;
-          break;
-        }
-        ++count;
+        if (!part_.fault) [[likely]]
+          ++count;
+        else
+          take_bad(text);
+        if (part_.fault) break;
       }
       begin_ += text.size() + 1;
       ++taken_;
@@ -54,15 +56,17 @@ class JsonlFramer {
     return true;
   }
 
-  void leave_out(Text row) noexcept {
-    const lines::LineHash hash = kernels_.hash(row.data(), row.size());
-    lines::add(part_.hash, hash);
-    lines::drop(part_, row, hash);
-    ++part_.lines;
-    ++part_.blank_lines;
+  // Takes a row that cannot be sorted; it may be the last one of the part.
+  void take_bad(Text row) {
+    part_.fault->at += begin_;
+    is_ended_ = true;
+    if (!format_.leaves_out_bad_rows()) return;
+    formats::uncount(part_.key_counts, [&](auto& counts, auto& fault) { (void)format_.take_values(row, counts, fault); });
+    is_ended_ = !lines::leave_out_bad(run_, part_, row, *std::exchange(part_.fault, std::nullopt));
   }
 
   const lines::LineKernels& kernels_ = lines::line_kernels();
+  const lines::LineRun& run_;
   const char* bytes_;
   const JsonlFormat& format_;
   lines::Part& part_;
@@ -70,6 +74,7 @@ class JsonlFramer {
   std::size_t at_ = 0;  // of the stretch
   std::size_t next_;    // stretch
   std::size_t found_ = 0, taken_ = 0;
+  bool is_ended_ = false;
   std::uint32_t ends_[lines::split_room];
 };
 

@@ -50,6 +50,7 @@ JsonlFormat::JsonlFormat(const JsonlTerms& terms)
     constexpr bool empty_is_null = false;
     keys_.emplace_back(words, terms.nulls_first, time_format_.get(), empty_is_null);
   }
+  leaves_out_bad_rows_ = terms_.leaves_out_bad_rows;
   if (terms_.count_name) paths_.push_back({*terms_.count_name, {{.name = *terms_.count_name}}});
   joint_ = keys::Key::joint_levels(keys_);
   if (terms_.rows_decide_last) keys_.push_back(keys::Key::of_row(terms_.nulls_first));
@@ -159,6 +160,12 @@ records::KeyWindow JsonlFormat::window(Text row, unsigned level, std::size_t dep
 std::size_t JsonlFormat::common_bytes(Text a, Text b, unsigned level, std::size_t skip) const {
   return with_value(a, level,
                     [&](Text x) { return with_value(b, level, [&](Text y) { return keys_[level].common_bytes(x, y, skip); }); });
+}
+
+std::optional<std::string> JsonlFormat::first_value(Text row) const {
+  return with_value(row, 0, [&](Text value) {
+    return keys_[0].kind_of(value) == keys::ValueKind::usual ? std::optional<std::string>(value) : std::nullopt;
+  });
 }
 
 int JsonlFormat::compare_levels(Text a, Text b, unsigned level, unsigned end) const {

@@ -29,6 +29,7 @@ struct JsonlTerms {
   bool rows_decide_last = false;               // rows with equal keys are ordered by all of their bytes
   std::optional<std::string> count_name = {};  // of the member in front of counted rows
   bool may_repeat = false;                     // names may repeat in rows of another process, which this format has not read
+  bool leaves_out_bad_rows = false;
 };
 
 class JsonlFormat final : public formats::RowFormat {
@@ -71,6 +72,8 @@ class JsonlFormat final : public formats::RowFormat {
   [[nodiscard]] formats::KeyBytes key_bytes(unsigned level) const override { return keys_[level].key_bytes(); }
   [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const override;
   [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const override { return keys_[level].is_cut(window); }
+  [[nodiscard]] std::optional<std::string> first_value(Text row) const override;
+  [[nodiscard]] bool are_first_values_equal(Text a, Text b) const override { return keys_[0].compare(a, b) == 0; }
   [[nodiscard]] bool has_deeper_window(records::KeyWindow window, unsigned level) const override {
     return keys_[level].has_deeper_window(window);
   }

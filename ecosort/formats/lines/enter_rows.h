@@ -28,12 +28,15 @@ struct Part {
   std::uint64_t dropped_bytes = 0;
   hash::MultisetHash hash, dropped, beyond;  // of the lines, of those seen before, and of those behind the bound
   bool has_quotes = false;
-  std::uint64_t blank_lines = 0;               // of `lines`, left out
-  std::uint64_t ends_inside = 0;               // terminators inside of quotes
-  std::size_t header_rows = 0;                 // of `lines`, that equal the header
-  std::size_t header_row = 0;                  // the first of them, from the beginning of the run
-  std::vector<formats::KeyCounts> key_counts;  // none where the format does not count
-  std::optional<formats::RowFault> fault;      // of the row at `end`, from the beginning of the run
+  std::uint64_t blank_lines = 0, comments = 0;  // of `lines`, left out
+  std::vector<formats::BadRow> bad_rows;        // likewise, besides `dropped`; from the beginning of the run
+  bool is_last = false;                         // of its batch
+  bool is_cut_wrong = false;                    // behind `end` quotes are open where they were thought to be closed
+  std::uint64_t ends_inside = 0;                // terminators inside of quotes
+  std::size_t header_rows = 0;                  // of `lines`, that equal the header
+  std::size_t header_row = 0;                   // the first of them, from the beginning of the run
+  std::vector<formats::KeyCounts> key_counts;   // none where the format does not count
+  std::optional<formats::RowFault> fault;       // of the row at `end`, from the beginning of the run
 };
 
 // The sum of the hashes of so many lines.
@@ -47,6 +50,25 @@ inline void add(hash::MultisetHash& hash, LineHash sum, std::size_t lines = 1) n
 inline void drop(Part& part, Text line, LineHash hash) noexcept {
   add(part.dropped, hash);
   part.dropped_bytes += line.size() + 1;
+}
+
+// A line that is left out for what it is. Its number is not counted yet where it has several lines.
+inline void leave_out(Part& part, Text line) noexcept {
+  const LineHash hash = line_kernels().hash(line.data(), line.size());
+  add(part.hash, hash);
+  drop(part, line, hash);
+  ++part.lines;
+}
+
+// A row that cannot be sorted, from the beginning of the run. False: no more of them are taken in this part.
+inline bool leave_out_bad(const LineRun& run, Part& part, Text row, formats::RowFault fault) {
+  add(part.hash, line_kernels().hash(row.data(), row.size()));
+  part.dropped_bytes += row.size() + 1;
+  ++part.lines;
+  const auto begin = static_cast<std::size_t>(row.data() - run.bytes());
+  formats::BadRow& bad = part.bad_rows.emplace_back(formats::BadRow{begin, begin + row.size() + 1, std::nullopt});
+  if (part.bad_rows.size() <= formats::named_bad_rows) bad.fault = std::move(fault);
+  return part.bad_rows.size() < formats::most_bad_rows;
 }
 
 inline constexpr std::size_t hashed_at_once = 32;  // rows

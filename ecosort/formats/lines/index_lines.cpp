@@ -1,6 +1,7 @@
 #include "formats/lines/index_lines.h"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "formats/lines/enter_rows.h"
@@ -49,6 +50,7 @@ std::vector<Part> cut(const LineRun& run, const RowFormat& format, std::size_t b
     part.begin = begin;
     part.end = begin = part_end;
   }
+  if (!result.empty()) result.back().is_last = true;
   return result;
 }
 
@@ -113,11 +115,11 @@ void drop_known_elsewhere(const LineRun& run, std::vector<Part>& parts, Duplicat
 
 // Takes the parts up to the first one that had too few places, or a row that cannot be sorted, and moves their entries together.
 // False where some were not taken.
-bool close_gaps(LineRun& run, const std::vector<Part>& parts, Indexed& result) {
+bool close_gaps(LineRun& run, std::vector<Part>& parts, Indexed& result) {
   Entry* const top = run.top() - run.count;
   std::size_t entered = 0, taken = 0;
-  for (const Part& part : parts) {
-    if (part.begin != result.end || result.fault) break;
+  for (Part& part : parts) {
+    if (part.begin != result.end || result.fault || result.bad_rows.size() >= formats::most_bad_rows) break;
     ++taken;
     const std::size_t gap = part.first_line - entered;
     if (gap > 0) std::copy_backward(top - part.first_line - part.entered, top - part.first_line, top - entered);
@@ -130,6 +132,8 @@ bool close_gaps(LineRun& run, const std::vector<Part>& parts, Indexed& result) {
     result.beyond += part.beyond;
     result.dropped_bytes += part.dropped_bytes;
     result.blank_lines += part.blank_lines;
+    result.comments += part.comments;
+    std::ranges::move(part.bad_rows, std::back_inserter(result.bad_rows));
     result.ends_inside += part.ends_inside;
     if (result.header_rows == 0) result.header_row = part.header_row;
     result.header_rows += part.header_rows;
@@ -149,20 +153,23 @@ Indexed index_lines(LineRun& run, const RowFormat& order, std::size_t begin, std
                     std::vector<DuplicateFilter>& seen) {
   Indexed result;
   result.end = begin;
+  run.present = end;
   if (!order.is_walked()) {  // else the last part shows where the last row ends
     const void* last = end > begin ? memrchr(run.bytes() + begin, run.terminator, end - begin) : nullptr;
     if (last == nullptr) return result;
     end = static_cast<std::size_t>(static_cast<const char*>(last) - run.bytes()) + 1;
   }
-  bool may_suppose = true;
-  for (std::size_t before = SIZE_MAX; result.end < end && result.lines < most && result.lines != before && !result.fault;
+  bool may_suppose = true, is_cut_wrong = false;
+  for (std::size_t before = SIZE_MAX; result.end < end && result.lines < most && result.lines != before && !result.fault &&
+                                      result.bad_rows.size() < formats::most_bad_rows;
        may_suppose = false) {
     before = result.lines;
-    const bool is_one = order.is_walked() && !order.quote();  // part: rows begin nowhere else that would show it
+    const bool is_one = is_cut_wrong || (order.is_walked() && !order.quote());  // part: nothing would show where others begin
     const std::size_t wanted = is_one ? 1 : std::clamp<std::size_t>((end - result.end) / least_part_bytes, 1, threads);
     std::vector<Part> parts = cut(run, order, result.end, end, wanted, threads);
     if (!may_suppose || !suppose_places(run, parts, most)) count_places(run, parts, most - result.lines, threads);
     enter_parts(run, order, parts, threads, seen);
+    is_cut_wrong |= std::ranges::any_of(parts, &Part::is_cut_wrong);
     if (!seen.empty()) drop_known_elsewhere(run, parts, seen.front());
     if (!close_gaps(run, parts, result))
       for (DuplicateFilter& lines : seen)

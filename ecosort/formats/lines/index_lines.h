@@ -14,16 +14,18 @@
 namespace ecosort::lines {
 
 struct Indexed {
-  std::size_t lines = 0;                     // taken
-  std::size_t entered = 0;                   // of them; the others were seen before
-  std::size_t end = 0;                       // behind the last line taken
-  std::size_t longest = 0;                   // bytes, with the end of the line
-  std::uint64_t dropped_bytes = 0;           // of the lines that were not entered
-  hash::MultisetHash hash, dropped, beyond;  // of the lines taken, of those seen before, and of those behind the run's bound
-  std::uint64_t blank_lines = 0;             // of the lines taken; they are dropped
-  std::uint64_t ends_inside = 0;             // terminators inside of quotes in them
-  std::uint64_t header_rows = 0;             // that equal the header
-  std::size_t header_row = 0;                // the first of them, from the beginning of the run
+  std::size_t lines = 0;                        // taken
+  std::size_t entered = 0;                      // of them; the others were seen before
+  std::size_t end = 0;                          // behind the last line taken
+  std::size_t longest = 0;                      // bytes, with the end of the line
+  std::uint64_t dropped_bytes = 0;              // of the lines that were not entered
+  hash::MultisetHash hash, dropped, beyond;     // of the lines taken, of those seen before, and of those behind the run's bound
+  std::uint64_t blank_lines = 0, comments = 0;  // of the lines taken; they are dropped
+  // Likewise, but besides `dropped`. At most_bad_rows of them there may be more lines that could be taken.
+  std::vector<formats::BadRow> bad_rows;
+  std::uint64_t ends_inside = 0;  // terminators inside of quotes in them
+  std::uint64_t header_rows = 0;  // that equal the header
+  std::size_t header_row = 0;     // the first of them, from the beginning of the run
   std::vector<formats::KeyCounts> key_counts;
   std::optional<formats::RowFault> fault;  // of the row at `end`, from the beginning of the run
 };

@@ -136,14 +136,14 @@ std::size_t copy_transformed(Text text, const SortKey& key, std::size_t depth, u
 
 }  // namespace
 
-LineOrder::LineOrder(const LineOrderTerms& terms, char terminator, std::uint64_t header_lines)
+LineOrder::LineOrder(const LineOrderTerms& terms, char terminator, HeaderLines header)
     : RowFormat(formats::Kind::lines, terminator, std::nullopt),
       keys_(terms.keys),
       separator_(terms.separator),
       salt_(terms.salt),
       collation_(terms.collation),
       kernels_(line_kernels()),
-      header_lines_(header_lines) {
+      header_(std::move(header)) {
   if (keys_.empty() || terms.last_resort) {
     SortKey line;
     line.reverse = terms.reverse;
@@ -156,8 +156,12 @@ LineOrder::LineOrder(const LineOrderTerms& terms, char terminator, std::uint64_t
   flip_ = first.reverse ? ~std::uint64_t{0} : 0;
 }
 
-formats::FirstRow LineOrder::take_first_row(const std::string& /*input*/, Text /*row*/) {
-  --header_left_;
+formats::FirstRow LineOrder::take_first_row(const std::string& /*input*/, Text row) {
+  if (header_left_ == 0 && !row.starts_with(header_.mark)) {
+    may_be_marked_ = false;
+    return formats::FirstRow::is_sorted;
+  }
+  if (header_left_ > 0) --header_left_;
   return formats::FirstRow::is_alike;
 }
 

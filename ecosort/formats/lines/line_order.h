@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "formats/lines/collation.h"
@@ -55,14 +56,20 @@ struct LineOrderTerms {
   std::optional<Collation> collation{};  // of keys that are collated
 };
 
+// The first `lines` of each input are its header, or those that begin with the mark, up to the first one that does not. All
+// headers are alike, and one stays on top.
+struct HeaderLines {
+  std::uint64_t lines = 0;
+  std::string mark{};
+};
+
 // Lines as a format of rows: without quotes. Immutable but for the lines on top; all other functions are thread-safe.
 class LineOrder final : public formats::RowFormat {
  public:
   static constexpr bool checks_rows = false;
   static constexpr bool leaves_out_blank_rows = false;
 
-  // The first `header_lines` of each input are its header: all headers are alike, and one stays on top.
-  explicit LineOrder(const LineOrderTerms& terms, char terminator = '\n', std::uint64_t header_lines = 0);
+  explicit LineOrder(const LineOrderTerms& terms, char terminator = '\n', HeaderLines header = {});
 
   [[nodiscard]] const SortKey& key(unsigned level) const noexcept { return keys_[level]; }
   [[nodiscard]] std::optional<char> separator() const noexcept { return separator_; }
@@ -81,10 +88,16 @@ class LineOrder final : public formats::RowFormat {
   }
 
   void enter(LineRun& run, Part& part, DuplicateFilter* seen) const override;
-  [[nodiscard]] bool wants_first_row() const override { return header_left_ > 0; }
+  [[nodiscard]] bool wants_first_row() const override { return header_left_ > 0 || may_be_marked_; }
   [[nodiscard]] formats::FirstRow take_first_row(const std::string& input, Text row) override;
-  void begin_input() override { header_left_ = header_lines_; }
-  void go_on_in_input() override { header_left_ = 0; }
+  void begin_input() override {
+    header_left_ = header_.lines;
+    may_be_marked_ = !header_.mark.empty();
+  }
+  void go_on_in_input() override {
+    header_left_ = 0;
+    may_be_marked_ = false;
+  }
   [[nodiscard]] records::KeyWindow window(Text line, unsigned level, std::size_t depth) const override;
   [[nodiscard]] formats::KeyPlace behind_first(records::KeyWindow window) const override {
     return joint_.empty() ? RowFormat::behind_first(window) : JointWindow::behind(window, joint_);
@@ -130,8 +143,9 @@ class LineOrder final : public formats::RowFormat {
   Digest salt_;
   std::optional<Collation> collation_;
   const LineKernels& kernels_;
-  std::uint64_t header_lines_;
+  HeaderLines header_;
   std::uint64_t header_left_ = 0;  // of the present input
+  bool may_be_marked_ = false;     // the next line of it
 };
 
 }  // namespace ecosort::lines

@@ -30,6 +30,8 @@ struct LineRun {
   std::size_t count = 0;         // lines in the index
   std::uint64_t line_bytes = 0;  // of them, with their ends
   std::uint64_t offset = 0;      // of byte 0, in the input of the first line, modulo 2^64
+  std::size_t present = 0;       // bytes up to here are indexed
+  bool is_complete = false;      // nothing more of their input comes behind them
   char terminator = '\n';
   const formats::RowFormat* format = nullptr;  // where rows have quotes
   bool has_quotes = false;

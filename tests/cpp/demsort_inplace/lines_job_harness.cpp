@@ -226,8 +226,8 @@ void set_order(const SmallLines& sort, engine::rows::LinesJob& job) {
   if (sort.command == "lines") {
     const Request request = lines::request_of_words(sort.words);
     const auto& terms = std::get<Lines>(request.rows);
-    job.format =
-        std::make_unique<lines::LineOrder>(lines::order_terms(terms, request.unique), terms.terminator, terms.header_lines);
+    job.format = std::make_unique<lines::LineOrder>(lines::order_terms(terms, request.unique), terms.terminator,
+                                                    lines::HeaderLines{terms.header_lines, {}});
     job.groups.is_on = request.unique;
     return;
   }

@@ -1,0 +1,74 @@
+#include "job/set_aside.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+
+#include "base/errors.h"
+#include "base/memory.h"
+#include "codec/codec.h"
+#include "io/plain_file.h"
+#include "io/posix_storage.h"
+#include "job/places.h"
+#include "job/prepare_rows.h"
+
+namespace ecosort::job {
+
+namespace {
+
+constexpr std::string_view refuse_word = "refuse", skip_word = "skip";  // other words name a file
+
+// What of a request leaves lines of its inputs out, as a user calls it; null: nothing.
+const char* lenience_of(const Request& request) {
+  if (const Csv* const csv = std::get_if<Csv>(&request.rows)) {
+    if (!csv->comment.empty()) return "comments";
+    if (csv->skip_lines > 0) return "lines to skip";
+  }
+  const bool has_values = request.format() == Format::csv || request.format() == Format::jsonl;
+  return has_values && leaves_out_bad_rows(values_of(request)) ? "bad rows" : nullptr;
+}
+
+}  // namespace
+
+bool leaves_out_bad_rows(const Values& values) noexcept { return values.bad_rows != refuse_word; }
+
+std::string set_aside_path(const Request& request) {
+  if (request.format() != Format::csv && request.format() != Format::jsonl) return "";
+  const std::string& word = values_of(request).bad_rows;
+  return word == refuse_word || word == skip_word ? "" : word;
+}
+
+void check_lenience(const Request& request) {
+  const char* const what = lenience_of(request);
+  if (what == nullptr) return;
+  if (request.input_order != InputOrder::any)
+    throw UsageError(fmt::format("{} are left out by a sort, not by a merge: sort the files", what));
+  if (request.place.kind == PlaceKind::resumable)
+    throw UsageError(fmt::format("{} cannot be left out by a sort that can be resumed; sort without that", what));
+  const Csv* const csv = std::get_if<Csv>(&request.rows);
+  if (request.verification.reread && csv != nullptr && (!csv->comment.empty() || csv->skip_lines > 0))
+    throw UsageError(fmt::format("an output with {} in front cannot be verified by reading it again; verify it as usual", what));
+}
+
+engine::rows::SetAsideTerms set_aside_of(const Request& request, std::uint64_t memory_bytes) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20U, share = 32;
+  const std::string path = set_aside_path(request);
+  if (path.empty()) return {};
+  if (path == "-") throw UsageError("bad rows cannot go to standard output; name a file");
+  if (codec::codec_of_file_name(path))
+    throw UsageError(fmt::format("{}: rows that are set aside are not compressed; name a file without that ending", path));
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  check_writable_directory(fmt::format("{}: directory", path), parent.empty() ? "." : parent);
+  const std::string resolved = io::resolve_output(path).path;
+  const auto is_it = [&](const std::string& other) {
+    return other != "-" && (other == path || io::is_same_file(other, resolved));
+  };
+  if (std::ranges::any_of(request.inputs, is_it))
+    throw UsageError(fmt::format("{}: is an input; set bad rows aside in another file", path));
+  if (is_it(request.place.output)) throw UsageError(fmt::format("{}: is the output; set bad rows aside in another file", path));
+  return {resolved, round_down(std::min(memory_bytes / share, most_bytes), page_bytes)};
+}
+
+}  // namespace ecosort::job

@@ -1,0 +1,16 @@
+// What a request says of an output in several files.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "ecosort/request.hpp"
+#include "engine/rows/split_sink.h"
+
+namespace ecosort::job {
+
+// Nothing: there is one output. UsageError for a split that cannot be. `memory_bytes` is that of the sort, of which it takes a
+// part.
+[[nodiscard]] std::optional<engine::rows::SplitJob> split_of(const Request& request, std::uint64_t memory_bytes);
+
+}  // namespace ecosort::job
