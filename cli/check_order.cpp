@@ -21,7 +21,8 @@ namespace {
 
 // Refuses options that say nothing of the rows and their order.
 void refuse_meaningless(const CommandLine& line) {
-  constexpr std::array<std::string_view, 5> others{"--unique", "--skip-bytes", "--decompress", "--stats", "--quiet"};
+  constexpr std::array<std::string_view, 6> others{"--unique",     "--skip-bytes", "--allow-missing",
+                                                   "--decompress", "--stats",      "--quiet"};
   for (const GivenOption& given : line.given.options) {
     const std::string_view name = last_spelling(given.row->name);
     const bool is_of_rows = given.row->concern == Concern::rows || given.row->concern == Concern::memory;

@@ -5,6 +5,7 @@ import gzip
 import json
 import lzma
 import random
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -487,6 +488,16 @@ def test_a_path_that_no_row_has_is_an_error_with_what_was_meant(
     code, output, error = run_jsonl(ecosort, [*words, "--allow-missing", "--by", key, "-", "-o", "-"], tmp_path, data)
     assert (code, output) == (0, data.splitlines(keepends=True)[0] if words == ["--unique"] else data)
     assert f"--by {key}: {data.count(10)} missing or null" in error
+
+
+@pytest.mark.parametrize("check", [["jsonl", "--check"], ["check", "jsonl"]])
+def test_a_check_by_a_path_that_no_row_has_is_an_error(ecosort: Path, tmp_path: Path, check: list[str]) -> None:
+    """Rows without it are equal, and would be said to be in order."""
+    (tmp_path / "in").write_bytes(b'{"a":2}\n{"a":1}\n')
+    done = subprocess.run([ecosort, *check, "--by", "b", "in"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"ecosort: no row has 'b'; there are: a{ALL_THE_SAME}\n")
+    done = subprocess.run([ecosort, *check, "--by", "b", "--allow-missing", "in"], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0
 
 
 @pytest.mark.parametrize(

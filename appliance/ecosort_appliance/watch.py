@@ -20,10 +20,10 @@ from fnmatch import fnmatchcase
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.users import call_as
 
-# Browsers, clients of FTP and SFTP, tools that download, editors.
+# Browsers, clients of FTP and SFTP, tools that download, Hadoop, editors.
 _PARTIAL = (
     *("*.part", "*.partial", "*.crdownload", "*.download", "*.opdownload", "*.filepart", "*.tmp", "*.temp", "*.aria2"),
-    *("*.!ut", "*.!qb", "*.bc!", "*.swp", "*~", "~*"),
+    *("*.incomplete", "*.uploading", "*._copying_", "*.!ut", "*.!qb", "*.bc!", "*.swp", "*~", "~*", "#*#"),
 )
 
 

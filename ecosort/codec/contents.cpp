@@ -72,6 +72,33 @@ bool has_header_of_cpio(std::string_view first) noexcept {
          first.substr(header).find('\0') != std::string_view::npos;
 }
 
+// The older header has numbers of eleven columns with octal digits, and the length of the name among them.
+bool has_header_of_old_cpio(std::string_view first) noexcept {
+  constexpr std::size_t header = 76;
+  return first.size() > header && std::ranges::all_of(first.substr(0, header), [](char c) { return c >= '0' && c <= '7'; }) &&
+         first.substr(header).find('\0') != std::string_view::npos;
+}
+
+// A version, then the opcode of a frame with its length, or of a value.
+bool has_frame_of_pickle(std::string_view first) noexcept {
+  constexpr unsigned oldest_framed = 4, newest = 5;
+  constexpr std::size_t length_at = 3;
+  constexpr std::uint64_t most = std::uint64_t{1} << 32U;
+  const unsigned version = byte_at(first, 1);
+  return version >= oldest_framed && version <= newest && byte_at(first, 2) == 0x95 && number_at(first, length_at, 8) < most;
+}
+
+// Its version is a line of its own; all that follows may be text.
+bool has_header_of_pdf(std::string_view first) noexcept {
+  constexpr std::size_t end_at = 8;
+  return byte_at(first, end_at) == '\n' || byte_at(first, end_at) == '\r' || is_binary(first);
+}
+
+bool has_version_of_netcdf(std::string_view first) noexcept {
+  const unsigned version = byte_at(first, 3);
+  return version == 1 || version == 2 || version == 5;
+}
+
 bool has_method_of_lha(std::string_view first) noexcept { return byte_at(first, 6) == '-' && is_binary(first.substr(0, 22)); }
 
 struct Row {
@@ -95,6 +122,7 @@ constexpr Contents doubtful(Contents contents) {
 
 constexpr auto old_zstd = compressed("zstd", "compressed by a zstd before 0.8", "decompress it first: zstd -dc");
 constexpr auto zip = archive("zip", "an archive (zip, xlsx, ods)", "unpack it, or export its tables as CSV");
+constexpr auto sqlite_log = archive("SQLite log", "the log of a database (SQLite)", "its rows are in the database: sqlite3 -csv");
 constexpr auto unpack = "unpack it first"sv;
 constexpr auto export_first = "export its rows as CSV first"sv;
 
@@ -139,8 +167,10 @@ constexpr std::array rows{
     Row{"ustar"sv, archive("tar", "an archive (tar)", "unpack it first: tar -xf"), nullptr, 257},
     Row{"070701"sv, archive("cpio", "an archive (cpio)", unpack), has_header_of_cpio},
     Row{"070702"sv, archive("cpio", "an archive (cpio)", unpack), has_header_of_cpio},
+    Row{"070707"sv, archive("cpio", "an archive (cpio)", unpack), has_header_of_old_cpio},
     Row{"\xc7\x71"sv, archive("cpio", "an archive (cpio)", unpack), is_binary},
     Row{"!<arch>\n"sv, archive("ar", "an archive (ar, deb)", unpack)},
+    Row{"!<thin>\n"sv, archive("ar", "an archive (ar)", unpack)},
     Row{"\xed\xab\xee\xdb"sv, archive("rpm", "a package (rpm)", unpack)},
     Row{"MSCF\0\0\0\0"sv, archive("cab", "an archive (cab)", unpack)},
     Row{"xar!\0"sv, archive("xar", "an archive (xar)", unpack)},
@@ -156,11 +186,17 @@ constexpr std::array rows{
     Row{"Obj\x01"sv, archive("Avro", "Avro", export_first)},
     Row{"SEQ\x06"sv, archive("SequenceFile", "a SequenceFile of Hadoop", export_first)},
     Row{"SQLite format 3\0"sv, archive("SQLite", "a database (SQLite)", "export its tables first: sqlite3 -csv")},
+    Row{"\x37\x7f\x06\x82"sv, sqlite_log},
+    Row{"\x37\x7f\x06\x83"sv, sqlite_log},
+    Row{"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"sv, sqlite_log},
     Row{"DUCK"sv, archive("DuckDB", "a database (DuckDB)", "export its tables first: duckdb -csv"), is_binary, 8},
     Row{"\0\x01\0\0Standard "sv, archive("Access", "a database (Access)", export_first)},
     Row{"PGDMP"sv, archive("pg_dump", "a dump of PostgreSQL", "make text of it first: pg_restore -f -"), is_binary},
     Row{"PGCOPY\n\xff\r\n\0"sv, archive("PGCOPY", "a binary copy of PostgreSQL", export_first)},
     Row{"\x89HDF\r\n\x1a\n"sv, archive("HDF5", "HDF5", export_first)},
+    Row{"CDF"sv, archive("NetCDF", "NetCDF", export_first), has_version_of_netcdf},
+    Row{"MATLAB 5.0 MAT-file"sv, archive("MAT", "data of MATLAB", export_first), is_binary},
+    Row{"\x80"sv, archive("pickle", "a pickle of Python", export_first), has_frame_of_pickle},
     Row{"\x93NUMPY"sv, archive("npy", "an array of NumPy", "Python's ecosort.sort_memmap() sorts it")},
     Row{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, archive("xls", "an old document of Office (xls, doc)", export_first)},
 
@@ -174,8 +210,12 @@ constexpr std::array rows{
     Row{"\x7f"
         "ELF"sv,
         archive("ELF", "a program (ELF)", "it holds no rows")},
-    Row{"%PDF-"sv, archive("PDF", "a document (PDF)", export_first), is_binary},
+    Row{"\xca\xfe\xba\xbe\0"sv, archive("class", "a program (Java class, Mach-O)", "it holds no rows")},
+    Row{"\0asm\x01\0\0\0"sv, archive("wasm", "a program (WebAssembly)", "it holds no rows")},
+    Row{"%PDF-"sv, archive("PDF", "a document (PDF)", export_first), has_header_of_pdf},
     Row{"\x89PNG\r\n\x1a\n"sv, archive("PNG", "a picture (PNG)", "it holds no rows")},
+    Row{"GIF87a"sv, archive("GIF", "a picture (GIF)", "it holds no rows"), is_binary},
+    Row{"GIF89a"sv, archive("GIF", "a picture (GIF)", "it holds no rows"), is_binary},
     Row{"\xff\xd8\xff"sv, doubtful(archive("JPEG", "a picture (JPEG)", "it holds no rows")), is_binary},
     Row{"Salted__"sv, archive("OpenSSL", "encrypted by openssl", "decrypt it first"), is_binary},
     Row{"age-encryption.org/"sv, archive("age", "encrypted by age", "decrypt it first: age -d")},

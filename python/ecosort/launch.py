@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
+import signal
 import sys
 import sysconfig
+from typing import TYPE_CHECKING
 
 from ecosort.errors import ProgramNotFound
 from ecosort.extras import how_to_install
 from ecosort.program import find_program
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 
 def ecosort() -> None:
@@ -20,6 +26,8 @@ def ecosort() -> None:
         program = find_program()
     except ProgramNotFound as error:
         _end("ecosort", str(error))
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and the program would go on to
+        signal.signal(number, signal.SIG_DFL)
     os.execv(program, [str(program), *sys.argv[1:]])
 
 
@@ -60,7 +68,44 @@ def _run(command: str, module: str, extra: str) -> None:
         if (error.name or "").startswith("ecosort"):
             raise
         _end(command, f"the Python package {error.name} is not installed; run: {how_to_install(extra, error.name or '')}")
-    sys.exit(main())
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout = _output_in_place_of(sys.stdout)
+    try:
+        sys.exit(main())
+    finally:
+        _write_rest(command)
+
+
+class _Output(io.FileIO):
+    """Standard output. Where its reader has gone, as in `| head`, this process ends silently."""
+
+    _is_lost = False
+
+    def write(self, data: Buffer, /) -> int:
+        if self._is_lost:  # Python writes what is left when it ends
+            return memoryview(data).nbytes
+        try:
+            return super().write(data)
+        except OSError as error:
+            self._is_lost = True
+            if isinstance(error, BrokenPipeError):
+                sys.exit(128 + signal.SIGPIPE)
+            raise
+
+
+def _output_in_place_of(old: io.TextIOWrapper) -> io.TextIOWrapper:
+    buffer = io.BufferedWriter(_Output(old.fileno(), "w", closefd=False))
+    return io.TextIOWrapper(
+        buffer, old.encoding, old.errors, line_buffering=old.line_buffering, write_through=old.write_through
+    )  # fmt: skip
+
+
+def _write_rest(command: str) -> None:
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        _end(command, f"cannot write '(standard output)': {error.strerror}")
 
 
 def _end(command: str, line: str) -> None:

@@ -12,7 +12,7 @@ from .support import Queue, wait_for
 WHOLE = ("a.csv", "A.CSV", "b.jsonl", "part", "tmp.csv", "a.tmp.csv", "a~b")
 PARTIAL = (
     *("a.csv.part", "a.csv.PART", "a.csv.partial", "Unconfirmed 7.crdownload", "a.csv.filepart", "a.tmp", "a.csv.aria2"),
-    *("a.csv~", "~$a.csv", "~a.tmp"),
+    *("a.csv~", "~$a.csv", "~a.tmp", "a.csv._COPYING_", "a.csv.incomplete", "a.csv.uploading", "#a.csv#"),
 )
 
 

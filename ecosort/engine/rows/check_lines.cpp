@@ -207,6 +207,7 @@ void check_rows(const Format& format, LineReader& reader, const CheckTerms& term
     if (!result.first) result.first = Disorder{reader.number(), std::string(reader.line())};
     if (!terms.is_whole) return;
   }
+  format.check_counts(counts, result.rows);
 }
 
 }  // namespace

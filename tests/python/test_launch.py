@@ -1,0 +1,42 @@
+"""The installed commands as shells run them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def run_unread(command: str, *words: str) -> tuple[int, str]:
+    """Runs a command whose standard output no one reads, and returns its exit code and what it says."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    start = f"from ecosort import launch; launch.{command}()"
+    done = subprocess.run(
+        [sys.executable, "-c", start, *words], stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+    )  # fmt: skip
+    os.close(writer)
+    return done.returncode, done.stderr
+
+
+def test_the_program_ends_by_a_closed_pipe_although_python_ignores_the_signal(tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(b"line\n" * 20_000)
+    assert run_unread("ecosort", "lines", str(tmp_path / "in")) == (-13, "")
+
+
+@pytest.mark.parametrize("tool", ["cluster", "power", "appliance", "tune"])
+def test_a_tool_ends_silently_by_a_closed_pipe(tool: str) -> None:
+    assert run_unread(tool, "--help") == (128 + 13, "")
+
+
+def test_a_tool_says_in_a_line_that_standard_output_is_full() -> None:
+    with Path("/dev/full").open("wb") as full:
+        start = "from ecosort import launch; launch.cluster()"
+        done = subprocess.run(
+            [sys.executable, "-c", start, "--help"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr == "ecosort-cluster: cannot write '(standard output)': No space left on device\n"
