@@ -150,7 +150,7 @@ Task<void> GatherRecords::make_batches(CheckedOutput& output) {
   }
 }
 
-// Where a record lies in whole units it is read right into its place.
+// Reads a record right into its place where it lies in whole units.
 Task<void> GatherRecords::gather(std::uint64_t number, std::byte* target) {
   const Place place = place_of(number);
   const std::uint64_t unit = place.file->alignment(), size = encoder_.record_size();
