@@ -37,6 +37,10 @@ std::string runs_text(const planner::RecordPlan& plan) {
   const planner::Merge& m = plan.merge;
   if (plan.shape == planner::Shape::unknown)
     return fmt::format("  runs of {} records; how many shows when the input ends\n", plan.formation.run_records);
+  if (plan.shape == planner::Shape::gathered)
+    return fmt::format(
+        "  runs                none: keys are sorted, then each record is read where it lies, up to {} at a time\n",
+        plan.gathering.reads);
   std::string text = fmt::format("  runs                {} of up to {} records: {} stored, the last {} stay in memory\n",
                                  m.stored_runs + m.resident_runs, plan.formation.run_records, m.stored_runs, m.resident_runs);
   for (std::size_t i = 0; i + 1 < m.steps.size(); ++i)
@@ -106,6 +110,7 @@ std::string plan_text(const job::PreparedRecords& resolved, const std::string& b
                       format_bytes(plan.wanted.memory_bytes), format_bytes(planner::fixed_overhead_bytes),
                       format_bytes(resolved.machine.available_bytes), resolved.machine.limited_by);
   text += runs_text(plan);
+  if (!resolved.way.empty()) text += fmt::format("  way                 {}\n", resolved.way);
   text += packing_line(plan);
   if (plan.shape != planner::Shape::unknown) {
     const double share = static_cast<double>(plan.bytes_read + plan.bytes_written) / static_cast<double>(bytes);

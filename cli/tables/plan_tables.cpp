@@ -42,10 +42,10 @@ CommandTable plan_of(CommandTable table, PlanText text, std::vector<OptionRow> o
 
 CommandTable plan_sort_table() {
   std::vector<OptionRow> options =
-      showing(sort_options(), {"-o,--output",    "--record-size",   "--key",         "--reverse",   "--memory",
-                               "--threads",      "--merge-threads", "--temp",        "--resumable", "--io",
-                               "--request-size", "--request-depth", "--run-records", "--profile",   "--no-profile",
-                               "--compress",     "--assume-ratio",  "--goal",        "-q,--quiet",  "--count"});
+      showing(sort_options(),
+              {"-o,--output", "--record-size", "--key",      "--reverse",      "--memory",        "--threads",  "--merge-threads",
+               "--temp",      "--resumable",   "--io",       "--request-size", "--request-depth", "--gather",   "--run-records",
+               "--profile",   "--no-profile",  "--compress", "--assume-ratio", "--goal",          "-q,--quiet", "--count"});
   options.push_back(json_option());
   options.push_back(
       {"--assume-size", "SIZE", "", "plan for an input of this size that is not there, such as 1TB; -o may be left out"});

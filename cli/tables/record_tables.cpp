@@ -66,6 +66,7 @@ std::vector<ConflictRow> sort_conflicts() {
       {"--keep-free", "--resumable",
        "--keep-free cannot be combined with --resumable: `ecosort plan sort --resumable` prints what stays free"},
       {"--request-size,--request-depth", "--resumable", "--request-size and --request-depth cannot be combined with --resumable"},
+      {"--gather", "--resumable", "--gather cannot be combined with --resumable: such a job stores its runs"},
       {"--merge-threads,--run-records", "--resumable", "--merge-threads and --run-records cannot be combined with --resumable"},
       goal_conflict()};
 }
@@ -117,6 +118,12 @@ std::vector<OptionRow> means_options() {
        Concern::how, sets("means.request_bytes", as_request_size)},
       {"--request-depth", "N", "16", "most reads in flight, and most writes: 1 to 256", Concern::how,
        sets("means.request_depth", as_request_depth)},
+      {"--gather", "auto|always|never", "auto",
+       "store no runs of records of 12 KiB or more: sort their keys, then read each record from where it lies; `auto`: where "
+       "such "
+       "reads "
+       "are measured to be fast",
+       Concern::how, sets("means.gather", as_choice)},
       {"--run-records", "N", "as many as the memory holds",
        "most records of a run, at least 3; an input that fits in memory is still sorted there", Concern::how,
        sets("means.run_records", as_run_records)},

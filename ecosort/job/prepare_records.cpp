@@ -15,6 +15,7 @@
 #include "io/read_at.h"
 #include "io/temporary_name.h"
 #include "job/benchmark_records.h"
+#include "job/gather_choice.h"
 #include "job/groups.h"
 #include "job/places.h"
 #include "job/plan_codecs.h"
@@ -279,9 +280,10 @@ PreparedRecords prepare_records(const Request& request, io::PosixStorage& storag
   job.inputs = open_records(request, storage);
   check_output(request.place.output, job.inputs, storage);
   job.plan = make_plan(wanted_of(request, job.inputs, prepared.machine), leeway, prepared);
+  if (!request.has_groups()) prepared.way = choose_gather(job.plan, job.inputs, request.means.gather);
   // A pipe may bring anything, so that all of the memory may be used.
   const planner::Wanted& wanted = job.plan.wanted;
-  job.plan.is_small = !wanted.size_unknown && job.plan.stored_records == 0 &&
+  job.plan.is_small = !wanted.size_unknown && job.plan.shape != planner::Shape::gathered && job.plan.stored_records == 0 &&
                       wanted.input_records * wanted.format.record_size < planner::least_threaded_bytes;
   check_memory_exists(wanted.memory_bytes, wanted.size_unknown ? wanted.memory_bytes : job.plan.peak_memory_bytes,
                       prepared.machine);

@@ -29,6 +29,7 @@ struct PreparedRecords {
   std::vector<SpaceNeed> space;
   std::vector<std::string> notices;          // for the user
   std::string tuning_notice;                 // the same, about a tuning that this sort cannot have
+  std::string way;                           // why large records are gathered or not, for `plan`; empty: no question
   bool output_has_no_temporary_name = true;  // P2: which way the output will be written
 };
 

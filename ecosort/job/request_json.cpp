@@ -139,6 +139,7 @@ void each_member(Structure& of, Each&& each) {
     each("request_bytes", of.request_bytes);
     each("request_depth", of.request_depth);
     each("keep_free_bytes", of.keep_free_bytes);
+    each("gather", of.gather);
     each("run_records", of.run_records);
     each("batch_size", of.batch_size);
   } else if constexpr (std::is_same_v<Type, Verification>) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "planner/arithmetic.h"
+#include "planner/gather_plan.h"
 
 namespace ecosort::planner {
 
@@ -63,6 +64,7 @@ void account_edges(RecordPlan& plan, const std::vector<InputExtent>& inputs, std
   const std::uint64_t records = plan.wanted.input_records, size = plan.wanted.format.record_size;
   const std::uint64_t written = records * plan.wanted.output_record_size();
   plan.bytes_written += round_up(written, output_unit) - written;
+  if (plan.shape == Shape::gathered) return account_gather(plan, inputs);
   for (const InputExtent& input : inputs) plan.bytes_read += input.start_bytes % input.alignment;
   std::uint64_t cut = 0, before = 0;  // the first record of a run; the records of the inputs before `input`
   auto input = inputs.begin();
@@ -84,6 +86,9 @@ std::pair<std::uint64_t, std::uint64_t> cost(const RecordPlan& plan) {
 }
 
 RecordPlan::Ledger RecordPlan::formation_ledger() const {
+  if (shape == Shape::gathered)
+    return {{"keys, checksums and index of all records", gathering.index_bytes},
+            {fmt::format("{} read blocks", gathering.reads), gathering.reads * gathering.read_block_bytes}};
   return {{fmt::format("{} run buffers", formation.run_buffers), formation.run_buffers * formation.run_buffer_bytes},
           {"index (16 bytes per record)", formation.run_buffers * formation.index_bytes},
           {"index sort scratch", formation.scratch_bytes},
@@ -95,6 +100,10 @@ RecordPlan::Ledger RecordPlan::formation_ledger() const {
 
 RecordPlan::Ledger RecordPlan::merge_ledger() const {
   const MergeBuffers& b = merge.final;
+  if (shape == Shape::gathered)
+    return {{"keys, checksums and index of all records", gathering.index_bytes},
+            {fmt::format("{} read blocks", gathering.reads), gathering.reads * gathering.read_block_bytes},
+            {fmt::format("{} output blocks", b.output_blocks), b.output_blocks * b.output_block_bytes}};
   return {{fmt::format("{} resident runs with index", merge.resident_runs),
            merge.resident_runs * (formation.run_buffer_bytes + formation.index_bytes)},
           {fmt::format("{} read blocks", b.blocks), b.blocks * b.block_bytes},

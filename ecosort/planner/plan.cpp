@@ -183,7 +183,12 @@ std::optional<RecordPlan> try_plan(const Wanted& wanted) {
 }  // namespace
 
 const char* to_string(Shape shape) noexcept {
-  static constexpr std::array names{"empty", "one pass", "two passes", "more than two passes", "unknown until the input ends"};
+  static constexpr std::array names{"empty",
+                                    "one pass",
+                                    "two passes",
+                                    "more than two passes",
+                                    "unknown until the input ends",
+                                    "keys first, then each record once"};
   return names[static_cast<std::size_t>(shape)];
 }
 

@@ -114,8 +114,17 @@ struct Merge {
   [[nodiscard]] std::uint64_t stored_runs_of_last_step() const noexcept { return steps.back().fan_in - resident_runs; }
 };
 
-enum class Shape : std::uint8_t { empty, one_pass, two_pass, multi_pass, unknown };
+enum class Shape : std::uint8_t { empty, one_pass, two_pass, multi_pass, unknown, gathered };
 [[nodiscard]] const char* to_string(Shape shape) noexcept;
+
+// Large records are not moved twice: their keys are sorted, and each record is read once, when its turn comes (gather_plan.h).
+struct Gathering {
+  std::uint64_t begin = 0, end = 0;  // of each record the bytes with its key, which are read first
+  std::uint64_t key_bytes = 0;       // kept of each record, encoded
+  unsigned reads = 0;                // in flight, each with a block of its own
+  std::uint64_t read_block_bytes = 0;
+  std::uint64_t index_bytes = 0;  // keys, checksums, entries and scratch of all records
+};
 
 struct RecordPlan {
   Wanted wanted;
@@ -123,6 +132,7 @@ struct RecordPlan {
   RunBlock run_block;
   Formation formation;
   Merge merge;                             // empty while the size is unknown
+  Gathering gathering;                     // of Shape::gathered, which has no runs
   std::uint32_t forecast_stride = 1;       // run blocks per forecast entry
   std::uint32_t most_forecast_stride = 1;  // of a stream, whose stride grows: with more, not even two runs could be merged
   std::uint64_t forecast_bytes = 0;        // memory for the forecast tables

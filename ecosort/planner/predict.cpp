@@ -163,6 +163,7 @@ double sort_cpu_s(const RecordPlan& plan, const CpuModel& cpu, double moved_byte
 std::string absent_because(const RecordPlan& plan, const Profile& profile) {
   if (plan.shape == Shape::unknown) return "the size of the input is not known";
   if (plan.shape == Shape::empty) return "there is nothing to sort";
+  if (plan.shape == Shape::gathered) return "the profile has no rates of reads of single records";
   if (temp_drive(profile) == nullptr) return "the profile has no drive for sorted runs: run ecosort-tune probe --temp DIR";
   return profile.cpu ? "" : "the profile has no model of the processor: ecosort-tune fit RUNS...";
 }

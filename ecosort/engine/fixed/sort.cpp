@@ -10,6 +10,7 @@
 #include "engine/driver.h"
 #include "engine/fixed/checked_output.h"
 #include "engine/fixed/form_runs.h"
+#include "engine/fixed/gather_sort.h"
 #include "engine/fixed/merge_resident.h"
 #include "engine/fixed/merge_runs.h"
 #include "engine/fixed/reread.h"
@@ -310,6 +311,9 @@ class RecordKernel final : public Kernel {
 
 }  // namespace
 
-SortReport sort(SortJob& job, const Environment& environment) { return drive<RecordKernel>(job, environment); }
+SortReport sort(SortJob& job, const Environment& environment) {
+  if (job.plan.shape == planner::Shape::gathered) return gather_sort(job, environment);
+  return drive<RecordKernel>(job, environment);
+}
 
 }  // namespace ecosort::engine::fixed
