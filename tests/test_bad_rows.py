@@ -55,7 +55,7 @@ def row_at(data: bytes, at: int) -> tuple[int, int]:
 
 
 def found_in(data: bytes, comment: bytes = b"") -> Found:
-    """What is in a file behind its header."""
+    """Returns what a file has behind its header."""
     found, at, line = Found(), 0, 2
     data += b"" if data.endswith(b"\n") else b"\n"
     while at < len(data):
@@ -119,7 +119,7 @@ WAYS = [("1MiB", "1"), ("1MiB", "3"), ("64MiB", "2")]
 @pytest.mark.parametrize("wrong", [0.02, 0.5])
 @pytest.mark.parametrize("comment", [b"", b"#"])
 def test_bad_rows_are_set_aside_byte_for_byte(ecosort: Path, tmp_path: Path, wrong: float, comment: bytes) -> None:
-    """Whatever the memory and the threads: what a line is follows from the lines before it alone."""
+    """Memory and threads make no difference: only the lines before it decide what a line is."""
     data = rough_file(random.Random(f"{wrong} {comment!r}"), 20_000, wrong)
     found = found_in(data, comment)
     assert found.bad
@@ -204,7 +204,7 @@ def test_a_blank_line_of_a_table_with_one_column_is_a_row(ecosort: Path, tmp_pat
 
 
 def test_lines_in_front_of_the_header_stay_there(ecosort: Path, tmp_path: Path) -> None:
-    """Those of the first input; whatever quotes they have."""
+    """Comments of the first input stay, with any quotes."""
     (tmp_path / "a.csv").write_text('Report "of May\nby us\n# a note\na,b\n2,x\n# odd "\n1,"y\n# no comment"\n')
     (tmp_path / "b.csv").write_text("Report of June\nby them\na,b\n0,z\n")
     words = ["--skip", "2", "--comment", "#", "--by", "a:integer", "--stats", "stats.json"]

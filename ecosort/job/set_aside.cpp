@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view refuse_word = "refuse", skip_word = "skip";  // other words name a file
 
-// What of a request leaves lines of its inputs out, as a user calls it; null: nothing.
+// Returns, in words of a user, which part of a request leaves lines of its inputs out; null: none does.
 const char* lenience_of(const Request& request) {
   if (const Csv* const csv = std::get_if<Csv>(&request.rows)) {
     if (!csv->comment.empty()) return "comments";

@@ -1,4 +1,4 @@
-// What a request says of rows that cannot be sorted, and of lines that are no rows.
+// Reads from a request what becomes of rows that cannot be sorted, and of lines that are no rows.
 #pragma once
 
 #include <cstdint>

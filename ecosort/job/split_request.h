@@ -1,4 +1,4 @@
-// What a request says of an output in several files.
+// Reads from a request how the output is split into several files.
 #pragma once
 
 #include <cstdint>

@@ -106,7 +106,7 @@ std::vector<std::string> SplitFiles::files_before() const {
   return names;
 }
 
-// Those that are none of this split stay: they are the user's.
+// Reports files of an earlier split only: others are the user's.
 void SplitFiles::tell_of_files_before() {
   std::erase_if(before_,
                 [this](const std::string& name) { return known_.contains(name) || !storage_.exists(names_.path(name)); });

@@ -16,7 +16,7 @@
 
 namespace ecosort::engine::rows {
 
-// What a job says of several outputs.
+// Says how a job writes several outputs.
 struct SplitJob {
   std::string word;  // as it was given: "rows=1000"
   SplitTerms terms;
