@@ -327,6 +327,9 @@ def test_a_full_drive_names_the_sort_in_place_where_it_would_do(
             assert done.returncode == 2
             assert "; name another drive with" in done.stderr
             assert (way in done.stderr) if way else own not in done.stderr
+        with (full.root / "rest").open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, full.free_bytes() - 4 * MIB)
+        assert own not in run("lines", "in", "-o", "out", cwd=full.root).stderr, "there is no room for a job"
 
 
 def test_space_that_is_to_stay_free_does(run: Run, tmp_path: Path, data: bytes) -> None:

@@ -113,8 +113,10 @@ void check_space(const std::vector<SpaceNeed>& needs, const std::function<std::s
 }
 
 std::string if_fit_in_place(const io::File& file, std::uint64_t device) {
-  const bool is_fit = !file.facts().is_stream && io::frees_safely(io::file_system_of(file.path(), device));
-  return is_fit ? file.path() : "";
+  if (file.facts().is_stream || !io::frees_safely(io::file_system_of(file.path(), device))) return "";
+  constexpr std::uint64_t least_room = std::uint64_t{16} << 20U, share = 32;  // more than such a sort plans for
+  const std::uint64_t room = io::PosixStorage{}.free_bytes(file.path());
+  return room >= least_room + file.facts().size_bytes / share ? file.path() : "";
 }
 
 }  // namespace ecosort::job

@@ -50,7 +50,7 @@ struct NoRoom : NotEnoughSpace {
 // NoRoom: how much is needed, how much there is, and where. `alone`: as there; it is asked for only then.
 void check_space(const std::vector<SpaceNeed>& needs, const std::function<std::string()>& alone = nullptr);
 
-// The name of the file, which is on `device`, if it could be sorted in its own space there; else nothing.
+// The name of the file, which is on `device`, if it could be sorted in its own space there, which takes some room; else nothing.
 [[nodiscard]] std::string if_fit_in_place(const io::File& file, std::uint64_t device);
 
 }  // namespace ecosort::job

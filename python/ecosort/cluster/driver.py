@@ -385,11 +385,21 @@ class Driver:
         manifest = self._manifest()
         manifest.demand_sum(self._done[f"partition-{number:05}"].answer for number in range(len(self._ranges)))
         self._output.demand_sizes(manifest)
+        self._demand_values(manifest.rows)
         demand_order(manifest, self.spec.job_directory / "ends")
         self._demand_same_inputs()
         self._output.put_summaries(self._summaries())
         self._journal.append({"event": "commit"})
         self._output.commit(manifest)
+
+    def _demand_values(self, rows: int) -> None:
+        """A key that no row has is misspelt, as for one sort; a part alone cannot tell."""
+        if self.spec.format.name != "jsonl" or rows == 0:
+            return
+        answers = [self._done[f"reduce-{part:05}"].answer for part in range(self._parts)]
+        for by in {by for answer in answers for by in answer.get("missing", {})}:
+            if sum(answer.get("missing", {}).get(by, 0) for answer in answers) == rows:
+                raise BadInput(f"no row has '{by}'; {self.spec.way_out}")
 
     def _summaries(self) -> dict[str, bytes]:
         """By the files that they get, for parts that have any."""

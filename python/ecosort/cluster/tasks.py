@@ -308,6 +308,7 @@ def _part(task: Json, form: Format, report: Report) -> Json:
         "first": first,
         "last": last,
         "summary": base64.b64encode(summary).decode(),
+        "missing": {key.by: key.missing for key in report.keys},
         "bytes_read": report.bytes_read,
         "bytes_written": report.bytes_written,
         "io_idle_s": report.io_idle_s,

@@ -144,6 +144,14 @@ def test_a_part_may_hold_rows_alone_that_lack_the_path(nodes: list[Path]) -> Non
     assert joined(Path("out")).decode() == "".join(ordered)
 
 
+@pytest.mark.parametrize("single", [False, True])
+def test_a_path_that_no_row_has_is_no_key(nodes: list[Path], single: bool) -> None:
+    """A part alone cannot tell, and the program allows each of them to lack the path."""
+    Path("in.jsonl").write_text('{"id": 1}\n' * 8)
+    with pytest.raises(BadInput, match="no row has 'di:number'; give the job up"):
+        sort("in.jsonl", "out", format="jsonl", by="di:number", nodes_temp=nodes, parts=2, memory="4MiB", single=single)
+
+
 def test_inputs_of_nodes_are_read_there_only(here: Path, nodes: list[Path]) -> None:
     data = numbered(KEYS["zipf"](COUNT))
     third = 100 * (COUNT // 3)
