@@ -148,7 +148,8 @@ class LocalExecutor:
         return ended
 
     def stop(self, number: int) -> None:
-        self._take(number).end()
+        if number in self._running:  # else it has ended, and who was told was interrupted before it could note that
+            self._take(number).end()
 
     def close(self) -> None:
         for number in list(self._running):
