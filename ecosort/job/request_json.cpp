@@ -111,6 +111,22 @@ void each_member_of_compression(Structure& of, Each&& each) {
 }
 
 template <class Structure, class Each>
+void each_member_of_means(Structure& of, Each&& each) {
+  each("memory_bytes", of.memory_bytes);
+  each("memory_is_a_wish", of.memory_is_a_wish);
+  each("threads", of.threads);
+  each("merge_threads", of.merge_threads);
+  each("temp_directories", of.temp_directories);
+  each("io", of.io);
+  each("request_bytes", of.request_bytes);
+  each("request_depth", of.request_depth);
+  each("keep_free_bytes", of.keep_free_bytes);
+  each("gather", of.gather);
+  each("run_records", of.run_records);
+  each("batch_size", of.batch_size);
+}
+
+template <class Structure, class Each>
 void each_member(Structure& of, Each&& each) {
   using Type = std::remove_const_t<Structure>;
   if constexpr (Rows<Type>) {
@@ -130,18 +146,7 @@ void each_member(Structure& of, Each&& each) {
   } else if constexpr (std::is_same_v<Type, Compression>) {
     each_member_of_compression(of, each);
   } else if constexpr (std::is_same_v<Type, Means>) {
-    each("memory_bytes", of.memory_bytes);
-    each("memory_is_a_wish", of.memory_is_a_wish);
-    each("threads", of.threads);
-    each("merge_threads", of.merge_threads);
-    each("temp_directories", of.temp_directories);
-    each("io", of.io);
-    each("request_bytes", of.request_bytes);
-    each("request_depth", of.request_depth);
-    each("keep_free_bytes", of.keep_free_bytes);
-    each("gather", of.gather);
-    each("run_records", of.run_records);
-    each("batch_size", of.batch_size);
+    each_member_of_means(of, each);
   } else if constexpr (std::is_same_v<Type, Verification>) {
     each("reread", of.reread);
     each("checksum", of.checksum);

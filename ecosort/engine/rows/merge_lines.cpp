@@ -198,7 +198,7 @@ bool MergeLines::pass_blank_end(const Format& format, MergeCursor& cursor) {
   if (cursor.exhausted || cursor.blank_line == 0) return true;
   refused_ = &cursor;
   static constexpr char blank[2 * 64] = "\n";  // kernels look at whole vectors
-  const auto fault = format.check_row(Text(blank, 0), counted_before_);
+  const auto fault = format.check_row(Text(blank, blank), counted_before_);
   throw refused_row(fmt::format("{}: line {}, byte {}: {}", formats::shown_name(cursor.input->name), cursor.blank_line,
                                 cursor.blank_byte, fault->why),
                     *fault);

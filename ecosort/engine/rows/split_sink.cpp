@@ -26,7 +26,7 @@ io::NamedStorage& names_of(io::Storage& storage) {
 SplitSink::SplitSink(const RowTools& tools, const SplitJob& job, const std::string& top, MemoryBudget& codecs,
                      const std::optional<Packing>& packing)
     : LineSink(tools),
-      tools_{ReadTools(tools), tools.files, pool_of_files_},
+      tools_{{tools.bench, tools.plan, tools.format}, tools.files, pool_of_files_},
       job_(job),
       top_(top),
       memory_(job.memory_bytes),
