@@ -12,5 +12,5 @@ RECIPES = re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)[1:]
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.splitlines()[0])
 def test_a_recipe_has_commands_that_are_run(recipe: str) -> None:
-    """Those of a bucket need one: tests/python/cluster/test_s3.py has it."""
+    """A recipe of a bucket needs one: tests/python/cluster/test_s3.py has it."""
     assert console.steps_of(recipe) or "s3://" in recipe

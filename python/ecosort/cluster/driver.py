@@ -393,7 +393,7 @@ class Driver:
         self._output.commit(manifest)
 
     def _demand_values(self, rows: int) -> None:
-        """A key that no row has is misspelt, as for one sort; a part alone cannot tell."""
+        """A key that no row has is misspelt, as for one sort; a part alone does not show that."""
         if self.spec.format.name != "jsonl" or rows == 0:
             return
         answers = [self._done[f"reduce-{part:05}"].answer for part in range(self._parts)]

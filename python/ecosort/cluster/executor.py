@@ -148,7 +148,7 @@ class LocalExecutor:
         return ended
 
     def stop(self, number: int) -> None:
-        if number in self._running:  # else it has ended, and who was told was interrupted before it could note that
+        if number in self._running:  # else it has ended, and a signal came before its end was noted
             self._take(number).end()
 
     def close(self) -> None:

@@ -146,7 +146,7 @@ def test_a_part_may_hold_rows_alone_that_lack_the_path(nodes: list[Path]) -> Non
 
 @pytest.mark.parametrize("single", [False, True])
 def test_a_path_that_no_row_has_is_no_key(nodes: list[Path], single: bool) -> None:
-    """A part alone cannot tell, and the program allows each of them to lack the path."""
+    """A part alone does not show that, and the program allows each of them to lack the path."""
     Path("in.jsonl").write_text('{"id": 1}\n' * 8)
     with pytest.raises(BadInput, match="no row has 'di:number'; give the job up"):
         sort("in.jsonl", "out", format="jsonl", by="di:number", nodes_temp=nodes, parts=2, memory="4MiB", single=single)
