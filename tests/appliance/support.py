@@ -66,8 +66,8 @@ class Queue:
 
     @contextlib.contextmanager
     def held(self, number: int, until: Path) -> Iterator[None]:
-        """Holds all processes of the job as soon as that path is there."""
-        wait_for(until.exists)
+        """Holds all processes of the job as soon as that path is there, which a fast sort may soon remove again."""
+        wait_for(until.exists, step_s=0.0005)
         session = json.loads((self.directory / "jobs" / str(number) / "keeper.json").read_text())["pid"]
         os.killpg(session, signal.SIGSTOP)
         try:
@@ -79,11 +79,11 @@ class Queue:
         return self.ok("log", str(number))
 
 
-def wait_for(condition: Callable[[], object], timeout_s: float = 60.0) -> None:
+def wait_for(condition: Callable[[], object], timeout_s: float = 60.0, step_s: float = 0.02) -> None:
     end_s = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < end_s, "it did not happen in time"
-        time.sleep(0.02)
+        time.sleep(step_s)
 
 
 def copy_packages(directory: Path) -> None:

@@ -464,7 +464,7 @@ def test_jobs_on_two_drives_work_at_the_same_time(queue: Queue, tmp_path: Path, 
     require("loop_mount")
     with mounted(tmp_path, "ext4", 64 << 20) as one, mounted(tmp_path, "ext4", 64 << 20) as other:
         for system in (one, other):
-            (system.root / "in.dat").write_bytes(random.Random(1).randbytes(16 * 500_000))
+            (system.root / "in.dat").write_bytes(random.Random(1).randbytes(16 * 1_000_000))
         words = ("add", "--memory", "4MiB", "--", *SORT[:-1])
         first = int(queue.ok(*words, "out.dat", cwd=one.root))
         third = int(queue.ok(*words, "third.dat", cwd=one.root))
