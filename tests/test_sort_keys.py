@@ -199,7 +199,7 @@ def test_types(run: Run, tmp_path: Path, kind: str, shape: str, backend: str) ->
     size, _, memory = SHAPES[shape]
     data, ordered = sample(kind, shape)
     key = f"5:{length_of(kind)}:{kind}"
-    out, stats = sort(run, tmp_path, data, size, "--key", key, "--memory", memory, "--io", backend, "--gather", "never")
+    out, stats = sort(run, tmp_path, data, size, "--key", key, "--memory", memory, "--io", backend)
     assert out == ordered
     assert stats["plan"]["shape"] == shape
     assert stats["plan"]["keys"] == [key if kind != "bytes" else "5:13"]

@@ -91,7 +91,7 @@ def test_more_than_two_passes_when_they_must_be(run: Run, tmp_path: Path, backen
     rng = random.Random(7)
     data = b"".join(rng.randbytes(1) + rng.randbytes(size - 1) for _ in range(count))
     (tmp_path / "in").write_bytes(data)
-    words = ("in", "--record-size", str(size), "--key", "0:1", "--memory", "2MiB", "--io", backend, "--gather", "never")
+    words = ("in", "--record-size", str(size), "--key", "0:1", "--memory", "2MiB", "--io", backend)
     out, stats = sort(run, tmp_path, *words)
     assert out == expected(data, size, ["0:1"])
     assert stats["plan"]["shape"] == "more than two passes"
@@ -179,7 +179,7 @@ def test_record_sizes_in_two_passes(run: Run, tmp_path: Path, size: int) -> None
     # Few different bytes, so that keys repeat and ties are long.
     data = rng.randbytes(count * size).translate(bytes(i % 3 for i in range(256)) if size > 2 else None)
     (tmp_path / "in").write_bytes(data)
-    out, stats = sort(run, tmp_path, "in", "--record-size", str(size), "--memory", "3MiB", "--gather", "never")
+    out, stats = sort(run, tmp_path, "in", "--record-size", str(size), "--memory", "3MiB")
     assert out == expected(data, size)
     assert stats["plan"]["shape"] in ("two passes", "more than two passes")
     assert (stats["records"], stats["record_size_bytes"]) == (count, size)
@@ -189,7 +189,7 @@ def test_the_largest_record(run: Run, tmp_path: Path) -> None:
     rng = random.Random(1)
     data = rng.randbytes(20 * MIB)
     (tmp_path / "in").write_bytes(data)
-    out, stats = sort(run, tmp_path, "in", "--record-size", str(MIB), "--memory", "16MiB", "--gather", "never")
+    out, stats = sort(run, tmp_path, "in", "--record-size", str(MIB), "--memory", "16MiB")
     assert out == expected(data, MIB)
     assert stats["merge_passes"] >= 1
 

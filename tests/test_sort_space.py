@@ -210,7 +210,6 @@ def test_intermediate_merges_are_foreseen(run: Run, require: Require, tmp_path: 
     (tmp_path / "in").write_bytes(data)
     with mounted(tmp_path, "ext4", 64 * MIB) as drive:
         words = ("sort", tmp_path / "in", "-o", tmp_path / "out", "--record-size", size, "--temp", drive.root, "--memory", "2MiB")
-        words += ("--gather", "never")
         drive.fill_until(8 * MIB)
         need = needed_bytes(refused(run(*words), 2, "not enough temporary space"))
         drive.fill_until(need)

@@ -118,11 +118,10 @@ std::vector<OptionRow> means_options() {
        Concern::how, sets("means.request_bytes", as_request_size)},
       {"--request-depth", "N", "16", "most reads in flight, and most writes: 1 to 256", Concern::how,
        sets("means.request_depth", as_request_depth)},
-      {"--gather", "auto|always|never", "auto",
-       "store no runs of records of 12 KiB or more: sort their keys, then read each record from where it lies; `auto`: where "
-       "such "
-       "reads "
-       "are measured to be fast",
+      {"--gather", "auto|always|never", "never",
+       "store no runs of records of 12 KiB or more: sort their keys, then read each record from where it lies, which moves half "
+       "of "
+       "the bytes and wants no temporary space; `auto`: where such reads are measured to take 400 us or less",
        Concern::how, sets("means.gather", as_choice)},
       {"--run-records", "N", "as many as the memory holds",
        "most records of a run, at least 3; an input that fits in memory is still sorted there", Concern::how,

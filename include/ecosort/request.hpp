@@ -248,7 +248,7 @@ struct Means {
   std::uint64_t request_bytes = 0;              // of records: most bytes of a read or write, 16 KiB to 64 MiB; 0: the usual
   unsigned request_depth = 0;                   // of records: most reads in flight, 1 to 256; 0: the usual
   std::uint64_t keep_free_bytes = 0;            // of records: so much stays free on the drives, or nothing begins; of no job
-  std::string gather = "auto";                  // of large records: "auto" where reads at any place are fast, "always", "never"
+  std::string gather = "never";                 // of large records: "auto" where reads at any place are fast, "always", "never"
   std::uint64_t run_records = 0;                // of records: most of a stored run; 0: as many as the memory holds
   std::uint64_t batch_size = 0;                 // of lines: most files that are merged at a time; 0: as many as may be open
 };
