@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from types import FrameType
 
 from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
@@ -22,6 +23,20 @@ def told(error: EcoSortError | OSError) -> str:
     """One line, whatever is in a name."""
     text = f"'{error.filename}': {error.strerror}" if isinstance(error, OSError) and error.filename is not None else str(error)
     return shown(text)
+
+
+def ended(work: Callable[[], None]) -> int:
+    """Does the work of a command that leaves nothing behind when it is interrupted, and returns its exit code."""
+    try:
+        with interruptible():
+            work()
+    except KeyboardInterrupt as error:
+        print("ecosort: interrupted; there is no output", file=sys.stderr)
+        return 128 + (error.number if isinstance(error, Interrupted) else signal.SIGINT)
+    except (EcoSortError, OSError) as error:
+        print(f"ecosort: {told(error)}", file=sys.stderr)
+        return code_of(error)
+    return 0
 
 
 class Interrupted(KeyboardInterrupt):

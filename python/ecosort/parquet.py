@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ecosort.command_ends import Interrupted, code_of, interruptible, told
-from ecosort.errors import BadInput, EcoSortError
+from ecosort.command_ends import ended
+from ecosort.errors import BadInput
 from ecosort.report import Report
 from ecosort.tables import write_table
 
@@ -71,15 +71,10 @@ def _summary(report: Report, nulls: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit codes as those of the program."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    try:
+
+    def work() -> None:
         if len(words) != 1 or not words[0].startswith("{"):
             raise BadInput("this program is a part of ecosort; type `ecosort parquet --by COLUMN in.parquet -o out.parquet`")
-        with interruptible():
-            _sort(json.loads(words[0]))
-    except KeyboardInterrupt as error:
-        print("ecosort: interrupted; there is no output", file=sys.stderr)
-        return 128 + (error.number if isinstance(error, Interrupted) else 2)
-    except (EcoSortError, OSError) as error:
-        print(f"ecosort: {told(error)}", file=sys.stderr)
-        return code_of(error)
-    return 0
+        _sort(json.loads(words[0]))
+
+    return ended(work)

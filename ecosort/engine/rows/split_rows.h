@@ -22,7 +22,7 @@ struct SplitTerms {
   std::optional<std::size_t> beginning{};  // of `key`: bytes of the value that count; nothing: all of it
 };
 
-// Where a file begins among some rows, and what its name says.
+// Says where a file begins among some rows, and what its name says.
 struct SplitPlace {
   std::size_t at = 0;
   std::string name;

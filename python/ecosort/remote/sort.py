@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from ecosort.array_files import new_file
-from ecosort.command_ends import Interrupted, code_of, interruptible, told
-from ecosort.errors import BadInput, EcoSortError
+from ecosort.command_ends import ended
+from ecosort.errors import BadInput
 from ecosort.program import find_program
 from ecosort.remote.addresses import PIECE, Changed, is_bucket, is_remote
 from ecosort.remote.ranges import read_range, version_of
@@ -190,18 +190,14 @@ def _write(descriptor: int, data: bytes) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit codes as those of the program."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    try:
+
+    def work() -> None:
         if "--" not in words:
             raise BadInput("this program is a part of ecosort; give an address to `ecosort sort`, `lines`, `csv` or `jsonl`")
         at = words.index("--")
-        with interruptible():
-            _Remote(words[0], words[1:at], words[at + 1 :]).run()
-    except _Ended as ended:
-        return ended.code
-    except KeyboardInterrupt as error:
-        print("ecosort: interrupted; there is no output", file=sys.stderr)
-        return 128 + (error.number if isinstance(error, Interrupted) else 2)
-    except (EcoSortError, OSError) as error:
-        print(f"ecosort: {told(error)}", file=sys.stderr)
-        return code_of(error)
-    return 0
+        _Remote(words[0], words[1:at], words[at + 1 :]).run()
+
+    try:
+        return ended(work)
+    except _Ended as error:
+        return error.code
