@@ -50,6 +50,15 @@ Task<void> CheckedOutput::finish() {
   co_await writer_.finish();
 }
 
+Task<void> CheckedOutput::finish_after(io::Reactor& reactor, TaskGroup& makers) {
+  co_await makers.settle();
+  TaskGroup ending(reactor.scope());
+  if (!reactor.scope().failed()) ending.spawn(finish());
+  co_await ending.settle();
+  co_await settle();
+  reactor.scope().throw_if_failed();
+}
+
 Task<void> CheckedOutput::end_groups() {
   std::byte* const place = co_await writer_.take(head_bytes_ + (records_before_ + records_put()) * output_size_);
   const std::uint64_t bytes = groups_->end(place, merged_.tally, merged_.dropped);

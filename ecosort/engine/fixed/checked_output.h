@@ -52,6 +52,8 @@ class CheckedOutput {
   [[nodiscard]] Task<void> put(std::byte* records, std::uint64_t count, Checked checked);
 
   [[nodiscard]] Task<void> finish();
+  // Waits for the tasks that make the batches, then ends the output; throws what went wrong in either.
+  [[nodiscard]] Task<void> finish_after(io::Reactor& reactor, TaskGroup& makers);
   [[nodiscard]] Task<void> settle() { return writer_.settle(); }
   [[nodiscard]] std::uint64_t records_put() const noexcept { return merged_.tally.hash.count; }
   [[nodiscard]] const MergedOutput& merged() const noexcept { return merged_; }

@@ -120,12 +120,7 @@ Task<void> GatherRecords::gather_to_output(CheckedOutput& output) {
   constexpr unsigned side_by_side = 4;  // one is read, one checked, others wait for their turn or are written
   TaskGroup makers(reactor_.scope());
   for (unsigned i = 0; i < side_by_side; ++i) makers.spawn(make_batches(output));
-  co_await makers.settle();
-  TaskGroup ending(reactor_.scope());
-  if (!reactor_.scope().failed()) ending.spawn(output.finish());
-  co_await ending.settle();
-  co_await output.settle();
-  reactor_.scope().throw_if_failed();
+  co_await output.finish_after(reactor_, makers);
 }
 
 // One of the tasks that make batch after batch. Numbers are given out in the order in which places are taken, so that the batch

@@ -32,12 +32,7 @@ MergeResident::MergeResident(Bench& bench, const records::Encoder& encoder, cons
 Task<void> MergeResident::merge_to_output(CheckedOutput& output) {
   TaskGroup makers(reactor_.scope());
   for (const Desk& desk : desks_) makers.spawn(make_blocks(output, desk));
-  co_await makers.settle();
-  TaskGroup ending(reactor_.scope());
-  if (!reactor_.scope().failed()) ending.spawn(output.finish());
-  co_await ending.settle();
-  co_await output.settle();
-  reactor_.scope().throw_if_failed();
+  co_await output.finish_after(reactor_, makers);
 }
 
 // One of the tasks that make block after block. Numbers are given out in the order in which places are taken, so that the block
