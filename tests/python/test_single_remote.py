@@ -16,20 +16,13 @@ from ecosort.remote import sort as remote
 
 from ecosort import IoFailed
 
-from .cluster.s3_peer import Bucket, serving
+from .cluster.s3_peer import Bucket, reached
 
 
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch, here: Path) -> Iterator[Bucket]:
     """One that AWS_* variables lead to."""
-    monkeypatch.setattr(addresses, "_FIRST_WAIT_S", 0.001)
-    for name in ("AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT"):
-        monkeypatch.delenv(name, raising=False)
-    held = Bucket()
-    with serving(held) as address:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", address)
-        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "someone")
-        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "no secret")
+    with reached(monkeypatch) as held:
         yield held
 
 

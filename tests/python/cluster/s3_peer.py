@@ -11,6 +11,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, unquote, urlsplit
 from xml.sax.saxutils import escape
 
+import pytest
+from ecosort.remote import addresses
+
 
 @dataclass
 class Bucket:
@@ -134,3 +137,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
+
+
+@contextmanager
+def reached(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
+    """A bucket that AWS_* variables lead to; who must ask again waits for no second."""
+    monkeypatch.setattr(addresses, "_FIRST_WAIT_S", 0.001)
+    for name in ("AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    held = Bucket()
+    with serving(held) as address:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", address)
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "someone")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "no secret")
+        yield held

@@ -13,14 +13,14 @@ from ecosort.cluster.bucket import BucketOutput
 from ecosort.cluster.formats import Format
 from ecosort.cluster.manifest import Manifest, Part, manifest_bytes
 from ecosort.cluster.unfinished_uploads import end_uploads
-from ecosort.remote import addresses, s3_requests, uploads
+from ecosort.remote import s3_requests, uploads
 from ecosort.remote.addresses import Version
 from ecosort.remote.ranges import read_range, version_of
 from ecosort.remote.s3_inputs import objects_of
 
 from ecosort import BadInput, EcoSortError
 
-from .s3_peer import Bucket, serving
+from .s3_peer import Bucket, reached
 from .support import joined
 
 LINES: dict[str, Any] = {"format": "lines", "memory": "4MiB", "parts": 2}
@@ -29,15 +29,8 @@ LINES: dict[str, Any] = {"format": "lines", "memory": "4MiB", "parts": 2}
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch, here: Path) -> Iterator[Bucket]:
     """One that AWS_* variables lead to. What uploads to it is left out."""
-    monkeypatch.setattr(addresses, "_FIRST_WAIT_S", 0.001)
     monkeypatch.setattr(uploads, "_store_of", lambda url: None)
-    for name in ("AWS_SESSION_TOKEN", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT"):
-        monkeypatch.delenv(name, raising=False)
-    held = Bucket()
-    with serving(held) as address:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", address)
-        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "someone")
-        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "no secret")
+    with reached(monkeypatch) as held:
         yield held
 
 
