@@ -67,6 +67,7 @@ void each_member_of_rows(Structure& of, Each&& each) {
     each("collation_version", of.collation_version);
     each("paragraphs", of.paragraphs);
     each("record_lines", of.record_lines);
+    each("record_start", of.record_start);
   } else {
     each("keys", of.keys);
     each("nulls_first", of.nulls_first);

@@ -44,6 +44,7 @@ class Options:
     header_lines: int = 0  # lines: of each file; all are alike, and one stays in front
     record_lines: int = 0  # lines: so many belong together and are one row; 0: each is one
     paragraphs: bool = False  # lines: those up to an empty one belong together
+    record_start: str = ""  # lines: one that begins so, and those up to the next such one, belong together
     header_mark: str = ""  # lines: those that a file begins with and that begin so are its header
     collate: str = ""  # lines: texts are in the order of this language, such as "de" or "sv", by ICU; "": of bytes
     random_source: str = ""  # lines: a file that decides the order of the letter R
@@ -161,6 +162,7 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "skip_lines": _number("the number of lines in front of the header", least=0),
     "bad_rows": lambda value, name: value if value in ("refuse", "skip") else path_word(value, name),
     "split": checks.text,
+    "record_start": checks.text,
     "collate": checks.text,
     "random_source": path_word,
     "delimiter": _byte(**{"tab": "\t", r"\t": "\t"}),
@@ -207,7 +209,7 @@ _OF_VALUES = {"keys", "nulls_first", "strict", "date_format", "bad_rows"}
 MEMBERS = {
     "records": {"record_size", "keys", "reverse"},
     "lines": {
-        *("keys", "ordering", "separator", "terminator", "stable", "record_lines", "paragraphs"),
+        *("keys", "ordering", "separator", "terminator", "stable", "record_lines", "paragraphs", "record_start"),
         *("header_lines", "header_mark", "collate", "random_source"),
     },
     "csv": _OF_VALUES | {"delimiter", "quote", "header", "comment", "skip_lines"},
