@@ -97,7 +97,12 @@ std::vector<ConflictRow> lines_conflicts() {
       {"--debug", "--compress-output"},
       {"--header-mark", "--header", "--header and --header-mark both say what the header is; leave one of them out"},
       {"--header-mark", "--debug"},
-      {"--split", "--debug"},
+      {"--claim,--split", "--debug"},
+      {"--claim", "--resumable"},
+      {"--claim", "--inplace"},
+      {"--claim", "--split"},
+      {"--claim", "--check", "--claim: -c writes nothing; `ecosort check --claim FILE` reads the claim of a file"},
+      {"--claim", "-C", "--claim: -C writes nothing; `ecosort check --claim FILE` reads the claim of a file"},
       {"--split", "--resumable"},
       {"--split", "--inplace", "--split cannot be combined with --inplace: one file is sorted"},
       {"--split", "--check", "--split: -c writes nothing; leave it out"},
@@ -174,6 +179,7 @@ std::vector<OptionRow> own_options() {
        "S bytes each, or N files of about one size. Each has the header. A manifest, such as out-manifest.json, comes last and "
        "lists them",
        Concern::how, sets("place.split", as_text)},
+      claim_option(),
       {"--header-mark", "TEXT", "",
        "the lines that each FILE begins with and that begin with TEXT are its header, as `#` in VCF and BED or `@` in SAM: as "
        "with --header all must be alike, and they go out once, on top",

@@ -24,6 +24,7 @@
 #include "formats/lines/quoted.h"
 #include "io/open_error.h"
 #include "io/plain_file.h"
+#include "job/claim.h"
 #include "job/collation_version.h"
 #include "job/groups.h"
 #include "job/line_groups.h"
@@ -304,11 +305,13 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
   job.checks_order = request.input_order == InputOrder::sorted;
   job.reread = request.verification.reread;
   if (assumed_bytes == 0) job.inputs = open_inputs(request, storage);
+  if (job.merge) check_claims_of_inputs(request);
   plan_memory(request, means, job);
   if (std::ranges::any_of(job.inputs, &engine::rows::LineInput::may_be_compressed))
     job.plan_again = [request, means](engine::rows::LinesJob& planned) { plan_memory_again(request, means, planned); };
   job.format = std::move(format);
   job.output = resolve_output(request.place.output, special);
+  job.claim = claim_text_of(request, job.output);
   job.directories = run_directories(request, job.output);
   if (job.reread && job.codecs.packing)
     throw UsageError("a compressed output cannot be verified by reading it again; verify it as usual");
@@ -328,6 +331,8 @@ bool is_named_tsv(std::string_view name) {
   return name.ends_with(".tsv") || name.ends_with(".TSV");
 }
 
+}  // namespace
+
 char delimiter_of(const Csv& csv, const std::vector<std::string>& inputs) {
   if (csv.delimiter) return *csv.delimiter;
   for (const std::string& name : inputs)
@@ -335,6 +340,8 @@ char delimiter_of(const Csv& csv, const std::vector<std::string>& inputs) {
       throw UsageError(fmt::format("{} and {} have different delimiters by their names; name one", inputs.front(), name));
   return !inputs.empty() && is_named_tsv(inputs.front()) ? '\t' : ',';
 }
+
+namespace {
 
 std::optional<std::string> count_name_of(const Request& request) {
   return request.groups.count ? std::make_optional(request.groups.count_name) : std::nullopt;

@@ -218,6 +218,8 @@ struct Place {
   bool as_is = false;                          // in place: also what looks like an archive or compressed data
   // Several files in place of one: "rows=N", "size=S", "files=N", "by=KEY". `output` has {} where their names differ.
   std::string split{};
+  // A small JSON beside the output, OUTPUT.claim.json, says what it holds and in which order; merges and checks read it.
+  bool claim = false;
 };
 
 // Joules of a sort = idle_w * seconds + core_w * CPU seconds + gb_j * 10^9 bytes moved.

@@ -69,6 +69,7 @@ class Options:
     input_order: Literal["any", "sorted", "believed"] = "any"  # "sorted": the files are merged; "believed" (lines): unchecked
 
     split: str = ""  # lines, csv, jsonl: "rows=N", "size=S", "files=N", "by=KEY"; dst is a pattern such as "out-{}.csv"
+    claim: bool = False  # `dst`.claim.json says what the output holds and in which order; merges read it
     in_place: bool = False  # the one file is sorted in its own space, on ext4 with a journal or XFS
     resumable: bool = False  # a job in `dst`.ecosort survives crashes; resume(dst) continues
     space: Size | None = None  # in place: takes at most so much of the free space
@@ -220,6 +221,7 @@ _MEMBERS = {
     "by_group": "by_group",
     "input_order": "input_order",
     "split": "place.split",
+    "claim": "place.claim",
     "space": "place.space_bytes",
     "as_is": "place.as_is",
     "memory": "means.memory_bytes",
