@@ -111,7 +111,7 @@ def test_files_in_another_order_are_not_merged(run: Run, tmp_path: Path, command
 
 @pytest.mark.parametrize("command", WORDS)
 def test_the_manual_prints_the_order_that_is_claimed(run: Run, tmp_path: Path, command: str) -> None:
-    """As a cluster's manifest has it."""
+    """A cluster's manifest takes it from there."""
     (tmp_path / "in").write_bytes(rows_of(command))
     assert run(command, *WORDS[command], "--claim", "in", "-o", "out", cwd=tmp_path).returncode == 0
     claim = claim_in(tmp_path)

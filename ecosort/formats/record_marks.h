@@ -24,7 +24,7 @@ class RecordMarks {
   explicit RecordMarks(std::string start) : start_(std::move(start)) {}
 
   [[nodiscard]] const std::string& start() const noexcept { return start_; }
-  // What goes into an output file.
+  // Puts newlines in the place of marks, in bytes that go into an output file.
   static void take_away(std::byte* bytes, std::size_t size) noexcept;
 
  private:

@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 4> of_sort{"random_source", "random_salt"
   throw UsageError(fmt::format("{} is no claim ({}); move it away", lines::quoted_name(path), engine::claim_schema));
 }
 
-// What a request leaves to names of files or to defaults is said in a claim.
+// Says what a request leaves to names of files or to defaults: a claim has all of it.
 void complete_rows(Request& request) {
   if (auto* const records = std::get_if<Records>(&request.rows); records != nullptr && records->record_size == 0)
     records->record_size = 100;
