@@ -1,7 +1,9 @@
-// `ecosort check FORMAT`: whether a file is in the order that the words of the command for its format say, with count and hash.
+// `ecosort check FORMAT`: whether a file is in the order that the words of the command for its format say, with count and hash;
+// `ecosort check --claim`: whether it is what its claim says.
 #include "job/check_order.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -13,21 +15,31 @@
 #include "cli/reference_words.h"
 #include "cli/report.h"
 #include "cli/say.h"
+#include "formats/lines/quoted.h"
+#include "job/claim.h"
+#include "job/collation_version.h"
 #include "job/format_names.h"
 
 namespace ecosort::cli {
 
 namespace {
 
-// Refuses options that say nothing of the rows and their order.
-void refuse_meaningless(const CommandLine& line) {
-  constexpr std::array<std::string_view, 6> others{"--unique",     "--skip-bytes", "--allow-missing",
-                                                   "--decompress", "--stats",      "--quiet"};
+// These are given besides those that say the rows and their order.
+constexpr std::array<std::string_view, 13> also_of_rows{
+    "--unique",      "--skip-bytes",   "--allow-missing", "--decompress",   "--stats",   "--quiet", "--header",
+    "--header-mark", "--record-lines", "--paragraphs",    "--record-start", "--comment", "--skip"};
+constexpr std::array<std::string_view, 2> of_report{"--stats", "--quiet"};
+
+// Refuses options that say nothing of the rows and their order; where a claim says both, all but those of the check.
+void refuse_meaningless(const CommandLine& line, bool is_of_claim = false) {
   for (const GivenOption& given : line.given.options) {
     const std::string_view name = last_spelling(given.row->name);
-    const bool is_of_rows = given.row->concern == Concern::rows || given.row->concern == Concern::memory;
-    if (!is_of_rows && std::ranges::find(others, name) == others.end())
-      throw UsageError(fmt::format("check: {} means nothing here: nothing is sorted", name));
+    const bool is_of_rows =
+        !is_of_claim && (given.row->concern == Concern::rows || std::ranges::find(also_of_rows, name) != also_of_rows.end());
+    const bool is_of_check = given.row->concern == Concern::memory || std::ranges::find(of_report, name) != of_report.end();
+    if (!is_of_rows && !is_of_check)
+      throw UsageError(fmt::format("check: {} means nothing here: {}", name,
+                                   is_of_claim ? "the claim says what the rows are, and their order" : "nothing is sorted"));
   }
 }
 
@@ -51,15 +63,56 @@ Json json_of(const engine::OrderCheck& check) {
   return json;
 }
 
+void write_stats(const CommandLine& line, const engine::OrderCheck& check) {
+  if (!line.reports.stats.empty()) write_text_file(line.reports.stats, json_of(check).text(2) + "\n");
+}
+
+constexpr std::string_view claim_word = "--claim";
+
+// Returns in what the file is not what it claims; empty: in nothing.
+std::string difference(const job::Claim& claim, const engine::OrderCheck& check, const Request& request) {
+  std::vector<std::string> wrong;
+  if (!job::has_claimed_size(claim, request.inputs.front())) wrong.push_back(fmt::format("it has not {} bytes", claim.bytes));
+  if (check.first) wrong.emplace_back("its rows are in another order");
+  if (check.rows != claim.count) wrong.push_back(fmt::format("it has {} rows instead of {}", check.rows, claim.count));
+  if (check.rows == claim.count && check.hash.to_hex() != claim.hash)
+    wrong.push_back(fmt::format("its rows have the hash {} instead of {}", check.hash.to_hex(), claim.hash));
+  if (const std::string here = job::collation_version_of(request); here != claim.collation)
+    wrong.push_back(fmt::format("its order is that of {}, and here is {}", claim.collation, here));
+  return fmt::format("{}", fmt::join(wrong, "; "));
+}
+
+// The claim says what the rows of the file are, which comes last.
+int check_claim(const Words& words) {
+  if (words.empty() || words.back().starts_with('-')) throw UsageError("check --claim: name the file last, behind the options");
+  const std::string& file = words.back();
+  const std::optional<job::Claim> claim = job::read_claim(file);
+  if (!claim)
+    throw UsageError(fmt::format("check --claim: {} has no claim ({}); --claim of a sort writes it", lines::quoted_name(file),
+                                 lines::quoted_name(job::claim_path(file))));
+  CommandLine line = read_command_line("sort", words);
+  refuse_meaningless(line, true);
+  line.request.rows = claim->rows;
+  line.request.compression.decompress = line.request.format() != Format::records;
+  const engine::OrderCheck check = job::check_order(line.request);
+  const std::string wrong = difference(*claim, check, line.request);
+  if (!line.reports.quiet)
+    report(report_of(line.request, check) +
+           (wrong.empty() ? "The file is what its claim says\n" : fmt::format("ERROR - not as claimed: {}\n", wrong)));
+  write_stats(line, check);
+  return wrong.empty() ? 0 : 1;
+}
+
 }  // namespace
 
 bool names_format(const Words& words) {
-  return words.size() > 1 && std::ranges::find(job::format_names, words.front()) != job::format_names.end();
+  return (!words.empty() && words.front() == claim_word) ||
+         (words.size() > 1 && std::ranges::find(job::format_names, words.front()) != job::format_names.end());
 }
 
 int check_order(const Words& words) {
-  const std::string_view command = words.front() == job::name_of(Format::records) ? "sort" : std::string_view(words.front());
-  const CommandLine line = read_command_line(command, {words.begin() + 1, words.end()});
+  if (words.front() == claim_word) return check_claim({words.begin() + 1, words.end()});
+  const CommandLine line = read_command_line(command_of_format(words.front()), {words.begin() + 1, words.end()});
   if (line.asks_for_help()) {
     print_out(help_text(command_table("check")));
     return 0;
@@ -67,7 +120,7 @@ int check_order(const Words& words) {
   refuse_meaningless(line);
   const engine::OrderCheck check = job::check_order(line.request);
   if (!line.reports.quiet) report(report_of(line.request, check));
-  if (!line.reports.stats.empty()) write_text_file(line.reports.stats, json_of(check).text(2) + "\n");
+  write_stats(line, check);
   return check.first ? 1 : 0;
 }
 

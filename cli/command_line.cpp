@@ -10,6 +10,7 @@
 #include "cli/compression_options.h"
 #include "cli/say.h"
 #include "cli/write_signals.h"
+#include "job/format_names.h"
 #include "job/request_json.h"
 
 namespace ecosort::cli {
@@ -87,6 +88,10 @@ void begin(const CommandLine& line) {
   ignore_write_signals();
   const std::string notice = notice_of(line.profile);
   if (!line.reports.quiet && !notice.empty()) say_line(fmt::format("ecosort: {}", notice));
+}
+
+std::string_view command_of_format(std::string_view format) noexcept {
+  return format == job::name_of(Format::records) ? std::string_view("sort") : format;
 }
 
 }  // namespace ecosort::cli

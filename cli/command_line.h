@@ -33,6 +33,9 @@ struct CommandLine : RequestWords {
 [[nodiscard]] CommandLine read_command_line(std::string_view command, const Words& words);
 [[nodiscard]] CommandLine read_command_line(std::string_view command, const Words& words, const lines::PosixRules& rules);
 
+// Names the command that sorts the rows of a format, such as "records".
+[[nodiscard]] std::string_view command_of_format(std::string_view format) noexcept;
+
 // Adds what a profile says, and --goal energy, which needs one.
 void take_profile(CommandLine& line);
 

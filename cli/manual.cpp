@@ -8,11 +8,15 @@
 
 #include "base/closest_word.h"
 #include "base/errors.h"
+#include "base/json.h"
+#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
 #include "cli/say.h"
 #include "cli/text_layout.h"
 #include "ecosort/request.hpp"
+#include "job/claim.h"
+#include "job/format_names.h"
 
 namespace ecosort::cli {
 
@@ -212,6 +216,14 @@ std::string page_of(const std::string& command) {
                                did_you_mean(command, names), forms()));
 }
 
+// Names a format, and the options of its command that say the rows and their order.
+std::string order_page(const Words& words) {
+  if (words.size() < 2 || std::ranges::find(job::format_names, words[1]) == job::format_names.end())
+    throw UsageError("manual order: name a format, records, lines, csv or jsonl, and the options for its order behind it");
+  const CommandLine line = read_command_line(command_of_format(words[1]), {words.begin() + 2, words.end()});
+  return job::order_json(line.request).text(2) + "\n";
+}
+
 }  // namespace
 
 int run_manual(const Words& words) {
@@ -227,6 +239,8 @@ int run_manual(const Words& words) {
     print_out(fish_completion());
   else if (words == Words{"json"})
     print_out(manual_json());
+  else if (!words.empty() && words[0] == "order")
+    print_out(order_page(words));
   else if (words == Words{"request"})
     print_out(request_schema() + "\n");
   else

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <thread>
 
+#include "engine/claim.h"
+
 namespace ecosort::demsort_inplace {
 
 namespace {
@@ -153,6 +155,7 @@ void publish(io::NamedStorage& storage, const JobPaths& paths, const std::string
   if (!has_result && !has_file)
     throw IoError(
         fmt::format("'{}' is missing, and so is '{}', which its contents were in; nothing was removed", paths.file, from));
+  if (has_result && from != paths.input) engine::take_claim_away(storage, paths.file);
   if (has_result) give_name(storage, paths, from, previous);
   storage.sync_directory(paths.parent);
 }

@@ -51,6 +51,8 @@ void check_complete(const Request& request) {
   if (request.place.output.empty() && !is_in_place) throw UsageError("no output is named");
   if (!request.place.split.empty() && request.format() == Format::records)
     throw UsageError("a split is of lines and of rows, not of records");
+  if (request.place.claim && request.place.kind != PlaceKind::file)
+    throw UsageError("a job that can be resumed writes no claim; leave the claim out");
   job::check_shuffle(request);
   const Records* const records = std::get_if<Records>(&request.rows);
   const bool is_plain_sort = request.place.kind == PlaceKind::file && request.input_order == InputOrder::any;

@@ -64,6 +64,11 @@ Request piped(Request request) {
             "rows go in and come out of a sorter as they are: leave decompression and the output's compression out");
   if (const Csv* const csv = std::get_if<Csv>(&request.rows))
     refuse_if(!csv->comment.empty() || csv->skip_lines > 0, "a sorter takes rows alone: leave comments and other lines out");
+  if (const Lines* const lines = std::get_if<Lines>(&request.rows))
+    refuse_if(
+        !lines->record_start.empty(),
+        "where a record ends shows in the next one alone: leave the text that records begin with out, and push records that "
+        "end with NUL");
   refuse_if(!request.place.split.empty(), "a sorter writes no files: leave the split out");
   refuse_if(!job::set_aside_path(request).empty(), "a sorter writes no files: bad_rows are \"refuse\" or \"skip\"");
   refuse_if(request.shuffle && request.format() == Format::records, "a sorter shuffles lines and rows; shuffle records as files");

@@ -125,11 +125,12 @@ def test_the_fields_of_json_are_those_that_are_told(run: Run, tmp_path: Path) ->
     plan = run("plan", "sort", "--json", *words, cwd=tmp_path)
     failed = run("sort", "absent", "-o", "out", "--progress=json", cwd=tmp_path)
     (tmp_path / "lines").write_text("1\n")
+    assert run("lines", "--claim", "lines", "-o", "claimed", cwd=tmp_path).returncode == 0
     for command in (["csv", "--no-header", "--by", "1"], ["jsonl", "--allow-missing", "--by", "a"], ["lines"], ["shuffle"]):
         assert run(*command, "lines", "-o", "out", "--stats", command[0] + ".json", cwd=tmp_path).returncode == 0
     assert run("check", "lines", "lines", "--stats", "check.json", cwd=tmp_path).returncode == 0
     documents = [
-        *((tmp_path / f"{name}.json").read_text() for name in ("csv", "jsonl", "lines", "shuffle", "check")),
+        *((tmp_path / f"{name}.json").read_text() for name in ("csv", "jsonl", "lines", "shuffle", "check", "claimed.claim")),
         (tmp_path / "stats").read_text(),
         (tmp_path / "events").read_text().splitlines()[0],
         done.stderr.splitlines()[-1],

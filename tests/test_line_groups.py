@@ -1,5 +1,6 @@
 """Rows of several lines, in the order of lines: against `sort -z`, to which a row is a line with newlines in it."""
 
+import gzip
 import os
 import random
 import subprocess
@@ -25,9 +26,16 @@ def paragraphs(count: int, seed: int = 1) -> list[bytes]:
     return [b"".join(b"%d: %d\n" % (rng.randrange(30), i) for _ in range(rng.randrange(1, 5))) for i in range(count)]
 
 
+def fasta(count: int, seed: int = 1) -> list[bytes]:
+    rng = random.Random(seed)
+    rows = [b">r%d x%d" % (rng.randrange(count), i) for i in range(count)]
+    return [row + b"".join(b"\nA%d>" % rng.randrange(99) for _ in range(rng.randrange(4))) for row in rows]
+
+
 FORMS: dict[str, tuple[list[str], Callable[..., list[bytes]]]] = {
     "lines": (["--record-lines", "4"], fastq),
     "paragraphs": (["--paragraphs"], paragraphs),
+    "start": (["--record-start", ">"], fasta),
 }
 
 
@@ -105,6 +113,7 @@ def test_whole_rows_are_counted_limited_checked_and_merged(ecosort: Path, tmp_pa
 
 def test_the_last_row_lacks_its_end(ecosort: Path, tmp_path: Path) -> None:
     assert sort(ecosort, tmp_path, b"b\n2\na\n1", "--record-lines=2") == b"a\n1\nb\n2\n"
+    assert sort(ecosort, tmp_path, b">b\n2\n>a\n1", "--record-start=>") == b">a\n1\n>b\n2\n"
     assert sort(ecosort, tmp_path, b"\n\nb: 1\n\n\n\na: 1", "--paragraphs") == b"a: 1\n\nb: 1\n\n"
 
 
@@ -116,13 +125,77 @@ def test_rows_that_are_not_whole_are_refused(run: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("word", ["--header", "-z", "--resumable", "--inplace", "--debug"])
-def test_what_they_cannot_be_combined_with(run: Run, tmp_path: Path, word: str) -> None:
+@pytest.mark.parametrize("option", ["--record-lines=2", "--record-start=a"])
+@pytest.mark.parametrize("word", ["--header", "-z", "--resumable", "--inplace", "--debug", "--paragraphs"])
+def test_what_they_cannot_be_combined_with(run: Run, tmp_path: Path, option: str, word: str) -> None:
     (tmp_path / "in").write_text("a\nb\n")
-    done = run("lines", "--record-lines=2", word, "in", "-o", "out", cwd=tmp_path)
+    done = run("lines", option, word, "in", "-o", "out", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
-    assert "--record-lines" in done.stderr or "-o" in done.stderr
+    assert option.partition("=")[0] in done.stderr or "-o" in done.stderr
+
+
+# A long text: at most borders of blocks it has begun, or seems to have.
+START = "From " * 40
+
+
+def mail(count: int, seed: int) -> list[bytes]:
+    rng = random.Random(seed)
+    nearly = [START[: rng.randrange(1, len(START))] + "-" for _ in range(50)]
+    return [
+        "\n".join([START + str(rng.randrange(count)), *rng.choices(nearly, k=rng.randrange(3)), ""]).encode()
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("way", ["stream", "gzip", "merge", "check", "shuffle"])
+def test_a_start_may_lie_across_blocks(ecosort: Path, run: Run, tmp_path: Path, way: str) -> None:
+    rows = mail(4_000, 3)
+    ordered = reference(rows)
+    own = ["--record-start", START]
+    (tmp_path / "in").write_bytes(text_of(rows))
+    (tmp_path / "sorted").write_bytes(text_of(ordered))
+    if way == "stream":
+        done = subprocess.run([ecosort, "lines", *own, "-S1M"], input=text_of(rows), capture_output=True, check=True)
+        assert done.stdout == text_of(ordered)
+    elif way == "gzip":
+        (tmp_path / "in.gz").write_bytes(gzip.compress(text_of(rows), 1))
+        words = ["--decompress=auto", "--compress-output=auto", "-S4M", "-o", "out.gz"]
+        assert run("lines", *own, *words, "in.gz", cwd=tmp_path).returncode == 0
+        assert gzip.decompress((tmp_path / "out.gz").read_bytes()) == text_of(ordered)
+    elif way == "merge":
+        others = mail(3_000, 4)
+        (tmp_path / "others").write_bytes(text_of(reference(others)))
+        for words in (["--split=rows=5000", "-o", "out-{}"], ["--verify=reread", "-o", "out"]):
+            assert run("lines", *own, "-m", "-S2M", *words, "sorted", "others", cwd=tmp_path).returncode == 0
+        files = [(tmp_path / f"out-0000{i}").read_bytes() for i in (1, 2)]
+        both = reference(rows + others)
+        assert files == [text_of(both[:5000]), text_of(both[5000:])]
+        assert (tmp_path / "out").read_bytes() == text_of(both)
+    elif way == "check":
+        assert run("lines", *own, "-c", "sorted", cwd=tmp_path).returncode == 0
+        assert run("lines", *own, "-c", "in", cwd=tmp_path).returncode == 1
+    else:
+        words = ["--seed=1", "--memory=1MiB", "--verify=reread", "-o", "out"]
+        assert run("shuffle", *own, *words, "in", cwd=tmp_path).returncode == 0
+        out = (tmp_path / "out").read_bytes()
+        assert out != text_of(rows)
+        assert sort(ecosort, tmp_path, out, *own) == text_of(ordered)
+
+
+@pytest.mark.parametrize("words", [["lines"], ["lines", "-m"], ["lines", "-c"], ["shuffle", "-o-"]], ids=" ".join)
+def test_what_holds_no_such_records_is_refused(run: Run, tmp_path: Path, words: list[str]) -> None:
+    own = [*words, "--record-start=>", "in"]
+    (tmp_path / "in").write_bytes(b"; note\n>a\nA\n")
+    done = run(*own, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "in: byte 0: the first line does not begin with '>'" in done.stderr
+    (tmp_path / "in").write_bytes(b">a\nA\0\n")
+    done = run(*own, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "in: byte 4: a NUL byte" in done.stderr
+    (tmp_path / "in").write_bytes(b"")
+    assert run(*own, cwd=tmp_path).returncode == 0
 
 
 def test_shuffle_keeps_them_together(ecosort: Path, run: Run, tmp_path: Path) -> None:

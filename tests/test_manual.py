@@ -155,7 +155,7 @@ def test_bash_proposes_commands(run: Run, tmp_path: Path) -> None:
     assert complete_in_bash(run, tmp_path, "") == {*COMMANDS, *PROGRAMS, "--help", "--version"}
     assert complete_in_bash(run, tmp_path, "so") == {"sort"}
     assert complete_in_bash(run, tmp_path, "plan", "") == {"sort", "inplace", "lines", "csv", "jsonl"}
-    assert complete_in_bash(run, tmp_path, "manual", "") == {"man", "bash", "fish", "json", "request"}
+    assert complete_in_bash(run, tmp_path, "manual", "") == {"man", "bash", "fish", "json", "request", "order"}
 
 
 @pytest.mark.parametrize("command", [*(command for command in COMMANDS if command != "plan"), *PLANS])

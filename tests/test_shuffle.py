@@ -248,6 +248,8 @@ def test_words_that_do_not_go_together(run: Run, tmp_path: Path, words: list[str
         {"records": {}},
         {"lines": {"paragraphs": True, "header_lines": 1}},
         {"lines": {"paragraphs": True, "record_lines": 2}},
+        {"lines": {"paragraphs": True, "record_start": "a"}},
+        {"lines": {"record_start": "a\nb"}},
     ],
 )
 def test_requests_that_cannot_be(run: Run, tmp_path: Path, request_: dict[str, object]) -> None:

@@ -19,7 +19,10 @@ CommandTable gen_table() {
                       {"--teragen", "", "", "rows of Hadoop's TeraGen: number and marks in clear behind a binary key"},
                       {"-t", "N", "the CPUs this process may use", "compute with N threads", Concern::how, {}, true},
                       progress_option(),
-                      {"--quiet", "", "", "no progress line", Concern::report}},
+                      {"--quiet", "", "", "no progress line", Concern::report},
+                      {"--claim", "", "",
+                       "comes first: hold FILE against FILE.claim.json, which says its rows, their order, number and hash; "
+                       "--memory, --stats and --quiet may follow"}},
           .operands =
               {{"NUM_RECS", "how many records, in decimal digits; 0 makes an empty file"},
                {"FILE", "created or overwritten in place; /dev/null writes nothing, /dev/stdout writes a stream"},
@@ -34,16 +37,18 @@ CommandTable gen_table() {
 CommandTable check_table() {
   return {
       .name = "check",
-      .synopsis = "FORMAT [options] FILE | [-i] [-q] [-tN] [-o SUMMARY_FILE] [-s] FILE[,buf|,dir]...",
+      .synopsis = "FORMAT [options] FILE | --claim FILE | [-i] [-q] [-tN] [-o SUMMARY_FILE] [-s] FILE[,buf|,dir]...",
       .summary = "says whether a file is in order, and its count and hash",
       .description =
           "With a FORMAT and those options of its command that define the order, checks the order of any file, and prints how "
           "many rows it has, how many of them have the key of the row before, and their hash, as --stats of a sort reports it. "
-          "Without one, checks the order of 100-byte records by their first 10 bytes, as valsort 1.5 of sortbenchmark.org. The "
+          "--claim in place of a FORMAT holds the file against its claim. Without either, checks the order of 100-byte records "
+          "by their first 10 bytes, as valsort 1.5 of sortbenchmark.org. The "
           "report is on stderr.",
       .examples = {"ecosort check out.dat                           is it in order? duplicates, checksum",
                    "ecosort check csv --by price:number sorted.csv  a table; --unique: and are all prices different?",
                    "ecosort check records --record-size 16 --key 8:u64 sorted.bin",
+                   "ecosort check --claim sorted.csv                what `--claim` of its sort wrote beside it",
                    "ecosort check part1.dat part2.dat               two files that follow each other",
                    "ecosort check -o part1.sum part1.dat            keep a summary of a partition,",
                    "cat part*.sum > all.sum; ecosort check -s all.sum   and check all partitions as one"},
@@ -65,10 +70,11 @@ CommandTable check_table() {
            {",buf ,dir",
             "read through the page cache, or bypass it; by default it is bypassed for large files where that is possible"}},
       .ending = "",
-      .exit_status = {{"0", "in order"},
-                      {"1", "not in order; without a FORMAT also no record at all, an incomplete record, or an error"},
-                      {"2", "with a FORMAT: wrong usage, or bad input"},
-                      {"3", "with a FORMAT: an I/O error"}}};
+      .exit_status = {
+          {"0", "in order"},
+          {"1", "not in order, or not as claimed; without a FORMAT also no record at all, an incomplete record, or an error"},
+          {"2", "with a FORMAT: wrong usage, or bad input"},
+          {"3", "with a FORMAT: an I/O error"}}};
 }
 
 }  // namespace ecosort::cli

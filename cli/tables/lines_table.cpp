@@ -74,8 +74,10 @@ std::vector<ConflictRow> in_place_conflicts() {
 
 // Rows of several lines.
 std::vector<ConflictRow> group_conflicts() {
-  return {{"--record-lines", "--paragraphs"},
+  return {{"--record-lines,--record-start", "--paragraphs"},
+          {"--record-start", "--record-lines"},
           {"--header,--header-mark,--zero-terminated,--resumable,--inplace,--debug", "--record-lines"},
+          {"--header,--header-mark,--zero-terminated,--resumable,--inplace,--debug", "--record-start"},
           {"--header,--header-mark,--zero-terminated,--resumable,--inplace,--debug", "--paragraphs"}};
 }
 
@@ -95,7 +97,12 @@ std::vector<ConflictRow> lines_conflicts() {
       {"--debug", "--compress-output"},
       {"--header-mark", "--header", "--header and --header-mark both say what the header is; leave one of them out"},
       {"--header-mark", "--debug"},
-      {"--split", "--debug"},
+      {"--claim,--split", "--debug"},
+      {"--claim", "--resumable"},
+      {"--claim", "--inplace"},
+      {"--claim", "--split"},
+      {"--claim", "--check", "--claim: -c writes nothing; `ecosort check --claim FILE` reads the claim of a file"},
+      {"--claim", "-C", "--claim: -C writes nothing; `ecosort check --claim FILE` reads the claim of a file"},
       {"--split", "--resumable"},
       {"--split", "--inplace", "--split cannot be combined with --inplace: one file is sorted"},
       {"--split", "--check", "--split: -c writes nothing; leave it out"},
@@ -162,12 +169,17 @@ std::vector<OptionRow> own_options() {
        "likewise, lines up to an empty one belong together, as in LDIF; that line goes with them, and further empty lines are "
        "left out",
        Concern::how, sets("rows.paragraphs", flag<true>)},
+      {"--record-start", "TEXT", "",
+       "likewise, a line that begins with TEXT and those up to the next such line belong together, as `From ` of mbox or `>` of "
+       "FASTA. Each FILE begins with such a line, and none holds a NUL byte",
+       Concern::how, sets("rows.record_start", as_beginning)},
       {"--split", "rows=N|size=S|files=N", "",
        "write several files, which appear together; -o has {} where their names differ, such as 'out-{}.txt'. N lines each, at "
        "most "
        "S bytes each, or N files of about one size. Each has the header. A manifest, such as out-manifest.json, comes last and "
        "lists them",
        Concern::how, sets("place.split", as_text)},
+      claim_option(),
       {"--header-mark", "TEXT", "",
        "the lines that each FILE begins with and that begin with TEXT are its header, as `#` in VCF and BED or `@` in SAM: as "
        "with --header all must be alike, and they go out once, on top",
@@ -226,6 +238,7 @@ CommandTable lines_table() {
                        "ecosort lines --count log.txt                       as sort log.txt | uniq -c",
                        "ecosort lines -m part*.txt                          merges sorted files",
                        "ecosort lines --record-lines 4 in.fastq             records of four lines, by the first one",
+                       "ecosort lines --record-start '>' in.fasta           sequences with their lines, by their names",
                        "ecosort lines --decompress=auto --compress-output=auto *.gz -o all.zst",
                        "ecosort lines --resumable log.txt -o sorted.txt    after a crash: ecosort resume sorted.txt",
                        "ecosort lines --inplace -k2,2n log.txt             on a drive that is nearly full; likewise"},

@@ -62,6 +62,7 @@ std::vector<ConflictRow> sort_conflicts() {
       {"--limit", "--keep-free",
        "--limit cannot be combined with --keep-free: how much is stored shows when the records are read"},
       {"--trace", "--resumable"},
+      {"--claim", "--resumable"},
       {"--skip-bytes", "--resumable"},
       {"--keep-free", "--resumable",
        "--keep-free cannot be combined with --resumable: `ecosort plan sort --resumable` prints what stays free"},
@@ -73,7 +74,7 @@ std::vector<ConflictRow> sort_conflicts() {
 
 std::vector<ConflictRow> merge_conflicts() {
   std::vector<ConflictRow> rows;
-  for (const std::string_view option : {"--record-size", "--key", "--reverse", "--unique", "--expect-hash"})
+  for (const std::string_view option : {"--record-size", "--key", "--reverse", "--unique", "--expect-hash", "--claim"})
     rows.push_back(
         {option, "--runs", fmt::format("merge --runs: the runs say what they hold and how it is sorted; leave {} out", option)});
   rows.push_back(
@@ -170,6 +171,7 @@ std::vector<OptionRow> sort_options() {
        sets("unique", flag<true>)},
       limit_option(),
       by_group_option(),
+      claim_option(),
       {"--stable", "", "", "accepted and changes nothing: the order is always stable"},
   };
   std::ranges::copy(means_options(), std::back_inserter(options));
@@ -182,6 +184,16 @@ OptionRow as_is_option() {
   return {"--as-is",    "",
           "",           "in place: sort the bytes as records even if they look like an archive or compressed data",
           Concern::how, sets("place.as_is", flag<true>)};
+}
+
+OptionRow claim_option() {
+  return {"--claim",
+          "",
+          "",
+          "write OUTPUT.claim.json beside the output: the order, the number of rows, the size and the hash, which `merge`, "
+          "--merge, `lines -m` and `ecosort check --claim` read",
+          Concern::how,
+          sets("place.claim", flag<true>)};
 }
 
 OptionRow limit_option() {
@@ -254,10 +266,10 @@ CommandTable inplace_table() {
 
 CommandTable merge_table() {
   std::vector<OptionRow> options =
-      chosen({"-o,--output", "--record-size", "--key",      "--reverse",  "--unique",       "--stable", "--memory",
-              "--threads",   "--temp",        "--io",       "--profile",  "--no-profile",   "--stats",  "--events",
-              "--trace",     "--progress",    "-q,--quiet", "--compress", "--assume-ratio", "--goal",   "--checksum",
-              "--unique-by", "--unique-rows", "--count",    "--repeated", "--singles",      "--keep"});
+      chosen({"-o,--output", "--record-size", "--key",         "--reverse",  "--unique",       "--stable",  "--memory",
+              "--threads",   "--temp",        "--io",          "--profile",  "--no-profile",   "--stats",   "--events",
+              "--trace",     "--progress",    "-q,--quiet",    "--compress", "--assume-ratio", "--goal",    "--checksum",
+              "--claim",     "--unique-by",   "--unique-rows", "--count",    "--repeated",     "--singles", "--keep"});
   options.push_back({"--expect-hash", "HASH", "",
                      "the hash of all records, as `ecosort partition` or --stats reported it: the output must have it, and "
                      "the inputs need not be hashed once more",

@@ -99,6 +99,7 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
        "has what "
        "stays on top. A manifest, such as out-manifest.json, comes last and lists them",
        Concern::how, sets("place.split", as_text)},
+      claim_option(),
       {"--nulls", "first|last", "last", "where values go that are missing, empty or unparsable", Concern::rows,
        sets("rows.nulls_first", as_nulls_first)},
       {"--strict", "", "", "refuse a value that cannot be read as what its key says", Concern::rows,
@@ -146,6 +147,9 @@ std::vector<ConflictRow> table_conflicts() {
           {"--trace", "--resumable"},
           {"--bad-rows", "--resumable"},
           {"--split", "--resumable"},
+          {"--claim", "--resumable"},
+          {"--claim", "--split"},
+          {"--claim", "--check", "--claim: --check writes nothing; `ecosort check --claim FILE` reads the claim of a file"},
           {"--split", "--check", "--split: --check writes nothing; leave it out"},
           {"--bad-rows", "--check", "--bad-rows: --check writes nothing; leave it out"},
           {"--bad-rows", "--merge", "--bad-rows cannot be combined with --merge: sort the files"},

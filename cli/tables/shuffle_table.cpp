@@ -28,6 +28,9 @@ std::vector<OptionRow> shuffle_options() {
        Concern::rows, sets("lines.paragraphs", flag<true>)},
       {"--record-lines", "N", "1", "keep N lines together, such as 4 of FASTQ", Concern::rows,
        sets("lines.record_lines", as_record_lines)},
+      {"--record-start", "TEXT", "",
+       "keep a line that begins with TEXT and those up to the next such line together, as `From ` of mbox or `>` of FASTA",
+       Concern::rows, sets("lines.record_start", as_beginning)},
       {"--header", "N", "0",
        "the first N lines of each INPUT are its header: all headers must be alike, and one goes out, on top", Concern::rows,
        sets("lines.header_lines", as_header_lines)},
@@ -50,13 +53,15 @@ std::vector<OptionRow> shuffle_options() {
 // The rows are of one kind.
 std::vector<ConflictRow> shuffle_conflicts() {
   return {
-      {"--csv,--jsonl,--paragraphs,--record-lines", "--record-size"},
-      {"--csv,--jsonl,--record-lines", "--paragraphs"},
-      {"--csv,--jsonl", "--record-lines"},
+      {"--csv,--jsonl,--paragraphs,--record-lines,--record-start", "--record-size"},
+      {"--csv,--jsonl,--record-lines,--record-start", "--paragraphs"},
+      {"--csv,--jsonl,--record-start", "--record-lines"},
+      {"--csv,--jsonl", "--record-start"},
       {"--csv", "--jsonl"},
       {"--header,--zero-terminated", "--record-size"},
       {"--header,--zero-terminated", "--paragraphs"},
       {"--header,--zero-terminated", "--record-lines"},
+      {"--header,--zero-terminated", "--record-start"},
       {"--header,--zero-terminated", "--jsonl"},
       {"--header", "--csv", "--header cannot be combined with --csv, whose first row is the header anyway"},
       {"--zero-terminated", "--csv"},
@@ -72,7 +77,8 @@ CommandTable shuffle_table() {
       .summary = "puts lines, rows or records into a random order, larger than memory",
       .description =
           "Writes the lines of all inputs in a random order: every permutation is equally likely. With --csv, --jsonl, "
-          "--paragraphs, --record-lines or --record-size it shuffles these instead of lines. The order depends only on the seed "
+          "--paragraphs, --record-lines, --record-start or --record-size it shuffles these instead of lines. The order depends "
+          "only on the seed "
           "and on the rows' numbers (generator ecosort-shuffle/1), not on memory, threads or machine, nor on whether the rows "
           "are in one file or in pieces. Count and hash of all rows are compared before the output gets its name.",
       .examples = {"ecosort shuffle --seed 1 train.txt -o shuffled.txt         the same order whenever it runs",

@@ -20,6 +20,7 @@ namespace ecosort::cli {
 [[nodiscard]] std::vector<OptionRow> chosen(const std::vector<std::string_view>& names);
 [[nodiscard]] OptionRow progress_option();
 [[nodiscard]] OptionRow space_option();
+[[nodiscard]] OptionRow claim_option();
 [[nodiscard]] OptionRow limit_option();
 [[nodiscard]] OptionRow by_group_option();
 [[nodiscard]] OptionRow as_is_option();

@@ -70,6 +70,7 @@ Task<void> Driver::sync() {
   co_await kernel_.complete_output();
   // Publishing syncs an output anyway. What may take long is synced here, where a signal ends it.
   if (!is_stream() && (reread_ || kernel_.written_bytes() > most_cached_output_bytes)) co_await bench_.reactor.sync(*output_);
+  if (claim_) co_await claim_file_.write(claim_(kernel_.contents()));
   bench_.end();
 }
 
@@ -86,13 +87,16 @@ Task<void> Driver::reread() {
 
 void Driver::publish() {
   bench_.begin("publish", Phase::sync, 0);
+  take_claim_away(bench_.storage, path_);
   std::optional<std::string> own = kernel_.publish_own();
   std::string notice =
       own ? std::move(*own) : publish_output(bench_.storage, std::move(output_), path_, kernel_.further_outputs());
+  std::string of_claim = claim_file_.publish();
   bench_.end();
   WorkReport& report = kernel_.sum_up();
   report.notices.push_back(std::move(notice_));
   report.notices.push_back(std::move(notice));
+  report.notices.push_back(std::move(of_claim));
   report.traffic = bench_.reactor.traffic();
   report.peak_memory_bytes += bench_.memory.peak_bytes();
   bench_.progress.begin(Phase::done, 0);

@@ -16,6 +16,7 @@
 
 #include "base/task.h"
 #include "engine/bench.h"
+#include "engine/claim.h"
 #include "engine/work_report.h"
 #include "hash/multiset_hash.h"
 
@@ -67,6 +68,8 @@ class Kernel {
   [[nodiscard]] virtual Task<void> complete_output() = 0;
   // Returns what reread() would read of an output that is no stream.
   [[nodiscard]] virtual std::uint64_t written_bytes() const = 0;
+  // Describes the output, which is complete, for its claim.
+  [[nodiscard]] virtual OutputContents contents() const = 0;
   // Returns whether the device gives back what was written, in order.
   [[nodiscard]] virtual Task<bool> reread() = 0;
   // Gives outputs of the kernel's own their names, in place of the driver's. Nothing: there are none; else what a user should
@@ -83,8 +86,14 @@ class Kernel {
 // Coordinator only. What it is given outlives it.
 class Driver {
  public:
-  Driver(Bench& bench, Kernel& kernel, std::string output, bool reread)
-      : bench_(bench), kernel_(kernel), path_(std::move(output)), reread_(reread), main_(bench.reactor.scope()) {}
+  Driver(Bench& bench, Kernel& kernel, const std::string& output, bool reread, ClaimText claim)
+      : bench_(bench),
+        kernel_(kernel),
+        path_(output),
+        reread_(reread),
+        claim_(std::move(claim)),
+        claim_file_(bench, output),
+        main_(bench.reactor.scope()) {}
 
   // Until the output has its name. Throws what sort() of engine/fixed/sort.h says.
   void run();
@@ -102,6 +111,8 @@ class Driver {
   Kernel& kernel_;
   const std::string path_;  // "-": standard output
   const bool reread_;
+  const ClaimText claim_;
+  ClaimFile claim_file_;
   io::FilePtr output_;
   std::string notice_;
   TaskGroup main_;
@@ -112,7 +123,9 @@ template <class TheKernel, class Job>
 auto drive(Job& job, const Environment& environment) {
   struct Everything {
     Everything(Job& what, const Environment& where)
-        : bench(where, TheKernel::size_of(what)), kernel(what, bench), driver(bench, kernel, what.output, what.reread) {}
+        : bench(where, TheKernel::size_of(what)),
+          kernel(what, bench),
+          driver(bench, kernel, what.output, what.reread, what.claim) {}
     Bench bench;
     TheKernel kernel;
     Driver driver;

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "formats/record_marks.h"
 #include "formats/records/encoder.h"
 
 namespace ecosort::lines {
@@ -138,6 +139,11 @@ class RowFormat {
   [[nodiscard]] bool is_walked() const noexcept { return is_walked_; }
   // Returns whether the ends of rows show from their beginnings on alone, so that a search for one never goes on in the middle.
   [[nodiscard]] bool begins_anew() const noexcept { return is_walked_ && !quote_; }
+
+  // Null: rows end in memory as in their files.
+  [[nodiscard]] const RecordMarks* record_marks() const noexcept { return record_marks_ ? &*record_marks_ : nullptr; }
+  // Rows are such records. Before rows are read.
+  void mark_records(RecordMarks marks) { record_marks_.emplace(std::move(marks)); }
 
   // Returns how many bytes behind its text a row is hashed with: 1 where its last byte is in the place of an end.
   [[nodiscard]] std::size_t hashed_end() const noexcept { return hashed_end_; }
@@ -260,6 +266,7 @@ class RowFormat {
   char terminator_;
   std::optional<char> quote_;
   unsigned group_levels_ = UINT_MAX;
+  std::optional<RecordMarks> record_marks_;
 };
 
 }  // namespace ecosort::formats

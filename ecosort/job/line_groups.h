@@ -5,10 +5,13 @@
 
 #include "ecosort/request.hpp"
 #include "formats/lines/line_groups.h"
+#include "formats/record_marks.h"
 
 namespace ecosort::job {
 
-// Nothing: its rows are single lines, or no lines. UsageError for groups that cannot be.
+// Rows whose ends show from their beginnings on. Nothing: its rows are others. UsageError for what cannot be.
 [[nodiscard]] std::optional<lines::LineGroups> line_groups_of(const Request& request);
+// Rows whose ends show in the next one. Likewise.
+[[nodiscard]] std::optional<formats::RecordMarks> record_marks_of(const Request& request);
 
 }  // namespace ecosort::job

@@ -11,6 +11,7 @@
 #include "base/errors.h"
 #include "base/open_files.h"
 #include "base/size_text.h"
+#include "job/claim.h"
 #include "job/groups.h"
 #include "job/places.h"
 #include "job/plan_codecs.h"
@@ -130,6 +131,7 @@ PreparedMerge prepare_merge(const Request& request, io::PosixStorage& storage) {
 PreparedMerge prepare_merge(const Request& request, std::vector<engine::fixed::Input> inputs,
                             std::vector<engine::fixed::Input> rest, io::PosixStorage& storage) {
   check_groups(request);
+  check_claims_of_inputs(request);
   if (request.limit) throw UsageError("a merge of records has no limit: sort the files with it, or cut the output");
   PreparedMerge prepared;
   engine::fixed::MergeFilesJob& job = prepared.job;
@@ -162,6 +164,7 @@ PreparedMerge prepare_merge(const Request& request, std::vector<engine::fixed::I
   check_memory_exists(wanted.memory_bytes, wanted.memory_bytes, machine);
   if (!job.plan.is_direct) read_through_page_cache(job.inputs, storage);
   job.output = request.place.output == "-" ? "-" : io::resolve_output(request.place.output).path;
+  job.claim = claim_text_of(request, job.output);
   const auto temp_bytes_of = [&](std::uint64_t bytes) { return job.plan.temp_bytes_of(bytes, wanted.format.record_size); };
   const planner::FilePasses passes = planner::passes_of(sizes, {job.plan.fan_in, job.plan.most_between}, temp_bytes_of);
   if (passes.peak_temp_bytes > 0 || !request.means.temp_directories.empty())  // else nothing is stored between

@@ -15,6 +15,7 @@
 #include "io/read_at.h"
 #include "io/temporary_name.h"
 #include "job/benchmark_records.h"
+#include "job/claim.h"
 #include "job/gather_choice.h"
 #include "job/groups.h"
 #include "job/places.h"
@@ -302,6 +303,7 @@ PreparedRecords prepare_records(const Request& request, io::PosixStorage& storag
   look_at_output_directory(prepared, storage);
   planner::account_edges(job.plan, extents_of(job.inputs), output_unit(prepared, request.verification.reread, storage));
   job.groups = {group_policy_of(request), group_format_of(request)};
+  job.claim = claim_text_of(request, job.output);
   job.reread = request.verification.reread;
   return prepared;
 }

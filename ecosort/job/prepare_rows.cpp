@@ -24,6 +24,7 @@
 #include "formats/lines/quoted.h"
 #include "io/open_error.h"
 #include "io/plain_file.h"
+#include "job/claim.h"
 #include "job/collation_version.h"
 #include "job/groups.h"
 #include "job/line_groups.h"
@@ -203,7 +204,8 @@ void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
   for (job::SpaceNeed& need : needs)
     for (const std::string& directory : need.directories) need.free_bytes += storage.settled_free_bytes(directory, need.bytes);
   const bool is_alone = job.inputs.size() == 1 && are_known(job.inputs) && !job.merge && job.header_bytes == 0 &&
-                        job.format->kind() == formats::Kind::lines && !job.inputs.front().is_decoded();
+                        job.format->kind() == formats::Kind::lines && job.format->record_marks() == nullptr &&
+                        !job.inputs.front().is_decoded();
   job::check_space(needs, [&] {
     return is_alone ? if_fit_in_place(*job.inputs.front().file, job.inputs.front().opened.device) : std::string();
   });
@@ -231,7 +233,8 @@ void plan_runs(const Request& request, const CodecTerms& terms, std::uint64_t kn
     if (!is_own) job.compress_program = request.compression.program;
   }
   // A user who asks for compressed runs may have little space, or a drive that is slow enough for them to move fewer bytes.
-  job.leaves_in_inputs = !request.shuffle && request.compression.program.empty() && (wanted.is_auto || wanted.is_none());
+  job.leaves_in_inputs = !request.shuffle && !record_marks_of(request) && request.compression.program.empty() &&
+                         (wanted.is_auto || wanted.is_none());
   check_assumed_ratio(ratio, !wanted.is_none() && !is_own);
   // A merge says nothing of the pace of the drives before its first run; what fits a run buffer with its index makes no run; the
   // maker of runs that outlive a crash decides about these.
@@ -302,11 +305,13 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
   job.checks_order = request.input_order == InputOrder::sorted;
   job.reread = request.verification.reread;
   if (assumed_bytes == 0) job.inputs = open_inputs(request, storage);
+  if (job.merge) check_claims_of_inputs(request);
   plan_memory(request, means, job);
   if (std::ranges::any_of(job.inputs, &engine::rows::LineInput::may_be_compressed))
     job.plan_again = [request, means](engine::rows::LinesJob& planned) { plan_memory_again(request, means, planned); };
   job.format = std::move(format);
   job.output = resolve_output(request.place.output, special);
+  job.claim = claim_text_of(request, job.output);
   job.directories = run_directories(request, job.output);
   if (job.reread && job.codecs.packing)
     throw UsageError("a compressed output cannot be verified by reading it again; verify it as usual");
@@ -326,6 +331,8 @@ bool is_named_tsv(std::string_view name) {
   return name.ends_with(".tsv") || name.ends_with(".TSV");
 }
 
+}  // namespace
+
 char delimiter_of(const Csv& csv, const std::vector<std::string>& inputs) {
   if (csv.delimiter) return *csv.delimiter;
   for (const std::string& name : inputs)
@@ -333,6 +340,8 @@ char delimiter_of(const Csv& csv, const std::vector<std::string>& inputs) {
       throw UsageError(fmt::format("{} and {} have different delimiters by their names; name one", inputs.front(), name));
   return !inputs.empty() && is_named_tsv(inputs.front()) ? '\t' : ',';
 }
+
+namespace {
 
 std::optional<std::string> count_name_of(const Request& request) {
   return request.groups.count ? std::make_optional(request.groups.count_name) : std::nullopt;
@@ -345,8 +354,12 @@ struct MakeFormat {
   std::unique_ptr<formats::RowFormat> operator()(const Lines& lines) const {
     if (const auto groups = line_groups_of(request))
       return std::make_unique<lines::LineGroupOrder>(*groups, lines::order_terms(lines, keys_make_groups(request)));
-    return std::make_unique<lines::LineOrder>(lines::order_terms(lines, keys_make_groups(request)), lines.terminator,
-                                              lines::HeaderLines{lines.header_lines, lines.header_mark});
+    std::optional<formats::RecordMarks> marks = record_marks_of(request);
+    const char terminator = marks ? formats::RecordMarks::mark : lines.terminator;
+    auto order = std::make_unique<lines::LineOrder>(lines::order_terms(lines, keys_make_groups(request)), terminator,
+                                                    lines::HeaderLines{lines.header_lines, lines.header_mark});
+    if (marks) order->mark_records(*std::move(marks));
+    return order;
   }
   std::unique_ptr<formats::RowFormat> operator()(const Csv& csv) const {
     return std::make_unique<csv::CsvFormat>(

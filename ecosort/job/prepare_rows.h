@@ -35,6 +35,8 @@ enum class SpecialOutput : std::uint8_t { redirected, refused };
 
 // Returns the values of a request of CSV or JSON lines.
 [[nodiscard]] const Values& values_of(const Request& request);
+// The delimiter that was named, or that of the names of the inputs; a line "sep=;" of theirs may say another one.
+[[nodiscard]] char delimiter_of(const Csv& csv, const std::vector<std::string>& inputs);
 
 // UsageError for keys, dates and delimiters that cannot be, and for inputs that do not go together.
 [[nodiscard]] std::unique_ptr<formats::RowFormat> row_format_of(const Request& request);

@@ -67,6 +67,7 @@ void each_member_of_rows(Structure& of, Each&& each) {
     each("collation_version", of.collation_version);
     each("paragraphs", of.paragraphs);
     each("record_lines", of.record_lines);
+    each("record_start", of.record_start);
   } else {
     each("keys", of.keys);
     each("nulls_first", of.nulls_first);
@@ -139,6 +140,7 @@ void each_member(Structure& of, Each&& each) {
     each("space_bytes", of.space_bytes);
     each("as_is", of.as_is);
     each("split", of.split);
+    each("claim", of.claim);
   } else if constexpr (std::is_same_v<Type, EnergyTerms>) {
     each("idle_w", of.idle_w);
     each("core_w", of.core_w);

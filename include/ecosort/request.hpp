@@ -174,6 +174,7 @@ struct Lines {
   std::string collation_version{};  // of ICU, as a job keeps it: with another one nothing is sorted; empty: any
   bool paragraphs = false;          // lines up to an empty one are a row, together with it
   std::uint64_t record_lines = 0;   // or so many lines are a row; 0: one
+  std::string record_start{};       // or lines up to the next one that begins with this text are a row
 };
 
 // Rows go out byte for byte as they came in. Values that are empty (of JSON: missing, or null), or cannot be read as what their
@@ -217,6 +218,8 @@ struct Place {
   bool as_is = false;                          // in place: also what looks like an archive or compressed data
   // Several files in place of one: "rows=N", "size=S", "files=N", "by=KEY". `output` has {} where their names differ.
   std::string split{};
+  // A small JSON beside the output, OUTPUT.claim.json, says what it holds and in which order; merges and checks read it.
+  bool claim = false;
 };
 
 // Joules of a sort = idle_w * seconds + core_w * CPU seconds + gb_j * 10^9 bytes moved.

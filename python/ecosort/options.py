@@ -44,6 +44,7 @@ class Options:
     header_lines: int = 0  # lines: of each file; all are alike, and one stays in front
     record_lines: int = 0  # lines: so many belong together and are one row; 0: each is one
     paragraphs: bool = False  # lines: those up to an empty one belong together
+    record_start: str = ""  # lines: one that begins so, and those up to the next such one, belong together
     header_mark: str = ""  # lines: those that a file begins with and that begin so are its header
     collate: str = ""  # lines: texts are in the order of this language, such as "de" or "sv", by ICU; "": of bytes
     random_source: str = ""  # lines: a file that decides the order of the letter R
@@ -68,6 +69,7 @@ class Options:
     input_order: Literal["any", "sorted", "believed"] = "any"  # "sorted": the files are merged; "believed" (lines): unchecked
 
     split: str = ""  # lines, csv, jsonl: "rows=N", "size=S", "files=N", "by=KEY"; dst is a pattern such as "out-{}.csv"
+    claim: bool = False  # `dst`.claim.json says what the output holds and in which order; merges read it
     in_place: bool = False  # the one file is sorted in its own space, on ext4 with a journal or XFS
     resumable: bool = False  # a job in `dst`.ecosort survives crashes; resume(dst) continues
     space: Size | None = None  # in place: takes at most so much of the free space
@@ -161,6 +163,7 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "skip_lines": _number("the number of lines in front of the header", least=0),
     "bad_rows": lambda value, name: value if value in ("refuse", "skip") else path_word(value, name),
     "split": checks.text,
+    "record_start": checks.text,
     "collate": checks.text,
     "random_source": path_word,
     "delimiter": _byte(**{"tab": "\t", r"\t": "\t"}),
@@ -207,7 +210,7 @@ _OF_VALUES = {"keys", "nulls_first", "strict", "date_format", "bad_rows"}
 MEMBERS = {
     "records": {"record_size", "keys", "reverse"},
     "lines": {
-        *("keys", "ordering", "separator", "terminator", "stable", "record_lines", "paragraphs"),
+        *("keys", "ordering", "separator", "terminator", "stable", "record_lines", "paragraphs", "record_start"),
         *("header_lines", "header_mark", "collate", "random_source"),
     },
     "csv": _OF_VALUES | {"delimiter", "quote", "header", "comment", "skip_lines"},
@@ -218,6 +221,7 @@ _MEMBERS = {
     "by_group": "by_group",
     "input_order": "input_order",
     "split": "place.split",
+    "claim": "place.claim",
     "space": "place.space_bytes",
     "as_is": "place.as_is",
     "memory": "means.memory_bytes",

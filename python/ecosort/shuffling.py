@@ -33,6 +33,7 @@ def shuffle(
     record_size: int | None = None,
     header_lines: int = 0,
     record_lines: int | None = None,
+    record_start: str = "",
     skip: int = 0,
     overwrite: bool = False,
     memory: Size | None = None,
@@ -45,8 +46,8 @@ def shuffle(
 
     The same rows with the same `seed` have the same order with any memory and threads, on any machine, in one file or in
     pieces; Report.seed says which it was. The header of CSV, or `header_lines`, stays on top. `record_lines` lines
-    belong together. `skip` leaves so many of the first rows of the order out. `dst` is there only when it is complete and
-    verified.
+    belong together, or those from one that begins with `record_start` up to the next such one. `skip` leaves so many of
+    the first rows of the order out. `dst` is there only when it is complete and verified.
 
     Raises BadInput, OutputExists, NotEnoughMemory, NotEnoughSpace, IoFailed, VerificationFailed, Cancelled.
 
@@ -58,8 +59,8 @@ def shuffle(
     """
     if rows not in _ROWS:
         raise checks.no_such("rows", f"one of {', '.join(_ROWS)}", rows)
-    if record_lines is not None and (rows != "lines" or header_lines):
-        raise BadInput("record_lines goes with rows='lines', which have no header then")
+    if (record_lines is not None or record_start) and (rows != "lines" or header_lines):
+        raise BadInput("record_lines and record_start go with rows='lines', which have no header then")
     if (rows == "records") != (record_size is not None):
         raise BadInput("record_size goes with rows='records', and that with it")
     numbers = {"seed": seed, "record_size": record_size, "header_lines": header_lines, "skip": skip, "threads": threads}
@@ -70,8 +71,9 @@ def shuffle(
     if header_lines and "lines" not in _ROWS[rows]:
         raise BadInput(f"header_lines is for lines, not for {rows}")
     form, of_rows = next(iter(_ROWS[rows].items()))
-    told = {"record_size": record_size, "header_lines": header_lines, "record_lines": record_lines}
-    own = {name: number for name, number in told.items() if number}
+    told: dict[str, int | str | None] = {"record_size": record_size, "header_lines": header_lines}
+    told |= {"record_lines": record_lines, "record_start": checks.text(record_start, "record_start")}
+    own = {name: value for name, value in told.items() if value}
     means: dict[str, Any] = {"threads": threads} if threads else {}
     means |= {} if memory is None else {"memory_bytes": bytes_of(memory, "memory")}
     means |= {} if checks.is_left_out(temp) else {"temp_directories": path_words(temp, "temp")}

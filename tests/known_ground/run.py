@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs other sorters on small inputs that show what they do to data, and keeps the tables of docs/coming-from.md true.
 
-    tests/known_ground/run.py [--build] [--write] [PEER ...]
+    tests/known_ground/run.py [--build] [--write] [--case NAME] [PEER ...]
 
 A peer is a file of `peers/`: who it is, and its commands; `ecosort.toml` has ours for these tasks, `cases.toml` the inputs.
 Every cell of a table was printed by a run: exit 1 says which cells are others now, `--write` puts them into the page. A peer that
@@ -42,19 +42,19 @@ SECONDS = 120
 class Tool:
     """Somebody who sorts: the peer, or EcoSort in its place. The commands that limit the memory give 32 MiB."""
 
-    kind: str  # of its input: csv, lines (CSV without a header), jsonl
+    kind: str  # of its input: csv, lines (CSV without a header), jsonl, bed, vcf, sam
     commands: dict[str, str]  # `text`, `number`, perhaps `float` and `memory`
     rows: int = 1_000_000  # of a large input
 
     def command(self, task: str, output: str = "") -> str:
         words = self.commands.get(task) or self.commands["number"]
-        if words.startswith("ecosort") and self.kind != "lines":
+        if words.startswith("ecosort") and not words.startswith("ecosort lines"):
             output = output.replace("/dev/stdout", "-")
         return words.replace("{in}", self.input).replace("{out}", output or self.output)
 
     @property
     def input(self) -> str:
-        return {"lines": "in", "csv": "in.csv", "jsonl": "in.jsonl"}[self.kind]
+        return "in" if self.kind == "lines" else f"in.{self.kind}"
 
     @property
     def output(self) -> str:
@@ -73,10 +73,24 @@ def shell(command: str, place: Path) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(words, cwd=place, env=environment(place), capture_output=True, timeout=SECONDS, check=False)
 
 
+# Files of genomes: what comes first, and a row, with tabs in place of blanks. The value is a place on chromosome c.
+GENOMES = {
+    "bed": ([], "c {v} {v} n{i}"),
+    "vcf": (
+        ["##fileformat=VCFv4.2", "##contig=<ID=c>", "#CHROM POS ID REF ALT QUAL FILTER INFO".replace(" ", "\t")],
+        "c {v} n{i} A C . . .",
+    ),
+    "sam": (["@SQ\tSN:c\tLN:2147483647"], "n{i} 0 c {v} 60 1M * 0 0 A I"),
+}
+
+
 def input_of(tool: Tool, values: list[str], end: str = "\n") -> bytes:
     """Rows with a number and a value; a text of JSON or CSV as it is."""
     if tool.kind == "jsonl":
         rows = [f'{{"id":{i},"v":{value}}}' for i, value in enumerate(values)]
+    elif tool.kind in GENOMES:
+        header, row = GENOMES[tool.kind]
+        rows = [*header, *(row.format(i=i, v=value).replace(" ", "\t") for i, value in enumerate(values))]
     else:
         rows = [*(["id,v"] if tool.kind == "csv" else []), *(f"{i},{value}" for i, value in enumerate(values))]
     return ("\n".join(rows) + end).encode()
@@ -84,18 +98,22 @@ def input_of(tool: Tool, values: list[str], end: str = "\n") -> bytes:
 
 def rows_of(tool: Tool, data: bytes) -> list[str]:
     rows = data.decode("utf-8", "replace").splitlines()
+    if tool.kind in GENOMES:
+        return [row for row in rows if row[:1] not in ("#", "@")]
     return rows[1:] if tool.kind == "csv" else rows
 
 
 def value_of(tool: Tool, row: str) -> str:
+    if tool.kind in GENOMES:
+        return row.split("\t")[3 if tool.kind == "sam" else 1] or "(empty)"
     found = re.search(r'"v": ?(.*)}', row) if tool.kind == "jsonl" else re.search(r",(.*)", row)
     value = found[1] if found else row
     return value or "(empty)"
 
 
 def number_of(row: str) -> int:
-    found = re.search(r"\d+", row)
-    return int(found[0]) if found else -1
+    found = re.search(r"(?:\bn|^\D*)(\d+)", row)
+    return int(found[1]) if found else -1
 
 
 def complaint(done: subprocess.CompletedProcess[bytes]) -> str:
@@ -104,7 +122,8 @@ def complaint(done: subprocess.CompletedProcess[bytes]) -> str:
 
 def complaint_of(said: str, code: int) -> str:
     """The line of a message that says most: the last one of Python's, else the first."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip().replace("`", "'") for line in said.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("Writing to ")] or lines  # names that are others each time
     line = (lines[-1] if lines and lines[0].startswith("Traceback") else lines[0]) if lines else f"exit {code}"
     return (line[:90] + "...") if len(line) > 90 else line
 
@@ -113,7 +132,7 @@ def complaint_of(said: str, code: int) -> str:
 
 
 def seen_values(tool: Tool, case: dict[str, Any], place: Path) -> str:
-    values = case["jsonl" if tool.kind == "jsonl" else "values"]
+    values = case.get(tool.kind, case["values"])
     done = given(tool, input_of(tool, values), case["task"], place)
     if done.returncode != 0:
         return f"refused: {complaint(done)}"
@@ -121,7 +140,7 @@ def seen_values(tool: Tool, case: dict[str, Any], place: Path) -> str:
 
 
 def seen_ties(tool: Tool, case: dict[str, Any], place: Path) -> str:
-    data = input_of(tool, [str(i * 7919 % 3) for i in range(case["rows"])])
+    data = input_of(tool, [str(i * 7919 % 3 + 1) for i in range(case["rows"])])
     done = given(tool, data, "number", place)
     if done.returncode != 0:
         return f"refused: {complaint(done)}"
@@ -134,13 +153,13 @@ def seen_ties(tool: Tool, case: dict[str, Any], place: Path) -> str:
 
 
 def seen_bytes(tool: Tool, case: dict[str, Any], place: Path) -> str:
-    data = input_of(tool, case["jsonl" if tool.kind == "jsonl" else "values"])
+    data = input_of(tool, case.get(tool.kind, case["values"]))
     done = given(tool, data, "text", place)
     if done.returncode != 0:
         return f"refused: {complaint(done)}"
     before, after = rows_of(tool, data), output_of(tool, place).decode("utf-8", "replace").splitlines()
     made = {number_of(row): row for row in after}
-    changed = [f"`{row}` to `{made.get(number_of(row), '')}`" for row in before if row not in after]
+    changed = [f"`{row}` to `{made.get(number_of(row), '')}`".replace("\t", " ") for row in before if row not in after]
     return f"changed: {', '.join(changed[:3])}" if changed else "as they were"
 
 
@@ -248,7 +267,8 @@ def shell_word(text: str) -> str:
 
 
 def big_input(tool: Tool, rows: int) -> bytes:
-    return input_of(tool, [f"{i * 2654435761 % 4294967296}" for i in range(rows)])
+    less = 4 if tool.kind in GENOMES else 1  # their formats have places from 1 to 2^31
+    return input_of(tool, [f"{i * 2654435761 % 4294967296 // less + 1}" for i in range(rows)])
 
 
 def given(tool: Tool, data: bytes, task: str, place: Path) -> subprocess.CompletedProcess[bytes]:
@@ -288,16 +308,30 @@ def version_of(peer: dict[str, Any], builds: bool) -> str:
     return version_of(peer, False)
 
 
+def tools_of(peer: dict[str, Any]) -> tuple[Tool, Tool]:
+    """Returns the peer, and EcoSort in its place."""
+    kind, rows = peer["kind"], peer.get("rows", Tool.rows)
+    return Tool(kind, peer["commands"], rows), Tool(kind, ECOSORT[kind], rows)
+
+
+def row_of(theirs: Tool, ours: Tool, case: dict[str, Any]) -> str:
+    return f"| {case['what']} | {cell(theirs, case)} | {cell(ours, case)} |"
+
+
+def with_row_anew(before: str, peer: dict[str, Any], case: dict[str, Any]) -> str:
+    """Returns a table of the page whose row of this case was run again."""
+    begin = f"| {case['what']} |"
+    return "\n".join(row_of(*tools_of(peer), case) if line.startswith(begin) else line for line in before.splitlines())
+
+
 def section(peer: dict[str, Any], version: str) -> str:
-    theirs, ours = (
-        Tool(peer["kind"], commands, peer.get("rows", Tool.rows)) for commands in (peer["commands"], ECOSORT[peer["kind"]])
-    )
+    theirs, ours = tools_of(peer)
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     lines = [f"{peer['name']} {version} ({peer['from']}), run {today}.", ""]
     lines += [f"| the task | {peer['name']} | EcoSort |", "| --- | --- | --- |"]
     tasks = [task for task in ("text", "number", "float", "memory") if task in theirs.commands]
     lines += [f"| {task} | `{shown(theirs.command(task))}` | `{shown(ours.command(task))}` |" for task in tasks]
-    lines += [f"| {case['what']} | {cell(theirs, case)} | {cell(ours, case)} |" for case in CASES.values()]
+    lines += [row_of(theirs, ours, case) for case in CASES.values()]
     return "\n".join([*lines, "", f"Better there: {peer['better']}"])
 
 
@@ -330,6 +364,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", action="store_true", help="build the peers that have no package, where their compilers are")
     parser.add_argument("--write", action="store_true", help="put the new tables into the page")
+    parser.add_argument("--case", choices=CASES, help="run this case alone, of those in cases.toml")
     parser.add_argument("peers", nargs="*", help="names of files in peers/ without their ending")
     words = parser.parse_args()
     changed = 0
@@ -339,17 +374,16 @@ def main() -> int:
         if not version:
             print(f"{name}: not installed here, not run")
             continue
-        text = section(peer, version)
-        page = PAGE.read_text()
-        before = parts_of(page).get(name)
+        before = parts_of(PAGE.read_text()).get(name)
         if before is None:
             raise SystemExit(f"{PAGE.name} has no part '<!-- known ground: {name} -->'")
+        text = with_row_anew(before, peer, CASES[words.case]) if words.case else section(peer, version)
         found = differences(before, text)
         print(f"{name}: {'as the page says' if not found else 'changed'}", *found, sep="\n", flush=True)
         changed += bool(found)
         if words.write:
             mark = f"<!-- known ground: {name} -->\n"
-            PAGE.write_text(page.replace(f"{mark}{before}\n", f"{mark}{text}\n"))
+            PAGE.write_text(PAGE.read_text().replace(f"{mark}{before}\n", f"{mark}{text}\n"))
     return 1 if changed and not words.write else 0
 
 

@@ -29,6 +29,7 @@ def test_rows_of_all_kinds(here: Path) -> None:
     assert (here / "out.csv").read_text().startswith("a,b\n")
     assert ecosort.shuffle("t.csv", "out", rows="records", record_size=2).records == (here / "t.csv").stat().st_size // 2
     assert ecosort.shuffle("t.csv", "out", record_lines=1, overwrite=True).records == 101
+    assert ecosort.shuffle("t.csv", "out", record_start="a,", overwrite=True).records == 1
     with pytest.raises(ecosort.OutputExists):
         ecosort.shuffle("t.csv", "out", rows="paragraphs")
     assert ecosort.shuffle("t.csv", "out", rows="paragraphs", overwrite=True).records == 1
@@ -41,6 +42,7 @@ def test_rows_of_all_kinds(here: Path) -> None:
         {"rows": "records"},
         {"record_size": 3},
         {"record_lines": 0},
+        {"record_start": "a", "header_lines": 1},
         {"seed": -1},
         {"seed": "x"},
         {"skip": 1.5},

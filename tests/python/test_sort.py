@@ -313,6 +313,9 @@ def test_rows_of_several_lines_and_keys_of_mainframes(here: Path) -> None:
     Path("in").write_text("b\n1\na\n2\n")
     assert sort("in", "out", Options(format="lines", record_lines=2)).records == 2
     assert Path("out").read_text() == "a\n2\nb\n1\n"
+    assert sort("in", "out", Options(format="lines", record_start="b", overwrite=True)).records == 1
+    assert sort("in", "claimed", Options(format="lines", claim=True)).records == 4
+    assert json.loads(Path("claimed.claim.json").read_text())["rows"] == 4
     Path("records").write_bytes(bytes.fromhex("002C 001D 000C"))
     by = ecosort.at(0).packed(2)
     sort("records", "sorted", Options(by=by, record_size=2))

@@ -70,6 +70,10 @@ class GatherKernel final : public Kernel {
 
   [[nodiscard]] Proof proof() const override { return {tally_.hash, merged_.tally.hash, job_.plan.wanted.input_records}; }
   Task<void> complete_output() override { co_return; }  // what wrote the last batch did
+  [[nodiscard]] OutputContents contents() const override {
+    return {merged_.tally.hash.count, written_bytes(), merged_.tally.hash};
+  }
+
   [[nodiscard]] std::uint64_t written_bytes() const override { return job_.head.size() + output_bytes(); }
 
   Task<bool> reread() override {

@@ -276,6 +276,8 @@ class FilesKernel final : public Kernel {
 
   Task<void> complete_output() override { co_return; }  // what wrote the last batch did
 
+  [[nodiscard]] OutputContents contents() const override { return {written_.hash.count, written_bytes(), written_.hash}; }
+
   [[nodiscard]] std::uint64_t written_bytes() const override { return written_.hash.count * output_size(); }
 
   Task<bool> reread() override {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/bench.h"
+#include "engine/claim.h"
 #include "engine/fixed/group_records.h"
 #include "engine/fixed/read_ahead.h"
 #include "engine/work_report.h"
@@ -36,7 +37,8 @@ struct MergeFilesJob {
   std::string directory;                // for files that are merged again
   RecordGroups groups = {};             // one record of each goes out
   bool reread = false;                  // also read the output back from the device
-  bool checksum = false;                // valsort's, of the records read
+  ClaimText claim = {};
+  bool checksum = false;  // valsort's, of the records read
   // The caller has hashed them all and knows this; then they are hashed when they are written only.
   std::optional<hash::MultisetHash> expected = std::nullopt;
 

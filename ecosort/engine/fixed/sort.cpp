@@ -140,6 +140,10 @@ class RecordKernel final : public Kernel {
 
   Task<void> complete_output() override { co_return; }  // what wrote the last batch did
 
+  [[nodiscard]] OutputContents contents() const override {
+    return {merged_.tally.hash.count, written_bytes(), merged_.tally.hash};
+  }
+
   [[nodiscard]] std::uint64_t written_bytes() const override {
     return job_.head.size() + merged_.tally.hash.count * plan_.wanted.output_record_size();
   }

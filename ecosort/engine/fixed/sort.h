@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/bench.h"
+#include "engine/claim.h"
 #include "engine/fixed/group_records.h"
 #include "engine/fixed/read_ahead.h"
 #include "engine/work_report.h"
@@ -26,6 +27,7 @@ struct SortJob {
   RecordGroups groups;
   std::optional<std::uint64_t> limit;  // only so many go out, those that are first in order; with groups, of different ones
   bool reread = false;                 // also read the output back from the device
+  ClaimText claim = {};
 };
 
 struct SortReport : WorkReport {

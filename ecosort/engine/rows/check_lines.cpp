@@ -28,7 +28,8 @@ class LineReader {
         file_(file.name, file.decompresses, file.memory_bytes),
         format_(format),
         longest_(file.memory_bytes / 4),
-        look_(look) {}
+        look_(look),
+        marker_(format.record_marks()) {}
 
   // Takes what is above the first row that counts, and hashes what a sort puts on top.
   void take_first_rows(hash::MultisetHash& hash) {
@@ -129,7 +130,7 @@ class LineReader {
         end_ = static_cast<std::size_t>(found - data_.data());
         break;
       }
-      searched = data_.size();
+      searched = data_.size() - marker_.open_bytes();
       const std::size_t moved = before_;
       if (read_more()) {
         searched = format_.begins_anew() ? begin_ : searched - moved;
@@ -162,7 +163,18 @@ class LineReader {
     if (!was_looked_at_ && look_) look_(name_, {data_.data(), data_.size()});
     was_looked_at_ = true;
     at_end_ = count < block_bytes;
-    return count > 0;
+    const bool has_open = marker_.open_bytes() > 0;  // which may end a record now
+    if (marker_.is_on()) mark_records(count);
+    return count > 0 || has_open;
+  }
+
+  // In the last bytes, which came just now.
+  void mark_records(std::size_t count) {
+    const auto fault = marker_.mark(data_.data() + data_.size() - count, count, at_end_);
+    if (!fault) return;
+    file_.check_rest();
+    const auto at = passed_ + static_cast<std::uint64_t>(fault->at - data_.data());
+    refused_row(fmt::format("{}: byte {}: {}", formats::shown_name(name_), at, fault->why), {}).blame();
   }
 
   // The file's last row, which lacks its end.
@@ -181,6 +193,7 @@ class LineReader {
   formats::RowFormat& format_;
   std::uint64_t longest_;
   const FirstLook& look_;
+  formats::RecordMarker marker_;
   bool was_looked_at_ = false;
   std::vector<char> data_;
   std::size_t before_ = 0, begin_ = 0, end_ = 0;

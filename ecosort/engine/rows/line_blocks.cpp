@@ -10,7 +10,8 @@ LineSink::LineSink(const RowTools& tools)
       pool_(tools.pool),
       block_bytes_(tools.plan.block_bytes),
       progress_(tools.bench.progress),
-      writes_(reactor_.scope()) {}
+      writes_(reactor_.scope()),
+      has_marks_(tools.format.record_marks() != nullptr) {}
 
 Task<void> LineSink::await(Task<void> write, std::byte* block, std::size_t size) {
   co_await write;
@@ -52,6 +53,7 @@ void RowRunSink::put(std::byte* block, std::size_t bytes) {
 std::size_t OutputSink::written_size(std::size_t bytes) const noexcept { return round_up(bytes, file_.write_unit()); }
 
 void OutputSink::complete(std::byte* block, run::BlockContents contents, std::uint64_t /*before*/) {
+  take_marks_away(block, contents.used_bytes);
   std::memset(block + contents.used_bytes, 0, written_size(contents.used_bytes) - contents.used_bytes);
 }
 

@@ -37,6 +37,10 @@ class LineSink {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  protected:
+  // Does with a block what an output file needs: records have no marks there.
+  void take_marks_away(std::byte* block, std::size_t size) const noexcept {
+    if (has_marks_) formats::RecordMarks::take_away(block, size);
+  }
   // Waits for the write of a block, which is free then.
   Task<void> await(Task<void> write, std::byte* block, std::size_t size);
 
@@ -46,6 +50,9 @@ class LineSink {
   Progress& progress_;
   TaskGroup writes_;
   std::uint64_t bytes_ = 0;
+
+ private:
+  bool has_marks_;
 };
 
 class RowRunSink : public LineSink {

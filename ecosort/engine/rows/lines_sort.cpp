@@ -181,6 +181,10 @@ class RowKernel final : public Kernel {
 
   [[nodiscard]] std::uint64_t written_bytes() const override { return out_->bytes(); }
 
+  [[nodiscard]] OutputContents contents() const override {
+    return {last_out_.count, packed_ ? packed_->file_bytes() : written_bytes(), last_out_ + first_rows_.hash()};
+  }
+
   Task<bool> reread() override {
     former_.reset();
     const std::string& top = first_rows_.top();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/bench.h"
+#include "engine/claim.h"
 #include "engine/group_policy.h"
 #include "engine/rows/first_look.h"
 #include "engine/rows/packed_sink.h"
@@ -60,7 +61,8 @@ struct LinesJob {
   SetAsideTerms set_aside;             // where rows go that cannot be sorted, if the format leaves them out
   std::optional<SplitJob> split;       // the output is several files; `output` is their pattern
   bool reread = false;                 // also read the output back from the device
-  FirstLook look;                      // at each input
+  ClaimText claim = {};
+  FirstLook look;  // at each input
   // Divides the memory anew, by what streams begin with; empty: no stream may be compressed. Keeps the depths of requests.
   std::function<void(LinesJob&)> plan_again;
   Codecs codecs;

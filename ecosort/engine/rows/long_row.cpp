@@ -16,7 +16,7 @@ std::uint64_t memory_for_row(std::uint64_t row_bytes) noexcept {
 
 std::uint64_t memory_for_row(const std::string& name, std::uint64_t offset, const formats::RowFormat& format) {
   constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30U;
-  if (format.begins_anew()) return 0;
+  if (format.begins_anew() || format.record_marks() != nullptr) return 0;
   std::vector<char> block(std::size_t{1} << 20U);
   try {
     io::PlainFile file = io::PlainFile::open_for_reading(name);

@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "base/size_text.h"
+#include "engine/rows/damaged_input.h"
 #include "engine/rows/long_row.h"
 #include "engine/rows/read_rows.h"
 #include "engine/rows/truncated_cursor.h"
@@ -107,6 +108,7 @@ MergeCursors::MergeCursors(const RowTools& tools, std::vector<MergeInput>& input
     cursor->room = room_before(plan_, input);
     cursor->row_room = cursor->room - lead_of(*cursor);
     cursor->terminator = format_.terminator();
+    if (input.is_plain && input.kept == nullptr) cursor->marker = formats::RecordMarker(format_.record_marks());
     cursor->slot_count = slots;
     for (unsigned slot = 0; slot < slots; ++slot, at += slot_bytes(plan_, input)) cursor->slots[slot].data = at + cursor->room;
     cursor->blocks = input.kept != nullptr ? input.kept->blocks() : UINT64_MAX;
@@ -281,8 +283,19 @@ void MergeCursors::enter(MergeCursor& cursor, unsigned slot, std::size_t tail) {
     cursor.searched = cursor.has_block ? data : data + cursor.skipped;
     cursor.at = cursor.searched - tail;
     cursor.end = data + block.bytes;
+    if (cursor.marker.is_on()) mark_records(cursor, block);
   }
   cursor.has_block = true;
+}
+
+// In the block of a plain file, which begins behind what is there of a record.
+void MergeCursors::mark_records(MergeCursor& cursor, const MergeCursor::Slot& block) {
+  cursor.searched -= cursor.marker.open_bytes();
+  const auto fault = cursor.marker.mark(reinterpret_cast<char*>(block.data), block.bytes, block.is_last);
+  if (!fault) return;
+  const auto at = cursor.bytes_before + static_cast<std::uint64_t>(fault->at - cursor.at);
+  refused_ = &cursor;
+  throw refused_row(fmt::format("{}: byte {}: {}", formats::shown_name(cursor.input->name), at, fault->why), {});
 }
 
 // Continues to the other slot if its block is here; what there is of a line moves in front of it.

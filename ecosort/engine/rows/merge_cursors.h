@@ -74,6 +74,8 @@ class MergeCursors {
   void refill();
   // Behind a row that was refused: see DecodedInput. The cursor has no rows any more.
   [[nodiscard]] Task<void> check_rest(MergeCursor& cursor);
+  // Returns the cursor whose block holds no records as its format has them, behind a RefusedRow; null: there is none.
+  [[nodiscard]] MergeCursor* refused() const noexcept { return refused_; }
   // The line that went out last lies where a block is about to go, or a row, and stays.
   void keep_last_line(const MergeCursor& cursor);
   // The block that the cursor is in is not what was written. Any thread.
@@ -92,6 +94,7 @@ class MergeCursors {
   Task<void> load_stored(MergeCursor& cursor, MergeCursor::Slot& slot, std::uint64_t block);
   void take_truncated(const MergeCursor& cursor, MergeCursor::Slot& slot, const run::TruncatedBlock& block, std::uint64_t number);
   void enter(MergeCursor& cursor, unsigned slot, std::size_t tail);
+  void mark_records(MergeCursor& cursor, const MergeCursor::Slot& block);
   [[noreturn]] void damaged(const MergeCursor& cursor, std::uint64_t block) const;
   [[nodiscard]] Buffer allocate(const MergeCursor& cursor, std::size_t bytes);
   Task<void> make_room(MergeCursor& cursor, std::size_t tail);
@@ -106,6 +109,7 @@ class MergeCursors {
   const formats::RowFormat& format_;
   std::uint64_t release_blocks_;  // given back at a time
   LastLine* last_;
+  MergeCursor* refused_ = nullptr;
   std::vector<std::unique_ptr<MergeCursor>> cursors_;
   Buffer memory_;
   TaskGroup background_;

@@ -580,7 +580,7 @@ Task<void> MergeLines::merge_or_refuse(LineSink& sink, const std::string& beginn
     refused = error;
   }
   if (!refused) co_return;
-  co_await cursors_.check_rest(*refused_);
+  co_await cursors_.check_rest(cursors_.refused() != nullptr ? *cursors_.refused() : *refused_);
   refused->blame();
 }
 

@@ -90,6 +90,7 @@ struct alignas(64) MergeCursor {
   // 0.
   std::uint64_t lines_before = 0, bytes_before = 0;
   char before_end = 0;
+  formats::RecordMarker marker{};                // of it
   std::uint64_t blank_line = 0, blank_byte = 0;  // of it, from 1 on: a blank line that may only end the file; 0: none came
 
   [[nodiscard]] Text line() const noexcept { return {at, static_cast<std::size_t>(line_end - at)}; }

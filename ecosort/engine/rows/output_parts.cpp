@@ -52,6 +52,7 @@ PartSink::PartSink(const RowTools& tools, const io::File& file, BorderPages& pag
       at_(part.begin - lead_) {}
 
 void PartSink::complete(std::byte* block, run::BlockContents contents, std::uint64_t /*before*/) {
+  take_marks_away(block, contents.used_bytes);
   std::memset(block + contents.used_bytes, 0, round_up(contents.used_bytes, pages_.unit()) - contents.used_bytes);
 }
 

@@ -32,7 +32,9 @@ class PackedSink : public LineSink {
   PackedSink(const RowTools& tools, io::File& file, MemoryBudget& memory, const Packing& packing);
 
   [[nodiscard]] std::size_t capacity() const noexcept override { return block_bytes_; }
-  void complete(std::byte* /*block*/, run::BlockContents /*contents*/, std::uint64_t /*before*/) override {}
+  void complete(std::byte* block, run::BlockContents contents, std::uint64_t /*before*/) override {
+    take_marks_away(block, contents.used_bytes);
+  }
   void put(std::byte* block, std::size_t bytes) override;
 
   // All was put: writes what is left. Without lines the output is an empty member.

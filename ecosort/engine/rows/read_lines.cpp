@@ -36,7 +36,8 @@ ReadLines::ReadLines(const ReadTools& tools, FirstRows& first_rows, std::vector<
       seen_(seen),
       storage_(tools.bench.storage),
       reads_(reactor_.scope()),
-      arrived_(reactor_.scope()) {
+      arrived_(reactor_.scope()),
+      marker_(format_.record_marks()) {
   begin_input();
 }
 
@@ -46,9 +47,10 @@ void ReadLines::begin_input() {
   offset_ = input.file->facts().start_offset;
   first_rows_.begin_input();
   file_lines_ = file_indexed_ = 0;
-  counts_lines_ = true;
+  counts_lines_ = !marker_.is_on();
   before_end_ = 0;
   at_begin_ = true;
+  marker_.begin_input();
 }
 
 //   input | ...... line | line ...          requests begin at a whole unit: what lies before the place is skipped
@@ -86,7 +88,7 @@ void ReadLines::place_tail(lines::LineRun& run) {
   if (end > run.size()) line_too_long(run, tail_);
   if (!tail_.empty()) std::memmove(run.bytes() + end - tail_.size(), tail_.data(), tail_.size());
   indexed_ = end - tail_.size();
-  present_ = requested_ = end;
+  present_ = requested_ = marked_ = end;
   tail_ = {};
   indexed_ += std::exchange(skipped_, 0);
 }
@@ -277,7 +279,22 @@ void ReadLines::number_rows(const shuffle::ShuffleFormat& format, lines::LineRun
   run.count = kept;
 }
 
+// Marks the ends of the records that have arrived.
+Task<void> ReadLines::mark_records(const lines::LineRun& run) {
+  if (!marker_.is_on()) co_return;
+  std::optional<formats::RecordMarker::Fault> fault;
+  const std::size_t size = present_ - marked_;
+  const bool is_all = input_ended_ && blocks_.empty();
+  auto work = compute_.run([&] { fault = marker_.mark(run.bytes() + marked_, size, is_all); }, size);
+  co_await work;
+  marked_ = present_;
+  if (!fault) co_return;
+  const char* const row = run.bytes() + indexed_;
+  refuse(row, {static_cast<std::size_t>(fault->at - row), std::move(fault->why)});
+}
+
 Task<void> ReadLines::index(lines::LineRun& run) {
+  co_await mark_records(run);
   if (!take_first_rows(run)) co_return;
   run.is_complete = is_complete_;
   lines::Indexed indexed;
@@ -327,7 +344,7 @@ void ReadLines::end_input(lines::LineRun& run) {
     }
     std::memcpy(run.bytes() + present_, end.data(), end.size());
     present_ += end.size();
-    requested_ = present_;
+    requested_ = marked_ = present_;
     is_complete_ = true;
     return;
   }
@@ -336,7 +353,7 @@ void ReadLines::end_input(lines::LineRun& run) {
   ++input_;
   input_ended_ = is_complete_ = false;
   begin_input();
-  indexed_ = present_ = requested_ = aligned(present_);
+  indexed_ = present_ = requested_ = marked_ = aligned(present_);
 }
 
 // Makes what has been read and has no place in this run the tail for the next one.
@@ -353,6 +370,7 @@ Task<void> ReadLines::cut_off(lines::LineRun& run) {
     }
   }
   requested_ = present_;
+  co_await mark_records(run);
   tail_ = Text(run.bytes() + indexed_, present_ - indexed_);
   if (run.count == 0 && !took_rows_ && !tail_.empty()) line_too_long(run, tail_);
 }
@@ -402,6 +420,7 @@ Task<void> ReadLines::read_rows(lines::LineRun& run) {
     if (!blocks_.empty()) {
       co_await accept_block(run);
     } else if (input_ended_) {
+      co_await mark_records(run);
       if (!has_whole_row(run)) end_input(run);
       if (indexed_ < present_) co_await index(run);
     }

@@ -110,6 +110,7 @@ class ReadLines {
   Task<void> read(Block& block, lines::LineRun& run, std::uint64_t offset);
   Task<void> accept_block(lines::LineRun& run);
   void end_input(lines::LineRun& run);
+  Task<void> mark_records(const lines::LineRun& run);
   Task<void> index(lines::LineRun& run);
   Task<lines::Indexed> index_some(lines::LineRun& run);
   Task<void> set_aside(const lines::LineRun& run, const lines::Indexed& indexed);
@@ -159,6 +160,8 @@ class ReadLines {
   std::size_t indexed_ = 0;  // in the run: lines up to here are in the index
   std::size_t present_ = 0;  // bytes up to here have arrived
   std::size_t requested_ = 0;
+  formats::RecordMarker marker_;
+  std::size_t marked_ = 0;   // bytes up to here were given to it
   std::uint64_t taken_ = 0;  // bytes that were requested for this run
   bool full_ = false;
   BufferOrder* order_ = nullptr;  // of the run

@@ -19,6 +19,7 @@ RereadLines::RereadLines(const ReadTools& tools, const WrittenLines& lines)
       format_(tools.format),
       is_shuffle_(format_.kind() == formats::Kind::shuffled),
       hashed_end_(format_.hashed_end()),
+      marker_(format_.record_marks()),
       lines_(lines),
       block_bytes_(tools.plan.block_bytes),
       room_(round_up(lines.longest, page_bytes)),
@@ -60,10 +61,12 @@ void RereadLines::check(unsigned slot, std::uint64_t offset) {
   const std::uint64_t size = std::min<std::uint64_t>(block_bytes_, lines_.bytes - offset);
   char* const block = reinterpret_cast<char*>(blocks_[slot]);
   const char* const end = block + size;
+  const std::size_t open = marker_.open_bytes();
+  if (marker_.is_on()) in_order_ &= !marker_.mark(block, size, offset + size == lines_.bytes);
   const char* at = block - rest_.size() + (offset == 0 ? lines_.mark_bytes : 0);
   // Rows that are walked are found from their beginnings on.
   const bool begins_anew = format_.begins_anew();
-  for (const char* from = begins_anew ? at : std::max<const char*>(at, block); from < end;) {
+  for (const char* from = begins_anew ? at : std::max<const char*>(at, block - open); from < end;) {
     if (begins_anew) is_inside_ = false;
     const char* const line_end = format_.find_end(from, end, is_inside_);
     if (line_end == nullptr) break;

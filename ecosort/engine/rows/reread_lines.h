@@ -50,6 +50,7 @@ class RereadLines {
   const formats::RowFormat& format_;
   const bool is_shuffle_;
   const std::size_t hashed_end_;
+  formats::RecordMarker marker_;
   const WrittenLines lines_;
   const std::size_t block_bytes_, room_;
   Progress& progress_;

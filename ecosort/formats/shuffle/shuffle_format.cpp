@@ -23,7 +23,9 @@ using formats::RowFault;
 class ShuffledRows final : public ShuffleFormat {
  public:
   ShuffledRows(std::unique_ptr<formats::RowFormat> rows, std::uint64_t seed)
-      : ShuffleFormat(seed, rows->terminator(), rows->quote()), rows_(std::move(rows)) {}
+      : ShuffleFormat(seed, rows->terminator(), rows->quote()), rows_(std::move(rows)) {
+    if (const formats::RecordMarks* const marks = rows_->record_marks()) mark_records(*marks);
+  }
 
   [[nodiscard]] formats::Gather quoted_gather() const override { return rows_->quoted_gather(); }
   void enter(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const override {

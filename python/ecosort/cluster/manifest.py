@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from ecosort.cluster.hashes import HashSum, sum_of
 from ecosort.cluster.program_calls import run_unless_killed
 from ecosort.durable import write_durably
 from ecosort.errors import BadInput, VerificationFailed
+from ecosort.program import find_program
 
 SCHEMA = "ecosort.cluster-manifest/1"
 _NAME = re.compile(r"[^/\0]{1,255}")
@@ -73,7 +75,16 @@ def manifest_of(job: str, form: Format, split: Mapping[str, str], answers: Seque
 
 
 def manifest_bytes(manifest: Manifest) -> bytes:
-    return json.dumps({"schema": SCHEMA} | asdict(manifest), indent=1).encode() + b"\n"
+    told = {"schema": SCHEMA} | asdict(manifest) | {"order": _order_of(manifest.format)}
+    return json.dumps(told, indent=1).encode() + b"\n"
+
+
+def _order_of(form: Format) -> dict[str, Any]:
+    """Returns the order in the form of a claim (ecosort.claim/1), which the program makes of the words."""
+    words: list[str | Path] = [find_program(), "manual", "order", form.name, *form.words]
+    told = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=True).stdout
+    order: dict[str, Any] = json.loads(told)["order"]
+    return order
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
@@ -94,6 +105,7 @@ def manifest_from(data: bytes, where: str) -> Manifest:
         told = json.loads(data)
         if not isinstance(told, dict) or told.pop("schema", None) != SCHEMA:
             raise BadInput(f"'{where}' is no manifest of ecosort cluster sort ({SCHEMA})")
+        told.pop("order", None)  # says again what the words of the format say
         _demand_fields(told, Manifest, where)
         form = format_from(told["format"]["name"], told["format"]["words"])
         for part in told["parts"]:
