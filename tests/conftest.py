@@ -39,7 +39,7 @@ def pytest_sessionstart() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item) -> None:
-    """What renames or removes an output could take the machine's device away, and all later tests would blame themselves."""
+    """A test that renames or removes an output could take the machine's device away, and later ones would fail for it."""
     assert Path(os.devnull).is_char_device(), f"{item.nodeid} replaced or removed /dev/null"
 
 
