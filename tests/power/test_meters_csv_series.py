@@ -86,7 +86,7 @@ def doubled(path: Path, times: list[int], watts: list[float]) -> Path:
         ([i // 2 for i in range(20)], [40.0] * 20),  # two supplies that share a load, or one meter at 2 Hz
         ([i // 2 for i in range(20)], [40.0, 300.0] * 10),
         ([10 * (i // 3) for i in range(30)], [40.0] * 30),
-        ([0, 1, 2, 3, 4, 5, 6, 7, 7, 8, 9], [40.0] * 7 + [40.0, 2000.0] + [40.0] * 2),  # a house that is told now and then
+        ([0, 1, 2, 3, 4, 5, 6, 7, 7, 8, 9], [40.0] * 7 + [40.0, 2000.0] + [40.0] * 2),  # a house whose power comes now and then
         ([0, 1, 1, 1, 3, 4, 5], [40.0] * 7),  # one row too many for the one that is missing
     ],
 )

@@ -5,7 +5,7 @@ others: texts, and whole numbers under a name like index or outlet. They are ref
 meant (`*`: all of them are of one meter), or `#sum=COLUMN` that they are added up.
 
 Where no column names the sensors, rows of one time may be of two meters, or of one that is faster than its clock. Their values
-do not tell: two supplies that share a load write what one does. They are refused until `#same-time=spread` says that it is one.
+do not say it: two supplies that share a load write what one does. They are refused until `#same-time=spread` says that it is one.
 A row whose neighbour is missing came a little too early or late: that is one meter.
 """
 
