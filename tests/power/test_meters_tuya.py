@@ -24,7 +24,7 @@ def password(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("version", ["3.3", "3.4", "3.5"])
 def test_every_version_of_the_protocol_is_read(version: str) -> None:
-    """What the plug sends unasked comes first, holds only what changed, and is not taken for the answer."""
+    """A message that the plug sends unasked comes first, holds only what changed, and is not taken for the answer."""
     plug = Plug(version=version)
     with serve(plug), opened(f"{plug.spec}#version={version}") as (meter, found):
         assert (found.scope, found.counter, found.quantum_w) == (Scope.WALL, False, 0.1)

@@ -5,7 +5,7 @@ The local key of the device (16 characters; `python -m tinytuya wizard` finds it
 
 A plug answers a question from its memory, and measures by itself once in minutes. So each reading asks it to measure, too
 (UPDATEDPS), and takes what was measured for the one before. What it sends unasked holds only what changed, and is no answer.
-Power is data point 19 or 5, in 0.1 W; volts and amperes beside it (20 and 18, 6 and 4) tell where a plug counts in another unit:
+Power is data point 19 or 5, in 0.1 W; volts and amperes beside it (20 and 18, 6 and 4) show where a plug counts in another unit:
 no power is more than volts times amperes. `#dp=` and `#scale=` say another one. The energy of Tuya (17) counts what was reported
 since, and is no counter.
 """
