@@ -197,7 +197,7 @@ format: ## rewrite the sources in the project's format
 	@tuning/setup/lint --fix-format
 
 # All but `cluster`, whose packages are large: they have a lock and an environment of their own.
-LOCKED_EXTRAS := arrow power tune appliance discover modbus mqtt plots scpi smart-meter snmp dev
+LOCKED_EXTRAS := arrow power tune appliance discover modbus mqtt plots scpi smart-meter snmp tuya dev
 
 .PHONY: known-ground
 known-ground: all ## do other sorters still do what docs/coming-from.md says? (KNOWN='--write NAME ...' puts new tables into the page)

@@ -10,6 +10,7 @@
 #include "formats/lines/key_words.h"
 #include "formats/lines/option_words.h"
 #include "formats/lines/quoted.h"
+#include "job/cores.h"
 
 namespace ecosort::cli {
 
@@ -66,6 +67,7 @@ Json as_wished_memory(const GivenOption& given, const Json* before) {
 }
 
 Json as_parallel(const GivenOption& given, const Json* /*before*/) {
+  if (*given.word == "auto") return job::threads_for_cores();
   const std::uint64_t threads = lines::parse_saturated_count(*given.word, "--parallel");
   if (threads == 0) throw UsageError("number in parallel must be nonzero");
   return std::min<std::uint64_t>(threads, std::numeric_limits<unsigned>::max());

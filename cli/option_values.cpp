@@ -10,6 +10,7 @@
 #include "base/errors.h"
 #include "base/memory.h"
 #include "base/size_text.h"
+#include "job/cores.h"
 #include "job/plan_codecs.h"
 #include "job/prepare_records.h"
 
@@ -87,9 +88,10 @@ Json as_record_lines(const GivenOption& given, const Json* /*before*/) {
 }
 
 Json as_threads(const GivenOption& given, const Json* /*before*/) {
+  if (*given.word == "auto") return job::threads_for_cores();
   const std::uint64_t threads = number_of(given);
   if (threads > 0 && threads <= planner::most_threads) return threads;
-  throw UsageError(fmt::format("{}: give a number from 1 to {}", name_of(given), planner::most_threads));
+  throw UsageError(fmt::format("{}: give a number from 1 to {}, or auto", name_of(given), planner::most_threads));
 }
 
 Json as_output(const GivenOption& given, const Json* /*before*/) { return is_standard_output(*given.word) ? "-" : *given.word; }

@@ -103,6 +103,7 @@ _PROBES: dict[str, Callable[[], str | None]] = {
     "bgzip": lambda: _tool("bgzip"),
     "tabix": lambda: _tool("tabix"),
     "systemd-analyze": lambda: _tool("systemd-analyze"),
+    "npm": lambda: _tool("npm"),
     "chromium": lambda: _tool("chromium-headless-shell") and _tool("chromium"),
 }
 

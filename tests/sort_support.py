@@ -8,6 +8,7 @@ import os
 import platform
 import select
 import shutil
+import stat
 import subprocess
 import tempfile
 import time
@@ -83,6 +84,14 @@ def make_records(program: Path, kind: str, count: int) -> bytes:
     if kind == "all equal":
         return b"".join(b"same key!!" + data[i + 10 : i + 100] for i in range(0, len(data), 100))
     return data
+
+
+def special_files(directory: Path) -> dict[str, os.stat_result]:
+    """Makes a pipe, and for root devices that take everything and nothing, and returns what they are by their names."""
+    os.mkfifo(directory / "pipe")
+    for name, minor in (("null", 3), ("full", 7)) if os.geteuid() == 0 else ():
+        os.mknod(directory / name, 0o666 | stat.S_IFCHR, os.makedev(1, minor))
+    return {name: os.lstat(directory / name) for name in ("pipe", "null", "full") if os.path.lexists(directory / name)}
 
 
 # --- what a run said ---------------------------------------------------------------------------------------------------

@@ -239,12 +239,6 @@ def test_output_is_a_directory(refuse: Callable[..., str], place: Path) -> None:
     refuse("sort", "in", "-o", "folder/", says=("folder/", "is a directory"))
 
 
-def test_output_is_a_device_or_a_pipe(refuse: Callable[..., str], place: Path) -> None:
-    os.mkfifo(place / "pipe")
-    for name in ("/dev/null", "/dev/full", "pipe"):
-        refuse("sort", "in", "-o", name, says=(f"'{name}'", "not a regular file", "-o -"))
-
-
 @pytest.mark.parametrize("how", ["same name", "other spelling", "symbolic link", "hard link", "input is a link", "second input"])
 def test_output_is_the_input(refuse: Callable[..., str], place: Path, records: bytes, how: str) -> None:
     source, output, inputs = place / "in", "in", ["in"]

@@ -24,7 +24,7 @@ class NamedStorage : public Storage {
   // that is newly made there. Returns what could not be kept, as one line; usually empty.
   [[nodiscard]] virtual std::string adopt_attributes(File& file, const std::string& of) = 0;
 
-  // A file; atomic; replaces an existing file `to`.
+  // A file; atomic; replaces an existing file `to`. NameError where that is a device, a pipe or a socket; so of remove().
   virtual void rename(const std::string& from, const std::string& to) = 0;
   // A file; atomic. IoError with EEXIST if there is a `to`.
   virtual void rename_new(const std::string& from, const std::string& to) = 0;

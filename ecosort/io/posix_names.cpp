@@ -42,6 +42,14 @@ void check(int result, const char* call, const std::string& path) {
   return false;
 }
 
+// A device or a pipe that has this name is not ours. What is absent is reported by the call that follows.
+void demand_file(const HeldDirectories::Place& place, const std::string& path) {
+  struct stat status{};
+  if (::fstatat(place.directory, place.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return;
+  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode) || S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))
+    throw NameError(fmt::format("'{}' is not a regular file, and is neither replaced nor removed; move it away", path));
+}
+
 }  // namespace
 
 // A run is needed now and then only; everything else stays open, with its locks.
@@ -84,6 +92,7 @@ std::string PosixStorage::adopt_attributes(File& file, const std::string& of) {
 
 void PosixStorage::rename(const std::string& from, const std::string& to) {
   const HeldDirectories::Place old = held_.find(from), fresh = held_.find(to);
+  demand_file(fresh, to);
   check(::renameat(old.directory, old.name.c_str(), fresh.directory, fresh.name.c_str()), "rename a file to", to);
 }
 
@@ -95,6 +104,7 @@ void PosixStorage::rename_new(const std::string& from, const std::string& to) {
 
 void PosixStorage::remove(const std::string& path) {
   const HeldDirectories::Place place = held_.find(path);
+  demand_file(place, path);
   check(::unlinkat(place.directory, place.name.c_str(), 0), "remove", path);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/open_files.h"
 #include "formats/records/encoder.h"
+#include "io/posix_storage.h"
 #include "job/places.h"
 #include "job/space.h"
 
@@ -64,6 +65,7 @@ void check_names(const PartitionSpec& spec, const std::vector<std::string>& path
   for (const std::string& path : there) {
     check_is_kept(input, path, "the input");
     check_is_kept(spec.splitters, path, "the file of the splitters");
+    (void)io::resolve_output(path);  // a device or a pipe is not replaced
   }
   if (spec.overwrites) return;
   for (const std::string& path : there)

@@ -115,7 +115,7 @@ def _wait(child: subprocess.Popen[bytes], watch: Callable[[], str | None]) -> tu
 
 def _synchronize(output: Path | None) -> None:
     """Everything on stable storage. `sync` reports no errors, so the output is also synced by itself, which does."""
-    if output is not None and output.exists():
+    if output is not None and output.is_file():  # who opens a pipe waits for its writer
         fd = os.open(output, os.O_RDONLY | os.O_CLOEXEC)
         try:
             os.fsync(fd)

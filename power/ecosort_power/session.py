@@ -17,6 +17,8 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from ecosort.durable import replaceable
+
 from ecosort_power import __version__
 from ecosort_power.assemble import Pieces, assemble
 from ecosort_power.clock import REAL, Clock
@@ -250,7 +252,7 @@ class Measurement:
     def _make_ready(self, label: str) -> tuple[SettleState | None, ColdState | None]:
         with self._display.line(f"{label}: getting ready"):
             if self._output is not None and not self._in_place():
-                self._output.unlink(missing_ok=True)
+                replaceable(self._output).unlink(missing_ok=True)
             self._prepare()
             cold = make_cold(self._input) if self._options.cold else None
             settled = settle(self._options.settle_s, clock=self._clock) if self._options.settle_s > 0 else None
@@ -337,7 +339,7 @@ class Measurement:
     def _validate(self, session: Session, directory: Path, label: str) -> Validation | None:
         if not self._validates or self._output is None:
             return None
-        if not self._output.exists():
+        if not self._output.is_file():
             return Validation(None, f"the command left no output {self._output}", False)
         with self._display.line(f"{label}: validating"):
             report = self._check(self._output, directory / VALIDATION)

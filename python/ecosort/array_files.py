@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ecosort import checks
-from ecosort.durable import sync_directory
+from ecosort.durable import replaceable, sync_directory
 from ecosort.errors import BadInput, IoFailed
 from ecosort.words import Path, output, path_word
 
@@ -98,6 +98,10 @@ def new_file(path: Path, overwrite: bool) -> Iterator[int]:
     """
     output(path, overwrite)
     name = path_word(path)
+    try:
+        name = str(replaceable(name))
+    except OSError as error:
+        raise BadInput(f"'{name}' cannot be the output: {error.strerror}") from None
     directory = str(pathlib.Path(name).parent)
     try:
         descriptor = os.open(directory, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o666)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -15,8 +16,18 @@ def sync_directory(directory: Path | str) -> None:
         os.close(descriptor)
 
 
+def replaceable(path: Path | str) -> Path:
+    """Returns the file that a name leads to, there or not yet. Raises OSError for a device, a pipe or a directory: a new file in
+    its place would take it away from everybody."""
+    found = Path(os.path.realpath(path))
+    if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113  # of a name with NUL they are false
+        raise OSError(errno.EINVAL, "it is no regular file, and is not replaced", str(path))
+    return found
+
+
 def write_durably(path: Path, data: bytes) -> None:
     """Replaces a file: a reader, or a crash, sees the old one or the new one, complete. Raises OSError."""
+    path = replaceable(path)
     new = path.with_name(f"{path.name}.new")
     with new.open("wb") as file:
         file.write(data)

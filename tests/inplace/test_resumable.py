@@ -295,6 +295,24 @@ def test_a_killed_sort_can_be_given_up_in_every_phase(ecosort: Path, run: Run, s
         assert out.read_bytes() == b"what was there before"
 
 
+def test_a_pipe_that_took_the_name_of_the_output_meanwhile_stays(
+    ecosort: Path, run: Run, source: Path, out: Path, tmp_path: Path, wanted: bytes
+) -> None:
+    """A job knows its output from its journal, and gives it its name by a call that replaces what is there."""
+    with_little_space(run, source, out)
+    words = words_for(source, out)
+    syncs = syncs_of(ecosort, tmp_path, *words)
+    remove(run, source, out)
+    assert kill_at_sync(ecosort, tmp_path, syncs * 5 // 6, *words, "-q")
+    os.mkfifo(out)
+    node = os.lstat(out)
+    refused(run("resume", out), 3, f"'{out}' is not a regular file", "move it away")
+    assert os.lstat(out) == node
+    out.unlink()
+    succeeded(run("resume", out))
+    assert out.read_bytes() == wanted
+
+
 def test_an_input_that_changed_is_refused(ecosort: Path, run: Run, source: Path, out: Path, tmp_path: Path, data: bytes) -> None:
     with_little_space(run, source, out)
     words = words_for(source, out)

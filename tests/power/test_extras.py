@@ -38,6 +38,7 @@ def without(module: str, cwd: Path, *words: str, package: str = "ecosort_power")
     [
         ("pyvisa", ("probe", "scpi://127.0.0.1:9#profile=wt310"), "pip install pyvisa pyvisa-py pyserial pyusb"),
         ("pysnmp", ("probe", "snmp://127.0.0.1:9#preset=apc-rpdu2"), "pip install pysnmp cryptography"),
+        ("tinytuya", ("probe", "tuya://id@127.0.0.1:9#password-file=key"), "pip install tinytuya"),
         ("paho", ("probe", "mqtt://127.0.0.1:9/t#unit=W"), "pip install paho-mqtt"),
         ("zeroconf", ("meters", "--discover"), "pip install zeroconf"),
         ("matplotlib", ("report", "r", "--format", "figures", "-o", "f"), "pip install matplotlib"),
@@ -45,6 +46,8 @@ def without(module: str, cwd: Path, *words: str, package: str = "ecosort_power")
 )
 def test_a_missing_library_is_one_line(tmp_path: Path, module: str, words: tuple[str, ...], install: str) -> None:
     write_result(tmp_path / "r")
+    (tmp_path / "key").touch(mode=0o600)
+    (tmp_path / "key").write_text("0123456789abcdef")
     done = without(module, tmp_path, *words)
     assert done.returncode in (2, 3), done.stderr
     assert install in done.stderr

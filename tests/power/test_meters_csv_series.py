@@ -76,6 +76,39 @@ def test_a_sensor_that_has_few_rows_is_told_as_well(tmp_path: Path) -> None:
         read_log(long_form(tmp_path / "log.csv", rows, "outlet"), {})
 
 
+def doubled(path: Path, times: list[int], watts: list[float]) -> Path:
+    return log_of(path, "time,power (W)\n" + "".join(f"{BEGIN + t},{w}\n" for t, w in zip(times, watts, strict=True)))
+
+
+@pytest.mark.parametrize(
+    ("times", "watts"),
+    [
+        ([i // 2 for i in range(20)], [40.0] * 20),  # two supplies that share a load, or one meter at 2 Hz
+        ([i // 2 for i in range(20)], [40.0, 300.0] * 10),
+        ([10 * (i // 3) for i in range(30)], [40.0] * 30),
+        ([0, 1, 2, 3, 4, 5, 6, 7, 7, 8, 9], [40.0] * 7 + [40.0, 2000.0] + [40.0] * 2),  # a house whose power comes now and then
+        ([0, 1, 1, 1, 3, 4, 5], [40.0] * 7),  # one row too many for the one that is missing
+    ],
+)
+def test_rows_of_one_time_are_not_guessed_to_be_of_one_meter(tmp_path: Path, times: list[int], watts: list[float]) -> None:
+    path = doubled(tmp_path / "log.csv", times, watts)
+    with pytest.raises(UsageError, match=r"of its \d+ times have several rows: .* say #same-time=spread"):
+        read_log(path, {})
+    found = read_log(path, {"same-time": "spread"}).rows
+    assert [r.watts for r in found] == watts
+    assert sorted({r.time_s for r in found}) == [r.time_s for r in found]
+
+
+@pytest.mark.parametrize("times", [[0, 1, 1, 3, 4, 5], [0, 1, 3, 3, 4, 5], [0, 0, 2, 3, 4], [0, 1, 1, 1, 4, 5, 6, 7, 8]])
+def test_a_row_beside_one_that_is_missing_came_early_or_late(tmp_path: Path, times: list[int]) -> None:
+    assert len(read_log(doubled(tmp_path / "log.csv", times, [40.0] * len(times)), {}).rows) == len(times)
+
+
+def test_how_rows_of_one_time_are_read_is_known(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="same-time=sum is not known; #same-time=spread is"):
+        CsvMeter(parse_spec("csv:log.csv#same-time=sum"))
+
+
 @pytest.mark.parametrize("raw", ["[{}, null]", '[{"plus": 1}, null]', "[[1], null]", "[7, null]", "7"])
 def test_a_raw_answer_that_is_none_is_an_error_and_no_traceback(raw: str) -> None:
     with pytest.raises((ValueError, KeyError, TypeError, IndexError)):

@@ -338,10 +338,13 @@ def test_a_clock_that_is_set_while_a_log_is_written_gives_no_joules(tmp_path: Pa
     assert said in {d.code for d in found.defects if d.fatal}
 
 
+SPREAD = {"same-time": "spread"}
+
+
 def test_rows_of_one_time_lie_evenly_up_to_the_next_one_and_a_gap_stays_one(tmp_path: Path) -> None:
     """Four rows a second by a clock of whole seconds, three seconds without a row, and a second with two rows too many."""
     seconds = [0] * 4 + [1] * 4 + [5] * 4 + [6] * 6
-    log = read_log(write_log(tmp_path / "log.csv", [(ABSOLUTE + t, 40 + i) for i, t in enumerate(seconds)]), {})
+    log = read_log(write_log(tmp_path / "log.csv", [(ABSOLUTE + t, 40 + i) for i, t in enumerate(seconds)]), SPREAD)
     assert len(log.rows) == len(seconds)
     assert [r.time_s - ABSOLUTE for r in log.rows[:12]] == pytest.approx(
         [0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 5, 5.25, 5.5, 5.75]

@@ -224,6 +224,24 @@ def test_the_live_line_shows_run_watts_and_joules(measured: Measured) -> None:
     assert {float(w) for _, w, _ in lines} <= {10.0, 22.0, 30.0}
 
 
+def test_an_output_that_is_a_pipe_is_not_removed(cli: Cli, tmp_path: Path) -> None:
+    """Neither where it is one before the runs, nor where it became one meanwhile."""
+    words = ("run", "--time-only", *QUICK, "--idle", "0", "--pause", "0", "--no-validate", "--output", "out", "--runs", "2")
+    done = cli(*words, "--prepare", "mkfifo out", "--out", "r", "--", "true")
+    assert "out: it is no regular file, and is not replaced" in done.stderr
+    node = (tmp_path / "out").lstat()
+    again = cli(*words, "--out", "r2", "--", "true")
+    assert (again.returncode, again.stderr.count("\n")) == (2, 1)
+    assert "no regular file" in again.stderr
+    assert (tmp_path / "out").lstat() == node
+    (tmp_path / "out").unlink()
+    (tmp_path / "old").write_text("replaced")
+    (tmp_path / "out").symlink_to("old")
+    assert cli(*words, "--out", "r3", "--", "true").returncode in (0, 1)
+    assert (tmp_path / "out").is_symlink()
+    assert not (tmp_path / "old").exists()
+
+
 def test_auto_without_any_meter_says_why(cli: Cli, tmp_path: Path) -> None:
     done = cli("run", "--meter", "auto", "--time-only", *QUICK, "--no-validate", "--runs", "1", "--out", "r", "--", "true")
     assert done.returncode == 0, done.stderr

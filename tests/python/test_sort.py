@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 import struct
 import subprocess
 from pathlib import Path
@@ -118,6 +119,18 @@ def test_arrays_and_buffers(here: Path) -> None:
     assert np.load("out.npy")["id"].tolist() == [3, 2, 1]
     sort(np.load("in.npy", mmap_mode="r"), "out.npy", by="id", overwrite=True)
     assert np.load("out.npy")["id"].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["pipe.npy", "pipe.parquet"])
+def test_an_output_that_python_writes_replaces_no_pipe(here: Path, name: str) -> None:
+    """It gets its name by a call that replaces what is there."""
+    pa = pytest.importorskip("pyarrow")
+    os.mkfifo(name)
+    np.save("in.npy", np.array([2, 1]))
+    source = np.load("in.npy", mmap_mode="r") if name == "pipe.npy" else pa.table({"a": [2, 1]})
+    with pytest.raises(BadInput, match=f"'{name}' cannot be the output: it is no regular file"):
+        sort(source, name, by=None if name == "pipe.npy" else "a", overwrite=True)
+    assert (here / name).is_fifo()
 
 
 def test_tables_go_to_readers_and_files(here: Path) -> None:

@@ -308,6 +308,24 @@ def test_a_real_probe_with_fio(tune: Tune, tmp_path: Path, require: Callable[[st
     assert (refused.returncode, "another machine" in refused.stderr) == (2, True)
 
 
+def test_a_profile_replaces_no_pipe_or_device_and_follows_a_link(tune: Tune, tmp_path: Path) -> None:
+    """`--profile /dev/stdout` by root would take it away from everybody."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    for name in ("pipe", "link"):
+        done = tune("probe", "--temp", BUILD, "--profile", tmp_path / name)
+        assert (done.returncode, done.stderr.count("\n")) == (3, 1)
+        assert f"{name}: it is no regular file, and is not replaced" in done.stderr
+    assert [(path.name, path.is_fifo(), path.is_symlink()) for path in sorted(tmp_path.iterdir())] == [
+        ("link", True, True),
+        ("pipe", True, False),
+    ]
+    (tmp_path / "pipe").unlink()
+    write_profile(tmp_path / "link", Profile("ecosort-tune.profile/1", "2026", "0", HERE))
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "pipe").is_file()
+
+
 def test_usage_errors_come_before_any_measurement(tune: Tune, tmp_path: Path) -> None:
     for words, reason in (
         (("--temp", tmp_path / "none"), "is no directory"),

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import click
+from ecosort.durable import replaceable
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -45,7 +46,7 @@ def _options(given: Mapping[str, Any]) -> ProbeOptions:
 
 def probe_and_tell(given: Mapping[str, Any]) -> int:
     options = _options(given)
-    path = given["profile"]
+    path = replaceable(given["profile"])  # before the minutes that a probe takes
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as progress:
         task = progress.add_task("making the file", total=options.steps)

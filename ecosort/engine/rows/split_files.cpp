@@ -11,6 +11,7 @@
 #include "base/errors.h"
 #include "base/json.h"
 #include "io/plain_file.h"
+#include "io/posix_storage.h"
 
 namespace ecosort::engine::rows {
 namespace {
@@ -18,6 +19,9 @@ namespace {
 constexpr std::size_t most_files = 50'000;
 constexpr std::string_view schema_name = "ecosort.split/1";
 constexpr std::string_view lock_name = "ecosort.lock", manifest_name = "ecosort.manifest";
+
+// Throws NameError for a device or a pipe.
+void demand_replaceable(const std::string& path) { (void)io::resolve_output(path); }
 
 }  // namespace
 
@@ -74,6 +78,7 @@ io::FilePtr SplitFiles::create(const std::string& value) {
     throw UsageError(fmt::format("'{}' is the name of another file of the split; choose other names with -o", name));
   if (!known_.insert(name).second)
     throw UsageError(fmt::format("rows for '{}' come again behind others: sort by what the rows are split by", name));
+  demand_replaceable(names_.path(name));
   files_.push_back({name});
   return storage_.create_named(staged(name), io::Role::output, io::Caching::direct_if_possible);
 }
@@ -94,6 +99,7 @@ void SplitFiles::complete(io::FilePtr file, std::uint64_t rows, std::uint64_t by
 // Returns the files that the manifest of an earlier split lists.
 std::vector<std::string> SplitFiles::files_before() const {
   if (!storage_.exists(manifest_)) return {};
+  demand_replaceable(manifest_);
   const std::vector<std::byte> bytes = io::read_whole_file(manifest_);
   const auto old = Json::parse({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   const Json* const files = old && old->is_object() ? old->find("files") : nullptr;

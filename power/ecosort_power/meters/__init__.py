@@ -35,6 +35,7 @@ BUILT_IN = {
     "battery": "ecosort_power.meters.battery:BatteryMeter",
     "pmic": "ecosort_power.meters.pmic:PmicMeter",
     "kasa": "ecosort_power.meters.kasa:KasaMeter",
+    "tuya": "ecosort_power.meters.tuya:TuyaMeter",
     "mqtt": "ecosort_power.meters.mqtt:MqttMeter",
     "sim": "ecosort_power.meters.simulated:SimulatedMeter",
     "nvidia": "ecosort_power.meters.nvidia:NvidiaMeter",

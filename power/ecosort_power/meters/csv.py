@@ -6,9 +6,10 @@ there is one such column; VA, var, volts, amperes, power factors and the times n
 Commas, semicolons, tabs and blanks separate; decimal commas are understood. Rows of several sensors are refused without `#where=`
 or `#sum=` (log_series). A cell that says that there is no value (`unavailable`, `[N/A]`, nothing) makes a gap.
 Times are seconds or milliseconds since 1970, or ISO 8601 (local unless they, their column or `#timezone=` say otherwise), or
-seconds since any moment; the last need `offset=auto`. Rows of one time, of a clock that is coarser than the log, lie evenly
-between that time and the next one. A last line without its end is still being written, and left out. `offset` is added to the
-log's times; `auto` finds it from the load of the machine, which the harness records during every run.
+seconds since any moment; the last need `offset=auto`. Rows of one time are refused, unless `#same-time=spread` says that the
+clock is coarser than the log: then they lie evenly between that time and the next one. A last line without its end is still
+being written, and left out. `offset` is added to the log's times; `auto` finds it from the load of the machine, which the
+harness records during every run.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.meters.log_columns import Column, Columns, cell_scale, find_columns, has_time, is_units
-from ecosort_power.meters.log_series import check_settings, key_of, refuse_several, select, sum_columns
+from ecosort_power.meters.log_series import check_settings, key_of, refuse_same_times, refuse_several, select, sum_columns
 from ecosort_power.meters.log_text import delimiters_of, read_table
 from ecosort_power.meters.log_values import (
     CellError,
@@ -101,7 +102,7 @@ def read_log(path: Path, settings: Mapping[str, str]) -> MeterLog:
         raise MeterError(f"{path} holds no log: a line of column names and at least two rows are needed")
     log = MeterLog(rows, absolute, columns.watts is not None, columns.energy is not None, columns.product)
     _check_order(path, log)
-    return replace(log, rows=_apart(path, rows))
+    return replace(log, rows=_apart(path, rows, settings))
 
 
 def _decimal(table: Sequence[Sequence[str]], columns: Columns, given: str | None) -> str:
@@ -229,12 +230,16 @@ def _check_order(path: Path, log: MeterLog) -> None:
         counted = row.joules if row.joules is not None else counted
 
 
-def _apart(path: Path, rows: Sequence[LogRow]) -> list[LogRow]:
+def _apart(path: Path, rows: Sequence[LogRow], settings: Mapping[str, str]) -> list[LogRow]:
     """Rows of one time evenly between it and the next one; no farther apart than such rows usually are: a gap stays one."""
     groups = [list(same) for _, same in groupby(rows, key=lambda row: row.time_s)]
     steps = [(b[0].time_s - a[0].time_s) / len(a) for a, b in pairwise(groups)]
     if not steps:
         raise MeterError(f"{path}: all of its {len(rows)} rows have one time; let the meter write the time of each")
+    try:
+        refuse_same_times([(same[0].time_s, len(same)) for same in groups], settings)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
     usual = median(steps)
     return [
         replace(row, time_s=row.time_s + k * min(step, usual))
@@ -259,6 +264,7 @@ class CsvMeter(Meter):
         "time-format": "of the times, as of strptime: %d/%m/%Y %H:%M:%S",
         "offset": "seconds added to the log's times, or auto",
         "where": "COLUMN:VALUE of the rows that are meant, * for any value; A:x+B:y for both",
+        "same-time": "spread: rows of one time are of one meter, which is faster than its clock",
         "sum": "column that tells several sensors apart, whose power is added up",
     }
 

@@ -3,6 +3,10 @@
 A log in long form (time, sensor, power) is no series of one meter. A column tells such rows apart if its values come again after
 others: texts, and whole numbers under a name like index or outlet. They are refused until `#where=COLUMN:VALUE` says which are
 meant (`*`: all of them are of one meter), or `#sum=COLUMN` that they are added up.
+
+Where no column names the sensors, rows of one time may be of two meters, or of one that is faster than its clock. Their values
+do not say it: two supplies that share a load write what one does. They are refused until `#same-time=spread` says that it is one.
+A row whose neighbour is missing came a little too early or late: that is one meter.
 """
 
 from __future__ import annotations
@@ -10,7 +14,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
+from statistics import median
 
 from ecosort_power.errors import UsageError
 
@@ -44,6 +49,8 @@ def check_settings(given: Mapping[str, str]) -> None:
         column, colon, value = condition.partition(":")
         if not (column.strip() and colon and value.strip()):
             raise UsageError(f"csv: where={given['where'][:60]} is not of the form #where=COLUMN:VALUE")
+    if given.get("same-time", "spread") != "spread":
+        raise UsageError(f"csv: same-time={given['same-time'][:60]} is not known; #same-time=spread is")
     if "sum" in given and not all(given["sum"].split("+")):
         raise UsageError("csv: sum names a column: #sum=COLUMN")
 
@@ -109,6 +116,20 @@ def refuse_several(header: Sequence[str], rows: Sequence[Sequence[str]], used: S
                     f"(#where={name}:{example}), or that they are added up (#sum={name}); #where={name}:{_ANY} if all are of one "
                     "meter"
                 )
+
+
+def refuse_same_times(groups: Sequence[tuple[float, int]], given: Mapping[str, str]) -> None:
+    """UsageError for times that have several rows, if no setting says of what. `groups` are times, and how many rows each has."""
+    if {"where", "sum", "same-time"} & given.keys():  # a sensor that is named is one
+        return
+    steps = [b - a for (a, _), (b, _) in pairwise(groups)]
+    missing = [0, *(round(step / median(steps)) - 1 for step in steps), 0]
+    beyond = [i for i, (_, rows) in enumerate(groups) if rows - 1 > missing[i] + missing[i + 1]]
+    if beyond:
+        raise UsageError(
+            f"{len(beyond)} of its {len(groups)} times have several rows: if they are of several meters, let the log name them "
+            "in a column, or export one alone; if they are of one that is faster than its clock, say #same-time=spread"
+        )
 
 
 def _by_key(rows: Sequence[Sequence[str]], keys: Sequence[int]) -> list[list[Sequence[str]]]:

@@ -1,0 +1,97 @@
+"""axe-core finds nothing serious on any page, at the width of a phone and of a desk, light and dark, in both languages."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import subprocess
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from capabilities import only_in_soak
+from power.peers.browser import Browser
+
+from .support import wait_for
+from .test_page import RECORDS, Service, browser, log_in, offering, wait_until_loaded
+
+__all__ = ["browser", "offering"]  # fixtures
+
+# What npm says of the package: another one by that name is no longer it.
+AXE = "axe-core@4.14.1"
+INTEGRITY = "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ=="
+RUN = """(async () => { const found = await axe.run(document, {resultTypes: ['violations']});
+  return found.violations.map(v => [v.impact, v.id, v.help, v.nodes.slice(0, 3).map(n => n.html.slice(0, 150))]) })()"""
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> str:
+    """The script, as npm has it. It is no part of the project."""
+    require: Callable[[str], None] = request.getfixturevalue("require")
+    require("npm")
+    place = tmp_path_factory.mktemp("axe")
+    done = subprocess.run(["npm", "pack", "--silent", AXE], cwd=place, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"npm does not reach {AXE}: {done.stderr.strip()[-200:]}")
+    package = next(place.glob("*.tgz"))
+    assert base64.b64encode(hashlib.sha512(package.read_bytes()).digest()).decode() == INTEGRITY
+    with tarfile.open(package) as archive:
+        script = archive.extractfile("package/axe.min.js")
+        assert script is not None
+        return script.read().decode()
+
+
+def serious(browser: Browser, axe: str) -> list[Any]:
+    """What axe-core calls serious or critical of the page that is shown."""
+    browser.evaluate(axe)
+    answer = browser.call("Runtime.evaluate", expression=RUN, returnByValue=True, awaitPromise=True)
+    found = answer["result"].get("value")
+    assert isinstance(found, list), answer
+    return [violation for violation in found if violation[0] in ("serious", "critical")]
+
+
+def show(browser: Browser, service: Service, path: str, width: int) -> None:
+    browser.open(service.url + path, width, 900, width < 800)
+    wait_until_loaded(browser, path.partition("?")[0])
+
+
+def pages_of(service: Service) -> list[str]:
+    """All pages that are shown by an address, of a queue with a job that is done, one that failed and one that waits."""
+    place = service.queue.place
+    (place / "a, b.csv").write_text("id,city\n1,Ulm\n2,Aachen\n")
+    (place / "a, b.csv").chmod(0o644)
+    service.queue.add("sort", *RECORDS, "in.dat", "-o", "out")
+    service.queue.add("csv", "--by", "city:number", "a, b.csv", "-o", "failed")
+    wait_for(lambda: all(job["state"] in ("done", "failed") for job in service.queue.jobs().values()))
+    service.queue.add("sort", "absent<b>", "-o", "waits", options=("--at", "2100-01-01"))
+    adding = [f"/add?path={quote(str(path))}" for path in (place, place / "a, b.csv")]
+    return ["/", "/history", "/report", *(f"/job/{number}" for number in (1, 2, 3)), *adding]
+
+
+@only_in_soak
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_nothing_serious_on_any_page(offering: Service, browser: Browser, axe: str, records: Path, language: str) -> None:
+    pages = pages_of(offering)
+    browser.call("Network.setExtraHTTPHeaders", headers={"Accept-Language": language})
+    show(browser, offering, "/login", 1280)
+    found = {"/login": serious(browser, axe)}
+    log_in(browser, offering)
+    for scheme, width in (("light", 360), ("dark", 1400)):
+        browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        for path in pages:
+            show(browser, offering, path, width)
+            found[f"{path} {scheme}"] = serious(browser, axe)
+    assert browser.evaluate("document.documentElement.lang") == language
+    assert json.dumps({page: faults for page, faults in found.items() if faults}, indent=1) == "{}"
+
+
+@only_in_soak
+def test_a_page_that_is_hard_to_use_is_found(browser: Browser, axe: str) -> None:
+    """Else a script that looks at nothing would find nothing, too."""
+    page = "<html><body><img src='x'><input><p style='color:#aaa;background:#fff'>hard to read</p></body></html>"
+    browser.open("data:text/html," + quote(page), 1280, 900, False)
+    assert {violation[1] for violation in serious(browser, axe)} >= {"image-alt", "label", "color-contrast", "html-has-lang"}
