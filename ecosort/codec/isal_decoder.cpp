@@ -1,5 +1,8 @@
-// gzip, by ISA-L, which takes half of zlib's time and is no archive in Debian: see ECOSORT_ISAL in CMakeLists.txt.
-#include <isa-l/igzip_lib.h>
+// gzip, by ISA-L, which takes half of zlib's time. It is loaded when the first gzip file comes: Debian has no archive of it, and
+// loading a library at every start costs a sort of a small file more than the sorting.
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <isa-l.h>
 
 #include <algorithm>
 
@@ -8,6 +11,24 @@
 
 namespace ecosort::codec {
 namespace {
+
+struct Isal {
+  decltype(&::isal_inflate_init) init = nullptr;
+  decltype(&::isal_inflate) inflate = nullptr;
+};
+
+// The number in the name changes with the layout of inflate_state, so that no other one is tried.
+Isal load() {
+  void* const library = ::dlopen(fmt::format("libisal.so.{}", ISAL_MAJOR_VERSION).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return {};
+  return {reinterpret_cast<decltype(Isal::init)>(::dlsym(library, "isal_inflate_init")),
+          reinterpret_cast<decltype(Isal::inflate)>(::dlsym(library, "isal_inflate"))};
+}
+
+const Isal& isal() {
+  static const Isal loaded = load();
+  return loaded;
+}
 
 const char* why(int result) {
   switch (result) {
@@ -37,7 +58,7 @@ class IsalDecoder final : public Decoder {
  private:
   void begin_member(std::string_view /*head*/) override {
     header_ = {};
-    isal_inflate_init(state_);
+    isal().init(state_);
     state_->crc_flag = ISAL_GZIP_NO_HDR_VER;
   }
 
@@ -57,7 +78,7 @@ class IsalDecoder final : public Decoder {
     std::uint8_t nowhere = 0;  // it wants an address also for no bytes
     state_->next_out = out_size == 0 ? &nowhere : reinterpret_cast<std::uint8_t*>(out.data());
     state_->avail_out = out_size;
-    const int result = isal_inflate(state_);
+    const int result = isal().inflate(state_);
     if (result < 0) damaged(why(result));
     return {in_size - state_->avail_in, out_size - state_->avail_out, state_->block_state == ISAL_BLOCK_FINISH};
   }
@@ -67,6 +88,8 @@ class IsalDecoder final : public Decoder {
 };
 
 }  // namespace
+
+bool has_isal() { return isal().init != nullptr && isal().inflate != nullptr; }
 
 std::unique_ptr<Decoder> make_isal_decoder(Allowance& allowance) { return std::make_unique<IsalDecoder>(allowance); }
 
