@@ -32,6 +32,17 @@ def take_signals_as_usual() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_sessionstart() -> None:
+    if not Path(os.devnull).is_char_device():
+        pytest.exit("/dev/null is a file here, so that tests would fail; as root: rm /dev/null; mknod -m 666 /dev/null c 1 3", 4)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """What renames or removes an output could take the machine's device away, and all later tests would blame themselves."""
+    assert Path(os.devnull).is_char_device(), f"{item.nodeid} replaced or removed /dev/null"
+
+
 def pytest_report_header() -> str:
     sanitizers = os.environ.get("ECOSORT_SAN") or "none"
     return f"build: {BUILD}, sanitizers: {sanitizers}, strict: {capabilities.STRICT}, soak: {capabilities.SOAK}"
