@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares what a sort of two passes takes of the processor with what this machine could do at best: for each kind of input and each
-set of instructions, CPU seconds per GB, medians.
+"""Compares what a sort of two passes takes of the processor with what this machine could do at best: for each kind of input and
+each set of instructions, CPU seconds per GB, medians.
 
 tuning/bench/machine_limits.py build [--bytes 300000000] [--rounds 3] [--memory 64MiB]
 
