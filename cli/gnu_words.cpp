@@ -39,10 +39,13 @@ struct Grammar {
 
   explicit Grammar(const CommandTable& table) {
     std::vector<option> ordering;
+    for (std::vector<option>* options : {&ordering, &of_sort, &own}) options->reserve(table.options.size());
     for (std::size_t i = 0; i < table.options.size(); ++i) {
       const OptionRow& row = table.options[i];
-      for (const std::string_view name : spellings(row))
-        if (!name.starts_with("--")) letters += fmt::format("{}{}", name[1], row.takes_next_word() ? ":" : "");
+      if (!row.name.starts_with("--")) {
+        letters += row.name[1];
+        if (row.takes_next_word()) letters += ':';
+      }
       if (!last_spelling(row.name).starts_with("--")) continue;
       std::vector<option>& options = !row.is_gnu ? own : row.concern == Concern::rows ? ordering : of_sort;
       options.push_back(long_option(row, i));
@@ -72,7 +75,9 @@ struct Grammar {
   }
 
   static bool begins_one(std::string_view word, std::span<const option> options) {
-    return std::ranges::any_of(names_of(options), [&](std::string_view name) { return name.starts_with(name_in(word)); });
+    const std::string_view begin = name_in(word);
+    return std::ranges::any_of(
+        options, [&](const option& one) { return one.name != nullptr && std::string_view(one.name).starts_with(begin); });
   }
 };
 

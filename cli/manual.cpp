@@ -148,7 +148,7 @@ std::string options_of(const CommandTable& table) {
     if (!option.is_hidden) text += item(option_words(option), option_text(option));
   for (const OperandRow& operand : table.operands) text += item(operand.name, operand.text);
   text += item("--help", "print a summary of this page");
-  return text + paragraphs(table.ending);
+  return text + paragraphs(table.explanation());
 }
 
 std::string exit_section(const CommandTable& table) {

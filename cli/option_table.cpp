@@ -17,12 +17,13 @@ std::string_view word_of(Concern concern) noexcept {
 }
 
 std::string ConflictRow::message() const {
-  return line.empty() ? fmt::format("{} cannot be combined with {}", option, with) : line;
+  return line.empty() ? fmt::format("{} cannot be combined with {}", option, with) : fmt::format(fmt::runtime(line), option);
 }
 
 const OptionRow* find_row(const CommandTable& table, std::string_view name) {
-  const auto row =
-      std::ranges::find_if(table.options, [&](const OptionRow& option) { return last_spelling(option.name) == name; });
+  // Most names are passed by their ends alone.
+  const auto row = std::ranges::find_if(
+      table.options, [&](const OptionRow& option) { return option.name.ends_with(name) && last_spelling(option.name) == name; });
   return row == table.options.end() ? nullptr : &*row;
 }
 
@@ -36,7 +37,7 @@ void check_conflicts(const CommandTable& table, const std::vector<GivenOption>& 
     return std::ranges::any_of(given, [&](const GivenOption& one) { return last_spelling(one.row->name) == option; });
   };
   for (const ConflictRow& row : table.conflicts)
-    if (row.value.empty() && std::ranges::any_of(split(row.option, ','), is_given) && (row.with.empty() || is_given(row.with)))
+    if (row.value.empty() && (row.with.empty() || is_given(row.with)) && std::ranges::any_of(split(row.option, ','), is_given))
       throw UsageError(row.message());
 }
 
@@ -78,7 +79,7 @@ std::string help_text(const CommandTable& table) {
   for (const OperandRow& operand : table.operands) rows.emplace_back(operand.name, operand.text);
   rows.emplace_back("--help", "print this text");
   text += rows_text(rows, columns);
-  if (!table.ending.empty()) text += fmt::format("\n{}\n", wrapped(table.ending, 0, 0, columns));
+  if (const std::string more = table.explanation(); !more.empty()) text += fmt::format("\n{}\n", wrapped(more, 0, 0, columns));
   if (table.exit_status.empty()) return text;
   TextRows codes;
   for (const OperandRow& row : table.exit_status) codes.emplace_back(row.name, row.text);

@@ -74,7 +74,7 @@ struct GivenOption {
 struct ConflictRow {
   std::string_view option;   // by its last spelling; options of one message are separated by commas
   std::string_view with;     // likewise one; empty: the command refuses the option always
-  std::string line{};        // the message; empty: "OPTION cannot be combined with WITH"
+  std::string_view line{};   // the message, in which {} is the option; empty: "OPTION cannot be combined with WITH"
   std::string_view value{};  // of the option; empty: any. Of a certain value the command makes sure by itself
 
   [[nodiscard]] std::string message() const;
@@ -112,7 +112,10 @@ struct CommandTable {
   std::vector<ConflictRow> conflicts{};
   std::string_view format{};  // what the rows of its request are, such as "csv"; empty: it makes no request
   std::vector<FixedMember> fixed{};
-  bool is_gnu = false;  // its words follow the rules of GNU sort
+  bool is_gnu = false;                   // its words follow the rules of GNU sort
+  std::string (*key_types)() = nullptr;  // explains the types of its keys, in front of the ending
+
+  [[nodiscard]] std::string explanation() const { return (key_types == nullptr ? "" : key_types()) + std::string(ending); }
 };
 
 [[nodiscard]] const std::vector<CommandTable>& command_tables();

@@ -79,14 +79,24 @@ ProcessUsage process_usage(double started_monotonic_s) {
           own_peak_bytes().value_or(static_cast<std::uint64_t>(usage.ru_maxrss) * 1024)};
 }
 
+namespace {
+
+// The plan of a tiny input did not ask for it.
+planner::Machine machine_of(const job::PreparedRecords& resolved) {
+  return resolved.machine.limited_by.empty() ? planner::read_machine() : resolved.machine;
+}
+
+}  // namespace
+
 Json resolved_plan_json(const job::PreparedRecords& resolved, const std::string& backend) {
   Json space = Json::array();
   for (const job::SpaceNeed& need : resolved.space)
     space.push_back(
         {{"for", need.what()}, {"directories", need.directories}, {"needed_bytes", need.bytes}, {"free_bytes", need.free_bytes}});
   Json json = job::plan_json(resolved.job.plan);
-  json["here"] = {{"available_memory_bytes", resolved.machine.available_bytes},
-                  {"memory_limited_by", resolved.machine.limited_by},
+  const planner::Machine machine = machine_of(resolved);
+  json["here"] = {{"available_memory_bytes", machine.available_bytes},
+                  {"memory_limited_by", machine.limited_by},
                   {"io_backend", backend},
                   {"output", resolved.job.output},
                   {"temp_directories", resolved.job.directories},
@@ -106,9 +116,10 @@ std::string plan_text(const job::PreparedRecords& resolved, const std::string& b
     text += fmt::format("  input               {} records of {} bytes, {}\n", plan.wanted.input_records,
                         plan.wanted.format.record_size, format_bytes(bytes));
   text += keys_text(plan.wanted.format);
+  const planner::Machine machine = machine_of(resolved);
   text += fmt::format("  memory              {} (+ at most {} of fixed overhead); {} available by {}\n",
                       format_bytes(plan.wanted.memory_bytes), format_bytes(planner::fixed_overhead_bytes),
-                      format_bytes(resolved.machine.available_bytes), resolved.machine.limited_by);
+                      format_bytes(machine.available_bytes), machine.limited_by);
   text += runs_text(plan);
   if (!resolved.way.empty()) text += fmt::format("  way                 {}\n", resolved.way);
   text += packing_line(plan);

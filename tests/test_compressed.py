@@ -121,6 +121,24 @@ def test_members_follow_each_other(ecosort: Path, tmp_path: Path, codec: str) ->
     assert decode(codec, (tmp_path / "out").read_bytes()) == b""
 
 
+def test_gzip_is_read_where_isal_is_not_installed(ecosort: Path, tmp_path: Path) -> None:
+    """Then zlib decodes it. Its words for an invalid block are not those of ISA-L."""
+    text = text_of(900)
+    (tmp_path / "in.gz").write_bytes(gzip.compress(text))
+    (tmp_path / "damaged.gz").write_bytes(gzip.compress(text)[:10] + b"\x07")
+    (tmp_path / "libisal.so.2").write_text("no library")
+    alone = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path)}
+    words = [ecosort, "lines", "--decompress=auto"]
+    done = subprocess.run([*words, "in.gz"], cwd=tmp_path, env=alone, capture_output=True, check=False)
+    assert (done.returncode, done.stderr, done.stdout) == (0, b"", ordered(text))
+    refusals = [
+        subprocess.run([*words, "damaged.gz"], cwd=tmp_path, env=env, capture_output=True, check=False).stderr
+        for env in (os.environ, alone)
+    ]
+    assert b"it holds an invalid block" in refusals[0]
+    assert b"invalid block type" in refusals[1]
+
+
 BGZF_END = bytes.fromhex("1f8b08040000000000ff0600424302001b0003000000000000000000")
 
 

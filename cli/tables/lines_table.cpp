@@ -45,7 +45,7 @@ std::vector<ConflictRow> resumable_conflicts() {
       {"--merge", "--resumable",
        "-m cannot be combined with --resumable: what is sorted is merged in one step; sort it without -m to be able to resume"},
       {"--compress-program", "--resumable"},
-      {"--limit", "--resumable", std::string(limit_conflict)},
+      {"--limit", "--resumable", limit_conflict},
       {"--trace", "--resumable"},
       {"--temporary-directory,--temp", "--resumable",
        "--resumable keeps its runs beside the output, in OUTPUT.ecosort; leave -T out, or name an output there"},
@@ -213,12 +213,19 @@ std::vector<OptionRow> own_options() {
 }  // namespace
 
 std::vector<OptionRow> lines_options() {
-  std::vector<OptionRow> options = ordering_options();
+  constexpr std::size_t most_options = 80;  // room that is asked for once costs the sort of a small file less than to grow
+  std::vector<OptionRow> options;
+  options.reserve(most_options);
+  std::ranges::copy(ordering_options(), std::back_inserter(options));
   std::ranges::copy(other_options(), std::back_inserter(options));
   std::ranges::copy(own_options(), std::back_inserter(options));
-  std::ranges::copy(chosen({"--io", "--verify", "--stats", "--events", "--progress"}), std::back_inserter(options));
-  options.push_back({"--quiet", "", "", "no notices, no progress line", Concern::report});
-  std::ranges::copy(chosen({"--profile", "--no-profile", "--trace"}), std::back_inserter(options));
+  std::vector<OptionRow> common =
+      chosen({"--io", "--verify", "--stats", "--events", "--progress", "--profile", "--no-profile", "--trace"});
+  const auto rest = std::ranges::stable_partition(common, [](const OptionRow& row) {
+    return row.name != "--profile" && row.name != "--no-profile" && row.name != "--trace";
+  });
+  common.insert(rest.begin(), {"--quiet", "", "", "no notices, no progress line", Concern::report});
+  std::ranges::copy(common, std::back_inserter(options));
   std::ranges::copy(run_compression_rows("auto", "rows"), std::back_inserter(options));
   std::ranges::copy(compression_rows("never", "none"), std::back_inserter(options));
   return with_groups(std::move(options), "lines");

@@ -52,7 +52,7 @@ std::vector<OperandRow> codes() {
 std::vector<ConflictRow> sample_conflicts() {
   std::vector<ConflictRow> rows;
   for (const std::string_view option : {"--from", "--to", "--source", "--count", "--seed"})
-    rows.push_back({option, "--merge", fmt::format("sample: {} cannot be combined with --merge", option)});
+    rows.push_back({option, "--merge", "sample: {} cannot be combined with --merge"});
   return rows;
 }
 

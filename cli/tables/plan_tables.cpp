@@ -36,6 +36,7 @@ CommandTable plan_of(CommandTable table, PlanText text, std::vector<OptionRow> o
   table.options = std::move(options);
   table.operands = {{table.operands.front().name, text.operand}};
   table.ending = plan_ending;
+  table.key_types = nullptr;
   table.exit_status = plan_codes();
   return table;
 }
@@ -70,7 +71,7 @@ std::vector<ConflictRow> plan_inplace_conflicts() {
   std::vector<ConflictRow> rows = inplace.conflicts;
   for (const OptionRow& row : sort_options())
     if (std::ranges::find(inplace.options, row.name, &OptionRow::name) == inplace.options.end())
-      rows.push_back({last_spelling(row.name), "", fmt::format("{} means nothing in place", last_spelling(row.name))});
+      rows.push_back({last_spelling(row.name), "", "{} means nothing in place"});
   return rows;
 }
 

@@ -13,7 +13,7 @@ namespace ecosort::cli {
 namespace {
 
 // Types that share a text are on one line.
-std::string text_of_key_types() {
+std::string key_types() {
   std::string text = "Types of keys:\n", names;
   for (const RecordTypeFacts& type : record_types) {
     names += fmt::format("{}{}", names.empty() ? "" : " ", type.name);
@@ -24,11 +24,6 @@ std::string text_of_key_types() {
   return text +
          "Numbers are little-endian; `be` behind the type makes them big-endian (u32be), `le` says the default (neither behind "
          "u8, i8). Their length can be left out: 8:u64 is 8:8:u64le.";
-}
-
-std::string_view key_types() {
-  static const std::string text = text_of_key_types();
-  return text;
 }
 
 std::vector<OperandRow> sort_codes() {
@@ -51,14 +46,14 @@ std::vector<OperandRow> resume_codes() {
 // A sort that can be resumed has one plan, and knows each record of the input again.
 std::vector<ConflictRow> sort_conflicts() {
   return {
-      {"--temp", "--resumable", std::string(temp_conflict)},
+      {"--temp", "--resumable", temp_conflict},
       {"--unique", "--resumable",
        "--unique cannot be combined with --resumable: after a crash no one could distinguish a dropped record from a lost one; "
        "drop duplicates "
        "from the sorted file"},
       {"--checksum", "--resumable",
        "--checksum cannot be combined with --resumable; `ecosort check` prints the checksum of the output"},
-      {"--limit", "--resumable", std::string(limit_conflict)},
+      {"--limit", "--resumable", limit_conflict},
       {"--limit", "--keep-free",
        "--limit cannot be combined with --keep-free: how much is stored shows when the records are read"},
       {"--trace", "--resumable"},
@@ -75,8 +70,7 @@ std::vector<ConflictRow> sort_conflicts() {
 std::vector<ConflictRow> merge_conflicts() {
   std::vector<ConflictRow> rows;
   for (const std::string_view option : {"--record-size", "--key", "--reverse", "--unique", "--expect-hash", "--claim"})
-    rows.push_back(
-        {option, "--runs", fmt::format("merge --runs: the runs say what they hold and how it is sorted; leave {} out", option)});
+    rows.push_back({option, "--runs", "merge --runs: the runs say what they hold and how it is sorted; leave {} out"});
   rows.push_back(
       {"--checksum", "--runs", "merge --runs: leave --checksum out; `ecosort check` prints the checksum of the output"});
   return rows;
@@ -84,7 +78,7 @@ std::vector<ConflictRow> merge_conflicts() {
 
 }  // namespace
 
-ConflictRow goal_conflict() { return {"--goal", "--resumable", std::string(energy_goes_without_resumable), "energy"}; }
+ConflictRow goal_conflict() { return {"--goal", "--resumable", energy_goes_without_resumable, "energy"}; }
 
 OptionRow progress_option() {
   return {"--progress",
@@ -255,7 +249,7 @@ CommandTable inplace_table() {
                    "ecosort resume data.dat                          continues after an interruption"},
       .options = std::move(options),
       .operands = {{"FILE", "a regular file of whole records"}},
-      .ending = key_types(),
+      .ending = "",
       .exit_status = sort_codes(),
       .conflicts =
           {{"--compress", "",
@@ -265,7 +259,8 @@ CommandTable inplace_table() {
             "--unique is not available in place: after a crash no one could distinguish a dropped record from a lost one; use "
             "ecosort sort --unique, or drop duplicates from the sorted file"}},
       .format = "records",
-      .fixed = {{"place.kind", "in_place"}}};
+      .fixed = {{"place.kind", "in_place"}},
+      .key_types = key_types};
 }
 
 CommandTable merge_table() {
@@ -300,10 +295,11 @@ CommandTable merge_table() {
                        "ecosort merge --runs --append-rest big.dat.ecosort -o elsewhere.dat"},
           .options = std::move(options),
           .operands = {{"SORTED", "a regular file of whole records, in order; with --runs a run, or the directory of a job"}},
-          .ending = key_types(),
+          .ending = "",
           .exit_status = sort_codes(),
           .conflicts = merge_conflicts(),
-          .format = "records"};
+          .format = "records",
+          .key_types = key_types};
 }
 
 CommandTable resume_table() {
@@ -367,10 +363,11 @@ CommandTable sort_table() {
            "ecosort sort --resumable -q input.dat -o sorted.dat        after a crash: ecosort resume sorted.dat"},
       .options = sort_options(),
       .operands = {{"INPUT", "a file of whole records; `-` is standard input. It is never changed"}},
-      .ending = key_types(),
+      .ending = "",
       .exit_status = sort_codes(),
       .conflicts = sort_conflicts(),
-      .format = "records"};
+      .format = "records",
+      .key_types = key_types};
 }
 
 }  // namespace ecosort::cli

@@ -18,27 +18,18 @@ std::string table_types() {
 }
 
 // Explains values of a command behind the types.
-std::string_view csv_ending() {
-  static const std::string text =
-      fmt::format("{}{}", table_types(),
-                  "A value that is empty, or cannot be read as the type of its key, comes after all others, or with --nulls "
-                  "first before them, whatever the direction of the key. Their number is printed at the end.");
-  return text;
-}
-
-std::string_view jsonl_ending() {
-  static const std::string text =
-      fmt::format("{}{}", table_types(),
-                  "PATH is names with dots between them and [N], from 0 on, for arrays: user.tags[0]. A name with other signs is "
-                  "put in double quotes: '\"a.b\".c'. Where names repeat within an object, the last one counts, as to readers of "
-                  "JSON; with --strict it is an error. Whatever its "
-                  "type in JSON, a value is compared by its text: a string without quotes and escapes; a number, true or false "
-                  "as it is written; an object or an array byte for byte. So 10, \"10\" and \"1e1\" are equal numbers, and true "
-                  "is among texts after \"10\". A value that is missing or null, or cannot be read as the type of its key, "
-                  "comes after all others, or with --nulls first before them, whatever the direction of the key. Their number "
-                  "is printed at the end. A PATH that no row has is an error. Blank lines are left out, and counted.");
-  return text;
-}
+constexpr std::string_view csv_ending =
+    "A value that is empty, or cannot be read as the type of its key, comes after all others, or with --nulls "
+    "first before them, whatever the direction of the key. Their number is printed at the end.";
+constexpr std::string_view jsonl_ending =
+    "PATH is names with dots between them and [N], from 0 on, for arrays: user.tags[0]. A name with other signs is "
+    "put in double quotes: '\"a.b\".c'. Where names repeat within an object, the last one counts, as to readers of "
+    "JSON; with --strict it is an error. Whatever its "
+    "type in JSON, a value is compared by its text: a string without quotes and escapes; a number, true or false "
+    "as it is written; an object or an array byte for byte. So 10, \"10\" and \"1e1\" are equal numbers, and true "
+    "is among texts after \"10\". A value that is missing or null, or cannot be read as the type of its key, "
+    "comes after all others, or with --nulls first before them, whatever the direction of the key. Their number "
+    "is printed at the end. A PATH that no row has is an error. Blank lines are left out, and counted.";
 
 // Options of GNU sort.
 constexpr std::string_view key_advice = "keys are named: --by NAME",
@@ -143,7 +134,7 @@ std::vector<ConflictRow> table_conflicts() {
           {"--merge", "--resumable",
            "--merge cannot be combined with --resumable: sort the files without --merge to be able to resume"},
           {"--limit", "--check", "--limit: --check sorts nothing; leave it out"},
-          {"--limit", "--resumable", std::string(limit_conflict)},
+          {"--limit", "--resumable", limit_conflict},
           {"--trace", "--resumable"},
           {"--bad-rows", "--resumable"},
           {"--split", "--resumable"},
@@ -153,7 +144,7 @@ std::vector<ConflictRow> table_conflicts() {
           {"--split", "--check", "--split: --check writes nothing; leave it out"},
           {"--bad-rows", "--check", "--bad-rows: --check writes nothing; leave it out"},
           {"--bad-rows", "--merge", "--bad-rows cannot be combined with --merge: sort the files"},
-          {"--temp", "--resumable", std::string(temp_conflict)},
+          {"--temp", "--resumable", temp_conflict},
           goal_conflict()};
 }
 
@@ -196,7 +187,7 @@ std::vector<ConflictRow> csv_conflicts() {
   std::vector<ConflictRow> rows = table_conflicts();
   for (const std::string_view option : {"--comment", "--skip"}) {
     rows.push_back({option, "--resumable"});
-    rows.push_back({option, "--merge", fmt::format("{} cannot be combined with --merge: sort the files", option)});
+    rows.push_back({option, "--merge", "{} cannot be combined with --merge: sort the files"});
   }
   return rows;
 }
@@ -232,12 +223,13 @@ CommandTable csv_table() {
                        "ecosort csv --check --by id:integer sorted.csv                               is it in order?"},
           .options = with_groups(csv_options(), "csv"),
           .operands = {{"INPUT", "CSV; `-` is standard input. It is never changed, unless it is the output"}},
-          .ending = csv_ending(),
+          .ending = csv_ending,
           .exit_status = table_codes(),
           .habits = habits_of_sort,
           .conflicts = csv_conflicts(),
           .format = "csv",
-          .fixed = decoding()};
+          .fixed = decoding(),
+          .key_types = table_types};
 }
 
 CommandTable jsonl_table() {
@@ -254,12 +246,13 @@ CommandTable jsonl_table() {
                        "ecosort jsonl --check --by id:integer sorted.jsonl      is it in order?"},
           .options = with_groups(jsonl_options(), "jsonl"),
           .operands = {{"INPUT", "JSON lines; `-` is standard input. It is never changed, unless it is the output"}},
-          .ending = jsonl_ending(),
+          .ending = jsonl_ending,
           .exit_status = table_codes(),
           .habits = habits_of_sort,
           .conflicts = table_conflicts(),
           .format = "jsonl",
-          .fixed = decoding()};
+          .fixed = decoding(),
+          .key_types = table_types};
 }
 
 }  // namespace ecosort::cli

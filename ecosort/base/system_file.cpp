@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "base/descriptor.h"
@@ -11,14 +12,12 @@
 namespace ecosort {
 
 bool read_to_end(int fd, std::string& text) {
-  constexpr std::size_t at_a_time = 4096;
+  std::array<char, 4096> some;  // most are shorter: their text takes no more room than it needs
   while (true) {
-    const std::size_t size = text.size();
-    text.resize(size + at_a_time);
-    const ssize_t got = ::read(fd, text.data() + size, at_a_time);
-    text.resize(size + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    const ssize_t got = ::read(fd, some.data(), some.size());
     if (got == 0) return true;
     if (got < 0 && errno != EINTR) return false;
+    text.append(some.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   }
 }
 

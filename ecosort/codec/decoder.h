@@ -102,8 +102,9 @@ class Decoder {
   std::unique_ptr<Decoder> instead_;  // of lz4, where this one was taken for zstd
 };
 
-// gzip has two of them; gzip_decoders_test holds them against each other.
-[[nodiscard]] std::unique_ptr<Decoder> make_isal_decoder(Allowance& allowance);  // where ECOSORT_ISAL is defined
+// gzip has two of them; gzip_decoders_test holds them against each other. The first two exist where ECOSORT_ISAL is defined.
+[[nodiscard]] bool has_isal();  // the library is installed here; loads it
+[[nodiscard]] std::unique_ptr<Decoder> make_isal_decoder(Allowance& allowance);
 [[nodiscard]] std::unique_ptr<Decoder> make_zlib_decoder(Allowance& allowance);
 
 }  // namespace ecosort::codec

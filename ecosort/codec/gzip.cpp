@@ -1,11 +1,10 @@
-// gzip: libdeflate encodes it; ISA-L decodes it where there is one, and zlib elsewhere.
+// gzip: libdeflate encodes it; ISA-L decodes it where it is installed, and zlib elsewhere.
 #include <fmt/format.h>
 #include <libdeflate.h>
 #ifdef ECOSORT_ISAL
 #include <isa-l.h>
-#else
-#include <zlib.h>
 #endif
+#include <zlib.h>
 
 #include <new>
 
@@ -15,9 +14,12 @@ namespace ecosort::codec {
 namespace {
 
 #ifdef ECOSORT_ISAL
-constexpr std::uint64_t gzip_decoder_bytes = 86 << 10U;  // twice the window of 32 KiB, and tables
-constexpr auto make_gzip_decoder = make_isal_decoder;
+constexpr std::uint64_t gzip_decoder_bytes = 86 << 10U;  // twice the window of 32 KiB, and tables; zlib takes less
+std::unique_ptr<Decoder> make_gzip_decoder(Allowance& allowance) {
+  return has_isal() ? make_isal_decoder(allowance) : make_zlib_decoder(allowance);
+}
 std::string gzip_decoder_version() {
+  if (!has_isal()) return fmt::format("zlib {}", zlibVersion());
   return fmt::format("ISA-L {}.{}.{}", ISAL_MAJOR_VERSION, ISAL_MINOR_VERSION, ISAL_PATCH_VERSION);
 }
 #else

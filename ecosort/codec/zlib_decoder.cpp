@@ -1,4 +1,4 @@
-// gzip, by zlib: where there is no ISA-L.
+// gzip, by zlib: where ISA-L is not installed.
 #include <zlib.h>
 
 #include "base/errors.h"

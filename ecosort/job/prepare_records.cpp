@@ -272,13 +272,24 @@ void add_head(std::vector<SpaceNeed>& needs, std::uint64_t bytes) {
 
 }  // namespace
 
+namespace {
+
+planner::Machine machine_for(const Means& means, const std::vector<engine::fixed::Input>& inputs) {
+  std::uint64_t bytes = 0;
+  for (const engine::fixed::Input& input : inputs)
+    bytes += input.file->facts().is_stream ? planner::tiny_input_bytes : input.file->facts().size_bytes;
+  return means.memory_bytes == 0 && bytes < planner::tiny_input_bytes ? planner::least_machine() : planner::read_machine();
+}
+
+}  // namespace
+
 PreparedRecords prepare_records(const Request& request, io::PosixStorage& storage, Leeway leeway) {
   (void)records::make_record_format(records_of(request));  // a bad key is reported before a missing file
   check_groups(request);
   PreparedRecords prepared;
   engine::fixed::SortJob& job = prepared.job;
-  prepared.machine = planner::read_machine();
   job.inputs = open_records(request, storage);
+  prepared.machine = machine_for(request.means, job.inputs);
   check_output(request.place.output, job.inputs, storage);
   job.plan = make_plan(wanted_of(request, job.inputs, prepared.machine), leeway, prepared);
   if (!request.has_groups()) prepared.way = choose_gather(job.plan, job.inputs, request.means.gather);

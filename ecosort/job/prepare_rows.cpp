@@ -64,14 +64,13 @@ std::vector<engine::rows::LineInput> open_inputs(const Request& request, io::Sto
   return inputs;
 }
 
-// Returns whether the inputs are too small for a thread of computing besides the coordinator.
-bool are_small(const std::vector<engine::rows::LineInput>& inputs) {
+bool are_smaller(const std::vector<engine::rows::LineInput>& inputs, std::uint64_t than) {
   std::uint64_t bytes = 0;
   for (const engine::rows::LineInput& input : inputs) {
     if (!input.file || input.is_stream()) return false;
     bytes += input.file->facts().size_bytes;
   }
-  return bytes < planner::least_threaded_bytes;
+  return bytes < than;
 }
 
 // The output gets its name when it is complete, so that its directory has to be writable: not the file that it replaces.
@@ -289,12 +288,19 @@ void plan_memory_again(const Request& request, const Resources& means, engine::r
 
 namespace {
 
+// Merges ask always: the memory says how many files can be merged at a time, however small they are.
+planner::Machine machine_for(const Request& request, const std::vector<engine::rows::LineInput>& inputs) {
+  const bool is_tiny = !inputs.empty() && are_smaller(inputs, planner::tiny_input_bytes);
+  return is_tiny && request.means.memory_bytes == 0 && !is_merge(request) ? planner::least_machine() : planner::read_machine();
+}
+
 engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats::RowFormat> format, bool has_top,
                                 io::Storage& storage, SpecialOutput special, std::uint64_t assumed_bytes) {
-  const planner::Machine machine = planner::read_machine();
+  engine::rows::LinesJob job;
+  if (assumed_bytes == 0) job.inputs = open_inputs(request, storage);
+  const planner::Machine machine = machine_for(request, job.inputs);
   const unsigned threads = request.means.threads == 0 ? machine.cpus : std::min(request.means.threads, planner::most_threads);
   const Resources means{row_memory_of(request.means, machine), threads, assumed_bytes};
-  engine::rows::LinesJob job;
   job.header_bytes = has_top ? means.memory_bytes / header_share : 0;
   job.set_aside = set_aside_of(request, means.memory_bytes);
   job.split = split_of(request, means.memory_bytes);
@@ -304,7 +310,6 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
   job.merge = is_merge(request);
   job.checks_order = request.input_order == InputOrder::sorted;
   job.reread = request.verification.reread;
-  if (assumed_bytes == 0) job.inputs = open_inputs(request, storage);
   if (job.merge) check_claims_of_inputs(request);
   plan_memory(request, means, job);
   if (std::ranges::any_of(job.inputs, &engine::rows::LineInput::may_be_compressed))
@@ -418,7 +423,8 @@ engine::rows::LinesJob make_rows_job(const Request& request, io::Storage& storag
 
 PreparedLines prepare_rows(const Request& request, io::Storage& storage, SpecialOutput special) {
   PreparedLines prepared{make_rows_job(request, storage, special)};
-  prepared.is_small = are_small(prepared.job.inputs);
+  // Too small for a thread of computing besides the coordinator.
+  prepared.is_small = are_smaller(prepared.job.inputs, planner::least_threaded_bytes);
   if (prepared.is_small) prepared.job.plan = planner::plan_for_small_input(prepared.job.plan, known_bytes(prepared.job.inputs));
   check_lines_space(prepared.job, storage);
   return prepared;

@@ -155,10 +155,9 @@ Machine read_machine(const std::string& root) {
 }
 
 std::uint64_t default_memory_bytes(const Machine& machine) {
-  constexpr std::uint64_t least = std::uint64_t{8} << 20U;
   const std::uint64_t share = machine.limited_by == "available RAM" ? machine.available_bytes / 2 : machine.available_bytes;
   const std::uint64_t usable = share > fixed_overhead_bytes ? share - fixed_overhead_bytes : 0;
-  return std::max(round_down(usable, std::uint64_t{1} << 20U), least);
+  return std::max(round_down(usable, std::uint64_t{1} << 20U), least_default_memory_bytes);
 }
 
 }  // namespace ecosort::planner

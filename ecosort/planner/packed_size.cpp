@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "planner/arithmetic.h"
+#include "planner/logarithm.h"
 
 namespace ecosort::planner {
 
 namespace {
 
-double doublings_of(std::uint64_t records) { return std::log2(static_cast<double>(std::max<std::uint64_t>(records, 1))); }
+double doublings_of(std::uint64_t records) { return logarithm_of(static_cast<double>(std::max<std::uint64_t>(records, 1))); }
 
 }  // namespace
 

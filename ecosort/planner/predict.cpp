@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "planner/account.h"
+#include "planner/logarithm.h"
 
 namespace ecosort::planner {
 
@@ -23,7 +24,7 @@ const Drive* temp_drive(const Profile& profile) {
 // The measurement of a mode that is most like the wanted one, by powers of two.
 const Rate* nearest(const Drive& drive, std::string_view mode, std::uint64_t block_bytes, std::uint64_t depth) {
   const auto apart = [](std::uint64_t a, std::uint64_t b) {
-    return std::abs(std::log2(static_cast<double>(a) / static_cast<double>(std::max<std::uint64_t>(b, 1))));
+    return std::abs(logarithm_of(static_cast<double>(a) / static_cast<double>(std::max<std::uint64_t>(b, 1))));
   };
   const Rate* best = nullptr;
   double least = 0;
@@ -52,12 +53,12 @@ double comparisons(const RecordPlan& plan) {
   const std::vector<MergeStep>& steps = plan.merge.steps;
   if (steps.empty()) return 0;
   const auto fan_in = [](const MergeStep& step) { return static_cast<double>(std::max(step.fan_in, 1U)); };
-  const double last = static_cast<double>(plan.wanted.input_records) * std::log2(fan_in(steps.back()));
+  const double last = static_cast<double>(plan.wanted.input_records) * logarithm_of(fan_in(steps.back()));
   const double again = static_cast<double>(plan.remerged_bytes) / plan.wanted.format.record_size;
   double runs = 0, weighted = 0;
   for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
     runs += fan_in(steps[i]);
-    weighted += fan_in(steps[i]) * std::log2(fan_in(steps[i]));
+    weighted += fan_in(steps[i]) * logarithm_of(fan_in(steps[i]));
   }
   return runs > 0 ? last + again * weighted / runs : last;
 }

@@ -91,9 +91,9 @@ void insertion_sort(Entry* entries, std::size_t n) noexcept {
   }
 }
 
-bool sort_bucket(const Entry* from, Entry* to, std::size_t n, const DigitPlan& plan, BucketWorkspace& workspace) noexcept {
+bool sort_bucket(const Entry* from, Entry* to, std::size_t n, const DigitPlan& plan, BucketWorkspace& workspace) {
   Counters counters;
-  std::uint32_t* words = workspace.words.get();
+  std::uint32_t* words = workspace.words_for(n);
   with_digit(plan, [&](auto digit_of) { make_words(from, n, digit_of, words, counters); });
   return fetch_in_order(from, to, sort_words(words, words + n, n, plan.bits, counters), n);
 }

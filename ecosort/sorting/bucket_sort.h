@@ -1,6 +1,7 @@
 // The in-cache step of the index sort: one bucket of the radix partition.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,10 +13,22 @@ namespace ecosort::sorting {
 inline constexpr std::size_t max_bucket = std::size_t{1} << 14U;  // entries; 256 KiB of them stay in the second-level cache
 inline constexpr std::size_t insertion_limit = 24;                // entries that insertion sort orders faster than counting
 
-// Two words per entry of a bucket: 128 KiB, one per task.
-struct BucketWorkspace {
-  BucketWorkspace() : words(new std::uint32_t[2 * max_bucket]) {}
-  std::unique_ptr<std::uint32_t[]> words;
+// Two words per entry of a bucket: up to 128 KiB, one per task. As many as the largest bucket so far wants, because many tasks
+// have small ones only.
+class BucketWorkspace {
+ public:
+  [[nodiscard]] std::uint32_t* words_for(std::size_t entries) {
+    if (entries > entries_) {
+      const std::size_t room = std::bit_ceil(entries);
+      words_.reset(new std::uint32_t[2 * room]);
+      entries_ = room;
+    }
+    return words_.get();
+  }
+
+ private:
+  std::unique_ptr<std::uint32_t[]> words_;
+  std::size_t entries_ = 0;
 };
 
 // Stable, in place; for short ranges.
@@ -24,6 +37,6 @@ void insertion_sort(Entry* entries, std::size_t n) noexcept;
 // Moves from[0..n) to to[0..n), stably ordered by the leading `wanted` (at most 16) differing bits, and completely ordered within
 // groups of up to insertion_limit entries that agree in them. n <= max_bucket. Returns whether a longer group is left unordered;
 // it lies together, its entries of equal key in their old order. `plan` must lead the bits in which the bucket's entries differ.
-bool sort_bucket(const Entry* from, Entry* to, std::size_t n, const DigitPlan& plan, BucketWorkspace& workspace) noexcept;
+bool sort_bucket(const Entry* from, Entry* to, std::size_t n, const DigitPlan& plan, BucketWorkspace& workspace);
 
 }  // namespace ecosort::sorting
