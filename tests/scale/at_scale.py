@@ -25,6 +25,7 @@ from typing import Any
 RECORD_BYTES = 100
 OVERHEAD_BYTES = 32 << 20  # promise P8
 MOST_SECONDS = 6 * 3600  # that one step may take
+PARTS = ["inplace", "sort", "merge"]
 UNITS = {"GB": 10**9, "TB": 10**12, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
@@ -214,11 +215,16 @@ class ScaleTest:
         self._records = size // RECORD_BYTES
         self.rows: list[Row] = []
 
-    def run(self) -> None:
+    def run(self, parts: list[str]) -> None:
         checksum = self._generate()
-        self._sort_in_place(checksum)
-        self._sort(checksum)
-        self._merge_runs()
+        if "inplace" in parts:
+            self._sort_in_place(checksum)
+        else:
+            (self._disk / "big.dat").unlink()
+        if "sort" in parts:
+            self._sort(checksum)
+        if "merge" in parts:
+            self._merge_runs()
 
     def _row(self, step: str, records: int) -> tuple[Row, Program]:
         row = Row(step, records * RECORD_BYTES)
@@ -312,6 +318,7 @@ def main() -> int:
     parser.add_argument("--dir", type=Path, default=Path("/var/tmp"), help="a real drive with 6 %% of the size free")
     parser.add_argument("--size", default="100GB")
     parser.add_argument("--memory", default="1GiB")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="what is run; a terabyte takes hours")
     words = parser.parse_args()
     size, memory = parse_size(words.size), parse_size(words.memory)
     disk_bytes = size + size // 12 + (2 << 30)
@@ -328,7 +335,7 @@ def main() -> int:
     ):
         test = ScaleTest(words.build / "ecosort", disk, source, size, memory)
         try:
-            test.run()
+            test.run(words.parts)
         finally:
             print_table(test.rows)
     return 1 if any(row.faults for row in test.rows) else 0
