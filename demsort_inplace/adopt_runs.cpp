@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "demsort_inplace/kept_keys.h"
+#include "demsort_inplace/key_windows.h"
 
 namespace ecosort::demsort_inplace {
 
@@ -31,7 +32,7 @@ class Forecasts {
 
   Task<void> read() {
     bench_.store->forecast().take_in_unknown(bench_.encoder);
-    if (bench_.encoder.key_length() == 0) co_return;  // all keys are equal
+    if (bench_.encoder.key_length() == 0) co_return bench_.store->forecast().forget_keys();
     TaskGroup readers(bench_.reactor.scope());
     for (std::uint64_t i = 0; i < std::min<std::uint64_t>(most_readers, runs_.size()); ++i) readers.spawn(take_kept());
     co_await readers.join();
@@ -57,9 +58,13 @@ class Forecasts {
     const std::vector<std::byte> bytes = co_await read_bytes(bench_, stored.file(), end - size, end);
     const auto keys = decode_keys(bench_.header, run, bytes);
     if (!keys) co_return false;
-    const std::uint64_t first = bench_.first_adopted(run) / layout_.run_block.records;
+    const std::uint64_t first = bench_.first_adopted(run) / layout_.run_block.records / stride;
+    const std::size_t number = bench_.numbers[run];
+    run::Forecast& forecast = bench_.store->forecast();
+    if (bench_.key_windows) bench_.key_windows->keep(number, run, {bytes.data(), keys->size() * kept_key_bytes}, first);
     for (std::uint64_t block = 0; block < stored.blocks; block += stride)
-      bench_.store->forecast().set(bench_.numbers[run], block, (*keys)[(first + block) / stride]);
+      forecast.set(number, block, (*keys)[first + block / stride]);
+    forecast.keep_window(number);
     co_return true;
   }
 
@@ -91,6 +96,11 @@ Task<void> adopt_runs(Workbench& bench) {
   bench.store.emplace(bench.storage, bench.reactor, bench.plan,
                       run::KeptRuns{direction_of(layout), bench.header.job, layout.head_bytes, layout.unit}, bench.packer.get());
   if (bench.trusts_drive && bench.state && bench.state->kind == State::Kind::abandoning) bench.store->take_as_it_is();
+  if (bench.plan.forecast_window > 0) {
+    bench.key_windows = std::make_unique<KeyWindows>(bench, bench.store->forecast().lead());
+    bench.store->forecast().read_from(*bench.key_windows);
+    bench.store->forecast().take_in_unknown(bench.encoder);  // keys are kept as they are where nothing is known of other runs
+  }
   bench.numbers.assign(layout.runs(), 0);
   std::vector<std::uint64_t> known;
   for (std::uint64_t run = 0; run < layout.runs(); ++run) {

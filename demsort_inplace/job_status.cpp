@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "base/errors.h"
@@ -204,14 +206,15 @@ bool can_read(const planner::PackingPlan& packing, const codec::RunCompression& 
 
 namespace {
 
-// Reads the blocks of which the runs keep the keys, although with more memory they could be larger. The forecast is larger then,
-// by less than these are smaller.
-planner::RecordPlan with_kept_keys(planner::RecordPlan plan, const Layout& layout) {
+// Reads the blocks of which the runs keep the keys, although with more memory they could be larger. The forecast is larger then;
+// nothing where it is too large.
+std::optional<planner::RecordPlan> with_kept_keys(planner::RecordPlan plan, const Layout& layout) {
   if (layout.key_stride == 0 || plan.forecast_stride <= layout.key_stride) return plan;
-  plan.forecast_bytes = plan.forecast_bytes / layout.key_stride * plan.forecast_stride;
+  if (plan.forecast_window == 0) plan.forecast_bytes = plan.forecast_bytes / layout.key_stride * plan.forecast_stride;
   plan.forecast_stride = static_cast<std::uint32_t>(layout.key_stride);
   plan.merge.final.block_bytes = layout.key_stride * layout.run_block.bytes;
-  return plan;
+  const std::uint64_t buffers = std::max(plan.merge.final.memory_bytes(), plan.formation.memory_bytes());
+  return buffers + plan.table_bytes() <= plan.wanted.memory_bytes ? std::optional(plan) : std::nullopt;
 }
 
 }  // namespace
@@ -228,11 +231,15 @@ planner::RecordPlan engine_plan(const JobHeader& header, std::uint64_t memory_by
   wanted.assumed_ratio = layout.assumed_ratio;
   // Runs may be there already that other coders could not read.
   const auto try_plan = [&] {
-    auto plan = planner::plan_equal_runs(wanted, layout.run_block, layout.piece_records, most_batch_bytes(layout));
+    auto plan = planner::plan_equal_runs(wanted, equal_runs(layout, layout.key_stride > 0));
     const bool reads_runs = plan && (!layout.packs || can_read(plan->packing, header.compression));
-    return reads_runs ? plan : std::nullopt;
+    const bool reads_keys = plan && (plan->forecast_window == 0 || plan->forecast_stride >= layout.key_stride);
+    return reads_runs && reads_keys ? plan : std::nullopt;
   };
-  if (const auto plan = try_plan()) return with_kept_keys(*plan, layout);
+  if (const auto plan = try_plan()) {
+    if (const auto kept = with_kept_keys(*plan, layout)) return *kept;
+    return memory_bytes > header.memory_bytes ? engine_plan(header, header.memory_bytes, threads) : *plan;
+  }
   std::uint64_t enough = memory_bytes;
   do {
     enough += enough / 4;

@@ -9,6 +9,7 @@
 #include "demsort_inplace/describe_run.h"
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/kept_keys.h"
+#include "demsort_inplace/key_windows.h"
 
 namespace ecosort::demsort_inplace {
 
@@ -70,9 +71,14 @@ Task<void> KeepRuns::make_durable(std::size_t run, const engine::fixed::Tally& t
   const std::size_t number = bench_.numbers[run];
   if (bench_.layout.head_bytes > 0) {
     run::Description description = describe(bench_.header, run, tally.hash);
-    if (bench_.layout.key_stride == bench_.plan.forecast_stride)
-      description.kept = encode_keys(bench_.header, run, bench_.store->forecast().unshared_keys(number, bench_.encoder));
+    run::Forecast& forecast = bench_.store->forecast();
+    if (bench_.layout.key_stride == bench_.plan.forecast_stride) {
+      description.kept = encode_keys(bench_.header, run, forecast.unshared_keys(number, bench_.encoder));
+      if (bench_.key_windows)
+        bench_.key_windows->keep(number, run, {description.kept.data(), forecast.keys(number).size() * kept_key_bytes}, 0);
+    }
     co_await bench_.store->write_description(number, std::move(description));
+    forecast.keep_window(number);
   }
   co_await bench_.reactor.sync(bench_.store->run(number).file());
 }

@@ -13,15 +13,23 @@
 #include <vector>
 
 #include "demsort_inplace/job_records.h"
+#include "run/description.h"
 #include "run/shared_key.h"
 
 namespace ecosort::demsort_inplace {
+
+inline constexpr std::uint64_t kept_key_bytes = 16;
+// A table has no more keys than this: the head of a run has room for it.
+inline constexpr std::uint64_t most_kept_keys = (run::most_head_bytes / 2 - 8) / kept_key_bytes;
 
 // Returns the bytes of a table for so many run blocks; 0 where no keys are kept.
 [[nodiscard]] std::uint64_t kept_keys_bytes(std::uint64_t run_blocks, std::uint64_t key_stride) noexcept;
 
 [[nodiscard]] std::vector<std::byte> encode_keys(const JobHeader& header, std::uint64_t run,
                                                  std::span<const run::ForecastKey> keys);
+
+// Returns the keys of a part of a table, without its checksum.
+[[nodiscard]] std::vector<run::ForecastKey> keys_in(std::span<const std::byte> bytes);
 
 // Returns nothing where the table is damaged.
 [[nodiscard]] std::optional<std::vector<run::ForecastKey>> decode_keys(const JobHeader& header, std::uint64_t run,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "demsort_inplace/kept_keys.h"
 #include "planner/packing_plan.h"
 #include "run/block_places.h"
 
@@ -39,6 +40,13 @@ std::uint64_t Layout::output_room(std::uint64_t run_bytes) const noexcept {
 std::uint64_t most_batch_bytes(const Layout& layout) noexcept {
   const std::uint64_t share = (layout.interval_bytes - std::min(layout.interval_bytes, 4 * layout.unit)) / 4;
   return round_down(share, page_bytes);
+}
+
+planner::EqualRuns equal_runs(const Layout& layout, bool keeps_keys) noexcept {
+  return {.run_block = layout.run_block,
+          .run_records = layout.piece_records,
+          .most_batch_bytes = most_batch_bytes(layout),
+          .most_kept_entries = keeps_keys ? most_kept_keys : 0};
 }
 
 // A checkpoint makes room for half of an interval at least. On the terabyte of the paper 4096 of them cost some minutes; batches

@@ -95,6 +95,9 @@ struct Layout {
   return layout.packs ? run::Direction::forward : run::Direction::backward;
 }
 
+// Returns what a plan of the engine has to know of it. `keeps_keys`: runs keep those of their forecast.
+[[nodiscard]] planner::EqualRuns equal_runs(const Layout& layout, bool keeps_keys) noexcept;
+
 // The most bytes of a batch that a checkpoint interval allows for: with four of them and four units it always gets ahead.
 [[nodiscard]] std::uint64_t most_batch_bytes(const Layout& layout) noexcept;
 // The shortest interval that is worth it: it has room for four batches, and makes at most about 4096 checkpoints.

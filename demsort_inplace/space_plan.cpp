@@ -57,14 +57,14 @@ std::uint64_t cost_us(const SpacePlan& plan) {
 void keep_keys(SpacePlan& plan, const records::RecordFormat& format) {
   Layout& layout = plan.layout;
   layout.key_stride = plan.engine.forecast_stride;
-  if (kept_keys_bytes(layout.run_run_blocks(0), layout.key_stride) > run::most_head_bytes / 2) layout.key_stride = 0;
+  if (div_up(layout.run_run_blocks(0), layout.key_stride) > most_kept_keys) layout.key_stride = 0;
   layout.head_bytes = head_bytes(format, layout);
 }
 
 // Fills in what follows from layout and memory. False: the memory is too little.
 bool complete(SpacePlan& plan, const planner::Wanted& wanted) {
   plan.layout.interval_bytes = round_down(plan.layout.interval_bytes, plan.layout.unit);
-  auto engine = planner::plan_equal_runs(wanted, plan.layout.run_block, plan.layout.piece_records, most_batch_bytes(plan.layout));
+  auto engine = planner::plan_equal_runs(wanted, equal_runs(plan.layout, plan.layout.head_bytes > 0));
   if (!engine) return false;
   if (plan.layout.packs && engine->packing.coders == 0) return false;
   plan.engine = std::move(*engine);
@@ -212,7 +212,8 @@ SpaceChoice choose_space(const planner::Wanted& wanted, std::uint64_t free_bytes
   const auto is_worth_it = [](const SpacePlan& with, const SpacePlan& other) {
     return cost_us(with) <= cost_us(other) / 10 * 11;
   };
-  if (!choice.best || !is_worth_it(*choice.best, *without.best)) choice.best = std::move(without.best);
+  if (!without.least) return choice;  // with so little memory runs must keep the keys of their forecast
+  if (!choice.best || (without.best && !is_worth_it(*choice.best, *without.best))) choice.best = std::move(without.best);
   choice.least = std::move(without.least);
   return choice;
 }

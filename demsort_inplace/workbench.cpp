@@ -1,5 +1,7 @@
 #include "demsort_inplace/workbench.h"
 
+#include "demsort_inplace/key_windows.h"
+
 namespace ecosort::demsort_inplace {
 
 Workbench::Workbench(const std::string& path, const JobHeader& job_header, const planner::RecordPlan& engine,
@@ -11,6 +13,8 @@ Workbench::Workbench(const std::string& path, const JobHeader& job_header, const
       encoder(header.format) {
   memory.count_elsewhere(plan.table_bytes());
 }
+
+Workbench::~Workbench() = default;
 
 std::uint64_t Workbench::durable_run_bytes(std::uint64_t run) const {
   if (run >= done.size()) return 0;

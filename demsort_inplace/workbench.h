@@ -16,10 +16,13 @@
 
 namespace ecosort::demsort_inplace {
 
+class KeyWindows;
+
 // Coordinator only.
 struct Workbench : JobBench {
   Workbench(const std::string& path, const JobHeader& job_header, const planner::RecordPlan& engine,
             const JobContext& environment);
+  ~Workbench();
 
   // Says of the progress what the whole job moves, and what of that was done before; `recheck` bytes are read again
   // before it continues. Before the first phase.
@@ -43,6 +46,7 @@ struct Workbench : JobBench {
   std::vector<engine::fixed::Input> inputs;  // of the first phase
   std::uint64_t output_room = 0;             // bytes of the output that were allocated beforehand
   std::unique_ptr<run::RunPacker> packer;    // where runs may be packed
+  std::unique_ptr<KeyWindows> key_windows;   // where the memory has no room for all keys of the forecast
   std::optional<run::RecordRuns> store;
   std::vector<std::size_t> numbers;  // of every run in the store; runs that hold nothing any more have none
 };

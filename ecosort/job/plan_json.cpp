@@ -61,6 +61,7 @@ Json plan_json(const planner::RecordPlan& plan) {
           {"merge", merge_buffers_json(plan.merge.final)},
           {"intermediate_merge", merge_buffers_json(plan.merge.intermediate)},
           {"forecast_stride", plan.forecast_stride},
+          {"forecast_window", plan.forecast_window},
           {"stored_records", plan.stored_records},
           {"run_bytes", plan.run_bytes},
           {"remerged_bytes", plan.remerged_bytes},

@@ -136,6 +136,7 @@ struct RecordPlan {
   std::uint32_t forecast_stride = 1;       // run blocks per forecast entry
   std::uint32_t most_forecast_stride = 1;  // of a stream, whose stride grows: with more, not even two runs could be merged
   std::uint64_t forecast_bytes = 0;        // memory for the forecast tables
+  std::uint64_t forecast_window = 0;       // entries of each run in memory, the rest is read again; 0: all
   PackingPlan packing;                     // of stored runs
   // Returns what the plan counts that is no buffer.
   [[nodiscard]] std::uint64_t table_bytes() const noexcept {
@@ -177,10 +178,15 @@ void account_edges(RecordPlan& plan, const std::vector<InputExtent>& inputs, std
 // Plans the merge, and how many of these had better be stored nevertheless. UsageError if the memory cannot merge so many.
 void complete_plan(RecordPlan& plan, const std::vector<std::uint64_t>& runs, std::uint32_t runs_in_memory);
 
-// A plan for runs that somebody else lays out: all of `run_records` (the last one perhaps fewer), all stored in run blocks of
-// this kind, merged in one step into output blocks with at most `most_batch_bytes`. Nothing if the memory does not allow it.
-[[nodiscard]] std::optional<RecordPlan> plan_equal_runs(const Wanted& wanted, const RunBlock& run_block,
-                                                        std::uint64_t run_records, std::uint64_t most_batch_bytes);
+// Runs that somebody else lays out: all of `run_records` (the last one perhaps fewer), all stored in run blocks of this kind.
+struct EqualRuns {
+  RunBlock run_block;
+  std::uint64_t run_records = 0;
+  std::uint64_t most_batch_bytes = 0;   // of an output block
+  std::uint64_t most_kept_entries = 0;  // a run keeps so many entries of its forecast, so that they can be read again
+};
+// A plan that merges them in one step. Nothing if the memory does not allow it.
+[[nodiscard]] std::optional<RecordPlan> plan_equal_runs(const Wanted& wanted, const EqualRuns& equal);
 
 // The least `--memory` with which this input can be sorted. UsageError where no memory is enough.
 [[nodiscard]] std::uint64_t minimum_memory_bytes(Wanted wanted);

@@ -1,5 +1,10 @@
 // The forecast: with which key blocks of runs begin, so that a merge knows in which order it will need them (forecasting; Knuth
 // 5.4.9). Of records of fixed size.
+//
+// There is a table with all keys of all runs; or, where runs keep their keys on the drive and memory is scarce, a window of each
+// run's table, which moves with the merge:
+//
+//   keys of a run, on the drive   . . . . [first that the merge has not in memory . . . next block ...] . . . . .
 #pragma once
 
 #include <cstddef>
@@ -7,13 +12,27 @@
 #include <span>
 #include <vector>
 
+#include "base/task.h"
 #include "formats/records/encoder.h"
 #include "planner/plan.h"
 #include "run/shared_key.h"
 
 namespace ecosort::run {
 
-// Changed by the coordinator while runs are formed; at() and shared_key() from any thread once they are.
+// Reads keys of runs from where they are kept. Coordinator only.
+class KeySource {
+ public:
+  KeySource() = default;
+  KeySource(const KeySource&) = delete;
+  KeySource& operator=(const KeySource&) = delete;
+  virtual ~KeySource() = default;
+
+  // Returns those of `count` entries of a run from entry `first` on, as unshared_keys() gave them.
+  [[nodiscard]] virtual Task<std::vector<ForecastKey>> read(std::size_t run, std::uint64_t first, std::uint64_t count) = 0;
+};
+
+// Changed by the coordinator while runs are formed; shared_key() from any thread once they are, and at() where there are no
+// windows.
 class Forecast {
  public:
   explicit Forecast(const planner::RecordPlan& plan);
@@ -40,14 +59,36 @@ class Forecast {
   // Notes with which record a run block begins, if it is a multiple of the stride.
   void set(std::size_t run, std::uint64_t run_block, const records::Encoder& encoder, const std::byte* first);
   // Keeps a key that was noted for the block before (unshared_keys()), once take_in_unknown() was called.
-  void set(std::size_t run, std::uint64_t run_block, ForecastKey key) { runs_[run][run_block / stride_] = key; }
+  void set(std::size_t run, std::uint64_t run_block, ForecastKey key);
+  // All keys are equal from now on.
+  void forget_keys() noexcept { are_equal_ = true; }
+
+  // Keys are kept in `source`, which outlives this: a window of those of each run is in memory. Before there are any runs.
+  void read_from(KeySource& source) noexcept { source_ = &source; }
+  // The keys of a run, which were noted, are kept there.
+  void keep_window(std::size_t run);
+  // Returns whether the key of a run block is in memory, if there is such a block.
+  [[nodiscard]] bool knows(std::size_t run, std::uint64_t run_block) const;
+  // Returns how far ahead of the block that is read next keys are to be known, in entries.
+  [[nodiscard]] std::uint64_t lead() const noexcept { return window_ / 2; }
+  // Drops the keys in front of run block `from`, and reads more behind those that are known. One call at a time for a run.
+  [[nodiscard]] Task<void> move_window(std::size_t run, std::uint64_t from);
+
   // The keys of a run as a process finds them that knows nothing of the runs.
   [[nodiscard]] std::vector<ForecastKey> unshared_keys(std::size_t run, const records::Encoder& encoder) const;
   // Returns the key of a run block that is a multiple of the stride.
-  [[nodiscard]] ForecastKey at(std::size_t run, std::uint64_t run_block) const { return runs_[run][run_block / stride_]; }
-  [[nodiscard]] std::span<const ForecastKey> keys(std::size_t run) const { return runs_[run]; }
+  [[nodiscard]] ForecastKey at(std::size_t run, std::uint64_t run_block) const {
+    return are_equal_ ? ForecastKey{} : runs_[run].keys[run_block / stride_ - runs_[run].first];
+  }
+  [[nodiscard]] std::span<const ForecastKey> keys(std::size_t run) const { return runs_[run].keys; }
 
  private:
+  struct Keys {
+    std::uint64_t entries = 0;
+    std::uint64_t first = 0;        // entry
+    std::vector<ForecastKey> keys;  // from that on; counted memory
+  };
+
   void thin();
   void move_keys(const records::Encoder& encoder, std::uint64_t depth);
 
@@ -57,7 +98,10 @@ class Forecast {
   std::uint32_t most_stride_;   // likewise
   std::uint64_t memory_bytes_;  // for a message
   std::uint64_t entries_ = 0;
-  std::vector<std::vector<ForecastKey>> runs_;  // counted memory
+  const std::uint64_t window_;  // entries; 0: all
+  KeySource* source_ = nullptr;
+  bool are_equal_ = false;
+  std::vector<Keys> runs_;
   SharedKey shared_key_;
 };
 

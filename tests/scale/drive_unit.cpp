@@ -43,20 +43,20 @@ std::size_t zeros_at(const std::byte* bytes, std::size_t from) {
   return end - from;
 }
 
-std::optional<std::uint64_t> record_at(const std::byte* bytes, std::size_t at) {
+std::optional<std::uint64_t> record_at(const std::byte* bytes, std::size_t at, Keys keys) {
   if (at + record_bytes > unit_bytes) return std::nullopt;
-  return number_of(bytes + at);
+  return number_of(bytes + at, keys);
 }
 
-std::optional<std::uint64_t> place_in_stream(const std::byte* bytes) {
+std::optional<std::uint64_t> place_in_stream(const std::byte* bytes, Keys keys) {
   for (std::size_t first = 0; first < record_bytes; ++first) {
-    const auto number = record_at(bytes, first);
+    const auto number = record_at(bytes, first, keys);
     if (!number) continue;
     if (*number == 0 && first > 0) return std::nullopt;
     const std::uint64_t place = *number * record_bytes - first;
-    if (record_at(bytes, first + record_bytes) != *number + 1) return std::nullopt;
+    if (record_at(bytes, first + record_bytes, keys) != *number + 1) return std::nullopt;
     std::vector<std::byte> made(unit_bytes);
-    make_bytes(place, unit_bytes, made.data());
+    make_bytes(place, unit_bytes, made.data(), keys);
     if (std::memcmp(made.data(), bytes, unit_bytes) == 0) return place;
     return std::nullopt;
   }
@@ -75,10 +75,10 @@ struct Contents {
   }
 };
 
-Contents take_apart(const std::byte* bytes) {
+Contents take_apart(const std::byte* bytes, Keys keys) {
   Contents contents;
   for (std::size_t at = 0; at < unit_bytes && contents.parts.size() <= most_parts && contents.bytes.size() <= slot_bytes;) {
-    if (const auto number = record_at(bytes, at)) {
+    if (const auto number = record_at(bytes, at, keys)) {
       contents.numbers.push_back(*number);
       contents.add(Part::Kind::records, 1);
       at += record_bytes;
@@ -93,12 +93,10 @@ Contents take_apart(const std::byte* bytes) {
   return contents;
 }
 
-}  // namespace
-
-Unit pack(const std::byte* bytes, Slot& slot) noexcept {
-  if (zeros_at(bytes, 0) == unit_bytes) return {.kind = Unit::Kind::zeros};
-  if (const auto place = place_in_stream(bytes)) return {.place = *place, .kind = Unit::Kind::stream};
-  const Contents contents = take_apart(bytes);
+// Returns nothing where the unit holds too much that is no record with such keys.
+std::optional<Unit> try_pack(const std::byte* bytes, Slot& slot, Keys keys) {
+  if (const auto place = place_in_stream(bytes, keys)) return Unit{.place = *place, .kind = Unit::Kind::stream, .keys = keys};
+  const Contents contents = take_apart(bytes, keys);
   std::uint64_t base = 0, most = 0;
   if (!contents.numbers.empty()) {
     base = std::ranges::min(contents.numbers);
@@ -107,7 +105,7 @@ Unit pack(const std::byte* bytes, Slot& slot) noexcept {
   const auto width = static_cast<std::size_t>((std::bit_width(most) + 7) / 8);
   const std::size_t size =
       head_bytes + contents.parts.size() * part_bytes + contents.bytes.size() + contents.numbers.size() * width;
-  if (contents.parts.size() > most_parts || size > slot_bytes) return {.kind = Unit::Kind::plain};
+  if (contents.parts.size() > most_parts || size > slot_bytes) return std::nullopt;
   std::byte* out = slot.data();
   put(out, base);
   put(out, static_cast<std::uint8_t>(width));
@@ -118,12 +116,21 @@ Unit pack(const std::byte* bytes, Slot& slot) noexcept {
   }
   out = std::ranges::copy(contents.bytes, out).out;
   for (const std::uint64_t number : contents.numbers) put(out, number - base, width);
-  return {.size = static_cast<std::uint16_t>(size), .kind = Unit::Kind::packed};
+  return Unit{.size = static_cast<std::uint16_t>(size), .kind = Unit::Kind::packed, .keys = keys};
+}
+
+}  // namespace
+
+Unit pack(const std::byte* bytes, Slot& slot) noexcept {
+  if (zeros_at(bytes, 0) == unit_bytes) return {.kind = Unit::Kind::zeros};
+  for (const Keys keys : {Keys::uniform, Keys::skewed})
+    if (const auto unit = try_pack(bytes, slot, keys)) return *unit;
+  return {.kind = Unit::Kind::plain};
 }
 
 void unpack(const Unit& unit, const Slot& slot, std::byte* bytes) noexcept {
   if (unit.kind == Unit::Kind::zeros) return void(std::memset(bytes, 0, unit_bytes));
-  if (unit.kind == Unit::Kind::stream) return make_bytes(unit.place, unit_bytes, bytes);
+  if (unit.kind == Unit::Kind::stream) return make_bytes(unit.place, unit_bytes, bytes, unit.keys);
   const std::byte* in = slot.data();
   const auto base = get<std::uint64_t>(in);
   const std::size_t width = get<std::uint8_t>(in), parts = get<std::uint8_t>(in);
@@ -141,7 +148,7 @@ void unpack(const Unit& unit, const Slot& slot, std::byte* bytes) noexcept {
     if (part[i].kind == Part::Kind::bytes) std::memcpy(bytes, std::exchange(in, in + size), size);
     if (part[i].kind == Part::Kind::records)
       for (std::size_t record = 0; record < count; ++record)
-        make_record(base + get<std::uint64_t>(numbers, width), bytes + record * record_bytes);
+        make_record(base + get<std::uint64_t>(numbers, width), bytes + record * record_bytes, unit.keys);
     bytes += size;
   }
 }

@@ -27,6 +27,7 @@ struct Unit {
   std::uint64_t place = 0;
   std::uint16_t size = 0;
   Kind kind = Kind::zeros;
+  Keys keys = Keys::uniform;  // of all its records
 };
 
 // `slot` is filled where the unit is packed.

@@ -49,8 +49,8 @@ uint128 state_of(std::uint64_t number) noexcept {
   return state;
 }
 
-GensortRecords records_from(std::uint64_t number) noexcept {
-  return {{.ascii = true}, number, GensortRandom::in_state(state_of(number))};
+GensortRecords records_from(std::uint64_t number, Keys keys) noexcept {
+  return {{.ascii = true, .skewed = keys == Keys::skewed}, number, GensortRandom::in_state(state_of(number))};
 }
 
 constexpr std::size_t number_at = 12, number_digits = 32;
@@ -61,9 +61,9 @@ constexpr std::size_t mark_at = 10, mark_bytes = sizeof mark - 1;
 
 }  // namespace
 
-void make_record(std::uint64_t number, std::byte* out) noexcept { records_from(number).generate(out, 1); }
+void make_record(std::uint64_t number, std::byte* out, Keys keys) noexcept { records_from(number, keys).generate(out, 1); }
 
-std::optional<std::uint64_t> number_of(const std::byte* record) noexcept {
+std::optional<std::uint64_t> number_of(const std::byte* record, Keys keys) noexcept {
   if (std::memcmp(record + mark_at, mark, mark_bytes) != 0) return std::nullopt;
   std::uint64_t number = 0;
   for (std::size_t at = mark_at + mark_bytes; at < number_at + number_digits; ++at) {
@@ -74,13 +74,13 @@ std::optional<std::uint64_t> number_of(const std::byte* record) noexcept {
   }
   std::byte made[record_bytes];
   if (number >= most_records) return std::nullopt;
-  make_record(number, made);
+  make_record(number, made, keys);
   if (std::memcmp(made, record, record_bytes) != 0) return std::nullopt;
   return number;
 }
 
-void make_bytes(std::uint64_t offset, std::size_t size, std::byte* out) noexcept {
-  GensortRecords records = records_from(offset / record_bytes);
+void make_bytes(std::uint64_t offset, std::size_t size, std::byte* out, Keys keys) noexcept {
+  GensortRecords records = records_from(offset / record_bytes, keys);
   std::byte edge[record_bytes];
   for (std::size_t skip = offset % record_bytes; size > 0; skip = 0) {
     if (skip == 0 && size >= record_bytes) {

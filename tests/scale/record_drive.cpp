@@ -5,6 +5,8 @@
 //
 //   disk      DISK_BYTES to be written and read, for losetup; records take 5.5 % of their size in DIRECTORY
 //   records   RECORDS records from number 0 on, made when they are read
+//   records.0 ... records.9   tenths of them
+//   rows.csv  a table of that size (numbered_rows.h), likewise
 //   stats     what was moved, and what the files in DIRECTORY take, as JSON
 //
 // What is written is made again from the numbers and compared before its bytes are dropped; what is no record is kept as it is.
@@ -20,11 +22,13 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 #include "scale/drive_store.h"
+#include "scale/numbered_rows.h"
 
 namespace ecosort::scale {
 namespace {
@@ -32,11 +36,27 @@ namespace {
 constexpr std::size_t request_bytes = std::size_t{1} << 20U;
 
 std::unique_ptr<DriveStore> store;
+std::unique_ptr<const NumberedRows> rows;
 std::uint64_t record_count = 0;
 
 bool is_disk(std::string_view path) { return path == "/disk"; }
-bool is_records(std::string_view path) { return path == "/records"; }
+bool is_rows(std::string_view path) { return path == "/rows.csv"; }
 bool is_stats(std::string_view path) { return path == "/stats"; }
+
+struct Range {
+  std::uint64_t begin = 0, end = 0;  // bytes
+};
+
+// Returns which of all records a file holds; nothing where it is no file of records.
+std::optional<Range> records_of(std::string_view path) {
+  constexpr std::string_view all = "/records";
+  if (path == all) return Range{0, record_count * record_bytes};
+  if (!path.starts_with(all) || path.size() != all.size() + 2 || path[all.size()] != '.') return std::nullopt;
+  const auto tenth = static_cast<std::uint64_t>(path.back() - '0');
+  if (tenth > 9) return std::nullopt;
+  const auto begin_of = [](std::uint64_t number) { return record_count * number / 10 * record_bytes; };
+  return Range{begin_of(tenth), begin_of(tenth + 1)};
+}
 
 // Returns what the calls return: a count, or a negative errno.
 template <class Work>
@@ -67,8 +87,10 @@ int on_getattr(const char* path, struct stat* status, fuse_file_info* /*file*/) 
     status->st_mode = S_IFDIR | 0755;
   else if (is_disk(path))
     status->st_size = static_cast<off_t>(store->size_bytes());
-  else if (is_records(path))
-    status->st_size = static_cast<off_t>(record_count * record_bytes);
+  else if (const auto records = records_of(path))
+    status->st_size = static_cast<off_t>(records->end - records->begin);
+  else if (is_rows(path))
+    status->st_size = static_cast<off_t>(rows->size_bytes());
   else if (is_stats(path))
     status->st_size = static_cast<off_t>(store->report().size());
   else
@@ -95,11 +117,16 @@ int on_read(const char* path, char* to, std::size_t size, off_t offset, fuse_fil
       std::memcpy(to, text.data() + std::min<std::uint64_t>(from, text.size()), part);
       return part;
     }
-    const std::uint64_t part = up_to(is_disk(path) ? store->size_bytes() : record_count * record_bytes);
+    if (const auto records = records_of(path)) {
+      const std::uint64_t part = up_to(records->end - records->begin);
+      make_bytes(records->begin + from, part, bytes);
+      return part;
+    }
+    const std::uint64_t part = up_to(is_disk(path) ? store->size_bytes() : rows->size_bytes());
     if (is_disk(path))
       store->read(from, {bytes, part});
     else
-      make_bytes(from, part, bytes);
+      rows->make(from, part, bytes);
     return part;
   });
 }
@@ -153,6 +180,7 @@ int run(char** words) {
     return 2;
   }
   store = std::make_unique<DriveStore>(words[1], size);
+  rows = std::make_unique<NumberedRows>(record_count * record_bytes);
   std::string name = words[0], foreground = "-f",
               options = "-oallow_other,fsname=record_drive,clone_fd,max_threads=24,max_read=1048576";
   char* arguments[] = {name.data(), foreground.data(), options.data(), words[2]};

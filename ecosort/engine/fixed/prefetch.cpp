@@ -47,6 +47,32 @@ run::ForecastKey Prefetch::next_key(const MergedRun& source) const {
   return key_of_block(source, source.ready_end / records_per_block(source));
 }
 
+bool Prefetch::knows(const MergedRun& source, std::uint64_t block) const {
+  return source.is_resident || store_.forecast().knows(source.stored, block * run_blocks_per_block_);
+}
+
+// A run takes its turn when the key of the block behind its next one is known, so that the key of the next one always is.
+void Prefetch::line_up(std::uint32_t index) {
+  MergedRun& source = sources_[index];
+  if (source.fetched_all()) return;
+  if (knows(source, source.next_block + 1)) sequence_.insert(turn_of(index));
+  if (source.reads_keys || knows(source, source.next_block + 1 + store_.forecast().lead())) return;
+  source.reads_keys = true;
+  ++in_flight_;
+  loads_.spawn(load_keys(index));
+}
+
+Task<void> Prefetch::load_keys(std::uint32_t index) {
+  MergedRun& source = sources_[index];
+  const std::uint64_t first = source.ready_end / records_per_block(source) * run_blocks_per_block_;
+  co_await store_.forecast().move_window(source.stored, first);
+  --in_flight_;
+  source.reads_keys = false;
+  line_up(index);
+  advance();
+  arrived_.notify();
+}
+
 bool Prefetch::may_take(const MergedRun& source) const { return source.starving() ? !free_.empty() : free_.size() > starving_; }
 
 void Prefetch::advance() {
@@ -65,7 +91,7 @@ void Prefetch::start(std::uint32_t index) {
   free_.pop_back();
   const std::uint64_t block = source.next_block++;
   source.held.push_back({data, false, {}});
-  if (!source.fetched_all()) sequence_.insert(turn_of(index));
+  line_up(index);
   ++in_flight_;
   loads_.spawn(load(index, block, data));
 }
@@ -100,13 +126,14 @@ Task<void> Prefetch::load_stored(MergedRun& source, std::uint64_t block, std::by
   std::vector<hash::MultisetHash> sums;
   const run::StoredRun& stored = store_.run(source.stored);
   const std::uint64_t bytes = count * run_block_.bytes, on_drive = store_.stored_bytes(stored, first + left_out, count);
+  const run::ForecastKey predicted = store_.forecast().at(source.stored, first);  // before the window moves on
   co_await store_.read(source.stored, first + left_out, part + bytes - on_drive, on_drive);
   auto work = compute_.run(
       [&] {
         if (keeps_sums_ && !stored.is_packed) sums = sum_run_blocks(source, first, run_blocks, data);
         store_.open_run_blocks(stored, source.records, first + left_out, count, part);
         if (keeps_sums_ && stored.is_packed) sums = sum_run_blocks(source, first, run_blocks, data);
-        if (left_out == 0) check_forecast(source, first, store_.block_in(data, run_blocks, 0));
+        if (left_out == 0) check_forecast(source, first, predicted, store_.block_in(data, run_blocks, 0));
       },
       bytes);
   co_await work;
@@ -192,9 +219,9 @@ hash::MultisetHash sum_of_consumed(const std::vector<Prefetch::OpenRunBlock>& op
 }
 
 // The merge stops at keys that were predicted: one that is wrong would spoil the order, or hold the merge up.
-void Prefetch::check_forecast(const MergedRun& source, std::uint64_t run_block, const std::byte* record) const {
-  if (std::is_eq(store_.forecast().shared_key().compare(encoder_, record, store_.forecast().at(source.stored, run_block))))
-    return;
+void Prefetch::check_forecast(const MergedRun& source, std::uint64_t run_block, const run::ForecastKey& predicted,
+                              const std::byte* record) const {
+  if (std::is_eq(store_.forecast().shared_key().compare(encoder_, record, predicted))) return;
   throw IoError(fmt::format("run {} does not begin run block {} with the key that was predicted (check the drive and the memory)",
                             source.stored, run_block));
 }

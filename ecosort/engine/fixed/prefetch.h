@@ -2,7 +2,7 @@
 //
 // The sequence is the order in which the merge will need the blocks: by the first key of each block, then by run. It is not
 // stored; a heap over the runs yields it from their forecast tables. Blocks of resident runs are "read" by gathering, so that
-// the merge knows one kind of run only.
+// the merge knows one kind of run only. Where only a window of a table is in memory, it is moved on ahead of the blocks.
 //
 // Buffers: any free block may be taken in sequence, except that one stays reserved for every run that still has blocks to
 // fetch and holds none, so that the merge always progresses even if the sequence was wrong (long keys with equal forecasts).
@@ -32,6 +32,7 @@ struct MergedRun {
   std::uint64_t run_blocks = 0, blocks = 0;
   std::uint32_t run_block_records = 0;
 
+  bool reads_keys = false;        // of its forecast
   std::uint64_t next_block = 0;   // to be fetched
   std::uint64_t first_block = 0;  // of `held`
   struct Held {
@@ -98,6 +99,9 @@ class Prefetch {
 
   [[nodiscard]] Turn turn_of(std::uint32_t source) const;
   [[nodiscard]] run::ForecastKey key_of_block(const MergedRun& source, std::uint64_t block) const;
+  [[nodiscard]] bool knows(const MergedRun& source, std::uint64_t block) const;
+  void line_up(std::uint32_t source);
+  Task<void> load_keys(std::uint32_t source);
   [[nodiscard]] bool may_take(const MergedRun& source) const;
   void start(std::uint32_t source);
   [[nodiscard]] std::uint64_t records_per_block(const MergedRun& source) const noexcept {
@@ -111,7 +115,8 @@ class Prefetch {
   [[nodiscard]] std::vector<hash::MultisetHash> sum_run_blocks(const MergedRun& source, std::uint64_t first,
                                                                std::uint64_t run_blocks, std::byte* data) const;
   void gather(const MergedRun& source, std::uint64_t first_run_block, std::uint64_t run_blocks, std::byte* data) const;
-  void check_forecast(const MergedRun& source, std::uint64_t run_block, const std::byte* record) const;
+  void check_forecast(const MergedRun& source, std::uint64_t run_block, const run::ForecastKey& predicted,
+                      const std::byte* record) const;
   void mark_ready(MergedRun& source, std::uint64_t block);
   void add_consumed_run_blocks(const MergedRun& source, std::uint64_t consumed);
 
@@ -128,7 +133,7 @@ class Prefetch {
   std::set<Turn> sequence_;  // the next block of every source that has one
   TaskGroup loads_;
   Signal arrived_;
-  unsigned in_flight_ = 0;
+  unsigned in_flight_ = 0;  // also keys
   std::uint64_t ready_records_ = 0;
   std::uint64_t demand_reads_ = 0;
   bool keeps_sums_ = false;

@@ -21,16 +21,31 @@ JobHeader SmallJob::header() const {
                    .unit = unit,
                    .interval_bytes = interval_bytes};
   if (!describes_runs) return header;
-  header.layout.key_stride = engine_plan(header, memory_bytes, 0).forecast_stride;
+  header.layout.key_stride = reads_keys ? 1 : engine_plan(header, memory_bytes, 0).forecast_stride;
   header.layout.head_bytes = head_bytes(format, header.layout);
   return header;
+}
+
+// All small jobs would merge blocks as large as their runs.
+planner::RecordPlan plan_of(const JobHeader& header, std::uint64_t memory_bytes) {
+  planner::RecordPlan plan = engine_plan(header, memory_bytes, 0);
+  if (header.layout.key_stride != 1) return plan;
+  plan.forecast_stride = 1;
+  plan.forecast_window = 2;
+  plan.merge.final.block_bytes = plan.run_block.bytes;
+  return plan;
 }
 
 const std::vector<SmallJob>& small_jobs() {
   using engine::fixed::Keys;
   static const std::vector<SmallJob> jobs{
       {.name = "odd", .format = {101, {{0, 10}}}, .records = 1'500, .piece_records = 400},
-      {.name = "ties", .format = {77, {{5, 3}}}, .keys = Keys::two_values, .records = 1'700, .piece_records = 450},
+      {.name = "ties",
+       .format = {77, {{5, 3}}},
+       .keys = Keys::two_values,
+       .records = 1'700,
+       .piece_records = 450,
+       .reads_keys = true},
       {.name = "even",
        .format = {64, {{60, 4, true}, {1, 13}}},
        .keys = Keys::common_prefix,
@@ -61,20 +76,20 @@ engine::fixed::SortReport JobMachine::start(const SmallJob& job) {
   io::FilePtr input = storage_.open_named(job_file, io::Role::input, io::Caching::direct_if_possible);
   std::vector<engine::fixed::Input> inputs(1);
   inputs.front().file = std::move(input);
-  return demsort_inplace::start(job_file, std::move(inputs), header, engine_plan(header, job.memory_bytes, 0), environment());
+  return demsort_inplace::start(job_file, std::move(inputs), header, plan_of(header, job.memory_bytes), environment());
 }
 
 engine::fixed::SortReport JobMachine::resume(std::uint64_t memory_bytes) {
   JobStatus status = examine(job_file, storage_, queue_);
   const JobHeader header = status.contents.value().header;
-  const planner::RecordPlan plan = engine_plan(header, memory_bytes == 0 ? header.memory_bytes : memory_bytes, 0);
+  const planner::RecordPlan plan = plan_of(header, memory_bytes == 0 ? header.memory_bytes : memory_bytes);
   return demsort_inplace::resume(job_file, std::move(status), plan, environment());
 }
 
 engine::fixed::SortReport JobMachine::abandon() {
   JobStatus status = examine(job_file, storage_, queue_);
   const JobHeader header = status.contents.value().header;
-  return demsort_inplace::abandon(job_file, std::move(status), engine_plan(header, header.memory_bytes, 0), environment());
+  return demsort_inplace::abandon(job_file, std::move(status), plan_of(header, header.memory_bytes), environment());
 }
 
 std::string undescribed_run(const io::DiskImage& image, const std::string& file, const JournalContents& contents) {

@@ -27,6 +27,7 @@ struct SmallJob {
   std::uint64_t unit = page_bytes;
   bool reread = false;
   bool describes_runs = true;
+  bool reads_keys = false;  // by windows of two, while it merges single run blocks
 
   [[nodiscard]] JobHeader header() const;
   // Returns what the job may take on the disk: a store with no more suffices.
@@ -39,6 +40,9 @@ struct SmallJob {
 // Record sizes that divide neither a block nor a run block, and one that does; ties; one run; a record larger than a block;
 // pieces and a file that end with a block; a file system of larger blocks.
 [[nodiscard]] const std::vector<SmallJob>& small_jobs();
+
+// The plan of a job, as its header asks for it.
+[[nodiscard]] planner::RecordPlan plan_of(const JobHeader& header, std::uint64_t memory_bytes);
 
 // A storage with a queue, and what a job in this process needs besides.
 class JobMachine {

@@ -13,6 +13,7 @@
 #include "cpp/support/fault_sweep.h"
 #include "cpp/support/sync_sweep.h"
 #include "cpp/support/watchdog.h"
+#include "demsort_inplace/kept_keys.h"
 #include "doubles/crash_model.h"
 #include "doubles/faulty_queue.h"
 #include "doubles/faulty_storage.h"
@@ -27,6 +28,39 @@ using io::Role;
 
 const std::string job_directory = job_file + ".ecosort";
 
+// Changes what one of the reads of keys in the heads of runs gives.
+class WrongKeys : public io::Queue {
+ public:
+  WrongKeys(io::Queue& below, std::uint64_t head_bytes, std::uint64_t table_bytes, std::uint64_t nth)
+      : below_(below), head_bytes_(head_bytes), table_bytes_(table_bytes), left_(nth) {}
+
+  [[nodiscard]] const char* backend_name() const noexcept override { return below_.backend_name(); }
+  void submit(const io::IoRequest& request) override {
+    const bool is_of_keys = request.operation == io::Operation::read && request.file->role() == Role::run &&
+                            request.offset + request.size == head_bytes_;
+    if (is_of_keys && left_ > 0 && --left_ == 0) wrong_ = request;
+    below_.submit(request);
+  }
+  void wait(std::vector<io::Completion>& out, bool block) override {
+    const std::size_t before = out.size();
+    below_.wait(out, block);
+    for (std::size_t i = before; i < out.size(); ++i) {
+      if (wrong_.data == nullptr || out[i].tag != wrong_.tag) continue;
+      std::byte* const end = wrong_.data + wrong_.size;
+      for (std::byte* at = end - table_bytes_; at < end; ++at) *at ^= std::byte{1};
+      wrong_ = {};
+    }
+  }
+  void notify() noexcept override { below_.notify(); }
+  void cancel_streams() override { below_.cancel_streams(); }
+
+ private:
+  io::Queue& below_;
+  const std::uint64_t head_bytes_, table_bytes_;
+  std::uint64_t left_;
+  io::IoRequest wrong_;
+};
+
 // The power-cut jobs, and ones with more runs, threads' worth of records, and every kind of keys.
 std::vector<SmallJob> jobs() {
   std::vector<SmallJob> jobs = small_jobs();
@@ -38,6 +72,9 @@ std::vector<SmallJob> jobs() {
                     .piece_records = 500,
                     .run_block_bytes = 8'192,
                     .interval_bytes = std::uint64_t{128} * 1024});
+    jobs.push_back(jobs.back());
+    jobs.back().run_block_bytes = 4'096;
+    jobs.back().reads_keys = true;
   }
   jobs.push_back({.name = "one_record", .format = {100, {{0, 10}}}, .records = 1, .piece_records = 1});
   jobs.push_back({.name = "tiny_records", .format = {1, {{0, 1}}}, .records = 20'011, .piece_records = 4'999});
@@ -152,9 +189,15 @@ TEST(InPlaceSort, ASyncThatFailedOnceIsNeverTakenForDurable) {
 // The keys of the forecast are kept in the heads of the runs. Without them the merge comes to the same end, but reads the runs in
 // part twice.
 TEST(InPlaceSort, AResumedMergeReadsNoRunTwiceForItsForecast) {
-  const SmallJob& job = small_jobs().front();
+  const SmallJob &job = small_jobs()[0], &by_windows = small_jobs()[1];
+  ASSERT_TRUE(by_windows.reads_keys);
+  const auto without_keys = [](const SmallJob& of, io::DiskImage image) {
+    const Layout layout = of.header().layout;
+    for (std::uint64_t run = 0; run < layout.runs(); ++run)
+      flip_byte(image.files.at(JobPaths(job_file).run(run)), layout.head_bytes - 1);
+    return image;
+  };
   const io::DiskImage image = interrupted_at(job, Role::output, 3);
-  const JobHeader header = job.header();
   const auto reads_of_runs = [&](const io::DiskImage& from) {
     MemoryMachine disk(from, {.records_events = false});
     io::FaultPlan plan(std::vector<io::Fault>{});
@@ -163,11 +206,31 @@ TEST(InPlaceSort, AResumedMergeReadsNoRunTwiceForItsForecast) {
     EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted()));
     return plan.seen(Role::run, FaultPoint::read);
   };
-  io::DiskImage damaged = image;
-  for (std::uint64_t run = 0; run < header.layout.runs(); ++run)
-    flip_byte(damaged.files.at(JobPaths(job_file).run(run)), header.layout.head_bytes - 1);
-  const std::uint64_t with_keys = reads_of_runs(image), without = reads_of_runs(damaged);
+  const std::uint64_t with_keys = reads_of_runs(image), without = reads_of_runs(without_keys(job, image));
   EXPECT_LT(with_keys, without);
+  MemoryMachine disk(without_keys(by_windows, interrupted_at(by_windows, Role::output, 3)), {.records_events = false});
+  (void)disk.machine.resume();
+  EXPECT_TRUE(holds_only(disk.store.snapshot(), by_windows.sorted()));
+}
+
+// A key that is wrong would let the merge go too far, and a checkpoint would make that durable.
+TEST(InPlaceSort, AKeyThatIsReadWronglyStopsItBeforeItIsFollowed) {
+  for (const SmallJob& job : small_jobs()) {
+    if (!job.reads_keys) continue;
+    const Layout layout = job.header().layout;
+    for (std::uint64_t nth = 1; nth <= 6; ++nth) {
+      MemoryMachine disk(job.disk(), {.records_events = false});
+      WrongKeys queue(*disk.queue, layout.head_bytes, kept_keys_bytes(layout.run_run_blocks(0), layout.key_stride), nth);
+      try {
+        (void)JobMachine(disk.store, queue).start(job);
+        ADD_FAILURE() << job.name << ": read " << nth << " of keys was wrong";
+      } catch (const IoError& error) {
+        EXPECT_THAT(error.what(), testing::HasSubstr("the keys in '/disk/data.ecosort/run-"));
+      }
+      (void)disk.machine.resume();
+      EXPECT_TRUE(holds_only(disk.store.snapshot(), job.sorted())) << job.name;
+    }
+  }
 }
 
 TEST(InPlaceSort, AFullDiskStopsItUntilThereIsRoomAgain) {

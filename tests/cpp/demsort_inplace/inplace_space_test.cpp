@@ -129,6 +129,33 @@ TEST(InPlaceSpace, TheLeastMemoryIsExactToA64thAndWhatNoMemorySortsIsRefused) {
   EXPECT_THROW((void)choose_space(wanted(std::uint64_t{1} << 63U, GiB), 0), UsageError);
 }
 
+TEST(InPlaceSpace, TenTerabytesAreMergedInOneStepWithAGigabyteOfMemory) {
+  const SpaceChoice choice = choose_space(wanted(10'000'000 * MB, GiB), 240'000 * MB);
+  ASSERT_TRUE(choice.best);
+  const SpacePlan& plan = *choice.best;
+  EXPECT_EQ(plan.engine.merge.passes, 1U);
+  EXPECT_LE(plan.engine.peak_memory_bytes, GiB);
+  EXPECT_GT(plan.engine.forecast_window, 0U);
+  EXPECT_EQ(plan.layout.key_stride, plan.engine.forecast_stride)
+      << "keys that are read again must be those of the merge's blocks";
+  EXPECT_LE(least_memory_bytes(wanted(1'000'000 * MB, 0)), 192 * MiB);
+}
+
+// With more memory blocks would be larger; the runs keep the keys of smaller ones, for all of which there may be no room.
+TEST(InPlaceSpace, AJobThatReadsItsKeysContinuesWithAnyMoreMemory) {
+  const SpaceChoice choice = choose_space(wanted(100'000 * MB, 48 * MiB), 24'000 * MB);
+  ASSERT_TRUE(choice.best);
+  ASSERT_GT(choice.best->engine.forecast_window, 0U);
+  const JobHeader header{.format = choice.best->engine.wanted.format, .layout = choice.best->layout, .memory_bytes = 48 * MiB};
+  for (const std::uint64_t memory : {48 * MiB, 64 * MiB, 128 * MiB, 200 * MiB, 300 * MiB, 1'000 * MiB, 8 * GiB}) {
+    const planner::RecordPlan plan = engine_plan(header, memory, 2);
+    EXPECT_LE(plan.wanted.memory_bytes, memory);
+    EXPECT_LE(plan.merge.final.memory_bytes() + plan.table_bytes(), plan.wanted.memory_bytes) << memory;
+    EXPECT_EQ(plan.forecast_stride, header.layout.key_stride) << memory;
+  }
+  EXPECT_THROW((void)engine_plan(header, 24 * MiB, 2), NotEnoughMemory);
+}
+
 TEST(InPlaceSpace, TheLeastSpaceNeverMeansMillionsOfCheckpoints) {
   for (const std::uint64_t bytes : {10 * MB, 1'000 * MB, 1'000'000 * MB}) {
     const SpaceChoice choice = choose_space(wanted(bytes, 4'096 * MiB), 0);

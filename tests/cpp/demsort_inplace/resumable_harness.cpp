@@ -53,6 +53,10 @@ std::vector<SmallSort> small_sorts() {
   const SmallJob numbers{
       .name = "packed", .format = {16, {{8, 4}}}, .records = 7'000, .piece_records = 1'800, .run_block_bytes = 16'384};
   sorts.push_back({.job = numbers, .keeps_runs = true, .compress = "lz4"});
+  SmallJob windows = numbers;
+  windows.run_block_bytes = 8'192;
+  windows.reads_keys = true;
+  sorts.push_back({.job = windows, .compress = "lz4"});
   sorts.push_back({.job = numbers, .has_previous = true, .compress = "lz4"});
   return sorts;
 }
@@ -68,21 +72,20 @@ engine::fixed::SortReport SortMachine::start(const SmallSort& sort) {
   }
   JobHeader header = sort.header();
   header.inputs = identities(inputs);
-  return demsort_inplace::start(sort_output, std::move(inputs), header, engine_plan(header, sort.job.memory_bytes, 0),
-                                environment());
+  return demsort_inplace::start(sort_output, std::move(inputs), header, plan_of(header, sort.job.memory_bytes), environment());
 }
 
 engine::fixed::SortReport SortMachine::resume(std::uint64_t memory_bytes) {
   JobStatus status = look();
   const JobHeader header = status.contents.value().header;
-  const planner::RecordPlan plan = engine_plan(header, memory_bytes == 0 ? header.memory_bytes : memory_bytes, 0);
+  const planner::RecordPlan plan = plan_of(header, memory_bytes == 0 ? header.memory_bytes : memory_bytes);
   return demsort_inplace::resume(sort_output, std::move(status), plan, environment());
 }
 
 engine::fixed::SortReport SortMachine::abandon() {
   JobStatus status = look();
   const JobHeader header = status.contents.value().header;
-  return demsort_inplace::abandon(sort_output, std::move(status), engine_plan(header, header.memory_bytes, 0), environment());
+  return demsort_inplace::abandon(sort_output, std::move(status), plan_of(header, header.memory_bytes), environment());
 }
 
 }  // namespace ecosort::demsort_inplace

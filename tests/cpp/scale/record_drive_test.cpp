@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "scale/drive_store.h"
+#include "scale/numbered_rows.h"
 
 namespace ecosort::scale {
 
@@ -96,20 +97,46 @@ TEST(RecordDrive, GivesBackWhatWasWritten) {
 
 TEST(RecordDrive, RecordsTakeAnEighteenthOfTheirSize) {
   constexpr std::size_t size = 64 * unit_bytes;
-  DriveStore store(testing::TempDir(), size);
-  Random random(2);
-  Bytes bytes(size);
-  for (std::size_t at = 0; at + record_bytes <= size; at += record_bytes)
-    make_record(random.below(10'000'000'000), bytes.data() + at);
-  store.write(0, bytes);
-  EXPECT_GT(store.real_bytes(), 0U);
-  EXPECT_LE(store.real_bytes(), size / 17);
-  make_bytes(12'345, size, bytes.data());
-  store.write(0, bytes);
-  store.clear(0, unit_bytes);
-  Bytes got(size);
-  store.read(0, got);
-  EXPECT_TRUE(std::equal(got.begin() + unit_bytes, got.end(), bytes.begin() + unit_bytes));
+  for (const Keys keys : {Keys::uniform, Keys::skewed}) {
+    DriveStore store(testing::TempDir(), size);
+    Random random(2);
+    Bytes bytes(size), got(size);
+    for (std::size_t at = 0; at + record_bytes <= size; at += record_bytes)
+      make_record(random.below(10'000'000'000), bytes.data() + at, keys);
+    store.write(0, bytes);
+    EXPECT_GT(store.real_bytes(), 0U);
+    EXPECT_LE(store.real_bytes(), size / 17);
+    store.read(0, got);
+    EXPECT_EQ(got, bytes);
+    make_bytes(12'345, size, bytes.data(), keys);
+    store.write(0, bytes);
+    store.clear(0, unit_bytes);
+    store.read(0, got);
+    EXPECT_TRUE(std::equal(got.begin() + unit_bytes, got.end(), bytes.begin() + unit_bytes));
+  }
+}
+
+TEST(RecordDrive, MakesTheSkewedRecordsOfTheGenerator) {
+  constexpr std::uint64_t first = 77'777'777;
+  Bytes right(20 * record_bytes), got(right.size());
+  sortbenchmark::GensortRecords({.ascii = true, .skewed = true}, first).generate(right.data(), 20);
+  make_bytes(first * record_bytes, got.size(), got.data(), Keys::skewed);
+  EXPECT_EQ(got, right);
+  EXPECT_NE(got, made_by_the_generator(first, 20));
+}
+
+TEST(RecordDrive, RowsAreTheSameWhereverTheirReadingBegins) {
+  const NumberedRows rows(3 * NumberedRows::least_bytes);
+  Bytes all(rows.size_bytes()), part;
+  rows.make(0, all.size(), all.data());
+  EXPECT_EQ(static_cast<char>(all.back()), '\n');
+  Random random(3);
+  for (int i = 0; i < 200; ++i) {
+    const std::size_t from = random.below(all.size()), size = random.below(std::min<std::size_t>(all.size() - from, 5'000) + 1);
+    part.assign(size, std::byte{1});
+    rows.make(from, size, part.data());
+    ASSERT_TRUE(std::equal(part.begin(), part.end(), all.begin() + static_cast<std::ptrdiff_t>(from))) << from << ", " << size;
+  }
 }
 
 }  // namespace ecosort::scale

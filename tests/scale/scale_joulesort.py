@@ -1,0 +1,56 @@
+"""A rehearsal of a whole entry with a simulated meter, killed in its second run and when the skewed input is there."""
+
+import shutil
+from pathlib import Path
+
+from scale_ground import Ground
+
+CLASSES = {10**8: "10^8", 10**9: "10^9", 10**10: "10^10"}
+ANSWERS = """\
+title = "a rehearsal"
+authors = "nobody"
+meter_model = "none"
+meter_serial = "none"
+meter_calibration = "never"
+meter_accuracy = "none"
+power_factor = 1.0
+hardware = "a drive that keeps the numbers of records"
+inside_boundary = "nothing"
+tuning = "none"
+price = "none"
+compiler = "as packaged"
+commit = "this one"
+"""
+SAYS_WHAT_IT_MEANS = "MISSING is what only a person can say."
+
+
+def joulesort(ground: Ground) -> None:
+    entry, data = ground.place / "entry", ground.disk / "joulesort"
+    entry.mkdir()
+    (entry / "submission.toml").write_text(ANSWERS)
+    known = ground.records in CLASSES
+    size = [CLASSES[ground.records]] if known else ["--records", f"{ground.records}"]
+    short = [] if known else ["--idle", "2", "--pause", "1", "--settle", "1"]
+    place: list[str | Path] = ["--dir", entry, "--data", data]
+    command = ["joulesort", *size, "--meter", "sim:", "--ambient", "22.5", *short, *place]
+    sort = ["--", *ground.options]
+    row, _ = ground.row("joulesort, 2 kills", 7 * ground.size)  # two inputs are made, six sorts are timed
+    program = ground.python(row, "ecosort_power")
+    for moment in (entry / "result/runs/02/events.jsonl", data / "skewed.dat"):
+        row.demand(program.kill_when(moment.exists, *command, *sort), f"it ended before {moment.name} was there")
+    attempt = program.run(*command, *sort)
+    for _ in range(3):  # a busy machine makes gaps in the readings: those runs are measured again, as a person would do it
+        if attempt.code == 1:
+            attempt = program.run(*command, "--repeat-invalid", *sort)
+    row.demand(attempt.code == 0, f"exit {attempt.code}: {attempt.told.strip()}")
+    pages = [entry / "submission.md", entry / "submission.html", *(entry / "figures").glob("*.svg")]
+    for page in pages:
+        text = page.read_text()
+        row.demand("SIMULATED" in text, f"{page.name} does not say SIMULATED")
+        missing = [line.strip() for line in text.replace(SAYS_WHAT_IT_MEANS, "").splitlines() if "MISSING" in line]
+        row.demand(not missing, f"{page.name} has fields without an answer: {missing}")
+    text = pages[0].read_text()
+    row.demand("02.interrupted-1" in text, "the run that was killed is not in the submission")
+    row.demand("| a run on skewed keys (gensort -s) | kept |" in text, "the skewed run is not kept")
+    row.notes.append(f"{len(pages)} pages say SIMULATED")
+    shutil.rmtree(data)
