@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "base/errors.h"
+#include "formats/lines/line_kernels.h"
 
 namespace ecosort::formats {
 
@@ -49,9 +51,19 @@ std::string notice_of(const RepeatedHeader& repeated) {
       shown_name(repeated.input), repeated.line, others);
 }
 
+void RowFormat::pass(Text text, Inside& inside) const noexcept {
+  while (!text.empty()) {
+    if (std::exchange(inside.escape, false)) text.remove_prefix(1);
+    const std::size_t escape = escape_ ? std::min(text.find(*escape_), text.size()) : text.size();
+    if (quote_ && lines::line_kernels().count(text.data(), escape, *quote_) % 2 != 0) inside.quotes = !inside.quotes;
+    inside.escape = escape < text.size();
+    text.remove_prefix(escape + (inside.escape ? 1 : 0));
+  }
+}
+
 Gather RowFormat::quoted_gather() const { throw InternalError("a format without quotes has no rows with them"); }
 
-const char* RowFormat::find_walked_end(const char* /*at*/, const char* /*end*/, bool& /*is_inside*/) const {
+const char* RowFormat::find_walked_end(const char* /*at*/, const char* /*end*/, Inside& /*inside*/) const {
   throw InternalError("rows that are not walked end with the first terminator");
 }
 
@@ -71,8 +83,8 @@ std::size_t RowFormat::mark_bytes(Text /*first*/) const { return 0; }
 bool RowFormat::is_blank_end(Text /*rest*/) const { return false; }
 bool RowFormat::wants_first_row() const { return false; }
 const char* RowFormat::find_first_row_end(const char* at, const char* end) const {
-  bool is_inside = false;
-  return find_end(at, end, is_inside);
+  Inside inside;
+  return find_end(at, end, inside);
 }
 FirstRow RowFormat::take_first_row(const std::string& /*input*/, Text /*row*/) { return FirstRow::is_sorted; }
 bool RowFormat::keys_need_first_row() const { return false; }
