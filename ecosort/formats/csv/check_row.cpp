@@ -48,7 +48,10 @@ std::size_t field_end(Text row, std::size_t at, Dialect dialect, bool is_all, st
       if (is_all) fault = quote_fault(at, not_closed);
       return row.size();
     }
-    if (!ends_row(row, end) && !row.substr(end).starts_with(dialect.delimiter.text())) fault = quote_fault(end, behind_close);
+    const Text rest = row.substr(end);
+    if (ends_row(row, end) || rest.starts_with(dialect.delimiter.text())) return end;
+    if (!is_all && dialect.delimiter.text().starts_with(rest)) return row.size();  // a delimiter that is not whole yet
+    fault = quote_fault(end, behind_close);
     return end;
   }
   std::size_t end = find_unescaped(row, at, dialect.delimiter.text(), dialect);
