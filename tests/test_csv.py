@@ -491,7 +491,8 @@ KEY_WORDS = f"key is NAME[:TYPE][:desc], its type one of {', '.join(TYPE_NAMES)}
     (["--by", "a:nubmer"], ["a,b\n"], f"key 'a:nubmer': 'nubmer' is no type; did you mean 'number'? A {KEY_WORDS}"),
     (["--by", "a:desc:number"], ["a,b\n"], f"key 'a:desc': 'desc' is no type; a {KEY_WORDS}"),
     (["--no-header", "--by", "2:numb"], ["a,b\n"], f"key '2:numb': 'numb' is no type; did you mean 'number'? A {KEY_WORDS}"),
-    (["--by", "a", "--delimiter", "xy"], ["a\n"], "--delimiter: 'xy' is a word; give the delimiter as it is in the file, such as ';' or '||', or `tab`"),
+    (["--by", "a", "--delimiter", "xy"], ["a\n"],
+        "--delimiter: 'xy' is a word; give the delimiter as it is in the file, such as ';' or '||', or `tab`"),
     (["--by", "a", "--delimiter", '"'], ["a\n"], "the delimiter and the quote must differ"),
     (["--by", "a", "--nulls", "middle"], ["a\n"], "--nulls: 'middle' is neither 'first' nor 'last'"),
     (["--by", "a", "--date-format", "%Q"], ["a\n"], "date format '%Q': "

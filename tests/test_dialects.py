@@ -185,7 +185,7 @@ def test_ranges_of_a_file_have_the_rows_that_begin_in_them(ecosort: Path, tmp_pa
 
 @pytest.mark.parametrize("threads", ["1", "3"])
 def test_an_escape_may_lie_at_any_border(ecosort: Path, tmp_path: Path, threads: str) -> None:
-    """Of 64 bytes, of stretches of 8 KiB, of blocks and of parts: runs of escapes of any parity are in front of a newline."""
+    """Borders are those of 64 bytes, of 8 KiB, of blocks and of parts: runs of escapes are in front of a newline."""
     rng = random.Random(3)
     rows = []
     for i in range(4000):

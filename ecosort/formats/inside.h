@@ -1,4 +1,4 @@
-// What the bytes in front of a place leave open, where rows have quotes or escapes.
+// Says what the bytes in front of a place leave open, where rows have quotes or escapes.
 #pragma once
 
 namespace ecosort::formats {

@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <utility>
 
 #include "base/errors.h"
-#include "formats/lines/line_kernels.h"
 
 namespace ecosort::formats {
 
@@ -49,16 +47,6 @@ std::string notice_of(const RepeatedHeader& repeated) {
   return fmt::format(
       "{}: line {} equals the header and was sorted as a row{}; where files were joined, name each of them as an input instead",
       shown_name(repeated.input), repeated.line, others);
-}
-
-void RowFormat::pass(Text text, Inside& inside) const noexcept {
-  while (!text.empty()) {
-    if (std::exchange(inside.escape, false)) text.remove_prefix(1);
-    const std::size_t escape = escape_ ? std::min(text.find(*escape_), text.size()) : text.size();
-    if (quote_ && lines::line_kernels().count(text.data(), escape, *quote_) % 2 != 0) inside.quotes = !inside.quotes;
-    inside.escape = escape < text.size();
-    text.remove_prefix(escape + (inside.escape ? 1 : 0));
-  }
 }
 
 Gather RowFormat::quoted_gather() const { throw InternalError("a format without quotes has no rows with them"); }

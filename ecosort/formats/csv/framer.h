@@ -48,7 +48,7 @@ class Framer {
     return size;
   }
 
-  // Of the next row of the stretch; borders count from there on.
+  // Describes the next row of the stretch, where borders count from the stretch on.
   [[nodiscard]] CsvFormat::Fields scanned_fields() const noexcept {
     return {bytes_ + at_, begin_ - at_, scan_.offsets + taken_ * columns_};
   }
