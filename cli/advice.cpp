@@ -46,6 +46,12 @@ std::string words_of(const std::optional<records::RecordFormat>& format) {
   return text;
 }
 
+// Returns an argument of --delimiter that a shell passes on.
+std::string word_of_delimiter(const std::string& delimiter) {
+  if (delimiter == "\t") return "tab";
+  return delimiter.front() < ' ' ? fmt::format("'\\x{:02x}'", delimiter.front()) : fmt::format("'{}'", delimiter);
+}
+
 }  // namespace
 
 std::string advice_on(const Error& error, const AdviceWords& words) {
@@ -73,6 +79,8 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
     return fmt::format("; name a directory on a drive with {}, or this one if you mean it", words.temp);
   if (dynamic_cast<const HeaderUnusable*>(&error) != nullptr) return "; with --no-header columns have numbers, as in --by 3";
   if (dynamic_cast<const QuoteMisplaced*>(&error) != nullptr) return "; with --quote none quotes are bytes like others";
+  if (const auto* mistaken = dynamic_cast<const DelimiterMistaken*>(&error))
+    return fmt::format("; did you mean --delimiter {}?", word_of_delimiter(mistaken->delimiter));
   if (dynamic_cast<const NoSuchPath*>(&error) != nullptr) return " (--allow-missing sorts all the same)";
   if (dynamic_cast<const BackendUnusable*>(&error) != nullptr) return "; use --io pool";
   if (const auto* unfit = dynamic_cast<const demsort_inplace::prepare::UnfitContents*>(&error))

@@ -27,16 +27,40 @@ char one_byte(const GivenOption& given) {
   throw UsageError(fmt::format("{}: '{}' is not one byte", name_of(given), *given.word));
 }
 
-// Also as `tab`, `\\t` or `\\x01`: bytes that are hard to type.
-char byte_of(const GivenOption& given) {
-  const std::string& word = *given.word;
-  if (word == "tab" || word == "\\t") return '\t';
-  if (word.size() != 4 || !word.starts_with("\\x")) return one_byte(given);
+// Takes the byte that a word begins with behind a backslash off it: one that is hard to type.
+char take_escaped(const GivenOption& given, std::string_view& rest) {
+  if (rest.starts_with('t') || rest.starts_with('\\')) {
+    const char byte = rest.front() == 't' ? '\t' : '\\';
+    rest.remove_prefix(1);
+    return byte;
+  }
+  const std::string_view digits = rest.starts_with('x') ? rest.substr(1, 2) : "";
   unsigned value = 0;
-  const char* const end = word.data() + word.size();
-  const auto [stop, error] = std::from_chars(word.data() + 2, end, value, 16);
-  if (error == std::errc() && stop == end) return static_cast<char>(value);
-  throw UsageError(fmt::format("{}: '{}' has no two hexadecimal digits behind \\x", name_of(given), word));
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  if (digits.size() != 2 || error != std::errc() || stop != digits.data() + digits.size())
+    throw UsageError(
+        fmt::format("{}: in '{}' a backslash is not followed by t, two hexadecimal digits as in \\x01, or another one",
+                    name_of(given), *given.word));
+  rest.remove_prefix(3);
+  return static_cast<char>(value);
+}
+
+// Returns a delimiter: `tab`, or bytes. A backslash alone is one.
+std::string delimiter_of(const GivenOption& given) {
+  const std::string& word = *given.word;
+  if (word == "tab") return "\t";
+  if (word.size() == 1) return word;
+  std::string bytes;
+  for (std::string_view rest = word; !rest.empty();) {
+    const char c = rest.front();
+    rest.remove_prefix(1);
+    bytes += c == '\\' ? take_escaped(given, rest) : c;
+  }
+  if (bytes.empty()) throw UsageError(fmt::format("{}: give one byte or more", name_of(given)));
+  if (word.size() > 1 && std::ranges::all_of(word, [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }))
+    throw UsageError(fmt::format("{}: '{}' is a word; give the delimiter as it is in the file, such as ';' or '||', or `tab`",
+                                 name_of(given), word));
+  return bytes;
 }
 
 Json text_of_byte(char byte) { return std::string(1, byte); }
@@ -161,7 +185,9 @@ Json as_hash(const GivenOption& given, const Json* /*before*/) {
       fmt::format("{}: a hash has 32 hexadecimal digits, as `ecosort partition` and --stats print them", name_of(given)));
 }
 
-Json as_delimiter(const GivenOption& given, const Json* /*before*/) { return text_of_byte(byte_of(given)); }
+Json as_delimiter(const GivenOption& given, const Json* /*before*/) { return delimiter_of(given); }
+
+Json as_byte(const GivenOption& given, const Json* /*before*/) { return text_of_byte(one_byte(given)); }
 
 Json as_quote(const GivenOption& given, const Json* /*before*/) {
   return *given.word == "none" ? Json(nullptr) : text_of_byte(one_byte(given));

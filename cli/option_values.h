@@ -55,7 +55,7 @@ Value as_rows;
 // Options of records.
 Value as_record_size, as_request_size, as_request_depth, as_run_records, as_hash;
 // Options of CSV and JSON lines.
-Value as_delimiter, as_quote, as_nulls_first, as_bad_rows, as_beginning, as_count;
+Value as_delimiter, as_byte, as_quote, as_nulls_first, as_bad_rows, as_beginning, as_count;
 // Options of rows of several lines.
 Value as_record_lines;
 // Options of lines, with the messages of GNU sort.

@@ -32,8 +32,8 @@ std::vector<formats::KeyCounts> difference(std::vector<formats::KeyCounts> all, 
 std::size_t carried_bytes(const std::string& text, std::size_t at, std::size_t size, const formats::RowFormat& format) {
   const char* const end = text.data() + text.size();
   const char* begin = text.data() + format.mark_bytes(text);
-  for (bool is_inside = false; at > 0 && begin < text.data() + at;) {
-    const char* const row_end = format.find_end(begin, end, is_inside);
+  for (formats::Inside inside; at > 0 && begin < text.data() + at;) {
+    const char* const row_end = format.find_end(begin, end, inside);
     begin = row_end == nullptr ? end : row_end + 1;
   }
   return at == 0 ? 0 : std::min(static_cast<std::size_t>(begin - text.data()) - at, size);

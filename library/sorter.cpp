@@ -125,8 +125,8 @@ class Framing {
   // Measures the row that begins at `at`, with its end; 0: that is not there.
   [[nodiscard]] std::size_t next_bytes(std::span<const std::byte> bytes, std::size_t at) const {
     const char* const begin = reinterpret_cast<const char*>(bytes.data());
-    bool is_inside = false;
-    const char* const end = format_->find_end(begin + at, begin + bytes.size(), is_inside);
+    formats::Inside inside;
+    const char* const end = format_->find_end(begin + at, begin + bytes.size(), inside);
     return end == nullptr ? 0 : static_cast<std::size_t>(end - begin) + 1 - at;
   }
 

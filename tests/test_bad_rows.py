@@ -249,7 +249,10 @@ def test_delimiters_that_are_hard_to_type(ecosort: Path, tmp_path: Path, delimit
         (["--comment", '"'], "a comment cannot begin with the quote or the delimiter"),
         (["--comment", "a\nb"], "--comment: give what such lines begin with, in one line"),
         (["--skip", "x"], "--skip: 'x' is not a whole number"),
-        (["--delimiter", "\\xg1"], "--delimiter: '\\xg1' has no two hexadecimal digits behind \\x"),
+        (
+            ["--delimiter", "\\xg1"],
+            "--delimiter: in '\\xg1' a backslash is not followed by t, two hexadecimal digits as in \\x01, or another one",
+        ),
     ],
 )
 def test_what_cannot_be_left_out_is_told(ecosort: Path, tmp_path: Path, words: list[str], message: str) -> None:

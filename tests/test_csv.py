@@ -470,8 +470,8 @@ KEY_WORDS = f"key is NAME[:TYPE][:desc], its type one of {', '.join(TYPE_NAMES)}
 @pytest.mark.parametrize(("words", "files", "message"), [
     (["--by", "c"], ["a,b\n"], "1.csv: no column 'c'; there are: a, b"),
     (["--by", "prise"], ["price,b\n"], "1.csv: no column 'prise'; did you mean 'price'? There are: price, b"),
-    (["--by", "a"], ["a;b\n"], "1.csv: no column 'a'; there are: a;b; is ';' the delimiter?"),
-    (["--by", "a", "--delimiter", "|"], ["a\tb\n"], "1.csv: no column 'a'; there are: a\\tb; is a tab the delimiter?"),
+    (["--by", "a"], ["a;b\n"], "1.csv: no column 'a'; there are: a;b; did you mean --delimiter ';'?"),
+    (["--by", "a", "--delimiter", "|"], ["a\tb\n"], "1.csv: no column 'a'; there are: a\\tb; did you mean --delimiter tab?"),
     (["--by", "a"], ["a,b,a\n"], "1.csv: two columns are named 'a'; name the one that is meant by its place, '#1' or '#3'"),
     (["--by", "#4"], ["a,b,a\n"], "1.csv: no column '#4'; the header has 3 columns"),
     (["--by", "pric:number"], [",city,price\n"],
@@ -491,7 +491,8 @@ KEY_WORDS = f"key is NAME[:TYPE][:desc], its type one of {', '.join(TYPE_NAMES)}
     (["--by", "a:nubmer"], ["a,b\n"], f"key 'a:nubmer': 'nubmer' is no type; did you mean 'number'? A {KEY_WORDS}"),
     (["--by", "a:desc:number"], ["a,b\n"], f"key 'a:desc': 'desc' is no type; a {KEY_WORDS}"),
     (["--no-header", "--by", "2:numb"], ["a,b\n"], f"key '2:numb': 'numb' is no type; did you mean 'number'? A {KEY_WORDS}"),
-    (["--by", "a", "--delimiter", "xy"], ["a\n"], "--delimiter: 'xy' is not one byte"),
+    (["--by", "a", "--delimiter", "xy"], ["a\n"],
+        "--delimiter: 'xy' is a word; give the delimiter as it is in the file, such as ';' or '||', or `tab`"),
     (["--by", "a", "--delimiter", '"'], ["a\n"], "the delimiter and the quote must differ"),
     (["--by", "a", "--nulls", "middle"], ["a\n"], "--nulls: 'middle' is neither 'first' nor 'last'"),
     (["--by", "a", "--date-format", "%Q"], ["a\n"], "date format '%Q': "
@@ -718,7 +719,7 @@ def test_files_without_rows_name_the_delimiter_once(ecosort: Path, tmp_path: Pat
         ([], ["sep=;\na;b\n1\n"], "1: line 3, byte 10: the row has 1 field, and the header has 2 columns"),
         ([], ["sep=;\n"], "1: is empty, and a header is wanted; with --no-header columns have numbers, as in --by 3"),
         ([], ["sep=x\n"], "1: no column 'a'; there are: sep=x"),
-        ([], ["a;b\nsep=;\n"], "1: no column 'a'; there are: a;b; is ';' the delimiter?"),
+        ([], ["a;b\nsep=;\n"], "1: no column 'a'; there are: a;b; did you mean --delimiter ';'?"),
     ],
 )  # fmt: skip
 def test_delimiters_that_differ_are_told(ecosort: Path, tmp_path: Path, words: list[str], files: list[str], message: str) -> None:

@@ -165,10 +165,16 @@ std::vector<OptionRow> csv_options() {
       by_option("NAME[:TYPE][:desc]",
                 "sort key: a column by its name in the header or by its number (`#3` is the third one); the type of its values "
                 "(see below); `desc` for the largest first; repeatable, the first one decides first"),
-      {"--delimiter", "CHAR|tab", "that of a first line `sep=;`, a tab where all files are named .tsv, else a comma",
-       "separator of values", Concern::rows, sets("rows.delimiter", as_delimiter)},
+      {"--delimiter", "TEXT|tab", "that of a first line `sep=;`, a tab where all files are named .tsv, else a comma",
+       "separator of values, up to 8 bytes, such as '||'; \\t, \\x01 and \\\\ are a tab, the byte 1 and a backslash",
+       Concern::rows, sets("rows.delimiter", as_delimiter)},
       {"--quote", "CHAR|none", "\"", "what may enclose values; `none`: quotes are bytes like others", Concern::rows,
        sets("rows.quote", as_quote)},
+      {"--escape", "CHAR", "",
+       "a delimiter, quote or newline behind CHAR is a part of the value, as MySQL and Hive write it with '\\'. Keys are "
+       "compared "
+       "without escapes: \\n, \\t, \\r, \\b, \\0 and \\Z are control characters, and a value \\N is empty",
+       Concern::rows, sets("rows.escape", as_byte)},
       {"--no-header", "", "", "the first row is no header; --by 3 is the third column", Concern::rows,
        sets("rows.header", flag<false>)},
       {"--comment", "TEXT", "",

@@ -35,10 +35,12 @@ std::vector<OptionRow> shuffle_options() {
        "the first N lines of each INPUT are its header: all headers must be alike, and one goes out, on top", Concern::rows,
        sets("lines.header_lines", as_header_lines)},
       {"-z,--zero-terminated", "", "", "lines end with NUL, not newline", Concern::rows, sets("lines.terminator", word<"\0">)},
-      {"--delimiter", "CHAR|tab", "that of a first line `sep=;`, a tab where all files are named .tsv, else a comma",
+      {"--delimiter", "TEXT|tab", "that of a first line `sep=;`, a tab where all files are named .tsv, else a comma",
        "with --csv: separator of values", Concern::rows, sets("csv.delimiter", as_delimiter)},
       {"--quote", "CHAR|none", "\"", "with --csv: what may enclose values; `none`: quotes are bytes like others", Concern::rows,
        sets("csv.quote", as_quote)},
+      {"--escape", "CHAR", "", "with --csv: a newline behind CHAR is a part of the value", Concern::rows,
+       sets("csv.escape", as_byte)},
       {"--no-header", "", "", "with --csv: the first row is no header", Concern::rows, sets("csv.header", flag<false>)}};
   for (OptionRow& row : chosen({"--memory", "--threads", "--temp", "--io", "--profile", "--no-profile", "--verify", "--stats",
                                 "--events", "--trace", "--progress", "-q,--quiet"})) {

@@ -51,7 +51,7 @@ std::string notice_of(const RepeatedHeader& repeated) {
 
 Gather RowFormat::quoted_gather() const { throw InternalError("a format without quotes has no rows with them"); }
 
-const char* RowFormat::find_walked_end(const char* /*at*/, const char* /*end*/, bool& /*is_inside*/) const {
+const char* RowFormat::find_walked_end(const char* /*at*/, const char* /*end*/, Inside& /*inside*/) const {
   throw InternalError("rows that are not walked end with the first terminator");
 }
 
@@ -71,8 +71,8 @@ std::size_t RowFormat::mark_bytes(Text /*first*/) const { return 0; }
 bool RowFormat::is_blank_end(Text /*rest*/) const { return false; }
 bool RowFormat::wants_first_row() const { return false; }
 const char* RowFormat::find_first_row_end(const char* at, const char* end) const {
-  bool is_inside = false;
-  return find_end(at, end, is_inside);
+  Inside inside;
+  return find_end(at, end, inside);
 }
 FirstRow RowFormat::take_first_row(const std::string& /*input*/, Text /*row*/) { return FirstRow::is_sorted; }
 bool RowFormat::keys_need_first_row() const { return false; }

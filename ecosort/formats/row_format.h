@@ -1,14 +1,14 @@
 // The engine for rows asks a format: where rows end, what an input begins with, and the order of rows.
 //
 // A row ends with one byte, the terminator, which the row's text does not include. In a format with quotes a terminator inside of
-// quotes ends no row: only who knows whether a byte lies inside can look for an end from there on. Rows that are walked hold
-// terminators for other reasons, and their ends are found from the beginning of a row on alone.
+// quotes, or behind an escape, ends no row: only who knows whether a byte lies inside can look for an end from there on. Rows
+// that begin anew hold terminators for other reasons, and their ends are found from the beginning of a row on alone.
 //
 // The virtual functions are called once per input, per part of a batch, or per group of ties. The loops over all rows are
 // compiled for each format: enter_rows() (formats/lines/enter_rows.h) and the merge (engine/rows/formats.h) call what every
 // format has besides, without a virtual call:
 //
-//   row_end(at, end, is_inside)   as find_end()
+//   row_end(at, end, inside)   as find_end()
 //   window(row)                   of level 0, from its beginning
 //   Framer                        takes the rows of a part one after the other
 //   check_row(row, counts)        a row of a file that is merged as it is; only where `checks_rows`
@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "formats/inside.h"
 #include "formats/record_marks.h"
 #include "formats/records/encoder.h"
 
@@ -48,7 +49,8 @@ enum class FirstRow : std::uint8_t { is_sorted, goes_on_top, is_left_out, is_ali
 struct RowFault {
   std::size_t at = 0;
   std::string why;
-  bool is_of_quotes = false;  // there is none where quotes mean nothing
+  bool is_of_quotes = false;   // there is none where quotes mean nothing
+  std::string delimiter = "";  // there may be none with this one
 };
 
 // A row that was left out because it cannot be sorted. The first ones of a batch say why; places count as in RowFault.
@@ -134,11 +136,12 @@ class RowFormat {
   // Framing.
   [[nodiscard]] char terminator() const noexcept { return terminator_; }
   [[nodiscard]] std::optional<char> quote() const noexcept { return quote_; }
+  [[nodiscard]] std::optional<char> escape() const noexcept { return escape_; }
 
   // Returns whether a row may hold terminators.
   [[nodiscard]] bool is_walked() const noexcept { return is_walked_; }
   // Returns whether the ends of rows show from their beginnings on alone, so that a search for one never goes on in the middle.
-  [[nodiscard]] bool begins_anew() const noexcept { return is_walked_ && !quote_; }
+  [[nodiscard]] bool begins_anew() const noexcept { return is_walked_ && !quote_ && !escape_; }
 
   // Null: rows end in memory as in their files.
   [[nodiscard]] const RecordMarks* record_marks() const noexcept { return record_marks_ ? &*record_marks_ : nullptr; }
@@ -148,12 +151,13 @@ class RowFormat {
   // Returns how many bytes behind its text a row is hashed with: 1 where its last byte is in the place of an end.
   [[nodiscard]] std::size_t hashed_end() const noexcept { return hashed_end_; }
 
-  // The first end of a row in [at, end), or null. `is_inside`: whether `at` lies inside of quotes; afterwards, where none is
-  // found, whether `end` does.
-  [[nodiscard]] const char* find_end(const char* at, const char* end, bool& is_inside) const {
-    if (is_walked_) return find_walked_end(at, end, is_inside);
+  // The first end of a row in [at, end), or null. `inside`: what `at` lies inside of; afterwards, where none is found, `end`.
+  [[nodiscard]] const char* find_end(const char* at, const char* end, Inside& inside) const {
+    if (is_walked_) return find_walked_end(at, end, inside);
     return at == end ? nullptr : static_cast<const char*>(std::memchr(at, terminator_, static_cast<std::size_t>(end - at)));
   }
+  // Goes on to the end of a text: whatever ends rows in it, `inside` says what lies behind. For rows with quotes or escapes.
+  void pass(Text text, Inside& inside) const noexcept;
   // For rows with quotes.
   [[nodiscard]] virtual Gather quoted_gather() const;
   // Returns whether rows that cannot be sorted are left out, as lines::Part::bad_rows; else the first one ends the sort.
@@ -247,8 +251,8 @@ class RowFormat {
   [[nodiscard]] virtual bool has_deeper_window(records::KeyWindow window, unsigned level) const = 0;
 
  protected:
-  RowFormat(Kind kind, char terminator, std::optional<char> quote)
-      : is_walked_(quote.has_value()), kind_(kind), terminator_(terminator), quote_(quote) {}
+  RowFormat(Kind kind, char terminator, std::optional<char> quote, std::optional<char> escape = std::nullopt)
+      : is_walked_(quote || escape), kind_(kind), terminator_(terminator), quote_(quote), escape_(escape) {}
 
   bool is_walked_;
   std::size_t hashed_end_ = 0;
@@ -258,13 +262,13 @@ class RowFormat {
   std::uint64_t flip_ = 0;  // all ones: and the larger one comes first
 
  private:
-  [[nodiscard]] virtual const char* find_walked_end(const char* at, const char* end, bool& is_inside) const;
+  [[nodiscard]] virtual const char* find_walked_end(const char* at, const char* end, Inside& inside) const;
   // Compares by the levels [level, end).
   [[nodiscard]] virtual int compare_levels(Text a, Text b, unsigned level, unsigned end) const = 0;
 
   Kind kind_;
   char terminator_;
-  std::optional<char> quote_;
+  std::optional<char> quote_, escape_;
   unsigned group_levels_ = UINT_MAX;
   std::optional<RecordMarks> record_marks_;
 };

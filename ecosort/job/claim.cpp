@@ -40,7 +40,7 @@ void complete_rows(Request& request) {
     records->record_size = 100;
   if (auto* const records = std::get_if<Records>(&request.rows); records != nullptr && records->keys.empty())
     records->keys = {RecordKey(0, static_cast<std::uint32_t>(std::min<std::uint64_t>(10, records->record_size)))};
-  if (auto* const csv = std::get_if<Csv>(&request.rows)) csv->delimiter = delimiter_of(*csv, request.inputs);
+  if (auto* const csv = std::get_if<Csv>(&request.rows)) csv->delimiter = std::string(delimiter_of(*csv, request.inputs).text());
 }
 
 // Returns the members of the rows of a request, as its JSON has them.

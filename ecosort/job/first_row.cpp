@@ -35,10 +35,10 @@ Look look_at_first_row(const std::string& name, const formats::RowFormat& format
   for (std::size_t bytes = first_bytes; bytes <= most_first_bytes; bytes *= 4) {
     const std::string text = beginning_of(name, bytes);
     const char *const begin = text.data() + std::min(mark_bytes, text.size()), *const end = text.data() + text.size();
-    bool is_inside = false;
-    const char* row_end = format.find_end(begin, end, is_inside);
+    formats::Inside inside;
+    const char* row_end = format.find_end(begin, end, inside);
     if (row_end != nullptr && format.precedes_first_row({begin, static_cast<std::size_t>(row_end - begin)}))
-      row_end = format.find_end(row_end + 1, end, is_inside);
+      row_end = format.find_end(row_end + 1, end, inside);
     if (row_end != nullptr) return {std::string(begin, row_end)};
     if (text.size() == bytes) continue;
     if (begin == end) return {};

@@ -338,8 +338,12 @@ bool is_named_tsv(std::string_view name) {
 
 }  // namespace
 
-char delimiter_of(const Csv& csv, const std::vector<std::string>& inputs) {
-  if (csv.delimiter) return *csv.delimiter;
+csv::Delimiter delimiter_of(const Csv& csv, const std::vector<std::string>& inputs) {
+  if (csv.delimiter) {
+    if (!csv.delimiter->empty() && csv.delimiter->size() <= csv::Delimiter::most_bytes) return csv::Delimiter(*csv.delimiter);
+    throw UsageError(fmt::format("the delimiter '{}' has {} bytes; it may have 1 to {}", *csv.delimiter, csv.delimiter->size(),
+                                 csv::Delimiter::most_bytes));
+  }
   for (const std::string& name : inputs)
     if (is_named_tsv(name) != is_named_tsv(inputs.front()))
       throw UsageError(fmt::format("{} and {} have different delimiters by their names; name one", inputs.front(), name));
@@ -368,7 +372,7 @@ struct MakeFormat {
   }
   std::unique_ptr<formats::RowFormat> operator()(const Csv& csv) const {
     return std::make_unique<csv::CsvFormat>(
-        csv::CsvTerms{.dialect = {.delimiter = delimiter_of(csv, request.inputs), .quote = csv.quote},
+        csv::CsvTerms{.dialect = {.delimiter = delimiter_of(csv, request.inputs), .quote = csv.quote, .escape = csv.escape},
                       .names_delimiter = csv.delimiter.has_value(),
                       .has_header = csv.header,
                       .keys = csv.keys,

@@ -11,6 +11,7 @@
 #include "ecosort/request.hpp"
 #include "engine/rows/check_lines.h"
 #include "engine/rows/lines_sort.h"
+#include "formats/csv/dialect.h"
 #include "formats/row_format.h"
 #include "io/backends.h"
 #include "io/posix_storage.h"
@@ -36,7 +37,7 @@ enum class SpecialOutput : std::uint8_t { redirected, refused };
 // Returns the values of a request of CSV or JSON lines.
 [[nodiscard]] const Values& values_of(const Request& request);
 // The delimiter that was named, or that of the names of the inputs; a line "sep=;" of theirs may say another one.
-[[nodiscard]] char delimiter_of(const Csv& csv, const std::vector<std::string>& inputs);
+[[nodiscard]] csv::Delimiter delimiter_of(const Csv& csv, const std::vector<std::string>& inputs);
 
 // UsageError for keys, dates and delimiters that cannot be, and for inputs that do not go together.
 [[nodiscard]] std::unique_ptr<formats::RowFormat> row_format_of(const Request& request);

@@ -51,8 +51,8 @@ Top take_top(formats::RowFormat& format, const std::string& path) {
     const std::string bytes = bytes_at(path, 0, size);
     const std::size_t mark = format.mark_bytes(bytes);
     if (!format.wants_first_row()) return {bytes.substr(0, mark), std::nullopt, ""};
-    bool is_inside = false;
-    const char* const end = format.find_end(bytes.data() + mark, bytes.data() + bytes.size(), is_inside);
+    formats::Inside inside;
+    const char* const end = format.find_end(bytes.data() + mark, bytes.data() + bytes.size(), inside);
     if (end == nullptr && bytes.size() == size && size < most_header_bytes) continue;
     if (bytes.size() == mark) {
       format.miss_first_row(formats::shown_name(path));

@@ -78,6 +78,7 @@ void each_member_of_rows(Structure& of, Each&& each) {
     if constexpr (std::is_same_v<Type, Csv>) {
       each("delimiter", of.delimiter);
       each("quote", of.quote);
+      each("escape", of.escape);
       each("header", of.header);
       each("comment", of.comment);
       each("skip_lines", of.skip_lines);

@@ -125,10 +125,35 @@ std::vector<ValueKey> next_keys(ByteReader& in) {
   return keys;
 }
 
+// One that is not simple has no byte in the place of the delimiter, and begins behind it.
+void add_dialect(ByteWriter& out, csv::Dialect dialect) {
+  if (dialect.is_simple()) {
+    out.add(byte_or_none(dialect.delimiter.first()));
+  } else {
+    out.add(no_byte);
+    out.add(std::string(dialect.delimiter.text()));
+    out.add(byte_or_none(dialect.escape));
+  }
+  out.add(byte_or_none(dialect.quote));
+}
+
+csv::Dialect next_dialect(ByteReader& in) {
+  csv::Dialect dialect;
+  if (const std::optional<char> delimiter = next_byte_or_none(in)) {
+    dialect.delimiter = *delimiter;
+  } else {
+    const std::string bytes = in.next_text();
+    in.require(!bytes.empty() && bytes.size() <= csv::Delimiter::most_bytes);
+    dialect.delimiter = csv::Delimiter(bytes);
+    dialect.escape = next_byte_or_none(in);
+  }
+  dialect.quote = next_byte_or_none(in);
+  return dialect;
+}
+
 std::vector<std::byte> bytes_of(const csv::CsvTerms& terms) {
   ByteWriter out;
-  out.add(byte_or_none(terms.dialect.delimiter));
-  out.add(byte_or_none(terms.dialect.quote));
+  add_dialect(out, terms.dialect);
   for (const bool flag : {terms.has_header, terms.nulls_first, terms.strict}) out.add(std::uint64_t{flag});
   out.add(terms.date_format);
   add_keys(out, terms.keys);
@@ -137,8 +162,7 @@ std::vector<std::byte> bytes_of(const csv::CsvTerms& terms) {
 
 std::unique_ptr<formats::RowFormat> next_csv(ByteReader& in) {
   csv::CsvTerms terms;
-  terms.dialect.delimiter = next_byte(in);
-  terms.dialect.quote = next_byte_or_none(in);
+  terms.dialect = next_dialect(in);
   for (bool* flag : {&terms.has_header, &terms.nulls_first, &terms.strict}) *flag = in.next_flag();
   terms.date_format = in.next_text();
   terms.keys = next_keys(in);

@@ -66,6 +66,12 @@ struct ECOSORT_API QuoteMisplaced : InputRefused {
   using InputRefused::InputRefused;
 };
 
+// A table does not have the columns or fields that it should have, and with another delimiter it would.
+struct ECOSORT_API DelimiterMistaken : InputRefused {
+  DelimiterMistaken(const std::string& line, std::string other) : InputRefused(line), delimiter(std::move(other)) {}
+  std::string delimiter;
+};
+
 // A path into JSON lines leads nowhere in all of them. They can be sorted all the same, as rows without a value.
 struct ECOSORT_API NoSuchPath : InputRefused {
   using InputRefused::InputRefused;

@@ -192,11 +192,12 @@ struct Values {
 
 // RFC 4180.
 struct Csv : Values {
-  std::optional<char> delimiter{};  // none: a tab where all inputs are named .tsv, else a comma
-  std::optional<char> quote = '"';  // none: quotes mean nothing
-  bool header = true;               // the first row of every input; all must be alike, and it goes out once
-  std::string comment{};            // lines that begin so are no rows; those that the first input begins with stay in front
-  std::uint64_t skip_lines = 0;     // so many lines of every input are no rows; those of the first input stay in front
+  std::optional<std::string> delimiter{};  // 1 to 8 bytes; none: a tab where all inputs are named .tsv, else a comma
+  std::optional<char> quote = '"';         // none: quotes mean nothing
+  std::optional<char> escape{};            // the byte behind it is no delimiter, quote or end; none: there are no escapes
+  bool header = true;                      // the first row of every input; all must be alike, and it goes out once
+  std::string comment{};         // lines that begin so are no rows; those that the first input begins with stay in front
+  std::uint64_t skip_lines = 0;  // so many lines of every input are no rows; those of the first input stay in front
 };
 
 struct JsonLines : Values {

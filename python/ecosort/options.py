@@ -48,8 +48,9 @@ class Options:
     header_mark: str = ""  # lines: those that a file begins with and that begin so are its header
     collate: str = ""  # lines: texts are in the order of this language, such as "de" or "sv", by ICU; "": of bytes
     random_source: str = ""  # lines: a file that decides the order of the letter R
-    delimiter: str | None = None  # csv: one byte; None: that of a line "sep=;", a tab for .tsv, else a comma
+    delimiter: str | None = None  # csv: 1 to 8 bytes; None: that of a line "sep=;", a tab for .tsv, else a comma
     quote: str | None = '"'  # csv: one byte; None: quotes mean nothing
+    escape: str | None = None  # csv: one byte; a delimiter, quote or newline behind it belongs to the value
     header: bool = True  # csv: the first row of each file; all are alike, and it goes out once
     comment: str = ""  # csv: lines that begin so are no rows; those in front of the first file's rows stay there
     skip_lines: int = 0  # csv: of each file, no rows; those of the first file stay in front
@@ -126,6 +127,14 @@ def _byte(**words: str | None) -> Callable[[Any, str], Any]:
     return lambda value, name: words[value] if value in [*words] else None if value is None else checks.one_byte(value, name)
 
 
+def _delimiter(value: Any, name: str) -> str | None:
+    if value is None or value in ("tab", r"\t"):
+        return value and "\t"
+    if not isinstance(value, str) or not 1 <= len(value.encode("utf-8", "surrogateescape")) <= 8:
+        raise checks.no_such(name, "a text of 1 to 8 bytes", value)
+    return value
+
+
 def _thousandths(value: Any, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1e6:
         raise checks.no_such(name, "a number", value)
@@ -166,8 +175,9 @@ _CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "record_start": checks.text,
     "collate": checks.text,
     "random_source": path_word,
-    "delimiter": _byte(**{"tab": "\t", r"\t": "\t"}),
+    "delimiter": _delimiter,
     "quote": _byte(none=None),
+    "escape": _byte(),
     "date_format": checks.text,
     "unique": _whole_rows,
     "count": _count,
@@ -213,7 +223,7 @@ MEMBERS = {
         *("keys", "ordering", "separator", "terminator", "stable", "record_lines", "paragraphs", "record_start"),
         *("header_lines", "header_mark", "collate", "random_source"),
     },
-    "csv": _OF_VALUES | {"delimiter", "quote", "header", "comment", "skip_lines"},
+    "csv": _OF_VALUES | {"delimiter", "quote", "escape", "header", "comment", "skip_lines"},
     "jsonl": _OF_VALUES | {"allow_missing"},
 }
 _MEMBERS = {

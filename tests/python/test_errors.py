@@ -157,7 +157,7 @@ def test_a_wrong_wish_is_bad_input(here: Path, options: dict[str, object], words
     [
         ({"by": "a\0"}, "no column 'a"),
         ({"by": "\ud800"}, "cannot be handed to a program"),
-        ({"by": "a", "delimiter": ""}, "delimiter is a text of one byte, not ''"),
+        ({"by": "a", "delimiter": ""}, "delimiter is a text of 1 to 8 bytes, not ''"),
         ({"by": "a", "quote": ""}, "quote is a text of one byte, not ''"),
     ],
 )

@@ -295,6 +295,9 @@ def test_rows_of_csv_are_sorted_by_columns(here: Path) -> None:
     with pytest.raises(BadInput, match="line 4, byte 42: column 'when': 'no' is no date"):
         sort_csv("in", "out3", by="when:date", delimiter=";", quote="'", date_format="%d.%m.%Y", strict=True)
     assert not (here / "out3").exists()
+    (here / "in4").write_bytes(b"b\\|x||2\na\\\nx||1\n")
+    sort_csv("in4", "out4", by="1", header=False, delimiter="||", quote=None, escape="\\")
+    assert (here / "out4").read_bytes() == b"a\\\nx||1\nb\\|x||2\n"
 
 
 def test_compressed_files_are_as_they_are_wished(here: Path) -> None:

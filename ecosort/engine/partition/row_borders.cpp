@@ -6,7 +6,6 @@
 #include <cerrno>
 
 #include "base/errors.h"
-#include "formats/lines/line_kernels.h"
 
 namespace ecosort::engine::partition {
 namespace {
@@ -20,7 +19,8 @@ RowBorders::RowBorders(const io::File& file, const formats::RowFormat& format, s
     : file_(file),
       format_(format),
       memory_(scan_bytes),
-      buffer_(memory_.allocate(format.quote() ? scan_bytes : look_bytes, "rows of which borders are looked for", Pages::small)),
+      buffer_(
+          memory_.allocate(format.is_walked() ? scan_bytes : look_bytes, "rows of which borders are looked for", Pages::small)),
       at_(first),
       end_(end) {}
 
@@ -39,11 +39,10 @@ Text RowBorders::bytes_here() {
   return {reinterpret_cast<const char*>(buffer_.data()) + (at_ - from_), until - at_};
 }
 
-void RowBorders::count_quotes_until(std::uint64_t place) {
+void RowBorders::pass_until(std::uint64_t place) {
   while (at_ < place) {
     const Text text = bytes_here().substr(0, place - at_);
-    const std::size_t quotes = lines::line_kernels().count(text.data(), text.size(), *format_.quote());
-    is_inside_ = is_inside_ != (quotes % 2 != 0);
+    format_.pass(text, inside_);
     at_ += text.size();
   }
 }
@@ -51,17 +50,17 @@ void RowBorders::count_quotes_until(std::uint64_t place) {
 std::uint64_t RowBorders::at_or_behind(std::uint64_t place) {
   if (place <= at_) return at_;
   if (place >= end_) return at_ = end_;
-  if (format_.quote())
-    count_quotes_until(place - 1);
+  if (format_.is_walked())
+    pass_until(place - 1);
   else
     at_ = place - 1;
   while (true) {
     const Text text = bytes_here();
     if (text.empty()) return at_;
-    const char* const found = format_.find_end(text.data(), text.data() + text.size(), is_inside_);
+    const char* const found = format_.find_end(text.data(), text.data() + text.size(), inside_);
     at_ += found == nullptr ? text.size() : static_cast<std::uint64_t>(found - text.data()) + 1;
     if (found == nullptr) continue;
-    is_inside_ = false;
+    inside_ = {};
     return at_;
   }
 }

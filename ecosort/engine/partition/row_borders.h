@@ -1,8 +1,8 @@
 // Finds in a file where rows begin: that is what a range of bytes comes to.
 //
-// Of rows without quotes the byte in front of a place shows it. Where quotes may hold the ends of rows, whether one is open
-// depends on all bytes from a place on where none is: then they are counted, so that everything in front of the last place is
-// read.
+// Of rows without quotes and escapes the byte in front of a place shows it. Where quotes may hold the ends of rows, whether one
+// is open depends on all bytes from a place on where none is: then they are counted, so that everything in front of the last
+// place is read.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class RowBorders {
  private:
   // The file's bytes from `at_` on, some of them.
   [[nodiscard]] Text bytes_here();
-  void count_quotes_until(std::uint64_t place);
+  void pass_until(std::uint64_t place);
 
   const io::File& file_;
   const formats::RowFormat& format_;
@@ -34,7 +34,7 @@ class RowBorders {
   Buffer buffer_;
   std::uint64_t from_ = 0, got_ = 0;  // bytes of the file that it holds
   std::uint64_t at_, end_;            // a row begins at `at_` between two calls
-  bool is_inside_ = false;            // of quotes, at `at_`
+  formats::Inside inside_;            // at `at_`
 };
 
 }  // namespace ecosort::engine::partition

@@ -66,10 +66,13 @@ RowVerdict judge_row(const formats::RowFormat& format, Text row) {
   return rows::with_format(format, [&](const auto& known) {
     using Known = std::remove_cvref_t<decltype(known)>;
     RowVerdict verdict;
-    bool is_inside = false;
-    const char* const end = known.find_end(row.data(), row.data() + row.size(), is_inside);
-    if (end != nullptr || is_inside) {
-      verdict.fault = formats::RowFault{0, is_inside ? "a quote is opened in this row and not closed" : "this is no whole row"};
+    formats::Inside inside;
+    const char* const end = known.find_end(row.data(), row.data() + row.size(), inside);
+    if (end != nullptr || inside.quotes || inside.escape) {
+      const std::string_view why = inside.quotes   ? "a quote is opened in this row and not closed"
+                                   : inside.escape ? "this row ends with an escape"
+                                                   : "this is no whole row";
+      verdict.fault = formats::RowFault{0, std::string(why)};
       return verdict;
     }
     if constexpr (Known::leaves_out_blank_rows) verdict.is_blank = known.is_blank(row);

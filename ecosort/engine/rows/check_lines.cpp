@@ -121,11 +121,11 @@ class LineReader {
     if (has_line_) number_ += 1 + lines::line_kernels().count(line().data(), line().size(), format_.terminator());
     begin_ = has_line_ ? end_ + 1 : end_;
     has_line_ = false;
-    bool is_inside = false;
+    formats::Inside inside;
     for (std::size_t searched = begin_;;) {
       const char* const found = format_.wants_first_row()
                                     ? format_.find_first_row_end(data_.data() + begin_, data_.data() + data_.size())
-                                    : format_.find_end(data_.data() + searched, data_.data() + data_.size(), is_inside);
+                                    : format_.find_end(data_.data() + searched, data_.data() + data_.size(), inside);
       if (found != nullptr) {
         end_ = static_cast<std::size_t>(found - data_.data());
         break;

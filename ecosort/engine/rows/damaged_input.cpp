@@ -32,6 +32,7 @@ void refuse(const std::string& name, const codec::TooLarge& error, std::uint64_t
 RefusedRow refused_row(const std::string& line, const formats::RowFault& fault) {
   RefusedRow refused(line);
   if (fault.is_of_quotes) refused.cause = std::make_exception_ptr(QuoteMisplaced(line));
+  if (!fault.delimiter.empty()) refused.cause = std::make_exception_ptr(DelimiterMistaken(line, fault.delimiter));
   return refused;
 }
 

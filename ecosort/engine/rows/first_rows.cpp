@@ -110,8 +110,8 @@ void FirstRows::put_on_top(const std::string& text) {
   keep(text);
   const char* at = text.data() + format_.mark_bytes(text);
   const char* const end = text.data() + text.size();
-  for (bool is_inside = false; at < end;) {
-    const char* const found = format_.find_end(at, end, is_inside);
+  for (formats::Inside inside; at < end;) {
+    const char* const found = format_.find_end(at, end, inside);
     const char* const row_end = found != nullptr ? found : end;
     lines::add_line(hash_, {at, static_cast<std::size_t>(row_end - at)});
     at = found != nullptr ? found + 1 : end;

@@ -20,10 +20,10 @@ std::uint64_t memory_for_row(const std::string& name, std::uint64_t offset, cons
   std::vector<char> block(std::size_t{1} << 20U);
   try {
     io::PlainFile file = io::PlainFile::open_for_reading(name);
-    bool is_inside = false;
+    formats::Inside inside;
     for (std::uint64_t done = 0; done < most_bytes;) {
       const std::size_t got = file.read_at(offset + done, std::as_writable_bytes(std::span(block)));
-      const char* const end = format.find_end(block.data(), block.data() + got, is_inside);
+      const char* const end = format.find_end(block.data(), block.data() + got, inside);
       if (end != nullptr) return memory_for_row(done + static_cast<std::uint64_t>(end - block.data()) + 1);
       done += got;
       if (got < block.size()) return memory_for_row(done + 1);

@@ -357,7 +357,7 @@ std::uint64_t MergeCursors::position(const MergeCursor& cursor) const {
 std::vector<std::size_t> MergeCursors::common_of_some() const {
   constexpr std::size_t most_rows = 32;
   std::vector<std::size_t> common;
-  bool is_inside = false;
+  formats::Inside inside;
   for (const auto& cursor : cursors_) {
     if (cursor->exhausted) continue;
     if (cursor->is_truncated) {
@@ -367,7 +367,7 @@ std::vector<std::size_t> MergeCursors::common_of_some() const {
     Text before = cursor->line();
     for (std::size_t i = 0; i < most_rows; ++i) {
       const char* const at = before.data() + before.size() + 1;
-      const char* const end = at < cursor->end ? format_.find_end(at, cursor->end, is_inside) : nullptr;
+      const char* const end = at < cursor->end ? format_.find_end(at, cursor->end, inside) : nullptr;
       if (end == nullptr) break;
       const Text row(at, static_cast<std::size_t>(end - at));
       common.push_back(RowCodes::common(before, row));

@@ -71,7 +71,7 @@ template <class Format>
 bool MergeLines::find_end(const Format& format, MergeCursor& cursor) {
   if (cursor.at == nullptr) return false;
   if constexpr (requires { Format::rows_begin_anew; }) cursor.searched = cursor.at;
-  const char* const found = format.row_end(cursor.searched, cursor.end, cursor.is_inside);
+  const char* const found = format.row_end(cursor.searched, cursor.end, cursor.inside);
   if (found != nullptr) {
     cursor.line_end = found;
     return true;

@@ -54,7 +54,7 @@ struct alignas(64) MergeCursor {
   std::uint32_t index = 0;
   bool is_plain = false;    // as its input
   bool is_checked = false;  // its rows are checked as they come: of a plain file, and of an input, which may have changed
-  bool is_inside = false;   // of quotes, at `searched`
+  formats::Inside inside;   // at `searched`
   bool at_last_block = false, exhausted = false;
   // Rows of the block are truncated (truncated_cursor.h). The row in the room is the next one, and not passed yet; the first row
   // of the block is to come; its last row goes on in the next one.

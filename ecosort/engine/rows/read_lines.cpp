@@ -219,8 +219,8 @@ bool ReadLines::take_first_rows(lines::LineRun& run) {
 bool ReadLines::has_whole_row(const lines::LineRun& run) const {
   const Text rest(run.bytes() + indexed_, present_ - indexed_);
   if (rest.empty() || format_.is_blank_end(rest)) return false;
-  bool is_inside = false;  // at the end also a quote that is open has a row, where such rows are left out
-  return is_complete_ || format_.find_end(rest.data(), rest.data() + rest.size(), is_inside) != nullptr;
+  formats::Inside inside;  // at the end also a quote that is open has a row, where such rows are left out
+  return is_complete_ || format_.find_end(rest.data(), rest.data() + rest.size(), inside) != nullptr;
 }
 
 // Among rows that are not counted yet.
@@ -329,6 +329,15 @@ Task<lines::Indexed> ReadLines::index_some(lines::LineRun& run) {
   co_return indexed;
 }
 
+// Returns whether the last bytes, in which no row ends, are whole lines: a quote is open.
+bool ReadLines::ends_line(Text rest) const {
+  if (!rest.ends_with(format_.terminator())) return false;
+  rest.remove_suffix(1);
+  formats::Inside inside;
+  if (format_.is_walked()) format_.pass(rest, inside);
+  return !inside.escape;
+}
+
 // The input is read to its end. Its last line is completed; there was room kept for that.
 void ReadLines::end_input(lines::LineRun& run) {
   if (const Text rest(run.bytes() + indexed_, present_ - indexed_); !rest.empty() && format_.is_blank_end(rest))
@@ -336,8 +345,7 @@ void ReadLines::end_input(lines::LineRun& run) {
   if (indexed_ < present_) {
     const Text row(run.bytes() + indexed_, present_ - indexed_);
     if (!format_.leaves_out_bad_rows()) check_beginning(row, true);
-    const bool is_open = format_.leaves_out_bad_rows() && row.ends_with(format_.terminator());  // by a quote
-    const Text end = is_open ? Text() : format_.missing_end(row, before_end_);
+    const Text end = format_.leaves_out_bad_rows() && ends_line(row) ? Text() : format_.missing_end(row, before_end_);
     if (present_ + end.size() > run.room_for(run.count + 1)) {
       full_ = true;
       return;

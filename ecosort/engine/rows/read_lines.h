@@ -117,6 +117,7 @@ class ReadLines {
   void leave_out_blank_end(Text rest);
   [[nodiscard]] bool take_first_rows(lines::LineRun& run);
   [[nodiscard]] bool has_whole_row(const lines::LineRun& run) const;
+  [[nodiscard]] bool ends_line(Text rest) const;
   void take(const lines::LineRun& run, const lines::Indexed& indexed);
   [[nodiscard]] formats::RepeatedHeader repeated_header(const lines::LineRun& run, const lines::Indexed& indexed) const;
   [[nodiscard]] std::optional<BufferOrder::Origin> origin() const;

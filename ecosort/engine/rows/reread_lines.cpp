@@ -67,8 +67,8 @@ void RereadLines::check(unsigned slot, std::uint64_t offset) {
   // Rows that are walked are found from their beginnings on.
   const bool begins_anew = format_.begins_anew();
   for (const char* from = begins_anew ? at : std::max<const char*>(at, block - open); from < end;) {
-    if (begins_anew) is_inside_ = false;
-    const char* const line_end = format_.find_end(from, end, is_inside_);
+    if (begins_anew) inside_ = {};
+    const char* const line_end = format_.find_end(from, end, inside_);
     if (line_end == nullptr) break;
     check_line(Text(at, static_cast<std::size_t>(line_end - at)), offset + static_cast<std::uint64_t>(line_end - block));
     at = from = line_end + 1;

@@ -58,7 +58,7 @@ class RereadLines {
   Buffer memory_;
   std::byte* blocks_[2];    // room for a line's beginning lies before each
   std::byte* last_at_;      // room for a line
-  bool is_inside_ = false;  // of quotes, at the end of what was looked at
+  formats::Inside inside_;  // at the end of what was looked at
   Text rest_;               // the beginning of a line whose end is in the next block
   Text last_;               // the line before; where it lies in a block, that is the present one
   bool has_last_ = false;

@@ -98,8 +98,8 @@ std::vector<SplitPlace> SplitRows::take(Text rows) {
   std::vector<SplitPlace> places;
   const char* const end = rows.data() + rows.size();
   for (const char* at = rows.data(); at < end;) {
-    bool is_inside = false;
-    const char* const row_end = format_.find_end(at, end, is_inside);
+    formats::Inside inside;
+    const char* const row_end = format_.find_end(at, end, inside);
     take_row({at, static_cast<std::size_t>(row_end - at)}, static_cast<std::size_t>(at - rows.data()), places);
     at = row_end + 1;
   }

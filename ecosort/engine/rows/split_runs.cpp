@@ -85,8 +85,8 @@ std::uint64_t SplitRuns::position(const Probe& probe, std::size_t offset) const 
 
 // Returns where the row ends that begins there; npos if that is behind the text.
 std::size_t SplitRuns::row_end(Text text, std::size_t begin) const {
-  bool is_inside = false;
-  const char* const end = tools_.format.find_end(text.data() + begin, text.data() + text.size(), is_inside);
+  formats::Inside inside;
+  const char* const end = tools_.format.find_end(text.data() + begin, text.data() + text.size(), inside);
   return end == nullptr ? Text::npos : static_cast<std::size_t>(end - text.data());
 }
 

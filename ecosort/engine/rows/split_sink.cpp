@@ -71,19 +71,19 @@ void SplitSink::carry(Text part) {
 Task<void> SplitSink::take_block(Text text) {
   const formats::RowFormat& format = tools_.format;
   if (carried_ > 0 && !text.empty()) {
-    const char* const end = format.find_end(text.data(), text.data() + text.size(), is_inside_);
+    const char* const end = format.find_end(text.data(), text.data() + text.size(), inside_);
     const std::size_t size = end == nullptr ? text.size() : static_cast<std::size_t>(end - text.data()) + 1;
     carry(text.substr(0, size));
     text.remove_prefix(size);
     if (end == nullptr) co_return;
-    is_inside_ = false;
+    inside_ = {};
     co_await take_rows({reinterpret_cast<const char*>(carry_.data()), carried_});
     carried_ = 0;
   }
   std::size_t whole = 0;
   auto work = tools_.bench.compute.run([&] {
     for (const char* at = text.data();;) {
-      const char* const end = format.find_end(at, text.data() + text.size(), is_inside_);
+      const char* const end = format.find_end(at, text.data() + text.size(), inside_);
       if (end == nullptr) break;
       at = end + 1;
       whole = static_cast<std::size_t>(at - text.data());

@@ -64,7 +64,7 @@ class SplitSink : public LineSink {
   BlockPool pool_of_files_;
   Buffer carry_;             // of a row that goes on in the next block
   std::size_t carried_ = 0;  // bytes
-  bool is_inside_ = false;   // of quotes, at its end
+  formats::Inside inside_;   // at its end
   MemoryBudget& codecs_;
   const std::optional<Packing>& packing_;
   SplitRows rows_;

@@ -10,15 +10,30 @@ namespace {
 constexpr Text not_closed = "a quote is opened and not closed";
 constexpr Text behind_close = "something follows the quote that closes a value; a quote within a value is doubled";
 constexpr Text within_value = "a quote is within a value that does not begin with one";
+constexpr Text nothing_escaped = "the row ends with an escape";
 
 formats::RowFault quote_fault(std::size_t at, Text why) { return {at, std::string(why), true}; }
 
+// Finds a text from `at` on whose first byte is not escaped; the end of the row if there is none, or behind it where the row ends
+// with an escape.
+std::size_t find_unescaped(Text row, std::size_t at, Text text, Dialect dialect) {
+  if (!dialect.escape) return std::min(row.find(text, at), row.size());
+  for (; at < row.size(); ++at) {
+    if (row[at] == *dialect.escape)
+      ++at;
+    else if (row[at] == text.front() && row.substr(at).starts_with(text))
+      return at;
+  }
+  return at;
+}
+
 // Behind the quote that closes the value which the one at `at` opens; npos if none does.
-std::size_t behind_quoted(Text row, std::size_t at, char quote) {
+std::size_t behind_quoted(Text row, std::size_t at, Dialect dialect) {
+  const Text quote(&*dialect.quote, 1);
   for (std::size_t from = at + 1;;) {
-    const std::size_t found = row.find(quote, from);
-    if (found == Text::npos) return Text::npos;
-    if (found + 1 == row.size() || row[found + 1] != quote) return found + 1;
+    const std::size_t found = find_unescaped(row, from, quote, dialect);
+    if (found >= row.size()) return Text::npos;
+    if (found + 1 == row.size() || row[found + 1] != quote[0]) return found + 1;
     from = found + 2;
   }
 }
@@ -28,20 +43,26 @@ bool ends_row(Text row, std::size_t at) { return at == row.size() || (at + 1 == 
 // Finds where the field at `at` ends. Sets the fault, if there is one.
 std::size_t field_end(Text row, std::size_t at, Dialect dialect, bool is_all, std::optional<formats::RowFault>& fault) {
   if (dialect.quote && at < row.size() && row[at] == *dialect.quote) {
-    const std::size_t end = behind_quoted(row, at, *dialect.quote);
+    const std::size_t end = behind_quoted(row, at, dialect);
     if (end == Text::npos) {
       if (is_all) fault = quote_fault(at, not_closed);
       return row.size();
     }
-    if (!ends_row(row, end) && row[end] != dialect.delimiter) fault = quote_fault(end, behind_close);
+    const Text rest = row.substr(end);
+    if (ends_row(row, end) || rest.starts_with(dialect.delimiter.text())) return end;
+    if (!is_all && dialect.delimiter.text().starts_with(rest)) return row.size();  // a delimiter that is not whole yet
+    fault = quote_fault(end, behind_close);
     return end;
   }
-  std::size_t end = std::min(row.find(dialect.delimiter, at), row.size());
+  std::size_t end = find_unescaped(row, at, dialect.delimiter.text(), dialect);
+  if (end > row.size()) {
+    if (is_all) fault = quote_fault(row.size() - 1, nothing_escaped);
+    end = row.size();
+  }
   if (dialect.quote)
-    if (const std::size_t quote = row.substr(at, end - at).find(*dialect.quote); quote != Text::npos)
-      fault = quote_fault(at + quote, within_value);
-  if (end == row.size() && end > at && row.back() == '\r') --end;
-  return end;
+    if (const std::size_t quote = find_unescaped(row.substr(0, end), at, {&*dialect.quote, 1}, dialect); quote < end)
+      fault = quote_fault(quote, within_value);
+  return end == row.size() ? at + without_return(row.substr(at), dialect).size() : end;
 }
 
 }  // namespace
@@ -53,7 +74,7 @@ SplitRow split_row(Text row, Dialect dialect, bool is_all) {
     if (split.fault) return split;
     split.fields.push_back(row.substr(at, end - at));
     if (ends_row(row, end)) return split;
-    at = end + 1;
+    at = end + dialect.delimiter.size();
   }
 }
 

@@ -9,6 +9,7 @@
 #include "base/closest_word.h"
 #include "base/errors.h"
 #include "formats/csv/check_row.h"
+#include "formats/csv/other_delimiter.h"
 #include "formats/csv/value.h"
 #include "formats/foreign.h"
 
@@ -23,6 +24,11 @@ std::string list_of(const std::vector<std::string>& names) {
   return names.size() > most ? list + ", ..." : list;
 }
 
+[[noreturn]] void refuse(const std::string& line, std::optional<Delimiter> other) {
+  if (other) throw DelimiterMistaken(line, std::string(other->text()));
+  throw InputRefused(line);
+}
+
 const char* plural(std::size_t count) { return count == 1 ? "" : "s"; }
 
 }  // namespace
@@ -33,9 +39,9 @@ void Columns::take(const std::string& input, Text row, BeforeRow before) {
   const SplitRow split = split_row(row, dialect_);
   if (split.fault)
     throw QuoteMisplaced(fmt::format("{}: line {}, byte {}: {}", input, line, before.bytes + split.fault->at, split.fault->why));
+  if (!are_known()) first_row_ = row;
   if (!has_header_) {
-    if (are_known()) return;  // how many fields it has is looked at with all rows
-    count_ = split.fields.size();
+    if (!are_known()) count_ = split.fields.size();  // how many others have is looked at with all rows
     return;
   }
   std::vector<std::string> names;
@@ -69,17 +75,25 @@ std::size_t Columns::find_number(const std::string& text) const {
   if (stop != text.data() && *stop == ':') throw InputRefused(fmt::format("key '{}': {}", text, keys::no_type_text(text)));
   if (error != std::errc() || stop != end || number == 0)
     throw InputRefused(fmt::format("key '{}': without a header a column is named by its number, from 1 on", text));
-  if (number > count_) throw InputRefused(fmt::format("key '{}': the first row has {} column{}", text, count_, plural(count_)));
+  if (number > count_)
+    refuse(fmt::format("key '{}': the first row has {} column{}", text, count_, plural(count_)),
+           other_delimiter(first_row_, dialect_, [&](const auto& fields, Dialect) { return fields.size() >= number; }));
   return number - 1;
 }
 
-// Serves a header that is one name only.
-std::string Columns::other_delimiter() const {
-  if (names_.size() != 1) return "";
-  for (const char delimiter : {';', '\t', '|', ','})
-    if (names_.front().find(delimiter) != std::string::npos)
-      return fmt::format("; is {} the delimiter?", delimiter == '\t' ? "a tab" : fmt::format("'{}'", delimiter));
-  return "";
+// Says which delimiter makes a column of that name; of a header that is one name only, which makes several.
+std::optional<Delimiter> Columns::delimiter_for(const std::string& name) const {
+  auto other = other_delimiter(first_row_, dialect_, [&](const std::vector<Text>& fields, Dialect dialect) {
+    return std::ranges::any_of(fields, [&](Text field) { return *CsvValue(field, dialect) == name; });
+  });
+  if (!other && count_ == 1) other = other_delimiter(first_row_, dialect_, [](const auto&, Dialect) { return true; });
+  return other;
+}
+
+std::optional<Delimiter> Columns::delimiter_for_row(Text row) const {
+  return other_delimiter(row, dialect_, [&](const std::vector<Text>& fields, Dialect dialect) {
+    return split_row(first_row_, dialect).fields.size() == fields.size();
+  });
 }
 
 // "#3": the third column, whatever its name is. Nothing for another text.
@@ -90,7 +104,8 @@ std::optional<std::size_t> Columns::find_place(const std::string& text) const {
   const auto [stop, error] = std::from_chars(text.data() + 1, end, number);
   if (error != std::errc() || stop != end || number == 0) return std::nullopt;
   if (number > count_)
-    throw InputRefused(fmt::format("{}: no column '{}'; the header has {} column{}", first_input_, text, count_, plural(count_)));
+    refuse(fmt::format("{}: no column '{}'; the header has {} column{}", first_input_, text, count_, plural(count_)),
+           other_delimiter(first_row_, dialect_, [&](const auto& fields, Dialect) { return fields.size() >= number; }));
   return number - 1;
 }
 
@@ -104,8 +119,9 @@ std::size_t Columns::find(const ValueKey& key) const {
       throw InputRefused(fmt::format("key '{}': {}", key.name, keys::no_type_text(key.name)));
     const std::vector<std::string_view> names(names_.begin(), names_.end());
     const std::string meant = did_you_mean(key.name, names);
-    throw InputRefused(fmt::format("{}: no column '{}'{} {}{}", first_input_, key.name,
-                                   meant.empty() ? "; there are:" : meant + " There are:", list_of(names_), other_delimiter()));
+    refuse(fmt::format("{}: no column '{}'{} {}", first_input_, key.name,
+                       meant.empty() ? "; there are:" : meant + " There are:", list_of(names_)),
+           delimiter_for(key.name));
   }
   if (const auto other = std::find(found + 1, names_.end(), key.name); other != names_.end())
     throw InputRefused(fmt::format("{}: two columns are named '{}'; name the one that is meant by its place, '#{}' or '#{}'",

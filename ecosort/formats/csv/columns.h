@@ -23,7 +23,7 @@ class Columns {
   explicit Columns(Dialect dialect, bool has_header) : dialect_(dialect), has_header_(has_header) {}
 
   // It must be called before take().
-  void set_delimiter(char delimiter) noexcept { dialect_.delimiter = delimiter; }
+  void set_delimiter(Delimiter delimiter) noexcept { dialect_.delimiter = delimiter; }
   // The first row of an input, without its end. UsageError where it cannot be read, or does not agree with that of the first one.
   void take(const std::string& input, Text row, BeforeRow before = {});
 
@@ -37,16 +37,19 @@ class Columns {
   // UsageError where there is none, or several.
   [[nodiscard]] std::size_t find(const ValueKey& key) const;
 
+  // Returns the delimiter under which the row has as many fields as the first one, if it is another one; for a message.
+  [[nodiscard]] std::optional<Delimiter> delimiter_for_row(Text row) const;
+
  private:
   [[nodiscard]] std::size_t find_number(const std::string& text) const;
   [[nodiscard]] std::optional<std::size_t> find_place(const std::string& text) const;
-  [[nodiscard]] std::string other_delimiter() const;
+  [[nodiscard]] std::optional<Delimiter> delimiter_for(const std::string& name) const;
   void compare(const std::string& input, const std::vector<std::string>& names) const;
 
   Dialect dialect_;
   bool has_header_;
   std::size_t count_ = 0;
-  std::string first_input_;
+  std::string first_input_, first_row_;
   std::vector<std::string> names_;
 };
 

@@ -9,28 +9,40 @@
 #include "base/errors.h"
 #include "formats/csv/check_row.h"
 #include "formats/lines/key_bytes.h"
+#include "formats/lines/text.h"
 
 namespace ecosort::csv {
 namespace {
 
 void check_dialect(Dialect dialect) {
-  const auto is_end = [](char c) { return c == '\n' || c == '\r'; };
-  if (is_end(dialect.delimiter) || (dialect.quote && is_end(*dialect.quote)))
+  const std::string_view delimiter = dialect.delimiter.text();
+  const auto is_end = [](std::optional<char> c) { return c == '\n' || c == '\r'; };
+  if (delimiter.find_first_of("\r\n") != std::string_view::npos || is_end(dialect.quote))
     throw UsageError("neither the delimiter nor the quote can be a byte that ends rows");
-  if (dialect.quote && *dialect.quote == dialect.delimiter) throw UsageError("the delimiter and the quote must differ");
+  if (dialect.quote && delimiter.find(*dialect.quote) != std::string_view::npos)
+    throw UsageError(delimiter.size() == 1 ? "the delimiter and the quote must differ" : "the quote cannot be in the delimiter");
+  if (!dialect.escape) return;
+  if (is_end(dialect.escape)) throw UsageError("the escape cannot be a byte that ends rows");
+  if (delimiter.find(*dialect.escape) != std::string_view::npos) throw UsageError("the escape cannot be in the delimiter");
+  if (dialect.escape == dialect.quote)
+    throw UsageError("the escape and the quote must differ; a quote within quotes may be doubled anyway");
+  if (lines::is_letter(*dialect.escape) || lines::is_digit(*dialect.escape))
+    throw UsageError("the escape cannot be a letter or a digit");
 }
 
 void check_comment(const std::string& comment, Dialect dialect) {
   if (comment.find_first_of("\r\n") != std::string::npos) throw UsageError("a comment cannot begin with an end of a line");
-  if (!comment.empty() && (comment.front() == dialect.quote || comment.front() == dialect.delimiter))
+  if (comment.empty()) return;
+  if (comment.front() == dialect.quote || comment.front() == dialect.delimiter.first())
     throw UsageError("a comment cannot begin with the quote or the delimiter");
+  if (comment.front() == dialect.escape) throw UsageError("a comment cannot begin with the escape");
 }
 
 }  // namespace
 
 CsvFormat::CsvFormat(const CsvTerms& terms)
-    : RowFormat(formats::Kind::csv, '\n', terms.dialect.quote),
-      kernels_(csv_kernels()),
+    : RowFormat(formats::Kind::csv, '\n', terms.dialect.quote, terms.dialect.escape),
+      kernels_(csv_kernels(terms.dialect)),
       line_kernels_(lines::line_kernels()),
       terms_(terms),
       dialect_(terms.dialect),
@@ -91,42 +103,58 @@ formats::FirstRow CsvFormat::take_first_row(const std::string& input, Text row) 
   return is_first ? formats::FirstRow::goes_on_top : formats::FirstRow::is_left_out;
 }
 
-void CsvFormat::take_delimiter(const std::string& input, char delimiter) {
-  const char known = dialect_.delimiter;
+void CsvFormat::take_delimiter(const std::string& input, Delimiter delimiter) {
+  const Delimiter known = dialect_.delimiter;
   if (delimiter == known) return;
   if (columns_.are_known())
     throw InputRefused(fmt::format("{}: its first line names '{}' as the delimiter, and that of the file before is '{}'", input,
-                                   delimiter, known));
+                                   delimiter.text(), known.text()));
   if (terms_.names_delimiter)
     throw InputRefused(
         fmt::format("{}: its first line names '{}' as the delimiter, and you name '{}'; leave yours out, or take "
                     "that line off the file",
-                    input, delimiter, known));
+                    input, delimiter.text(), known.text()));
   dialect_.delimiter = delimiter;
   columns_.set_delimiter(delimiter);
 }
 
 bool CsvFormat::must_be_quoted(std::string_view name) const {
-  const std::string special{dialect_.delimiter, '\n', '\r', dialect_.quote.value_or('\n')};
+  const std::string special{dialect_.delimiter.first(), '\n', '\r', dialect_.quote.value_or('\n'),
+                            dialect_.escape.value_or('\n')};
   return name.find_first_of(special) != std::string_view::npos;
 }
 
 // Refuses a count before the first row is sorted.
 void CsvFormat::check_count() const {
   const std::string& name = *terms_.count_name;
-  if (dialect_.delimiter >= '0' && dialect_.delimiter <= '9')
-    throw UsageError(fmt::format("rows cannot be counted in a column where the delimiter is the digit {}", dialect_.delimiter));
+  if (const char first = dialect_.delimiter.first(); lines::is_digit(first))
+    throw UsageError(fmt::format("rows cannot be counted in a column where the delimiter is the digit {}", first));
   if (!terms_.has_header) return;
   if (std::ranges::find(columns_.names(), name) != columns_.names().end())
     throw UsageError(
         fmt::format("the header has a column '{}' already: choose another name for the count, such as {}_of_rows", name, name));
-  if (!dialect_.quote && must_be_quoted(name))
+  if (!dialect_.quote && !dialect_.escape && must_be_quoted(name))
     throw UsageError(fmt::format("a column cannot be called '{}' where there are no quotes", keys::shown(name)));
 }
 
 void CsvFormat::count_in_front(Text /*row*/, std::uint64_t rows, formats::CountText& to) const {
   to.text.clear();
-  fmt::format_to(std::back_inserter(to.text), "{}{}", rows, dialect_.delimiter);
+  fmt::format_to(std::back_inserter(to.text), "{}{}", rows, dialect_.delimiter.text());
+}
+
+std::string CsvFormat::quoted(std::string name) const {
+  const std::string quote(1, *dialect_.quote);
+  for (std::size_t i = 0; (i = name.find(quote, i)) != std::string::npos; i += 2) name.insert(i, quote);
+  return quote + name + quote;
+}
+
+std::string CsvFormat::escaped(const std::string& name) const {
+  std::string text;
+  for (const char c : name) {
+    if (must_be_quoted({&c, 1})) text += *dialect_.escape;
+    text += c;
+  }
+  return text;
 }
 
 //   byte order mark | sep=; | header        the name goes in front of the header
@@ -135,12 +163,8 @@ std::string CsvFormat::top_of_counted(const std::string& top) const {
   std::size_t at = formats::byte_order_mark_bytes(top);
   if (has_delimiter_line_) at = top.find('\n', at) + 1;
   std::string name = *terms_.count_name;
-  if (must_be_quoted(name)) {
-    const std::string quote(1, *dialect_.quote);
-    for (std::size_t i = 0; (i = name.find(quote, i)) != std::string::npos; i += 2) name.insert(i, quote);
-    name = quote + name + quote;
-  }
-  return top.substr(0, at) + name + dialect_.delimiter + top.substr(at);
+  if (must_be_quoted(name)) name = dialect_.escape ? escaped(name) : quoted(name);
+  return top.substr(0, at) + name + std::string(dialect_.delimiter.text()) + top.substr(at);
 }
 
 void CsvFormat::miss_first_row(const std::string& input) const {
@@ -156,7 +180,11 @@ bool CsvFormat::is_header(Text row) const {
   });
 }
 
-std::string_view CsvFormat::missing_end(Text row, char before_end) const { return formats::end_like(row, before_end); }
+// A comment ends with its line, also where that ends with an escape.
+std::string_view CsvFormat::missing_end(Text row, char before_end) const {
+  for (std::size_t end = 0; is_comment(row) && (end = row.find('\n')) != Text::npos;) row.remove_prefix(end + 1);
+  return row.empty() ? "" : formats::end_like(row, before_end);
+}
 
 std::optional<formats::RowFault> CsvFormat::fault_in(Text beginning, bool is_all) const {
   if (is_comment(beginning)) return std::nullopt;
@@ -166,18 +194,26 @@ std::optional<formats::RowFault> CsvFormat::fault_in(Text beginning, bool is_all
 std::optional<formats::RowFault> CsvFormat::look_at(Text row, std::vector<std::uint32_t>& borders) const {
   const SplitRow split = split_row(row, dialect_);
   if (split.fault) return split.fault;
-  if (split.fields.size() != column_count()) return ragged_row(row, split.fields.size(), column_count(), terms_.has_header);
+  if (split.fields.size() != column_count()) {
+    formats::RowFault fault = ragged_row(row, split.fields.size(), column_count(), terms_.has_header);
+    if (const auto other = leaves_out_bad_rows() ? std::nullopt : columns_.delimiter_for_row(row))
+      fault.delimiter = other->text();
+    return fault;
+  }
   borders.clear();
-  for (const Text field : split.fields) borders.push_back(static_cast<std::uint32_t>(field.data() + field.size() - row.data()));
+  const std::size_t to_border = dialect_.delimiter.size() - 1;
+  for (const Text field : split.fields)
+    borders.push_back(static_cast<std::uint32_t>(static_cast<std::size_t>(field.data() - row.data()) + field.size() + to_border));
   borders.back() = static_cast<std::uint32_t>(row.size());
   return std::nullopt;
 }
 
 Text CsvFormat::field_of(const Fields& row, unsigned level) const noexcept {
   const std::size_t column = places_[level], begin = column == 0 ? row.begin : row.borders[column - 1] + 1;
-  std::size_t end = row.borders[column];
-  if (column + 1 == column_count() && end > begin && row.bytes[end - 1] == '\r') --end;
-  return {row.bytes + begin, end - begin};
+  const bool is_last = column + 1 == column_count();
+  const std::size_t end = row.borders[column] - (is_last ? 0 : dialect_.delimiter.size() - 1);
+  const Text field(row.bytes + begin, end - begin);
+  return is_last ? without_return(field, dialect_) : field;
 }
 
 void CsvFormat::count(unsigned level, ValueKind kind, const Fields& row, std::vector<formats::KeyCounts>& counts,
@@ -233,9 +269,9 @@ std::optional<formats::RowFault> CsvFormat::check_row(Text row, std::vector<form
 }
 
 Text CsvFormat::field_of(Text row, unsigned level) const noexcept {
-  auto [begin, end] = kernels_.field(row.data(), row.size(), dialect_, places_[level]);
-  if (end == row.size() && end > begin && row.back() == '\r') --end;
-  return row.substr(begin, end - begin);
+  const auto [begin, end] = kernels_.field(row.data(), row.size(), dialect_, places_[level]);
+  const Text field = row.substr(begin, end - begin);
+  return end == row.size() ? without_return(field, dialect_) : field;
 }
 
 records::KeyWindow CsvFormat::joint_window(Text row) const {

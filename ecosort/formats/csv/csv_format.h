@@ -51,8 +51,8 @@ class CsvFormat final : public formats::RowFormat {
   [[nodiscard]] Dialect dialect() const noexcept { return dialect_; }
   [[nodiscard]] std::size_t column_count() const noexcept { return columns_.count(); }
 
-  // Describes a row by its `borders`, column_count() offsets from `bytes` on of which the last one is its end, and gives the
-  // window of level 0. Counts the values of all keys; a fault's place counts from `bytes` on.
+  // Describes a row by its `borders`, column_count() offsets from `bytes` on, as Scan has them, of which the last one is its end,
+  // and gives the window of level 0. Counts the values of all keys; a fault's place counts from `bytes` on.
   struct Fields {
     const char* bytes = nullptr;
     std::size_t begin = 0;
@@ -60,11 +60,12 @@ class CsvFormat final : public formats::RowFormat {
   };
   [[nodiscard]] records::KeyWindow take_values(const Fields& row, std::vector<formats::KeyCounts>& counts,
                                                std::optional<formats::RowFault>& fault) const;
+  void scan(const char* text, std::size_t size, Scan& scan) const noexcept { kernels_.scan(text, size, dialect_, scan); }
   // Why a row cannot be one, or nothing. Its fields go into `borders`.
   [[nodiscard]] std::optional<formats::RowFault> look_at(Text row, std::vector<std::uint32_t>& borders) const;
 
-  [[nodiscard]] const char* row_end(const char* at, const char* end, bool& is_inside) const noexcept {
-    return dialect_.quote ? kernels_.find(at, end, *dialect_.quote, is_inside) : line_kernels_.find(at, end, '\n');
+  [[nodiscard]] const char* row_end(const char* at, const char* end, formats::Inside& inside) const noexcept {
+    return is_walked_ ? kernels_.find(at, end, dialect_, inside) : line_kernels_.find(at, end, '\n');
   }
   [[nodiscard]] records::KeyWindow window(Text row) const { return window(row, 0, 0); }
   // Both of the row at `at`, which was checked, in one look at its bytes; null where it has quotes or does not end before `end`.
@@ -73,12 +74,18 @@ class CsvFormat final : public formats::RowFormat {
   [[nodiscard]] bool repeats_header(Text row, records::KeyWindow window) const {
     return has_top_ && window.prefix == header_window_.prefix && window.extension == header_window_.extension && is_header(row);
   }
+  // Returns whether the bytes have quotes or escapes.
+  [[nodiscard]] bool has_marks(Text text) const noexcept {
+    return (dialect_.quote && text.find(*dialect_.quote) != Text::npos) ||
+           (dialect_.escape && text.find(*dialect_.escape) != Text::npos);
+  }
   // Returns whether a line that begins here is no row.
   [[nodiscard]] bool is_comment(Text line) const noexcept { return !terms_.comment.empty() && line.starts_with(terms_.comment); }
   // Nothing where the row is as it should be; then its values are counted.
   [[nodiscard]] std::optional<formats::RowFault> check_row(Text row, std::vector<formats::KeyCounts>& counts) const;
 
-  [[nodiscard]] formats::Gather quoted_gather() const override { return kernels_.gather; }
+  // Rows with escapes are copied one by one.
+  [[nodiscard]] formats::Gather quoted_gather() const override { return dialect_.escape ? nullptr : kernels_.gather; }
   void enter(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const override;
   [[nodiscard]] std::size_t mark_bytes(Text first) const override { return formats::byte_order_mark_bytes(first); }
   // A line without anything in it, of a table with several columns, has no value in any.
@@ -113,20 +120,21 @@ class CsvFormat final : public formats::RowFormat {
   }
 
  private:
-  [[nodiscard]] const char* find_walked_end(const char* at, const char* end, bool& is_inside) const override {
-    return row_end(at, end, is_inside);
+  [[nodiscard]] const char* find_walked_end(const char* at, const char* end, formats::Inside& inside) const override {
+    return row_end(at, end, inside);
   }
   [[nodiscard]] int compare_levels(Text a, Text b, unsigned level, unsigned end) const override;
   void enter_leniently(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const;
   [[nodiscard]] bool is_header(Text row) const;
-  void take_delimiter(const std::string& input, char delimiter);
+  void take_delimiter(const std::string& input, Delimiter delimiter);
   [[nodiscard]] formats::FirstRow take_line_before_rows(Text line);
   void check_count() const;
   [[nodiscard]] bool must_be_quoted(std::string_view name) const;
+  [[nodiscard]] std::string quoted(std::string name) const;
+  [[nodiscard]] std::string escaped(const std::string& name) const;
   [[nodiscard]] bool is_row(unsigned level) const noexcept { return level == terms_.keys.size(); }
   [[nodiscard]] CsvValue value_of(Text row, unsigned level) const {
-    return is_row(level) ? CsvValue(row, {.delimiter = dialect_.delimiter, .quote = std::nullopt})
-                         : CsvValue(field_of(row, level), dialect_);
+    return is_row(level) ? CsvValue(row, {.quote = std::nullopt}) : CsvValue(field_of(row, level), dialect_);
   }
   [[nodiscard]] records::KeyWindow joint_window(Text row) const;
   [[nodiscard]] Text field_of(Text row, unsigned level) const noexcept;

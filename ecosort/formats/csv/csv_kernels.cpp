@@ -5,9 +5,9 @@
 
 namespace ecosort::csv {
 
-const CsvKernels csv_kernels_baseline = csv_kernels_over<BaselineVectors, PlainBits>();
+const CsvKernelsOfLevel csv_kernels_baseline = csv_kernels_over<BaselineVectors, PlainBits>();
 
-const CsvKernels& csv_kernels_of(CpuLevel level) noexcept {
+const CsvKernelsOfLevel& csv_kernels_of(CpuLevel level) noexcept {
 #if defined(__x86_64__)
   if (level == CpuLevel::avx512) return csv_kernels_avx512;
   if (level == CpuLevel::avx2) return csv_kernels_avx2;
@@ -18,9 +18,9 @@ const CsvKernels& csv_kernels_of(CpuLevel level) noexcept {
   return csv_kernels_baseline;
 }
 
-const CsvKernels& csv_kernels() {
-  static const CsvKernels& chosen = csv_kernels_of(cpu_level());
-  return chosen;
+const CsvKernels& csv_kernels(Dialect dialect) {
+  static const CsvKernelsOfLevel& chosen = csv_kernels_of(cpu_level());
+  return dialect.is_simple() ? chosen.simple : chosen.any;
 }
 
 }  // namespace ecosort::csv

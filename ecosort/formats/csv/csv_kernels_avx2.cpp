@@ -6,6 +6,6 @@
 
 namespace ecosort::csv {
 
-const CsvKernels csv_kernels_avx2 = csv_kernels_over<Avx2Vectors, Bmi2Bits>();
+const CsvKernelsOfLevel csv_kernels_avx2 = csv_kernels_over<Avx2Vectors, Bmi2Bits>();
 
 }  // namespace ecosort::csv

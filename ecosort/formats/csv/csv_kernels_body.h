@@ -10,12 +10,12 @@
 #include <cstdint>
 
 #include "formats/csv/csv_kernels.h"
+#include "formats/csv/csv_signs_body.h"
 #include "formats/lines/line_kernels_body.h"
 
 namespace {
 
 using ecosort::csv::CsvKernels;
-using ecosort::csv::Dialect;
 using ecosort::csv::Scan;
 
 // Every processor has these operations.
@@ -38,16 +38,12 @@ struct Before {
   std::uint64_t close_cr = 0;  // the last two were such a quote and a carriage return
 };
 
-struct Masks {
-  std::uint64_t delimiters, newlines, quotes, returns;
-};
-
 // Finds the delimiters and newlines outside of quotes. Sets `wrong` where a quote is within a value or is followed by one.
 template <class B>
 std::uint64_t borders_among_quotes(const Masks& masks, Before& before, std::uint64_t counted, std::uint64_t& wrong,
                                    std::uint64_t& inside) noexcept {
   inside = B::prefix_xor(masks.quotes) ^ before.inside;  // from the quote that opens up to the byte before the one that closes
-  const std::uint64_t borders = (masks.delimiters | masks.newlines) & ~inside;
+  const std::uint64_t borders = (masks.delimiter_ends | masks.newlines) & ~inside;
   const std::uint64_t opens = masks.quotes & inside, closes = masks.quotes & ~inside;
   const std::uint64_t behind_close = closes << 1U | before.close;
   const std::uint64_t behind_close_cr = (behind_close & masks.returns) << 1U | before.close_cr;
@@ -60,17 +56,18 @@ std::uint64_t borders_among_quotes(const Masks& masks, Before& before, std::uint
   return borders;
 }
 
-template <class V, class B>
+template <class V, class B, class Signs>
 void scan_rows(const char* text, std::size_t size, Dialect dialect, Scan& scan) noexcept {
   std::uint32_t* next = scan.offsets;
   std::size_t rows = 0;
   std::uint64_t all_quotes = 0, all_wrong = 0, newlines_inside = 0;
   Before before;
+  Signs signs(text, size, dialect);
   for (std::size_t at = 0; at < size; at += 64) {
     const Block<V> block(text, at, size);
-    Masks masks{block.matches(dialect.delimiter), block.matches('\n'), 0, 0};
-    if (dialect.quote) masks.quotes = block.matches(*dialect.quote);
-    std::uint64_t borders = masks.delimiters | masks.newlines;
+    Masks masks = signs.next(block, at);
+    std::uint64_t borders = masks.delimiter_ends | masks.newlines;
+    newlines_inside |= masks.hidden;
     if ((masks.quotes | before.inside | before.close | before.close_cr) != 0) {
       masks.returns = block.matches('\r');
       std::uint64_t wrong = 0, inside = 0;
@@ -86,41 +83,45 @@ void scan_rows(const char* text, std::size_t size, Dialect dialect, Scan& scan) 
   }
   scan.count = static_cast<std::size_t>(next - scan.offsets);
   scan.rows = rows;
-  scan.has_quotes = all_quotes != 0;
+  scan.has_quotes = all_quotes != 0 || signs.has_escapes;
   scan.is_wrong = all_wrong != 0;
   scan.ends_inside = newlines_inside != 0;
 }
 
-template <class V, class B>
-const char* find_row_end(const char* at, const char* end, char quote, bool& is_inside) noexcept {
+template <class V, class B, class Signs>
+const char* find_row_end(const char* at, const char* end, Dialect dialect, ecosort::formats::Inside& inside) noexcept {
   const auto size = static_cast<std::size_t>(end - at);
-  std::uint64_t open = is_inside ? ~std::uint64_t{0} : 0;
+  std::uint64_t open = inside.quotes ? ~std::uint64_t{0} : 0;
+  dialect.delimiter = '\n';  // no other one matters
+  Signs signs(at, size, dialect, inside.escape);
   for (std::size_t i = 0; i < size; i += 64) {
     const Block<V> block(at, i, size);
-    std::uint64_t newlines = block.matches('\n');
-    const std::uint64_t quotes = block.matches(quote);
-    if ((quotes | open) != 0) {
-      const std::uint64_t inside = B::prefix_xor(quotes) ^ open;
-      newlines &= ~inside;
-      open = static_cast<std::uint64_t>(static_cast<std::int64_t>(inside) >> 63);
+    const Masks masks = signs.next(block, i);
+    std::uint64_t newlines = masks.newlines;
+    if ((masks.quotes | open) != 0) {
+      const std::uint64_t quoted = B::prefix_xor(masks.quotes) ^ open;
+      newlines &= ~quoted;
+      open = static_cast<std::uint64_t>(static_cast<std::int64_t>(quoted) >> 63);
     }
     if (newlines == 0) continue;
-    is_inside = false;
+    inside = {};
     return at + i + static_cast<std::size_t>(__builtin_ctzll(newlines));
   }
-  is_inside = open != 0;
+  inside = {open != 0, signs.is_escaped};
   return nullptr;
 }
 
-template <class V, class B>
+template <class V, class B, class Signs>
 CsvKernels::Span find_field(const char* row, std::size_t size, Dialect dialect, std::size_t column) noexcept {
   CsvKernels::Span span{column == 0 ? 0 : size, size};
   std::size_t to_pass = column;  // delimiters in front of the field
   std::uint64_t open = 0;
+  Signs signs(row, size, dialect);
   for (std::size_t at = 0; at < size; at += 64) {
     const Block<V> block(row, at, size);
-    std::uint64_t delimiters = block.matches(dialect.delimiter);
-    const std::uint64_t quotes = dialect.quote ? block.matches(*dialect.quote) : 0;
+    const Masks masks = signs.next(block, at);
+    std::uint64_t delimiters = masks.delimiter_ends;
+    const std::uint64_t quotes = masks.quotes;
     if ((quotes | open) != 0) {
       const std::uint64_t inside = B::prefix_xor(quotes) ^ open;
       delimiters &= ~inside;
@@ -138,7 +139,7 @@ CsvKernels::Span find_field(const char* row, std::size_t size, Dialect dialect, 
       delimiters &= ~std::uint64_t{1} << place;
     }
     if (delimiters == 0) continue;
-    span.end = at + static_cast<std::size_t>(__builtin_ctzll(delimiters));
+    span.end = at + static_cast<std::size_t>(__builtin_ctzll(delimiters)) + 1 - signs.delimiter_bytes;
     break;
   }
   return span;
@@ -152,7 +153,7 @@ constexpr std::uint64_t up_to_end(std::uint64_t newlines) noexcept { return newl
 template <class V, class B>
 inline CsvKernels::PlainRow find_short_row(const char* row, Dialect dialect, std::size_t column) noexcept {
   const std::uint64_t near = V::matches(row, '\n'), far = V::matches(row + 64, '\n');
-  const std::uint64_t borders = (V::matches(row, dialect.delimiter) | near) & up_to_end(near);
+  const std::uint64_t borders = (V::matches(row, dialect.delimiter.first()) | near) & up_to_end(near);
   if ((near | far) == 0 || static_cast<std::size_t>(__builtin_popcountll(borders)) <= column) [[unlikely]]
     return {};
   if (dialect.quote) {
@@ -175,7 +176,7 @@ template <class V, class B>
     const Block<V> block(row, at, room);
     const std::uint64_t newlines = block.matches('\n'), of_row = up_to_end(newlines);
     if (dialect.quote && (block.matches(*dialect.quote) & of_row) != 0) return {};
-    std::uint64_t borders = (block.matches(dialect.delimiter) | newlines) & of_row;
+    std::uint64_t borders = (block.matches(dialect.delimiter.first()) | newlines) & of_row;
     if (const auto count = static_cast<std::size_t>(__builtin_popcountll(borders)); count < to_pass) {
       to_pass -= count;
       borders = 0;
@@ -225,9 +226,18 @@ std::size_t gather_rows(const ecosort::lines::GatherTask& given, std::uint32_t* 
       });
 }
 
+inline CsvKernels::PlainRow find_no_plain_row(const char* /*row*/, std::size_t /*room*/, Dialect /*dialect*/,
+                                              std::size_t /*column*/) noexcept {
+  return {};
+}
+
 template <class V, class B>
-constexpr CsvKernels csv_kernels_over() noexcept {
-  return {scan_rows<V, B>, find_row_end<V, B>, find_field<V, B>, find_plain_row<V, B>, gather_rows<V, B>};
+constexpr ecosort::csv::CsvKernelsOfLevel csv_kernels_over() noexcept {
+  using Simple = SimpleSigns<V>;
+  using Any = AnySigns<V>;
+  return {
+      {scan_rows<V, B, Simple>, find_row_end<V, B, Simple>, find_field<V, B, Simple>, find_plain_row<V, B>, gather_rows<V, B>},
+      {scan_rows<V, B, Any>, find_row_end<V, B, Any>, find_field<V, B, Any>, find_no_plain_row, gather_rows<V, B>}};
 }
 
 }  // namespace

@@ -4,6 +4,6 @@
 
 namespace ecosort::csv {
 
-const CsvKernels csv_kernels_neon = csv_kernels_over<NeonVectors, PlainBits>();
+const CsvKernelsOfLevel csv_kernels_neon = csv_kernels_over<NeonVectors, PlainBits>();
 
 }  // namespace ecosort::csv

@@ -14,8 +14,15 @@ std::optional<char> named_delimiter(std::string_view line, Dialect dialect) noex
   for (std::size_t i = 0; i < word.size(); ++i)
     if (lines::to_upper(line[i]) != word[i]) return std::nullopt;
   const char named = line.back();
-  const bool can_delimit = !lines::is_letter(named) && !lines::is_digit(named) && named != dialect.quote && named != '\r';
+  const bool can_delimit =
+      !lines::is_letter(named) && !lines::is_digit(named) && named != dialect.quote && named != dialect.escape && named != '\r';
   return can_delimit ? std::optional(named) : std::nullopt;
+}
+
+bool is_escaped(Text text, std::size_t at, Dialect dialect) noexcept {
+  std::size_t escapes = 0;
+  while (escapes < at && text[at - escapes - 1] == dialect.escape) ++escapes;
+  return escapes % 2 != 0;
 }
 
 }  // namespace ecosort::csv

@@ -2,37 +2,16 @@
 #include <algorithm>
 
 #include "formats/csv/check_row.h"
-#include "formats/csv/csv_format.h"
-#include "formats/lines/enter_rows.h"
+#include "formats/csv/framer.h"
 
 namespace ecosort::csv {
 namespace {
 
-// Takes rows out of stretches of bytes that the kernel has scanned, each of which begins with a row:
-//
-//   stretch | row ...,...,...\n | row ...,...,...\n | beginning of a row      the borders of row i among those that were found
-//   are
-//             0   1   2           3   4   5                                   i * columns ... i * columns + columns - 1
-//
 // Where a border of a row is not its newline, or a quote is misplaced, and for rows longer than a stretch, rows are looked at
 // one by one, until it shows which one is wrong.
-class CsvFramer {
+class CsvFramer : public Framer {
  public:
-  struct Row {
-    Text text;
-    records::KeyWindow window;
-  };
-
-  CsvFramer(const lines::LineRun& run, const CsvFormat& format, lines::Part& part)
-      : run_(run),
-        bytes_(run.bytes()),
-        format_(format),
-        part_(part),
-        columns_(format.column_count()),
-        begin_(part.begin),
-        part_end_(part.end) {
-    part.key_counts.resize(format.levels());
-  }
+  CsvFramer(const lines::LineRun& run, const CsvFormat& format, lines::Part& part) : Framer(run, format, part) {}
 
   std::size_t next(lines::HashedRow<CsvFramer>* rows, std::size_t most) {
     while (taken_ == rows_) {
@@ -50,15 +29,10 @@ class CsvFramer {
     }
     return count;
   }
-  [[nodiscard]] static records::KeyWindow window(const Row& row) noexcept { return row.window; }
-  [[nodiscard]] std::size_t end() const noexcept { return begin_; }
 
  private:
   void scan() {
-    at_ = begin_;
-    taken_ = 0;
-    kernels_.scan(bytes_ + at_, std::min(lines::split_bytes, part_end_ - at_), format_.dialect(), scan_);
-    part_.has_quotes |= scan_.has_quotes;
+    scan_stretch();
     is_careful_ = scan_.is_wrong || scan_.rows == 0 || !are_regular();
     rows_ = std::max<std::size_t>(scan_.rows, 1);
   }
@@ -71,20 +45,18 @@ class CsvFramer {
     return true;
   }
 
-  // The borders count from the stretch on.
   bool take(Row& row) {
-    const std::uint32_t* const borders = scan_.offsets + taken_ * columns_;
-    const char* const stretch = bytes_ + at_;
-    return finish(row, {stretch, begin_ - at_, borders}, borders[columns_ - 1], scan_.ends_inside);
+    const CsvFormat::Fields fields = scanned_fields();
+    return finish(row, fields, fields.borders[columns_ - 1], scan_.ends_inside);
   }
 
   bool take_carefully(Row& row) {
-    bool is_inside = false;
+    formats::Inside inside;
     const char* const begin = bytes_ + begin_;
-    const char* const end = format_.find_end(begin, bytes_ + part_end_, is_inside);
+    const char* const end = format_.find_end(begin, bytes_ + part_end_, inside);
     if (end == nullptr) return false;
     const Text text(begin, static_cast<std::size_t>(end - begin));
-    part_.has_quotes |= format_.quote() && text.find(*format_.quote()) != Text::npos;  // perhaps behind the stretch
+    part_.has_quotes |= format_.has_marks(text);  // perhaps behind the stretch
     part_.fault = format_.look_at(text, borders_);
     if (part_.fault) {
       part_.fault->at += begin_;
@@ -104,8 +76,7 @@ class CsvFramer {
       take_header(static_cast<std::size_t>(row.text.data() - bytes_));
     if (part_.fault) [[unlikely]]
       return false;
-    if (may_have_ends) part_.ends_inside += lines::line_kernels().count(row.text.data(), row.text.size(), '\n');
-    begin_ += row.text.size() + 1;
+    pass_row(row, may_have_ends);
     return true;
   }
 
@@ -115,19 +86,8 @@ class CsvFramer {
     if (part_.header_rows++ == 0) part_.header_row = at;
   }
 
-  const CsvKernels& kernels_ = csv_kernels();
-  const lines::LineRun& run_;
-  const char* bytes_;
-  const CsvFormat& format_;
-  lines::Part& part_;
-  std::size_t columns_;
-  std::size_t begin_;  // of the next row
-  std::size_t part_end_;
-  std::size_t at_ = 0;                // of the stretch
-  std::size_t rows_ = 0, taken_ = 0;  // in it
+  std::size_t rows_ = 0;  // in the stretch
   bool is_careful_ = false;
-  std::vector<std::uint32_t> borders_;  // of a row that was looked at by itself
-  Scan scan_;
 };
 
 }  // namespace

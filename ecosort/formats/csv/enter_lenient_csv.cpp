@@ -3,8 +3,7 @@
 #include <utility>
 
 #include "formats/csv/check_row.h"
-#include "formats/csv/csv_format.h"
-#include "formats/lines/enter_rows.h"
+#include "formats/csv/framer.h"
 
 namespace ecosort::csv {
 namespace {
@@ -20,23 +19,9 @@ namespace {
 // What a line is depends on the lines before it in the file alone: never on where batches and parts end. A batch is cut by
 // counting quotes, which is wrong behind a line with an odd number of them that was left out: then the part ends there, and the
 // rest of the batch is cut anew.
-class LenientFramer {
+class LenientFramer : public Framer {
  public:
-  struct Row {
-    Text text;
-    records::KeyWindow window;
-  };
-
-  LenientFramer(const lines::LineRun& run, const CsvFormat& format, lines::Part& part)
-      : run_(run),
-        bytes_(run.bytes()),
-        format_(format),
-        part_(part),
-        columns_(format.column_count()),
-        begin_(part.begin),
-        part_end_(part.end) {
-    part.key_counts.resize(format.levels());
-  }
+  LenientFramer(const lines::LineRun& run, const CsvFormat& format, lines::Part& part) : Framer(run, format, part) {}
 
   std::size_t next(lines::HashedRow<LenientFramer>* rows, std::size_t most) {
     std::size_t count = 0;
@@ -47,16 +32,10 @@ class LenientFramer {
     }
     return count;
   }
-  [[nodiscard]] static records::KeyWindow window(const Row& row) noexcept { return row.window; }
-  [[nodiscard]] std::size_t end() const noexcept { return begin_; }
 
  private:
   void scan() {
-    at_ = begin_;
-    taken_ = 0;
-    const std::size_t size = std::min(lines::split_bytes, part_end_ - at_);
-    kernels_.scan(bytes_ + at_, size, format_.dialect(), scan_);
-    part_.has_quotes |= scan_.has_quotes;
+    const std::size_t size = scan_stretch();
     regular_ = scan_.is_wrong ? 0 : regular_rows();
     careful_until_ = regular_ == scan_.rows && regular_ > 0 ? 0 : at_ + size;
   }
@@ -80,8 +59,9 @@ class LenientFramer {
       take_line(&LenientFramer::take_comment);
       return false;
     }
-    const std::uint32_t* const borders = scan_.offsets + taken_++ * columns_;
-    return finish(row, {bytes_ + at_, begin_ - at_, borders}, borders[columns_ - 1], scan_.ends_inside);
+    const CsvFormat::Fields fields = scanned_fields();
+    ++taken_;
+    return finish(row, fields, fields.borders[columns_ - 1], scan_.ends_inside);
   }
 
   bool take_carefully(Row& row) {
@@ -92,9 +72,9 @@ class LenientFramer {
         take_line(&LenientFramer::take_comment);
       return false;
     }
-    bool is_inside = false;
+    formats::Inside inside;
     const char* const begin = bytes_ + begin_;
-    const char* const end = format_.find_end(begin, bytes_ + part_end_, is_inside);
+    const char* const end = format_.find_end(begin, bytes_ + part_end_, inside);
     if (end == nullptr) return take_open_row(), false;
     const Text text(begin, static_cast<std::size_t>(end - begin));
     if (format_.leaves_out_bad_rows() && format_.is_blank_end(text)) {
@@ -103,7 +83,7 @@ class LenientFramer {
       begin_ += text.size() + 1;
       return false;
     }
-    part_.has_quotes |= format_.quote() && text.find(*format_.quote()) != Text::npos;  // perhaps behind the stretch
+    part_.has_quotes |= format_.has_marks(text);  // perhaps behind the stretch
     if (auto fault = format_.look_at(text, borders_)) return take_bad(text, std::move(*fault)), false;
     return finish(row, {begin, 0, borders_.data()}, text.size(), true);
   }
@@ -111,8 +91,10 @@ class LenientFramer {
   // No row ends outside of quotes. Where a quote is misplaced before, or the input ends, the line is no row; else more may come.
   void take_open_row() {
     std::optional<formats::RowFault> fault;
-    if (part_.is_last && format_.leaves_out_bad_rows())
+    if (part_.is_last && format_.leaves_out_bad_rows()) {
       fault = split_row({bytes_ + begin_, run_.present - begin_}, format_.dialect(), run_.is_complete).fault;
+      if (!fault && run_.is_complete) fault = {rest().size() - 1, "the row ends with an escape", true};
+    }
     if (fault && rest().find('\n') != Text::npos)
       take_bad(rest(), std::move(*fault));
     else
@@ -142,12 +124,14 @@ class LenientFramer {
   // The bytes up to the next newline are no row, so that their quotes mean nothing.
   void take_line(void (LenientFramer::*take)(Text line)) {
     const Text line = rest().substr(0, rest().find('\n'));
-    const std::uint64_t quotes = format_.quote() ? lines::line_kernels().count(line.data(), line.size(), *format_.quote()) : 0;
+    const bool has_marks = format_.has_marks(line);
+    formats::Inside behind;
+    if (has_marks) format_.pass(line, behind);
     (this->*take)(line);
     if (taken_ < regular_) ++taken_;
-    if (quotes == 0) return;
+    if (!has_marks) return;
     regular_ = taken_ = careful_until_ = 0;
-    if (quotes % 2 == 0 || part_.is_last) return;
+    if (!behind.quotes || part_.is_last) return;
     part_.is_cut_wrong = true;
     part_end_ = begin_;
   }
@@ -172,28 +156,16 @@ class LenientFramer {
       return false;
     }
     if (is_header && part_.header_rows++ == 0) part_.header_row = begin_;
-    if (may_have_ends) part_.ends_inside += lines::line_kernels().count(row.text.data(), row.text.size(), '\n');
-    begin_ += row.text.size() + 1;
+    pass_row(row, may_have_ends);
     return true;
   }
 
   // Bytes from the next line on; one that lies behind the part belongs to another row.
   [[nodiscard]] Text rest() const noexcept { return {bytes_ + begin_, part_end_ - begin_}; }
 
-  const CsvKernels& kernels_ = csv_kernels();
-  const lines::LineRun& run_;
-  const char* bytes_;
-  const CsvFormat& format_;
-  lines::Part& part_;
-  std::size_t columns_;
-  std::size_t begin_;  // of the next line
-  std::size_t part_end_;
-  std::size_t at_ = 0;                   // of the stretch
-  std::size_t regular_ = 0, taken_ = 0;  // rows that it begins with
-  std::size_t careful_until_ = 0;        // lines that begin before there are looked at one by one
-  std::vector<std::uint32_t> borders_;   // of a row that was looked at by itself
+  std::size_t regular_ = 0;        // rows that the stretch begins with
+  std::size_t careful_until_ = 0;  // lines that begin before there are looked at one by one
   formats::RowFault fault_;
-  Scan scan_;
 };
 
 }  // namespace

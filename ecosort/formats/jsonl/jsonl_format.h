@@ -40,7 +40,7 @@ class JsonlFormat final : public formats::RowFormat {
   // UsageError for terms that cannot be.
   explicit JsonlFormat(const JsonlTerms& terms);
 
-  [[nodiscard]] const char* row_end(const char* at, const char* end, bool& /*is_inside*/) const noexcept {
+  [[nodiscard]] const char* row_end(const char* at, const char* end, formats::Inside& /*inside*/) const noexcept {
     return kernels_.find(at, end, '\n');
   }
   [[nodiscard]] static bool is_blank(Text row) noexcept { return jsonl::is_blank(row); }

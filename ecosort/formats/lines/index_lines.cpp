@@ -18,33 +18,40 @@ using sorting::Entry;
 constexpr std::size_t least_part_bytes = std::size_t{32} * 1024;
 
 // Returns where a row ends in [from, end), from a place where quotes are open or not; `end` where none does.
-std::size_t row_end(const LineRun& run, const RowFormat& format, std::size_t from, std::size_t end, bool is_inside) {
-  const char* const found = format.find_end(run.bytes() + from, run.bytes() + end, is_inside);
+std::size_t row_end(const LineRun& run, const RowFormat& format, std::size_t from, std::size_t end, formats::Inside inside) {
+  const char* const found = format.find_end(run.bytes() + from, run.bytes() + end, inside);
   return found == nullptr ? end : static_cast<std::size_t>(found - run.bytes()) + 1;
 }
 
-// Returns whether quotes are open at each of the places, which ascend from a row's beginning on.
-std::vector<bool> open_quotes(const LineRun& run, char quote, const std::vector<std::size_t>& places, unsigned threads) {
-  std::vector<std::size_t> counts(places.size() - 1);
-  sorting::for_each_part(threads, counts.size(), [&](std::size_t i) {
-    counts[i] = line_kernels().count(run.bytes() + places[i], places[i + 1] - places[i], quote);
+// Returns whether quotes are open at each of the places, which ascend from a row's beginning on, none of them behind an escape.
+std::vector<formats::Inside> open_quotes(const LineRun& run, const RowFormat& format, const std::vector<std::size_t>& places,
+                                         unsigned threads) {
+  std::vector<formats::Inside> inside(places.size());
+  if (!format.is_walked() || format.begins_anew()) return inside;
+  sorting::for_each_part(threads, places.size() - 1, [&](std::size_t i) {
+    format.pass({run.bytes() + places[i], places[i + 1] - places[i]}, inside[i + 1]);
   });
-  std::vector<bool> are_open{false};
-  for (const std::size_t count : counts) are_open.push_back(are_open.back() != (count % 2 != 0));
-  return are_open;
+  for (std::size_t i = 1; i < inside.size(); ++i) inside[i].quotes = inside[i].quotes != inside[i - 1].quotes;
+  return inside;
+}
+
+// Returns the place, or the nearest one in front of it that is behind no escape.
+std::size_t before_escapes(const LineRun& run, const RowFormat& format, std::size_t begin, std::size_t place) {
+  while (format.escape() && place > begin && run.bytes()[place - 1] == *format.escape()) --place;
+  return place;
 }
 
 // Cuts [begin, end) into parts that begin with a row. The last one may have a part of a row at its end.
 std::vector<Part> cut(const LineRun& run, const RowFormat& format, std::size_t begin, std::size_t end, std::size_t parts,
                       unsigned threads) {
   std::vector<std::size_t> places{begin};  // one byte before the nominal borders: a row may begin there
-  for (std::size_t i = 1; i < parts; ++i) places.push_back(std::max(begin, begin + (end - begin) / parts * i - 1));
-  const std::vector<bool> are_inside =
-      format.quote() ? open_quotes(run, *format.quote(), places, threads) : std::vector<bool>(places.size(), false);
+  for (std::size_t i = 1; i < parts; ++i)
+    places.push_back(before_escapes(run, format, begin, std::max(begin, begin + (end - begin) / parts * i - 1)));
+  const std::vector<formats::Inside> inside = open_quotes(run, format, places, threads);
   std::vector<Part> result;
   for (std::size_t i = 0; i < parts && begin < end; ++i) {
     const bool is_last = i + 1 == parts;
-    const std::size_t part_end = is_last ? end : row_end(run, format, places[i + 1], end, are_inside[i + 1]);
+    const std::size_t part_end = is_last ? end : row_end(run, format, places[i + 1], end, inside[i + 1]);
     if (part_end <= begin) continue;
     Part& part = result.emplace_back();
     part.begin = begin;
@@ -164,7 +171,7 @@ Indexed index_lines(LineRun& run, const RowFormat& order, std::size_t begin, std
                                       result.bad_rows.size() < formats::most_bad_rows;
        may_suppose = false) {
     before = result.lines;
-    const bool is_one = is_cut_wrong || (order.is_walked() && !order.quote());  // part: nothing would show where others begin
+    const bool is_one = is_cut_wrong || order.begins_anew();  // part: nothing would show where others begin
     const std::size_t wanted = is_one ? 1 : std::clamp<std::size_t>((end - result.end) / least_part_bytes, 1, threads);
     std::vector<Part> parts = cut(run, order, result.end, end, wanted, threads);
     if (!may_suppose || !suppose_places(run, parts, most)) count_places(run, parts, most - result.lines, threads);

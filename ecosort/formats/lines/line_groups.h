@@ -49,7 +49,7 @@ class LineGroupOrder final : public formats::RowFormat {
   LineGroupOrder(LineGroups groups, const LineOrderTerms& terms);
 
   [[nodiscard]] formats::Gather quoted_gather() const override { return nullptr; }  // rows are copied one by one
-  [[nodiscard]] const char* row_end(const char* at, const char* end, bool& /*is_inside*/) const noexcept {
+  [[nodiscard]] const char* row_end(const char* at, const char* end, formats::Inside& /*inside*/) const noexcept {
     return groups_.find_end(at, end);
   }
   [[nodiscard]] bool is_blank(Text row) const noexcept { return groups_.is_blank(row); }
@@ -76,7 +76,7 @@ class LineGroupOrder final : public formats::RowFormat {
   }
 
  private:
-  [[nodiscard]] const char* find_walked_end(const char* at, const char* end, bool& /*is_inside*/) const override {
+  [[nodiscard]] const char* find_walked_end(const char* at, const char* end, formats::Inside& /*inside*/) const override {
     return groups_.find_end(at, end);
   }
   [[nodiscard]] int compare_levels(Text a, Text b, unsigned level, unsigned end) const override {

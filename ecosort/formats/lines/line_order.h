@@ -79,7 +79,7 @@ class LineOrder final : public formats::RowFormat {
   [[nodiscard]] std::size_t key_begin(Text line, unsigned level) const noexcept { return key_begin(line, keys_[level]); }
   [[nodiscard]] std::size_t key_end(Text line, unsigned level) const noexcept { return key_end(line, keys_[level]); }
 
-  [[nodiscard]] const char* row_end(const char* at, const char* end, bool& /*is_inside*/) const noexcept {
+  [[nodiscard]] const char* row_end(const char* at, const char* end, formats::Inside& /*inside*/) const noexcept {
     return kernels_.find(at, end, terminator());
   }
   [[nodiscard]] records::KeyWindow window(Text line) const {

@@ -67,8 +67,8 @@ struct LineRun {
 
  private:
   [[nodiscard]] Text quoted_row(const char* begin) const noexcept {
-    bool is_inside = false;
-    return {begin, static_cast<std::size_t>(format->find_end(begin, bytes() + size(), is_inside) - begin)};
+    formats::Inside inside;
+    return {begin, static_cast<std::size_t>(format->find_end(begin, bytes() + size(), inside) - begin)};
   }
 };
 

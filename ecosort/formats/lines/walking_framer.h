@@ -25,8 +25,8 @@ class WalkingFramer {
   std::size_t next(HashedRow<WalkingFramer>* rows, std::size_t most) {
     std::size_t count = 0;
     while (count < most && begin_ < part_.end) {
-      bool is_inside = false;
-      const char* const end = rows_.find_end(bytes_ + begin_, bytes_ + part_.end, is_inside);
+      formats::Inside inside;
+      const char* const end = rows_.find_end(bytes_ + begin_, bytes_ + part_.end, inside);
       if (end == nullptr) break;
       const Text row(bytes_ + begin_, static_cast<std::size_t>(end - bytes_) - begin_);
       begin_ += row.size() + 1;

@@ -23,7 +23,7 @@ using formats::RowFault;
 class ShuffledRows final : public ShuffleFormat {
  public:
   ShuffledRows(std::unique_ptr<formats::RowFormat> rows, std::uint64_t seed)
-      : ShuffleFormat(seed, rows->terminator(), rows->quote()), rows_(std::move(rows)) {
+      : ShuffleFormat(seed, rows->terminator(), rows->quote(), rows->escape()), rows_(std::move(rows)) {
     if (const formats::RecordMarks* const marks = rows_->record_marks()) mark_records(*marks);
   }
 
@@ -48,8 +48,8 @@ class ShuffledRows final : public ShuffleFormat {
   }
 
  private:
-  [[nodiscard]] const char* find_walked_end(const char* at, const char* end, bool& is_inside) const override {
-    return rows_->find_end(at, end, is_inside);
+  [[nodiscard]] const char* find_walked_end(const char* at, const char* end, formats::Inside& inside) const override {
+    return rows_->find_end(at, end, inside);
   }
 
   std::unique_ptr<formats::RowFormat> rows_;
@@ -75,7 +75,7 @@ class ShuffledLineGroups final : public ShuffleFormat {
   }
 
  private:
-  [[nodiscard]] const char* find_walked_end(const char* at, const char* end, bool& /*is_inside*/) const override {
+  [[nodiscard]] const char* find_walked_end(const char* at, const char* end, formats::Inside& /*inside*/) const override {
     return groups_.find_end(at, end);
   }
 
@@ -104,7 +104,7 @@ class ShuffledRecords final : public ShuffleFormat {
   }
 
  private:
-  [[nodiscard]] const char* find_walked_end(const char* at, const char* end, bool& /*is_inside*/) const override {
+  [[nodiscard]] const char* find_walked_end(const char* at, const char* end, formats::Inside& /*inside*/) const override {
     return static_cast<std::uint64_t>(end - at) < size_ ? nullptr : at + size_ - 1;
   }
 

@@ -35,7 +35,7 @@ class ShuffleFormat : public formats::RowFormat {
   [[nodiscard]] formats::Gather quoted_gather() const override { return nullptr; }
 
   // Both take rows with their heads. `at`: where one begins.
-  [[nodiscard]] const char* row_end(const char* at, const char* end, bool& /*is_inside*/) const noexcept {
+  [[nodiscard]] const char* row_end(const char* at, const char* end, formats::Inside& /*inside*/) const noexcept {
     const auto bytes = static_cast<std::size_t>(end - at);
     if (bytes < sizeof(RowHead)) return nullptr;
     const std::size_t size = sizeof(RowHead) + head(at).index;
@@ -59,8 +59,8 @@ class ShuffleFormat : public formats::RowFormat {
   [[nodiscard]] bool has_deeper_window(records::KeyWindow /*window*/, unsigned /*level*/) const override { return false; }
 
  protected:
-  ShuffleFormat(std::uint64_t seed, char terminator, std::optional<char> quote)
-      : RowFormat(formats::Kind::shuffled, terminator, quote), keys_(seed) {
+  ShuffleFormat(std::uint64_t seed, char terminator, std::optional<char> quote, std::optional<char> escape = std::nullopt)
+      : RowFormat(formats::Kind::shuffled, terminator, quote, escape), keys_(seed) {
     levels_ = 1;
   }
 

@@ -21,6 +21,11 @@ _MERGE = {
 }
 
 
+def _delimiter(text: str) -> str:
+    """Writes several bytes so that none of them is a backslash which means something else."""
+    return text if len(text) == 1 else "".join(f"\\x{byte:02x}" for byte in text.encode("utf-8", "surrogateescape"))
+
+
 # The word for each member of a request that says what rows are. A function makes its value of the member; True: without one.
 _OF_VALUES: dict[str, Any] = {
     "keys": "--by={}",
@@ -42,8 +47,9 @@ _OF_ROWS: dict[str, dict[str, Any]] = {
     },
     "csv": _OF_VALUES
     | {
-        "delimiter": "--delimiter={}",
+        "delimiter": ("--delimiter={}", _delimiter),
         "quote": ("--quote={}", lambda byte: byte or "none"),
+        "escape": "--escape={}",
         "header": ("--no-header", lambda is_there: not is_there),
     },
     "jsonl": _OF_VALUES | {"allow_missing": "--allow-missing"},

@@ -99,7 +99,7 @@ TEST(RequestJson, TellsWhatIsWrong) {
               ThrowsMessage<UsageError>(HasSubstr("is none of file, resumable, in_place; did you mean 'in_place'?")));
   EXPECT_THAT(refused(R"("records":{},"inputs":[{"base64":"!"}])"),
               ThrowsMessage<UsageError>("request: inputs[0]: is no base64"));
-  EXPECT_THAT(refused(R"("csv":{"delimiter":"ab"})"), ThrowsMessage<UsageError>("request: csv.delimiter: is not one byte"));
+  EXPECT_THAT(refused(R"("csv":{"quote":"ab"})"), ThrowsMessage<UsageError>("request: csv.quote: is not one byte"));
   EXPECT_THROW((void)request_from_json("{"), UsageError);
 }
 

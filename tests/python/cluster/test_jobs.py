@@ -126,6 +126,15 @@ def test_csv_with_newlines_in_quotes_has_its_header_in_each_part(nodes: list[Pat
     assert check("out").rows == len(rows)
 
 
+def test_csv_with_escapes_and_a_delimiter_of_two_bytes(nodes: list[Path]) -> None:
+    generator = random.Random(8)
+    rows = [f"{generator.randrange(5000)}||line {number}\\\nnext \\| bar\n" for number in range(4_000)]
+    Path("in.csv").write_text("".join(rows))
+    dialect = {"delimiter": "||", "quote": None, "escape": "\\", "header": False}
+    sort("in.csv", "out", format="csv", by="1:number", nodes_temp=nodes, parts=3, memory="4MiB", **dialect)
+    assert joined(Path("out")).decode() == "".join(sorted(rows, key=lambda row: int(row.partition("|")[0])))
+
+
 def test_json_lines_by_a_path(nodes: list[Path], merges: bool | None) -> None:
     generator = random.Random(9)
     lines = [json.dumps({"user": {"id": generator.randrange(10**6)}, "n": number}) for number in range(8_000)]

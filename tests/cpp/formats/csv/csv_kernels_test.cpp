@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -19,11 +20,23 @@ class CsvKernelsOf : public testing::TestWithParam<CpuLevel> {
   void SetUp() override {
     if (GetParam() > detected_cpu_level()) GTEST_SKIP() << "this processor lacks it";
   }
-  [[nodiscard]] const CsvKernels& kernels() const { return csv_kernels_of(GetParam()); }
+  [[nodiscard]] const CsvKernels& kernels() const { return csv_kernels_of(GetParam()).simple; }
+  [[nodiscard]] std::vector<const CsvKernels*> kernels_for(Dialect dialect) const {
+    const CsvKernelsOfLevel& both = csv_kernels_of(GetParam());
+    return dialect.is_simple() ? std::vector{&both.simple, &both.any} : std::vector{&both.any};
+  }
 };
 
+const std::vector<Dialect> dialects{{},
+                                    {.quote = std::nullopt},
+                                    {.escape = '\\'},
+                                    {.quote = std::nullopt, .escape = '\\'},
+                                    {.delimiter = Delimiter(",,")},
+                                    {.delimiter = Delimiter(",;,"), .escape = '\\'},
+                                    {.delimiter = Delimiter(",,,,,,,,"), .quote = std::nullopt}};
+
 std::string random_text(Random& random, std::size_t size, std::uint64_t rarity) {
-  static constexpr Text special = ",\"\n\r\"";
+  static constexpr Text special = ",\"\n\r\",,;\\\\";
   std::string text(size, '\0');
   for (char& c : text) c = random.below(rarity) == 0 ? special[random.below(special.size())] : static_cast<char>(random.next());
   return text;
@@ -33,17 +46,24 @@ std::string random_text(Random& random, std::size_t size, std::uint64_t rarity) 
 struct Plain {
   std::vector<std::uint32_t> borders;
   std::size_t rows = 0;
-  bool has_quotes = false, ends_inside = false, is_inside = false;
+  bool has_quotes = false, ends_inside = false;
+  formats::Inside inside;
 
-  Plain(Text text, Dialect dialect, bool was_inside = false) : is_inside(was_inside) {
+  Plain(Text text, Dialect dialect, formats::Inside before = {}) : inside(before) {
+    has_quotes = before.escape && !text.empty();
     for (std::size_t i = 0; i < text.size(); ++i) {
-      if (dialect.quote && text[i] == *dialect.quote) {
-        is_inside = !is_inside;
+      const bool is_escaped = std::exchange(inside.escape, false), is_end = text[i] == '\n';
+      ends_inside |= is_end && (is_escaped || inside.quotes);
+      if (is_escaped) continue;
+      if (text[i] == dialect.quote) {
+        inside.quotes = !inside.quotes;
         has_quotes = true;
-      } else if (text[i] == '\n' || text[i] == dialect.delimiter) {
-        if (!is_inside) borders.push_back(static_cast<std::uint32_t>(i));
-        rows += !is_inside && text[i] == '\n' ? 1 : 0;
-        ends_inside |= is_inside && text[i] == '\n';
+      } else if (text[i] == dialect.escape) {
+        has_quotes = inside.escape = true;
+      } else if (is_end || text.substr(i).starts_with(dialect.delimiter.text())) {
+        if (!is_end) i += dialect.delimiter.size() - 1;
+        if (!inside.quotes) borders.push_back(static_cast<std::uint32_t>(i));
+        rows += !inside.quotes && is_end ? 1 : 0;
       }
     }
   }
@@ -53,12 +73,10 @@ struct Plain {
 // ends within quotes may have one as well: it is not said.
 bool is_wrong(Text text, Dialect dialect, bool& is_rest_wrong) {
   std::size_t begin = 0;
-  bool is_inside = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (dialect.quote && text[i] == *dialect.quote) is_inside = !is_inside;
-    if (text[i] != '\n' || is_inside) continue;
-    if (split_row(text.substr(begin, i - begin), dialect).fault) return true;
-    begin = i + 1;
+  for (const std::uint32_t border : Plain(text, dialect).borders) {
+    if (text[border] != '\n') continue;
+    if (split_row(text.substr(begin, border - begin), dialect).fault) return true;
+    begin = border + 1;
   }
   is_rest_wrong = split_row(text.substr(begin), dialect, false).fault.has_value();
   return false;
@@ -68,23 +86,24 @@ TEST_P(CsvKernelsOf, ScanAsAPlainStateMachineDoes) {
   Random random(1);
   const auto scan = std::make_unique<Scan>();
   int wrong_texts = 0, right_texts = 0;
-  for (const bool has_quote : {true, false}) {
-    const Dialect dialect{.delimiter = ',', .quote = has_quote ? std::optional('"') : std::nullopt};
+  for (const Dialect dialect : dialects) {
     for (const std::uint64_t rarity : {1U, 2U, 8U, 40U, 400U}) {
       for (std::size_t size = 0; size < 600; ++size) {
         const std::string text = random_text(random, size, rarity);
-        kernels().scan(text.data(), size, dialect, *scan);
         const Plain plain(text, dialect);
-        ASSERT_EQ(std::vector<std::uint32_t>(scan->offsets, scan->offsets + scan->count), plain.borders);
-        ASSERT_EQ(scan->rows, plain.rows);
-        ASSERT_EQ(scan->has_quotes, plain.has_quotes);
-        ASSERT_EQ(scan->ends_inside, plain.ends_inside);
         bool is_rest_wrong = false;
         const bool wrong = is_wrong(text, dialect, is_rest_wrong);
-        if (wrong || !is_rest_wrong) {
-          ASSERT_EQ(scan->is_wrong, wrong) << text;
-        }
         ++(wrong ? wrong_texts : right_texts);
+        for (const CsvKernels* const of : kernels_for(dialect)) {
+          of->scan(text.data(), size, dialect, *scan);
+          ASSERT_EQ(std::vector<std::uint32_t>(scan->offsets, scan->offsets + scan->count), plain.borders);
+          ASSERT_EQ(scan->rows, plain.rows);
+          ASSERT_EQ(scan->has_quotes, plain.has_quotes);
+          ASSERT_EQ(scan->ends_inside, plain.ends_inside);
+          if (wrong || !is_rest_wrong) {
+            ASSERT_EQ(scan->is_wrong, wrong) << text;
+          }
+        }
       }
     }
   }
@@ -94,15 +113,46 @@ TEST_P(CsvKernelsOf, ScanAsAPlainStateMachineDoes) {
 
 TEST_P(CsvKernelsOf, FindTheNextEndFromWithinQuotesOrFromOutside) {
   Random random(2);
-  for (const std::uint64_t rarity : {1U, 3U, 30U, 300U}) {
-    for (std::size_t size = 0; size < 500; ++size) {
-      const std::string text = random_text(random, size, rarity);
-      const bool was_inside = random.below(2) == 1;
-      const Plain plain(text, {.delimiter = '\n', .quote = '"'}, was_inside);
-      bool is_inside = was_inside;
-      const char* const found = kernels().find(text.data(), text.data() + size, '"', is_inside);
-      ASSERT_EQ(found, plain.borders.empty() ? nullptr : text.data() + plain.borders.front());
-      ASSERT_EQ(is_inside, found == nullptr && plain.is_inside);
+  for (const Dialect dialect : dialects) {
+    for (const std::uint64_t rarity : {1U, 3U, 30U, 300U}) {
+      for (std::size_t size = 0; size < 500; ++size) {
+        const std::string text = random_text(random, size, rarity);
+        const formats::Inside before{dialect.quote && random.below(2) == 1, dialect.escape && random.below(2) == 1};
+        Dialect ends = dialect;
+        ends.delimiter = '\n';
+        const Plain plain(text, ends, before);
+        for (const CsvKernels* const of : kernels_for(dialect)) {
+          formats::Inside inside = before;
+          const char* const found = of->find(text.data(), text.data() + size, dialect, inside);
+          ASSERT_EQ(found, plain.borders.empty() ? nullptr : text.data() + plain.borders.front());
+          if (size == 0) continue;
+          ASSERT_EQ(inside.quotes, found == nullptr && plain.inside.quotes);
+          ASSERT_EQ(inside.escape, found == nullptr && plain.inside.escape);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(CsvKernelsOf, FindEveryFieldBetweenTheBordersOfARow) {
+  Random random(7);
+  for (const Dialect dialect : dialects) {
+    for (int i = 0; i < 1000; ++i) {
+      const std::string text = random_text(random, 1 + random.below(300), 3);
+      const Plain plain(text, dialect);
+      const std::uint32_t border = plain.borders.empty() ? 0 : plain.borders[random.below(plain.borders.size())];
+      const std::size_t size = plain.borders.empty() ? text.size() : border;
+      std::size_t begin = 0, column = 0;
+      for (const std::uint32_t end : Plain(Text(text).substr(0, size), dialect).borders) {
+        if (text[end] == '\n') break;
+        for (const CsvKernels* const of : kernels_for(dialect)) {
+          const auto found = of->field(text.data(), size, dialect, column);
+          ASSERT_EQ(found.begin, begin);
+          ASSERT_EQ(found.end, end + 1 - dialect.delimiter.size());
+        }
+        begin = end + 1;
+        ++column;
+      }
     }
   }
 }
