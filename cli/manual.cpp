@@ -102,14 +102,15 @@ constexpr Fact file_facts[] = {
 };
 
 constexpr Fact environment_facts[] = {
-    {"sort merge inplace resume lines csv jsonl shuffle sample partition plan run gen check manual", "COLUMNS",
+    {"sort merge inplace resume lines csv jsonl shuffle sample partition plan run request gen check manual", "COLUMNS",
      "the width that help is laid out for, and the progress line where the terminal does not report its own"},
-    {"sort merge inplace plan tune", "XDG_CONFIG_HOME, HOME", "where the profile is looked for"},
+    {"sort merge inplace plan run request tune", "XDG_CONFIG_HOME, HOME", "where the profile is looked for"},
     {"lines", "TMPDIR", "directory for sorted runs where there is no -T"},
     {"csv jsonl shuffle run", "TMPDIR", "directory for sorted runs where there is no --temp"},
     {"lines", "LC_ALL, LC_COLLATE, LANG",
      "are not followed: the order is that of the C locale; a notice says so where they ask for another"},
-    {"lines", "POSIXLY_CORRECT, _POSIX2_VERSION", "whether options may follow files, and whether +N is a key, as in sort"},
+    {"lines request", "POSIXLY_CORRECT, _POSIX2_VERSION",
+     "whether options may follow files, and whether +N is a key, as in sort"},
     {"sort merge inplace resume lines csv jsonl shuffle partition run gen check", "ECOSORT_CPU",
      "the newest instructions that may be used, for tests"},
     {"parquet", "TMPDIR", "directory for sorted runs where there is no --temp"},

@@ -95,7 +95,7 @@ def manifest_from(data: bytes, where: str) -> Manifest:
         if not isinstance(told, dict) or told.pop("schema", None) != SCHEMA:
             raise BadInput(f"'{where}' is no manifest of ecosort cluster sort ({SCHEMA})")
         _demand_fields(told, Manifest, where)
-        form = format_from(told["format"]["name"], told["format"]["words"])
+        form = format_from(told["format"])
         for part in told["parts"]:
             _demand_fields(part, Part, where)
             if not _NAME.fullmatch(part["file"]) or part["file"] in (".", ".."):
@@ -178,4 +178,4 @@ def read_in_order(form: Format, file: Path) -> HashSum:
 
 
 def _read(form: Format, file: Path) -> dict[str, Any]:
-    return run_unless_killed([*form.merge_command(), "--memory=64MiB", *form.to_standard_output(), str(file)], wants_stats=True)
+    return run_unless_killed(form.of_part([str(file)], "-", merges=True, memory_bytes=64 << 20))
