@@ -1,4 +1,4 @@
-"""What a job does: a request of the program, which `ecosort request` made from the words that its user typed."""
+"""A task says what a job does: a request of the program, which `ecosort request` made from the words that its user typed."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Task:
         return asdict(self)
 
     def filled(self, path: str, name: str) -> Task:
-        """That of a watched directory's job for one file: `{}` and `{name}` stand for it."""
+        """Returns the task of a watched directory's job for one file: `{}` and `{name}` stand for it."""
         return Task(*_filled((self.members, self.options), path, name))
 
 
