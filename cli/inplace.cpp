@@ -12,8 +12,6 @@
 
 namespace ecosort::cli {
 
-namespace {
-
 CommandLine read_inplace_words(std::string_view command, const Words& words) {
   CommandLine line = read_command_line(command, words);
   if (line.asks_for_help()) return line;
@@ -24,8 +22,6 @@ CommandLine read_inplace_words(std::string_view command, const Words& words) {
   take_profile(line);
   return line;
 }
-
-}  // namespace
 
 int sort_in_place(const CommandLine& line, double started_s) {
   const Request& request = line.request;
@@ -39,17 +35,7 @@ int sort_in_place(const CommandLine& line, double started_s) {
   return run_records_job(run, request, std::move(prepared), session, started_s);
 }
 
-int run_inplace(const Words& words) {
-  const double started_s = engine::monotonic_seconds();
-  const CommandLine line = read_inplace_words("inplace", words);
-  if (line.asks_for_help()) return print_help(line);
-  begin(line);
-  return sort_in_place(line, started_s);
-}
-
-int plan_inplace(const Words& words) {
-  const CommandLine line = read_inplace_words("plan inplace", words);
-  if (line.asks_for_help()) return print_help(line);
+int plan_in_place(const CommandLine& line) {
   print_notice(line.reports.quiet, notice_of(line.profile));
   job::Session session;
   const demsort_inplace::prepare::PreparedRecordsJob prepared =

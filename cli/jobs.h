@@ -21,7 +21,6 @@ int run_records_job(const JobRun& run, const Request& request, demsort_inplace::
                     job::Session& session, double started_s);
 
 // Print the plan for people, or for programs. Throw NotEnoughSpace as the sort does; programs have their plan then, too.
-int plan_inplace(const Words& words);
 [[nodiscard]] bool plan_resumable(const CommandLine& line, io::PosixStorage& storage);
 [[nodiscard]] bool plan_rows_job(const Request& request, bool is_json, io::PosixStorage& storage);
 

@@ -53,14 +53,15 @@ lines::LineOrderTerms order_of(const CommandLine& line) {
 
 LineContents contents_of(const CommandLine& line) {
   const lines::LineOrderTerms order = order_of(line);
-  const bool unpacks_text = line.word("--decompress") == "auto" && line.lines().terminator != '\0';
-  return {order.keys.empty() ? std::nullopt : order.separator, !line.has("--decompress"), unpacks_text};
+  const bool unpacks = line.request.compression.decompress;
+  return {order.keys.empty() ? std::nullopt : order.separator, !unpacks && !line.has("--decompress"),
+          unpacks && line.lines().terminator != '\0'};
 }
 
 std::string plain_output_notice(const CommandLine& line) {
   const std::string& output = line.request.place.output;
   const auto codec = codec::codec_of_file_name(output);
-  if (!codec || line.has("--compress-output")) return "";
+  if (!codec || line.has("--compress-output") || line.request.compression.output != Compression{}.output) return "";
   return fmt::format("{}: is written as it is, and not compressed; to write {}, give --compress-output=auto",
                      lines::quoted_name(output), codec::name_of(*codec));
 }
@@ -105,20 +106,22 @@ int check_order(const CommandLine& line) {
   return 1;
 }
 
+void check_plan(const CommandLine& line) {
+  const bool is_assumed = line.assumed_bytes() != 0;
+  if (is_assumed && (line.request.inputs != Words{"-"} || line.has("--files0-from")))
+    throw UsageError("--assume-size is for lines that are not there; leave one of them out");
+  const PlaceKind kind = line.request.place.kind;
+  if (line.has("--json") && kind == PlaceKind::file)
+    throw UsageError("plan lines: --json is for --resumable and --inplace; the bounds are printed as text");
+  if (is_assumed && kind != PlaceKind::file)
+    throw UsageError(fmt::format("plan lines: --assume-size cannot be combined with {}",
+                                 kind == PlaceKind::resumable ? "--resumable" : "--inplace"));
+  if (checks_only(line)) throw UsageError("plan lines: -c and -C sort nothing, so there is nothing to plan");
+}
+
 void check_as_is(const CommandLine& line) {
   if (line.request.place.as_is && line.request.place.kind != PlaceKind::in_place)
     throw UsageError("--as-is goes with --inplace; otherwise lines are sorted as they are, unless --decompress says otherwise");
-}
-
-void check_lines_job(const CommandLine& line) {
-  const Request& request = line.request;
-  if (line.is_resumable()) return check_resumable(line);
-  if (line.has("--files0-from") || request.inputs.size() != 1 || request.inputs.front() == "-")
-    throw UsageError("--inplace: name one file");
-  const Compression& compression = request.compression;
-  if ((!compression.runs.empty() && compression.runs != "auto" && compression.runs != "none") || compression.assumed_ratio > 0 ||
-      compression.energy || !compression.program.empty())
-    throw UsageError("--inplace: runs reuse the file's own space, uncompressed; leave out what compresses them");
 }
 
 // Returns what --debug says about the keys.
@@ -157,18 +160,9 @@ int sort_files(const CommandLine& line, double started_s) {
                   prepared, session);
 }
 
-CommandLine read_with_profile(std::string_view command, const Words& words) {
-  CommandLine line = read_command_line(command, words);
-  if (line.asks_for_help() || line.given.asks_for_version) return line;
-  take_profile(line);
-  check_as_is(line);
-  job::add_named_inputs(std::string(line.word("--files0-from")), line.request.inputs);
-  return line;
-}
-
 int run(const Words& words, bool checks_order) {
   const double started_s = engine::monotonic_seconds();
-  CommandLine line = read_with_profile("lines", words);
+  CommandLine line = read_lines_words("lines", words);
   if (line.asks_for_help()) return print_help(line);
   if (line.given.asks_for_version) {
     print_out(fmt::format("ecosort lines " ECOSORT_VERSION "\ncompressed files: {}\n", codec::versions()));
@@ -182,6 +176,16 @@ int run(const Words& words, bool checks_order) {
 
 }  // namespace
 
+CommandLine read_lines_words(std::string_view command, const Words& words) {
+  CommandLine line = read_command_line(command, words);
+  if (line.asks_for_help() || line.given.asks_for_version) return line;
+  take_profile(line);
+  check_as_is(line);
+  job::add_named_inputs(std::string(line.word("--files0-from")), line.request.inputs);
+  if (command.starts_with("plan ")) check_plan(line);
+  return line;
+}
+
 int sort_lines(CommandLine line, double started_s) {
   const bool quiet = line.reports.quiet;
   if (const std::string collation = asked_collation(); !collation.empty() && line.lines().collate.empty())
@@ -193,7 +197,7 @@ int sort_lines(CommandLine line, double started_s) {
   if (line.has("--debug"))
     for (const std::string& warning : warnings_of(line)) print_lines_notice(quiet, warning);
   if (line.request.place.kind != PlaceKind::file) {
-    check_lines_job(line);
+    check_job(line);
     const RowsCommand command{line.request, line.reports, contents_look(line, contents_of(line))};
     if (const std::optional<int> code = run_rows_job(command, started_s)) return *code;
   }
@@ -203,33 +207,6 @@ int sort_lines(CommandLine line, double started_s) {
   const int code = sort_files(line, started_s);
   output.finish();
   return code;
-}
-
-int plan_lines(const Words& words) {
-  const CommandLine line = read_with_profile("plan lines", words);
-  if (line.asks_for_help()) return print_help(line);
-  const std::uint64_t assumed_bytes = line.assumed_bytes();
-  const bool is_json = line.has("--json");
-  if (assumed_bytes != 0 && (line.request.inputs != Words{"-"} || line.has("--files0-from")))
-    throw UsageError("--assume-size is for lines that are not there; leave one of them out");
-  const PlaceKind kind = line.request.place.kind;
-  const bool is_job = kind != PlaceKind::file;
-  if (is_json && !is_job) throw UsageError("plan lines: --json is for --resumable and --inplace; the bounds are printed as text");
-  if (assumed_bytes != 0 && is_job)
-    throw UsageError(fmt::format("plan lines: --assume-size cannot be combined with {}",
-                                 kind == PlaceKind::resumable ? "--resumable" : "--inplace"));
-  if (checks_only(line)) throw UsageError("plan lines: -c and -C sort nothing, so there is nothing to plan");
-  raise_open_files();
-  job::Session session;
-  if (is_job) {
-    check_lines_job(line);
-    if (plan_rows_job(line.request, is_json, session.storage())) return 0;
-  }
-  const engine::rows::LinesJob job =
-      job::make_rows_job(line.request, session.storage(), job::SpecialOutput::redirected, assumed_bytes);
-  const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
-  print_out(lines_bounds_text(job, assumed_bytes != 0 ? assumed_bytes : known));
-  return 0;
 }
 
 namespace {

@@ -27,23 +27,24 @@ namespace {
 
 struct Command {
   std::string_view name;
-  int (*run)(const ecosort::cli::Words&);
+  int (*run)(const ecosort::cli::Words&) = nullptr;  // null: its words make a request
 };
 
 constexpr std::array commands{
-    Command{"sort", ecosort::cli::run_sort},
-    Command{"inplace", ecosort::cli::run_inplace},
+    Command{"sort"},
+    Command{"inplace"},
     Command{"resume", ecosort::cli::run_resume},
     Command{"lines", ecosort::cli::run_lines},
-    Command{"csv", ecosort::cli::run_csv},
-    Command{"jsonl", ecosort::cli::run_jsonl},
+    Command{"csv"},
+    Command{"jsonl"},
     Command{"parquet", ecosort::cli::run_parquet},
-    Command{"shuffle", ecosort::cli::run_shuffle},
+    Command{"shuffle"},
     Command{"merge", ecosort::cli::run_merge},
     Command{"sample", ecosort::cli::run_sample},
     Command{"partition", ecosort::cli::run_partition},
     Command{"plan", ecosort::cli::run_plan},
     Command{"run", ecosort::cli::run_request},
+    Command{"request", ecosort::cli::print_request},
     Command{"gen", ecosort::cli::run_gen},
     Command{"check", ecosort::cli::run_check},
     Command{"power", ecosort::cli::run_power},
@@ -92,7 +93,7 @@ int run(std::string_view name, const ecosort::cli::Words& words) {
     if (const ecosort::cli::Words remote = ecosort::cli::words_of_remote(name, words); !remote.empty())
       return ecosort::cli::run_remote(remote);
   for (const Command& command : commands)
-    if (command.name == name) return command.run(words);
+    if (command.name == name) return command.run != nullptr ? command.run(words) : ecosort::cli::run_typed(name, words);
   if (name.empty()) throw ecosort::UsageError("no command; see ecosort --help");
   std::vector<std::string_view> names;
   names.reserve(commands.size());

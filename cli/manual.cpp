@@ -8,15 +8,11 @@
 
 #include "base/closest_word.h"
 #include "base/errors.h"
-#include "base/json.h"
-#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
 #include "cli/say.h"
 #include "cli/text_layout.h"
 #include "ecosort/request.hpp"
-#include "job/claim.h"
-#include "job/format_names.h"
 
 namespace ecosort::cli {
 
@@ -106,14 +102,15 @@ constexpr Fact file_facts[] = {
 };
 
 constexpr Fact environment_facts[] = {
-    {"sort merge inplace resume lines csv jsonl shuffle sample partition plan run gen check manual", "COLUMNS",
+    {"sort merge inplace resume lines csv jsonl shuffle sample partition plan run request gen check manual", "COLUMNS",
      "the width that help is laid out for, and the progress line where the terminal does not report its own"},
-    {"sort merge inplace plan tune", "XDG_CONFIG_HOME, HOME", "where the profile is looked for"},
+    {"sort merge inplace plan run request tune", "XDG_CONFIG_HOME, HOME", "where the profile is looked for"},
     {"lines", "TMPDIR", "directory for sorted runs where there is no -T"},
     {"csv jsonl shuffle run", "TMPDIR", "directory for sorted runs where there is no --temp"},
     {"lines", "LC_ALL, LC_COLLATE, LANG",
      "are not followed: the order is that of the C locale; a notice says so where they ask for another"},
-    {"lines", "POSIXLY_CORRECT, _POSIX2_VERSION", "whether options may follow files, and whether +N is a key, as in sort"},
+    {"lines request", "POSIXLY_CORRECT, _POSIX2_VERSION",
+     "whether options may follow files, and whether +N is a key, as in sort"},
     {"sort merge inplace resume lines csv jsonl shuffle partition run gen check", "ECOSORT_CPU",
      "the newest instructions that may be used, for tests"},
     {"parquet", "TMPDIR", "directory for sorted runs where there is no --temp"},
@@ -216,14 +213,6 @@ std::string page_of(const std::string& command) {
                                did_you_mean(command, names), forms()));
 }
 
-// Names a format, and the options of its command that say the rows and their order.
-std::string order_page(const Words& words) {
-  if (words.size() < 2 || std::ranges::find(job::format_names, words[1]) == job::format_names.end())
-    throw UsageError("manual order: name a format, records, lines, csv or jsonl, and the options for its order behind it");
-  const CommandLine line = read_command_line(command_of_format(words[1]), {words.begin() + 2, words.end()});
-  return job::order_json(line.request).text(2) + "\n";
-}
-
 }  // namespace
 
 int run_manual(const Words& words) {
@@ -239,8 +228,6 @@ int run_manual(const Words& words) {
     print_out(fish_completion());
   else if (words == Words{"json"})
     print_out(manual_json());
-  else if (!words.empty() && words[0] == "order")
-    print_out(order_page(words));
   else if (words == Words{"request"})
     print_out(request_schema() + "\n");
   else

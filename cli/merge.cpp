@@ -10,6 +10,7 @@
 #include "cli/report_files.h"
 #include "cli/rows_report.h"
 #include "cli/run_job.h"
+#include "cli/say.h"
 #include "cli/sorts.h"
 #include "cli/telling_phase.h"
 #include "cli/watched_run.h"
@@ -72,13 +73,22 @@ int merge_records(const CommandLine& line, job::PreparedMerge prepared, job::Ses
 int run_merge(const Words& words) {
   const double started_s = engine::monotonic_seconds();
   if (!words.empty() && words.front() == "--lines") return merge_lines({words.begin() + 1, words.end()});
-  if (!words.empty() && words.front() == "--runs") return merge_runs(words, started_s);
   const CommandLine line = read_sort_words("merge", words);
   if (line.asks_for_help()) return print_help(line);
-  if (line.has("--append-rest")) throw UsageError("merge: --append-rest goes with --runs, which comes first");
-  if (line.has("--runs")) throw UsageError("merge: --runs comes first, and the runs behind it");
+  const bool merges_runs = line.has("--runs");
+  if (merges_runs && words.front() != "--runs") throw UsageError("merge: --runs comes first, and the runs behind it");
+  if (line.has("--append-rest") && !merges_runs) throw UsageError("merge: --append-rest goes with --runs, which comes first");
   ignore_write_signals();
-  return merge_sorted_records(line, started_s);
+  return merges_runs ? merge_runs(line, started_s) : merge_sorted_records(line, started_s);
+}
+
+int plan_merge(const CommandLine& line) {
+  job::Session session;
+  raise_open_files();
+  const job::PreparedMerge prepared = job::prepare_merge(line.request, session.storage());
+  print_out(fmt::format("Plan: merge\n  files               {}\n  merged at a time    up to {}\n", line.request.inputs.size(),
+                        prepared.job.plan.fan_in));
+  return 0;
 }
 
 int merge_sorted_records(const CommandLine& line, double started_s) {

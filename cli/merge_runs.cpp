@@ -11,7 +11,6 @@
 #include "cli/rows_command.h"
 #include "cli/run_job.h"
 #include "cli/sorts.h"
-#include "cli/write_signals.h"
 #include "demsort_inplace/prepare/job_runs.h"
 #include "job/prepare_runs.h"
 
@@ -81,10 +80,7 @@ int merge_rows(const CommandLine& line, job::PreparedLines prepared, job::Sessio
 
 }  // namespace
 
-int merge_runs(const Words& words, double started_s) {
-  const CommandLine line = read_sort_words("merge", words);
-  if (line.asks_for_help()) return print_help(line);
-  ignore_write_signals();
+int merge_runs(const CommandLine& line, double started_s) {
   job::Session session;
   tell_waits(session, line.reports.quiet);
   raise_open_files();

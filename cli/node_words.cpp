@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/closest_word.h"
@@ -13,6 +14,7 @@
 #include "job/format_names.h"
 #include "job/prepare_records.h"
 #include "job/prepare_rows.h"
+#include "job/request_json.h"
 
 namespace ecosort::cli {
 namespace {
@@ -48,25 +50,111 @@ bool asks_for_help(const Words& words) {
   return !words.empty() && (words.front() == "--help" || std::ranges::find(words, "--help") != words.end());
 }
 
+// Renames what the words of GNU sort call otherwise.
+Words in_gnu_words(Words words) {
+  for (std::string& word : words) {
+    if (word == "-q") word = "--quiet";
+    if (word == "--threads" || word.starts_with("--threads="))
+      word.replace(0, std::string_view("--threads").size(), "--parallel");
+  }
+  return words;
+}
+
+std::string_view command_of(ecosort::Format format) { return format == ecosort::Format::records ? "sort" : job::name_of(format); }
+
+// Reads the words of the command that sorts the format. What a profile says holds for whole sorts.
+CommandLine read_words_of_format(std::string_view command, ecosort::Format format, const Words& words) {
+  using enum ecosort::Format;
+  CommandLine line = format == records ? read_sort_words("sort", words, command)
+                     : format == lines ? read_command_line("lines", in_gnu_words(words))
+                                       : read_table_words(command_of(format), words);
+  line.request = job::request_of(line.document);
+  if (format == lines && !line.has("--output")) line.request.place.output.clear();
+  return line;
+}
+
+[[noreturn]] void refuse(std::string_view command, std::string_view what) {
+  throw UsageError(
+      fmt::format("{}: {} means nothing here: one range of one file is read, and no row is left out", command, what));
+}
+
+// A range has what says its rows and how any two of them compare, one input, one output, and means.
+void check_member(std::string_view command, const CommandTable& table, const std::string& member) {
+  constexpr std::array<std::string_view, 8> known{"schema",        "inputs",   "place.output",           "means.memory_bytes",
+                                                  "means.threads", "means.io", "means.memory_is_a_wish", "compression.output"};
+  if (std::ranges::find(known, member) != known.end()) return;
+  const OptionRow* const row = row_that_sets(table, member);
+  if (row != nullptr && row->concern == Concern::rows) return;
+  refuse(command, row == nullptr ? std::string_view(member) : spellings(*row).front());
+}
+
+void check_members(std::string_view command, const CommandLine& line) {
+  const std::string_view format = job::name_of(line.request.format());
+  const CommandTable& table = command_table(command_of(line.request.format()));
+  for (const std::string_view name : line.document.names()) {
+    const Json& part = *line.document.find(name);
+    if (!part.is_object()) check_member(command, table, std::string(name));
+    if (!part.is_object()) continue;
+    for (const std::string_view member : part.names())
+      if (fmt::format("{}.{}", name, member) != "compression.decompress")
+        check_member(command, table, fmt::format("{}.{}", name == format ? "rows" : name, member));
+  }
+  if (line.request.format() == ecosort::Format::lines && line.request.compression.decompress)
+    throw UsageError(fmt::format("{}: compressed lines have no places; decompress the file first", command));
+}
+
+// Options that set no member of a request.
+void check_others(std::string_view command, const CommandLine& line) {
+  for (const GivenOption& given : line.given.options) {
+    const std::string_view name = last_spelling(given.row->name);
+    if (given.row->sets.member.empty() && find_row(command_table(command), name) == nullptr && name != "--stable")
+      refuse(command, spellings(*given.row).front());
+  }
+}
+
 }  // namespace
 
-NodeWords split_node_words(std::string_view command, const Words& words) {
-  NodeWords split;
-  split.own.asks_for_help = asks_for_help(words) || words == Words{"-h"};
-  if (split.own.asks_for_help) return split;
-  if (words.empty()) throw UsageError(fmt::format("{}: say first what the rows are: records, lines, csv or jsonl", command));
-  split.format = format_of(command, words.front());
+namespace {
+
+// The operand is a request; it says what the shared options would.
+void read_asked(std::string_view command, const Words& words, NodeWords& node) {
+  node.line = read_command_line(command, words);
+  for (const GivenOption& given : node.line.given.options)
+    if (!is_own(*given.row) && given.row->concern != Concern::report)
+      throw UsageError(fmt::format("{}: the request says what {} would; leave it out", command, given.row->name));
+  take_request(node.line);
+  node.own = node.line.given;
+}
+
+void read_typed(std::string_view command, const Words& words, NodeWords& node) {
+  const ecosort::Format format = format_of(command, words.front());
   const CommandTable& table = command_table(command);
-  Words own;
+  Words own, others;
   for (std::size_t i = 1; i < words.size(); ++i) {
     const OptionRow* const option = find_own(table, words[i]);
-    (option == nullptr ? split.others : own).push_back(words[i]);
+    (option == nullptr ? others : own).push_back(words[i]);
     const bool takes_next = option != nullptr && !option->argument.empty() && words[i] == option->name;
     if (takes_next && i + 1 < words.size()) own.push_back(words[++i]);
   }
-  split.own = split_words(table, own);
-  check_conflicts(table, split.own.options);
-  return split;
+  node.own = split_words(table, own);
+  node.line = read_words_of_format(command, format, others);
+  check_others(command, node.line);
+}
+
+}  // namespace
+
+NodeWords read_node_words(std::string_view command, const Words& words) {
+  NodeWords node;
+  node.own.asks_for_help = asks_for_help(words) || words == Words{"-h"};
+  if (node.own.asks_for_help) return node;
+  if (words.empty()) throw UsageError(fmt::format("{}: say first what the rows are: records, lines, csv or jsonl", command));
+  if (words.front() == "request")
+    read_asked(command, {words.begin() + 1, words.end()}, node);
+  else
+    read_typed(command, words, node);
+  check_conflicts(command_table(command), node.own.options);
+  check_members(command, node.line);
+  return node;
 }
 
 job::FileRange NodeWords::range() const {
@@ -76,92 +164,25 @@ job::FileRange NodeWords::range() const {
   return range;
 }
 
-CommandLine parse_record_words(std::string_view command, const Words& words) {
-  Words all = words;
-  all.emplace_back("--no-profile");
-  CommandLine line = read_sort_words("sort", all, command);
-  for (const GivenOption& given : line.given.options) {
-    const std::string_view name = last_spelling(given.row->name);
-    if (find_row(command_table(command), name) == nullptr && name != "--stable" && name != "--no-profile")
-      throw UsageError(fmt::format("{}: {} is an option of sort that means nothing here", command, name));
-  }
-  return line;
-}
-
-namespace {
-
-// Options of the commands that sort rows, by their first spellings; a range of a file is no sort.
-constexpr std::string_view meaningless =
-    "-u,--unique,-m,--merge,-c,-C,--check,--debug,--resumable,--inplace,--as-is,-T,--temp,--header,--stats,--verify,--trace,--"
-    "unique-by,--unique-rows,--count,--count-name,--repeated,--singles,--keep,--files0-from,--compress-program,--compress-output,"
-    "--batch-size,--assume-"
-    "ratio";
-
-void refuse_meaningless(std::string_view command, const CommandLine& line) {
-  const std::vector<std::string_view> names = split(meaningless, ',');
-  for (const GivenOption& given : line.given.options) {
-    const std::string_view name = spellings(*given.row).front();
-    const bool is_known = find_row(command_table(command), last_spelling(name)) != nullptr;
-    if (std::ranges::find(names, name) != names.end() && !is_known)
-      throw UsageError(
-          fmt::format("{}: {} means nothing here: one range of one file is read, and no row is left out", command, name));
-  }
-}
-
-// Renames what the words of GNU sort call otherwise.
-Words in_gnu_words(const Words& words) {
-  Words all = words;
-  for (std::string& word : all) {
-    if (word == "-q") word = "--quiet";
-    if (word == "--threads" || word.starts_with("--threads="))
-      word.replace(0, std::string_view("--threads").size(), "--parallel");
-  }
-  return all;
-}
-
-// Returns what both kinds of words make, once it was looked at.
-RowWordsOptions row_words_of(const Request& request, RunReports reports) {
-  RowWordsOptions rows;
-  rows.format = job::row_format_of(request);
-  rows.inputs = request.inputs;
-  rows.output = request.place.output;
-  rows.io = request.means.io;
-  rows.reports = std::move(reports);
-  rows.memory_bytes = job::row_memory_of(request.means);
-  rows.threads = std::min(request.means.threads, planner::most_threads);
-  return rows;
-}
-
-RowWordsOptions parse_line_words(std::string_view command, const Words& words) {
-  CommandLine line = read_command_line("lines", in_gnu_words(words));
-  refuse_meaningless(command, line);
-  if (line.has("--decompress"))
-    throw UsageError(fmt::format("{}: compressed lines have no places; decompress the file first", command));
-  const bool uses_chance = lines::uses_chance(lines::order_terms(line.lines(), false));
-  if (uses_chance && line.lines().random_source.empty())
-    throw UsageError(fmt::format("{}: -R orders the rows of every range alike only with --random-source FILE", command));
-  job::choose_salt(line.request);
-  RowWordsOptions rows = row_words_of(line.request, line.reports);
-  rows.output = line.word("--output");
-  return rows;
-}
-
-RowWordsOptions parse_table_words(std::string_view command, ecosort::Format format, const Words& words) {
-  const CommandLine line = read_table_words(job::name_of(format), words);
-  refuse_meaningless(command, line);
-  return row_words_of(line.request, line.reports);
-}
-
-}  // namespace
-
 job::RowTerms RowWordsOptions::terms() { return {std::move(format), inputs.front(), memory_bytes, threads}; }
 
-RowWordsOptions parse_row_words(std::string_view command, const NodeWords& words) {
-  RowWordsOptions rows = words.format == ecosort::Format::lines ? parse_line_words(command, words.others)
-                                                                : parse_table_words(command, words.format, words.others);
-  if (rows.output.empty()) throw UsageError(fmt::format("{}: no output; name it with -o", command));
-  if (rows.threads == 0) rows.threads = planner::read_machine().cpus;
-  return rows;
+RowWordsOptions row_words_of(std::string_view command, const CommandLine& line) {
+  Request request = line.request;
+  if (const Lines* const lines = std::get_if<Lines>(&request.rows)) {
+    const bool uses_chance = lines::uses_chance(lines::order_terms(*lines, false));
+    if (uses_chance && lines->random_source.empty())
+      throw UsageError(fmt::format("{}: -R orders the rows of every range alike only with --random-source FILE", command));
+    job::choose_salt(request);
+  }
+  if (request.place.output.empty()) throw UsageError(fmt::format("{}: no output; name it with -o", command));
+  const unsigned threads = std::min(request.means.threads, planner::most_threads);
+  return {.format = job::row_format_of(request),
+          .inputs = request.inputs,
+          .output = request.place.output,
+          .io = request.means.io,
+          .reports = line.reports,
+          .memory_bytes = job::row_memory_of(request.means),
+          .threads = threads == 0 ? planner::read_machine().cpus : threads};
 }
 
 void check_one_input(std::string_view command, const std::vector<std::string>& inputs) {

@@ -1,5 +1,5 @@
 // The words of `sample` and `partition`: first the format, then their own options among those of the command that sorts the
-// format.
+// format; or a request that says the same.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,19 @@
 namespace ecosort::cli {
 
 struct NodeWords {
-  ecosort::Format format = ecosort::Format::records;
-  Words others;    // for the command that sorts the format
-  GivenWords own;  // of the command itself: options of its table that `sort` does not have
+  GivenWords own{};    // of the command itself: options of its table that `sort` does not have
+  CommandLine line{};  // the rows, the input, the output and the means are in its request
 
+  [[nodiscard]] ecosort::Format format() const { return line.request.format(); }
   // --from and --to.
   [[nodiscard]] job::FileRange range() const;
 };
 
-// UsageError.
-[[nodiscard]] NodeWords split_node_words(std::string_view command, const Words& words);
+// Reads a format and the words of the command that sorts it, or `request` and the name of one. Refuses what means nothing for one
+// range. UsageError.
+[[nodiscard]] NodeWords read_node_words(std::string_view command, const Words& words);
 
-// Options of `ecosort sort` that say what records are, how they are ordered and with which means; others are refused.
-[[nodiscard]] CommandLine parse_record_words(std::string_view command, const Words& words);
-
-// The words of `ecosort lines`, `csv` and `jsonl` say this about rows, and where they come from and go.
+// A request of rows says this about them, and where they come from and go.
 struct RowWordsOptions {
   std::unique_ptr<formats::RowFormat> format;
   std::vector<std::string> inputs;
@@ -41,8 +39,7 @@ struct RowWordsOptions {
 
   [[nodiscard]] job::RowTerms terms();  // of the one input; once
 };
-// Words that mean nothing for one range are refused. UsageError.
-[[nodiscard]] RowWordsOptions parse_row_words(std::string_view command, const NodeWords& words);
+[[nodiscard]] RowWordsOptions row_words_of(std::string_view command, const CommandLine& line);
 
 // Both commands take one file at a time.
 void check_one_input(std::string_view command, const std::vector<std::string>& inputs);

@@ -42,7 +42,7 @@ bool may_become_file(const std::string& path) {
 
 PartitionOptions parse_partition(const Words& words) {
   PartitionOptions options;
-  options.words = split_node_words("partition", words);
+  options.words = read_node_words("partition", words);
   const GivenWords& own = options.words.own;
   if (own.asks_for_help) return options;
   job::PartitionSpec& spec = options.spec;
@@ -148,7 +148,7 @@ int run_and_report(const PartitionOptions& options, const engine::partition::Par
   print_notice(around.reports.quiet, report.notice);
   Means means = around.means;
   means.backend = session.backend_name();
-  const Json json = report_json(report, around.range, options, job::name_of(options.words.format), means, run.log(),
+  const Json json = report_json(report, around.range, options, job::name_of(options.words.format()), means, run.log(),
                                 process_usage(around.started_s));
   job::remove_replaced(options.spec, terms.paths, report.slices, session.storage());
   job::publish_text(session.storage(), options.spec.report, json.text(2) + "\n");
@@ -162,7 +162,7 @@ RunReports reports_of(RunReports asked, const std::string& output) {
 }
 
 int partition_records(PartitionOptions& options, double started_s) {
-  const CommandLine rows = parse_record_words("partition", options.words.others);
+  const CommandLine& rows = options.words.line;
   check_one_input("partition", rows.request.inputs);
   options.spec.directory = rows.request.place.output;
   job::Session session;
@@ -183,7 +183,7 @@ int partition_records(PartitionOptions& options, double started_s) {
 }
 
 int partition_rows(PartitionOptions& options, double started_s) {
-  RowWordsOptions rows = parse_row_words("partition", options.words);
+  RowWordsOptions rows = row_words_of("partition", options.words.line);
   check_one_input("partition", rows.inputs);
   options.spec.directory = rows.output;
   job::Session session;
@@ -212,7 +212,7 @@ int run_partition(const Words& words) {
   }
   raise_open_files();
   ignore_write_signals();
-  return options.words.format == Format::records ? partition_records(options, started_s) : partition_rows(options, started_s);
+  return options.words.format() == Format::records ? partition_records(options, started_s) : partition_rows(options, started_s);
 }
 
 }  // namespace ecosort::cli

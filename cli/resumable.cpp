@@ -13,7 +13,7 @@ namespace ecosort::cli {
 namespace {
 
 demsort_inplace::prepare::PreparedRecordsJob prepare_job(const CommandLine& line, io::PosixStorage& storage) {
-  check_resumable(line);
+  check_job(line);
   demsort_inplace::prepare::PreparedRecordsJob prepared =
       demsort_inplace::prepare::prepare_records(line.request, line.assumed_bytes(), storage);
   check_report_files(line.reports.files(), prepared.inputs, line.request.place.output);

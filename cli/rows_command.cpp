@@ -11,9 +11,13 @@
 #include "base/threads.h"
 #include "cli/compression_options.h"
 #include "cli/end_at_once.h"
+#include "cli/jobs.h"
 #include "cli/report_files.h"
 #include "cli/rows_report.h"
+#include "cli/say.h"
+#include "cli/sorts.h"
 #include "formats/lines/key_words.h"
+#include "job/first_row.h"
 #include "job/format_names.h"
 #include "job/prepare_rows.h"
 
@@ -40,6 +44,16 @@ Request request_of_words(const std::string& file, const demsort_inplace::JobHead
   return request;
 }
 
+void check_in_place(const CommandLine& line) {
+  const Request& request = line.request;
+  if (line.has("--files0-from") || request.inputs.size() != 1 || request.inputs.front() == "-")
+    throw UsageError("--inplace: name one file");
+  const Compression& compression = request.compression;
+  if ((!compression.runs.empty() && compression.runs != "auto" && compression.runs != "none") || compression.assumed_ratio > 0 ||
+      compression.energy || !compression.program.empty())
+    throw UsageError("--inplace: runs reuse the file's own space, uncompressed; leave out what compresses them");
+}
+
 // Sorts, watched; ends the program where the queue breaks (end_at_once.h). Throws what sort_lines() does, with what to do about a
 // drive that is full.
 engine::rows::LinesReport sort_rows(const RowsRun& run, WatchedRun& watched, engine::rows::LinesJob& job, job::Session& session) {
@@ -59,8 +73,9 @@ engine::rows::LinesReport sort_rows(const RowsRun& run, WatchedRun& watched, eng
 
 }  // namespace
 
-void check_resumable(const CommandLine& line) {
+void check_job(const CommandLine& line) {
   const Request& request = line.request;
+  if (request.place.kind == PlaceKind::in_place) return check_in_place(line);
   if (has_values(request) && job::values_of(request).keys.size() > most_keys)
     throw UsageError(
         fmt::format("--resumable takes up to {} keys; these are {}", most_keys, job::values_of(request).keys.size()));
@@ -115,6 +130,23 @@ int run_rows(const CommandLine& line, const char* command, const char* done, dou
                    .notice = [&](const std::string& text) { print_notice(line.reports.quiet, text); },
                    .started_s = started_s},
                   prepared, session);
+}
+
+int plan_rows(const CommandLine& line) {
+  raise_open_files();
+  job::Session session;
+  const bool are_lines = line.request.format() == Format::lines, is_job = line.request.place.kind != PlaceKind::file;
+  const auto plan_job = [&] { return is_job && plan_rows_job(line.request, line.has("--json"), session.storage()); };
+  if (is_job) check_job(line);
+  if (are_lines && plan_job()) return 0;
+  const std::uint64_t assumed_bytes = line.assumed_bytes();
+  const engine::rows::LinesJob job =
+      job::make_rows_job(line.request, session.storage(), job::SpecialOutput::redirected, assumed_bytes);
+  if (has_values(line.request)) job::check_first_row(job.inputs, *job.format);  // which the plan does not need any more
+  if (!are_lines && plan_job()) return 0;
+  const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
+  print_out(lines_bounds_text(job, assumed_bytes != 0 ? assumed_bytes : known));
+  return 0;
 }
 
 const char* rows_noun(const std::string& command) { return command == "lines" ? "lines" : "rows"; }

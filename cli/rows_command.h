@@ -16,8 +16,8 @@ struct RowsCommand {
   engine::rows::FirstLook look = {};
 };
 
-// UsageError for what cannot be combined with --resumable, whatever is sorted.
-void check_resumable(const CommandLine& line);
+// UsageError for what cannot be combined with --resumable, whatever is sorted, and for lines with --inplace.
+void check_job(const CommandLine& line);
 
 // Reports the sort at its end. `figures`: the job, but for what it works with; it outlives the result.
 [[nodiscard]] JobResult result_of(const Request& request, engine::rows::LinesReport report,

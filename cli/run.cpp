@@ -1,15 +1,19 @@
-// `ecosort run`: does what a request says (schema ecosort.request/1), with the reports of the command that would be typed for it.
+// `ecosort run`: does what a request says (schema ecosort.request/1), with the reports of the command that would be typed for it;
+// and its plan.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <string>
+#include <utility>
 
 #include "base/descriptor.h"
 #include "base/errors.h"
 #include "base/system_file.h"
 #include "cli/commands.h"
+#include "cli/say.h"
 #include "cli/sorts.h"
+#include "job/shuffle_request.h"
 #include "library/jobs.h"
 
 namespace ecosort::cli {
@@ -27,6 +31,7 @@ std::string read_request(const std::string& name) {
 
 int sort(const CommandLine& line, double started_s) {
   const Request& request = line.request;
+  if (line.has("--runs")) return merge_runs(line, started_s);
   if (request.shuffle) return shuffle_rows(line, started_s);
   if (request.format() == Format::lines) return sort_lines(line, started_s);
   if (request.format() != Format::records) return sort_table(line, started_s);
@@ -34,24 +39,69 @@ int sort(const CommandLine& line, double started_s) {
   return request.input_order == InputOrder::any ? sort_records(line, started_s) : merge_sorted_records(line, started_s);
 }
 
+int plan(CommandLine line) {
+  job::choose_seed(line.request);
+  if (line.has("--runs")) throw UsageError("plan run: the runs of jobs are merged without a plan; leave --runs out");
+  if (line.request.format() != Format::records || line.request.shuffle) return plan_rows(line);
+  if (line.request.place.kind == PlaceKind::in_place) return plan_in_place(line);
+  return line.request.input_order == InputOrder::any ? plan_records(line) : plan_merge(line);
+}
+
+CommandLine read_words(std::string_view command, const Words& words) {
+  CommandLine line = read_command_line(command, words);
+  if (line.asks_for_help()) return line;
+  take_request(line);
+  library::check_request(line.request);
+  take_profile(line);
+  line.reports.output = line.request.place.output;
+  return line;
+}
+
 }  // namespace
 
-int run_request(const Words& words) {
-  const double started_s = engine::monotonic_seconds();
-  CommandLine line = read_command_line("run", words);
-  if (line.asks_for_help()) return print_help(line);
-  if (line.given.operands.size() != 1) throw UsageError("run: name one request, or - for standard input");
+void take_request(CommandLine& line) {
+  const std::string_view command = line.table->name;
+  if (line.given.operands.size() != 1) throw UsageError(fmt::format("{}: name one request, or - for standard input", command));
   const std::string& name = line.given.operands.front();
   const std::string text = read_request(name);
   line.request = request_from_json(text);
   line.document = *Json::parse(text);
   const bool reads_input = std::ranges::find(line.request.inputs, "-") != line.request.inputs.end();
-  if (name == "-" && reads_input) throw UsageError("run: standard input is the request already; name the input");
-  library::check_request(line.request);
-  take_profile(line);
-  line.reports.output = line.request.place.output;
+  if (name == "-" && reads_input)
+    throw UsageError(fmt::format("{}: standard input is the request already; name the input", command));
+}
+
+int run_request(const Words& words) {
+  const double started_s = engine::monotonic_seconds();
+  const CommandLine line = read_words("run", words);
+  if (line.asks_for_help()) return print_help(line);
   begin(line);
   return sort(line, started_s);
+}
+
+int run_typed(std::string_view command, const Words& words) {
+  const double started_s = engine::monotonic_seconds();
+  const CommandLine line = read_typed(command, words);
+  if (line.asks_for_help()) return print_help(line);
+  begin(line);
+  return sort(line, started_s);
+}
+
+int run_plan(const Words& words) {
+  const std::string_view what = words.empty() ? "" : std::string_view(words.front());
+  if (what == "--help" || what == "-h") {
+    print_out(help_text(command_table("plan")));
+    return 0;
+  }
+  const std::vector<OperandRow>& known = command_table("plan").operands;
+  if (std::ranges::find(known, what, &OperandRow::name) == known.end())
+    throw UsageError(
+        fmt::format("plan: {}say what to plan, sort, lines, csv, jsonl or inplace, such as: ecosort plan sort INPUT -o OUTPUT",
+                    words.empty() ? "" : fmt::format("'{}' cannot be planned; ", what)));
+  const std::string command = fmt::format("plan {}", what);
+  const Words rest(words.begin() + 1, words.end());
+  CommandLine line = what == "run" ? read_words(command, rest) : read_typed(command, rest);
+  return line.asks_for_help() ? print_help(line) : plan(std::move(line));
 }
 
 }  // namespace ecosort::cli

@@ -42,7 +42,7 @@ void check_complete(const SampleOptions& options) {
 
 SampleOptions parse_sample(const Words& words) {
   SampleOptions options;
-  options.words = split_node_words("sample", words);
+  options.words = read_node_words("sample", words);
   const GivenWords& own = options.words.own;
   if (own.asks_for_help) return options;
   options.merges = own.has("--merge");
@@ -92,7 +92,7 @@ void check_samples(const std::vector<std::string>& samples, const std::string& o
 }
 
 int run_of_records(const SampleOptions& options) {
-  const CommandLine rows = parse_record_words("sample", options.words.others);
+  const CommandLine& rows = options.words.line;
   ignore_write_signals();
   if (options.merges) {
     check_samples(rows.request.inputs, rows.request.place.output);
@@ -124,7 +124,7 @@ job::SplitterFile sample_rows(const SampleOptions& options, RowWordsOptions& row
 }
 
 int run_of_rows(const SampleOptions& options) {
-  RowWordsOptions rows = parse_row_words("sample", options.words);
+  RowWordsOptions rows = row_words_of("sample", options.words.line);
   ignore_write_signals();
   if (options.merges) {
     check_samples(rows.inputs, rows.output);
@@ -145,7 +145,7 @@ int run_sample(const Words& words) {
     print_out(help_text(command_table("sample")));
     return 0;
   }
-  return options.words.format == Format::records ? run_of_records(options) : run_of_rows(options);
+  return options.words.format() == Format::records ? run_of_records(options) : run_of_rows(options);
 }
 
 }  // namespace ecosort::cli

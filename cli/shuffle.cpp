@@ -24,16 +24,17 @@ int shuffle_rows(CommandLine line, double started_s) {
   return run_rows(line, "shuffle", "the shuffled output is complete", started_s);
 }
 
-int run_shuffle(const Words& words) {
-  const double started_s = engine::monotonic_seconds();
-  CommandLine line = read_command_line("shuffle", words);
-  if (line.asks_for_help()) return print_help(line);
+CommandLine read_shuffle_words(std::string_view command, const Words& words) {
+  CommandLine line = read_command_line(command, words);
+  if (line.asks_for_help()) return line;
   check_complete(line);
-  take_profile(line);
   // Any bytes may be a record, also those that look like a compressed file.
-  if (line.request.format() == Format::records && !line.has("--decompress")) line.request.compression.decompress = false;
-  begin(line);
-  return shuffle_rows(std::move(line), started_s);
+  if (line.request.format() == Format::records && !line.has("--decompress")) {
+    line.document["compression"]["decompress"] = false;
+    line.request.compression.decompress = false;
+  }
+  take_profile(line);
+  return line;
 }
 
 }  // namespace ecosort::cli

@@ -127,29 +127,7 @@ int sort_records(const CommandLine& line, double started_s) {
   return 0;
 }
 
-int run_sort(const Words& words) {
-  const double started_s = engine::monotonic_seconds();
-  const CommandLine line = read_sort_words("sort", words);
-  if (line.asks_for_help()) return print_help(line);
-  begin(line);
-  return sort_records(line, started_s);
-}
-
-int run_plan(const Words& words) {
-  if (!words.empty() && (words.front() == "--help" || words.front() == "-h")) {
-    print_out(help_text(command_table("plan")));
-    return 0;
-  }
-  if (!words.empty() && words.front() == "inplace") return plan_inplace(Words(words.begin() + 1, words.end()));
-  if (!words.empty() && words.front() == "lines") return plan_lines(Words(words.begin() + 1, words.end()));
-  if (!words.empty() && words.front() == "csv") return plan_csv(Words(words.begin() + 1, words.end()));
-  if (!words.empty() && words.front() == "jsonl") return plan_jsonl(Words(words.begin() + 1, words.end()));
-  if (words.empty() || words.front() != "sort")
-    throw UsageError(
-        fmt::format("plan: {}say what to plan, sort, lines, csv, jsonl or inplace, such as: ecosort plan sort INPUT -o OUTPUT",
-                    words.empty() ? "" : fmt::format("'{}' cannot be planned; ", words.front())));
-  const CommandLine line = read_sort_words("plan sort", Words(words.begin() + 1, words.end()));
-  if (line.asks_for_help()) return print_help(line);
+int plan_records(const CommandLine& line) {
   print_notice(line.reports.quiet, notice_of(line.profile));
   job::Session session;
   if (line.is_resumable() && plan_resumable(line, session.storage())) return 0;

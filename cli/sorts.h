@@ -16,6 +16,14 @@ namespace ecosort::cli {
 // and for what is missing.
 [[nodiscard]] CommandLine read_sort_words(std::string_view command, const Words& words, std::string_view teller = {});
 [[nodiscard]] CommandLine read_table_words(std::string_view command, const Words& words);
+[[nodiscard]] CommandLine read_lines_words(std::string_view command, const Words& words);
+[[nodiscard]] CommandLine read_inplace_words(std::string_view command, const Words& words);
+[[nodiscard]] CommandLine read_shuffle_words(std::string_view command, const Words& words);
+// By the name of the table, such as "sort" or "plan csv": one of these, or `merge`.
+[[nodiscard]] CommandLine read_typed(std::string_view command, const Words& words);
+
+// Reads the request that is the only operand of the line. Throws UsageError for what is none.
+void take_request(CommandLine& line);
 
 // The request to prepare. The runs that a search found best are for the memory that it had; for other memory the planner chooses.
 [[nodiscard]] Request request_of(const CommandLine& line);
@@ -25,8 +33,8 @@ namespace ecosort::cli {
 int sort_records(const CommandLine& line, double started_s);
 int merge_sorted_records(const CommandLine& line, double started_s);
 int merge_records(const CommandLine& line, job::PreparedMerge prepared, job::Session& session, double started_s);
-// The runs that jobs left, into one output. `words` begin with --runs.
-int merge_runs(const Words& words, double started_s);
+// The runs that jobs left, into one output.
+int merge_runs(const CommandLine& line, double started_s);
 // Sorts records in the space of their file.
 int sort_in_place(const CommandLine& line, double started_s);
 // Sorts lines, in all places; with the notices of `ecosort lines`.
@@ -35,5 +43,11 @@ int sort_lines(CommandLine line, double started_s);
 int sort_table(const CommandLine& line, double started_s);
 // Puts rows of any kind into a random order.
 int shuffle_rows(CommandLine line, double started_s);
+
+// Print what the work would be, and do nothing.
+int plan_records(const CommandLine& line);
+int plan_merge(const CommandLine& line);
+int plan_in_place(const CommandLine& line);
+int plan_rows(const CommandLine& line);
 
 }  // namespace ecosort::cli

@@ -65,46 +65,12 @@ CommandLine read_table_words(std::string_view command, const Words& words) {
 }
 
 int sort_table(const CommandLine& line, double started_s) {
+  if (line.has("--check")) return check_order(line);
   if (line.is_resumable()) {
-    check_resumable(line);
+    check_job(line);
     if (const std::optional<int> code = run_rows_job({line.request, line.reports}, started_s)) return *code;
   }
   return run_rows(line, "csv", "the sorted output is complete", started_s);
 }
-
-namespace {
-
-int run(std::string_view command, const Words& words) {
-  const double started_s = engine::monotonic_seconds();
-  const CommandLine line = read_table_words(command, words);
-  if (line.asks_for_help()) return print_help(line);
-  begin(line);
-  return line.has("--check") ? check_order(line) : sort_table(line, started_s);
-}
-
-int plan(std::string_view command, const Words& words) {
-  const CommandLine line = read_table_words(command, words);
-  if (line.asks_for_help()) return print_help(line);
-  raise_open_files();
-  job::Session session;
-  const std::uint64_t assumed_bytes = line.assumed_bytes();
-  const engine::rows::LinesJob job =
-      job::make_rows_job(line.request, session.storage(), job::SpecialOutput::redirected, assumed_bytes);
-  job::check_first_row(job.inputs, *job.format);  // which the plan does not need any more
-  if (line.is_resumable()) {
-    check_resumable(line);
-    if (plan_rows_job(line.request, line.has("--json"), session.storage())) return 0;
-  }
-  const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
-  print_out(lines_bounds_text(job, assumed_bytes != 0 ? assumed_bytes : known));
-  return 0;
-}
-
-}  // namespace
-
-int run_csv(const Words& words) { return run("csv", words); }
-int run_jsonl(const Words& words) { return run("jsonl", words); }
-int plan_csv(const Words& words) { return plan("plan csv", words); }
-int plan_jsonl(const Words& words) { return plan("plan jsonl", words); }
 
 }  // namespace ecosort::cli

@@ -28,6 +28,7 @@ COMMANDS = [
     "partition",
     "plan",
     "run",
+    "request",
     "gen",
     "check",
     "manual",
@@ -36,7 +37,7 @@ COMMANDS = [
 PROGRAMS = ["power", "tune", "joulesort", "cluster", "queue", "serve"]
 
 
-PLANS = ["plan sort", "plan inplace", "plan lines"]
+PLANS = ["plan sort", "plan inplace", "plan lines", "plan run"]
 
 
 def options_in_help(run: Run, command: str) -> set[str]:
@@ -97,7 +98,7 @@ def test_every_command_has_a_page_with_its_options(run: Run, command: str) -> No
 
 def test_plan_tells_what_changes_its_answer(run: Run) -> None:
     assert options_in_help(run, "plan") == {"--help"}
-    sort, inplace, lines = (options_in_help(run, plan) for plan in PLANS)
+    sort, inplace, lines = (options_in_help(run, plan) for plan in PLANS[:3])
     assert {"--memory", "--temp", "--assume-size", "--json", "--resumable"} <= sort
     assert not {"--stats", "--events", "--trace", "--progress", "--verify", "--unique", "--stable", "--space"} & sort
     assert {"--space", "--assume-size"} <= inplace
@@ -154,8 +155,8 @@ def complete_in_bash(run: Run, script_directory: Path, *words: str) -> set[str]:
 def test_bash_proposes_commands(run: Run, tmp_path: Path) -> None:
     assert complete_in_bash(run, tmp_path, "") == {*COMMANDS, *PROGRAMS, "--help", "--version"}
     assert complete_in_bash(run, tmp_path, "so") == {"sort"}
-    assert complete_in_bash(run, tmp_path, "plan", "") == {"sort", "inplace", "lines", "csv", "jsonl"}
-    assert complete_in_bash(run, tmp_path, "manual", "") == {"man", "bash", "fish", "json", "request", "order"}
+    assert complete_in_bash(run, tmp_path, "plan", "") == {"sort", "inplace", "lines", "csv", "jsonl", "run"}
+    assert complete_in_bash(run, tmp_path, "manual", "") == {"man", "bash", "fish", "json", "request"}
 
 
 @pytest.mark.parametrize("command", [*(command for command in COMMANDS if command != "plan"), *PLANS])

@@ -52,6 +52,50 @@ def test_a_request_does_what_the_words_do(run: Run, tmp_path: Path, members: dic
         assert read_json(tmp_path / "asked").keys() == read_json(tmp_path / "typed").keys()
 
 
+@pytest.mark.parametrize(("members", "words"), ALIKE, ids=[" ".join(words) for _, words in ALIKE])
+def test_words_become_the_request(run: Run, tmp_path: Path, members: dict[str, Any], words: list[str]) -> None:
+    """A program reads no words: the request does what they do, and has a plan that says so."""
+    (tmp_path / "in").write_text(CSV[: -(len(CSV) % 4) or None])
+    done = run("request", *words, "--events=e", "in", "-o", "out", cwd=tmp_path)
+    told = json.loads(done.stdout)
+    assert told["options"] == ["--events=e"]
+    (tmp_path / "request").write_text(json.dumps(told["request"]))
+    planned = run("plan", "run", "--json", *told["options"], "request", cwd=tmp_path)
+    assert (planned.returncode, planned.stderr, [path.name for path in tmp_path.iterdir() if path.name == "out"]) == (0, "", [])
+    command, *options = words
+    typed = run(command, *options, "in", "-o", "typed", cwd=tmp_path)
+    done = run("run", *told["options"], "request", cwd=tmp_path)
+    assert (typed.returncode, done.returncode, (tmp_path / "e").exists()) == (0, 0, True)
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "typed").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ([], "name the command, sort|inplace|"),
+        (["sort", "in"], "sort: no output; name it with -o"),
+        (["sort", "--help"], "help and version make no request"),
+        (["lines", "-c", "in"], "--check is no part of a request"),
+        (["lines", "--debug", "in"], "--debug is no part of a request"),
+        (["csv", "in", "-o", "out"], "csv: no key"),
+        (["sort", "--key=0:zz", "in", "-o", "out"], "key '0:zz'"),
+        (["lines", "--level=77", "--compress-output=zstd", "in", "-o", "out"], "zstd has levels"),
+        (["inplace", "a", "b"], "name one file"),
+    ],
+)
+def test_words_that_no_file_makes_right_are_refused(run: Run, words: list[str], complaint: str) -> None:
+    done = run("request", *words)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert complaint in done.stderr
+
+
+def test_a_merge_of_runs_is_a_request_with_an_option(run: Run, tmp_path: Path) -> None:
+    told = json.loads(run("request", "merge", "--runs", "--append-rest", "x.ecosort", "-o", "out").stdout)
+    assert (told["options"], told["request"]["input_order"]) == (["--runs", "--append-rest"], "sorted")
+    (tmp_path / "request").write_text(json.dumps(told["request"]))
+    assert "x.ecosort" in run("run", *told["options"], "request", cwd=tmp_path).stderr
+
+
 def test_sorted_records_are_merged_and_lines_sorted_in_place(run: Run, tmp_path: Path) -> None:
     for name, text in (("a", "aacc"), ("b", "bbdd")):
         (tmp_path / name).write_text(text)

@@ -10,8 +10,8 @@ from ecosort_appliance import jobs
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import real_path
+from ecosort_appliance.tasks import task_of
 from ecosort_appliance.watch import may_share_names
-from ecosort_appliance.words import filled, read_words
 
 _STANDING = "(every IS NOT NULL OR watch IS NOT NULL) AND state IN ('standing', 'paused')"
 
@@ -64,7 +64,7 @@ def _way(standing: Sequence[Job], start: str, end: str) -> list[Job]:
 def _output_of(job: Job) -> str | None:
     """Returns the output of a job; of one that watches, for a file that could come."""
     try:
-        named = read_words(job.words if job.watch is None else filled(job.words, f"{job.watch}/x", "x"))
+        task = task_of(job)
     except QueueError:  # an older program took these words
         return None
-    return real_path(named.output, job.directory)
+    return real_path((task if job.watch is None else task.filled(f"{job.watch}/x", "x")).output, job.directory)

@@ -82,6 +82,11 @@ MIGRATIONS = [
     ALTER TABLE jobs ADD COLUMN latest_s REAL NOT NULL DEFAULT 0;
     CREATE TABLE sources (name TEXT PRIMARY KEY, source TEXT NOT NULL) STRICT;
     """,
+    # request: JSON, what the words ask for and the options of the run. A sort in place can be resumed, too.
+    """
+    ALTER TABLE jobs ADD COLUMN request TEXT;
+    UPDATE jobs SET resumable = 1 WHERE words LIKE '["inplace"%' OR (words LIKE '["lines"%' AND words LIKE '%"--inp%');
+    """,
 ]
 
 

@@ -14,15 +14,15 @@ from typing import Any
 from ecosort_appliance import jobs, on_end, times
 from ecosort_appliance.conflicts import check_others
 from ecosort_appliance.errors import QueueError
-from ecosort_appliance.foresight import check_options, check_output, check_queue_is_spared, look_ahead
+from ecosort_appliance.foresight import check_output, check_queue_is_spared, look_ahead
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import is_in_memory, lies_in, real_path
-from ecosort_appliance.program import job_directory_of, plan_of
-from ecosort_appliance.space import ask
+from ecosort_appliance.program import job_directory_of
+from ecosort_appliance.space import plan_of
+from ecosort_appliance.tasks import Task, made, task_of, typed
 from ecosort_appliance.users import KEPT
 from ecosort_appliance.values import check_known, parse_condition
 from ecosort_appliance.watch import check_pattern
-from ecosort_appliance.words import Named, check_size, filled, read_words
 
 _SETTLE_S = 10.0  # what a watched file must rest
 
@@ -34,8 +34,6 @@ def _mask() -> str:
 
 
 def _check(asked: Job) -> None:
-    if asked.memory is not None:
-        check_size(asked.memory)
     if asked.watch is not None and (asked.every or asked.at):
         raise QueueError("--watch cannot be combined with --at and --every: a job begins when a file comes")
     if asked.watch is None and asked.settle_s is not None:
@@ -56,20 +54,22 @@ def _check(asked: Job) -> None:
         raise QueueError("a word holds what can be no byte of a file's name") from None
 
 
-def _check_watch(asked: Job, watch: str) -> None:
+def _check_watch(asked: Job, task: Task, watch: str) -> Task:
+    """Returns what is done for a file `x`."""
     if not os.path.isdir(watch):  # noqa: PTH112
         raise QueueError(f"--watch {asked.watch!r} is no directory")
     if not any("{}" in word or "{name}" in word for word in asked.words):
         raise QueueError("--watch: write {} in place of the file's path, for example: sort {} -o /srv/out/{name}")
-    named = read_words(filled(asked.words, f"{watch}/x", "x"))
-    written = [real_path(path, asked.directory) for path in (named.output, *named.reports)]
-    if named.in_place or any(lies_in(path, watch) for path in written):
+    one, other = task.filled(f"{watch}/x", "x"), task.filled(f"{watch}/y", "y")
+    written = [real_path(path, asked.directory) for path in (one.output, *one.reports)]
+    if one.in_place or any(lies_in(path, watch) for path in written):
         raise QueueError("--watch: what is written must lie in another directory, or it would be a file that comes")
-    if read_words(filled(asked.words, f"{watch}/y", "y")).output == named.output:
+    if one.output == other.output:
         raise QueueError("--watch: write {name} in the output, so that each file has its own")
-    check_output(named, asked.directory)
-    if read_words(filled(asked.words, f"{watch}/y", "y")).inputs == named.inputs:
+    check_output(one, asked.directory)
+    if one.inputs == other.inputs:
         raise QueueError("--watch: write {} as the input, or each file that comes makes the same job once more")
+    return one
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Foreseen:
 def foresee(queue: Path, connection: sqlite3.Connection, asked: Job) -> Foreseen:
     """Returns what would be queued, without doing so. QueueError for what cannot be."""
     job, warnings = _prepared(queue, connection, asked)
-    done = ask(job, plan_of(job))
+    done = plan_of(job, task_of(job))
     try:
         plan = json.loads(done.stdout) if done is not None else {}
     except ValueError:
@@ -112,57 +112,43 @@ def _prepared(queue: Path, connection: sqlite3.Connection, asked: Job) -> tuple[
     if asked.condition is not None:
         check_known(connection, parse_condition(asked.condition))
     now_s = time.time()
+    environment = {n: os.environ[n] for n in KEPT if n in os.environ and asked.uid == os.geteuid()} | {"umask": _mask()}
+    asked = replace(asked, environment=environment)
+    asked, task = _with_task(asked)
     watch = None if asked.watch is None else real_path(asked.watch, asked.directory)
-    if watch is not None:
-        _check_watch(asked, watch)
-    named = read_words(filled(asked.words, "x", "x") if watch is not None else asked.words)
-    _check_memory(asked, named)
+    named = task if watch is None else _check_watch(asked, task, watch)
     check_queue_is_spared(named, asked.directory, queue)
     is_standing = watch is not None or asked.every is not None
-    output = real_path(named.output, asked.directory)
     job = replace(
         asked,
         watch=watch,
         settle_s=_SETTLE_S if asked.settle_s is None else asked.settle_s,
-        environment={n: os.environ[n] for n in KEPT if n in os.environ and asked.uid == os.geteuid()} | {"umask": _mask()},
-        output=None if is_standing else output,
-        resumable=_is_resumable(asked, named, output),
+        output=None if is_standing else real_path(named.output, asked.directory),
         state=jobs.STANDING if is_standing else jobs.QUEUED,
         not_before_s=_due_s(asked, now_s),
         latest_s=times.moment(asked.latest, max(now_s, _due_s(asked, now_s)), "--latest") if asked.latest else 0.0,
         queued_s=now_s,
     )
     check_others(connection, job)
-    return job, [*_look_ahead(connection, job, named), *_warnings_of_telling(job)]
+    warnings = look_ahead(connection, job, task) if watch is None else []  # a job that watches has no files yet
+    return job, [*warnings, *_warnings_of_telling(job)]
+
+
+def _with_task(asked: Job) -> tuple[Job, Task]:
+    """Adds what the words mean. The job can be resumed where it may, and not where the output is kept in memory, unless the user
+    says so: then the program says why that cannot be."""
+    words = typed(asked)
+    kind = made(replace(asked, resumable=False), words)
+    may_resume = words.resumable and not is_in_memory(os.path.dirname(real_path(kind.output, asked.directory)))  # noqa: PTH120
+    asked = replace(asked, resumable=kind.kind != "file" or (asked.resumable and may_resume))
+    task = made(asked, words)
+    return replace(asked, request=task.stored()), task
 
 
 def _due_s(asked: Job, now_s: float) -> float:
     if asked.every:
         return times.first(asked.every, asked.at, now_s)
     return times.moment(asked.at, now_s) if asked.at else 0.0
-
-
-def _look_ahead(connection: sqlite3.Connection, job: Job, named: Named) -> list[str]:
-    """Looks ahead; of a job that watches only the options are known."""
-    if job.watch is None:
-        return look_ahead(connection, job, named)
-    check_options(job, named)
-    return []
-
-
-def _check_memory(asked: Job, named: Named) -> None:
-    if asked.memory is not None and named.memory is not None:
-        raise QueueError(
-            f"two memories: --memory {asked.memory} of the job and {named.memory} in its command; leave one of them out"
-        )
-
-
-def _is_resumable(asked: Job, named: Named, output: str) -> bool:
-    """Not where the output is kept in memory, unless the user says so: then the program says why that cannot be."""
-    if named.in_place:
-        return False
-    can_resume = named.can_resume and not is_in_memory(os.path.dirname(output))  # noqa: PTH120
-    return named.resumes or (asked.resumable and can_resume)
 
 
 def _warnings_of_telling(job: Job) -> list[str]:
@@ -178,7 +164,7 @@ def cancel(connection: sqlite3.Connection, number: int) -> str:
         return "is asked to end"
     if job.state in (jobs.DONE, jobs.CANCELLED):
         raise QueueError(f"job {number} is {job.state} already")
-    if job.has_begun and job.resumes and job.output and Path(job_directory_of(job.output)).exists():
+    if job.has_begun and job.resumable and job.output and Path(job_directory_of(job.output)).exists():
         _change(connection, job, state=jobs.QUEUED, wish="abandon", not_before_s=0.0, reason="")
         return f"is given up: what it left in {job_directory_of(job.output)!r} goes when its turn comes"
     _change(connection, job, state=jobs.CANCELLED, ended_s=time.time(), reason="", wish="")
@@ -189,7 +175,7 @@ def pause(connection: sqlite3.Connection, number: int) -> str:
     job = jobs.get(connection, number)
     if job.state == jobs.RUNNING:
         _change(connection, job, wish="pause")
-        goes_on = "continues from there" if job.resumes else "begins anew"
+        goes_on = "continues from there" if job.resumable else "begins anew"
         return f"is asked to end; with `queue resume {number}` it {goes_on}"
     if job.state not in (jobs.QUEUED, jobs.STANDING) or job.wish:
         raise QueueError(f"job {number} is {job.wish or job.state}; only what waits or runs can be paused")

@@ -22,7 +22,7 @@ def job_facts(job: Job) -> dict[str, Any]:
         "output": None if job.output is None else _plain(job.output),
         "priority": job.priority,
         "memory": job.memory,
-        "resumable": job.resumes,
+        "resumable": job.resumable,
         "at": job.at,
         "every": job.every,
         "watch": None if job.watch is None else _plain(job.watch),

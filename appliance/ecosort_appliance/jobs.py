@@ -18,7 +18,6 @@ from typing import Any
 
 from ecosort_appliance.database import transaction
 from ecosort_appliance.errors import NoSuchJob, QueueError
-from ecosort_appliance.words import sorts_in_place
 
 STANDING, QUEUED, RUNNING, PAUSED = "standing", "queued", "running", "paused"
 DONE, FAILED, CANCELLED = "done", "failed", "cancelled"
@@ -29,7 +28,7 @@ MOSTLY = 0.9  # of its work a job must have been metered, or records per joule a
 _LARGEST_NUMBER = 2**63 - 1  # that SQLite takes
 _MOST_DIGITS = 20  # of a number that is worth a look
 HAS_ENDED = "state IN ('done', 'failed', 'cancelled')"
-_JSON = ("words", "directory", "environment", "output", "output_before", "patterns")
+_JSON = ("words", "request", "directory", "environment", "output", "output_before", "patterns")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,14 +40,15 @@ class Job:
     parent: int | None = None
     uid: int
     name: str = ""
-    words: list[str]
+    words: list[str]  # as its user typed them
+    request: dict[str, Any] | None = None  # a tasks.Task; None: an older program queued the words alone
     directory: str
     environment: dict[str, str] = field(default_factory=dict)
     output: str | None = None
     priority: int = 0
     memory: str | None = None
     on_end: str | None = None
-    resumable: bool = True
+    resumable: bool = True  # an interrupted attempt can be gone on with
     state: str = QUEUED
     reason: str = ""
     wish: str = ""
@@ -79,11 +79,6 @@ class Job:
     tell_tries: int = 0
     tell_again_s: float = 0.0
     tell_error: str = ""
-
-    @property
-    def resumes(self) -> bool:
-        """An interrupted attempt can be gone on with."""
-        return self.resumable or sorts_in_place(self.words)
 
     @property
     def has_energy(self) -> bool:

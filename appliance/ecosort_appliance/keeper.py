@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ecosort.durable import sync_directory
+from ecosort.process import memory_file
 
 from ecosort_appliance.jobdir import MOST_LOG_BYTES
 from ecosort_appliance.processes import start_ticks
@@ -51,11 +52,12 @@ class Keeper:
 
     def _work(self) -> int:
         begin_s = time.monotonic()
+        request = self._spec["request"]
         try:
             child = subprocess.Popen(
                 self._spec["command"],
                 cwd=self._spec["directory"],
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.DEVNULL if request is None else memory_file(request),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 pass_fds=(self._lock,),

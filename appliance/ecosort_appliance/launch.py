@@ -10,31 +10,22 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from ecosort.errors import BadInput
-from ecosort.words import bytes_of
-
 from ecosort_appliance.cgroups import make_group
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.program import begin_command, gently, resume_command
+from ecosort_appliance.tasks import Task
 from ecosort_appliance.users import environment_of, popen_user
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """`job` as it was marked running, its command and its directory."""
+    """`job` as it was marked running, its command with the request for its standard input, and its directory."""
 
     job: Job
     command: list[str]
+    request: str | None
     directory: JobDirectory
-
-
-def size_bytes(text: str | None) -> int | None:
-    """Bytes of `512MiB`, or of `512M` as `lines -S` takes it; None for what is no size (the program will say so)."""
-    try:
-        return bytes_of(f"{text}iB" if text and text[-1] in "KMGTPE" else text or "", "size")
-    except BadInput:
-        return None
 
 
 def group_name(directory: JobDirectory, number: int) -> str:
@@ -46,10 +37,10 @@ def group_prefix(queue: Path) -> str:
     return f"ecosort-job-{(queue / 'locks').stat().st_ino:x}-"
 
 
-def launch(attempt: Attempt, lock: int, memory: str | None) -> subprocess.Popen[bytes]:
+def launch(attempt: Attempt, lock: int, memory_bytes: int | None) -> subprocess.Popen[bytes]:
     """The keeper, which inherits the lock. It begins when it has read what to do, and is in its control group before that."""
     job = attempt.job
-    group = make_group(group_name(attempt.directory, job.id), size_bytes(memory))
+    group = make_group(group_name(attempt.directory, job.id), memory_bytes)
     command = attempt.command if group.yields else gently(attempt.command)
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "ecosort_appliance.keeper", str(attempt.directory.path), str(lock)],
@@ -64,8 +55,8 @@ def launch(attempt: Attempt, lock: int, memory: str | None) -> subprocess.Popen[
         **popen_user(job.uid),
     )
     assert process.stdin
-    notes = [f"attempt {job.attempt}: {' '.join(command)}", *group.notes]
-    spec = {"command": command, "directory": job.directory, "attempt": job.attempt, "notes": notes}
+    notes = [f"attempt {job.attempt}: {' '.join(command)}", *filter(None, [attempt.request]), *group.notes]
+    spec = {"command": command, "request": attempt.request, "directory": job.directory, "attempt": job.attempt, "notes": notes}
     with contextlib.suppress(OSError):  # it has died: seen when its lock is free
         group.add(process.pid)
         process.stdin.write(json.dumps(spec).encode() + b"\n")
@@ -79,7 +70,10 @@ def _python_path() -> dict[str, str]:
     return {"PYTHONPATH": path} if path else {}
 
 
-def next_attempt(job: Job, output: str, directory: JobDirectory, goes_on: bool) -> Attempt:
+def next_attempt(job: Job, task: Task, directory: JobDirectory, goes_on: bool) -> Attempt:
     """Begins the next attempt of a job that is marked as running; it continues with what an earlier one left, or begins."""
     stats = directory.path / f"stats-{job.attempt}.json"
-    return Attempt(job, resume_command(job, output, stats) if goes_on else begin_command(job, stats), directory)
+    if goes_on:
+        assert job.output
+        return Attempt(job, resume_command(job, job.output, stats), None, directory)
+    return Attempt(job, begin_command(stats, task.options), task.request(), directory)

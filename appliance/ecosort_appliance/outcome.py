@@ -65,7 +65,7 @@ def outcome(job: Job, left: Left) -> Outcome:
     if job.wish == "abandon":
         return _abandoned(job, left)
     if job.wish == "cancel":
-        return Outcome(QUEUED, wish="abandon") if job.resumes and left.has_job_directory else Outcome(CANCELLED)
+        return Outcome(QUEUED, wish="abandon") if job.resumable and left.has_job_directory else Outcome(CANCELLED)
     if job.wish == "pause":
         return Outcome(PAUSED)
     return _interrupted(job, left) if _is_from_outside(left.code) else _failed(job, left)
@@ -76,7 +76,7 @@ def is_complete(job: Job, left: Left) -> bool:
     and writes its report after that. Of a job that can be resumed the job directory would be there if it were not complete."""
     if left.stats is not None:
         return job.wish != "abandon"
-    if not job.resumes or left.has_job_directory or left.output_now is None or job.wish == "abandon":
+    if not job.resumable or left.has_job_directory or left.output_now is None or job.wish == "abandon":
         return False
     return left.output_now != job.output_before
 
@@ -109,7 +109,7 @@ def _failed(job: Job, left: Left) -> Outcome:
         return Outcome(FAILED, _told(left))
     if shortage := shortage_told((left.end or {}).get("error"), job.directory):
         return Outcome(QUEUED, shortage, wait_s=WAIT_FOR_SPACE_S)
-    was_resume = job.resumes and job.attempt > 1
+    was_resume = job.resumable and job.attempt > 1
     if left.code == _NOT_BEGUN and was_resume and not left.has_job_directory and left.output_now == job.output_before:
         return Outcome(QUEUED, "had not begun when it was interrupted")
     return Outcome(FAILED, _told(left))

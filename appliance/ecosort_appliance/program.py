@@ -1,19 +1,21 @@
-"""The program `ecosort`, and the command lines of a job's attempts."""
+"""The program `ecosort`: what it says to a question, and the command lines of a job's attempts."""
 
 from __future__ import annotations
 
 import functools
-import os
 import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from ecosort.errors import ProgramNotFound
 from ecosort.program import find_program
 
-from ecosort_appliance.errors import QueueError
+from ecosort_appliance.errors import EXIT_USAGE, QueueError
 from ecosort_appliance.jobs import Job
-from ecosort_appliance.words import Named, head_of, sorts_in_place
+from ecosort_appliance.users import environment_of, popen_user
+
+_PATIENCE_S = 60.0
 
 
 @functools.cache
@@ -36,48 +38,37 @@ def resume_command(job: Job, output: str, stats: Path) -> list[str]:
     return [ecosort_program(), "resume", *_reports(stats), *abandon, output]
 
 
-def begin_command(job: Job, stats: Path) -> list[str]:
-    return [ecosort_program(), *_with(job.words, [*_reports(stats), *_added(job)])]
+def begin_command(stats: Path, options: Sequence[str]) -> list[str]:
+    """Does what the request on standard input says."""
+    return [ecosort_program(), "run", *_reports(stats), *options, "-"]
 
 
 def _reports(stats: Path) -> list[str]:
     return ["--progress=json", f"--stats={stats}"]
 
 
-def plan_of(job: Job) -> list[str] | None:
-    """The plan of the same job as JSON, where the program has one."""
-    command = job.words[0]
-    if command == "sort" or sorts_in_place(job.words) or (command in ("lines", "csv", "jsonl") and job.resumable):
-        return [ecosort_program(), "plan", *_with(job.words, ["--json", *_added(job)])]
-    return None
+def asked(job: Job, words: Sequence[str], text: str = "") -> subprocess.CompletedProcess[bytes] | None:
+    """Returns what the program says to its user where the job works, with `text` on standard input; None where it does not
+    answer. QueueError where it is not there."""
+    try:
+        return subprocess.run(
+            [ecosort_program(), *words],
+            cwd=job.directory,
+            env=environment_of(job.uid, job.environment),
+            input=text.encode(),
+            capture_output=True,
+            timeout=_PATIENCE_S,
+            check=False,
+            **popen_user(job.uid),
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
 
 
-def trial_of(named: Named, *, has_files: bool) -> list[str] | None:
-    """A plan that no one follows: it shows whether such options can be, and files where there are some. Of a merge it is the
-    plan of a sort; runs have none."""
-    heads = {("merge",): ["sort"], ("merge", "--lines"): ["lines", "--merge"], ("merge", "--runs"): []}
-    head = heads.get(named.head, [named.command])
-    # A merge may need no runs, so that it minds no drive that a sort would not put them on by itself.
-    temps = named.temps or (os.path.dirname(named.output) or ".",)  # noqa: PTH120
-    runs = [f"--temp={place}" for place in temps] if named.head == ("merge",) else []
-    files = [*runs, "--output", named.output, "--", *named.inputs] if has_files else ["--assume-size", "1kB"]
-    how = [word for word in named.options if not word.startswith("--expect-hash=")]  # which says nothing about a sort
-    return [ecosort_program(), "plan", *head, *how, *files] if head else None
-
-
-def _with(words: Sequence[str], options: Sequence[str]) -> list[str]:
-    head = head_of(words)
-    return [*words[:head], *options, *words[head:]]
-
-
-def _added(job: Job) -> list[str]:
-    memory = ["--memory", job.memory] if job.memory and not _names_memory(job.words) else []
-    resumable = ["--resumable"] if job.resumable and "--resumable" not in job.words else []
-    return [*resumable, *memory]
-
-
-def _names_memory(words: Sequence[str]) -> bool:
-    return any(word == "--memory" or word.startswith(("--memory=", "-S", "--buffer-size")) for word in words)
+def fault_in(done: subprocess.CompletedProcess[bytes]) -> str:
+    """The program's line about usage; empty where it sees nothing wrong."""
+    line = done.stderr.decode(errors="surrogateescape").strip().split("\n")[-1]
+    return line.partition(": ")[2] if done.returncode == EXIT_USAGE else ""
 
 
 def gently(command: list[str]) -> list[str]:

@@ -33,9 +33,9 @@ from ecosort_appliance.program import job_directory_of
 from ecosort_appliance.rest import Rest
 from ecosort_appliance.space import reason_to_wait
 from ecosort_appliance.standing import Standing
+from ecosort_appliance.tasks import Task, task_of
 from ecosort_appliance.telling import Telling
 from ecosort_appliance.values import PERIOD_S, Values, parse_condition
-from ecosort_appliance.words import Named, read_words
 
 _ASK_PERIOD_S = 5.0  # once more, for a keeper that had not begun when it was asked first
 _KILL_AFTER_S = 60.0  # a program that was asked to end makes what it has durable
@@ -191,9 +191,9 @@ class Scheduler:
             return False
 
     def _begin(self, job: Job) -> bool:
-        named = read_words(job.words)
-        check_queue_is_spared(named, job.directory, self._queue)
-        output = real_path(named.output, job.directory)
+        task = task_of(job)
+        check_queue_is_spared(task, job.directory, self._queue)
+        output = real_path(task.output, job.directory)
         if job.wish == "abandon" and not os.path.lexists(job_directory_of(job.output or output)):
             jobs.update(self._connection, job.id, state=jobs.CANCELLED, wish="", ended_s=time.time())
             return False
@@ -202,10 +202,10 @@ class Scheduler:
         elif reason := self._unmet(job):
             self._wait(job, reason, min(time.time() + PERIOD_S, job.latest_s or math.inf))
             return False
-        elif reason := reason_to_wait(job):
+        elif reason := reason_to_wait(job, task):
             self._wait(job, reason)
             return False
-        return self._start(job, named, output)
+        return self._start(job, task, output)
 
     def _unmet(self, job: Job) -> str:
         """Why its condition keeps it; empty where it has none, or has waited for it as long as it may."""
@@ -217,7 +217,7 @@ class Scheduler:
         again_s = time.time() + WAIT_FOR_SPACE_S if until_s is None else until_s
         jobs.change_state(self._connection, job.id, (jobs.QUEUED,), reason=reason, not_before_s=again_s)
 
-    def _start(self, job: Job, named: Named, output: str) -> bool:
+    def _start(self, job: Job, task: Task, output: str) -> bool:
         self._count_energy()
         directory = self._directory(job)
         directory.make()
@@ -230,8 +230,8 @@ class Scheduler:
             marked = jobs.begin_attempt(self._connection, job, output, identity_of(output), goes_on)
             if marked is not None:
                 self._ledger.open(marked, directory)
-                attempt = next_attempt(marked, output, directory, goes_on)
-                self._keepers[job.id] = launch(attempt, lock, job.memory or named.memory)
+                attempt = next_attempt(marked, task, directory, goes_on)
+                self._keepers[job.id] = launch(attempt, lock, task.memory_bytes)
             return marked is not None
         finally:
             os.close(lock)
@@ -286,10 +286,10 @@ def _drives(job: Job) -> set[int]:
     """Returns the drives of its inputs, its directories of runs and its output."""
     output = job.output or job.directory
     try:
-        named = read_words(job.words)
+        task = task_of(job)
     except QueueError:  # an older program took these words; it says so when it begins
         return {drive_of(os.path.dirname(output))}  # noqa: PTH120
-    temps = named.temps or tuple(filter(None, [job.environment.get("TMPDIR")]))
-    places = [*named.inputs, *(() if job.resumes else temps)]
+    temps = task.temps or tuple(filter(None, [job.environment.get("TMPDIR")]))
+    places = [*task.inputs, *(() if job.resumable else temps)]
     found = {drive_of(real_path(place, job.directory)) for place in places}
-    return found | {drive_of(os.path.dirname(job.output or real_path(named.output, job.directory)))}  # noqa: PTH120
+    return found | {drive_of(os.path.dirname(job.output or real_path(task.output, job.directory)))}  # noqa: PTH120

@@ -118,7 +118,7 @@ def facts_of(job: Job, progress: Mapping[str, Any] | None = None) -> dict[str, s
         "user": user_name(job.uid),
         "priority": str(job.priority),
         "memory": job.memory or "",
-        "resumable": "yes" if job.resumes else "no",
+        "resumable": "yes" if job.resumable else "no",
         "attempts": str(job.attempt),
         "made by": f"job {job.parent}" if job.parent else "",
         "every": " at ".join(filter(None, [job.every, job.at])) if job.every else "",

@@ -8,35 +8,21 @@ from typing import Any
 
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import real_path
-from ecosort_appliance.program import plan_of
-from ecosort_appliance.users import environment_of, popen_user
-
-_PLAN_S = 60.0
+from ecosort_appliance.program import asked
+from ecosort_appliance.tasks import Task
 
 
-def ask(job: Job, command: list[str] | None) -> subprocess.CompletedProcess[bytes] | None:
-    """Returns what the program says, where the job would work; None where it has no plan of such a job, or does not answer."""
-    if command is None:
+def plan_of(job: Job, task: Task) -> subprocess.CompletedProcess[bytes] | None:
+    """The plan as JSON, where the program has one; None where it says nothing. QueueError where the program is not there."""
+    if "--runs" in task.options:
         return None
-    try:
-        return subprocess.run(
-            command,
-            cwd=job.directory,
-            env=environment_of(job.uid, job.environment),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_PLAN_S,
-            check=False,
-            **popen_user(job.uid),
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
+    return asked(job, ["plan", "run", "--json", *task.options, "-"], task.request())
 
 
-def reason_to_wait(job: Job) -> str:
+def reason_to_wait(job: Job, task: Task) -> str:
     """Empty when it fits, or when the plan says nothing: what is wrong then, the job itself says. QueueError where the program is
     not there."""
-    return shortage_of(ask(job, plan_of(job)), job.directory)
+    return shortage_of(plan_of(job, task), job.directory)
 
 
 def shortage_of(done: subprocess.CompletedProcess[bytes] | None, where: str) -> str:

@@ -12,8 +12,8 @@ from ecosort_appliance.database import transaction
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import real_path
+from ecosort_appliance.tasks import Task, filled, task_of
 from ecosort_appliance.watch import Found, look_as
-from ecosort_appliance.words import filled, read_words
 
 _UNENDED = "parent = ? AND state IN ('queued', 'paused', 'running')"
 _LOOK_PERIOD_S = 5.0
@@ -23,21 +23,22 @@ def _latest_s(standing: Job) -> float:
     return times.moment(standing.latest, time.time(), "--latest") if standing.latest else 0.0
 
 
-def make_job(connection: sqlite3.Connection, standing: Job, words: list[str], seen: Found | None, next_s: float) -> int:
+def make_job(connection: sqlite3.Connection, standing: Job, seen: Found | None, next_s: float) -> int:
     """A queued job of a standing one, and in the same transaction the note that it was made."""
-    output = real_path(read_words(words).output, standing.directory)
+    words, task = _filled(standing, seen)
+    output = real_path(task.output, standing.directory)
     with transaction(connection):
         if jobs.get(connection, standing.id).state != jobs.STANDING:
             raise QueueError("it is not standing any more")
         if writer := jobs.writer_of(connection, output):
             raise QueueError(f"waits until job {writer}, which writes {output!r}, has ended")
         cursor = connection.execute(
-            "INSERT INTO jobs (parent, uid, name, words, directory, environment, output, priority, memory, on_end, resumable,"
-            " condition, latest, latest_s, state, queued_s)"
-            " SELECT id, uid, name, ?, directory, environment, ?, priority, memory, on_end, resumable, condition, latest, ?,"
+            "INSERT INTO jobs (parent, uid, name, words, request, directory, environment, output, priority, memory, on_end,"
+            " resumable, condition, latest, latest_s, state, queued_s)"
+            " SELECT id, uid, name, ?, ?, directory, environment, ?, priority, memory, on_end, resumable, condition, latest, ?,"
             " 'queued', ?"
             " FROM jobs WHERE id = ?",
-            (json.dumps(words), json.dumps(output), _latest_s(standing), time.time(), standing.id),
+            (*map(json.dumps, (words, task.stored(), output)), _latest_s(standing), time.time(), standing.id),
         )
         if seen is not None:
             connection.execute(
@@ -46,6 +47,15 @@ def make_job(connection: sqlite3.Connection, standing: Job, words: list[str], se
             )
         connection.execute("UPDATE jobs SET not_before_s = ?, reason = '' WHERE id = ?", (next_s, standing.id))
     return cursor.lastrowid or 0
+
+
+def _filled(standing: Job, seen: Found | None) -> tuple[list[str], Task]:
+    """Its words and its task; for a file that came to a watched directory with its name."""
+    task = task_of(standing)
+    if seen is None:
+        return standing.words, task
+    name = os.path.basename(seen.path)  # noqa: PTH119
+    return filled(standing.words, seen.path, name), task.filled(seen.path, name)
 
 
 class Standing:
@@ -82,7 +92,7 @@ class Standing:
             reason = f"was left out once: job {earlier[0].id} has not ended"
             jobs.update(self._connection, job.id, not_before_s=next_s, reason=reason)
             return
-        make_job(self._connection, job, job.words, None, next_s)
+        make_job(self._connection, job, None, next_s)
 
     def _watch(self, job: Job) -> None:
         assert job.watch is not None
@@ -107,7 +117,7 @@ class Standing:
     def _make_for(self, job: Job, file: Found) -> None:
         """One file that must wait, because the job before it still writes the same output, does not keep the others."""
         try:
-            make_job(self._connection, job, filled(job.words, file.path, os.path.basename(file.path)), file, 0.0)  # noqa: PTH119
+            make_job(self._connection, job, file, 0.0)
         except QueueError as error:
             self._tell(job, str(error))
 

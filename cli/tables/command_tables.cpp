@@ -17,7 +17,7 @@ struct Maker {
   CommandTable (*make)();
 };
 
-constexpr std::array<Maker, 22> makers{{{"sort", sort_table},
+constexpr std::array<Maker, 23> makers{{{"sort", sort_table},
                                         {"inplace", inplace_table},
                                         {"resume", resume_table},
                                         {"lines", lines_table},
@@ -30,6 +30,7 @@ constexpr std::array<Maker, 22> makers{{{"sort", sort_table},
                                         {"partition", partition_table},
                                         {"plan", plan_table},
                                         {"run", run_table},
+                                        {"request", request_table},
                                         {"gen", gen_table},
                                         {"check", check_table},
                                         {"power", power_table},

@@ -38,7 +38,7 @@ std::vector<OptionRow> joined(std::vector<OptionRow> first, const std::vector<st
 
 constexpr std::string_view format_words =
     "records, lines, csv or jsonl; all options of `ecosort sort`, `lines`, `csv` or `jsonl` that define the rows and their order "
-    "may follow";
+    "may follow. Or `request`: the operand is a request in JSON that says the same, as `ecosort request` prints it";
 
 std::vector<OperandRow> codes() {
   return {{"0", "done"},

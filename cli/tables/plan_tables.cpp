@@ -145,12 +145,25 @@ CommandTable plan_jsonl_table() {
                                           "ecosort plan jsonl --by time:date --memory 4GiB --assume-size 1TB"}});
 }
 
+CommandTable plan_run_table() {
+  std::vector<OptionRow> options = showing(run_table().options, {"--goal", "--profile", "--no-profile", "-q,--quiet"});
+  options.push_back({"--json", "", "", "print the plan as one JSON object, where there is one of such a request"});
+  return plan_of(run_table(),
+                 {"plan run",
+                  "prints what `ecosort run` would do with a request; writes nothing",
+                  "",
+                  "a file with the request; `-` is standard input",
+                  {"ecosort plan run request.json", "ecosort plan run --json - < request.json"}},
+                 std::move(options));
+}
+
 }  // namespace
 
 CommandTable plan_table() {
   return {.name = "plan",
-          .synopsis = "sort|csv|jsonl [options] INPUT... -o OUTPUT | inplace [options] FILE | lines [options] [FILE...]",
-          .summary = "prints what sort, inplace, lines, csv or jsonl would do; writes nothing",
+          .synopsis =
+              "sort|csv|jsonl [options] INPUT... -o OUTPUT | inplace [options] FILE | lines [options] [FILE...] | run REQUEST",
+          .summary = "prints what sort, inplace, lines, csv, jsonl or run would do; writes nothing",
           .description = "",
           .examples = {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat",
                        "ecosort plan sort --assume-size 1TB --memory 4GiB", "ecosort plan lines -S 1G log.txt -o sorted.txt",
@@ -160,14 +173,15 @@ CommandTable plan_table() {
                        {"inplace", "its options: ecosort plan inplace --help"},
                        {"lines", "its options: ecosort plan lines --help"},
                        {"csv", "its options: ecosort plan csv --help"},
-                       {"jsonl", "its options: ecosort plan jsonl --help"}},
+                       {"jsonl", "its options: ecosort plan jsonl --help"},
+                       {"run", "its options: ecosort plan run --help"}},
           .ending = "",
           .exit_status = plan_codes()};
 }
 
 const std::vector<CommandTable>& plan_tables() {
-  static const std::vector<CommandTable> tables{plan_sort_table(), plan_inplace_table(), plan_lines_table(), plan_csv_table(),
-                                                plan_jsonl_table()};
+  static const std::vector<CommandTable> tables{plan_sort_table(), plan_inplace_table(), plan_lines_table(),
+                                                plan_csv_table(),  plan_jsonl_table(),   plan_run_table()};
   return tables;
 }
 

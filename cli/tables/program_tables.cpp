@@ -146,7 +146,7 @@ CommandTable serve_table() {
 
 CommandTable manual_table() {
   return {.name = "manual",
-          .synopsis = "man [COMMAND] | bash | fish | json | request | order FORMAT [options]",
+          .synopsis = "man [COMMAND] | bash | fish | json | request",
           .summary = "prints a man page, the completion of a shell, or all options as JSON",
           .description = "",
           .examples = {"ecosort manual man | man -l -                   read it",
@@ -157,8 +157,7 @@ CommandTable manual_table() {
                        {"bash", "completion for bash; zsh reads it, too, after `autoload -U bashcompinit && bashcompinit`"},
                        {"fish", "completion for fish"},
                        {"json", "all commands with their options, for programs (docs/json.md)"},
-                       {"request", "the JSON schema of a request, as the library takes it"},
-                       {"order", "the order that options of the command for FORMAT say, as the JSON that a claim has of it"}},
+                       {"request", "the JSON schema of a request, as the library takes it"}},
           .ending = "",
           .exit_status = {{"0", "done"}, {"2", "wrong usage"}, {"3", "it could not be written"}}};
 }

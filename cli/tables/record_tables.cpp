@@ -263,6 +263,20 @@ CommandTable inplace_table() {
       .key_types = key_types};
 }
 
+namespace {
+
+// Inputs of a merge that are no sorted files.
+std::vector<OptionRow> options_of_runs() {
+  return {{"--runs", "", "",
+           "comes first: merges the runs of interrupted jobs, which describe their own format and order. Name all run files of a "
+           "job, or the job's directory (OUTPUT.ecosort); they are only read"},
+          {"--append-rest", "", "",
+           "with --runs and the directory of a job: appends the part of its input that is in no run yet to the merged runs, "
+           "unsorted"}};
+}
+
+}  // namespace
+
 CommandTable merge_table() {
   std::vector<OptionRow> options =
       chosen({"-o,--output", "--record-size", "--key",         "--reverse",  "--unique",       "--stable",  "--memory",
@@ -275,12 +289,7 @@ CommandTable merge_table() {
                      Concern::how, sets("verification.expected_hash", as_hash)});
   options.push_back(
       {"--lines", "", "", "comes first: merges files of text lines; the options of `ecosort lines` follow, such as -t and -k"});
-  options.push_back({"--runs", "", "",
-                     "comes first: merges the runs of interrupted jobs, which describe their own format and order. Name all run "
-                     "files of a job, or the job's directory (OUTPUT.ecosort); they are only read"});
-  options.push_back({"--append-rest", "", "",
-                     "with --runs and the directory of a job: appends the part of its input that is in no run yet to the merged "
-                     "runs, unsorted"});
+  std::ranges::copy(options_of_runs(), std::back_inserter(options));
   return {.name = "merge",
           .synopsis = "[options] SORTED... -o OUTPUT",
           .summary = "merges sorted files into one",
@@ -299,6 +308,7 @@ CommandTable merge_table() {
           .exit_status = sort_codes(),
           .conflicts = merge_conflicts(),
           .format = "records",
+          .fixed = {{"input_order", "sorted"}},
           .key_types = key_types};
 }
 
@@ -335,18 +345,36 @@ CommandTable resume_table() {
 }
 
 CommandTable run_table() {
-  return {
-      .name = "run",
-      .synopsis = "[options] REQUEST",
-      .summary = "does the sort that a request in JSON describes, for programs",
-      .description =
-          "Does what a request says (`ecosort manual request` prints its JSON schema), and reports as the "
-          "equivalent command does.",
-      .examples = {"ecosort run request.json", "ecosort run --stats stats.json - < request.json"},
-      .options = chosen({"--goal", "--profile", "--no-profile", "--stats", "--events", "--trace", "--progress", "-q,--quiet"}),
-      .operands = {{"REQUEST", "a file with the request; `-` is standard input"}},
-      .ending = "",
-      .exit_status = sort_codes()};
+  std::vector<OptionRow> options =
+      chosen({"--goal", "--profile", "--no-profile", "--stats", "--events", "--trace", "--progress", "-q,--quiet"});
+  std::ranges::copy(options_of_runs(), std::back_inserter(options));
+  return {.name = "run",
+          .synopsis = "[options] REQUEST",
+          .summary = "does the sort that a request in JSON describes, for programs",
+          .description =
+              "Does what a request says (`ecosort manual request` prints its JSON schema), and reports as the "
+              "equivalent command does.",
+          .examples = {"ecosort run request.json", "ecosort run --stats stats.json - < request.json"},
+          .options = std::move(options),
+          .operands = {{"REQUEST", "a file with the request; `-` is standard input"}},
+          .ending = "",
+          .exit_status = sort_codes()};
+}
+
+CommandTable request_table() {
+  return {.name = "request",
+          .synopsis = "sort|inplace|lines|csv|jsonl|shuffle|merge [options] INPUT... -o OUTPUT",
+          .summary = "prints the request that a command's words make, for programs",
+          .description =
+              "Reads the words of a command as the command does, refuses what it would refuse whatever the files are, and prints "
+              "one line of JSON: `request` is for `ecosort run`, `options` are to be given to that, too, and `resumable` says "
+              "whether the place of the result may be made a resumable one. Reads and writes no file that is sorted.",
+          .examples = {"ecosort request sort --record-size 16 --key 8:u64 in.dat -o out.dat",
+                       "ecosort request csv --by price:number shop.csv -o sorted.csv"},
+          .options = {},
+          .operands = {{"COMMAND", "with its options and files, as one would type them"}},
+          .ending = "",
+          .exit_status = {{"0", "done"}, {"2", "the command would refuse these words, and one line says why"}}};
 }
 
 CommandTable sort_table() {

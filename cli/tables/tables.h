@@ -15,6 +15,7 @@ namespace ecosort::cli {
 [[nodiscard]] CommandTable merge_table();
 [[nodiscard]] CommandTable resume_table();
 [[nodiscard]] CommandTable run_table();
+[[nodiscard]] CommandTable request_table();
 [[nodiscard]] std::vector<OptionRow> sort_options();
 // Returns those of `names` from the options of sort, in their order there.
 [[nodiscard]] std::vector<OptionRow> chosen(const std::vector<std::string_view>& names);

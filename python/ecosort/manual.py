@@ -25,7 +25,6 @@ class Option:
     names: tuple[str, ...]
     argument: str | None
     argument_is_optional: bool
-    default: str | None
     concerns: str
     sets: str | None
 
@@ -46,20 +45,10 @@ class KeyType:
 
 @dataclass(frozen=True)
 class Command:
-    """`conflicts` are pairs of options by their last names: the first cannot be given together with the second."""
+    """The options, and of csv and jsonl the types of keys."""
 
     options: tuple[Option, ...]
-    conflicts: frozenset[tuple[str, str | None]]
     key_types: tuple[KeyType, ...] = ()
-
-    def names(self, *concerns: str) -> list[str]:
-        """All names of the options that concern one of these."""
-        return [name for option in self.options if option.concerns in concerns for name in option.names]
-
-    def conflicting(self, option: str) -> set[str]:
-        """All names of the options that cannot be given together with this one."""
-        last = {first for first, second in self.conflicts if second == option}
-        return {name for known in self.options if known.names[-1] in last for name in known.names}
 
 
 @functools.cache
@@ -76,6 +65,5 @@ def _asked() -> bytes:
 def _command(told: dict[str, Any]) -> Command:
     fields = [field.name for field in dataclasses.fields(Option)]
     options = [{name: option[name] for name in fields} | {"names": tuple(option["names"])} for option in told["options"]]
-    conflicts = frozenset((conflict["option"], conflict["with"]) for conflict in told["conflicts"])
     types = (KeyType(**kind) for kind in told.get("key_types", ()))
-    return Command(tuple(Option(**option) for option in options), conflicts, tuple(types))
+    return Command(tuple(Option(**option) for option in options), tuple(types))

@@ -30,11 +30,8 @@ _LOOK_S = 0.1  # how often `cancel` is looked at
 _PREFIXES = ("ecosort: ", "ecosort lines: ")
 
 
-_TWO_WORDS = ("merge --lines", "sample", "partition")  # they name a command, and its options follow them
-
-
 class Sort:
-    """A request that is being done, or a running `ecosort COMMAND WORDS...`.
+    """A request that is being done, by `command`, or a running `ecosort COMMAND WORDS...`, such as `resume`.
 
     `stdin` and `stdout` are descriptors or subprocess.PIPE; `keep` those it inherits. `goal` is that of compress="auto".
 
@@ -46,6 +43,7 @@ class Sort:
         self,
         what: Request | Sequence[str],
         *,
+        command: Sequence[str] = ("run",),
         goal: str | None = None,
         stdin: File = subprocess.DEVNULL,
         stdout: File = subprocess.DEVNULL,
@@ -70,11 +68,10 @@ class Sort:
         request = -1
         try:
             if isinstance(what, Request):
-                request = _memory_file(what.to_json())
-                words = ["run", *options, f"/proc/self/fd/{request}"]
+                request = memory_file(what.to_json())
+                words = [*command, *options, f"/proc/self/fd/{request}"]
             else:
-                begin = 2 if " ".join(what[:2]).startswith(_TWO_WORDS) else 1
-                words = [*what[:begin], *options, *what[begin:]]
+                words = [what[0], *options, *what[1:]]
             self.process = subprocess.Popen(
                 [find_program(), *words],
                 stdin=stdin,
@@ -202,12 +199,7 @@ class Sort:
                 return places_in((), {self._what.members["inputs"][0]: ""}, line)
             outputs = {place["output"]: "dst"} if place.get("output", "-") != "-" else {}
             return places_in(self._what.members.get("means", {}).get("temp_directories", ()), outputs, line)
-        given = {
-            option: [word.partition("=")[2] for word in self._what if word.startswith(option)]
-            for option in ("--temp=", "--output=")
-        }
-        outputs = {self._what[-1]: ""} if self._what[0] == "resume" else dict.fromkeys(given["--output="], "dst")
-        return places_in(given["--temp="], {path: name for path, name in outputs.items() if path != "-"}, line)
+        return places_in((), {self._what[-1]: ""}, line)  # `resume` names the output last
 
     def _close(self) -> None:
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
@@ -222,10 +214,12 @@ class Sort:
         self._stats = self._messages = -1
 
 
-def _memory_file(text: str) -> int:
+def memory_file(text: str) -> int:
+    """Returns a descriptor that reads the text."""
     descriptor = os.memfd_create("ecosort-request", os.MFD_CLOEXEC)
     with open(descriptor, "w", encoding="utf-8", closefd=False) as file:
         file.write(text)
+        file.seek(0)
     return descriptor
 
 

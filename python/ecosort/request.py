@@ -47,6 +47,21 @@ class Request:
         return Request(told)
 
 
+@dataclass(frozen=True)
+class Typed:
+    """A command as `ecosort request` reads its words: a request, options of `ecosort run`, whether it may be made resumable."""
+
+    request: Request
+    options: tuple[str, ...]
+    resumable: bool
+
+    @staticmethod
+    def from_json(text: str) -> Typed:
+        told = json.loads(text, object_hook=_decoded)
+        members = {name: value for name, value in told["request"].items() if name != "schema"}
+        return Typed(Request(members), tuple(told["options"]), told["resumable"])
+
+
 def _coded(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _coded(member) for name, member in value.items()}

@@ -27,8 +27,9 @@ RECORDS = ("--record-size", "16", "--key", "0:4")
 
 # Says when two programs write one output: each holds a lock on it for as long as it lives.
 WATCHER = """#!/bin/bash
-[[ $1 == plan ]] && exec {program} "$@"
-for word in "$@"; do [[ $word == *out-* ]] && output=${{word##*/}}; done
+[[ $1 == run || $1 == resume ]] || exec {program} "$@"
+[[ $1 == run ]] && output=$(grep -o "out-[0-9]*" /proc/self/fd/0)
+[[ $1 == run ]] || output=${{@: -1}} output=${{output##*/}}
 exec 9>>"{place}/$output.writer"
 flock -n 9 || echo "$output" >>"{place}/two-writers"
 exec {program} "$@"
@@ -145,7 +146,7 @@ def test_an_interrupted_sort_goes_on_from_its_last_run(watched: Queue, ecosort: 
     (watched.place / "in.dat").write_bytes(random.Random(3).randbytes(16 * 700_000))
     words = (*faults(tmp_path, "fdatasync,fsync:signal=STOP:when=10"), ecosort)
     program = Path(watched.environment["ECOSORT_PROGRAM"])
-    program.write_text(f'#!/bin/sh\n[ "$1" = sort ] && exec {shlex.join(map(str, words))} "$@"\nexec "{ecosort}" "$@"\n')
+    program.write_text(f'#!/bin/sh\n[ "$1" = run ] && exec {shlex.join(map(str, words))} "$@"\nexec "{ecosort}" "$@"\n')
     number = watched.add(*commands(1)[0], "--io", "pool")
     service = watched.start()
     wait_for(lambda: (tmp_path / "trace").exists() and (tmp_path / "trace").read_text().count("\n") >= 10)
@@ -202,6 +203,7 @@ def test_what_was_numbered_is_in_the_file_at_any_moment(watched: Queue, tmp_path
     with subprocess.Popen(["bash", "-c", loop], cwd=watched.place, env=watched.environment, start_new_session=True) as adder:
         service = watched.start("serve", "--no-page", "--tick", "0.02")
         try:
+            wait_for(numbers.read_text)
             for turn in range(COPIES):
                 time.sleep(chance.uniform(0.0, 0.25))
                 with standing_still(service):

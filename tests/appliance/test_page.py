@@ -370,7 +370,7 @@ def metered_job(queue: Queue, program_s: float) -> int:
     report = '{"records": 1000000, "bytes_read": 1, "bytes_written": 1}'
     stand_in.write_text(
         f"#!/bin/sh\nfor w; do case $w in --stats=*) stats=${{w#--stats=}};; esac; done\n"
-        f'[ "$1" = sort ] || exec "{program}" "$@"\n'
+        f'[ "$1" = run ] || exec "{program}" "$@"\n'
         f"sleep {program_s}\necho '{report}' > $stats\n: > out\n"
     )
     stand_in.chmod(0o755)
@@ -554,7 +554,7 @@ def test_what_lies_elsewhere_is_not_shown_and_not_sorted(offering: Service, tmp_
         ({"format": "sh"}, "the format is one of"),
         ({"format": "csv"}, "choose a key"),
         ({"format": "csv", "key0": "a", "type0": "--x"}, "the type of a key is one of"),
-        ({"memory": "much"}, "is not a size"),
+        ({"memory": "much"}, "is no size"),
     ]:
         answer = httpx.post(f"{offering.url}/add/queue", data=fields | change, headers=own, cookies=session)
         assert (answer.status_code, why in answer.text) == (409, True), (change, answer.text)

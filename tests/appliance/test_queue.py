@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -29,13 +29,14 @@ from ecosort_appliance.cgroups import make_group
 from ecosort_appliance.database import open_database
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobdir import JobDirectory
+from ecosort_appliance.jobs import Job
 from ecosort_appliance.processes import LOCK_NAME, try_lock
 from ecosort_appliance.scheduler import refuse_second
 from ecosort_appliance.space import shortage_in, shortage_told
 from ecosort_appliance.standing import Standing
+from ecosort_appliance.tasks import made, typed
 from ecosort_appliance.watch import look
-from ecosort_appliance.words import read_words
-from sort_support import Require, Run, as_plain_user, directory_for_everyone, mounted
+from sort_support import Require, as_plain_user, directory_for_everyone, mounted
 
 from .support import COMMAND, Queue, copy_packages, wait_for
 
@@ -46,50 +47,36 @@ SORT = ("sort", *RECORDS, "in.dat", "-o", "out.dat")
 
 
 @pytest.mark.parametrize(
-    ("words", "output", "inputs"),
+    ("words", "output", "inputs", "can_resume"),
     [
-        ("sort a b -o c", "c", ("a", "b")),
-        ("sort -o=c a", "=c", ("a",)),
-        ("sort --output=c --key 0:4 --resumable a", "c", ("a",)),
-        ("lines -t, -k2,2n --header=3 x -oy", "y", ("x",)),
-        ("lines -zruS1G -- -x", None, ()),
-        ("lines x --outp y", "y", ("x",)),
-        ("merge --lines -t, -k2 a b -o c", "c", ("a", "b")),
-        ("csv --by name:text:desc a.csv -o b.csv", "b.csv", ("a.csv",)),
-        ("inplace --memory 1GiB big", "big", ()),
+        ("sort a b -o c", "c", ("a", "b"), True),
+        ("sort -o=c a", "=c", ("a",), True),
+        ("sort --output=c --key 0:4 --resumable a", "c", ("a",), True),
+        ("sort --compress=zstd --assume-ratio 2 a -o b", "b", ("a",), True),
+        ("sort --unique a -o b", "b", ("a",), False),
+        ("lines -t, -k2,2n --header=3 x -oy", "y", ("x",), True),
+        ("lines x --outp y", "y", ("x",), True),
+        ("lines --compress lz4 a -o b", "b", ("a",), True),
+        ("lines --compress-program=gzip a -o b", "b", ("a",), False),
+        ("lines --compress-output=zstd a -o b", "b", ("a",), False),
+        ("lines --inpl a", "a", ("a",), True),
+        ("merge --lines -t, -k2 a b -o c", "c", ("a", "b"), False),
+        ("csv --by name:text:desc a.csv -o b.csv", "b.csv", ("a.csv",), True),
+        ("csv --by n --compress=lz4 a -o b", "b", ("a",), True),
+        ("csv --by n a.gz -o b", "b", ("a.gz",), False),
+        ("jsonl --by n --assume-ratio=2 --compress=auto a -o b.zst", "b.zst", ("a",), False),
+        ("shuffle --seed 1 a -o b", "b", ("a",), False),
+        ("inplace --memory 1GiB big", "big", ("big",), True),
     ],
 )
-def test_what_words_name(words: str, output: str | None, inputs: tuple[str, ...]) -> None:
-    if output is None:
-        with pytest.raises(QueueError):
-            read_words(words.split())
-    else:
-        named = read_words(words.split())
-        assert (named.output, named.inputs) == (output, inputs)
-
-
-@pytest.mark.parametrize(
-    ("words", "can_resume"),
-    [
-        ("sort --record-size 100 --key 0:10 --compress=zstd --assume-ratio 2 a -o b", True),
-        ("lines --compress lz4 a -o b", True),
-        ("csv --by n --compress=lz4 a -o b", True),
-        ("jsonl --by n --assume-ratio=2 --compress=auto a -o b", True),
-        ("csv --by n --compress=auto --goal energy a -o b", False),
-        ("sort --record-size 100 --key 0:10 --unique a -o b", False),
-        ("lines --compress-program=gzip a -o b", False),
-    ],
-)
-def test_a_job_is_resumable_where_the_program_can(run: Run, tmp_path: Path, words: str, can_resume: bool) -> None:
-    assert read_words(words.split()).can_resume == can_resume
-    command, *rest = words.split()
-    source = {"sort": b"0" * 100, "jsonl": b'{"n": 1}\n'}.get(command, b"n\n1\n")
-    (tmp_path / "a").write_bytes(source)
-    places = {"a": tmp_path / "a", "b": tmp_path / "b"}
-    planned = run("plan", command, "--resumable", *(places.get(word, word) for word in rest))
-    assert (planned.returncode == 0, "cannot be combined with --resumable" in planned.stderr) == (can_resume, not can_resume), (
-        planned
-    )
+def test_what_words_mean(
+    ecosort: Path, monkeypatch: pytest.MonkeyPatch, words: str, output: str, inputs: tuple[str, ...], can_resume: bool
+) -> None:
+    monkeypatch.setenv("ECOSORT_PROGRAM", str(ecosort))
+    job = Job(words=words.split(), directory="/", uid=os.geteuid())
+    found = typed(job)
+    task = made(replace(job, resumable=found.resumable), found)
+    assert (task.output, task.inputs, task.kind != "file") == (output, inputs, can_resume)
 
 
 @pytest.mark.parametrize(
@@ -119,13 +106,13 @@ def test_what_no_queue_can_do_is_refused(queue: Queue, words: str) -> None:
         ("--watch .", "sort {} -o ../nowhere/{name}", "create it first"),
         ("", "sort --memory 4Mib in.dat -o x", "'4Mib' is not a size; write a whole number with a unit"),
         ("--every daily", "csv --memory 4Mib --by n in.dat -o x", "'4Mib' is not a size"),
-        ("--memory 4mib", "sort in.dat -o x", "'4mib' is not a size"),
+        ("--memory 4mib", "sort in.dat -o x", "--memory: '4mib' is no size such as 512MiB"),
         ("--memory 1GiB", "sort --memory 4MiB in.dat -o x", "two memories"),
         ("--settle 5", "sort in.dat -o x", "--settle goes with --watch"),
         ("--memory 1GiB", "lines -S 1G in.dat -o x", "two memories"),
-        ("", "sort --memori 3 in.dat -o x", "sort: option --memori not recognized; did you mean --memory? (see"),
-        ("", "csv --zzzz in.dat -o x", "csv: option --zzzz not recognized (see ecosort csv --help)"),
-        ("", "csv in.dat -o", "csv: option -o requires argument (see ecosort csv --help)"),
+        ("", "sort --memori 3 in.dat -o x", "sort: no such option: '--memori'; did you mean '--memory'? (see"),
+        ("", "csv --zzzz in.dat -o x", "csv: no such option: '--zzzz' (see ecosort csv --help)"),
+        ("", "csv in.dat -o", "csv: --output: needs a value (see ecosort csv --help)"),
         ("", "sort --key 0:zz in.dat -o x", "zz"),
         ("", "merge --record-size 16 --key 0:zz in.dat -o x", "key '0:zz'"),
         ("", "merge --record-size 16 --key 0:4 in.dat . -o x", "'.' is a directory"),
@@ -223,6 +210,19 @@ def test_an_output_in_memory_is_sorted_without_resumable(queue: Queue, records: 
         done = queue.run("add", "--", *command, "--resumable", "in.dat", "-o", f"{directory}/out")
         assert done.returncode == 2
         assert "is kept in memory" in done.stderr
+
+
+def test_jobs_that_an_older_program_queued_are_done(queue: Queue, records: Path) -> None:
+    """It stored their words alone, and did not write of a sort in place that it can be resumed."""
+    first = queue.add(*SORT, options=("--memory", "4MiB"))
+    second = queue.add("inplace", *RECORDS, "later.dat", options=("--at", "2100-01-01"))
+    with contextlib.closing(sqlite3.connect(queue.directory / "queue.sqlite")) as connection:
+        connection.executescript(
+            f"ALTER TABLE jobs DROP COLUMN request; UPDATE jobs SET resumable = 0 WHERE id = {second}; PRAGMA user_version=5;"
+        )
+    assert queue.job(second)["resumable"]
+    queue.ok("run")
+    assert (queue.job(first)["state"], (queue.place / "out.dat").stat().st_size) == ("done", records.stat().st_size)
 
 
 # --- one writer

@@ -14,7 +14,7 @@ from typing import Any
 
 from ecosort import checks
 from ecosort.cluster.check import check_manifest
-from ecosort.cluster.formats import FORMATS, row_words
+from ecosort.cluster.formats import Format, format_of_rows, format_of_words
 from ecosort.cluster.jobs import abandon_job, plan_of, resume_job, start_job
 from ecosort.cluster.manifest import Manifest
 from ecosort.cluster.planner import Shape
@@ -22,7 +22,9 @@ from ecosort.cluster.report import ClusterReport, Stage, TaskSpan
 from ecosort.cluster.scheduler import Observe, PhaseState
 from ecosort.cluster.spec import job_spec
 from ecosort.errors import BadInput
+from ecosort.keys import keys_of
 from ecosort.options import OF_ROWS, Options, request_of, takes
+from ecosort.request import FORMATS
 from ecosort.sorting import format_of, names_of
 from ecosort.words import Path as FilePath
 from ecosort.words import Size, bytes_of, path_word, path_words
@@ -43,7 +45,7 @@ class ClusterOptions(Options):
     single: bool = False  # `dst` becomes one file
     merges: bool | None = None  # parts are merged from sorted slices, or sorted in one pass; None: as the planner thinks best
     conditional_put: bool = True  # False: for a server of s3:// that knows no If-None-Match
-    words: Sequence[str] = ()  # more options of the format, as on the command line
+    words: Sequence[str] = ()  # options of the format as on the command line
 
 
 _OWN = {"by", "format", "memory", "threads"} | (set(ClusterOptions.__dataclass_fields__) - set(Options.__dataclass_fields__))
@@ -71,8 +73,7 @@ def sort(src: Any, dst: Any, options: ClusterOptions) -> ClusterReport:
     spec = job_spec(
         names,
         path_word(dst, "dst"),
-        format_name=form,
-        words=_format_words(form, told),
+        form=_format_of(form, told),
         on=checks.text(options.on, "on"),
         temps=_temps(options.nodes_temp),
         workers=checks.whole_number(options.workers, "workers"),
@@ -87,16 +88,25 @@ def sort(src: Any, dst: Any, options: ClusterOptions) -> ClusterReport:
     return start_job(spec, observe)
 
 
-def _format_words(form: str, told: dict[str, Any]) -> list[str]:
-    """Returns what the command line says of rows and keys."""
-    more = checks.several(told.get("words", ()), str, "words", "a word of the format, such as '--reverse', or several of them")
+def _format_of(form: str, told: dict[str, Any]) -> Format:
+    """Returns what the options say of the rows, or words as on the command line."""
+    words = checks.several(told.get("words", ()), str, "words", "a word of the format, such as '--reverse', or several of them")
     if form not in FORMATS:
         raise BadInput(f"a cluster sorts {', '.join(FORMATS)}, and no {form}")
     others = [name for name in told if name not in _OWN and name not in OF_ROWS]
     if others:
         raise BadInput(f"{others[0]} is no option of a cluster")
     rows = {name: value for name, value in told.items() if name not in _OWN or name == "by"}
-    return row_words(form, request_of(rows, form, (), None).members[form]) + more
+    if words:
+        option = "--by" if form in ("csv", "jsonl") else "--key"
+        keys = [f"{option}={key}" for key in keys_of(form, rows.pop("by"))] if "by" in rows else []
+        size = [f"--record-size={rows.pop('record_size')}"] if "record_size" in rows else []
+        if rows:
+            raise BadInput(f"write {min(rows)} as one of the words, or leave words out")
+        return format_of_words(form, [*size, *keys, *words])
+    if form == "records" and "by" not in rows:
+        raise BadInput("records want record_size and by; those of the Sort Benchmark are record_size=100, by='0:10'")
+    return format_of_rows(form, request_of(rows, form, (), None).members[form])
 
 
 def _temps(nodes_temp: Any) -> list[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ecosort.cluster.check import check_manifest
-from ecosort.cluster.formats import FORMATS, options_of
+from ecosort.cluster.formats import format_of_words, options_of
 from ecosort.cluster.jobs import abandon_job, open_executor, plan_of, resume_job, start_job
 from ecosort.cluster.plan_text import plan_json, plan_text
 from ecosort.cluster.rates import Rates, default_profile, rates_from_profile, rates_from_text
@@ -26,6 +26,7 @@ from ecosort.cluster.timeline import timeline_svg
 from ecosort.command_ends import Interrupted, code_of, interruptible, told
 from ecosort.errors import BadInput, EcoSortError
 from ecosort.remote.s3_inputs import MANIFEST
+from ecosort.request import FORMATS
 from ecosort.text import size_text
 from ecosort.words import bytes_of
 
@@ -117,7 +118,7 @@ def _add_sort(commands: Any, *, without_formats: bool) -> None:
     add("--no-profile", action="store_true", help="use no profile")
     _add_telling(sort)
     words = sort.add_argument_group("options of the formats, as in ecosort sort, lines, csv, jsonl")
-    known = {} if without_formats else {name: value for of in FORMATS for name, value in options_of(of).items()}
+    known = {} if without_formats else {option.names[-1]: option.takes_value for of in FORMATS for option in options_of(of)}
     for option, takes_value in known.items():
         names = [name for name in (_SHORT.get(option), option) if name]
         taken = {"metavar": "VALUE"} if takes_value else {"nargs": 0}
@@ -162,8 +163,7 @@ def _spec(words: argparse.Namespace) -> JobSpec:
     return job_spec(
         words.inputs,
         words.output,
-        format_name=words.format,
-        words=words.words,
+        form=format_of_words(words.format, words.words),
         on=words.on,
         temps=words.nodes_temp,
         workers=words.workers,

@@ -22,6 +22,7 @@ import base64
 import contextlib
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -159,7 +160,7 @@ class Driver:
                 raise IoFailed(f"'{path}' has changed since the job began; {self.spec.way_out}")
 
     def _format(self) -> Json:
-        return {"name": self.spec.format.name, "words": list(self.spec.format.words)}
+        return asdict(self.spec.format)
 
     def _run(self, phase: str, tasks: Sequence[Task]) -> None:
         """Runs those that are not done yet."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,7 +18,6 @@ from ecosort.cluster.hashes import HashSum, sum_of
 from ecosort.cluster.program_calls import run_unless_killed
 from ecosort.durable import write_durably
 from ecosort.errors import BadInput, VerificationFailed
-from ecosort.program import find_program
 
 SCHEMA = "ecosort.cluster-manifest/1"
 _NAME = re.compile(r"[^/\0]{1,255}")
@@ -75,16 +73,11 @@ def manifest_of(job: str, form: Format, split: Mapping[str, str], answers: Seque
 
 
 def manifest_bytes(manifest: Manifest) -> bytes:
-    told = {"schema": SCHEMA} | asdict(manifest) | {"order": _order_of(manifest.format)}
-    return json.dumps(told, indent=1).encode() + b"\n"
-
-
-def _order_of(form: Format) -> dict[str, Any]:
-    """Returns the order in the form of a claim (ecosort.claim/1), which the program makes of the words."""
-    words: list[str | Path] = [find_program(), "manual", "order", form.name, *form.words]
-    told = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=True).stdout
-    order: dict[str, Any] = json.loads(told)["order"]
-    return order
+    """Format and order have the form of a claim, docs/json.md."""
+    form = manifest.format
+    told = {"schema": SCHEMA, "job": manifest.job, "format": form.name, "order": dict(form.rows)}
+    rest = {name: value for name, value in asdict(manifest).items() if name not in told}
+    return json.dumps(told | rest, indent=1).encode() + b"\n"
 
 
 def write_manifest(path: Path, manifest: Manifest) -> None:
@@ -105,9 +98,10 @@ def manifest_from(data: bytes, where: str) -> Manifest:
         told = json.loads(data)
         if not isinstance(told, dict) or told.pop("schema", None) != SCHEMA:
             raise BadInput(f"'{where}' is no manifest of ecosort cluster sort ({SCHEMA})")
-        told.pop("order", None)  # says again what the words of the format say
+        if isinstance(told["format"], str):  # an older one has words in an object
+            told["format"] = {"name": told["format"], "rows": told.pop("order")}
         _demand_fields(told, Manifest, where)
-        form = format_from(told["format"]["name"], told["format"]["words"])
+        form = format_from(told["format"])
         for part in told["parts"]:
             _demand_fields(part, Part, where)
             if not _NAME.fullmatch(part["file"]) or part["file"] in (".", ".."):
@@ -190,4 +184,4 @@ def read_in_order(form: Format, file: Path) -> HashSum:
 
 
 def _read(form: Format, file: Path) -> dict[str, Any]:
-    return run_unless_killed([*form.merge_command(), "--memory=64MiB", *form.to_standard_output(), str(file)], wants_stats=True)
+    return run_unless_killed(form.of_part([str(file)], "-", merges=True, memory_bytes=64 << 20))

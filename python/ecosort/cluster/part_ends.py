@@ -67,7 +67,7 @@ def sorted_rows(form: Format, header: bytes, rows: Sequence[bytes], scratch: Pat
     scratch.write_bytes(header + b"".join(row + form.row_end for row in rows))
     result = scratch.with_name(f"{scratch.name}.sorted")
     try:
-        Sort([*form.sort_command(), "--memory=16MiB", f"--output={result}", str(scratch)]).wait()
+        Sort(form.of_part([str(scratch)], str(result), memory_bytes=16 << 20)).wait()
         data = result.read_bytes()[len(header) :]
         return rows_in_order(form, data, rows)
     finally:

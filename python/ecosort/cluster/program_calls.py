@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ecosort.cluster.formats import Format
 from ecosort.errors import EcoSortError
 from ecosort.process import Sort
+from ecosort.request import Request
 
 KILLED = [code for number in (signal.SIGKILL, signal.SIGTERM) for code in (-number, 128 + number)]  # exit codes
 _KILLS = 10
@@ -43,25 +45,25 @@ def _children_cpu_s() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def run_command(words: Sequence[str], *, wants_stats: bool = False) -> dict[str, Any]:
-    """Runs `ecosort COMMAND WORDS...`, and returns what its --stats says, where it has that option. Raises what went wrong.
+def run_request(request: Request, command: Sequence[str] = ("run",)) -> dict[str, Any]:
+    """Does a request by this command, and returns the report of `ecosort run`; others have none. Raises what went wrong.
 
-    Its standard output goes nowhere.
+    What goes to standard output goes nowhere.
     """
-    return Sort(words, has_stats=wants_stats).stats()
+    return Sort(request, command=command, has_stats=command[0] == "run").stats()
 
 
-def run_unless_killed(words: Sequence[str], *, wants_stats: bool = False) -> dict[str, Any]:
+def run_unless_killed(request: Request) -> dict[str, Any]:
     """Does the same again where somebody killed the program, a few times: that says nothing about what it reads."""
     for _ in range(_KILLS):
         try:
-            return run_command(words, wants_stats=wants_stats)
+            return run_request(request)
         except EcoSortError as error:
             if error.exit_code not in KILLED:
                 raise
-    return run_command(words, wants_stats=wants_stats)
+    return run_request(request)
 
 
 def demand_available(memory_bytes: int) -> None:
     """Raises NotEnoughMemory where this machine has less for a process; the program says what limits it."""
-    run_unless_killed(["lines", f"--memory={memory_bytes}B", os.devnull])
+    run_unless_killed(Format("lines", {}).of_part([os.devnull], "-", memory_bytes=memory_bytes))

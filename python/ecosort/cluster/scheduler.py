@@ -137,7 +137,9 @@ class Scheduler:
                 self._start(attempt.task, free[0])
 
     def _take(self, state: _Phase, ended: Ended, accept: Callable[[Task, Done], object]) -> None:
-        attempt = self._running.pop(ended.number)
+        attempt = self._running.pop(ended.number, None)
+        if attempt is None:  # its twin won at the same moment
+            return
         answer = ended.answer
         if answer is not None and "error" not in answer:
             self._stop_twins(attempt)

@@ -31,6 +31,7 @@ from ecosort.errors import BadInput, IoFailed, NotEnoughSpace
 from ecosort.process import Sort
 from ecosort.remote.s3_inputs import MANIFEST
 from ecosort.report import Report
+from ecosort.request import Request
 
 Json = dict[str, Any]
 
@@ -202,18 +203,18 @@ def _opened(place: Mapping[str, Any]) -> Iterator[IO[bytes]]:
         os.fsync(file.fileno())
 
 
-def sort_into(place: Mapping[str, Any], words: Sequence[str]) -> Report:
+def sort_into(place: Mapping[str, Any], request: Request) -> Report:
     """Runs a sort whose standard output is the place. Raises IoFailed where it does not fill that exactly."""
     with _opened(place) as file:
-        report = _sort_behind_top(place, words, file) if place["skip"] else Sort(words, stdout=file).wait()
+        report = _sort_behind_top(place, request, file) if place["skip"] else Sort(request, stdout=file).wait()
         if os.lseek(file.fileno(), 0, os.SEEK_CUR) != place["offset"] + place["bytes"]:
             raise IoFailed(f"a part has not the {place['bytes']} bytes of its place at {place['offset']}")
     return report
 
 
-def _sort_behind_top(place: Mapping[str, Any], words: Sequence[str], file: IO[bytes]) -> Report:
+def _sort_behind_top(place: Mapping[str, Any], request: Request, file: IO[bytes]) -> Report:
     """Sorts all but what is on top, through a pipe."""
-    sort = Sort(words, stdout=subprocess.PIPE)
+    sort = Sort(request, stdout=subprocess.PIPE)
     assert sort.process.stdout is not None
     try:
         pipe = sort.process.stdout.fileno()

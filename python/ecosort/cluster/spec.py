@@ -65,7 +65,7 @@ class JobSpec:
 
 
 def spec_from_json(told: dict[str, Any]) -> JobSpec:
-    form = Format(told["format"]["name"], tuple(told["format"]["words"]))
+    form = format_from(told["format"])
     lists = {name: tuple(told.get(name, ())) for name in ("inputs", "temps", "names")}
     return JobSpec(**({"single": False} | told | lists | {"format": form}))
 
@@ -87,8 +87,7 @@ def job_spec(
     inputs: Sequence[str | os.PathLike[str]],
     output: str | os.PathLike[str],
     *,
-    format_name: str,
-    words: Sequence[str],
+    form: Format,
     on: str,
     temps: Sequence[str | os.PathLike[str]],
     workers: int,
@@ -113,7 +112,7 @@ def job_spec(
     spec = JobSpec(
         inputs=tuple(os.fspath(path) if split_node(os.fspath(path))[0] else _absolute(path) for path in inputs),
         output=_absolute(output).rstrip("/"),
-        format=format_from(format_name, words),
+        format=form,
         on=on,
         temps=tuple(_absolute(path) for path in temps),
         workers=workers,

@@ -20,8 +20,8 @@ _WORD = 1 << 64
 
 def has_summaries(form: Format) -> bool:
     """Records of the Sort Benchmark, by their keys."""
-    keys = [word for word in form.words if word.startswith("--key=")]
-    return form.name == "records" and form.record_size == 100 and keys == ["--key=0:10"] and "--reverse" not in form.words
+    has_order = form.rows.get("keys", ["0:10"]) == ["0:10"] and not form.rows.get("reverse", False)
+    return form.name == "records" and form.record_size == 100 and has_order
 
 
 def summary_of(rows: int, duplicates: int, checksum: str, first: bytes, last: bytes) -> bytes:

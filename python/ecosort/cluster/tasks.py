@@ -17,11 +17,11 @@ from typing import IO, Any
 
 from ecosort.cluster.compressed_inputs import decoded, pieces_of
 from ecosort.cluster.fetch import fetch_rows
-from ecosort.cluster.formats import Format, format_from
+from ecosort.cluster.formats import Format
 from ecosort.cluster.hashes import HashSum, sum_of
 from ecosort.cluster.manifest import read_in_order, row_of
 from ecosort.cluster.part_ends import ends_of, size_of, written_by
-from ecosort.cluster.program_calls import KILLED, Usage, run_command
+from ecosort.cluster.program_calls import KILLED, Usage, run_request
 from ecosort.cluster.single import copy_of, sort_into
 from ecosort.cluster.spec import begin_of_input, stamp_of
 from ecosort.cluster.summaries import has_summaries, summary_of
@@ -31,6 +31,7 @@ from ecosort.process import Sort
 from ecosort.remote.addresses import Version, is_remote
 from ecosort.remote.ranges import read_range
 from ecosort.report import Phase, Report, empty_report
+from ecosort.request import Request
 from ecosort.version import __version__
 
 Json = dict[str, Any]
@@ -66,12 +67,12 @@ def _told(error: Exception, task: Json) -> Json:
 
 
 def _format(task: Json) -> Format:
-    return format_from(task["format"]["name"], task["format"]["words"])
+    return Format(**task["format"])
 
 
 def _range_words(task: Json) -> list[str]:
     taken = task["range"]
-    return [f"--from={taken['begin']}", f"--to={taken['end']}", f"--source={taken['source']}", taken["path"]]
+    return [f"--from={taken['begin']}", f"--to={taken['end']}", f"--source={taken['source']}"]
 
 
 def _is_gone(task: Json) -> bool:
@@ -114,18 +115,18 @@ def _fetch_into(file: IO[bytes], task: Json) -> int:
 def _sample(task: Json) -> Json:
     if _is_gone(task):
         return dict(_GONE)
-    words = _format(task).node_command("sample")
     output = Path(task["output"])
     output.parent.mkdir(parents=True, exist_ok=True)
-    run_command([*words, f"--count={task['count']}", f"--seed={task['seed']}", f"--output={output}", *_range_words(task)])
+    words = ["sample", "request", f"--count={task['count']}", f"--seed={task['seed']}", *_range_words(task)]
+    run_request(_format(task).of_range([task["range"]["path"]], str(output)), words)
     return {"bytes_read": task["read_bytes"], "bytes_written": output.stat().st_size, "output": str(output)}
 
 
 def _split(task: Json) -> Json:
-    words = _format(task).node_command("sample")
     output = Path(task["output"])
+    words = ["sample", "request", "--merge", f"--parts={task['parts']}"]
     try:
-        run_command([*words, "--merge", f"--parts={task['parts']}", f"--output={output}", *task["samples"]])
+        run_request(_format(task).of_range(task["samples"], str(output)), words)
     except BadInput as error:
         raise BadInput(_of_inputs(str(error), task)) from None
     return {
@@ -150,7 +151,7 @@ def _header_told(form: Format, splitters: Path) -> dict[str, str]:
         return {"header": "", "header_hash": HashSum().hex}
     alone = splitters.with_name(f"{splitters.name}.header")
     alone.write_bytes(base64.b64decode(header))
-    told = run_command([*form.merge_command(), "--memory=16MiB", "--output=-", str(alone)], wants_stats=True)
+    told = run_request(form.of_part([str(alone)], "-", merges=True, memory_bytes=16 << 20))
     return {"header": header, "header_hash": told["hash"]}
 
 
@@ -177,15 +178,19 @@ def _partition(task: Json) -> Json:
 
 def _partition_into(directory: Path, task: Json) -> Json:
     report = directory / "report.json"
-    words = [*_format(task).node_command("partition"), f"--splitters={task['splitters']}"]
-    words += [_format(task).threads(task["threads"]), *(["--sort"] if task["sorts"] else [])]
-    words += [f"--output={directory}", "--prefix=slice", f"--report={report}", *_range_words(task)]
+    words = ["partition", "request", f"--splitters={task['splitters']}", *(["--sort"] if task["sorts"] else [])]
+    words += ["--prefix=slice", f"--report={report}", *_range_words(task)]
+
+    def partition(memory_bytes: int) -> None:
+        means = {"memory_bytes": memory_bytes, "threads": task["threads"]}
+        run_request(_format(task).of_range([task["range"]["path"]], str(directory), **means), words)
+
     try:
-        run_command([*words, f"--memory={task['memory_bytes']}B"])
+        partition(task["memory_bytes"])
     except NotEnoughMemory:  # for a very long row, perhaps
         if task["memory_bytes"] == task["most_memory_bytes"]:
             raise
-        run_command([*words, f"--memory={task['most_memory_bytes']}B"])
+        partition(task["most_memory_bytes"])
     told = json.loads(report.read_bytes())
     slices = [_slice(directory, told_slice) | {"top_bytes": told["top_bytes"]} for told_slice in told["slices"]]
     if sum_of(slices) != HashSum(told["rows"], told["hash"]):
@@ -244,12 +249,20 @@ def _sort_slices(task: Json, form: Format, slices: Sequence[Json], demand: Calla
     """Into the file `output`, at `place` in a file of all parts, or as the object `upload`, which appears if `demand` is met."""
     paths = _filled(slices)
     if task["merges"]:
-        command = [*form.merge_command(), f"--memory={_merge_memory(task, form, len(paths))}B"]
+        request = _request_of_part(task, form, paths, _merge_memory(task, form, len(paths)), merges=True)
         if form.name == "records":
-            command.append(f"--expect-hash={sum_of(slices).hex}")
+            request.members["verification"]["expected_hash"] = sum_of(slices).hex
         with contextlib.suppress(NotEnoughMemory):  # for very long rows of many files
-            return _put_together(task, form, command, paths, demand)
-    return _put_together(task, form, [*form.sort_command(), f"--memory={task['memory_bytes']}B"], paths, demand)
+            return _put_together(task, request, demand)
+    return _put_together(task, _request_of_part(task, form, paths, task["memory_bytes"]), demand)
+
+
+def _request_of_part(task: Json, form: Format, paths: Sequence[str], memory_bytes: int, *, merges: bool = False) -> Request:
+    output = "-" if task["upload"] or task["place"] else task["output"]
+    means = {"memory_bytes": memory_bytes, "threads": task["threads"], "temp_directories": [task["temp"]]}
+    request = form.of_part(paths, output, merges=merges, **means)
+    request.members["verification"] = {"checksum": has_summaries(form)}
+    return request
 
 
 def _merge_memory(task: Json, form: Format, files: int) -> int:
@@ -258,21 +271,14 @@ def _merge_memory(task: Json, form: Format, files: int) -> int:
     return min(enough, int(task["memory_bytes"]))
 
 
-def _put_together(
-    task: Json, form: Format, command: Sequence[str], paths: Sequence[str], demand: Callable[[Report], None]
-) -> Report:
-    words = [*command, f"--temp={task['temp']}", form.threads(task["threads"])]
-    if has_summaries(form):
-        words.append("--checksum")
-    to_stream = [*words, *form.to_standard_output(), *paths]
-    if form.name == "records" and sum(size_of(path) for path in paths) == 0:
+def _put_together(task: Json, request: Request, demand: Callable[[Report], None]) -> Report:
+    if "records" in request.members and sum(map(size_of, request.members["inputs"])) == 0:
         return _no_records(task, demand)
     if task["upload"]:
         from ecosort.remote.uploads import sort_to_bucket
 
-        return sort_to_bucket(task["upload"], to_stream, sum(one["bytes"] for one in task["slices"]), demand)
-    to_file = [*words, f"--output={task['output']}", *paths]
-    report = sort_into(task["place"], to_stream) if task["place"] else Sort(to_file).wait()
+        return sort_to_bucket(task["upload"], request, sum(one["bytes"] for one in task["slices"]), demand)
+    report = sort_into(task["place"], request) if task["place"] else Sort(request).wait()
     demand(report)
     return report
 

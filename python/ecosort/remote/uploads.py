@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from subprocess import PIPE
 from typing import IO, Any
@@ -13,6 +13,7 @@ from ecosort.process import Sort
 from ecosort.remote.addresses import TIMEOUT_S
 from ecosort.remote.s3_requests import has_key, split_url
 from ecosort.report import Report
+from ecosort.request import Request
 
 _CHUNK = 8 << 20  # of an upload; as many as _AT_A_TIME of them are in memory besides the memory of the sort
 _CHUNKS = 9000  # at most; S3 takes 10000 of 5 MiB or more
@@ -58,7 +59,7 @@ def _no_more_attempts(url: str) -> Iterator[None]:
         raise IoFailed(f"'{url}': {str(error).splitlines()[0]}") from None
 
 
-def sort_to_bucket(url: str, words: Sequence[str], size: int, demand: Callable[[Report], None]) -> Report:
+def sort_to_bucket(url: str, request: Request, size: int, demand: Callable[[Report], None]) -> Report:
     """Uploads what a sort writes to its standard output, about `size` bytes. The object appears only when the sort ended well and
     `demand` raised nothing. Raises what these raise, BadInput, IoFailed."""
     ended: list[Report] = []
@@ -69,7 +70,7 @@ def sort_to_bucket(url: str, words: Sequence[str], size: int, demand: Callable[[
 
     demand_key(url)
     chunk = chunk_of(size)
-    upload(url, _sorted_chunks(words, chunk, take), chunk)
+    upload(url, _sorted_chunks(request, chunk, take), chunk)
     return ended[0]
 
 
@@ -78,8 +79,8 @@ def chunk_of(size: int) -> int:
     return max(_CHUNK, -(-size // _CHUNKS))
 
 
-def _sorted_chunks(words: Sequence[str], chunk: int, take: Callable[[Report], None]) -> Iterator[bytes]:
-    sort = Sort(words, stdout=PIPE)
+def _sorted_chunks(request: Request, chunk: int, take: Callable[[Report], None]) -> Iterator[bytes]:
+    sort = Sort(request, stdout=PIPE)
     assert sort.process.stdout is not None
     try:
         while piece := sort.process.stdout.read(chunk):

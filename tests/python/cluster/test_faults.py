@@ -246,11 +246,11 @@ if [ -e {tmp_path}/$1 ]; then rm {tmp_path}/$1; kill -KILL $$; fi
 exec {os.environ["ECOSORT_PROGRAM"]} "$@"
 """)
     dying.chmod(0o755)
-    for word in ("--version", "merge"):
+    for word in ("--version", "run"):
         (tmp_path / word).touch()
     monkeypatch.setenv("ECOSORT_PROGRAM", str(dying))
     Path("in").write_bytes(numbered(KEYS["uniform"](500)))
     sort("in", "out", memory="4MiB", parts=2, **RECORDS)  # type: ignore[arg-type]
-    assert not (tmp_path / "merge").exists()
+    assert not (tmp_path / "run").exists()
     assert not (tmp_path / "--version").exists()
     assert check("out").rows == 500

@@ -107,7 +107,7 @@ def test_an_input_without_bytes(site: str) -> None:
 def test_the_plan_counts_what_is_fetched(site: str) -> None:
     Path("site/in").write_bytes(bytes(1000))
     spec = job_spec(
-        [f"{site}/in"], "out", format_name="records", words=["--record-size=100", "--key=0:10"], on="local", temps=[],
+        [f"{site}/in"], "out", form=Format("records", {}), on="local", temps=[],
         workers=1, threads=1, memory_bytes=1 << 22, parts=1, seed=1,
     )  # fmt: skip
     shape = plan_of(spec, open_executor(spec))
@@ -288,7 +288,7 @@ def test_fetched_ranges_tile_the_rows_wherever_pieces_end(data: bytes, cut: int,
         found = []
         for begin, end in ((0, cut), (cut, len(data))):
             target = BytesIO()
-            fetch_rows(Format(form, ()), "http://x", Version(len(data), ""), begin, end, target)
+            fetch_rows(Format(form, {}), "http://x", Version(len(data), ""), begin, end, target)
             found.append(target.getvalue())
     border = 0 if cut == 0 else data.find(b"\n", cut - 1) + 1 or len(data)
     assert found[0] == data[:border]

@@ -154,14 +154,14 @@ def test_a_plan_writes_nothing_into_the_bucket(bucket: Bucket) -> None:
 
     Path("in").write_bytes(b"2\n1\n")
     spec = job_spec(
-        ["in"], "s3://bucket/out", format_name="lines", words=[], on="local", temps=["temp"],
+        ["in"], "s3://bucket/out", form=Format("lines", {}), on="local", temps=["temp"],
         workers=1, threads=1, memory_bytes=1 << 22, parts=1, seed=1,
     )  # fmt: skip
     plan_of(spec, open_executor(spec))
     assert {method for method, _, _ in bucket.requests} == {"GET"}
 
 
-EMPTY = Manifest("one", Format("lines", ()), "", "0" * 32, 0, 0, "0" * 32, (Part("part-00000", 0, 0, "0" * 32, None, None),))
+EMPTY = Manifest("one", Format("lines", {}), "", "0" * 32, 0, 0, "0" * 32, (Part("part-00000", 0, 0, "0" * 32, None, None),))
 
 
 @pytest.mark.parametrize("is_conditional", [True, False])

@@ -1,0 +1,150 @@
+// `ecosort request`: the request that the words of a command make, for programs that keep it, or change it, before `ecosort run`
+// does it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/base64.h"
+#include "base/errors.h"
+#include "base/utf8.h"
+#include "cli/commands.h"
+#include "cli/rows_command.h"
+#include "cli/say.h"
+#include "cli/sorts.h"
+#include "demsort_inplace/prepare/rows.h"
+#include "job/output_codec.h"
+#include "job/prepare_records.h"
+#include "job/prepare_rows.h"
+#include "job/request_json.h"
+#include "job/shuffle_request.h"
+#include "library/jobs.h"
+
+namespace ecosort::cli {
+
+namespace {
+
+CommandLine read_merge(std::string_view command, const Words& words) {
+  if (words.empty() || words.front() != "--lines") return read_sort_words(command, words);
+  Words all = words;
+  all.front() = "--merge";
+  CommandLine line = read_lines_words("lines", all);
+  line.document["input_order"] = "sorted";
+  return line;
+}
+
+struct Command {
+  std::string_view name;
+  CommandLine (*read)(std::string_view command, const Words& words);
+};
+constexpr std::array commands{
+    Command{"sort", [](std::string_view command, const Words& words) { return read_sort_words(command, words); }},
+    Command{"inplace", read_inplace_words},
+    Command{"lines", read_lines_words},
+    Command{"csv", read_table_words},
+    Command{"jsonl", read_table_words},
+    Command{"shuffle", read_shuffle_words},
+    Command{"merge", read_merge},
+};
+
+struct Made {
+  Request request;  // without what a profile says, which is asked when it is done
+  CommandLine line;
+};
+
+Made read_words(const Command& command, const Words& words) {
+  Made made{.request = {}, .line = command.read(command.name, words)};
+  const CommandLine& line = made.line;
+  if (line.asks_for_help() || line.given.asks_for_version) throw UsageError("request: help and version make no request");
+  made.request = job::request_of(line.document);
+  made.request.inputs = line.request.inputs;  // also those that a file names
+  if (made.request.place.kind == PlaceKind::in_place) made.request.place.output.clear();
+  library::check_request(made.request);
+  if (line.is_resumable()) check_job(line);
+  return made;
+}
+
+// Throws UsageError for what no file makes right.
+void check_without_files(Request request) {
+  if (request.format() == Format::records && !request.shuffle) return void(job::wanted_of(request, {}, planner::read_machine()));
+  request.compression.output = job::output_codec_word(request);  // also what the name of the output says
+  request.place = {.output = "-"};
+  request.inputs.clear();
+  request.means = {};
+  job::choose_seed(request);
+  io::PosixStorage storage;
+  constexpr std::uint64_t some = 1000;
+  (void)job::make_rows_job(request, storage, job::SpecialOutput::redirected, some);
+}
+
+// Compressed files are no resumable job's. What the inputs are shows when they are there; some names say it.
+bool is_compressed(const Request& request) {
+  if (request.format() == Format::records) return false;
+  io::PosixStorage storage;
+  constexpr std::uint64_t some = 1000;
+  if (demsort_inplace::prepare::make_kept_job(request, some, storage).codecs.packing) return true;
+  return request.compression.decompress &&
+         std::ranges::any_of(request.inputs, [](const std::string& name) { return codec::codec_of_file_name(name).has_value(); });
+}
+
+// Returns whether the same words can have --resumable, too.
+bool may_be_resumable(const Command& command, const Words& words, const Request& request) {
+  if (request.place.kind != PlaceKind::file) return true;
+  if (command.name == "merge" || find_row(command_table(command.name), "--resumable") == nullptr) return false;
+  Words more{"--resumable"};
+  more.insert(more.end(), words.begin(), words.end());
+  try {
+    return !is_compressed(read_words(command, more).request);
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
+Json text_json(const std::string& text) { return is_utf8(text) ? Json(text) : Json{{"base64", to_base64(text)}}; }
+
+// The options that `ecosort run` takes, too. The others are in the request, or have no place there.
+Json options_of_run(const CommandLine& line) {
+  Json options = Json::array();
+  for (const GivenOption& given : line.given.options) {
+    const std::string name(last_spelling(given.row->name));
+    const bool changes_nothing = name == "--stable" || given.row->sets.value != nullptr;
+    if (find_row(command_table("run"), name) != nullptr)
+      options.push_back(text_json(given.word ? fmt::format("{}={}", name, *given.word) : name));
+    else if (!changes_nothing)
+      throw UsageError(fmt::format("request: {} is no part of a request; leave it out", name));
+  }
+  return options;
+}
+
+}  // namespace
+
+CommandLine read_typed(std::string_view command, const Words& words) {
+  const std::string_view name = command.substr(command.rfind(' ') + 1);
+  return std::ranges::find(commands, name, &Command::name)->read(command, words);
+}
+
+int print_request(const Words& words) {
+  if (!words.empty() && (words.front() == "--help" || words.front() == "-h")) {
+    print_out(help_text(command_table("request")));
+    return 0;
+  }
+  const auto command = std::ranges::find(commands, words.empty() ? "" : std::string_view(words.front()), &Command::name);
+  if (command == commands.end()) {
+    const std::string_view synopsis = command_table("request").synopsis;
+    throw UsageError(
+        fmt::format("request: name the command, {}, with its options and files", synopsis.substr(0, synopsis.find(' '))));
+  }
+  const Words rest(words.begin() + 1, words.end());
+  const Made made = read_words(*command, rest);
+  const Json options = options_of_run(made.line);
+  if (!made.line.has("--runs")) check_without_files(made.request);
+  const Json json{{"schema", "ecosort.typed/1"},
+                  {"request", *Json::parse(to_json(made.request))},
+                  {"options", options},
+                  {"resumable", may_be_resumable(*command, rest, made.request)}};
+  print_out(json.text() + "\n");
+  return 0;
+}
+
+}  // namespace ecosort::cli
