@@ -98,7 +98,7 @@ def test_later_keys_decide_among_equal_rows(ecosort: Path, tmp_path: Path, seed:
 
 @pytest.mark.parametrize("descending", [False, True])
 def test_windows_of_all_keys_decide_where_runs_are_merged(ecosort: Path, tmp_path: Path, descending: bool) -> None:
-    """Rows of many runs tie in the first windows, in parts of a text of any length, at the border of two keys, and in all keys."""
+    """Rows of many runs tie in the first windows, in a text of any length, at the border of two keys, and in all keys."""
     rng = random.Random(descending)
     beginnings = ["", "a", "north\0", "harbour town ", "a street with a name of more than two windows ", "x" * 31 + "\xff"]
     texts = [rng.choice(beginnings) + rng.choice(["", "a", "A", "b", "\xff", "\x00", "bc" * 6]) for _ in range(60)]
