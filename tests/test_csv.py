@@ -96,6 +96,21 @@ def test_later_keys_decide_among_equal_rows(ecosort: Path, tmp_path: Path, seed:
     assert_sorted(ecosort, tmp_path, rows, keys, ["--unique"], unique=True)
 
 
+@pytest.mark.parametrize("descending", [False, True])
+def test_windows_of_all_keys_decide_where_runs_are_merged(ecosort: Path, tmp_path: Path, descending: bool) -> None:
+    """Rows of many runs tie in the first windows, in a text of any length, at the border of two keys, and in all keys."""
+    rng = random.Random(descending)
+    beginnings = ["", "a", "north\0", "harbour town ", "a street with a name of more than two windows ", "x" * 31 + "\xff"]
+    texts = [rng.choice(beginnings) + rng.choice(["", "a", "A", "b", "\xff", "\x00", "bc" * 6]) for _ in range(60)]
+    dates = ["2024-05-01", "2024-05-01T00:00:00.5", "2024-05-01T00:00:00.50001", "2024-05-02", "", "none"]
+    pools = [texts, dates, texts, ["1.5", "1.50", "-7" + "3" * 30, "-7" + "3" * 31, ""]]
+    rows = [row([*(rng.choice(pool) for pool in pools), str(i)]) for i in range(25_000)]
+    keys = [Key(0, "text", descending), Key(1, "date"), Key(2, "nocase", not descending), Key(3, "number", descending)]
+    names = row(["text", "date", "name", "size", "number"])
+    assert_sorted(ecosort, tmp_path, rows, keys, [*LEAST, "--stats", "stats.json"], header=names)
+    assert json.loads((tmp_path / "stats.json").read_text())["runs"] > 1
+
+
 @functools.cache
 def more_than_the_memory_holds(type_: str) -> tuple[list[bytes], bytes, bytes]:
     """Rows, what a sort by the first column makes of them, and what one with --unique does."""

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "base/errors.h"
 #include "engine/rows/damaged_input.h"
@@ -157,6 +158,7 @@ bool MergeLines::find_truncated_row(const Format& format, MergeCursor& cursor) {
 // Does as find_end(), and takes the row's window. Also true where there is no row any more.
 template <class Format>
 bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
+  cursor.has_chain = false;
   if (cursor.is_truncated) return find_truncated_row(format, cursor);
   if constexpr (requires { &Format::plain_row_end; }) {
     if (find_plain_row(format, cursor)) {
@@ -278,17 +280,20 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
 }
 
 // The order of the line that went out last and the cursor's: negative where it goes first. Codes have no say in it.
-[[gnu::always_inline]] inline int MergeLines::compare_to_last(const MergeCursor& cursor) const {
+[[gnu::always_inline]] inline int MergeLines::compare_to_last(MergeCursor& cursor) {
   if (codes_) return codes_->compare(last_.text, cursor.line());
   if (cursor.window.prefix != last_.window.prefix) return last_.window.prefix < cursor.window.prefix ? -1 : 1;
   if (cursor.window.extension != last_.window.extension) return last_.window.extension < cursor.window.extension ? -1 : 1;
-  unsigned level = 0;
-  return lines::tie_is_decided(format_, cursor.window, level) ? 0 : format_.compare(last_.text, cursor.line(), level);
+  const formats::KeyPlace place = cursor.has_chain ? tree_.chain_of(cursor).begin() : format_.behind_first(cursor.window);
+  if (!cursor.has_chain && !lines::KeyChain::can_begin(format_, cursor.window, place))
+    return lines::compare_at(format_, last_.text, cursor.line(), place.level);
+  if (!std::exchange(last_has_chain_, true)) last_chain_.begin(place);
+  return lines::KeyChain::compare(format_, last_chain_, last_.text, tree_.chain_of(cursor, place), cursor.line());
 }
 
 // The cursor's line is next. Like emit() it is a part of the loop over rows: calls of the two took 3 % of the time of lines.
 // False if it is dropped because it equals the last one.
-[[gnu::always_inline]] inline bool MergeLines::choose(const MergeCursor& cursor) {
+[[gnu::always_inline]] inline bool MergeLines::choose(MergeCursor& cursor) {
   if (last_.is_there && (terms_.must_be_ordered || terms_.groups.is_on)) {
     if (!is_of_group(cursor)) {
       in_group_ = 0;
@@ -303,21 +308,23 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
 }
 
 // Returns whether the cursor's line is of the group of the last one.
-[[gnu::always_inline]] inline bool MergeLines::is_of_group(const MergeCursor& cursor) const {
+[[gnu::always_inline]] inline bool MergeLines::is_of_group(MergeCursor& cursor) {
   const int order = compare_to_last(cursor);
   if (order > 0 && terms_.must_be_ordered) out_of_order(&cursor);
   return terms_.groups.is_on && format_.are_grouped(order, last_.text, cursor.line());
 }
 
-[[gnu::always_inline]] inline void MergeLines::take_last(const MergeCursor& cursor) {
+[[gnu::always_inline]] inline void MergeLines::take_last(MergeCursor& cursor) {
   last_.is_there = true;
   last_.text = row_to_write(cursor);
   last_.window = cursor.window;
   last_.cursor = cursor.index;
+  last_has_chain_ = cursor.has_chain;
+  if (last_has_chain_) last_chain_ = tree_.chain_of(cursor);
 }
 
 // The row that may go out is the last one; where its cursor writes the next row in its place, a copy of it.
-void MergeLines::take_into_group(const MergeCursor& cursor) {
+void MergeLines::take_into_group(MergeCursor& cursor) {
   if (hashes_input_) lines::add_line(merged_.in, cursor.line());
   merged_.longest = std::max(merged_.longest, cursor.line().size() + 1);
   if (last_.is_there) {

@@ -113,9 +113,9 @@ class MergeLines {
   Reason merge_groups(const Format& format, char* block, std::size_t capacity);
   template <class Format>
   bool go_on(const Format& format, MergeCursor& cursor);
-  [[nodiscard]] bool is_of_group(const MergeCursor& cursor) const;
-  void take_into_group(const MergeCursor& cursor);
-  void take_last(const MergeCursor& cursor);
+  [[nodiscard]] bool is_of_group(MergeCursor& cursor);
+  void take_into_group(MergeCursor& cursor);
+  void take_last(MergeCursor& cursor);
   void end_group();
   void check_counts() const;
   std::size_t merge_blocks(const std::vector<std::byte*>& blocks, LineSink& sink, Reason& reason);
@@ -127,8 +127,8 @@ class MergeLines {
   void hash_written(Text row) noexcept { out_.add(hashed(row, written_head_)); }
   bool emit(const MergeCursor& cursor, char* block, std::size_t capacity);
   bool go_on_emitting(char* block, std::size_t capacity);
-  [[nodiscard]] int compare_to_last(const MergeCursor& cursor) const;
-  bool choose(const MergeCursor& cursor);
+  [[nodiscard]] int compare_to_last(MergeCursor& cursor);
+  bool choose(MergeCursor& cursor);
   [[nodiscard]] bool is_place_wanted(const LineSink& sink) const;
   [[nodiscard]] MergePlace place(const LineSink& sink) const;
   void check_end() const;
@@ -147,6 +147,8 @@ class MergeLines {
   std::uint64_t left_;          // lines that may go out
   std::uint64_t in_group_ = 0;  // of the group of the last one, those that went out
   LastLine last_;
+  lines::KeyChain last_chain_;
+  bool last_has_chain_ = false;
   MergeCursors cursors_;
   std::optional<RowCodes> codes_;  // of rows that are keys, of runs, and begin alike
   MergeTree tree_;

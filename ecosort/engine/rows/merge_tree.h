@@ -17,7 +17,7 @@
 #include "engine/rows/first_rows.h"
 #include "engine/rows/line_blocks.h"
 #include "engine/rows/row_codes.h"
-#include "formats/lines/index_lines.h"
+#include "formats/lines/key_chain.h"
 #include "formats/row_format.h"
 #include "hash/multiset_hash.h"
 
@@ -55,6 +55,7 @@ struct alignas(64) MergeCursor {
   bool is_plain = false;    // as its input
   bool is_checked = false;  // its rows are checked as they come: of a plain file, and of an input, which may have changed
   formats::Inside inside;   // at `searched`
+  bool has_chain = false;   // the tree has the chain of the line
   bool at_last_block = false, exhausted = false;
   // Rows of the block are truncated (truncated_cursor.h). The row in the room is the next one, and not passed yet; the first row
   // of the block is to come; its last row goes on in the next one.
@@ -113,6 +114,7 @@ class MergeTree {
     while (leaves_ < cursors.size()) leaves_ *= 2;
     prefixes_.resize(leaves_);
     rests_.resize(leaves_);
+    chains_.resize(cursors.size());
   }
 
   // Rows have codes from now on, before the tree is built. They outlive it.
@@ -121,6 +123,13 @@ class MergeTree {
   void build() { winner_ = build(1); }
   [[nodiscard]] bool empty() const noexcept { return !is_live(winner_.cursor()); }
   [[nodiscard]] MergeCursor& winner() const noexcept { return *cursors_[winner_.cursor()]; }  // if it is not empty
+
+  // Returns the chain of the cursor's line, whose keys may differ behind its window at `place`.
+  [[nodiscard]] lines::KeyChain& chain_of(MergeCursor& cursor, formats::KeyPlace place) noexcept {
+    if (!std::exchange(cursor.has_chain, true)) chains_[cursor.index].begin(place);
+    return chains_[cursor.index];
+  }
+  [[nodiscard]] const lines::KeyChain& chain_of(const MergeCursor& cursor) const noexcept { return chains_[cursor.index]; }
 
   // The line of the winner changed, or it is exhausted.
   void replay() { codes_ != nullptr ? replay_codes() : replay_windows(); }
@@ -198,17 +207,23 @@ class MergeTree {
 
   // Decides between nodes with equal prefixes, which come by value so that they stay in registers. One of them may even be that
   // of an exhausted cursor.
-  [[nodiscard]] Match tie(Node a, Node b) const {
+  [[nodiscard]] Match tie(Node a, Node b) {
     if (a.rest >> 32U != b.rest >> 32U) return a.rest < b.rest ? Match{a, b} : Match{b, a};
     if (!is_live(a.cursor())) return {b, a};
     if (!is_live(b.cursor())) return {a, b};
     return codes_ != nullptr ? code_tie(a, b) : window_tie(a, b);
   }
-  [[nodiscard]] Match window_tie(Node a, Node b) const {
-    const MergeCursor &x = *cursors_[a.cursor()], &y = *cursors_[b.cursor()];
-    unsigned level = 0;
-    const int order = lines::tie_is_decided(order_, x.window, level) ? 0 : order_.compare(x.line(), y.line(), level);
+  [[nodiscard]] Match window_tie(Node a, Node b) {
+    MergeCursor &x = *cursors_[a.cursor()], &y = *cursors_[b.cursor()];
+    const int order = compare_lines(x, y);
     return (order != 0 ? order < 0 : a.cursor() < b.cursor()) ? Match{a, b} : Match{b, a};
+  }
+  // Compares lines with equal windows.
+  [[nodiscard]] int compare_lines(MergeCursor& x, MergeCursor& y) {
+    const formats::KeyPlace place = x.has_chain ? chain_of(x).begin() : order_.behind_first(x.window);
+    if (!x.has_chain && !lines::KeyChain::can_begin(order_, x.window, place))
+      return lines::compare_at(order_, x.line(), y.line(), place.level);
+    return lines::KeyChain::compare(order_, chain_of(x, place), x.line(), chain_of(y, place), y.line());
   }
   [[nodiscard]] Match code_tie(Node a, Node b) const {
     const char *const x = cursors_[a.cursor()]->at, *const y = cursors_[b.cursor()]->at;
@@ -235,6 +250,7 @@ class MergeTree {
   const RowCodes* codes_ = nullptr;
   const std::vector<std::unique_ptr<MergeCursor>>& cursors_;
   std::size_t leaves_ = 2;
+  std::vector<lines::KeyChain> chains_;          // of the cursors' lines that tied
   std::vector<std::uint64_t> prefixes_, rests_;  // of the losers; apart, or the compiler moves them through vector registers
   Node winner_;
 };

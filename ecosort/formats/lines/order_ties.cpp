@@ -7,6 +7,7 @@
 
 #include "base/prefetch.h"
 #include "formats/lines/key_bytes.h"
+#include "formats/lines/key_chain.h"
 #include "formats/lines/order_rows.h"
 #include "sorting/range_sort.h"
 
@@ -19,6 +20,7 @@ using sorting::Entry;
 
 // Entries; smaller groups are ordered by comparing, which finds the keys of two rows each time. A window finds that of one.
 constexpr std::size_t compare_limit = 4;
+constexpr std::size_t keys_ahead = 16;  // that are fetched
 // Windows of a level that a group gets, before it is ordered by comparing: each may look at all of the key. Where common
 // beginnings are passed over, a group rarely needs a second one.
 constexpr unsigned most_windows = 16, most_windows_without_skips = 3;
@@ -84,7 +86,7 @@ class TieOrder {
   void order_group(const Group& group) {
     if (group.level == order_.levels()) return;
     if (order_.key_bytes(group.level) == KeyBytes::of_row) return order_rows(group);
-    if (group.size() <= compare_limit) return insertion_sort(group);
+    if (group.size() <= compare_limit) return order_few(group);
     sort_by_windows(group);
   }
 
@@ -95,6 +97,7 @@ class TieOrder {
     ++group.windows;
     if (!is_made) skip_common(group);
     for (std::size_t i = group.begin; i < group.end; ++i) {
+      fetch(std::min(i + keys_ahead, group.end - 1));
       const records::KeyWindow window = order_.window(line(i), group.level, group.depth);
       entries_[i].prefix = window.prefix;
       entries_[i].extension = window.extension;
@@ -110,6 +113,12 @@ class TieOrder {
   }
 
   [[nodiscard]] Text line(std::size_t i) const noexcept { return run_.line(entries_[i]); }
+
+  [[gnu::always_inline]] void fetch(std::size_t i) const noexcept {
+    const char* const row = run_.bytes() + entries_[i].index;
+    prefetch(row);
+    prefetch(row + 64);
+  }
 
   [[nodiscard]] bool are_equal(const Group& group) const {
     const Text first = line(group.begin);
@@ -129,9 +138,32 @@ class TieOrder {
   [[nodiscard]] std::size_t common_depth(const Group& group, std::size_t step) const {
     const Text first = line(group.begin);
     std::size_t common = SIZE_MAX;
-    for (std::size_t i = group.begin + step; i < group.end && common > group.depth; i += step)
+    for (std::size_t i = group.begin + step; i < group.end && common > group.depth; i += step) {
+      if (step == 1) fetch(std::min(i + keys_ahead, group.end - 1));
       common = std::min(common, order_.common_bytes(first, line(i), group.level, group.depth));
+    }
     return common;
+  }
+
+  // Orders at most compare_limit rows, the windows of each of which are made once.
+  void order_few(const Group& group) {
+    KeyChain chains[compare_limit];
+    Text rows[compare_limit];
+    std::size_t order[compare_limit];  // of the rows that are in order, numbers
+    Entry entries[compare_limit];
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      entries[i] = entries_[group.begin + i];
+      rows[i] = run_.line(entries[i]);
+      chains[i].begin({group.level, group.depth});
+      std::size_t hole = i;
+      for (; hole > 0; --hole) {
+        const std::size_t before = order[hole - 1];
+        if (KeyChain::compare(order_, chains[i], rows[i], chains[before], rows[before]) >= 0) break;
+        order[hole] = before;
+      }
+      order[hole] = i;
+    }
+    for (std::size_t i = 0; i < group.size(); ++i) entries_[group.begin + i] = entries[order[i]];
   }
 
   void insertion_sort(const Group& group) {
