@@ -31,7 +31,11 @@ Request everything(int format) {
                       .nulls_first = true,
                       .strict = true,
                       .date_format = "%d.%m.%Y"};
-  if (format == 2) request.rows = Csv{values, '\t', std::nullopt, false};
+  if (format == 2) {
+    Csv csv{values, "\t|", std::nullopt, '\\'};
+    csv.header = false;
+    request.rows = csv;
+  }
   if (format == 3) request.rows = JsonLines{values, true};
   request.unique = true;
   request.input_order = InputOrder::believed;

@@ -113,8 +113,8 @@ const char* find_row(const Format& format, const char* at, const char* end, reco
   if constexpr (requires { format.plain_row_end(at, end, window); }) {
     return format.plain_row_end(at, end, window);
   } else {
-    bool is_inside = false;
-    const char* const row_end = format.row_end(at, end, is_inside);
+    formats::Inside inside;
+    const char* const row_end = format.row_end(at, end, inside);
     window = format.window({at, static_cast<std::size_t>(row_end - at)});
     return row_end;
   }
