@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
+#include <system_error>
 
 #include "base/descriptor.h"
 
@@ -27,6 +29,15 @@ std::string read_system_file(const std::string& path) {
   if (file.is_open()) (void)read_to_end(file.get(), text);
   return text;
 }
+
+std::optional<std::uint64_t> number_of(std::string_view text) noexcept {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end == text.data()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::uint64_t> read_system_number(const std::string& path) { return number_of(read_system_file(path)); }
 
 std::string_view take_line(std::string_view& text) noexcept {
   const std::size_t end = std::min(text.find('\n'), text.size());

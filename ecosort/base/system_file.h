@@ -2,6 +2,8 @@
 // buffers cost the sort of a small file more than the reading.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +14,10 @@ namespace ecosort {
 
 // All that the file holds; empty where it cannot be read.
 [[nodiscard]] std::string read_system_file(const std::string& path);
+
+// Returns the number that a text, or a file, begins with; none where there is no such number.
+[[nodiscard]] std::optional<std::uint64_t> number_of(std::string_view text) noexcept;
+[[nodiscard]] std::optional<std::uint64_t> read_system_number(const std::string& path);
 
 // Takes the next line off the text; empty at its end.
 [[nodiscard]] std::string_view take_line(std::string_view& text) noexcept;

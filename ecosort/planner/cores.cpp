@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <map>
 #include <string_view>
@@ -15,24 +14,15 @@
 namespace ecosort::planner {
 namespace {
 
-// The number that a file begins with; 0 where there is none. A list like 0,4 or 0-1 begins with its first.
-std::uint64_t number_in(const std::string& path) {
-  const std::string text = read_system_file(path);
-  std::uint64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
 // What the kernel schedules by; else the performance that the firmware claims (CPPC). 0: unknown.
 std::uint64_t capacity_of(const std::string& directory) {
-  const std::uint64_t capacity = number_in(directory + "/cpu_capacity");
-  return capacity != 0 ? capacity : number_in(directory + "/acpi_cppc/highest_perf");
+  const std::uint64_t capacity = read_system_number(directory + "/cpu_capacity").value_or(0);
+  return capacity != 0 ? capacity : read_system_number(directory + "/acpi_cppc/highest_perf").value_or(0);
 }
 
-// The first CPU of those that are one core.
+// The first CPU of those that are one core: a list like 0,4 or 0-1 begins with it.
 std::uint64_t core_of(const std::string& directory, unsigned cpu) {
-  const std::string siblings = directory + "/topology/thread_siblings_list";
-  return read_system_file(siblings).empty() ? cpu : number_in(siblings);
+  return read_system_number(directory + "/topology/thread_siblings_list").value_or(cpu);
 }
 
 }  // namespace

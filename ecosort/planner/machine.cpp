@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,24 +16,11 @@ namespace ecosort::planner {
 
 namespace {
 
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end == text.data()) return std::nullopt;
-  return value;
-}
-
-std::optional<std::uint64_t> number_in(const std::string& path) {
-  const std::string text = read_system_file(path);
-  std::string_view rest = text;
-  return parse_number(take_word(rest));  // "max" is no number: no limit
-}
-
 // Reads the value of the line that begins with the name.
 std::optional<std::uint64_t> value_of(std::string_view text, std::string_view name) {
   while (!text.empty()) {
     std::string_view line = take_line(text);
-    if (take_word(line) == name) return parse_number(take_word(line));
+    if (take_word(line) == name) return number_of(take_word(line));
   }
   return std::nullopt;
 }
@@ -62,12 +48,12 @@ void for_group_and_above(const std::string& base, std::string path, const Look& 
 
 // Lowers `best` to what a group still allows: its limit less what is used and cannot be reclaimed at once.
 void tighten(Limit& best, const std::string& directory, const char* limit_file, const char* usage_file, const char* name) {
-  const auto limit = number_in(directory + "/" + limit_file);
+  const auto limit = read_system_number(directory + "/" + limit_file);
   if (!limit || *limit >= std::uint64_t{1} << 60U) return;
   const std::string stat = read_system_file(directory + "/memory.stat");
   const std::uint64_t cache =
       std::max(value_of(stat, "inactive_file").value_or(0), value_of(stat, "total_inactive_file").value_or(0));
-  const std::uint64_t usage = number_in(directory + "/" + usage_file).value_or(0);
+  const std::uint64_t usage = read_system_number(directory + "/" + usage_file).value_or(0);
   const std::uint64_t held = usage > cache ? usage - cache : 0;
   const std::uint64_t left = *limit > held ? *limit - held : 0;
   if (left < best.bytes) best = {left, name};
@@ -117,12 +103,12 @@ void apply_quota_version_2(unsigned& cpus, const std::string& directory) {
   const std::string text = read_system_file(directory + "/cpu.max");
   std::string_view rest = text;
   const std::string_view quota = take_word(rest), period = take_word(rest);
-  apply_quota(cpus, parse_number(quota), parse_number(period));
+  apply_quota(cpus, number_of(quota), number_of(period));
 }
 
 // A quota of -1 is no number: no limit.
 void apply_quota_version_1(unsigned& cpus, const std::string& directory) {
-  apply_quota(cpus, number_in(directory + "/cpu.cfs_quota_us"), number_in(directory + "/cpu.cfs_period_us"));
+  apply_quota(cpus, read_system_number(directory + "/cpu.cfs_quota_us"), read_system_number(directory + "/cpu.cfs_period_us"));
 }
 
 void apply_cpu_limits(unsigned& cpus, const std::vector<Group>& groups, const std::string& root) {
