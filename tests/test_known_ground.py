@@ -26,7 +26,7 @@ def test_every_peer_has_a_table_with_its_version_and_day(known_ground: ModuleTyp
     assert sorted(parts) == sorted(path.stem for path in Path(known_ground.HERE, "peers").glob("*.toml"))
     for name, part in parts.items():
         assert re.match(r".+ v?\d[-.\w]* \(.+\), run 20\d\d-\d\d-\d\d\.\n", part), name
-        assert part.count("\n| ") >= 2 + 2 + len(known_ground.CASES), name
+        assert part.count("\n| ") >= 2 + 1 + len(known_ground.CASES), name  # a head, one task or more, all cases
 
 
 @pytest.mark.parametrize(("kind", "peer"), [("lines", "gnu-sort"), ("csv", "sqlite"), ("jsonl", "jq")])

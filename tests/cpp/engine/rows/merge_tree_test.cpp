@@ -31,6 +31,7 @@ class MemoryRows {
     const std::string& row = rows_[next_++];
     cursor.at = row.data();
     cursor.line_end = row.data() + row.size() - lines::line_slack_bytes - 1;
+    cursor.has_chain = false;
     return true;
   }
 
