@@ -21,8 +21,8 @@ namespace ecosort::demsort_inplace {
 // Coordinator only.
 class JobKernel {
  public:
-  // `result` is the file in the job directory that gets the name in the end, `end` the state in which it does.
-  JobKernel(JobBench& job, std::string path, State::Kind kind) : bench(job), result(std::move(path)), end(kind) {}
+  // `result` is the file in the job directory that gets the name in the end, `last` the state in which it does.
+  JobKernel(JobBench& desk, std::string path, State::Kind kind) : job(desk), result(std::move(path)), last(kind) {}
   JobKernel(const JobKernel&) = delete;
   JobKernel& operator=(const JobKernel&) = delete;
   virtual ~JobKernel() = default;
@@ -54,9 +54,9 @@ class JobKernel {
   // The result is open.
   [[nodiscard]] io::File& file() const { return result == bench.paths.input ? *bench.files.input : *bench.files.output; }
 
-  JobBench& bench;
+  JobBench& job;
   const std::string result;
-  const State::Kind end;
+  const State::Kind last;
 };
 
 // Both bring a job to its end: the result is durable and has its name, the rest is removed. Until begin_job() has created the job

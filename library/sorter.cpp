@@ -137,7 +137,7 @@ class Framing {
 }  // namespace
 
 struct Reader::Impl {
-  explicit Impl(const Request& given) : Impl(piped(given), connect(), connect()) {}
+  explicit Impl(const Request& asked) : Impl(piped(asked), connect(), connect()) {}
   Impl(const Request& request, Ends in, Ends out) : framing(request) {
     auto storage = std::make_unique<io::PosixStorage>(io::StandardStreams{in.theirs.get(), out.theirs.get()});
     library::Prepared prepared = library::prepare(request, *storage);  // has descriptors of its own for the input

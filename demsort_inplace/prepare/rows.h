@@ -30,12 +30,12 @@ namespace ecosort::demsort_inplace::prepare {
 // Everything checked and opened; nothing created.
 struct PreparedRowsJob {
   engine::rows::LinesJob job;  // with its inputs
-  std::string file;            // whose job it is: in place FILE, else the output, links followed
+  std::string file{};          // whose job it is: in place FILE, else the output, links followed
   std::uint64_t input_bytes = 0;
-  JobHeader header;
+  JobHeader header{};
   std::uint64_t free_bytes = 0;  // on the file system
-  LinesSpace space;              // beside the inputs
-  LinesInPlaceChoice choice;     // in place
+  LinesSpace space{};            // beside the inputs
+  LinesInPlaceChoice choice{};   // in place
 
   [[nodiscard]] bool is_empty() const noexcept { return input_bytes == 0; }
   [[nodiscard]] bool fits() const noexcept {

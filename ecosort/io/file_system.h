@@ -8,10 +8,10 @@
 namespace ecosort::io {
 
 struct FileSystem {
-  std::string type;     // "ext4", "xfs", "btrfs", ...; if it has no such name, its number: "0x1234"
-  std::string source;   // the device it is mounted from
-  std::string device;   // its name in /sys, such as "sda1"; empty: none
-  std::string options;  // of the file system, not of the mount: "rw,volatile"
+  std::string type;       // "ext4", "xfs", "btrfs", ...; if it has no such name, its number: "0x1234"
+  std::string source{};   // the device it is mounted from
+  std::string device{};   // its name in /sys, such as "sda1"; empty: none
+  std::string options{};  // of the file system, not of the mount: "rw,volatile"
 };
 
 // `path` is a file or directory whose st_dev is `device_number`.

@@ -107,6 +107,9 @@ Description::Format format_of(formats::Kind kind) noexcept {
       return Description::Format::csv;
     case formats::Kind::jsonl:
       return Description::Format::jsonl;
+    case formats::Kind::shuffled:
+    case formats::Kind::line_groups:
+      break;  // their runs end with the process
   }
   return Description::Format::lines;
 }

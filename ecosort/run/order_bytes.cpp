@@ -60,11 +60,11 @@ void add_collation(ByteWriter& out, const std::string& locale) {
 
 std::string next_collation(ByteReader& in) {
   std::string locale = in.next_text();
-  const std::string version = in.next_text(), own = lines::collation_version();
-  if (version != own)
+  const std::string theirs = in.next_text(), own = lines::collation_version();
+  if (theirs != own)
     throw UsageError(
         fmt::format("these runs have the order of '{}' by {}, and here is {}, whose order may differ; sort the input again",
-                    locale, version, own));
+                    locale, theirs, own));
   return locale;
 }
 
@@ -205,6 +205,9 @@ std::vector<std::byte> order_bytes(const formats::RowFormat& format) {
       return bytes_of(static_cast<const csv::CsvFormat&>(format).terms());
     case formats::Kind::jsonl:
       return bytes_of(static_cast<const jsonl::JsonlFormat&>(format).terms());
+    case formats::Kind::shuffled:
+    case formats::Kind::line_groups:
+      break;  // their runs end with the process
   }
   return {};
 }

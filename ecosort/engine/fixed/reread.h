@@ -39,7 +39,7 @@ class Reread {
     std::byte* records = nullptr;  // the first one
     std::uint64_t count = 0;
     bool is_checked = false;  // by itself
-    Checked result;
+    Checked result{};
   };
   Task<void> check_all(TaskGroup& work);
   void read_next(TaskGroup& work, Block& block);

@@ -222,7 +222,7 @@ bool uses_chance(const LineOrderTerms& order) noexcept {
 }
 
 KeyWords::KeyWords(const LineKey& key) : begin_blanks_(key.skips_blanks_at_begin), end_blanks_(key.skips_blanks_at_end) {
-  if (begin_blanks_ || end_blanks_) letters_ = "b";
+  if (begin_blanks_ || end_blanks_) letters_.push_back('b');
   for (const char letter : key.ordering)
     if (letter == 'b' || !set(letter, BlankSide::both))
       throw UsageError(fmt::format("'{}' is no ordering option of a key: give letters of dfghiMnRrV", letter));

@@ -36,7 +36,9 @@ TEST(PartitionPlan, FitsTheMemoryOrNamesOneThatItFits) {
               EXPECT_GE(formation.write_block_bytes, least_slice_block_bytes);
               EXPECT_GE(formation.write_block_bytes, size + 4096U);
               EXPECT_GE(plan.runs * formation.run_records, records);
-              if (is_sorted) EXPECT_EQ(formation.run_buffers, plan.runs <= 1 ? 1U : 2U);
+              if (is_sorted) {
+                EXPECT_EQ(formation.run_buffers, plan.runs <= 1 ? 1U : 2U);
+              }
             } catch (const NotEnoughMemory& error) {
               EXPECT_GT(error.need_bytes, memory);
               EXPECT_NO_THROW((void)plan_partition(wanted(records, size, parts, error.need_bytes, is_sorted)));
@@ -66,7 +68,9 @@ TEST(PartitionPlan, RunsThatKeepTheirOrderReadNoUnitTwice) {
     of.records.input_alignment = 512;
     const PartitionPlan plan = plan_partition(of);
     EXPECT_GT(plan.runs, 0U);
-    if (plan.runs > 1) EXPECT_EQ(plan.plan.formation.run_records * size % 4096, 0U) << size;
+    if (plan.runs > 1) {
+      EXPECT_EQ(plan.plan.formation.run_records * size % 4096, 0U) << size;
+    }
   }
 }
 

@@ -182,13 +182,13 @@ INSTANTIATE_TEST_SUITE_P(Terms, PackedBlock,
                                          PackTerms{{BlockCodec::prefix, 0}, false, true},
                                          PackTerms{{BlockCodec::lz4, 0}, false, true},
                                          PackTerms{{BlockCodec::zstd, 1}, false, true}),
-                         [](const auto& info) {
-                           const BlockCodec codec = info.param.codec.codec;
-                           const bool is_before = info.param.truncates && codec != BlockCodec::prefix;
+                         [](const auto& which) {
+                           const BlockCodec codec = which.param.codec.codec;
+                           const bool is_before = which.param.truncates && codec != BlockCodec::prefix;
                            return std::string(codec == BlockCodec::prefix ? "prefix"
                                               : codec == BlockCodec::lz4  ? "lz4"
                                                                           : "zstd") +
-                                  (info.param.transposes ? "OfColumns" : "") + (is_before ? "OfTruncatedRows" : "");
+                                  (which.param.transposes ? "OfColumns" : "") + (is_before ? "OfTruncatedRows" : "");
                          });
 
 // Every size of a record, with odd counts of them.
