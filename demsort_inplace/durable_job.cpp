@@ -25,7 +25,7 @@ void keep_attributes(JobBench& bench, io::File& result) {
 Task<void> reread(JobKernel& kernel, const State& state) {
   const std::uint64_t bytes = kernel.reread_bytes(state);
   if (bytes == 0) co_return;
-  JobBench& bench = kernel.job;
+  JobBench& bench = kernel.job_bench;
   co_await bench.reactor.sync(kernel.file());
   bench.begin("reread", engine::Phase::reread, bytes, bytes);
   co_await kernel.reread(state);
@@ -34,7 +34,7 @@ Task<void> reread(JobKernel& kernel, const State& state) {
 
 // Everything about the result, its exact length included, is durable before the journal says that it is all there is.
 Task<void> complete(JobKernel& kernel, State state) {
-  JobBench& bench = kernel.job;
+  JobBench& bench = kernel.job_bench;
   bench.begin("sync", engine::Phase::sync, 0);
   const std::uint64_t bytes = kernel.result_bytes(state);
   if (bench.storage.state(kernel.file()).size_bytes != bytes) bench.storage.set_size(kernel.file(), bytes);
@@ -55,7 +55,7 @@ Task<void> bring_to_end(JobKernel& kernel) {
 }
 
 Task<void> create_and_sort(JobKernel& kernel) {
-  JobBench& bench = kernel.job;
+  JobBench& bench = kernel.job_bench;
   bench.begin("prepare", engine::Phase::starting, 0);
   try {
     co_await kernel.create();
@@ -69,15 +69,15 @@ Task<void> create_and_sort(JobKernel& kernel) {
 }
 
 Task<void> open_and_sort(JobKernel& kernel) {
-  begin_recheck(kernel.job, kernel.recheck_bytes());
+  begin_recheck(kernel.job_bench, kernel.recheck_bytes());
   co_await kernel.open();
-  kernel.job.end();
+  kernel.job_bench.end();
   co_await bring_to_end(kernel);
 }
 
 // A result that has its name is not read again: a user who finds it may have written to it.
 Task<void> recheck_complete(JobKernel& kernel) {
-  JobBench& bench = kernel.job;
+  JobBench& bench = kernel.job_bench;
   if (!bench.storage.exists(kernel.result)) co_return;
   const io::FilePtr file = bench.storage.open_named(kernel.result, io::Role::output, direct);
   check_length(bench, *file, kernel.result_bytes(*bench.state));
@@ -87,7 +87,7 @@ Task<void> recheck_complete(JobKernel& kernel) {
 }
 
 void publish(JobKernel& kernel) {
-  publish_and_clean_up(kernel.job, kernel.result, kernel.job.state->kind == State::Kind::merged);
+  publish_and_clean_up(kernel.job_bench, kernel.result, kernel.job_bench.state->kind == State::Kind::merged);
 }
 
 }  // namespace
@@ -99,13 +99,13 @@ Task<void> JobKernel::reread(const State& /*state*/) { throw InternalError("this
 
 void begin_job(JobKernel& kernel) {
   kernel.plan_progress(0);
-  kernel.job.run(create_and_sort(kernel));
+  kernel.job_bench.run(create_and_sort(kernel));
   publish(kernel);
 }
 
 void continue_job(JobKernel& kernel) {
   kernel.plan_progress(kernel.recheck_bytes());
-  kernel.job.run(kernel.job.is_complete ? recheck_complete(kernel) : open_and_sort(kernel));
+  kernel.job_bench.run(kernel.job_bench.is_complete ? recheck_complete(kernel) : open_and_sort(kernel));
   publish(kernel);
 }
 

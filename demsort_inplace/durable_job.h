@@ -22,7 +22,7 @@ namespace ecosort::demsort_inplace {
 class JobKernel {
  public:
   // `result` is the file in the job directory that gets the name in the end, `last` the state in which it does.
-  JobKernel(JobBench& desk, std::string path, State::Kind kind) : job(desk), result(std::move(path)), last(kind) {}
+  JobKernel(JobBench& bench, std::string path, State::Kind kind) : job_bench(bench), result(std::move(path)), last(kind) {}
   JobKernel(const JobKernel&) = delete;
   JobKernel& operator=(const JobKernel&) = delete;
   virtual ~JobKernel() = default;
@@ -52,9 +52,11 @@ class JobKernel {
   [[nodiscard]] virtual std::uint64_t result_bytes(const State& state) const = 0;
 
   // The result is open.
-  [[nodiscard]] io::File& file() const { return result == bench.paths.input ? *bench.files.input : *bench.files.output; }
+  [[nodiscard]] io::File& file() const {
+    return result == job_bench.paths.input ? *job_bench.files.input : *job_bench.files.output;
+  }
 
-  JobBench& job;
+  JobBench& job_bench;
   const std::string result;
   const State::Kind last;
 };
