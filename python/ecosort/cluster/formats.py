@@ -74,6 +74,9 @@ def format_of_rows(name: str, rows: Mapping[str, Any]) -> Format:
     known = [option.sets.rpartition(".")[2] for option in options_of(name) if option.sets]
     if other := next((member for member in rows if member not in known), None):
         raise BadInput(f"{other} is no option of {name} in a cluster; it has {', '.join(dict.fromkeys(known))}")
+    size = rows.get("record_size", 1)
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        raise BadInput(f"record_size is a number of bytes, not {size!r}")
     return Format(name, rows)
 
 
@@ -83,14 +86,22 @@ def format_of_words(name: str, words: Sequence[str]) -> Format:
     given = {word.partition("=")[0] for word in words}
     if name == "records" and not {"--record-size", "--key"} <= given:
         raise BadInput("records want --record-size and --key; those of the Sort Benchmark are --record-size=100 --key=0:10")
-    known = [option.names[-1] for option in options_of(name)]
-    if other := next((word for word in words if word.partition("=")[0] not in known), None):
-        raise BadInput(f"{other.partition('=')[0]} is no option of {name} in a cluster; it has {', '.join(known)}")
+    known = {option.names[-1]: option.takes_value for option in options_of(name)}
+    for word in words:
+        option, equals, _ = word.partition("=")
+        if option not in known:
+            raise BadInput(f"{option} is no option of {name} in a cluster; it has {', '.join(known)}")
+        if known[option] and not equals:  # the next word would be taken for its value
+            raise BadInput(f"{option} wants a value: {option}=VALUE")
     command: list[str] = [str(find_program()), "request", _command(name), *words, "--output=-", "--", "-"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    try:
+        done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+    except (ValueError, OSError) as error:  # a zero byte, half of a surrogate pair, or more than a command line holds
+        raise BadInput(f"options of {name} cannot be handed to a program: {error}") from None
     if done.returncode != 0:
-        raise BadInput(done.stderr.strip().rpartition("\n")[2].removeprefix(_PREFIX))
-    return Format(name, Typed.from_json(done.stdout).request.members[name])
+        line = done.stderr.decode(errors="surrogateescape").strip().rpartition("\n")[2]
+        raise BadInput(line.removeprefix(_PREFIX))
+    return Format(name, Typed.from_json(done.stdout.decode()).request.members[name])
 
 
 def _demand_format(name: str) -> None:

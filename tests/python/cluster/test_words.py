@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -12,6 +13,9 @@ from pathlib import Path
 import pytest
 from ecosort.cluster import PhaseState, abandon, check, resume, sort
 from ecosort.cluster.cli import main
+from ecosort.cluster.formats import format_from, format_of_words
+from ecosort.cluster.hashes import HashSum
+from ecosort.cluster.manifest import Manifest, Part, manifest_bytes, manifest_from
 
 from ecosort import BadInput
 
@@ -370,3 +374,33 @@ def test_a_file_and_a_word_may_stand_alone() -> None:
 def test_a_name_of_the_wrong_type_is_told(call: Callable[[object], object]) -> None:
     with pytest.raises(BadInput, match="is the name of a file"):
         call(5)
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "said"),
+    [
+        ("csv", ["--by"], "--by wants a value: --by=VALUE"),
+        ("lines", ["--key"], "--key wants a value: --key=VALUE"),
+        ("lines", ["--collate=\udcff"], "locale '\udcff': is no language tag"),
+        ("csv", ["--by=a\0b"], "embedded null byte"),
+        ("csv", ["--by=\ud800"], "surrogates not allowed"),
+        ("csv", [f"--by={'x' * (1 << 18)}"], "Argument list too long"),
+    ],
+)
+def test_options_that_no_program_reads_are_told(name: str, words: list[str], said: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(said)):
+        format_of_words(name, words)
+
+
+@pytest.mark.parametrize("size", ["x", 0, True, None])
+def test_a_manifest_with_a_wrong_size_of_records_is_none(size: object) -> None:
+    with pytest.raises(BadInput, match="record_size is a number"):
+        format_from({"name": "records", "rows": {"record_size": size, "keys": ["0:1"]}})
+
+
+def test_a_manifest_has_keys_that_are_no_utf8_as_a_claim_has_them() -> None:
+    part = Part("part-00000", 0, 0, HashSum().hex, None, None)
+    made = Manifest("job", format_of_words("csv", ["--by=\udcff"]), "", HashSum().hex, 0, 0, HashSum().hex, (part,))
+    data = manifest_bytes(made)
+    assert json.loads(data)["order"] == {"keys": [{"base64": "/w=="}]}
+    assert manifest_from(data, "MANIFEST.json") == made
