@@ -402,5 +402,12 @@ def test_a_manifest_has_keys_that_are_no_utf8_as_a_claim_has_them() -> None:
     part = Part("part-00000", 0, 0, HashSum().hex, None, None)
     made = Manifest("job", format_of_words("csv", ["--by=\udcff"]), "", HashSum().hex, 0, 0, HashSum().hex, (part,))
     data = manifest_bytes(made)
-    assert json.loads(data)["order"] == {"keys": [{"base64": "/w=="}]}
+    assert json.loads(data)["order"] == {"keys": [{"base64": "/w=="}], "delimiter": ","}
     assert manifest_from(data, "MANIFEST.json") == made
+
+
+def test_a_file_of_any_name_is_what_its_manifest_says(here: Path) -> None:
+    """A tab is the delimiter of other files that are named so."""
+    Path("in.csv").write_text("t,n\na,2\nb,1\n")
+    sort("in.csv", "out.tsv", format="csv", by="n:number", single=True)
+    assert check("out.tsv.MANIFEST.json").rows == 2
