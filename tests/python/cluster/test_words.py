@@ -16,6 +16,7 @@ from ecosort.cluster.cli import main
 from ecosort.cluster.formats import format_from, format_of_words
 from ecosort.cluster.hashes import HashSum
 from ecosort.cluster.manifest import Manifest, Part, manifest_bytes, manifest_from
+from ecosort.cluster.spec import job_spec, spec_from_json
 
 from ecosort import BadInput
 
@@ -411,3 +412,29 @@ def test_a_file_of_any_name_is_what_its_manifest_says(here: Path) -> None:
     Path("in.csv").write_text("t,n\na,2\nb,1\n")
     sort("in.csv", "out.tsv", format="csv", by="n:number", single=True)
     assert check("out.tsv.MANIFEST.json").rows == 2
+
+
+def test_manifests_and_journals_of_an_older_program_have_words(here: Path) -> None:
+    Path("in").write_text("2\0" + "1\0" * 3)
+    words = {"name": "lines", "words": ["--key=1,1n", "--zero-terminated"]}
+    sort("in", "out", format="lines", words=words["words"])
+    told = json.loads(Path("out/MANIFEST.json").read_text())
+    assert told.pop("order") == {"keys": ["1n,1"], "terminator": "\0"}
+    Path("out/MANIFEST.json").write_text(json.dumps(told | {"format": words}))
+    assert check("out").rows == 4
+    Path("out/MANIFEST.json").write_text(json.dumps(told | {"format": words | {"words": ["--no-such"]}}))
+    with pytest.raises(BadInput, match="--no-such is no option of lines in a cluster"):
+        check("out")
+    told = job_spec(
+        ["in"],
+        "other",
+        form=format_from(words),
+        on="local",
+        temps=[],
+        workers=1,
+        threads=1,
+        memory_bytes=1 << 20,
+        parts=None,
+        seed=0,
+    ).as_json()
+    assert spec_from_json(told | {"format": words}) == spec_from_json(told)
