@@ -109,6 +109,17 @@ def test_files_in_another_order_are_not_merged(run: Run, tmp_path: Path, command
     assert not (tmp_path / "both").exists()
 
 
+@pytest.mark.parametrize("command", WORDS)
+def test_a_request_has_the_order_that_is_claimed(run: Run, tmp_path: Path, command: str) -> None:
+    """A cluster's manifest takes it from there."""
+    (tmp_path / "in").write_bytes(rows_of(command))
+    assert run(command, *WORDS[command], "--claim", "in", "-o", "out", cwd=tmp_path).returncode == 0
+    claim = claim_in(tmp_path)
+    told = run("request", command, *WORDS[command], "in", "-o", "out", cwd=tmp_path)
+    of_names = {"delimiter": ","} if command == "csv" else {}
+    assert of_names | json.loads(told.stdout)["request"][claim["format"]] == claim["order"]
+
+
 def test_a_finer_order_merges_as_its_beginning(run: Run, tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(rows_of("csv"))
     assert run("csv", *WORDS["csv"], "--claim", "in", "-o", "out", cwd=tmp_path).returncode == 0

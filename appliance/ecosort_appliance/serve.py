@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import signal
 import socket
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     import uvicorn
 
     from ecosort_appliance.web.picker import Offer
+
+_ENDINGS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 @dataclass(frozen=True)
@@ -111,16 +115,28 @@ def _say_what_goes_on(queue: Path, end_jobs: bool) -> None:
 
 
 def _work_without_page(scheduler: SchedulerThread) -> None:
-    stop = threading.Event()
+    with _signals() as wait:
+        scheduler.start()
+        wait()
+        scheduler.stop()
 
-    def on_signal(number: int, frame: FrameType | None) -> None:
-        stop.set()
 
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, on_signal)
-    scheduler.start()
-    stop.wait()
-    scheduler.stop()
+@contextlib.contextmanager
+def _signals() -> Iterator[Callable[[], object]]:
+    """Gives what waits for a signal. The kernel may hand one to any thread, and that does not wake a main thread which waits
+    for a lock; a byte in a pipe does.
+    """
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    signal.set_wakeup_fd(writing)
+    try:
+        for number in _ENDINGS:
+            signal.signal(number, lambda *_: None)
+        yield lambda: os.read(reading, 1)
+    finally:
+        signal.set_wakeup_fd(-1)
+        os.close(writing)
+        os.close(reading)
 
 
 def _work_with_page(queue: Path, listen: Listen, meter: Meter | None, scheduler: SchedulerThread) -> None:
@@ -185,7 +201,7 @@ def _end_by_signals(server: uvicorn.Server) -> None:
     def on_signal(number: int, frame: FrameType | None) -> None:
         server.should_exit = True
 
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for number in _ENDINGS:
         signal.signal(number, on_signal)
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sqlite3
 import time
+from dataclasses import replace
 
 from ecosort_appliance import jobs, times
 from ecosort_appliance.database import transaction
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import real_path
-from ecosort_appliance.tasks import Task, filled, task_of
+from ecosort_appliance.tasks import Task, filled, task_of, typed
 from ecosort_appliance.watch import Found, look_as
 
 _UNENDED = "parent = ? AND state IN ('queued', 'paused', 'running')"
@@ -35,10 +37,13 @@ def make_job(connection: sqlite3.Connection, standing: Job, seen: Found | None, 
         cursor = connection.execute(
             "INSERT INTO jobs (parent, uid, name, words, request, directory, environment, output, priority, memory, on_end,"
             " resumable, condition, latest, latest_s, state, queued_s)"
-            " SELECT id, uid, name, ?, ?, directory, environment, ?, priority, memory, on_end, resumable, condition, latest, ?,"
+            " SELECT id, uid, name, ?, ?, directory, environment, ?, priority, memory, on_end, ?, condition, latest, ?,"
             " 'queued', ?"
             " FROM jobs WHERE id = ?",
-            (*map(json.dumps, (words, task.stored(), output)), _latest_s(standing), time.time(), standing.id),
+            (
+                *map(json.dumps, (words, task.stored(), output)),
+                *(task.kind != "file", _latest_s(standing), time.time(), standing.id),
+            ),
         )
         if seen is not None:
             connection.execute(
@@ -55,7 +60,11 @@ def _filled(standing: Job, seen: Found | None) -> tuple[list[str], Task]:
     if seen is None:
         return standing.words, task
     name = os.path.basename(seen.path)  # noqa: PTH119
-    return filled(standing.words, seen.path, name), task.filled(seen.path, name)
+    words, task = filled(standing.words, seen.path, name), task.filled(seen.path, name)
+    if task.kind == "resumable":  # of a compressed file it cannot be, as the program knows by the name
+        with contextlib.suppress(QueueError):  # the user wants it so, and the job will say why it cannot be
+            task = task if typed(replace(standing, words=words)).resumable else task.begun_anew()
+    return words, task
 
 
 class Standing:

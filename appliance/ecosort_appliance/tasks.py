@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ecosort.errors import BadInput
-from ecosort.request import Request, Typed
+from ecosort.request import FORMATS, Request, Typed
 from ecosort.words import bytes_of
 
 from ecosort_appliance.errors import QueueError
@@ -60,13 +60,20 @@ class Task:
     @property
     def reports(self) -> tuple[str, ...]:
         """Files that it writes besides."""
-        return tuple(word.partition("=")[2] for word in self.options if word.startswith(("--events=", "--trace=")))
+        set_aside = [self.members[form].get("bad_rows", "refuse") for form in FORMATS if form in self.members]
+        files = [word.partition("=")[2] for word in self.options if word.startswith(("--events=", "--trace="))]
+        return (*files, *(place for place in set_aside if place not in ("refuse", "skip")))
 
     def request(self) -> str:
         return Request(self.members).to_json()
 
     def stored(self) -> dict[str, Any]:
         return asdict(self)
+
+    def begun_anew(self) -> Task:
+        """Returns the task without what lets an interrupted one go on."""
+        place = {name: value for name, value in self.members["place"].items() if name != "kind"}
+        return Task(self.members | {"place": place}, self.options)
 
     def filled(self, path: str, name: str) -> Task:
         """Returns the task of a watched directory's job for one file: `{}` and `{name}` stand for it."""

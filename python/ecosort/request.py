@@ -29,7 +29,7 @@ class Request:
     def to_json(self) -> str:
         """Returns one line. Names that are no UTF-8 are in base64. Raises BadInput for a text that is none."""
         try:
-            return json.dumps({"schema": _SCHEMA} | _coded(self.members))
+            return json.dumps({"schema": _SCHEMA} | coded(self.members))
         except UnicodeEncodeError as error:  # half of a surrogate pair
             raise BadInput(f"a name or a key cannot be handed to a program: {error}") from None
 
@@ -37,7 +37,7 @@ class Request:
     def from_json(text: str) -> Request:
         """Raises BadInput for a text that is no request."""
         try:
-            told = json.loads(text, object_hook=_decoded)
+            told = json.loads(text, object_hook=decoded)
         except ValueError as error:
             raise BadInput(f"request: is no JSON: {error}") from None
         if not isinstance(told, dict) or told.pop("schema", None) != _SCHEMA:
@@ -57,16 +57,17 @@ class Typed:
 
     @staticmethod
     def from_json(text: str) -> Typed:
-        told = json.loads(text, object_hook=_decoded)
+        told = json.loads(text, object_hook=decoded)
         members = {name: value for name, value in told["request"].items() if name != "schema"}
         return Typed(Request(members), tuple(told["options"]), told["resumable"])
 
 
-def _coded(value: Any) -> Any:
+def coded(value: Any) -> Any:
+    """Returns what JSON can hold of names and keys."""
     if isinstance(value, dict):
-        return {name: _coded(member) for name, member in value.items()}
+        return {name: coded(member) for name, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_coded(item) for item in value]
+        return [coded(item) for item in value]
     data = value.encode("utf-8", "surrogateescape") if isinstance(value, str) else b""
     try:
         return data.decode() if isinstance(value, str) else value
@@ -74,7 +75,8 @@ def _coded(value: Any) -> Any:
         return {"base64": base64.b64encode(data).decode()}
 
 
-def _decoded(members: dict[str, Any]) -> Any:
+def decoded(members: dict[str, Any]) -> Any:
+    """Takes each object of JSON, and returns a text for one that coded() made."""
     if [*members] != ["base64"]:
         return members
     return base64.b64decode(members["base64"], validate=True).decode("utf-8", "surrogateescape")

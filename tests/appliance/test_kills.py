@@ -10,6 +10,7 @@ import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -138,6 +139,32 @@ def test_a_job_outlives_the_service_and_is_found_again(watched: Queue, tmp_path:
     os.killpg(session, signal.SIGCONT)
     assert second.wait(60) == 0
     assert (watched.job(number)["state"], watched.job(number)["attempts"]) == ("done", 1)
+
+
+ENDS_IN_A_THREAD = """
+import signal, threading
+from ecosort_appliance.serve import _work_without_page
+
+class Scheduler:
+    def start(self):
+        threading.Timer(0.1, lambda: signal.pthread_kill(threading.get_ident(), signal.SIGTERM)).start()
+    def stop(self):
+        print("stopped")
+
+_work_without_page(Scheduler())
+"""
+
+
+def test_a_signal_ends_the_service_whichever_thread_gets_it() -> None:
+    """The kernel chooses one where the process was stopped a moment before."""
+    done = subprocess.run(
+        [sys.executable, "-c", ENDS_IN_A_THREAD],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout == b"stopped\n"
 
 
 def test_an_interrupted_sort_goes_on_from_its_last_run(watched: Queue, ecosort: Path, tmp_path: Path) -> None:

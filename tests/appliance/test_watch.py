@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,30 @@ def test_a_pattern_that_no_file_has_is_refused(queue: Queue, options: str, why: 
     done = queue.run("add", *options.split(), "--", "sort", "{}", "-o", "/out/{name}")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert why in done.stderr
+
+
+def test_compressed_files_are_sorted_beside_others(queue: Queue) -> None:
+    """A job of one cannot be resumed; that the other ones can, no user has typed."""
+    for name in ("drop", "out"):
+        (queue.place / name).mkdir()
+    watch = ("--watch", "drop", "--settle", "0.1", "--match", "*.csv", "--match", "*.gz")
+    number = queue.add("csv", "--by", "n", "{}", "-o", "out/{name}", options=watch)
+    (queue.place / "drop" / "a.csv").write_text("n\n2\n1\n")
+    (queue.place / "drop" / "b.csv.gz").write_bytes(gzip.compress(b"n\n2\n1\n"))
+    wait_for(lambda: queue.ok("run") == "" and len(queue.jobs()) == 3)
+    made = {job["output"].rpartition("/")[2]: job for job in queue.jobs().values() if job["parent"] == number}
+    assert {name: (job["state"], job["resumable"]) for name, job in made.items()} == {
+        "a.csv": ("done", True),
+        "b.csv.gz": ("done", False),
+    }
+    assert gzip.decompress((queue.place / "out" / "b.csv.gz").read_bytes()) == b"n\n1\n2\n"
+
+
+def test_rows_that_are_set_aside_do_not_come_back(queue: Queue) -> None:
+    for name in ("drop", "out"):
+        (queue.place / name).mkdir()
+    words = ("csv", "--by", "n", "--bad-rows", "drop/bad-{name}", "{}", "-o", "out/{name}")
+    done = queue.run("add", "--watch", "drop", "--", *words)
+    assert (done.returncode, "must lie in another directory" in done.stderr) == (2, True)
+    done = queue.run("add", "--watch", "drop", "--", *words[:4], str(queue.directory / "bad-{name}"), *words[5:])
+    assert (done.returncode, "where the queue keeps its own files" in done.stderr) == (2, True)

@@ -13,6 +13,7 @@ from ecosort.program import find_program
 from ecosort.request import FORMATS, Request, Typed
 
 _PREFIX = "ecosort: "
+_OF_DEFAULTS: dict[str, dict[str, Any]] = {"records": {"record_size": 100, "keys": ["0:10"]}, "csv": {"delimiter": ","}}
 
 
 def options_of(name: str) -> list[Option]:
@@ -27,7 +28,9 @@ def _command(name: str) -> str:
 
 @dataclass(frozen=True)
 class Format:
-    """`rows` are the members of a request that say what rows of this format are."""
+    """`rows` are the members of a request that say what rows of this format are, also what a request may leave to defaults and to
+    names of files: slices and parts have other names.
+    """
 
     name: str
     rows: Mapping[str, Any]
@@ -35,7 +38,7 @@ class Format:
     @property
     def record_size(self) -> int:
         """Returns the size of records, in bytes; 1 for the others, whose ranges may begin at any byte."""
-        return int(self.rows.get("record_size", 100)) if self.name == "records" else 1
+        return int(self.rows.get("record_size", 1))
 
     @property
     def row_end(self) -> bytes:
@@ -68,13 +71,16 @@ def format_from(told: Any) -> Format:
     return format_of_rows(name, told["rows"])
 
 
-def format_of_rows(name: str, rows: Mapping[str, Any]) -> Format:
+def format_of_rows(name: str, rows: dict[str, Any]) -> Format:
     """Raises BadInput for what a cluster does not sort, and for a member that says anything else than rows and their order."""
     _demand_format(name)
     known = [option.sets.rpartition(".")[2] for option in options_of(name) if option.sets]
     if other := next((member for member in rows if member not in known), None):
         raise BadInput(f"{other} is no option of {name} in a cluster; it has {', '.join(dict.fromkeys(known))}")
-    return Format(name, rows)
+    size = rows.get("record_size", 1)
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        raise BadInput(f"record_size is a number of bytes, not {size!r}")
+    return Format(name, _OF_DEFAULTS.get(name, {}) | rows)
 
 
 def format_of_words(name: str, words: Sequence[str]) -> Format:
@@ -83,14 +89,22 @@ def format_of_words(name: str, words: Sequence[str]) -> Format:
     given = {word.partition("=")[0] for word in words}
     if name == "records" and not {"--record-size", "--key"} <= given:
         raise BadInput("records want --record-size and --key; those of the Sort Benchmark are --record-size=100 --key=0:10")
-    known = [option.names[-1] for option in options_of(name)]
-    if other := next((word for word in words if word.partition("=")[0] not in known), None):
-        raise BadInput(f"{other.partition('=')[0]} is no option of {name} in a cluster; it has {', '.join(known)}")
+    known = {option.names[-1]: option.takes_value for option in options_of(name)}
+    for word in words:
+        option, equals, _ = word.partition("=")
+        if option not in known:
+            raise BadInput(f"{option} is no option of {name} in a cluster; it has {', '.join(known)}")
+        if known[option] and not equals:  # the next word would be taken for its value
+            raise BadInput(f"{option} wants a value: {option}=VALUE")
     command: list[str] = [str(find_program()), "request", _command(name), *words, "--output=-", "--", "-"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    try:
+        done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+    except (ValueError, OSError) as error:  # a zero byte, half of a surrogate pair, or more than a command line holds
+        raise BadInput(f"options of {name} cannot be handed to a program: {error}") from None
     if done.returncode != 0:
-        raise BadInput(done.stderr.strip().rpartition("\n")[2].removeprefix(_PREFIX))
-    return Format(name, Typed.from_json(done.stdout).request.members[name])
+        line = done.stderr.decode(errors="surrogateescape").strip().rpartition("\n")[2]
+        raise BadInput(line.removeprefix(_PREFIX))
+    return Format(name, _OF_DEFAULTS.get(name, {}) | Typed.from_json(done.stdout.decode()).request.members[name])
 
 
 def _demand_format(name: str) -> None:

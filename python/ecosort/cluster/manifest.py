@@ -18,6 +18,7 @@ from ecosort.cluster.hashes import HashSum, sum_of
 from ecosort.cluster.program_calls import run_unless_killed
 from ecosort.durable import write_durably
 from ecosort.errors import BadInput, VerificationFailed
+from ecosort.request import coded, decoded
 
 SCHEMA = "ecosort.cluster-manifest/1"
 _NAME = re.compile(r"[^/\0]{1,255}")
@@ -75,7 +76,7 @@ def manifest_of(job: str, form: Format, split: Mapping[str, str], answers: Seque
 def manifest_bytes(manifest: Manifest) -> bytes:
     """Format and order have the form of a claim, docs/json.md."""
     form = manifest.format
-    told = {"schema": SCHEMA, "job": manifest.job, "format": form.name, "order": dict(form.rows)}
+    told = {"schema": SCHEMA, "job": manifest.job, "format": form.name, "order": coded(dict(form.rows))}
     rest = {name: value for name, value in asdict(manifest).items() if name not in told}
     return json.dumps(told | rest, indent=1).encode() + b"\n"
 
@@ -99,7 +100,7 @@ def manifest_from(data: bytes, where: str) -> Manifest:
         if not isinstance(told, dict) or told.pop("schema", None) != SCHEMA:
             raise BadInput(f"'{where}' is no manifest of ecosort cluster sort ({SCHEMA})")
         if isinstance(told["format"], str):  # an older one has words in an object
-            told["format"] = {"name": told["format"], "rows": told.pop("order")}
+            told["format"] = {"name": told["format"], "rows": json.loads(json.dumps(told.pop("order")), object_hook=decoded)}
         _demand_fields(told, Manifest, where)
         form = format_from(told["format"])
         for part in told["parts"]:

@@ -127,6 +127,40 @@ def test_a_late_task_runs_twice_on_another_node_and_one_wins(tmp_path: Path) -> 
     assert executor.started[-1][2] != slow
 
 
+class Together(Scripted):
+    """Both attempts of a task whose first one is late end at once, as a system may report them."""
+
+    def __init__(self, first: Json | str | None, second: Json | str | None) -> None:
+        self.ends = {1: first, 2: second}
+        super().__init__(lambda name, attempt, node: "never" if name == "one" and attempt < 3 else OK)
+
+    def wait(self, timeout_s: float) -> list[Ended]:
+        twins = {number: attempt for number, (name, attempt, _) in enumerate(self.started, 1) if name == "one" and attempt < 3}
+        if len(twins) < 2 or not set(twins) <= set(self.running):
+            return super().wait(0.0)
+        for number in twins:
+            del self.running[number]
+        return [Ended(number, self.ends[attempt]) for number, attempt in twins.items()]  # type: ignore[arg-type]
+
+    def stop(self, number: int) -> None:
+        if number in self.running:
+            super().stop(number)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "winner"),
+    [(OK, OK, 1), (OK, None, 1), (OK, error("bad"), 1), (None, OK, 2), (error("failed"), OK, 2), (None, error("failed"), 3)],
+)
+def test_both_attempts_of_a_late_task_end_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: Json | None, second: Json | None, winner: int
+) -> None:
+    monkeypatch.setattr("ecosort.cluster.scheduler._LATE_LEAST_S", 0.0)
+    executor = Together(first, second)
+    done = run(executor, tmp_path)
+    assert (set(done), done["one"].attempt) == ({"one", "two", "three"}, winner)
+    assert not executor.running
+
+
 def test_tasks_of_one_node_wait_for_it_and_let_others_pass(tmp_path: Path) -> None:
     names = [str(number) for number in range(9)]
     executor = Scripted(lambda name, attempt, node: OK)

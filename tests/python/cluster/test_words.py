@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -12,6 +13,10 @@ from pathlib import Path
 import pytest
 from ecosort.cluster import PhaseState, abandon, check, resume, sort
 from ecosort.cluster.cli import main
+from ecosort.cluster.formats import format_from, format_of_words
+from ecosort.cluster.hashes import HashSum
+from ecosort.cluster.manifest import Manifest, Part, manifest_bytes, manifest_from
+from ecosort.cluster.spec import job_spec, spec_from_json
 
 from ecosort import BadInput
 
@@ -370,3 +375,66 @@ def test_a_file_and_a_word_may_stand_alone() -> None:
 def test_a_name_of_the_wrong_type_is_told(call: Callable[[object], object]) -> None:
     with pytest.raises(BadInput, match="is the name of a file"):
         call(5)
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "said"),
+    [
+        ("csv", ["--by"], "--by wants a value: --by=VALUE"),
+        ("lines", ["--key"], "--key wants a value: --key=VALUE"),
+        ("lines", ["--collate=\udcff"], "locale '\udcff': is no language tag"),
+        ("csv", ["--by=a\0b"], "embedded null byte"),
+        ("csv", ["--by=\ud800"], "surrogates not allowed"),
+        ("csv", [f"--by={'x' * (1 << 18)}"], "Argument list too long"),
+    ],
+)
+def test_options_that_no_program_reads_are_told(name: str, words: list[str], said: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(said)):
+        format_of_words(name, words)
+
+
+@pytest.mark.parametrize("size", ["x", 0, True, None])
+def test_a_manifest_with_a_wrong_size_of_records_is_none(size: object) -> None:
+    with pytest.raises(BadInput, match="record_size is a number"):
+        format_from({"name": "records", "rows": {"record_size": size, "keys": ["0:1"]}})
+
+
+def test_a_manifest_has_keys_that_are_no_utf8_as_a_claim_has_them() -> None:
+    part = Part("part-00000", 0, 0, HashSum().hex, None, None)
+    made = Manifest("job", format_of_words("csv", ["--by=\udcff"]), "", HashSum().hex, 0, 0, HashSum().hex, (part,))
+    data = manifest_bytes(made)
+    assert json.loads(data)["order"] == {"keys": [{"base64": "/w=="}], "delimiter": ","}
+    assert manifest_from(data, "MANIFEST.json") == made
+
+
+def test_a_file_of_any_name_is_what_its_manifest_says(here: Path) -> None:
+    """A tab is the delimiter of other files that are named so."""
+    Path("in.csv").write_text("t,n\na,2\nb,1\n")
+    sort("in.csv", "out.tsv", format="csv", by="n:number", single=True)
+    assert check("out.tsv.MANIFEST.json").rows == 2
+
+
+def test_manifests_and_journals_of_an_older_program_have_words(here: Path) -> None:
+    Path("in").write_text("2\0" + "1\0" * 3)
+    words = {"name": "lines", "words": ["--key=1,1n", "--zero-terminated"]}
+    sort("in", "out", format="lines", words=words["words"])
+    told = json.loads(Path("out/MANIFEST.json").read_text())
+    assert told.pop("order") == {"keys": ["1n,1"], "terminator": "\0"}
+    Path("out/MANIFEST.json").write_text(json.dumps(told | {"format": words}))
+    assert check("out").rows == 4
+    Path("out/MANIFEST.json").write_text(json.dumps(told | {"format": words | {"words": ["--no-such"]}}))
+    with pytest.raises(BadInput, match="--no-such is no option of lines in a cluster"):
+        check("out")
+    told = job_spec(
+        ["in"],
+        "other",
+        form=format_from(words),
+        on="local",
+        temps=[],
+        workers=1,
+        threads=1,
+        memory_bytes=1 << 20,
+        parts=None,
+        seed=0,
+    ).as_json()
+    assert spec_from_json(told | {"format": words}) == spec_from_json(told)
