@@ -192,3 +192,21 @@ def test_where_no_claim_can_be(run: Run, tmp_path: Path, words: list[str], told:
     done = run(*words, cwd=tmp_path)
     assert (done.returncode, told in done.stderr, done.stderr.count("\n")) == (2, True, 1)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in"]
+
+
+@pytest.mark.parametrize("words", [["--by=#1"], ["--by=a", "--unique"]])
+def test_a_delimiter_that_the_first_line_names_is_claimed(run: Run, tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "in").write_text("sep=;\na;b\n2;x\n1;y\n")
+    assert run("csv", *words, "--claim", "in", "-o", "out", cwd=tmp_path).returncode == 0
+    assert claim_in(tmp_path)["order"]["delimiter"] == ";"
+    done = run("check", "--claim", "out", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_files_of_a_split_and_rows_set_aside_take_the_old_claims_away(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("a,b\n2,x\n1\n")
+    for name in ("out-00001", "bad"):
+        assert run("lines", "--claim", "in", "-o", name, cwd=tmp_path).returncode == 0
+    assert run("lines", "--split=rows=2", "in", "-o", "out-{}", cwd=tmp_path).returncode == 0
+    assert run("csv", "--by=a", "--bad-rows=bad", "in", "-o", "out", cwd=tmp_path).returncode == 0
+    assert not list(tmp_path.glob("*.claim.json"))

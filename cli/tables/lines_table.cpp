@@ -195,6 +195,11 @@ std::vector<OptionRow> own_options() {
        Concern::rows, sets("rows.collate", as_locale)},
       limit_option(),
       by_group_option(),
+  };
+}
+
+std::vector<OptionRow> job_options() {
+  return {
       {"--resumable", "", "",
        "keep runs and a journal in OUTPUT.ecosort, so that `ecosort resume OUTPUT` continues after a crash; regular files only, "
        "none compressed, and no -m, -c, --debug, --trace, --compress-program, --compress-output, -T",
@@ -219,6 +224,7 @@ std::vector<OptionRow> lines_options() {
   std::ranges::copy(ordering_options(), std::back_inserter(options));
   std::ranges::copy(other_options(), std::back_inserter(options));
   std::ranges::copy(own_options(), std::back_inserter(options));
+  std::ranges::copy(job_options(), std::back_inserter(options));
   std::vector<OptionRow> common =
       chosen({"--io", "--verify", "--stats", "--events", "--progress", "--profile", "--no-profile", "--trace"});
   const auto rest = std::ranges::stable_partition(common, [](const OptionRow& row) {

@@ -173,7 +173,7 @@ std::vector<OptionRow> csv_options() {
       {"--escape", "CHAR", "",
        "a delimiter, quote or newline behind CHAR is a part of the value, as MySQL and Hive write it with '\\'. Keys are "
        "compared "
-       "without escapes: \\n, \\t, \\r, \\b, \\0 and \\Z are control characters, and a value \\N is empty",
+       "without escapes: \\n, \\t, \\r, \\b, \\0 and \\Z are control characters, and a value \\N is missing",
        Concern::rows, sets("rows.escape", as_byte)},
       {"--no-header", "", "", "the first row is no header; --by 3 is the third column", Concern::rows,
        sets("rows.header", flag<false>)},

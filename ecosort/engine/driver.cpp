@@ -88,6 +88,7 @@ Task<void> Driver::reread() {
 void Driver::publish() {
   bench_.begin("publish", Phase::sync, 0);
   take_claim_away(bench_.storage, path_);
+  for (const io::Storage::Named& further : kernel_.further_outputs()) take_claim_away(bench_.storage, further.final_path);
   std::optional<std::string> own = kernel_.publish_own();
   std::string notice =
       own ? std::move(*own) : publish_output(bench_.storage, std::move(output_), path_, kernel_.further_outputs());

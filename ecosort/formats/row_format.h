@@ -49,8 +49,8 @@ enum class FirstRow : std::uint8_t { is_sorted, goes_on_top, is_left_out, is_ali
 struct RowFault {
   std::size_t at = 0;
   std::string why;
-  bool is_of_quotes = false;   // there is none where quotes mean nothing
-  std::string delimiter = "";  // there may be none with this one
+  bool is_of_quotes = false;  // there is none where quotes mean nothing
+  std::string delimiter{};    // there may be none with this one
 };
 
 // A row that was left out because it cannot be sorted. The first ones of a batch say why; places count as in RowFault.

@@ -11,6 +11,7 @@
 
 #include "base/errors.h"
 #include "base/json.h"
+#include "formats/csv/csv_format.h"
 #include "formats/lines/key_words.h"
 #include "formats/lines/quoted.h"
 #include "io/plain_file.h"
@@ -150,7 +151,7 @@ bool has_claimed_size(const Claim& claim, const std::string& file) {
 
 Json order_json(const Request& request) { return {{"format", name_of(request.format())}, {"order", rows_json(request)}}; }
 
-engine::ClaimText claim_text_of(const Request& request, const std::string& output) {
+engine::ClaimText claim_text_of(const Request& request, const std::string& output, const formats::RowFormat* format) {
   if (!request.place.claim) return {};
   if (output == "-") throw UsageError("a claim is a file beside the output, which has no name: name an output");
   check_can_be_claimed(request);
@@ -162,8 +163,10 @@ engine::ClaimText claim_text_of(const Request& request, const std::string& outpu
   claim.update(order_json(request));
   claim.update({{"collation", collation.empty() ? Json(nullptr) : Json(collation)},
                 {"file", std::filesystem::path(output).filename().string()}});
-  return [claim](const engine::OutputContents& contents) {
+  const auto* const table = dynamic_cast<const csv::CsvFormat*>(format);
+  return [claim, table](const engine::OutputContents& contents) {
     Json told = claim;
+    if (table != nullptr) told["order"]["delimiter"] = std::string(table->dialect().delimiter.text());  // a line may name it
     told.update({{"rows", contents.rows}, {"bytes", contents.bytes}, {"hash", contents.hash.to_hex()}});
     return told.text(2) + "\n";
   };

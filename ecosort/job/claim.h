@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "ecosort/request.hpp"
 #include "engine/claim.h"
+#include "formats/row_format.h"
 
 namespace ecosort::job {
 
@@ -31,8 +32,10 @@ struct Claim {
 // Returns what the rows of a request are, and their order, as {"format": ..., "order": ...}: what it leaves to names of files and
 // to defaults is there, too.
 [[nodiscard]] Json order_json(const Request& request);
-// Makes the claim of the output of a request; empty: it is to have none. UsageError where there cannot be one.
-[[nodiscard]] engine::ClaimText claim_text_of(const Request& request, const std::string& output);
+// Makes the claim of the output of a request; empty: it is to have none. UsageError where there cannot be one. The format of its
+// rows, which is asked when the output is complete; null: records.
+[[nodiscard]] engine::ClaimText claim_text_of(const Request& request, const std::string& output,
+                                              const formats::RowFormat* format = nullptr);
 
 // UsageError for a merge of files that claim another order than that of the request.
 void check_claims_of_inputs(const Request& request);

@@ -316,7 +316,7 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
     job.plan_again = [request, means](engine::rows::LinesJob& planned) { plan_memory_again(request, means, planned); };
   job.format = std::move(format);
   job.output = resolve_output(request.place.output, special);
-  job.claim = claim_text_of(request, job.output);
+  job.claim = claim_text_of(request, job.output, job.format.get());
   job.directories = run_directories(request, job.output);
   if (job.reread && job.codecs.packing)
     throw UsageError("a compressed output cannot be verified by reading it again; verify it as usual");

@@ -10,6 +10,7 @@
 
 #include "base/errors.h"
 #include "base/json.h"
+#include "engine/claim.h"
 #include "io/plain_file.h"
 #include "io/posix_storage.h"
 
@@ -142,6 +143,7 @@ std::string SplitFiles::publish(const std::string& split, const hash::MultisetHa
     storage_.remove(manifest_);
     storage_.sync_directory(names_.directory);
   }
+  for (const SplitFile& file : files_) take_claim_away(storage_, names_.path(file.name));
   for (const SplitFile& file : files_) storage_.rename(staged(file.name), names_.path(file.name));
   storage_.sync_directory(names_.directory);
   storage_.rename(staged(std::string(manifest_name)), manifest_);

@@ -22,6 +22,7 @@ class KeyChain {
   KeyChain(const KeyChain& other) noexcept { *this = other; }
   // Most chains are short.
   KeyChain& operator=(const KeyChain& other) noexcept {
+    if (this == &other) return *this;
     std::copy_n(other.windows_, other.count_, windows_);
     begin_ = other.begin_;
     place_ = other.place_;
@@ -49,8 +50,9 @@ class KeyChain {
   [[nodiscard]] static int compare(const formats::RowFormat& order, KeyChain& x, Text a, KeyChain& y, Text b);
 
  private:
-  static constexpr unsigned most = 5;                // windows, and
-  static constexpr std::size_t most_depth = 3 * 11;  // bytes of a key that they show: rows that agree in more are compared
+  static constexpr unsigned most = 5;  // windows, and
+  static constexpr std::size_t most_depth =
+      std::size_t{3} * 11;  // bytes of a key that they show: rows that agree in more are compared
 
   [[nodiscard]] static bool has_window(const formats::RowFormat& order, formats::KeyPlace place) {
     return place.level < order.levels() && place.depth < most_depth && order.key_bytes(place.level) != formats::KeyBytes::of_row;
