@@ -124,6 +124,8 @@ def test_a_finer_order_merges_as_its_beginning(run: Run, tmp_path: Path) -> None
     (tmp_path / "in").write_bytes(rows_of("csv"))
     assert run("csv", *WORDS["csv"], "--claim", "in", "-o", "out", cwd=tmp_path).returncode == 0
     assert run("csv", "--merge", WORDS["csv"][0], "out", "out", "-o", "both", cwd=tmp_path).returncode == 0
+    assert run("lines", "-k1,1", "--claim", "in", "-o", "out", cwd=tmp_path).returncode == 0
+    assert run("lines", "-m", "-s", "-k1,1", "out", "out", "-o", "both", cwd=tmp_path).returncode == 0
 
 
 def test_a_claim_of_another_file_is_noticed(run: Run, tmp_path: Path) -> None:

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 
-#include "base/json.h"
 #include "ecosort/request.hpp"
 #include "engine/claim.h"
 #include "formats/row_format.h"
@@ -29,9 +28,6 @@ struct Claim {
 // Returns whether the file is as long as its claim says. Whether its rows have the hash, too, shows when it is read.
 [[nodiscard]] bool has_claimed_size(const Claim& claim, const std::string& file);
 
-// Returns what the rows of a request are, and their order, as {"format": ..., "order": ...}: what it leaves to names of files and
-// to defaults is there, too.
-[[nodiscard]] Json order_json(const Request& request);
 // Makes the claim of the output of a request; empty: it is to have none. UsageError where there cannot be one. The format of its
 // rows, which is asked when the output is complete; null: records.
 [[nodiscard]] engine::ClaimText claim_text_of(const Request& request, const std::string& output,
