@@ -242,7 +242,8 @@ planner::RecordPlan engine_plan(const JobHeader& header, std::uint64_t memory_by
   }
   std::uint64_t enough = memory_bytes;
   do {
-    enough += enough / 4;
+    const std::uint64_t more = enough + enough / 4;  // what the job began with is enough, and often the least
+    enough = enough < header.memory_bytes ? std::min(more, header.memory_bytes) : more;
     wanted.memory_bytes = enough;
   } while (!try_plan());
   throw NotEnoughMemory(
