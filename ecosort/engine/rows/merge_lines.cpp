@@ -284,6 +284,11 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
   if (codes_) return codes_->compare(last_.text, cursor.line());
   if (cursor.window.prefix != last_.window.prefix) return last_.window.prefix < cursor.window.prefix ? -1 : 1;
   if (cursor.window.extension != last_.window.extension) return last_.window.extension < cursor.window.extension ? -1 : 1;
+  return compare_tie_to_last(cursor);
+}
+
+// Does so where the windows are equal.
+[[gnu::noinline]] int MergeLines::compare_tie_to_last(MergeCursor& cursor) {
   const formats::KeyPlace place = cursor.has_chain ? tree_.chain_of(cursor).begin() : format_.behind_first(cursor.window);
   if (!cursor.has_chain && !lines::KeyChain::can_begin(format_, cursor.window, place))
     return lines::compare_at(format_, last_.text, cursor.line(), place.level);
@@ -320,7 +325,8 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
   last_.window = cursor.window;
   last_.cursor = cursor.index;
   last_has_chain_ = cursor.has_chain;
-  if (last_has_chain_) last_chain_ = tree_.chain_of(cursor);
+  if (last_has_chain_) [[unlikely]]
+    last_chain_ = tree_.chain_of(cursor);
 }
 
 // The row that may go out is the last one; where its cursor writes the next row in its place, a copy of it.

@@ -128,6 +128,7 @@ class MergeLines {
   bool emit(const MergeCursor& cursor, char* block, std::size_t capacity);
   bool go_on_emitting(char* block, std::size_t capacity);
   [[nodiscard]] int compare_to_last(MergeCursor& cursor);
+  [[nodiscard]] int compare_tie_to_last(MergeCursor& cursor);
   bool choose(MergeCursor& cursor);
   [[nodiscard]] bool is_place_wanted(const LineSink& sink) const;
   [[nodiscard]] MergePlace place(const LineSink& sink) const;

@@ -218,8 +218,8 @@ class MergeTree {
     const int order = compare_lines(x, y);
     return (order != 0 ? order < 0 : a.cursor() < b.cursor()) ? Match{a, b} : Match{b, a};
   }
-  // Compares lines with equal windows.
-  [[nodiscard]] int compare_lines(MergeCursor& x, MergeCursor& y) {
+  // Compares lines with equal windows. A call: what it needs of registers would slow down the loop over rows.
+  [[nodiscard, gnu::noinline]] int compare_lines(MergeCursor& x, MergeCursor& y) {
     const formats::KeyPlace place = x.has_chain ? chain_of(x).begin() : order_.behind_first(x.window);
     if (!x.has_chain && !lines::KeyChain::can_begin(order_, x.window, place))
       return lines::compare_at(order_, x.line(), y.line(), place.level);
