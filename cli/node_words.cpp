@@ -122,7 +122,7 @@ void read_asked(std::string_view command, const Words& words, NodeWords& node) {
   for (const GivenOption& given : node.line.given.options)
     if (!is_own(*given.row) && given.row->concern != Concern::report)
       throw UsageError(fmt::format("{}: the request says what {} would; leave it out", command, given.row->name));
-  take_request(node.line);
+  if (!take_request(node.line).empty()) throw UsageError(fmt::format("{}: give the request without options of a run", command));
   node.own = node.line.given;
 }
 

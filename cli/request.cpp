@@ -139,7 +139,7 @@ int print_request(const Words& words) {
   const Made made = read_words(*command, rest);
   const Json options = options_of_run(made.line);
   if (!made.line.has("--runs")) check_without_files(made.request);
-  const Json json{{"schema", "ecosort.typed/1"},
+  const Json json{{"schema", typed_schema},
                   {"request", *Json::parse(to_json(made.request))},
                   {"options", options},
                   {"resumable", may_be_resumable(*command, rest, made.request)}};

@@ -7,8 +7,10 @@
 #include <string>
 #include <utility>
 
+#include "base/base64.h"
 #include "base/descriptor.h"
 #include "base/errors.h"
+#include "base/json.h"
 #include "base/system_file.h"
 #include "cli/commands.h"
 #include "cli/say.h"
@@ -47,10 +49,43 @@ int plan(CommandLine line) {
   return line.request.input_order == InputOrder::any ? plan_records(line) : plan_merge(line);
 }
 
+// Returns a text as `ecosort request` prints it.
+std::string text_of(const Json& told) {
+  if (const std::string* const text = told.text_value()) return *text;
+  const std::string* const text = told.find_text("base64");
+  const auto bytes = text == nullptr ? std::nullopt : from_base64(*text);
+  if (!bytes) throw UsageError("request: an option is a text");
+  return *bytes;
+}
+
+// Leaves the request of what `ecosort request` printed, and returns the options that were typed with it.
+Words take_options(std::string& text) {
+  Words options;
+  const auto typed = Json::parse(text);
+  if (!typed || !typed->is_object()) return options;
+  const std::string* const schema = typed->find_text("schema");
+  const Json *const request = typed->find("request"), *const told = typed->find("options");
+  if (schema == nullptr || *schema != typed_schema || request == nullptr) return options;
+  if (told != nullptr && told->list() != nullptr)
+    for (const Json& option : *told->list()) options.push_back(text_of(option));
+  text = request->text();
+  return options;
+}
+
+// Puts what is typed now last, so that it counts.
+CommandLine with_options(std::string_view command, const Words& options, const Words& words, CommandLine line) {
+  Words all = options;
+  all.insert(all.end(), words.begin(), words.end());
+  CommandLine whole = read_command_line(command, all);
+  whole.request = std::move(line.request);
+  whole.document = std::move(line.document);
+  return whole;
+}
+
 CommandLine read_words(std::string_view command, const Words& words) {
   CommandLine line = read_command_line(command, words);
   if (line.asks_for_help()) return line;
-  take_request(line);
+  if (const Words options = take_request(line); !options.empty()) line = with_options(command, options, words, std::move(line));
   library::check_request(line.request);
   take_profile(line);
   line.reports.output = line.request.place.output;
@@ -59,16 +94,18 @@ CommandLine read_words(std::string_view command, const Words& words) {
 
 }  // namespace
 
-void take_request(CommandLine& line) {
+Words take_request(CommandLine& line) {
   const std::string_view command = line.table->name;
   if (line.given.operands.size() != 1) throw UsageError(fmt::format("{}: name one request, or - for standard input", command));
   const std::string& name = line.given.operands.front();
-  const std::string text = read_request(name);
+  std::string text = read_request(name);
+  Words options = take_options(text);
   line.request = request_from_json(text);
   line.document = *Json::parse(text);
   const bool reads_input = std::ranges::find(line.request.inputs, "-") != line.request.inputs.end();
   if (name == "-" && reads_input)
     throw UsageError(fmt::format("{}: standard input is the request already; name the input", command));
+  return options;
 }
 
 int run_request(const Words& words) {

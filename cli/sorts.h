@@ -22,8 +22,11 @@ namespace ecosort::cli {
 // By the name of the table, such as "sort" or "plan csv": one of these, or `merge`.
 [[nodiscard]] CommandLine read_typed(std::string_view command, const Words& words);
 
-// Reads the request that is the only operand of the line. Throws UsageError for what is none.
-void take_request(CommandLine& line);
+inline constexpr std::string_view typed_schema = "ecosort.typed/1";  // of what `ecosort request` prints
+
+// Reads the request that is the only operand of the line, also as `ecosort request` prints it: then the options of `ecosort run`
+// that were typed with it are returned. Throws UsageError for what is none.
+[[nodiscard]] Words take_request(CommandLine& line);
 
 // The request to prepare. The runs that a search found best are for the memory that it had; for other memory the planner chooses.
 [[nodiscard]] Request request_of(const CommandLine& line);

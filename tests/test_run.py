@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sort_support import read_json
+from sort_support import read_json, refused
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 CSV = "name,price\nb,2\na,10\nc,\n"
@@ -67,6 +67,15 @@ def test_words_become_the_request(run: Run, tmp_path: Path, members: dict[str, A
     done = run("run", *told["options"], "request", cwd=tmp_path)
     assert (typed.returncode, done.returncode, (tmp_path / "e").exists()) == (0, 0, True)
     assert (tmp_path / "out").read_bytes() == (tmp_path / "typed").read_bytes()
+
+
+def test_what_request_prints_is_run_as_it_is(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("b\na\n")
+    (tmp_path / "told").write_text(run("request", "lines", "-r", "--events=e", "in", "-o", "out", cwd=tmp_path).stdout)
+    assert run("plan", "run", "told", cwd=tmp_path).returncode == 0
+    assert (run("run", "told", cwd=tmp_path).returncode, (tmp_path / "out").read_text()) == (0, "b\na\n")
+    assert (tmp_path / "e").exists()
+    refused(run("sample", "request", "told", "--count", "2", cwd=tmp_path), 2, "without options of a run")
 
 
 @pytest.mark.parametrize(

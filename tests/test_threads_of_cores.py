@@ -13,7 +13,7 @@ CPUS = sorted(os.sched_getaffinity(0))[:2]
 
 
 def threads(ecosort: Path, place: Path, files: dict[str, str], *words: str) -> int:
-    """Those of a plan, on a machine whose CPUs are described by these files."""
+    """Returns those of a plan, on a machine whose CPUs are described by these files."""
     for cpu in CPUS:
         for name, text in files.items():
             path = place / "cpu" / f"cpu{cpu}" / name

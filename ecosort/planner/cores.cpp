@@ -14,7 +14,7 @@
 namespace ecosort::planner {
 namespace {
 
-// What the kernel schedules by; else the performance that the firmware claims (CPPC). 0: unknown.
+// Returns what the kernel schedules by, else the performance that the firmware claims (CPPC). 0: unknown.
 std::uint64_t capacity_of(const std::string& directory) {
   const std::uint64_t capacity = read_system_number(directory + "/cpu_capacity").value_or(0);
   return capacity != 0 ? capacity : read_system_number(directory + "/acpi_cppc/highest_perf").value_or(0);

@@ -10,11 +10,11 @@
 
 namespace ecosort::planner {
 
-// Of these CPUs, by what /sys below `root` says of them (tests give a tree of their own); at least 1. CPUs of which it says
-// nothing count as cores of their own, all alike.
+// Counts those of these CPUs, by what /sys below `root` says of them (tests give a tree of their own); at least 1. CPUs of which
+// it says nothing count as cores of their own, all alike.
 [[nodiscard]] unsigned threads_for_cores(const std::vector<unsigned>& cpus, const std::string& root);
 
-// Of the CPUs that this process may use, and no more than its control group lets it have.
+// Counts those of the CPUs that this process may use, and no more than its control group lets it have.
 [[nodiscard]] unsigned threads_for_cores();
 
 }  // namespace ecosort::planner

@@ -1,4 +1,4 @@
-"""axe-core finds nothing serious on any page, at the width of a phone and of a desk, light and dark, in both languages."""
+"""axe-core finds nothing serious on any page, as wide as a phone and as a large screen, light and dark, in both languages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .test_page import RECORDS, Service, browser, log_in, offering, wait_until_l
 
 __all__ = ["browser", "offering"]  # fixtures
 
-# What npm says of the package: another one by that name is no longer it.
+# npm says this of the package; another one by that name is no longer it.
 AXE = "axe-core@4.14.1"
 INTEGRITY = "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ=="
 RUN = """(async () => { const found = await axe.run(document, {resultTypes: ['violations']});
@@ -46,7 +46,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 
 
 def serious(browser: Browser, axe: str) -> list[Any]:
-    """What axe-core calls serious or critical of the page that is shown."""
+    """Returns what axe-core calls serious or critical of the page that is shown."""
     browser.evaluate(axe)
     answer = browser.call("Runtime.evaluate", expression=RUN, returnByValue=True, awaitPromise=True)
     found = answer["result"].get("value")

@@ -15,7 +15,7 @@
 
 namespace ecosort::csv {
 
-// What framers have in common.
+// Has what framers have in common.
 class Framer {
  public:
   struct Row {
