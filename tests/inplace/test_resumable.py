@@ -295,15 +295,20 @@ def test_a_killed_sort_can_be_given_up_in_every_phase(ecosort: Path, run: Run, s
         assert out.read_bytes() == b"what was there before"
 
 
-def test_a_pipe_that_took_the_name_of_the_output_meanwhile_stays(
-    ecosort: Path, run: Run, source: Path, out: Path, tmp_path: Path, wanted: bytes
-) -> None:
-    """A job knows its output from its journal, and gives it its name by a call that replaces what is there."""
+def kill_in_the_middle(ecosort: Path, run: Run, tmp_path: Path, source: Path, out: Path, share: float) -> None:
+    """Leaves a job that was killed when it had done this share of its syncs."""
     with_little_space(run, source, out)
     words = words_for(source, out)
     syncs = syncs_of(ecosort, tmp_path, *words)
     remove(run, source, out)
-    assert kill_at_sync(ecosort, tmp_path, syncs * 5 // 6, *words, "-q")
+    assert kill_at_sync(ecosort, tmp_path, int(syncs * share), *words, "-q")
+
+
+def test_a_pipe_that_took_the_name_of_the_output_meanwhile_stays(
+    ecosort: Path, run: Run, source: Path, out: Path, tmp_path: Path, wanted: bytes
+) -> None:
+    """A job knows its output from its journal, and gives it its name by a call that replaces what is there."""
+    kill_in_the_middle(ecosort, run, tmp_path, source, out, 5 / 6)
     os.mkfifo(out)
     node = os.lstat(out)
     refused(run("resume", out), 3, f"'{out}' is not a regular file", "move it away")
@@ -349,11 +354,7 @@ def test_a_disk_that_someone_fills_stops_the_sort_until_there_is_room(
 def test_a_flipped_bit_in_a_run_ends_the_sort(
     ecosort: Path, run: Run, source: Path, out: Path, tmp_path: Path, wanted: bytes
 ) -> None:
-    with_little_space(run, source, out)
-    words = words_for(source, out)
-    syncs = syncs_of(ecosort, tmp_path, *words)
-    remove(run, source, out)
-    assert kill_at_sync(ecosort, tmp_path, syncs // 2, *words, "-q")
+    kill_in_the_middle(ecosort, run, tmp_path, source, out, 1 / 2)
     victim = max(job_directory(out).glob("run-*"), key=lambda path: (path.name <= "run-000003", path.stat().st_size))
     at = victim.stat().st_size // 2
     with victim.open("r+b") as broken:
