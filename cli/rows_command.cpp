@@ -132,6 +132,14 @@ int run_rows(const CommandLine& line, const char* command, const char* done, dou
                   prepared, session);
 }
 
+bool plans_assumed_rows(const CommandLine& line, std::string_view command) {
+  if (line.assumed_bytes() == 0) return false;
+  if (line.is_resumable()) throw UsageError(fmt::format("{}: --assume-size cannot be combined with --resumable", command));
+  if (!line.request.inputs.empty())
+    throw UsageError(fmt::format("{}: --assume-size is for rows that are not there; leave one of them out", command));
+  return true;
+}
+
 int plan_rows(const CommandLine& line) {
   raise_open_files();
   job::Session session;

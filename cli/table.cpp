@@ -40,9 +40,7 @@ void check_complete(const CommandLine& line) {
 void check_plan(const CommandLine& line) {
   if (line.has("--check")) refuse(line, "--check sorts nothing, so there is nothing to plan");
   if (line.has("--json") && !line.is_resumable()) refuse(line, "--json is for --resumable; the bounds are printed as text");
-  if (line.assumed_bytes() == 0) return check_complete(line);
-  if (line.is_resumable()) refuse(line, "--assume-size cannot be combined with --resumable");
-  if (!line.request.inputs.empty()) refuse(line, "--assume-size is for rows that are not there; leave one of them out");
+  if (!plans_assumed_rows(line, job::name_of(line.request.format()))) check_complete(line);
 }
 
 int check_order(const CommandLine& line) {
