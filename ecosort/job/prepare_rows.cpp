@@ -267,7 +267,7 @@ void plan_memory(const Request& request, const Resources& means, engine::rows::L
   plan_runs(request, codec_terms, means.assumed_bytes != 0 || are_known(job.inputs) ? bytes : 0, job);
   if (job.codecs.runs.coders > 0) job.plan = plan_rest();
   // With a limit large buffers are better: in one of them the wanted rows may have room.
-  if (!job.merge && !job.limit && bytes > job.plan.run_buffer_bytes) {
+  if (!job.merge && !job.limit && !job.groups.is_limit && bytes > job.plan.run_buffer_bytes) {
     job.plan = planner::plan_for_stored_runs(job.plan);
     // The share of lines that -u leaves is not known, nor how many runs a program takes.
     if (are_known(job.inputs) && job.groups.kept_in_runs().most == 0 && request.compression.program.empty())

@@ -73,8 +73,8 @@ class RowKernel final : public Kernel {
 
   Task<void> form_runs() override {
     former_.emplace(tools(), *reader_, seen_, job_.groups);
-    if (job_.limit) {
-      limit_.emplace(format_, *job_.limit, job_.groups, bench_.compute.threads());
+    if (job_.limit || job_.groups.is_limit) {
+      limit_.emplace(format_, job_.limit.value_or(UINT64_MAX), job_.groups, bench_.compute.threads());
       reader_->set_limit(*limit_);
       former_->set_limit(*limit_);
     }
@@ -215,7 +215,7 @@ class RowKernel final : public Kernel {
     report.beyond = beyond_limit().count;
     report.comments = reader_->comments();
     report.dropped = dropped_.count - report.blank_lines - report.comments;
-    if (job_.groups.is_limit) report.beyond = std::exchange(report.dropped, 0);
+    if (job_.groups.is_limit) report.beyond += std::exchange(report.dropped, 0);
     report.skipped = skipped_.count;
     if (set_aside_) report_bad_rows();
     report.input_bytes = reader_->bytes();
@@ -387,9 +387,10 @@ class RowKernel final : public Kernel {
   }
 
   void account(const MergedLines& merged, const std::vector<MergeInput>& inputs) {
+    const bool may_end_early = limit_ && limit_->ends_merges();
     for (const MergeInput& input : inputs)
-      if (limit_) left_in_runs_ += input.rows;
-    if (limit_) left_in_runs_ -= merged.in;
+      if (may_end_early) left_in_runs_ += input.rows;
+    if (may_end_early) left_in_runs_ -= merged.in;
     merged_in_ += merged.in;
     merged_out_ += merged.out + merged.dropped;
     dropped_ += merged.dropped;

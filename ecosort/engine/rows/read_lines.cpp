@@ -308,14 +308,14 @@ Task<lines::Indexed> ReadLines::index_some(lines::LineRun& run) {
   const std::size_t most = room / lines::index_bytes_per_line - std::min(run.count, room / lines::index_bytes_per_line);
   lines::Indexed indexed;
   const std::size_t from = indexed_, to = present_, before = run.count;
-  if (limit_ != nullptr) run.bound = limit_->bound();
+  if (limit_ != nullptr) limit_->set_bounds(run);
   const shuffle::ShuffleFormat* const shuffle = shuffle::as_shuffle(format_);
   auto work = compute_.run(
       [&] {
         indexed = lines::index_lines(run, format_, from, to, most, compute_.threads(), seen_);
         if (shuffle != nullptr) number_rows(*shuffle, run, before, indexed);
         if (order_ != nullptr) order_->add(run, format_, indexed, before, from, origin(), compute_.threads());
-        if (limit_ != nullptr) limit_->after_batch(run);
+        if (limit_ != nullptr) limit_->after_batch(run, indexed.lines, indexed.beyond.count);
       },
       to - from);
   co_await work;
