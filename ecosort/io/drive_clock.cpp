@@ -32,14 +32,15 @@ DriveCounts drive_counts_of(std::string_view stat) noexcept {
   return {.busy = std::chrono::milliseconds(numbers[9]), .bytes = (numbers[2] + numbers[6]) * sector_bytes};
 }
 
-// What the page cache had, no drive moved.
-DriveWork share_of(std::uint64_t our_bytes, const DriveCounts& counts) noexcept {
+// What the page cache had, no drive moved. Before the first tick nothing is counted.
+DriveWork explained(const DriveWork& seen, const DriveCounts& counts) noexcept {
   constexpr double least_left = 0.1;  // of the time
-  const std::uint64_t all_bytes = std::max({our_bytes, counts.bytes, std::uint64_t{1}});
+  if (counts.busy.count() <= 0 || counts.elapsed < counts.busy) return seen;
+  const std::uint64_t all_bytes = std::max({seen.bytes, counts.bytes, std::uint64_t{1}});
   const double busy = static_cast<double>(counts.busy.count()), elapsed = static_cast<double>(counts.elapsed.count());
-  const double ours = static_cast<double>(our_bytes) / static_cast<double>(all_bytes);
-  const double left = elapsed > 0 ? std::max(1 - busy * (1 - ours) / elapsed, least_left) : 1;
-  return {our_bytes, std::chrono::nanoseconds(static_cast<std::int64_t>(busy * ours / left))};
+  const double ours = static_cast<double>(seen.bytes) / static_cast<double>(all_bytes);
+  const double left = std::max(1 - busy * (1 - ours) / elapsed, least_left);
+  return {seen.bytes, std::min(seen.busy, std::chrono::nanoseconds(static_cast<std::int64_t>(busy * ours / left)))};
 }
 
 void DriveClock::watch(const File& file) {

@@ -1,11 +1,13 @@
 // Asks the system how busy drives were, whoever's requests they served.
 //
-// Beside busy processors a request is done late though the drive was quick: the worker of the kernel's that ends a write waits
-// for a processor as well, and so does who looks at it. The block layer counts what a drive moved, and how long it had requests
-// (/sys/dev/block/*/stat, in ticks of 1 to 10 ms). That says how long a byte takes; others, who kept the drive busy for a share
-// of the time, leave the rest of it to us:
+// Beside busy processors a request may be under way long after the drive was done with it: the worker of the kernel's that ends
+// a write waits for a processor as well, and DriveMeter takes the time for the drive's. The block layer counts what a drive
+// moved, and how long it had requests (/sys/dev/block/*/stat, in ticks of 1 to 10 ms). That says how long a byte takes; others,
+// who kept the drive busy for a share of the time, leave the rest of it to us:
 //
 //   seconds of our byte = busy seconds / all bytes / (1 - share of the time in which it served others)
+//
+// Others may ask for little and keep it busy for long, so that this alone says too much: the lesser of both counts.
 #pragma once
 
 #include <chrono>
@@ -29,8 +31,8 @@ struct DriveCounts {
 // Reads what the system writes into a drive's stat; zeros where it writes none.
 [[nodiscard]] DriveCounts drive_counts_of(std::string_view stat) noexcept;
 
-// What the drives did for us, who moved so many of these bytes.
-[[nodiscard]] DriveWork share_of(std::uint64_t our_bytes, const DriveCounts& counts) noexcept;
+// What was seen of the drives, but for no longer than these counts explain.
+[[nodiscard]] DriveWork explained(const DriveWork& seen, const DriveCounts& counts) noexcept;
 
 // Coordinator only.
 class DriveClock {

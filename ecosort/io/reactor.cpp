@@ -65,16 +65,14 @@ struct Reactor::Awaiter {
 
 struct Reactor::Metering {
   OwnThreadTimes times;
-  DriveMeter meter;  // counts the bytes; its time is of use where the system does not count that of all drives
+  DriveMeter meter;
   DriveClock drives;
 
   [[nodiscard]] DriveWork work() const noexcept {
-    return drives.knows_all() ? share_of(meter.work().bytes, drives.counts()) : meter.work();
+    return drives.knows_all() ? explained(meter.work(), drives.counts()) : meter.work();
   }
-  // The clock is read last where a wait begins and first where it ends, so that a sleep never looks longer than it was. Reading
-  // both costs a few percent of a sort, so that is left out where it says nothing.
+  // The clock is read last where a wait begins and first where it ends, so that a sleep never looks longer than it was.
   [[nodiscard]] std::chrono::nanoseconds awake() const noexcept {
-    if (drives.knows_all()) return {};
     const ThreadTimes now = times.now();
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(now.computed_s + now.ready_s));
   }

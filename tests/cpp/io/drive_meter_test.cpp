@@ -99,16 +99,24 @@ TEST(DriveClock, ADrivesStatSaysWhatItMovedAndHowLongItWasBusy) {
   EXPECT_EQ(drive_counts_of("").busy, milliseconds(0));
 }
 
-TEST(DriveClock, ASortThatGetsNoProcessorDoesNotMakeTheDriveSlow) {
-  const DriveWork work = share_of(20 * MiB, {milliseconds(5000), milliseconds(20), 20 * MiB});
-  EXPECT_EQ(work.busy, milliseconds(20));
-  EXPECT_EQ(work.bytes, 20 * MiB);
+TEST(DriveClock, AWorkerOfTheSystemThatComesLateDoesNotMakeTheDriveSlow) {
+  const DriveWork seen{20 * MiB, milliseconds(4000)};  // of which the drive took 1 ms a request
+  const DriveCounts alone{milliseconds(5000), milliseconds(20), 20 * MiB};
+  EXPECT_EQ(explained(seen, alone).busy, milliseconds(20));
+  EXPECT_EQ(explained(seen, alone).bytes, 20 * MiB);
+  EXPECT_EQ(explained(seen, {}).busy, milliseconds(4000)) << "no tick was counted yet";
 }
 
 TEST(DriveClock, OthersOnTheDriveLeaveTheRestOfItsTime) {
+  const DriveWork seen{MiB, milliseconds(900)};
   // 100 ms a MiB, and others had 700 of 1000 ms.
-  EXPECT_NEAR(share_of(MiB, {milliseconds(1000), milliseconds(800), 8 * MiB}).busy / milliseconds(1), 100 / 0.3, 1);
-  EXPECT_EQ(share_of(MiB, {milliseconds(1000), milliseconds(100), 0}).busy, milliseconds(100)) << "the page cache had it";
+  EXPECT_NEAR(explained(seen, {milliseconds(1000), milliseconds(800), 8 * MiB}).busy / milliseconds(1), 100 / 0.3, 1);
+  EXPECT_EQ(explained(seen, {milliseconds(1000), milliseconds(100), 0}).busy, milliseconds(100)) << "the page cache had it";
+}
+
+TEST(DriveClock, OthersWithSmallRequestsDoNotMakeOursSlow) {
+  const DriveWork seen{20 * MiB, milliseconds(10)};
+  EXPECT_EQ(explained(seen, {milliseconds(1000), milliseconds(900), 21 * MiB}).busy, milliseconds(10));
 }
 
 TEST(DriveClock, NothingIsKnownOfWhatIsNoDrive) {
