@@ -32,7 +32,7 @@ DriveCounts drive_counts_of(std::string_view stat) noexcept {
   return {.busy = std::chrono::milliseconds(numbers[9]), .bytes = (numbers[2] + numbers[6]) * sector_bytes};
 }
 
-// What the page cache had, no drive moved. Before the first tick nothing is counted.
+// No drive moved what the page cache had. Before the first tick nothing is counted.
 DriveWork explained(const DriveWork& seen, const DriveCounts& counts) noexcept {
   constexpr double least_left = 0.1;  // of the time
   if (counts.busy.count() <= 0 || counts.elapsed < counts.busy) return seen;

@@ -1,4 +1,4 @@
-// Asks the system how busy drives were, whoever's requests they served.
+// Asks the system how busy drives were with the requests of all processes.
 //
 // Beside busy processors a request may be under way long after the drive was done with it: the worker of the kernel's that ends
 // a write waits for a processor as well, and DriveMeter takes the time for the drive's. The block layer counts what a drive
@@ -22,7 +22,7 @@
 
 namespace ecosort::io {
 
-// Of all drives together, so that `elapsed` is a multiple of the time where there are several.
+// Sums all drives, so that `elapsed` is a multiple of the time where there are several.
 struct DriveCounts {
   std::chrono::nanoseconds elapsed{0}, busy{0};
   std::uint64_t bytes = 0;
@@ -31,7 +31,7 @@ struct DriveCounts {
 // Reads what the system writes into a drive's stat; zeros where it writes none.
 [[nodiscard]] DriveCounts drive_counts_of(std::string_view stat) noexcept;
 
-// What was seen of the drives, but for no longer than these counts explain.
+// Returns what was seen of the drives, but busy for no longer than these counts explain.
 [[nodiscard]] DriveWork explained(const DriveWork& seen, const DriveCounts& counts) noexcept;
 
 // Coordinator only.
