@@ -161,21 +161,33 @@ def test_what_does_not_shrink_is_stored_as_it_is(ecosort: Path, tmp_path: Path) 
     assert (tmp_path / "out").read_bytes() == run([SORT], ["in"], tmp_path)[1]
 
 
+@functools.cache
+def tables() -> tuple[tuple[bytes, bytes], tuple[bytes, bytes]]:
+    """Of CSV and of JSON: rows in no order, and in that of their numbers."""
+    rng = random.Random(5)
+    numbers = [rng.randrange(10**6) for _ in range(200_000)]
+    order = sorted(range(len(numbers)), key=numbers.__getitem__)
+    rows = [b'%d,"user, %d",%s\n' % (number, i % 50, rng.choice([b"paid", b"open"])) for i, number in enumerate(numbers)]
+    objects = [b'{"id": %d, "name": "user %d"}\n' % (number, i % 50) for i, number in enumerate(numbers)]
+    head = b"id,name,state\n"
+    return (
+        (head + b"".join(rows), head + b"".join(rows[i] for i in order)),
+        (b"".join(objects), b"".join(objects[i] for i in order)),
+    )
+
+
 @pytest.mark.parametrize("codec", CODECS)
 def test_tables(ecosort: Path, tmp_path: Path, codec: str) -> None:
-    rng = random.Random(5)
-    rows = [b'%d,"user, %d",%s\n' % (rng.randrange(10**6), i % 50, rng.choice([b"paid", b"open"])) for i in range(200_000)]
-    (tmp_path / "in.csv").write_bytes(b"id,name,state\n" + b"".join(rows))
+    (csv, ordered_csv), (json, ordered_json) = tables()
+    (tmp_path / "in.csv").write_bytes(csv)
     words = ["--by", "id:integer", "--memory", "4MiB", "in.csv", "-o", "out.csv", "-q"]
     told = packing(ecosort, tmp_path, [*words, f"--compress={codec}"], "csv")
     assert told["packed_blocks"] > 0
-    ordered = sorted(rows, key=lambda row: int(row.split(b",")[0]))
-    assert (tmp_path / "out.csv").read_bytes() == b"id,name,state\n" + b"".join(ordered)
-    objects: list[bytes] = [b'{"id": %d, "name": "user %d"}\n' % (rng.randrange(10**6), i % 50) for i in range(150_000)]
-    (tmp_path / "in.jsonl").write_bytes(b"".join(objects))
+    assert (tmp_path / "out.csv").read_bytes() == ordered_csv
+    (tmp_path / "in.jsonl").write_bytes(json)
     words = ["--by", "id:integer", "--memory", "4MiB", "in.jsonl", "-o", "out.jsonl", "-q", f"--compress={codec}"]
     assert packing(ecosort, tmp_path, words, "jsonl")["packed_blocks"] > 0
-    assert (tmp_path / "out.jsonl").read_bytes() == b"".join(sorted(objects, key=lambda row: int(bytes(row)[7:].split(b",")[0])))
+    assert (tmp_path / "out.jsonl").read_bytes() == ordered_json
 
 
 def test_a_merge_of_many_files_packs_what_it_stores(ecosort: Path, tmp_path: Path) -> None:
