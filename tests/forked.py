@@ -194,7 +194,7 @@ def _server(namespace: str) -> socket.socket:
 def _serve(calls: socket.socket) -> dict[str, Any]:
     """Returns in a program, with what was called."""
     imported, tell = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    running: dict[int, tuple[int, socket.socket]] = {}  # by the descriptor that tells of its end: the pid, and who called
+    running: dict[int, tuple[int, socket.socket]] = {}  # by pidfd: the pid, and who called
     ready = select.poll()
     ready.register(calls, select.POLLIN)
     while True:

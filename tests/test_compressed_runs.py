@@ -164,7 +164,7 @@ def test_what_does_not_shrink_is_stored_as_it_is(ecosort: Path, tmp_path: Path) 
 
 @functools.cache
 def tables() -> tuple[tuple[bytes, bytes], tuple[bytes, bytes]]:
-    """Of CSV and of JSON: rows in no order, and in that of their numbers."""
+    """Makes rows of CSV and of JSON, each in no order and in that of their numbers."""
     rng = random.Random(5)
     numbers = [rng.randrange(10**6) for _ in range(200_000)]
     order = sorted(range(len(numbers)), key=numbers.__getitem__)

@@ -51,7 +51,7 @@ def _bootstrap(values: tuple[float, ...], seed: int) -> Interval:
 
 @functools.cache
 def _choices(count: int, seed: int) -> npt.NDArray[np.intp]:
-    """Which of so many values each sample has: what random.Random.choices draws, as it did for the pages that are committed."""
+    """Draws the values of each sample, by number, as random.Random.choices would: so they were drawn for the committed pages."""
     _, (*key, position), _ = random.Random(seed).getstate()
     generator = np.random.RandomState()
     generator.set_state(("MT19937", np.array(key, np.uint32), position))

@@ -429,7 +429,7 @@ constexpr Case all_cases[]{{formats::Kind::lines},
 class RowsInParts : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Formats, RowsInParts, testing::ValuesIn(all_cases), name_of);
 
-// What becomes of the output hardly depends on the rows: three cases have each format and each way to keep runs.
+// Rows hardly change what becomes of the output: three cases have each format and each way to keep runs.
 class OutputOfParts : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Formats, OutputOfParts,
                          testing::ValuesIn(std::begin(all_cases), is_soak() ? std::end(all_cases) : all_cases + 3), name_of);
