@@ -54,5 +54,5 @@ def _choices(count: int, seed: int) -> npt.NDArray[np.intp]:
     """Draws the values of each sample, by number, as random.Random.choices would: so they were drawn for the committed pages."""
     _, (*key, position), _ = random.Random(seed).getstate()
     generator = np.random.RandomState()
-    generator.set_state(("MT19937", np.array(key, np.uint32), position))
+    generator.set_state(("MT19937", np.array(key, np.uint32), position, 0, 0.0))
     return (generator.random_sample((RESAMPLES, count)) * count).astype(np.intp)
