@@ -124,10 +124,11 @@ int run_plan(const Words& words) {
   const std::vector<OperandRow>& known = command_table("plan").operands;
   if (std::ranges::find(known, what, &OperandRow::name) == known.end())
     throw UsageError(fmt::format(
-        "plan: {}say what to plan, sort, lines, csv, jsonl or inplace, such as: ecosort plan sort INPUT -o OUTPUT",
+        "plan: {}say what to plan, sort, lines, csv, jsonl, inplace or partition, such as: ecosort plan sort INPUT -o OUTPUT",
         words.empty() ? "" : fmt::format("'{}' cannot be planned; ", what)));
   const std::string command = fmt::format("plan {}", what);
   const Words rest(words.begin() + 1, words.end());
+  if (what == "partition") return plan_partition(rest);
   CommandLine line = what == "run" ? read_words(command, rest) : read_typed(command, rest);
   return line.asks_for_help() ? print_help(line) : plan(std::move(line));
 }
