@@ -1,4 +1,4 @@
-// `ecosort plan partition`: what a partition of a range would take, for whoever cuts inputs into ranges.
+// `ecosort plan partition` prints what a partition of a range takes, for programs that cut inputs into ranges.
 #include "job/plan_partition.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-"""How a program of these packages ends: errors become one line and an exit code, and no child process is left."""
+"""Ends a program of these packages: errors become one line and an exit code, and no child process is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// What surrounds the loop over rows of a merge (merge_lines.cpp): how it begins, its blocks, its end, and what it refuses.
+// Surrounds the loop over rows of a merge (merge_lines.cpp): its beginning, its blocks, its end, and what it refuses.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -52,6 +52,7 @@ CsvFormat::CsvFormat(const CsvTerms& terms)
   if (terms_.keys.empty()) throw UsageError("no key is named");
   if (!terms.date_format.empty()) time_format_ = std::make_unique<TimeFormat>(terms.date_format);
   std::vector<Key> keys;
+  keys.reserve(terms_.keys.size());
   for (const ValueKey& key : terms_.keys) keys.emplace_back(key, terms.nulls_first, time_format_.get());
   set_keys(std::move(keys), terms_.nulls_first, terms_.rows_decide_last);
   leaves_out_bad_rows_ = terms_.leaves_out_bad_rows;
