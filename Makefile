@@ -176,9 +176,9 @@ bench-tables: ## write the tables and the charts of tuning/bench/results into do
 	@$(VENV)/python tuning/bench/bench.py --tables
 
 .PHONY: cluster-tables
-cluster-tables: ## write what the simulator of clusters predicts into docs
+cluster-tables: program ## write what the simulator of clusters predicts into docs
 	@$(DEPS) python
-	@PYTHONPATH=python:tuning/bench $(VENV)/python -m ecosort_bench.cluster_predictions docs
+	@ECOSORT_PROGRAM=$(abspath $(BUILD))/ecosort PYTHONPATH=python:tuning/bench $(VENV)/python -m ecosort_bench.cluster_predictions docs
 
 .PHONY: power-accuracy
 power-accuracy: ## simulate meters and loads of known energy and write the table of intervals into power/README.md (some minutes)
