@@ -21,7 +21,21 @@ from conftest import BUILD, ROOT
 
 sys.path.insert(0, str(ROOT / "tuning" / "bench"))
 
-from ecosort_bench import charts, cli, costs, cpu_floor, inputs, lines, long_keys, peers, report, stages, tables, targets
+from ecosort_bench import (
+    charts,
+    cli,
+    costs,
+    cpu_floor,
+    inputs,
+    lines,
+    long_keys,
+    machine_limits,
+    peers,
+    report,
+    stages,
+    tables,
+    targets,
+)
 from ecosort_bench.contenders import Contenders, Work
 from ecosort_bench.verdict import Verdict
 from ecosort_measure import cold_run, floor_trace, paired
@@ -719,6 +733,17 @@ def test_a_peer_that_loses_a_record_or_fails_is_not_compared(tmp_path: Path, mon
     assert Counter(run["contender"] for run in results.runs) == {"ecosort": 2, "bsort": 2}
     absent = results.data["absent"]["peers_records"]
     assert absent == {"crocsort": "its output holds other rows than that of EcoSort", "rustbucket": "Error: no such key"}
+
+
+def test_a_sort_is_held_against_its_kernels_and_requests_together(tmp_path: Path) -> None:
+    data = _results(tmp_path / "r.json", []).data | {"started": "2026-11-29T09:00:00Z", "two_copies_s_per_gb": 0.25}
+    data["settings"] = {"bytes": 300_000_000, "memory_bytes": 64 << 20, "rounds": 3}
+    data["runs"] = [{"kind": "text", "level": "avx2", "sort": 1.5, "kernels": 0.9, "requests": 0.1}]
+    found = machine_limits.lines_of(data)
+    assert "| lines of about 100 bytes | avx2 | 1.50 | 0.90 | 0.10 | 1.00 | 1.50 |" in found
+    assert any(
+        line.startswith("CPU s/GB, 0.3 GB each, 64MiB, 3 rounds; two copies in memory take 0.25 s/GB; P, ") for line in found
+    )
 
 
 def test_every_peer_is_pinned_with_the_day_of_its_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 
 import click
 from ecosort_measure import options
-from ecosort_measure.results import Document, fresh, measured_on
+from ecosort_measure.results import Document, begin, fresh, measured_on
 from ecosort_measure.sizes import SIZE, size_text
 from ecosort_measure.tables import markdown
 from ecosort_power.codec import write_rows
@@ -155,8 +155,21 @@ def lines_of(data: Document) -> list[str]:
 @click.option("--bytes", "size", default=300_000_000, show_default=True, help="Size of each input.")
 @click.option("--memory", type=SIZE, default="64MiB", show_default=True)
 @options.rounds(default=3, show_default=True)
+@click.option(
+    "--kind", "kinds", multiple=True, type=click.Choice([kind.name for kind in KINDS]), help="Only this input; repeatable."
+)
 @click.option("--result", type=options.PATH, help="File of the figures [build/machine-limits-result.json].")
-def main(build: Path, place: Path, size: int, memory: int, rounds: int, result: Path | None) -> None:
+@options.going_on()
+def main(
+    build: Path,
+    place: Path,
+    size: int,
+    memory: int,
+    rounds: int,
+    kinds: tuple[str, ...],
+    result: Path | None,
+    continued: bool,
+) -> None:
     """Prints the least processor time that sorts could take here beside what they take."""
     directory = (place / "machine-limits-data").resolve()
     directory.mkdir(parents=True, exist_ok=True)
@@ -164,11 +177,13 @@ def main(build: Path, place: Path, size: int, memory: int, rounds: int, result: 
     levels = [level for level in LEVELS if has_level(machine.ecosort, level)] or [""]
     settings = {"bytes": size, "memory_bytes": memory, "rounds": rounds}
     command = f"make bench-limits BENCH='--bytes {size} --memory {size_text(memory)} --rounds {rounds}'"
-    data = fresh(SCHEMA, directory, settings, command, two_copies_s_per_gb=2 * copy_s_per_gb(), runs=[])
-    for kind in KINDS:
+    path = result or build / "machine-limits-result.json"
+    data = begin(path, fresh(SCHEMA, directory, settings, command, two_copies_s_per_gb=2 * copy_s_per_gb(), runs=[]), continued)
+    done = {run["kind"] for run in data["runs"]}
+    for kind in (kind for kind in KINDS if kind.name not in done and (not kinds or kind.name in kinds)):
         click.echo(f"measuring {kind.what}", err=True)
         data["runs"] += machine.compare(kind, size, levels)
-    write_rows(result or build / "machine-limits-result.json", data)
+        write_rows(path, data)
     shutil.rmtree(directory)
     for line in lines_of(data):
         click.echo(line)

@@ -315,8 +315,8 @@ class Bench:
     def other_sorters(self, rounds: int) -> None:
         """The work of other stages by sorters of today. A peer that is not here, or fails, is not run: the result says why."""
         for case in peers.CASES:
-            absent = self.results.data.setdefault("absent", {}).setdefault(case.stage, {})
-            absent |= {name: why for name in case.peers if (why := peers.why_absent(name, self.programs))}
+            absent = {name: why for name in case.peers if (why := peers.why_absent(name, self.programs))}
+            self.results.data.setdefault("absent", {})[case.stage] = absent
             versions = {name: peers.version(name, self.programs) for name in case.peers if name not in absent}
             self.results.data["versions"] |= versions
             contenders = [name for name in case.contenders if name not in absent]
