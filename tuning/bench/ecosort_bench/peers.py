@@ -119,7 +119,7 @@ def version(contender: str, programs: Contenders) -> str:
 
 
 class ExpectedOutput:
-    """What EcoSort made of an input; the others must make the same of it. The order of equal rows of tables is open.
+    """Holds what EcoSort made of an input: the others must make the same of it. The order of equal rows of tables is open.
 
     `digest`: what is known of it before; nothing: the first contender is EcoSort.
     """
