@@ -1,4 +1,4 @@
-"""What is looked at: each `seen_` runs a tool in an empty directory, and returns what is seen, a cell of a table."""
+"""The looks at a sorter: each `seen_` runs a tool in an empty directory, and returns what is seen, a cell of a table."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ ROOT = HERE.parent.parent
 BUILD = Path(os.environ.get("ECOSORT_BUILD") or ROOT / "build").resolve()
 PEERS = BUILD / "peers"  # what is built for these runs
 PATH = os.pathsep.join(map(str, (BUILD, BUILD / "bench", PEERS / "bin", ROOT / ".venv-peers" / "bin", os.environ["PATH"])))
-SECONDS = 120
+SECONDS = 600
 
 
 @dataclass(frozen=True)
