@@ -20,6 +20,8 @@ TITLES = {
     "lines": "`ecosort lines` by the same field, which must not be quoted",
     "duckdb": "DuckDB",
     "polars": "Polars, whose memory has no bound",
+    "datafusion": "DataFusion",
+    "chdb": "chDB (ClickHouse)",
     "miller": "Miller, whose memory has no bound",
     "numpy": "NumPy in memory: argsort, take",
     "codec": "`gzip -dc | zstd -T0`, which sort nothing",

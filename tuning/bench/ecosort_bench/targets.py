@@ -8,7 +8,7 @@ from functools import partial
 from ecosort_measure.paired import Interval, median_interval, ratios
 from ecosort_measure.results import Results, Run, cpu_s, wall_s
 
-from ecosort_bench import cpu_floor, obstacles
+from ecosort_bench import cpu_floor, obstacles, peers
 from ecosort_bench.cpu_floor import cpu_s_per_gb
 from ecosort_bench.inputs import KINDS
 from ecosort_bench.lines import BEFORE, DATA, case_of
@@ -75,6 +75,7 @@ def verdicts(results: Results) -> list[Verdict]:
     found += [verdict for verdict in _tables(results) if verdict.passed is not None]
     found += [verdict for verdict in _lines(results) if verdict.passed is not None]  # --case leaves some out
     found += [verdict for verdict in _data(results) if verdict.passed is not None]
+    found += [verdict for verdict in _peers(results) if verdict.passed is not None]
     return [
         replace(verdict, obstacle=_obstacle(results, verdict.name)) if verdict.passed is False else verdict for verdict in found
     ]
@@ -124,6 +125,19 @@ def _tables(results: Results) -> list[Verdict]:
         at_least("Parquet as a stream: memory of DuckDB / EcoSort", ratio("stream", "duckdb", "ecosort", _memory), 2),
         at_least("Parquet written as Parquet: DuckDB / EcoSort", ratio("parquet", "duckdb", "ecosort"), 1),
         at_least("Parquet written as Parquet: memory of DuckDB / EcoSort", ratio("parquet", "duckdb", "ecosort", _memory), 2),
+    ]
+
+
+def _peers(results: Results) -> list[Verdict]:
+    """Sorters of today need so much more of the processor for the same work."""
+    return [
+        at_least(
+            f"{case.what}: CPU of {peers.TITLES[peer].partition(',')[0]} / EcoSort",
+            paired(results, case.stage, peer, "ecosort", cpu_s),
+            limit,
+        )
+        for case in peers.CASES
+        for peer, limit in case.asked.items()
     ]
 
 
