@@ -63,6 +63,7 @@ bool MergeLines::find_truncated_row(const Format& format, MergeCursor& cursor) {
   }
   if (!codes_ || !is_tree_built_) {
     cursor.window = format.window(cursor.line());
+    take_key_code(cursor);
   } else if (step.is_known) {
     repeats_last_ = step.is_equal;
     cursor.window = codes_->code(cursor.at, step.shared);
@@ -80,6 +81,7 @@ bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
   if constexpr (requires { &Format::plain_row_end; }) {
     if (find_plain_row(format, cursor)) {
       cursor.fetch_ahead();
+      take_key_code(cursor);
       return true;
     }
   }
@@ -100,6 +102,7 @@ bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
     if (cursor.is_plain && format.repeats_header(cursor.line(), cursor.window))
       formats::add(merged_.repeated_header, {1, cursor.input->name, cursor.lines_before + 1});
   cursor.fetch_ahead();
+  take_key_code(cursor);
   return true;
 }
 
@@ -129,6 +132,15 @@ bool MergeLines::pass_blank_end(const Format& format, MergeCursor& cursor) {
   const std::size_t common = RowCodes::common(row, last_.text);
   repeats_last_ = common == row.size() && common == last_.text.size();
   return codes_->code(cursor.at, common);
+}
+
+// Likewise, of a row whose first window is there. Without groups the line that went out last is the row before it.
+[[gnu::always_inline]] inline void MergeLines::take_key_code(MergeCursor& cursor) {
+  if (!tree_.has_key_codes() || !is_tree_built_) return;
+  if (cursor.window.prefix != last_.window.prefix || cursor.window.extension != last_.window.extension)
+    tree_.code(cursor);
+  else
+    tree_.code_behind(cursor, last_.text, last_chain_, last_has_chain_);
 }
 
 // The row behind the present one is next.
@@ -164,15 +176,16 @@ Task<void> MergeLines::find_end(MergeCursor& cursor) {
 // The order of the line that went out last and the cursor's: negative where it goes first. Codes have no say in it.
 [[gnu::always_inline]] inline int MergeLines::compare_to_last(MergeCursor& cursor) {
   if (codes_) return codes_->compare(last_.text, cursor.line());
-  if (cursor.window.prefix != last_.window.prefix) return last_.window.prefix < cursor.window.prefix ? -1 : 1;
-  if (cursor.window.extension != last_.window.extension) return last_.window.extension < cursor.window.extension ? -1 : 1;
+  const records::KeyWindow window = tree_.first_window(cursor);
+  if (window.prefix != last_.window.prefix) return last_.window.prefix < window.prefix ? -1 : 1;
+  if (window.extension != last_.window.extension) return last_.window.extension < window.extension ? -1 : 1;
   return compare_tie_to_last(cursor);
 }
 
 // Does so where the windows are equal.
 [[gnu::noinline]] int MergeLines::compare_tie_to_last(MergeCursor& cursor) {
-  const formats::KeyPlace place = cursor.has_chain ? tree_.chain_of(cursor).begin() : format_.behind_first(cursor.window);
-  if (!cursor.has_chain && !lines::KeyChain::can_begin(format_, cursor.window, place))
+  const formats::KeyPlace place = cursor.has_chain ? tree_.chain_of(cursor).begin() : format_.behind_first(last_.window);
+  if (!cursor.has_chain && !lines::KeyChain::can_begin(format_, last_.window, place))
     return lines::compare_at(format_, last_.text, cursor.line(), place.level);
   if (!std::exchange(last_has_chain_, true)) last_chain_.begin(place);
   return lines::KeyChain::compare(format_, last_chain_, last_.text, tree_.chain_of(cursor, place), cursor.line());
@@ -204,7 +217,7 @@ Task<void> MergeLines::find_end(MergeCursor& cursor) {
 [[gnu::always_inline]] inline void MergeLines::take_last(MergeCursor& cursor) {
   last_.is_there = true;
   last_.text = row_to_write(cursor);
-  last_.window = cursor.window;
+  last_.window = tree_.first_window(cursor);
   last_.cursor = cursor.index;
   last_has_chain_ = cursor.has_chain;
   if (last_has_chain_) [[unlikely]]
@@ -287,6 +300,7 @@ bool MergeLines::go_on_emitting(char* block, std::size_t capacity) {
 // one.
 bool MergeLines::repeats_last(const MergeCursor& cursor) const noexcept {
   if (codes_) return repeats_last_ && !cursor.exhausted;
+  if (tree_.has_key_codes()) return false;
   return cursor.window.prefix == last_.window.prefix && cursor.window.extension == last_.window.extension && !cursor.exhausted &&
          cursor.index == last_.cursor && cursor.line() == last_.text;
 }

@@ -11,6 +11,7 @@
 #include "engine/rows/formats.h"
 #include "engine/rows/merge_lines.h"
 #include "formats/keys/key_words.h"
+#include "formats/lines/key_chain.h"
 #include "formats/lines/line_run.h"
 
 namespace ecosort::engine::rows {
@@ -142,13 +143,35 @@ void MergeLines::begin_codes() {
     if (!cursor->exhausted) cursor->window = codes_->code(cursor->at, 0);
 }
 
+// Does so for codes of keys, which pay where first windows tie, and windows behind them decide.
+void MergeLines::begin_key_codes() {
+  std::size_t rows = 0, ties = 0;
+  const MergeCursor* before = nullptr;
+  for (const auto& cursor : cursors_.all()) {
+    if (cursor->exhausted) continue;
+    const records::KeyWindow window = cursor->window;
+    ++rows;
+    ties += before != nullptr && before->window.prefix == window.prefix && before->window.extension == window.extension &&
+            lines::KeyChain::can_begin(format_, window, format_.behind_first(window));
+    before = cursor.get();
+  }
+  if (2 * ties < rows) return;
+  tree_.use_key_codes();
+  for (const auto& cursor : cursors_.all())
+    if (!cursor->exhausted) tree_.code(*cursor);
+}
+
 Task<void> MergeLines::start() {
   cursors_.request_first();
   for (const auto& cursor : cursors_.all()) {
     if (cursor->input->first_rows != nullptr) co_await take_first_rows(*cursor);
     co_await next_line_begins(*cursor);
   }
-  if (codes_) begin_codes();
+  const bool are_of_runs = std::ranges::none_of(cursors_.all(), [](const auto& cursor) { return cursor->is_plain; });
+  if (codes_)
+    begin_codes();
+  else if (are_of_runs && terms_.must_be_ordered && !terms_.groups.is_on && row_head_ == 0)
+    begin_key_codes();
   tree_.build();
   is_tree_built_ = true;
 }

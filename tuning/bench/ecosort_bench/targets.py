@@ -13,6 +13,7 @@ from ecosort_bench.cpu_floor import cpu_s_per_gb
 from ecosort_bench.inputs import KINDS
 from ecosort_bench.lines import BEFORE, DATA, case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
+from ecosort_bench.tables import CASES as TABLE_CASES
 from ecosort_bench.verdict import SHOWN_BY_PAIRS, SHOWN_BY_ROUNDS, Verdict, at_least, at_most, bound
 
 # The verdicts about lines begin so; their stages.
@@ -117,6 +118,11 @@ def _tables(results: Results) -> list[Verdict]:
         *found,
         at_least("CSV by a number: CPU of Miller / EcoSort", ratio("csv_small", "miller", "ecosort", cpu_s), 3),
         at_least("CSV by a number: memory of Miller / EcoSort", ratio("csv_small", "miller", "ecosort", _memory), 2),
+        *(
+            at_least(f"{case.what}: CPU of DuckDB / EcoSort", ratio(case.name, "duckdb", "ecosort", cpu_s), 3)
+            for case in TABLE_CASES
+            if case.input_kind in ("visits", "events")
+        ),
         at_least("JSON lines: CPU of DuckDB / EcoSort", ratio("jsonl_number", "duckdb", "ecosort", cpu_s), 3),
         at_most("gzip in, zstd out: EcoSort / the codecs alone", ratio("packed", "ecosort", "codec"), 1.1, SHOWN_BY_ROUNDS),
         at_least("array: CPU of NumPy / EcoSort", ratio("array", "numpy", "ecosort", cpu_s), 5),

@@ -35,19 +35,41 @@ def _duckdb(work: Work) -> Any:
     return duckdb.connect(config={**settings, "preserve_insertion_order": False})
 
 
+def _duckdb_csv(work: Work, order: str) -> None:
+    _duckdb(work).execute(f"COPY (SELECT * FROM read_csv('{work.input}', {_CSV}) ORDER BY {order}) TO '{work.output}' (HEADER)")
+
+
 def duckdb_csv_number(work: Work) -> None:
-    _duckdb(work).execute(
-        f"COPY (SELECT * FROM read_csv('{work.input}', {_CSV}) ORDER BY CAST(number AS DOUBLE)) TO '{work.output}' (HEADER)"
-    )
+    _duckdb_csv(work, "CAST(number AS DOUBLE)")
 
 
 def duckdb_csv_text(work: Work) -> None:
-    _duckdb(work).execute(f"COPY (SELECT * FROM read_csv('{work.input}', {_CSV}) ORDER BY text) TO '{work.output}' (HEADER)")
+    _duckdb_csv(work, "text")
+
+
+def duckdb_csv_date(work: Work) -> None:
+    _duckdb_csv(work, "date")
+
+
+def duckdb_csv_city_date(work: Work) -> None:
+    _duckdb_csv(work, "city, date")
+
+
+def duckdb_csv_city_street(work: Work) -> None:
+    _duckdb_csv(work, "city, street")
+
+
+def _duckdb_jsonl(work: Work, order: str) -> None:
+    rows = f"SELECT json FROM read_ndjson_objects('{work.input}') ORDER BY {order}"
+    _duckdb(work).execute(f"COPY ({rows}) TO '{work.output}' ({_LINES})")
+
+
+def duckdb_jsonl_time(work: Work) -> None:
+    _duckdb_jsonl(work, "json->>'$.ts'")
 
 
 def duckdb_jsonl_number(work: Work) -> None:
-    rows = f"SELECT json FROM read_ndjson_objects('{work.input}') ORDER BY CAST(json->>'$.of.number' AS DOUBLE)"
-    _duckdb(work).execute(f"COPY ({rows}) TO '{work.output}' ({_LINES})")
+    _duckdb_jsonl(work, "CAST(json->>'$.of.number' AS DOUBLE)")
 
 
 def _parquet_in_order(work: Work) -> str:
