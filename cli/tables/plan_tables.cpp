@@ -179,9 +179,9 @@ CommandTable plan_run_table() {
 CommandTable plan_table() {
   return {.name = "plan",
           .synopsis =
-              "sort|csv|jsonl|shuffle [options] INPUT... -o OUTPUT | inplace [options] FILE | lines [options] [FILE...] | run "
-              "REQUEST",
-          .summary = "prints what sort, inplace, lines, csv, jsonl, shuffle or run would do; writes nothing",
+              "sort|csv|jsonl|shuffle [options] INPUT... -o OUTPUT | inplace [options] FILE | lines [options] [FILE...] | "
+              "partition FORMAT [options] | run REQUEST",
+          .summary = "prints what sort, inplace, lines, csv, jsonl, shuffle, partition or run would do; writes nothing",
           .description = "",
           .examples = {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat",
                        "ecosort plan sort --assume-size 1TB --memory 4GiB", "ecosort plan lines -S 1G log.txt -o sorted.txt",
@@ -193,14 +193,16 @@ CommandTable plan_table() {
                        {"csv", "its options: ecosort plan csv --help"},
                        {"jsonl", "its options: ecosort plan jsonl --help"},
                        {"shuffle", "its options: ecosort plan shuffle --help"},
+                       {"partition", "its options: ecosort plan partition --help"},
                        {"run", "its options: ecosort plan run --help"}},
           .ending = "",
           .exit_status = plan_codes()};
 }
 
 const std::vector<CommandTable>& plan_tables() {
-  static const std::vector<CommandTable> tables{plan_sort_table(),  plan_inplace_table(), plan_lines_table(), plan_csv_table(),
-                                                plan_jsonl_table(), plan_shuffle_table(), plan_run_table()};
+  static const std::vector<CommandTable> tables{plan_sort_table(),      plan_inplace_table(), plan_lines_table(),
+                                                plan_csv_table(),       plan_jsonl_table(),   plan_shuffle_table(),
+                                                plan_partition_table(), plan_run_table()};
   return tables;
 }
 

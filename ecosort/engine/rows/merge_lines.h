@@ -82,6 +82,8 @@ class MergeLines {
   Task<void> merge_or_refuse(LineSink& sink, const std::string& beginning);
   Task<void> start();
   void begin_codes();
+  void begin_key_codes();
+  void take_key_code(MergeCursor& cursor);
   Task<void> next_line_begins(MergeCursor& cursor);
   Task<std::byte*> put_beginning(LineSink& sink, const std::string& beginning);
   Task<void> merge_all(LineSink& sink, std::vector<std::byte*>& blocks);

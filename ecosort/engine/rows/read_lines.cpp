@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "engine/rows/damaged_input.h"
+#include "formats/lines/pass_quotes.h"
 #include "formats/lines/quoted.h"
 
 namespace ecosort::engine::rows {
@@ -334,7 +335,7 @@ bool ReadLines::ends_line(Text rest) const {
   if (!rest.ends_with(format_.terminator())) return false;
   rest.remove_suffix(1);
   formats::Inside inside;
-  if (format_.is_walked()) format_.pass(rest, inside);
+  if (format_.is_walked()) lines::pass_quotes(format_, rest, inside);
   return !inside.escape;
 }
 

@@ -18,6 +18,18 @@
 
 namespace ecosort::engine::rows {
 
+// A code: in how many pieces a row agrees with its base, and the next one, of which the last byte is left out.
+//
+//   prefix | most_pieces - pieces | seven bytes |   extension | four bytes |
+inline constexpr unsigned pieces_bits = 8, pieces_shift = 64 - pieces_bits;
+inline constexpr std::uint64_t most_pieces = (1U << pieces_bits) - 1;
+
+[[nodiscard]] inline records::KeyWindow code_of(std::size_t pieces, records::KeyWindow next) noexcept {
+  return {(most_pieces - pieces) << pieces_shift | next.prefix >> pieces_bits,
+          static_cast<std::uint32_t>(next.prefix) << (32 - pieces_bits) | next.extension >> pieces_bits};
+}
+[[nodiscard]] inline std::size_t pieces_of(std::uint64_t prefix) noexcept { return most_pieces - (prefix >> pieces_shift); }
+
 class RowCodes {
  public:
   // Only for formats whose rows_are_keys().
@@ -30,14 +42,10 @@ class RowCodes {
 
   // The code of a row that shares `common` bytes with its base. Where so many pieces cannot be counted it is that of fewer, in
   // all rows alike.
-  //
-  //   prefix | most_pieces - pieces | seven bytes |   extension | four bytes |
   [[nodiscard]] records::KeyWindow code(const char* row, std::size_t common) const noexcept {
     const std::size_t pieces = std::min<std::size_t>((common + lacking_) / lines::window_bytes, most_pieces);
     const records::KeyWindow next = bytes_.window(row + begin_of(pieces)), mask = pieces == 0 ? first_piece_ : whole_piece;
-    return {(most_pieces - pieces) << bytes_shift | (next.prefix & mask.prefix) >> count_bits,
-            static_cast<std::uint32_t>(next.prefix & mask.prefix) << (32 - count_bits) |
-                (next.extension & mask.extension) >> count_bits};
+    return code_of(pieces, {next.prefix & mask.prefix, next.extension & mask.extension});
   }
   // The order of two rows, without their codes: negative where a goes first.
   [[nodiscard]] int compare(Text a, Text b) const {
@@ -52,7 +60,7 @@ class RowCodes {
   [[nodiscard]] static std::size_t common(Text a, Text b) noexcept;
   // Returns the bytes in which rows with equal codes agree, of which these are known.
   [[nodiscard]] std::size_t common(const char* a, const char* b, std::uint64_t prefix) const noexcept {
-    const std::size_t known = begin_of(most_pieces - (prefix >> bytes_shift));
+    const std::size_t known = begin_of(pieces_of(prefix));
     return known + bytes_.common(a + known, b + known, SIZE_MAX);
   }
   // The order of rows that agree in so many bytes and no more: negative where a goes first.
@@ -61,8 +69,6 @@ class RowCodes {
   }
 
  private:
-  static constexpr unsigned count_bits = 8, bytes_shift = 64 - count_bits;
-  static constexpr std::uint64_t most_pieces = (1U << count_bits) - 1;
   static constexpr records::KeyWindow whole_piece{~std::uint64_t{0}, ~std::uint32_t{0}};
 
   [[nodiscard]] std::size_t begin_of(std::size_t piece) const noexcept {

@@ -6,6 +6,7 @@
 
 #include "formats/lines/enter_rows.h"
 #include "formats/lines/line_kernels.h"
+#include "formats/lines/pass_quotes.h"
 #include "sorting/parallel_parts.h"
 #include "sorting/radix_digit.h"
 
@@ -29,7 +30,7 @@ std::vector<formats::Inside> open_quotes(const LineRun& run, const RowFormat& fo
   std::vector<formats::Inside> inside(places.size());
   if (!format.is_walked() || format.begins_anew()) return inside;
   sorting::for_each_part(threads, places.size() - 1, [&](std::size_t i) {
-    format.pass({run.bytes() + places[i], places[i + 1] - places[i]}, inside[i + 1]);
+    pass_quotes(format, {run.bytes() + places[i], places[i + 1] - places[i]}, inside[i + 1]);
   });
   for (std::size_t i = 1; i < inside.size(); ++i) inside[i].quotes = inside[i].quotes != inside[i - 1].quotes;
   return inside;

@@ -9,6 +9,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "formats/csv/csv_format.h"
@@ -63,6 +64,41 @@ std::vector<std::string> merged(const formats::RowFormat& format, const std::vec
     const Text last = cursor.line();
     out.push_back(std::to_string(cursor.index) + ' ' + std::string(last));
     take_next(cursor, last);
+  }
+  return out;
+}
+
+// The same by codes whose pieces are windows of keys.
+std::vector<std::string> merged_by_key_codes(const formats::RowFormat& format, const std::vector<Rows>& runs) {
+  std::deque<MemoryRows> sources;
+  std::vector<std::unique_ptr<MergeCursor>> cursors;
+  for (const Rows& run : runs) {
+    sources.emplace_back(run);
+    cursors.push_back(std::make_unique<MergeCursor>());
+    cursors.back()->index = static_cast<std::uint32_t>(cursors.size() - 1);
+  }
+  MergeTree tree(format, cursors);
+  tree.use_key_codes();
+  const auto take_next = [&](MergeCursor& cursor) {
+    if (!sources[cursor.index].put_next(cursor)) return false;
+    cursor.window = format.window(cursor.line(), 0, 0);
+    return true;
+  };
+  for (const auto& cursor : cursors)
+    if (take_next(*cursor)) tree.code(*cursor);
+  std::vector<std::string> out;
+  for (tree.build(); !tree.empty(); tree.replay()) {
+    MergeCursor& cursor = tree.winner();
+    const Text last = cursor.line();
+    out.push_back(std::to_string(cursor.index) + ' ' + std::string(last));
+    const records::KeyWindow window = tree.first_window(cursor);
+    bool has_chain = cursor.has_chain;
+    lines::KeyChain chain = std::as_const(tree).chain_of(cursor);
+    if (!take_next(cursor)) continue;
+    if (cursor.window.prefix == window.prefix && cursor.window.extension == window.extension)
+      tree.code_behind(cursor, last, chain, has_chain);
+    else
+      tree.code(cursor);
   }
   return out;
 }
@@ -189,6 +225,7 @@ TEST(MergeTree, GivesTheOrderOfSeveralKeys) {
       }
       const std::vector<Rows> runs = dealt(format, rows, 1 + seed % 7, random);
       ASSERT_EQ(merged(format, runs, nullptr), expected(format, runs)) << "seed " << seed << " stable " << stable;
+      ASSERT_EQ(merged_by_key_codes(format, runs), expected(format, runs)) << "seed " << seed << " stable " << stable;
     }
   }
 }
@@ -208,6 +245,7 @@ TEST(MergeTree, GivesTheOrderOfColumns) {
       rows.push_back(std::to_string(i) + ",San Francisco " + std::string(random() % 3, 'x') + "," + std::to_string(random() % 4));
     const std::vector<Rows> runs = dealt(format, rows, 1 + seed % 6, random);
     ASSERT_EQ(merged(format, runs, nullptr), expected(format, runs)) << "seed " << seed;
+    ASSERT_EQ(merged_by_key_codes(format, runs), expected(format, runs)) << "seed " << seed;
   }
 }
 
