@@ -2,7 +2,7 @@
 # In short:  a missing reading counts as a reading of 0 in every percentile.
 # Package:   ddsketch 3.0.1 (PyPI), Datadog's sketch of quantiles.
 # One would guess: NaN is refused, as infinity is (an OverflowError), or left out.
-# What happens: a value that is neither above nor below the smallest number that the sketch tells from 0 counts as 0, and NaN is neither. 40 readings
+# What happens: a value that is neither above nor below the smallest number that the sketch keeps apart from 0 counts as 0, and NaN is neither. 40 readings
 #   of 230 and 60 gaps have the median 0; count is 100, and sum and avg are NaN from the first gap on, which is the only trace.
 # Why it matters: percentiles are read far more often than avg. A meter or a probe that fails makes the machine look faster, or thriftier: the more is
 #   missing the better the median. Merged with the sketches of other machines, one with gaps lowers the percentiles of all.
