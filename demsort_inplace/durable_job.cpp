@@ -86,6 +86,37 @@ Task<void> recheck_complete(JobKernel& kernel) {
   bench.end();
 }
 
+// Writes into the journal that a job is abandoned which has nothing to put back.
+Task<void> give_up(JobBench& bench) {
+  co_await open_journal(bench);
+  State state{.kind = State::Kind::abandoned, .records = bench.header.layout.records};
+  if (!bench.header.lines) state.consumed.assign(bench.header.layout.runs(), 0);
+  co_await bench.journal->append(state);
+  bench.state = std::move(state);
+}
+
+// Gives the result, which is complete, its name, unless it has it already. `is_sorted`: it is what the user asked for, so that a
+// kill in the last moment is told from one in the first.
+// It was synced, so that a failed close can lose nothing; but it is reported.
+void publish_and_clean_up(JobBench& bench, const std::string& result, bool is_sorted) {
+  const bool is_in_place = bench.header.is_in_place();
+  bench.log.begin("publish", bench.reactor.traffic());
+  bench.progress.begin(engine::Phase::sync, 0);
+  if (bench.is_complete &&
+      bench.storage.exists(result)) {  // the process that completed it had no time to report what it could not keep
+    const io::FilePtr file = bench.storage.open_named(result, io::Role::output, io::Caching::buffered);
+    keep_attributes(bench, *file);
+  }
+  if (bench.files.output) bench.storage.close(std::move(bench.files.output));
+  check_directory(bench.storage, bench.paths, *bench.files.directory);
+  demsort_inplace::publish(bench.storage, bench.paths, result, is_in_place ? Previous::none : Previous::replaced);
+  close_files(bench);
+  bench.notices.push_back(
+      clean_up(bench.storage, bench.paths, *bench.files.directory, {.with_input = is_in_place, .is_finished = is_sorted}));
+  bench.end();
+  bench.progress.begin(engine::Phase::done, 0);
+}
+
 void publish(JobKernel& kernel) {
   publish_and_clean_up(kernel.job_bench, kernel.result, kernel.job_bench.state->kind == State::Kind::merged);
 }
@@ -115,32 +146,15 @@ void refuse_reread(const JobBench& bench) {
       bench.header.is_in_place() ? "" : fmt::format("; start again after: ecosort resume --abandon {}", bench.paths.file)));
 }
 
-Task<void> give_up(JobBench& bench) {
-  co_await open_journal(bench);
-  State state{.kind = State::Kind::abandoned, .records = bench.header.layout.records};
-  if (!bench.header.lines) state.consumed.assign(bench.header.layout.runs(), 0);
-  co_await bench.journal->append(state);
-  bench.state = std::move(state);
-}
-
-// The result was synced, so that a failed close can lose nothing; but it is reported.
-void publish_and_clean_up(JobBench& bench, const std::string& result, bool is_sorted) {
-  const bool is_in_place = bench.header.is_in_place();
-  bench.log.begin("publish", bench.reactor.traffic());
-  bench.progress.begin(engine::Phase::sync, 0);
-  if (bench.is_complete &&
-      bench.storage.exists(result)) {  // the process that completed it had no time to report what it could not keep
-    const io::FilePtr file = bench.storage.open_named(result, io::Role::output, io::Caching::buffered);
-    keep_attributes(bench, *file);
-  }
-  if (bench.files.output) bench.storage.close(std::move(bench.files.output));
-  check_directory(bench.storage, bench.paths, *bench.files.directory);
-  demsort_inplace::publish(bench.storage, bench.paths, result, is_in_place ? Previous::none : Previous::replaced);
-  close_files(bench);
-  bench.notices.push_back(
-      clean_up(bench.storage, bench.paths, *bench.files.directory, {.with_input = is_in_place, .is_finished = is_sorted}));
-  bench.end();
-  bench.progress.begin(engine::Phase::done, 0);
+void give_back_input(JobKernel& kernel, std::uint64_t bytes) {
+  JobBench& bench = kernel.job_bench;
+  const io::FilePtr input = bench.storage.open_named(bench.paths.input, io::Role::input, io::Caching::buffered);
+  if (const std::uint64_t present = bench.storage.state(*input).size_bytes; present != bytes)
+    bench.notices.push_back(fmt::format(
+        "'{}' had {} bytes when the job began and has {} now: somebody else wrote to it, or cut it; it is given back as it is",
+        bench.paths.file, bytes, present));
+  bench.run(give_up(bench));
+  publish_and_clean_up(bench, kernel.result, false);
 }
 
 void remove_job(JobBench& bench) {

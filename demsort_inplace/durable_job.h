@@ -69,12 +69,9 @@ void continue_job(JobKernel& kernel);
 // Refuses a result that is not what was written to it, when it was read back.
 [[noreturn]] void refuse_reread(const JobBench& bench);
 
-// The journal says that a job is abandoned which has nothing to put back. Its directory is removed by the caller.
-[[nodiscard]] Task<void> give_up(JobBench& bench);
-
-// The result, which is complete, gets its name, unless it has it already. `is_sorted`: it is what the user asked for, so that a
-// kill in the last moment is told from one in the first.
-void publish_and_clean_up(JobBench& bench, const std::string& result, bool is_sorted);
+// Ends a job in place that has taken nothing from its input, which had so many bytes: it gets its name back as it is. A notice
+// says so where it is not as long as it was.
+void give_back_input(JobKernel& kernel, std::uint64_t bytes);
 
 // Removes a job whose input is another file, and all that it made. The journal says so first: from then on no one looks for the
 // runs.

@@ -118,8 +118,7 @@ class PutBackKernel : public JobKernel {
 void put_back(Workbench& bench) {
   PutBackKernel kernel(bench);
   if (bench.is_complete || !bench.done.empty()) return continue_job(kernel);
-  bench.run(give_up(bench));  // nothing was taken from the input: it is what it was
-  publish_and_clean_up(bench, kernel.result, false);
+  give_back_input(kernel, bench.layout.input_length(bench.layout.records));
 }
 
 }  // namespace ecosort::demsort_inplace

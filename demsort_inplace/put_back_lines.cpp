@@ -290,8 +290,7 @@ std::uint64_t put_back_memory_bytes(const JournalContents& contents) noexcept {
 void put_back_lines(JobBench& bench) {
   PutBackLinesKernel kernel(bench);
   if (bench.is_complete || !bench.done.empty()) return continue_job(kernel);
-  bench.run(give_up(bench));  // no line has left the input
-  publish_and_clean_up(bench, kernel.result, false);
+  give_back_input(kernel, input_bytes(bench));
 }
 
 }  // namespace ecosort::demsort_inplace

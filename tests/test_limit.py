@@ -279,6 +279,16 @@ def test_the_first_of_each_group(
     assert (told[unit], told[f"{unit}_beyond_limit"], told[f"{unit}_dropped"]) == (N, N - len(wanted), 0)
 
 
+def test_rows_that_no_group_needs_do_not_end_the_reading(run: Run, tmp_path: Path) -> None:
+    """After groups that no longer shrink whole buffers of rows lie behind their bounds; another group comes after them."""
+    known, behind, last = (f"{'ab'[i % 2]},{i % 9}\n" for i in range(20_000)), "a,8\nb,8\n" * 100_000, "c,0\n"
+    (tmp_path / "in").write_text("".join(known) + behind + last)
+    words = ["lines", "-t,", "-k1,1", "-k2,2n", "--limit", "3000", "--by-group", *LEAST, "--quiet", "--stats", tmp_path / "stats"]
+    succeeded(run(*words, tmp_path / "in", "-o", tmp_path / "out"))
+    assert (tmp_path / "out").read_text().endswith("b,2\nc,0\n")
+    assert read_json(tmp_path / "stats")["lines"] == 220_001
+
+
 @pytest.mark.parametrize("limit", [0, 1, 2, 40_000])
 def test_the_first_records_of_each_group(run: Run, records: Path, tmp_path: Path, limit: int) -> None:
     words = [

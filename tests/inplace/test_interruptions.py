@@ -231,6 +231,17 @@ def test_a_run_that_is_lost_costs_no_record_of_another(
     assert 0 < missing.total() * 100 <= had
 
 
+def test_an_input_that_somebody_cut_is_not_given_back_in_silence(ecosort: Path, run: Run, file4: Path, tmp_path: Path) -> None:
+    """No run is done: the file gets its name back as it is."""
+    size = file4.stat().st_size
+    assert kill_at_sync(ecosort, tmp_path, 2, "inplace", file4, *SMALL)
+    os.truncate(job_directory(file4) / "input", 1000)
+    done = run("resume", "--abandon", file4)
+    assert done.returncode == 0, done
+    assert f"'{file4}' had {size} bytes when the job began and has 1000 now" in done.stderr
+    assert file4.stat().st_size == 1000
+
+
 def test_a_job_is_looked_at_and_refused_where_nothing_can_be_written(
     ecosort: Path, run: Run, file: Path, tmp_path: Path, data: bytes, wanted: bytes
 ) -> None:

@@ -412,6 +412,14 @@ def test_a_run_that_is_lost_costs_no_line_of_another(
     assert 0 < sum(len(line) + 1 for line in missing.elements()) <= had
 
 
+def test_an_input_that_somebody_cut_is_not_given_back_in_silence(ecosort: Path, run: Run, lines4: Path, tmp_path: Path) -> None:
+    assert kill_at_sync(ecosort, tmp_path, 2, *words_for(lines4, "--quiet"))
+    os.truncate(job_directory(lines4) / "input", 0)
+    done = run("resume", "--abandon", lines4)
+    assert done.returncode == 0, done
+    assert "bytes when the job began and has 0 now" in done.stderr
+
+
 def test_space_that_was_kept_in_vain_is_kept_anew(ecosort: Path, run: Run, lines4: Path, tmp_path: Path, wanted: bytes) -> None:
     assert kill_at_sync(ecosort, tmp_path, 9, *words_for(lines4, "--quiet"))
     (job_directory(lines4) / "spare").unlink()

@@ -47,9 +47,12 @@ Task<void> FormLineRuns::read_runs() {
     idle_runs_.pop_back();
     co_await fill(run);
     const bool stays = keeper_ == nullptr && runs_->empty() && reader_.at_end();
-    if (stays) resident_ = &run;
-    if (stays || run.count == 0) break;
-    if (const std::optional<std::size_t> number = co_await leave_ordered(run)) {
+    if (stays) {
+      resident_ = &run;
+      break;
+    }
+    const std::optional<std::size_t> number = run.count > 0 ? co_await leave_ordered(run) : std::nullopt;
+    if (number) {
       storing_.spawn(store(run, *number, read_so_far()));
     } else {
       idle_runs_.push_back(&run);
@@ -73,7 +76,7 @@ Task<void> FormLineRuns::fill(lines::LineRun& run) {
     co_await reader_.fill(run);
     has_room = reader_.hash().count > before;  // else the next row does not fit behind the others
     if (!has_room || reader_.at_end()) co_return;
-    auto work = tools_.bench.compute.run([&] { has_room = limit_->make_room(run); });
+    auto work = tools_.bench.compute.run([&] { has_room = limit_->make_room(run) || run.count == 0; });
     co_await work;
   }
 }
