@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -226,3 +227,99 @@ def test_a_time_that_is_none_is_shown_with_what_to_say(tmp_path: Path) -> None:
 def test_a_counter_that_goes_down_by_little_is_told_with_all_its_digits(tmp_path: Path) -> None:
     with pytest.raises(MeterError, match=r"goes down from 3600000003.6 J to 3600000000 J"):
         read_log(log_of(tmp_path / "m.csv", "time,E [kWh]", "1000.000001", "1000.000000"), {})
+
+
+EIGHT_UTC = 1_795_507_200  # 2026-11-24 08:00:00 UTC
+
+
+def steps_of(path: Path, header: str, rows: list[str], settings: dict[str, str] | None = None) -> list[float]:
+    path.write_text("\n".join([header, *rows]) + "\n")
+    times = [row.time_s for row in read_log(path, settings or {}).rows]
+    return [round(b - a, 6) for a, b in pairwise(times)]
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "settings"),
+    [
+        ("Date,Time,Millisecond,P (W)", "21.09.2026,14:00:0{},{},40", {}),  # the points of a date are no fractions
+        ("Date,Time,Milliseconds,P (W)", "2026/09/21,14:00:0{},{},40", {"time": "Date+Time"}),
+        ("When,ms,P (W)", "21/09/2026 14.00.0{},{},40", {"time": "When", "time-format": "%d/%m/%Y %H.%M.%S"}),
+        ("Time,ms,Received,P (W)", "2026-09-21T14:00:0{0},{1},2026-09-21T14:00:0{0}.9,40", {}),
+    ],
+)
+def test_milliseconds_beside_a_clock_of_whole_seconds_are_added(
+    tmp_path: Path, header: str, row: str, settings: dict[str, str]
+) -> None:
+    rows = [row.format(i // 2, i % 2 * 500) for i in range(6)]
+    assert steps_of(tmp_path / "m.csv", header, rows, settings) == [0.5] * 5
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "settings"),
+    [
+        ("time,ms,P (W)", "179000000{0},{1},40", {}),
+        ("time (ms),ms,P (W)", "179000000{0}000,{1},40", {}),
+        ("time,ms,P (W)", "2026-09-21 14:00:0{0}.0,{1},40", {}),
+        ("time,ms,P (W)", "2026-09-21 14:00:0{0},{1}.5,40", {}),
+        ("time,ms,P (W)", "2026-09-21 14:00:0{0},1{1},40", {}),
+        ("time,ms,P (W)", "2026-09-21 14:00:0{0},,40", {}),
+        ("When,ms,P (W)", "14:00:0{0}.0,{1},40", {"time": "When", "time-format": "%H:%M:%S.%f"}),
+        ("Time,ms,Received,P (W)", "14:00:0{0},{1},14:00:0{0},40", {"time": "Received"}),  # they are those of another time
+    ],
+)
+def test_other_columns_of_ms_are_not_added_to_the_times(tmp_path: Path, header: str, row: str, settings: dict[str, str]) -> None:
+    rows = [row.format(i, 100 + 37 * i) for i in range(6)]
+    assert steps_of(tmp_path / "m.csv", header, rows, settings) == [1.0] * 5
+
+
+def test_a_row_without_its_milliseconds_is_named(tmp_path: Path) -> None:
+    rows = ["2026/09/21,14:00:00,100,40", "2026/09/21,14:00:01,,40", "2026/09/21,14:00:02,300,40"]
+    with pytest.raises(MeterError, match=r"line 3 cannot be understood: .*'' is no number of milliseconds; write it, or take"):
+        steps_of(tmp_path / "m.csv", "Date,Time,Millisecond,P (W)", rows)
+
+
+@pytest.mark.parametrize(
+    ("form", "end", "hours"),
+    [
+        ("%m/%d/%Y %H:%M:%S UTC", " UTC", 0),
+        ("%m/%d/%Y %H:%M:%SZ", "Z", 0),
+        ("%m/%d/%Y %H:%M:%S GMT+2", " GMT+2", 2),
+        ("%m/%d/%Y %H:%M:%S %Z", " UTC", 0),
+        ("%m/%d/%Y %H:%M:%S %Z", " GMT", 0),
+        ("%m/%d/%Y %H:%M:%S%Z", "Z", 0),
+        ("%m/%d/%Y %H:%M:%S %z", " +0300", 3),
+    ],
+)
+def test_the_zone_that_a_form_names_is_that_of_the_times(tmp_path: Path, form: str, end: str, hours: int) -> None:
+    """strptime takes the names of zones and forgets them, so that the times were those of the machine."""
+    log = tmp_path / "m.csv"
+    log.write_text("time,W\n" + "".join(f"11/24/2026 08:00:0{i}{end},4{i}\n" for i in range(3)))
+    for given in ({}, {"timezone": "Asia/Tokyo"}):
+        assert read_log(log, {"time-format": form, **given}).rows[0].time_s == EIGHT_UTC - 3600 * hours
+
+
+@pytest.mark.parametrize(
+    ("form", "end", "said"),
+    [
+        ("%m/%d/%Y %H:%M:%S CET", " CET", "'CET' in #time-format= is no zone that is known; say which: #timezone="),
+        ("%m/%d/%Y %H:%M:%S +01:00", " +01:00", r"'\+01:00' in #time-format= is no zone that is known"),
+        (
+            "%m/%d/%Y %H:%M:%S %Z",
+            " CET",
+            "%Z is UTC, GMT or Z: for another zone write its name instead of %Z, and say #timezone=",
+        ),
+        ("%m/%d/%Y %H:%M:%S %S", "", "is no time of the form"),  # an error of re, not of strptime
+    ],
+)
+def test_a_zone_that_is_not_known_is_refused(tmp_path: Path, form: str, end: str, said: str) -> None:
+    log = tmp_path / "m.csv"
+    log.write_text("time,W\n" + "".join(f"11/24/2026 08:00:0{i}{end},4{i}\n" for i in range(3)))
+    with pytest.raises((MeterError, UsageError), match=said):
+        read_log(log, {"time-format": form})
+    if form.endswith(("CET", "+01:00")):
+        assert read_log(log, {"time-format": form, "timezone": "+01:00"}).rows[0].time_s == EIGHT_UTC - 3600
+
+
+def test_a_zone_farther_than_a_day_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"names no time zone: UTC\+30"):
+        find_columns(["Time UTC+30", "W"], [["2026-11-24 12:00:00", "40.1"]] * 3, {})

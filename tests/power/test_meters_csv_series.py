@@ -226,6 +226,7 @@ def test_a_sum_that_lacks_a_sensor_is_a_gap(tmp_path: Path) -> None:
         "null",
         "[Unknown Error]",
         "NaN",
+        "-nan",
         "#N/A",
         "N/A W",
     ],
@@ -285,6 +286,9 @@ def test_a_row_with_a_word_that_is_a_unit_is_no_line_of_units(tmp_path: Path) ->
         ("Time [GMT]", 0.0),
         ("Time (UTC+2)", 2.0),
         ("UTC-03:30 time", -3.5),
+        ("UTC-00:30 time", -0.5),
+        ("Time UTC\u221202:00", -2.0),
+        ("Time UTC 24h", 0.0),
     ],
 )
 def test_a_zone_in_the_name_of_the_times_is_theirs(

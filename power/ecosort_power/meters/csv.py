@@ -6,10 +6,10 @@ there is one such column; VA, var, volts, amperes, power factors and the times n
 Commas, semicolons, tabs and blanks separate; decimal commas are understood. Rows of several sensors are refused without `#where=`
 or `#sum=` (log_series). A cell that says that there is no value (`unavailable`, `[N/A]`, nothing) makes a gap.
 Times are seconds or milliseconds since 1970, or ISO 8601 (local unless they, their column or `#timezone=` say otherwise), or
-seconds since any moment; the last need `offset=auto`. Rows of one time are refused, unless `#same-time=spread` says that the
-clock is coarser than the log: then they lie evenly between that time and the next one. A last line without its end is still
-being written, and left out. `offset` is added to the log's times; `auto` finds it from the load of the machine, which the
-harness records during every run.
+seconds since any moment; the last need `offset=auto`. A column of milliseconds belongs to times of day in whole seconds.
+Rows of one time are refused, unless `#same-time=spread` says that the clock is coarser than the log: then they lie evenly between
+that time and the next one. A last line without its end is still being written, and left out. `offset` is added to the
+log's times; `auto` finds it from the load of the machine, which the harness records during every run.
 """
 
 from __future__ import annotations
@@ -154,7 +154,12 @@ def _rows(
 
 
 def _millis(row: Sequence[str], columns: Columns) -> float:
-    return 0.0 if columns.millis is None else int(row[columns.millis]) / 1000
+    if columns.millis is None:
+        return 0.0
+    cell = row[columns.millis].strip() if columns.millis < len(row) else ""
+    if not cell.isdecimal():
+        raise CellError(f"{cell!r} is no number of milliseconds; write it, or take the line out")
+    return int(cell) / 1000
 
 
 def _power(row: Sequence[str], columns: Columns, decimal: str) -> Cell:

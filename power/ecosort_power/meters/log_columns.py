@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta, timezone, tzinfo
+from datetime import tzinfo
 
 from ecosort_power.errors import UsageError
-from ecosort_power.meters.log_values import CellError, is_gap, is_number, split_unit
+from ecosort_power.meters.log_values import UTC_NAMED, CellError, is_gap, is_number, split_unit, zone_named
 from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, unit
 
 _WORDS = {
@@ -51,8 +51,8 @@ _BRACKETS = re.compile(r"[(\[]([^)\]]*)[)\]]")
 # `P/W` is a power in watts, as physicists write it; `kWh/W` is a unit divided by another.
 _QUOTIENT = re.compile(r"([^\s_/:()\[\]]+)\s*/[^/]*$")
 _TIME = re.compile(r"(?i)time|date|stamp|elapsed|zeit|datum|uhrzeit|last_changed")
-# A zone in the name of a column of times: UTC, or so many hours away from it.
-_ZONE = re.compile(r"(?i)(?<![a-z])(?:utc|gmt)(?![a-z])\s*([+-]\d{1,2})?(?::?(\d{2}))?")
+# A time of day in whole seconds.
+_CLOCK = re.compile(r"(?:^|[T\s])(?:\d{1,3}:\d{2}:\d{2}|(?<=T)\d{6})(?![\d.,:])")
 _MILLIS = re.compile(r"(?i)milli-?seconds?|msecs?|ms")
 _TIME_UNITS = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
@@ -290,7 +290,7 @@ class _Head:
 def _times(header: Sequence[str], given: Mapping[str, str]) -> tuple[int, ...]:
     if "time" in given:
         return tuple(_named(header, name) for name in given["time"].split("+"))
-    names = [_ZONE.sub("", h.lower()).strip(" ()[]_-") for h in header]
+    names = [UTC_NAMED.sub("", h.lower()).strip(" ()[]_-") for h in header]
     for date, clock in (("date", "time"), ("datum", "zeit"), ("datum", "uhrzeit")):
         if date in names and clock in names:
             return (names.index(date), names.index(clock))
@@ -327,26 +327,32 @@ def find_columns(header: Sequence[str], rows: Sequence[Sequence[str]], given: Ma
     if not times:
         raise UsageError(f"the log has no column of time that is known; say #time=NAME; it has: {_list(header)}")
     scale = next((_TIME_UNITS[t.strip()] for t in _tokens(header[times[0]]) if t.strip() in _TIME_UNITS), None)
-    millis = None if "time" in given else _millis(header, rows, times)
-    return Columns(times, millis, scale, watts, energy, factor, product is not None, _zone([header[i] for i in times]))
+    millis = _millis(table, values, [c.index for c in (watts, factor, energy) if c is not None], given.get("time-format"))
+    zone = next(filter(None, (zone_named(header[i]) for i in times)), None)
+    return Columns(times, millis, scale, watts, energy, factor, product is not None, zone)
 
 
-def _millis(header: Sequence[str], rows: Sequence[Sequence[str]], times: Sequence[int]) -> int | None:
-    """Power analysers write date, time of whole seconds, and milliseconds, each in a column of its own."""
-    index = next((i for i, name in enumerate(header) if _MILLIS.fullmatch(name.strip()) and i not in times), None)
+def _millis(table: _Head, rows: Sequence[Sequence[str]], values: Sequence[int], form: str | None) -> int | None:
+    """Power analysers write date, time of whole seconds, and milliseconds, each in a column of its own. A column of `ms`
+    beside numbers of seconds, or times of day with a fraction, is something else, such as a latency."""
+    taken = (*table.times, *values)
+    index = next((i for i, name in enumerate(table.header) if _MILLIS.fullmatch(name.strip()) and i not in taken), None)
     if index is None:
         return None
-    cells = [row[index].strip() for row in rows if index < len(row) and is_number(row[index])]
-    whole = all("." not in row[t] and "," not in row[t] for row in rows for t in times if t < len(row))
-    return index if whole and all(c.isdigit() and len(c) <= 3 for c in cells) else None
+    clocks = [i for i in range(len(table.header)) if _is_clock(i, rows, form if i in table.times else None)]
+    nearest = max((i for i in clocks if i < index), default=min(clocks, default=None))
+    cells = [row[index].strip() for row in rows if index < len(row) and not is_gap(row[index])]
+    whole = bool(cells) and all(re.fullmatch(r"[0-9]{1,3}", cell) for cell in cells)
+    return index if whole and nearest in table.times else None
 
 
-def _zone(names: Sequence[str]) -> tzinfo | None:
-    found = next(filter(None, map(_ZONE.search, names)), None)
-    if found is None:
-        return None
-    hours, minutes = int(found[1] or "0"), int(found[2] or "0")
-    return timezone(timedelta(hours=hours, minutes=minutes if hours >= 0 else -minutes))
+def _is_clock(index: int, rows: Sequence[Sequence[str]], form: str | None) -> bool:
+    """True for a column of times of day without fractions of a second: the point of a date is none."""
+    cells = [row[index].strip() for row in rows if index < len(row)]
+    if form is not None and not any(map(_CLOCK.search, cells)):
+        directives = re.findall("%(.)", form)
+        return "S" in directives and "f" not in directives
+    return bool(cells) and all(map(_CLOCK.search, cells))
 
 
 def _why_not(header: Sequence[str]) -> str:

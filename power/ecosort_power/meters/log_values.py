@@ -20,7 +20,13 @@ _OFFSET = re.compile(r"^([+-])(\d{2}):?(\d{2})$")
 _CLOCK = re.compile(r"^(\d+):(\d{2}):(\d{2})([.,]\d+)?$")
 _DOTTED = re.compile(r"^(\d{1,2})\.(\d{1,2})\.(\d{4})[ T]+(.+)$")
 _SLASHED = re.compile(r"^(\d{4})/(\d{1,2})/(\d{1,2})[ T]+(.+)$")
-_UTC_BEHIND = re.compile(r"(?i)\s*(?:utc|gmt)$")
+_UTC_BEHIND = re.compile(r"(?i)\s*(?:utc|gmt|(?<=[\d\s])z)$")
+# UTC, or so many hours away from it.
+UTC_NAMED = re.compile(r"(?i)(?<![a-z])(?:utc|gmt)(?![a-z])(?:\s*([+\-\u2212])(\d{1,2})(?::?(\d{2}))?(?!\d))?")
+_UTC_WORD = re.compile(r"(?i)(?<![a-z])(?:utc|gmt|z)(?![a-z])")
+_DIRECTIVE = re.compile(r"%(.)")
+# Letters of a form that may name a zone: CET, Europe/Berlin, +01:00.
+_OTHER_ZONE = re.compile(r"(?<![A-Za-z])(?!(?:AM|PM)\b)(?:[A-Z]{2,5}(?![A-Za-z])|[A-Z][a-z]+/[A-Z]\w+)|[+-]\d{2}:?\d{2}$")
 _SPACED_OFFSET = re.compile(r"\s+(?=[+-]\d{2}:?\d{2}$)")
 _AMBIGUOUS = re.compile(r"^\d{1,2}/\d{1,2}/\d{2,4}\b")
 # Seconds since 1970 in the present century, and the same in smaller units.
@@ -29,7 +35,7 @@ _EPOCHS = ((1e9, 1e11, 1.0), (1e12, 1e14, 1e-3), (1e15, 1e17, 1e-6), (1e18, 1e20
 
 # Loggers write these where there was no value: Home Assistant, nvidia-smi, databases, spreadsheets, numpy.
 _GAPS = frozenset(("", "-", "--", "---", "unavailable", "unknown", "none", "null", "n/a", "na", "#n/a", "nan", "not available"))
-_GAPS |= {"not supported", "no data", "no value"}
+_GAPS |= {"-nan", "+nan", "not supported", "no data", "no value"}
 _GAPS_IN_BRACKETS = ("unknown error", "gpu is lost", "requires reset", "gpu requires reset", "insufficient permissions")
 _UNIT_BEHIND = re.compile(r"\s+[km]?wh?$")
 
@@ -123,6 +129,18 @@ def time_zone(given: str | None) -> tzinfo | None:
         raise UsageError(f"csv: timezone {given[:40]!r} is not known; write UTC, +02:00 or Europe/Berlin") from None
 
 
+def zone_named(text: str) -> tzinfo | None:
+    """The zone of a text that says UTC, or how far from it; None where it does not. UsageError for what is farther than a day."""
+    found = UTC_NAMED.search(text)
+    if found is None:
+        return None
+    hours, minutes = int(found[2] or "0"), int(found[3] or "0")
+    if hours >= 24 or minutes >= 60:
+        raise UsageError(f"{text.strip()[:40]!r} names no time zone: {found[0]}")
+    away = timedelta(hours=hours, minutes=minutes)
+    return timezone(away if found[1] in (None, "+") else -away)
+
+
 @dataclass(frozen=True)
 class TimeForm:
     """Says how a log writes times: units of a number, `#time-format=`, `#timezone=`, and the decimal sign of the log."""
@@ -147,11 +165,7 @@ def parse_time(text: str, written: TimeForm) -> tuple[float, bool]:
 def _parsed(text: str, written: TimeForm) -> tuple[float, bool]:
     form, zone, scale = written.given, written.zone, written.scale
     if form is not None:
-        try:
-            moment = datetime.strptime(text, form)
-        except ValueError:
-            raise CellError(f"{text[:40]!r} is no time of the form #time-format={form[:40]}") from None
-        return _seconds(moment, zone), True
+        return _seconds(*_formed(text, form, zone)), True
     try:
         value = float(text.replace(",", ".") if written.decimal == "," and _COMMA.match(text) else text)
     except ValueError:
@@ -164,6 +178,31 @@ def _parsed(text: str, written: TimeForm) -> tuple[float, bool]:
         if low <= value < high:
             return value * seconds, True
     return value, False
+
+
+def _formed(text: str, form: str, zone: tzinfo | None) -> tuple[datetime, tzinfo | None]:
+    """A moment as `#time-format=` has it, and its zone. strptime takes the name of a zone, but forgets it."""
+    directives = _DIRECTIVE.findall(form)
+    named, plain, hint = form, text, ""
+    if "Z" in directives and "z" not in directives:
+        named = _DIRECTIVE.sub(lambda found: "%z" if found[1] == "Z" else found[0], form)
+        plain = _UTC_WORD.sub("+0000", text)
+        hint = "; %Z is UTC, GMT or Z: for another zone write its name instead of %Z, and say #timezone=Europe/Berlin or such"
+    try:
+        moment = datetime.strptime(plain, named)
+    except (ValueError, re.error):
+        raise CellError(f"{text[:40]!r} is no time of the form #time-format={form[:40]}{hint}") from None
+    return moment, zone if moment.tzinfo is not None else _zone_of_form(form, zone)
+
+
+def _zone_of_form(form: str, zone: tzinfo | None) -> tzinfo | None:
+    """The zone that a form names beside its directives, else the given one. UsageError for a name that says no zone."""
+    letters = _DIRECTIVE.sub("\0", form)
+    found = zone_named(letters) or (UTC if _UTC_WORD.search(letters) else zone)
+    other = _OTHER_ZONE.search(letters)
+    if found is None and other is not None:
+        raise UsageError(f"{other[0]!r} in #time-format= is no zone that is known; say which: #timezone=Europe/Berlin or such")
+    return found
 
 
 def _written(text: str, zone: tzinfo | None) -> tuple[float, bool]:
