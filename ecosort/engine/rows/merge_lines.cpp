@@ -30,12 +30,14 @@ std::size_t most_blocks(const planner::LinePlan& plan, std::size_t cursors, unsi
 }
 
 // Codes need rows that are keys, and in order: files of the user's may be in any. Rows that one window holds are told apart by
-// it, whatever goes before them.
+// it, whatever goes before them. Of a group by the first keys a row may be dropped whose bytes are not those of the one before,
+// as codes suppose.
 std::optional<RowCodes> codes_of(const formats::RowFormat& format, const MergeTerms& terms,
                                  const std::vector<MergeInput>& inputs) {
   const bool are_of_runs = terms.must_be_ordered && std::ranges::none_of(inputs, &MergeInput::is_plain);
   const auto is_long = [](const MergeInput& input) { return input.run.longest > lines::window_bytes + 1; };
-  if (!format.rows_are_keys() || !are_of_runs || std::ranges::none_of(inputs, is_long)) return std::nullopt;
+  if (!RowCodes::can_code(format) || !are_of_runs || std::ranges::none_of(inputs, is_long)) return std::nullopt;
+  if (!format.rows_are_keys() && terms.groups.is_on && !format.groups_by_all()) return std::nullopt;
   return RowCodes(format);
 }
 
@@ -63,6 +65,7 @@ MergeLines::MergeLines(const RowTools& tools, const MergeTerms& terms, std::vect
   last_.is_there = true;
   last_.text = *part_.not_before;
   last_.window = format_.window(last_.text, 0, 0);
+  if (codes_ && codes_->is_keyed()) last_keys_ = codes_->keys_of(last_.text);
   last_.cursor = no_cursor;
   last_row_ = last_.text.size() + 1;
 }
@@ -148,7 +151,7 @@ bool MergeLines::find_truncated_row(const Format& format, MergeCursor& cursor) {
     cursor.window = format.window(cursor.line());
   } else if (step.is_known) {
     repeats_last_ = step.is_equal;
-    cursor.window = codes_->code(cursor.at, step.shared);
+    cursor.window = code_behind_last(cursor, step.shared);
   } else {
     cursor.window = code_behind_last(cursor);
   }
@@ -207,11 +210,17 @@ bool MergeLines::pass_blank_end(const Format& format, MergeCursor& cursor) {
 }
 
 // Every row but the first one of its input follows the one that went out last, or one that equals it.
-[[gnu::always_inline]] inline records::KeyWindow MergeLines::code_behind_last(const MergeCursor& cursor) noexcept {
+[[gnu::always_inline]] inline records::KeyWindow MergeLines::code_behind_last(MergeCursor& cursor) {
   const Text row = cursor.line();
   const std::size_t common = RowCodes::common(row, last_.text);
   repeats_last_ = common == row.size() && common == last_.text.size();
-  return codes_->code(cursor.at, common);
+  return code_behind_last(cursor, common);
+}
+
+// The row agrees with the one that went out last in `common` bytes.
+[[gnu::always_inline]] inline records::KeyWindow MergeLines::code_behind_last(MergeCursor& cursor, std::size_t common) {
+  return codes_->is_keyed() ? codes_->keyed_code(cursor.line(), common, last_keys_, cursor.keys)
+                            : codes_->code(cursor.at, common);
 }
 
 // The row behind the present one is next.
@@ -281,6 +290,8 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
 
 // The order of the line that went out last and the cursor's: negative where it goes first. Codes have no say in it.
 [[gnu::always_inline]] inline int MergeLines::compare_to_last(MergeCursor& cursor) {
+  if (codes_ && codes_->is_keyed())
+    if (const std::optional<int> order = codes_->order(last_keys_, last_.text, cursor.keys, cursor.line())) return *order;
   if (codes_) return codes_->compare(last_.text, cursor.line());
   if (cursor.window.prefix != last_.window.prefix) return last_.window.prefix < cursor.window.prefix ? -1 : 1;
   if (cursor.window.extension != last_.window.extension) return last_.window.extension < cursor.window.extension ? -1 : 1;
@@ -324,6 +335,7 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
   last_.text = row_to_write(cursor);
   last_.window = cursor.window;
   last_.cursor = cursor.index;
+  if (codes_ && codes_->is_keyed()) last_keys_ = cursor.keys;
   last_has_chain_ = cursor.has_chain;
   if (last_has_chain_) [[unlikely]]
     last_chain_ = tree_.chain_of(cursor);
@@ -476,12 +488,14 @@ MergeLines::Reason MergeLines::merge_groups(const Format& format, char* block, s
 // Rows get their first codes, unless they agree in so little that their windows cost less and show as much.
 void MergeLines::begin_codes() {
   constexpr std::size_t least = 4;
-  const std::vector<std::size_t> common = cursors_.common_of_some();
-  if (std::accumulate(common.begin(), common.end(), std::size_t{0}) < least * common.size()) return codes_.reset();
-  codes_->align(common);
+  const auto [bytes, others] = cursors_.common_of_some(*codes_);
+  if (codes_->is_keyed() ? bytes.size() < others
+                         : std::accumulate(bytes.begin(), bytes.end(), std::size_t{0}) < least * bytes.size())
+    return codes_.reset();
+  codes_->align(bytes);
   tree_.use(*codes_);
   for (const auto& cursor : cursors_.all())
-    if (!cursor->exhausted) cursor->window = codes_->code(cursor->at, 0);
+    if (!cursor->exhausted) cursor->window = code_behind_last(*cursor, 0);
 }
 
 Task<void> MergeLines::start() {

@@ -104,7 +104,8 @@ class MergeLines {
   static void pass_row(MergeCursor& cursor) noexcept;
   void leave_out(MergeCursor& cursor);
   [[noreturn]] void refuse(MergeCursor& cursor, const formats::RowFault& fault);
-  [[nodiscard]] records::KeyWindow code_behind_last(const MergeCursor& cursor) noexcept;
+  [[nodiscard]] records::KeyWindow code_behind_last(MergeCursor& cursor);
+  [[nodiscard]] records::KeyWindow code_behind_last(MergeCursor& cursor, std::size_t common);
   [[nodiscard]] bool repeats_last(const MergeCursor& cursor) const noexcept;
   [[nodiscard]] run::BlockContents contents() const noexcept;
   template <class Format>
@@ -148,10 +149,11 @@ class MergeLines {
   std::uint64_t left_;          // lines that may go out
   std::uint64_t in_group_ = 0;  // of the group of the last one, those that went out
   LastLine last_;
+  RowKeys last_keys_;  // where codes have keys
   lines::KeyChain last_chain_;
   bool last_has_chain_ = false;
   MergeCursors cursors_;
-  std::optional<RowCodes> codes_;  // of rows that are keys, of runs, and begin alike
+  std::optional<RowCodes> codes_;  // of rows that are keys, or their last one, of runs, and begin alike
   MergeTree tree_;
   bool is_tree_built_ = false;
   bool repeats_last_ = false;  // of the row that was found last and has a code: it equals the one that went out last

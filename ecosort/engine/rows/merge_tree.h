@@ -85,6 +85,7 @@ struct alignas(64) MergeCursor {
   Slot slots[2];
   unsigned slot_count = 2;
   unsigned present = 0;  // the slot that is merged
+  RowKeys keys{};        // of the line, where its code has them
   Buffer own_memory;     // of the one slot of a file with long lines
   bool has_block = false;
   // Count for a plain file lines and bytes before the present row, and hold the byte in front of the end of the row before it, or
@@ -226,8 +227,20 @@ class MergeTree {
     return lines::KeyChain::compare(order_, chain_of(x, place), x.line(), chain_of(y, place), y.line());
   }
   [[nodiscard]] Match code_tie(Node a, Node b) const {
+    if (codes_->is_of_keys(a.prefix)) [[unlikely]]
+      return key_tie(a, b);
+    return row_tie(a, b, codes_->common(cursors_[a.cursor()]->at, cursors_[b.cursor()]->at, a.prefix));
+  }
+  // Keys that differ leave the loser its code: that of its keys.
+  [[nodiscard, gnu::noinline]] Match key_tie(Node a, Node b) const {
+    const MergeCursor &x = *cursors_[a.cursor()], &y = *cursors_[b.cursor()];
+    const std::optional<int> order = codes_->order(x.keys, x.line(), y.keys, y.line());
+    if (!order) return row_tie(a, b, codes_->common_from(x.at, y.at, 0));
+    return (*order != 0 ? *order < 0 : a.cursor() < b.cursor()) ? Match{a, b} : Match{b, a};
+  }
+  // The rows agree in `common` bytes, and in what goes before them.
+  [[nodiscard]] Match row_tie(Node a, Node b, std::size_t common) const {
     const char *const x = cursors_[a.cursor()]->at, *const y = cursors_[b.cursor()]->at;
-    const std::size_t common = codes_->common(x, y, a.prefix);
     const int order = codes_->order(x, y, common);
     if (order != 0 ? order < 0 : a.cursor() < b.cursor()) return {a, node(codes_->code(y, common), b.cursor())};
     return {b, node(codes_->code(x, common), a.cursor())};
