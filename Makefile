@@ -16,6 +16,8 @@ MEMORY ?= 64MiB
 LINES_BYTES ?= 200000000
 TABLES_BYTES ?= 1000000000
 BENCH_DIR ?= $(BUILD)
+# Checkouts of sorters that no registry has, for BENCH='--stage peers'.
+PEER_DIR ?=
 # The Debian in whose chroot `make packages` tries its packages.
 SUITE ?= bookworm
 # Another architecture than this one's: arm64 for packages, aarch64 for a tarball.
@@ -120,7 +122,7 @@ bench: ## measure against GNU sort, STXXL and the I/O floors (RECORDS=, MEMORY=,
 	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_BENCH=ON >/dev/null
 	@ninja -C $(BUILD) -j $(JOBS)
 	@$(VENV)/python tuning/bench/bench.py --build $(BUILD) --dir $(BENCH_DIR) --records $(RECORDS) --memory $(MEMORY) \
-	  --lines-bytes $(LINES_BYTES) --tables-bytes $(TABLES_BYTES) $(BENCH)
+	  --lines-bytes $(LINES_BYTES) --tables-bytes $(TABLES_BYTES) $(if $(PEER_DIR),--peer-dir $(PEER_DIR)) $(BENCH)
 
 .PHONY: bench-kernels
 bench-kernels: ## time the kernels against std::sort, the parallel mode, TBB and simdjson (BENCH='--benchmark_filter=merge' for some)
@@ -143,6 +145,13 @@ bench-slow-drives: ## compressed runs on simulated drives, by codec (BENCH_DIR= 
 	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_TESTS=ON >/dev/null
 	@ninja -C $(BUILD) -j $(JOBS) ecosort_slow_drive ecosort_make_lines ecosort
 	@PYTHONPATH=tuning/bench $(VENV)/python -m ecosort_bench.slow_drives --build $(BUILD) --dir $(BENCH_DIR) $(BENCH)
+
+.PHONY: bench-limits
+bench-limits: ## the least processor time that sorts could take on this machine, beside what they take (BENCH='--help' for more)
+	@$(DEPS) program build python
+	@cmake -S ecosort -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=$(BUILD_TYPE) -DECOSORT_SAN=$(SAN) -DECOSORT_BENCH=ON >/dev/null
+	@ninja -C $(BUILD) -j $(JOBS) ecosort ecosort_costs ecosort_make_lines ecosort_replay
+	@PYTHONPATH=tuning/bench $(VENV)/python -m ecosort_bench.machine_limits --build $(BUILD) --dir $(BENCH_DIR) $(BENCH)
 
 .PHONY: bench-strategies
 bench-strategies: ## merging against range partitioning on this machine (BENCH_DIR= on the drive, BENCH='--help' for more)
@@ -176,9 +185,9 @@ bench-tables: ## write the tables and the charts of tuning/bench/results into do
 	@$(VENV)/python tuning/bench/bench.py --tables
 
 .PHONY: cluster-tables
-cluster-tables: ## write what the simulator of clusters predicts into docs
+cluster-tables: program ## write what the simulator of clusters predicts into docs
 	@$(DEPS) python
-	@PYTHONPATH=python:tuning/bench $(VENV)/python -m ecosort_bench.cluster_predictions docs
+	@ECOSORT_PROGRAM=$(abspath $(BUILD))/ecosort PYTHONPATH=python:tuning/bench $(VENV)/python -m ecosort_bench.cluster_predictions docs
 
 .PHONY: power-accuracy
 power-accuracy: ## simulate meters and loads of known energy and write the table of intervals into power/README.md (some minutes)
@@ -213,14 +222,13 @@ lock: ## pin the newest Python packages that pyproject.toml allows
 	  build/lock/bin/uv pip compile --quiet pyproject.toml $(LOCKED_EXTRAS:%=--extra %) --generate-hashes --universal --upgrade \
 	    --python-version 3.11 --no-header; } > build/lock/python.lock
 	@mv build/lock/python.lock tuning/setup/python.lock
-	@{ echo '# Locked peers of the benchmark with hashes, renewed by `make lock` from peers.txt.'; \
+	@build/lock/bin/uv pip compile --quiet tuning/setup/peers.txt --universal --upgrade --python-version 3.11 \
+	  --output-file build/lock/pylock.toml
+	@{ echo '# Locked peers with hashes and the days of their releases, renewed by `make lock` from peers.txt.'; \
+	  tuning/setup/release_days.py build/lock/pylock.toml tuning/setup/peers.txt; \
 	  build/lock/bin/uv pip compile --quiet tuning/setup/peers.txt --generate-hashes --universal --upgrade \
 	    --python-version 3.11 --no-header; } > build/lock/peers.lock
 	@mv build/lock/peers.lock tuning/setup/peers.lock
-	@{ echo '# Locked peers of `make known-ground` with hashes, renewed by `make lock` from known.txt.'; \
-	  build/lock/bin/uv pip compile --quiet tuning/setup/known.txt --generate-hashes --universal --upgrade \
-	    --python-version 3.11 --no-header; } > build/lock/known.lock
-	@mv build/lock/known.lock tuning/setup/known.lock
 	@{ echo '# Locked packages of the site with hashes, renewed by `make lock` from site.txt.'; \
 	  build/lock/bin/uv pip compile --quiet tuning/setup/site.txt --generate-hashes --universal --upgrade \
 	    --python-version 3.11 --no-header; } > build/lock/site.lock

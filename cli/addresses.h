@@ -7,6 +7,8 @@
 
 namespace ecosort::cli {
 
+[[nodiscard]] bool is_address(std::string_view name) noexcept;
+
 // Returns whether a word of the command may be an address; most commands have none, which costs a look at each word.
 [[nodiscard]] bool mention_addresses(const Words& words) noexcept;
 

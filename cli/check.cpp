@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/errors.h"
+#include "cli/addresses.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
 #include "cli/progress_line.h"
@@ -181,6 +182,14 @@ int check_manifest(const ReferenceWords& words) {
   return run_cluster(check);
 }
 
+// Addresses are streamed into the same command.
+int check_streams(const Words& words, const ReferenceWords& parsed) {
+  Words remote{"check"};
+  remote.insert(remote.end(), words.begin(), words.end());
+  remote.insert(remote.end() - static_cast<std::ptrdiff_t>(parsed.positionals.size()), "--");
+  return run_remote(remote);
+}
+
 }  // namespace
 
 int run_check(const Words& words) {
@@ -188,6 +197,7 @@ int run_check(const Words& words) {
   return with_reference_exit_codes("check", [&] {
     const ReferenceWords parsed = parse_reference_words(words, command_table("check"));
     if (!parsed.wants_help && is_manifest(parsed)) return check_manifest(parsed);
+    if (!parsed.wants_help && std::ranges::any_of(parsed.positionals, is_address)) return check_streams(words, parsed);
     if (!parsed.wants_help) return check(parse_check(parsed));
     print_out(help_text(command_table("check")));
     return 0;

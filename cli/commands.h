@@ -25,6 +25,7 @@ int merge_lines(const Words& words);    // of text lines; exit codes 0, 1 and 2
 int run_sample(const Words& words);     // rows of a range, and splitters
 int run_partition(const Words& words);  // a range into slices
 int run_plan(const Words& words);       // prints what such a command would do
+int plan_partition(const Words& words);
 int run_request(const Words& words);    // what a request in JSON says
 int print_request(const Words& words);  // the request that the words of a command make
 int run_power(const Words& words);      // becomes the program ecosort-power; returns only by throwing

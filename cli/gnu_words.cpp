@@ -24,9 +24,9 @@ constexpr int first_row = 256;  // what getopt_long returns for the first row of
 constexpr int help_option = -2, version_option = -3;
 
 // An option as getopt_long reads it. Names are literals of the tables: last spellings, which end where the literal does.
-option long_option(const OptionRow& row, std::size_t place) {
+option long_option(const OptionRow& row, std::string_view spelling, std::size_t place) {
   const int takes = row.argument.empty() ? no_argument : row.may_lack_argument() ? optional_argument : required_argument;
-  return {last_spelling(row.name).data() + 2, takes, nullptr, first_row + static_cast<int>(place)};
+  return {spelling.data() + 2, takes, nullptr, first_row + static_cast<int>(place)};
 }
 
 constexpr option no_option{nullptr, 0, nullptr, 0};
@@ -46,9 +46,10 @@ struct Grammar {
         letters += row.name[1];
         if (row.takes_next_word()) letters += ':';
       }
-      if (!last_spelling(row.name).starts_with("--")) continue;
+      const std::string_view spelling = last_spelling(row.name);
+      if (!spelling.starts_with("--")) continue;
       std::vector<option>& options = !row.is_gnu ? own : row.concern == Concern::rows ? ordering : of_sort;
-      options.push_back(long_option(row, i));
+      options.push_back(long_option(row, spelling, i));
     }
     std::ranges::copy(ordering, std::back_inserter(of_sort));
     of_sort.push_back({"help", no_argument, nullptr, help_option});

@@ -26,7 +26,7 @@ std::string lines_bounds_text(const engine::rows::LinesJob& job, std::uint64_t i
                      row("longest line", "at most " + exact_bytes(bounds.longest_line_bytes)) + runs_text(job.codecs.runs);
   if (input_bytes == 0) return text + row("input", "unknown: a stream");
   text += row("input", exact_bytes(input_bytes)) +
-          row("output", (job.groups.is_on || job.limit ? "at most " : "") + exact_bytes(input_bytes) +
+          row("output", (job.groups.is_on || job.limit || job.skip > 0 ? "at most " : "") + exact_bytes(input_bytes) +
                             (job.groups.counts ? ", and the counts" : ""));
   if (job.merge) return text + row("runs", "none where all inputs are merged at once");
   if (job.limit)
@@ -34,8 +34,8 @@ std::string lines_bounds_text(const engine::rows::LinesJob& job, std::uint64_t i
            row("bytes moved",
                fmt::format("about {}, and those of the output, where there are no runs", format_bytes(input_bytes)));
   if (bounds.most_runs == 0) return text + row("runs", "none") + row("temporary space", "none");
-  text += row("runs",
-              fmt::format("{} to {}: lines of 100 bytes make about {}", bounds.fewest_runs, bounds.most_runs, bounds.usual_runs));
+  text += row("runs", fmt::format("{} to {}: lines of {} bytes make about {}", bounds.fewest_runs, bounds.most_runs,
+                                  bounds.usual_row_bytes, bounds.usual_runs));
   text += row("merged at a time", fmt::format("up to {} runs, fewer where lines are longer than a page", bounds.runs_at_a_time));
   text += row("merges of each line", bounds.fewest_merges == bounds.most_merges
                                          ? fmt::format("{}", bounds.fewest_merges)
@@ -44,8 +44,10 @@ std::string lines_bounds_text(const engine::rows::LinesJob& job, std::uint64_t i
       job.compress_program.empty() ? "" : fmt::format("what {} makes of ", lines::quoted_word(job.compress_program));
   text += row("temporary space", fmt::format("{}{}at most {}", bounds.fewest_runs == 0 ? "none, or " : "", what,
                                              exact_bytes(bounds.most_temp_bytes)));
-  return text + row("bytes moved", fmt::format("about {} with one merge, {} more with each other", format_bytes(4 * input_bytes),
-                                               format_bytes(2 * input_bytes)));
+  const std::uint64_t with_heads = 2 * bounds.usual_head_bytes;
+  return text +
+         row("bytes moved", fmt::format("about {} with one merge, {} more with each other",
+                                        format_bytes(4 * input_bytes + with_heads), format_bytes(2 * input_bytes + with_heads)));
 }
 
 }  // namespace ecosort::cli

@@ -12,9 +12,11 @@
 #include "formats/lines/key_words.h"
 #include "formats/lines/line_order.h"
 #include "job/format_names.h"
+#include "job/plan_rows.h"
 #include "job/prepare_records.h"
 #include "job/prepare_rows.h"
 #include "job/request_json.h"
+#include "job/row_formats.h"
 
 namespace ecosort::cli {
 namespace {

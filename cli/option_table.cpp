@@ -21,9 +21,10 @@ std::string ConflictRow::message() const {
 }
 
 const OptionRow* find_row(const CommandTable& table, std::string_view name) {
-  // Most names are passed by their ends alone.
-  const auto row = std::ranges::find_if(
-      table.options, [&](const OptionRow& option) { return option.name.ends_with(name) && last_spelling(option.name) == name; });
+  // Most names are passed by their last letters alone.
+  const auto row = std::ranges::find_if(table.options, [&](const OptionRow& option) {
+    return option.name.back() == name.back() && option.name.ends_with(name) && last_spelling(option.name) == name;
+  });
   return row == table.options.end() ? nullptr : &*row;
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <utility>
 
 #include "base/size_text.h"
@@ -10,14 +9,6 @@
 namespace ecosort::cli {
 
 namespace {
-
-// The shortest exact size that an option reads: 256MiB, 1000000B.
-std::string size_word(std::uint64_t bytes) {
-  constexpr std::array<std::pair<const char*, unsigned>, 3> units{{{"GiB", 30}, {"MiB", 20}, {"KiB", 10}}};
-  for (const auto& [name, shift] : units)
-    if (bytes != 0 && bytes % (std::uint64_t{1} << shift) == 0) return fmt::format("{}{}", bytes >> shift, name);
-  return fmt::format("{}B", bytes);
-}
 
 // Options and their values, each with its source.
 class Values {

@@ -131,6 +131,10 @@ ReferenceWords parse_reference_words(const Words& words, const CommandTable& tab
       result.wants_help = true;
       return result;
     }
+    if (word == "--") {
+      ++i;
+      break;
+    }
     if (word.starts_with("--")) {
       take_long_word(words, i, table, long_words);
       continue;

@@ -6,9 +6,8 @@
 #include <array>
 #include <utility>
 
-#include "base/base64.h"
 #include "base/errors.h"
-#include "base/utf8.h"
+#include "base/text_json.h"
 #include "cli/commands.h"
 #include "cli/rows_command.h"
 #include "cli/say.h"
@@ -100,8 +99,6 @@ bool may_be_resumable(const Command& command, const Words& words, const Request&
     return false;
   }
 }
-
-Json text_json(const std::string& text) { return is_utf8(text) ? Json(text) : Json{{"base64", to_base64(text)}}; }
 
 // The options that `ecosort run` takes, too. The others are in the request, or have no place there.
 Json options_of_run(const CommandLine& line) {

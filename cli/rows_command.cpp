@@ -76,9 +76,8 @@ engine::rows::LinesReport sort_rows(const RowsRun& run, WatchedRun& watched, eng
 void check_job(const CommandLine& line) {
   const Request& request = line.request;
   if (request.place.kind == PlaceKind::in_place) return check_in_place(line);
-  if (has_values(request) && job::values_of(request).keys.size() > most_keys)
-    throw UsageError(
-        fmt::format("--resumable takes up to {} keys; these are {}", most_keys, job::values_of(request).keys.size()));
+  if (request.values() != nullptr && request.values()->keys.size() > most_keys)
+    throw UsageError(fmt::format("--resumable takes up to {} keys; these are {}", most_keys, request.values()->keys.size()));
   if (request.place.output.empty() || request.place.output == "-")
     throw UsageError("--resumable needs an output with a name, for its job directory; name it with -o FILE");
   if (std::ranges::find(request.inputs, "-") != request.inputs.end())
@@ -132,6 +131,14 @@ int run_rows(const CommandLine& line, const char* command, const char* done, dou
                   prepared, session);
 }
 
+bool plans_assumed_rows(const CommandLine& line, std::string_view command) {
+  if (line.assumed_bytes() == 0) return false;
+  if (line.is_resumable()) throw UsageError(fmt::format("{}: --assume-size cannot be combined with --resumable", command));
+  if (!line.request.inputs.empty())
+    throw UsageError(fmt::format("{}: --assume-size is for rows that are not there; leave one of them out", command));
+  return true;
+}
+
 int plan_rows(const CommandLine& line) {
   raise_open_files();
   job::Session session;
@@ -142,7 +149,7 @@ int plan_rows(const CommandLine& line) {
   const std::uint64_t assumed_bytes = line.assumed_bytes();
   const engine::rows::LinesJob job =
       job::make_rows_job(line.request, session.storage(), job::SpecialOutput::redirected, assumed_bytes);
-  if (has_values(line.request)) job::check_first_row(job.inputs, *job.format);  // which the plan does not need any more
+  if (line.request.values() != nullptr) job::check_first_row(job.inputs, *job.format);  // which the plan does not need any more
   if (!are_lines && plan_job()) return 0;
   const std::uint64_t known = job::are_known(job.inputs) ? job::known_bytes(job.inputs) : 0;
   print_out(lines_bounds_text(job, assumed_bytes != 0 ? assumed_bytes : known));

@@ -45,6 +45,9 @@ int run_rows(const CommandLine& line, const char* command, const char* done, dou
 // A plan says this of a sort of rows: bounds, because their lengths show only when they are read.
 [[nodiscard]] std::string lines_bounds_text(const engine::rows::LinesJob& job, std::uint64_t input_bytes);
 
+// Returns whether a plan is for rows that are not there. UsageError for what such a plan cannot have.
+[[nodiscard]] bool plans_assumed_rows(const CommandLine& line, std::string_view command);
+
 // Names what the command sorts: "lines" or "rows".
 [[nodiscard]] const char* rows_noun(const std::string& command);
 

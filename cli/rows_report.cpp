@@ -15,15 +15,15 @@ namespace ecosort::cli {
 namespace {
 
 std::uint64_t rows_of(const Request& request, const engine::rows::LinesReport& report) {
-  const bool are_rows = has_values(request) || request.shuffle;
+  const bool are_rows = request.values() != nullptr || request.shuffle;
   return are_rows ? report.records - report.top_lines - report.blank_lines - report.comments : report.records;
 }
 
 Json keys_json(const Request& request, const engine::rows::LinesReport& report) {
   Json keys = Json::array();
-  for (std::size_t i = 0; i < job::values_of(request).keys.size(); ++i) {
+  for (std::size_t i = 0; i < request.values()->keys.size(); ++i) {
     const formats::KeyCounts counts = i < report.key_counts.size() ? report.key_counts[i] : formats::KeyCounts{};
-    Json key{{"by", to_string(job::values_of(request).keys[i])},
+    Json key{{"by", to_string(request.values()->keys[i])},
              {request.format() == Format::csv ? "empty_values" : "missing_values", counts.empty},
              {"unparsable_values", counts.unparsable}};
     if (request.format() == Format::jsonl) key["repeated_names"] = counts.repeated;
@@ -41,11 +41,9 @@ void add_left_out(const Request& request, const engine::rows::LinesReport& repor
 
 }  // namespace
 
-bool has_values(const Request& request) noexcept { return request.format() == Format::csv || request.format() == Format::jsonl; }
-
 Json rows_stats_json(const Request& request, const engine::rows::LinesReport& report, const engine::PhaseLog& log,
                      const ProcessUsage& usage, const engine::rows::LinesJob& job, const std::string& backend) {
-  const bool is_shuffle = request.shuffle.has_value(), have_values = has_values(request) && !is_shuffle;
+  const bool is_shuffle = request.shuffle.has_value(), have_values = request.values() != nullptr && !is_shuffle;
   const std::string_view format = is_shuffle    ? "shuffle"
                                   : have_values ? job::name_of(request.format())
                                                 : "lines";  // a merge of runs has lines, too
@@ -111,29 +109,30 @@ JobSummary rows_summary(const Request& request, const engine::rows::LinesReport&
                         report.skipped == 0 ? "" : fmt::format(", {} of them skipped", report.skipped), *request.shuffle->seed,
                         packed_text(report.run_packing))};
   return {report.is_merge ? "merged" : "sorted", std::max(report.input_bytes, report.output_bytes),
-          fmt::format("{} {}{}{}{}{}{}{}", rows, has_values(request) ? "row" : "line", rows == 1 ? "" : "s", groups_text(report),
-                      bad_rows_text(report), appended_text(report), files_text(report), packed_text(report.run_packing))};
+          fmt::format("{} {}{}{}{}{}{}{}", rows, request.values() != nullptr ? "row" : "line", rows == 1 ? "" : "s",
+                      groups_text(report), bad_rows_text(report), appended_text(report), files_text(report),
+                      packed_text(report.run_packing))};
 }
 
 std::vector<std::string> row_notices(const Request& request, const engine::rows::LinesReport& report) {
   std::vector<std::string> notices;
-  if (!has_values(request) && !request.shuffle) return notices;
+  if (request.values() == nullptr && !request.shuffle) return notices;
   add_bad_rows(report, notices);
   if (report.comments > 0)
     notices.push_back(fmt::format("comments and skipped lines are left out: there were {}", report.comments));
   if (report.blank_lines > 0) notices.push_back(fmt::format("blank lines are left out: there were {}", report.blank_lines));
   const char* const empty = request.format() == Format::csv ? "empty" : "missing or null";
   // A level behind those of the keys, where whole rows decide last, says nothing.
-  const std::size_t keys = has_values(request) ? job::values_of(request).keys.size() : 0;
+  const std::size_t keys = request.values() != nullptr ? request.values()->keys.size() : 0;
   for (std::size_t i = 0; i < std::min(report.key_counts.size(), keys); ++i) {
     const formats::KeyCounts& counts = report.key_counts[i];
-    const std::string by = to_string(job::values_of(request).keys[i]);
+    const std::string by = to_string(request.values()->keys[i]);
     if (counts.repeated > 0)
       notices.push_back(fmt::format("--by {}: a name on this path repeats within an object in {} rows; the last one counts", by,
                                     counts.repeated));
     if (counts.empty + counts.unparsable == 0) continue;
     notices.push_back(fmt::format("--by {}: {} {} and {} unparsable values come {}{}", by, counts.empty, empty, counts.unparsable,
-                                  job::values_of(request).nulls_first ? "in front of all others" : "behind all others",
+                                  request.values()->nulls_first ? "in front of all others" : "behind all others",
                                   request.has_groups() && !request.by_group ? "; they count as equal for --unique" : ""));
   }
   return notices;

@@ -11,9 +11,6 @@
 
 namespace ecosort::cli {
 
-// Returns whether the rows have values: CSV and JSON lines.
-[[nodiscard]] bool has_values(const Request& request) noexcept;
-
 // Schema "ecosort.lines-stats/1", "ecosort.csv-stats/1" or "ecosort.jsonl-stats/1"; units are in the names.
 [[nodiscard]] Json rows_stats_json(const Request& request, const engine::rows::LinesReport& report, const engine::PhaseLog& log,
                                    const ProcessUsage& usage, const engine::rows::LinesJob& job, const std::string& backend);

@@ -7,11 +7,11 @@
 #include <string>
 #include <utility>
 
-#include "base/base64.h"
 #include "base/descriptor.h"
 #include "base/errors.h"
 #include "base/json.h"
 #include "base/system_file.h"
+#include "base/text_json.h"
 #include "cli/commands.h"
 #include "cli/say.h"
 #include "cli/sorts.h"
@@ -49,15 +49,6 @@ int plan(CommandLine line) {
   return line.request.input_order == InputOrder::any ? plan_records(line) : plan_merge(line);
 }
 
-// Returns a text as `ecosort request` prints it.
-std::string text_of(const Json& told) {
-  if (const std::string* const text = told.text_value()) return *text;
-  const std::string* const text = told.find_text("base64");
-  const auto bytes = text == nullptr ? std::nullopt : from_base64(*text);
-  if (!bytes) throw UsageError("request: an option is a text");
-  return *bytes;
-}
-
 // Leaves the request of what `ecosort request` printed, and returns the options that were typed with it.
 Words take_options(std::string& text) {
   Words options;
@@ -67,7 +58,7 @@ Words take_options(std::string& text) {
   const Json *const request = typed->find("request"), *const told = typed->find("options");
   if (schema == nullptr || *schema != typed_schema || request == nullptr) return options;
   if (told != nullptr && told->list() != nullptr)
-    for (const Json& option : *told->list()) options.push_back(text_of(option));
+    for (const Json& option : *told->list()) options.push_back(text_of(option, "request: options"));
   text = request->text();
   return options;
 }
@@ -133,10 +124,12 @@ int run_plan(const Words& words) {
   const std::vector<OperandRow>& known = command_table("plan").operands;
   if (std::ranges::find(known, what, &OperandRow::name) == known.end())
     throw UsageError(
-        fmt::format("plan: {}say what to plan, sort, lines, csv, jsonl or inplace, such as: ecosort plan sort INPUT -o OUTPUT",
+        fmt::format("plan: {}say what to plan, sort, lines, csv, jsonl, shuffle, inplace or partition, such as: ecosort plan "
+                    "sort INPUT -o OUTPUT",
                     words.empty() ? "" : fmt::format("'{}' cannot be planned; ", what)));
   const std::string command = fmt::format("plan {}", what);
   const Words rest(words.begin() + 1, words.end());
+  if (what == "partition") return plan_partition(rest);
   CommandLine line = what == "run" ? read_words(command, rest) : read_typed(command, rest);
   return line.asks_for_help() ? print_help(line) : plan(std::move(line));
 }

@@ -48,12 +48,14 @@ std::string way_past_damage(const JobRun& run, io::PosixStorage& storage) {
   const std::string again = way_on(run, storage, "nothing more was changed");
   if (again.empty()) return "";
   const bool has_inputs = !storage.exists(demsort_inplace::JobPaths(run.file).input);
-  const std::string way = has_inputs ? fmt::format("ecosort resume --abandon {}, then sort the inputs again", run.file)
-                                     : fmt::format(
-                                           "restore the file from a copy, or have all {} back, the damaged ones as they are: "
-                                           "ecosort resume --abandon --trust-drive {}",
-                                           run.items, run.file);
-  return again + fmt::format(" (if that ends here again, the drive has lost a part of the run: {})", way);
+  const std::string way =
+      has_inputs
+          ? fmt::format("ecosort resume --abandon {}, then sort the inputs again", run.file)
+          : fmt::format(
+                "ecosort resume --abandon {0} gives all {1} back, and with --trust-drive also the damaged ones, as they are; "
+                "or restore the file from a copy, or copy '{2}' to a sound drive with ext4 or XFS and continue there",
+                run.file, run.items, demsort_inplace::JobPaths(run.file).directory);
+  return again + fmt::format(" (if that ends here again: {})", way);
 }
 
 // "records": "no record is lost".

@@ -9,9 +9,12 @@ namespace ecosort::cli {
 
 namespace {
 
-void check_complete(const CommandLine& line) {
+void check_rows(const CommandLine& line) {
   for (const char* const option : {"--delimiter", "--quote", "--no-header"})
     if (line.has(option) && !line.has("--csv")) throw UsageError(std::string("shuffle: ") + option + " is for CSV; add --csv");
+}
+
+void check_complete(const CommandLine& line) {
   if (line.request.inputs.empty()) throw UsageError("shuffle: no input; name one or more files, or - for standard input");
   if (line.request.place.output.empty())
     throw UsageError("shuffle: no output; name it with -o FILE, or -o - for standard output");
@@ -27,7 +30,8 @@ int shuffle_rows(CommandLine line, double started_s) {
 CommandLine read_shuffle_words(std::string_view command, const Words& words) {
   CommandLine line = read_command_line(command, words);
   if (line.asks_for_help()) return line;
-  check_complete(line);
+  check_rows(line);
+  if (!command.starts_with("plan ") || !plans_assumed_rows(line, "shuffle")) check_complete(line);
   // Any bytes may be a record, also those that look like a compressed file.
   if (line.request.format() == Format::records && !line.has("--decompress")) {
     line.document["compression"]["decompress"] = false;

@@ -20,12 +20,12 @@ namespace {
 }
 
 void check_keys(const CommandLine& line) {
-  if (!job::values_of(line.request).keys.empty()) return;
+  if (!line.request.values()->keys.empty()) return;
   refuse(line, line.request.format() == Format::csv ? "no key; name a column with --by NAME[:TYPE][:desc]"
                                                     : "no key; name a value with --by PATH[:TYPE][:desc]");
 }
 
-void check_complete(const CommandLine& line) {
+void check_sorted_table(const CommandLine& line) {
   const Request& request = line.request;
   if (request.inputs.empty()) refuse(line, "no input; name one or more files, or - for standard input");
   if (line.has("--check")) {
@@ -40,9 +40,7 @@ void check_complete(const CommandLine& line) {
 void check_plan(const CommandLine& line) {
   if (line.has("--check")) refuse(line, "--check sorts nothing, so there is nothing to plan");
   if (line.has("--json") && !line.is_resumable()) refuse(line, "--json is for --resumable; the bounds are printed as text");
-  if (line.assumed_bytes() == 0) return check_complete(line);
-  if (line.is_resumable()) refuse(line, "--assume-size cannot be combined with --resumable");
-  if (!line.request.inputs.empty()) refuse(line, "--assume-size is for rows that are not there; leave one of them out");
+  if (!plans_assumed_rows(line, job::name_of(line.request.format()))) check_sorted_table(line);
 }
 
 int check_order(const CommandLine& line) {
@@ -59,7 +57,7 @@ CommandLine read_table_words(std::string_view command, const Words& words) {
   CommandLine line = read_command_line(command, words);
   if (line.asks_for_help()) return line;
   check_keys(line);
-  command.starts_with("plan ") ? check_plan(line) : check_complete(line);
+  command.starts_with("plan ") ? check_plan(line) : check_sorted_table(line);
   take_profile(line);
   return line;
 }

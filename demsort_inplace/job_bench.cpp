@@ -86,11 +86,27 @@ void discard_preparation(JobBench& bench) noexcept {
   }
 }
 
-void check_length(JobBench& bench, const io::File& file, std::uint64_t size) {
-  if (const std::uint64_t present = bench.storage.state(file).size_bytes; present < size)
-    throw IoError(
+io::FilePtr open_or_create(JobBench& bench, const std::string& path, io::Role role, io::Caching caching) {
+  return bench.storage.exists(path) ? bench.storage.open_named(path, role, caching)
+                                    : bench.storage.create_named(path, role, caching);
+}
+
+io::FilePtr open_file_of_job(JobBench& bench, const std::string& path, io::Role role, io::Caching caching) {
+  if (!bench.takes_what_is_there && !bench.storage.exists(path))
+    throw DamagedRun(fmt::format("'{}' is missing: it was removed, or the drive lost it", path));
+  return open_or_create(bench, path, role, caching);
+}
+
+void check_length(JobBench& bench, io::File& file, std::uint64_t size) {
+  const std::uint64_t present = bench.storage.state(file).size_bytes;
+  if (present >= size) return;
+  if (!bench.takes_what_is_there)
+    throw DamagedRun(
         fmt::format("'{}' has {} bytes, {} are needed: it was changed, or the drive lost a part of it or of the journal",
                     file.path(), present, size));
+  bench.storage.set_size(file, size);
+  bench.notices.push_back(fmt::format("'{}' has {} bytes, {} are needed: zeros are in place of the rest in '{}'", file.path(),
+                                      present, size, bench.paths.file));
 }
 
 void cut(JobBench& bench, io::File& file, std::uint64_t size) {

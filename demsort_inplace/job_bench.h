@@ -46,6 +46,7 @@ struct JobBench : engine::Bench {
   std::vector<RunDone> done;         // what the journal says
   std::optional<State> state;        // likewise
   bool is_complete = false;          // likewise: what is left is to clean up
+  bool takes_what_is_there = false;  // given up on a drive that is trusted: zeros for what its files have lost
   std::vector<std::string> notices;  // for the user; some may be empty
   TaskGroup main;
 };
@@ -73,11 +74,18 @@ void close_files(JobBench& bench) noexcept;
 // After a failure before the job began: removes what was created. Best effort: the error that led here is the one to report.
 void discard_preparation(JobBench& bench) noexcept;
 
-// IoError where a file is shorter than the journal says: somebody or the drive took a part of it, or the journal itself has lost
-// records. In neither case may anything be cut: all lengths are looked at before the first cut.
-void check_length(JobBench& bench, const io::File& file, std::uint64_t size);
+// Opens a file that the journal speaks of. One that is gone is a DamagedRun, or an empty file where what is there is taken.
+[[nodiscard]] io::FilePtr open_file_of_job(JobBench& bench, const std::string& path, io::Role role, io::Caching caching);
 
-// Cuts a file to the length that the journal gives it; what a crash left beyond that is not needed. IoError if it is shorter.
+// Opens a file without which the job can go on: creates it where it is gone.
+[[nodiscard]] io::FilePtr open_or_create(JobBench& bench, const std::string& path, io::Role role, io::Caching caching);
+
+// DamagedRun where a file is shorter than the journal says: somebody or the drive took a part of it, or the journal itself has
+// lost records. In neither case may anything be cut: all lengths are looked at before the first cut. Where what is there is
+// taken, zeros follow what is left, with a notice.
+void check_length(JobBench& bench, io::File& file, std::uint64_t size);
+
+// Cuts a file to the length that the journal gives it; what a crash left beyond that is not needed. Else as check_length().
 void cut(JobBench& bench, io::File& file, std::uint64_t size);
 
 // Removes files of runs that are none of these, and that a crash left: no record of the journal needs them.

@@ -26,6 +26,7 @@ class PutBackKernel : public JobKernel {
         layout_(bench.layout),
         into_input_(goes_into_input(bench)) {
     bench.encoder = records::Encoder::without_key(layout_.record_size);  // no record has to follow another
+    bench.takes_what_is_there = bench.trusts_drive;
   }
 
   void plan_progress(std::uint64_t recheck) override { bench_.plan_put_back(recheck, records_there()); }

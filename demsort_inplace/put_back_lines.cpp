@@ -46,7 +46,9 @@ class PutBackLinesKernel : public JobKernel {
         live_(live_runs(job.done)),
         into_input_(is_put_into_input(job)),
         end_(into_input_ ? bytes_in_runs(job) : bytes_of_runs()),
-        file_end_(std::min(round_up(end_, unit_), input_bytes(job))) {}
+        file_end_(std::min(round_up(end_, unit_), input_bytes(job))) {
+    job.takes_what_is_there = job.trusts_drive;
+  }
 
   // Plans to read again what the output holds before runs are put behind it, and all that was put back at the end.
   void plan_progress(std::uint64_t recheck) override {
@@ -122,10 +124,13 @@ class PutBackLinesKernel : public JobKernel {
   void open_files() {
     io::NamedStorage& storage = bench_.storage;
     JobFiles& files = bench_.files;
+    const auto open = [&](const std::string& path, io::Role role, bool is_needed) {
+      return is_needed ? open_file_of_job(bench_, path, role, direct) : open_or_create(bench_, path, role, direct);
+    };
     files.input = storage.open_named(bench_.paths.input, into_input_ ? io::Role::output : io::Role::input, direct);
-    files.output = storage.open_named(bench_.paths.output, io::Role::output, direct);
-    files.spare = storage.open_named(bench_.paths.spare, io::Role::run, direct);
-    for (const std::uint64_t run : live_) files.runs.push_back(storage.open_named(bench_.paths.run(run), io::Role::run, direct));
+    files.output = open(bench_.paths.output, io::Role::output, !into_input_ && durable_bytes() > 0);
+    files.spare = open(bench_.paths.spare, io::Role::run, is_abandoning());
+    for (const std::uint64_t run : live_) files.runs.push_back(open(bench_.paths.run(run), io::Role::run, true));
   }
 
   // All of them before the first cut.

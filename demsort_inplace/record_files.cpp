@@ -16,10 +16,13 @@ void open_in_place(Workbench& bench, bool into_input) {
   JobFiles& files = bench.files;
   io::NamedStorage& storage = bench.storage;
   files.input = storage.open_named(bench.paths.input, into_input ? io::Role::output : io::Role::input, direct);
-  files.output = storage.open_named(bench.paths.output, io::Role::output, direct);
-  files.spare = storage.open_named(bench.paths.spare, io::Role::run, io::Caching::buffered);
+  const auto open = [&](const std::string& path, io::Role role, bool is_needed) {
+    return is_needed ? open_file_of_job(bench, path, role, direct) : open_or_create(bench, path, role, direct);
+  };
+  files.output = open(bench.paths.output, io::Role::output, !into_input && bench.state);
+  files.spare = open_or_create(bench, bench.paths.spare, io::Role::run, io::Caching::buffered);
   for (std::uint64_t run = 0; run < bench.layout.runs(); ++run)
-    files.runs.push_back(storage.open_named(bench.paths.run(run), io::Role::run, direct));
+    files.runs.push_back(open(bench.paths.run(run), io::Role::run, run < bench.done.size()));
 }
 
 // Once every record is in a run, an input that is gone is not missed; another one under its name would be taken for the one
@@ -63,12 +66,13 @@ std::uint64_t durable_result_bytes(const Workbench& bench, bool into_input) {
 
 // Between the first phase's steps the input has one length for each run that is done; a crash may bring an earlier one back.
 void check_input_length(Workbench& bench) {
+  if (bench.takes_what_is_there) return;
   const Layout& layout = bench.layout;
   const std::uint64_t present = bench.storage.state(*bench.files.input).size_bytes;
   for (std::uint64_t run = 0; run <= bench.done.size(); ++run)
     if (present == layout.input_length(layout.records_left(run))) return;
-  throw IoError(fmt::format("'{}' has {} bytes, which no step of this job leaves: it was written to, or cut, by somebody else",
-                            bench.files.input->path(), present));
+  throw DamagedRun(fmt::format("'{}' has {} bytes, which no step of this job leaves: it was written to, or cut, by somebody else",
+                               bench.files.input->path(), present));
 }
 
 // Calls `bring(file, bytes)` with every run and the result.

@@ -20,8 +20,9 @@ void check_input(const LinesBench& bench, const io::FileState& now) {
   const bool is_read = bytes_before(bench.header.inputs, bench.next_place()) == then.size_bytes;
   const bool has_length = now.size_bytes == then.size_bytes || (is_read && now.size_bytes == 0);
   if (!has_length)
-    throw IoError(fmt::format("'{}' has {} bytes, which no step of this job leaves: it was written to, or cut, by somebody else",
-                              bench.paths.input, now.size_bytes));
+    throw DamagedRun(
+        fmt::format("'{}' has {} bytes, which no step of this job leaves: it was written to, or cut, by somebody else",
+                    bench.paths.input, now.size_bytes));
   if (bench.done.empty() && now.modified_ns != then.modified_ns)
     throw IoError(
         fmt::format("'{}' was written to by somebody else since the job began; to have it back as it is: ecosort resume "
@@ -30,7 +31,7 @@ void check_input(const LinesBench& bench, const io::FileState& now) {
 }
 
 void open_in_place(LinesBench& bench) {
-  bench.files.spare = bench.storage.open_named(bench.paths.spare, io::Role::run, io::Caching::buffered);
+  bench.files.spare = open_or_create(bench, bench.paths.spare, io::Role::run, io::Caching::buffered);
   engine::rows::LineInput input;
   input.name = bench.paths.file;
   input.file = bench.storage.open_named(bench.paths.input, io::Role::input, direct);
@@ -70,7 +71,7 @@ void open_output(LinesBench& bench) {
   const std::string& path = bench.paths.output;
   const bool is_new = !bench.state && !bench.storage.exists(path);
   bench.files.output = is_new ? bench.storage.create_named(path, io::Role::output, direct)
-                              : bench.storage.open_named(path, io::Role::output, direct);
+                              : open_file_of_job(bench, path, io::Role::output, direct);
   if (is_new) bench.storage.sync_directory(bench.paths.directory);
   check_length(bench, *bench.files.output, durable_bytes(bench));
 }
@@ -104,7 +105,7 @@ Task<void> open_row_files(LinesBench& bench) {
   else
     open_inputs(bench);
   for (const std::uint64_t run : known_runs(bench)) {
-    io::FilePtr file = bench.storage.open_named(bench.paths.run(run), io::Role::run, direct);
+    io::FilePtr file = open_file_of_job(bench, bench.paths.run(run), io::Role::run, direct);
     check_length(bench, *file, bench.file_bytes_of(run));
     bench.storage.close(std::move(file));
   }

@@ -30,8 +30,7 @@ void check_place(const Request& request) {
   if (request.place.kind == PlaceKind::in_place) {
     refuse_if(request.inputs.size() != 1 || names_stream(request), "in place one file is sorted: name it as the only input");
     refuse_if(!request.place.output.empty(), "in place the result takes the place of the input: name no output");
-    refuse_if(request.format() == Format::csv || request.format() == Format::jsonl,
-              "rows of CSV and JSON lines are not sorted in place: sort them into another file");
+    refuse_if(request.values() != nullptr, "rows of CSV and JSON lines are not sorted in place: sort them into another file");
     return;
   }
   refuse_if(names_stream(request), "a resumable sort cannot read standard input again after a crash: name the input");

@@ -26,6 +26,7 @@
 #include "ecosort/ecosort.hpp"
 #include "engine/fixed/group_records.h"
 #include "job/prepare_rows.h"
+#include "job/row_formats.h"
 #include "job/set_aside.h"
 #include "job/shuffle_request.h"
 #include "library/prepare.h"

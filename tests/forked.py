@@ -5,9 +5,8 @@ thousand times. Here a server forks for every call, and has imported what the ca
 process like any other: its directory, environment, signals, streams and exit code are its own.
 What a module makes where it is imported is the same in all of them: no module may make there what differs between processes.
 
-    server, one per worker of pytest    waits for calls and forks
-     +- guard, one per call             reports the pid and the exit code to who called
-         +- the program                 `python -P -m MODULE WORDS`; at its end it reports to the server what it imported
+    server, one per worker of pytest    waits for calls, forks, and reports the pid and the exit code to who called
+     +- the program                     `python -P -m MODULE WORDS`; at its end it reports to the server what it imported
 """
 
 from __future__ import annotations
@@ -195,27 +194,44 @@ def _server(namespace: str) -> socket.socket:
 def _serve(calls: socket.socket) -> dict[str, Any]:
     """Returns in a program, with what was called."""
     imported, tell = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    running: dict[int, tuple[int, socket.socket]] = {}  # by pidfd: the pid, and who called
+    ready = select.poll()
+    ready.register(calls, select.POLLIN)
     while True:
-        data, found, _, _ = socket.recv_fds(calls, 1, 1)
-        if not data:
-            break
-        caller = socket.socket(fileno=found[0])
-        _import(imported)
-        if os.fork() == 0:
-            calls.close()
-            os.close(imported)
-            atexit.register(_tell_imports, tell, set(sys.modules))  # the first registered is the last called
-            return _keep(caller)
-        caller.close()
-        _reap(os.WNOHANG)
-    _reap(0)
-    os._exit(0)
+        for descriptor, _ in ready.poll():
+            if descriptor in running:
+                ready.unregister(descriptor)
+                os.close(descriptor)
+                _tell_end(*running.pop(descriptor))
+                continue
+            data, found, _, _ = socket.recv_fds(calls, 1, 1)
+            if not data:
+                for pid, caller in running.values():
+                    _tell_end(pid, caller)
+                os._exit(0)
+            caller = socket.socket(fileno=found[0])
+            _import(imported)
+            pid = os.fork()
+            if pid == 0:
+                for other, (_, its_caller) in running.items():
+                    os.close(other)
+                    its_caller.close()
+                calls.close()
+                os.close(imported)
+                atexit.register(_tell_imports, tell, set(sys.modules))  # the first registered is the last called
+                return _receive(caller)
+            with contextlib.suppress(OSError):  # who called may have gone
+                caller.send(f"{pid}\n".encode())
+            end = os.pidfd_open(pid)
+            running[end] = (pid, caller)
+            ready.register(end, select.POLLIN)
 
 
-def _reap(how: int) -> None:
-    with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, how) != (0, 0):
-            pass
+def _tell_end(pid: int, caller: socket.socket) -> None:
+    """Waits for it."""
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    with caller, contextlib.suppress(OSError):
+        caller.send(f"{code}\n".encode())
 
 
 def _tell_imports(tell: int, before: set[str]) -> None:
@@ -238,25 +254,16 @@ def _import(imported: int) -> None:
     gc.freeze()  # what is not looked at again is not copied for a fork
 
 
-def _keep(caller: socket.socket) -> dict[str, Any]:
-    """Returns in the program; the keeper waits for it."""
+def _receive(caller: socket.socket) -> dict[str, Any]:
+    """Reads what is called, and takes its streams."""
     data, streams, _, _ = socket.recv_fds(caller, 1 << 16, 2)
     while part := caller.recv(1 << 16):
         data += part
-    call: dict[str, Any] = json.loads(data)
-    if pid := os.fork():
-        for stream in (0, 1, 2, *streams):
-            os.close(stream)
-        with contextlib.suppress(OSError):  # who called may have gone
-            caller.send(f"{pid}\n".encode())
-        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        with contextlib.suppress(OSError):
-            caller.send(f"{code}\n".encode())
-        os._exit(0)
     caller.close()
     for number, stream in enumerate(streams, 1):
         os.dup2(stream, number)
         os.close(stream)
+    call: dict[str, Any] = json.loads(data)
     return call
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import preloaded
 from capabilities import require
 
@@ -36,12 +37,18 @@ CPU_LEVELS = ("baseline", "neon") if platform.machine() == "aarch64" else ("base
 INVERTED = bytes(255 - i for i in range(256))
 
 
-def key_function(record_size: int, keys: Sequence[str] = ()) -> Callable[[bytes], Any]:
-    """Makes the key of a record from texts such as "8:4", "8:4:desc": bytes compare as unsigned numbers."""
+def fields_of(record_size: int, keys: Sequence[str]) -> list[tuple[int, int, bool]]:
+    """Begin and end of each field of a key, and whether it descends; from texts such as "8:4", "8:4:desc"."""
     fields = []
     for text in keys or (f"0:{min(10, record_size)}",):
         offset, length, *rest = text.split(":")
         fields.append((int(offset), int(offset) + int(length), "desc" in rest))
+    return fields
+
+
+def key_function(record_size: int, keys: Sequence[str] = ()) -> Callable[[bytes], Any]:
+    """Makes the key of a record from such texts: bytes compare as unsigned numbers."""
+    fields = fields_of(record_size, keys)
     if not any(down for _, _, down in fields):
         return operator.itemgetter(*(slice(a, b) for a, b, _ in fields))
 
@@ -58,11 +65,15 @@ def expected(data: bytes, record_size: int = 100, keys: Sequence[str] = (), uniq
 
 @functools.lru_cache(maxsize=8)  # many tests sort the data of their module
 def _expected(data: bytes, record_size: int, keys: tuple[str, ...], unique: bool) -> bytes:
-    key = key_function(record_size, keys)
-    records = sorted((data[i : i + record_size] for i in range(0, len(data), record_size)), key=key)
+    fields = fields_of(record_size, keys)
+    records = np.frombuffer(data, np.uint8).reshape(-1, record_size)
+    key = np.concatenate([255 - records[:, a:b] if down else records[:, a:b] for a, b, down in fields], axis=1)
+    numbers = np.pad(key, ((0, 0), (0, -key.shape[1] % 8))).view(">u8").astype(np.uint64)
+    order = np.lexsort(numbers.T[::-1])
     if unique:
-        records = [record for i, record in enumerate(records) if i == 0 or key(records[i - 1]) != key(record)]
-    return b"".join(records)
+        ordered = numbers[order]
+        order = order[np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(order)]]
+    return records[order].tobytes()
 
 
 # --- inputs ------------------------------------------------------------------------------------------------------------

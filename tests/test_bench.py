@@ -4,7 +4,6 @@ import itertools
 import json
 import os
 import re
-import resource
 import shutil
 import statistics
 import subprocess
@@ -21,7 +20,21 @@ from conftest import BUILD, ROOT
 
 sys.path.insert(0, str(ROOT / "tuning" / "bench"))
 
-from ecosort_bench import charts, cli, costs, cpu_floor, inputs, lines, long_keys, report, stages, tables, targets
+from ecosort_bench import (
+    charts,
+    cli,
+    costs,
+    cpu_floor,
+    inputs,
+    lines,
+    long_keys,
+    machine_limits,
+    peers,
+    report,
+    stages,
+    tables,
+    targets,
+)
 from ecosort_bench.contenders import Contenders, Work
 from ecosort_bench.verdict import Verdict
 from ecosort_measure import cold_run, floor_trace, paired
@@ -579,8 +592,15 @@ def test_more_memory_is_settled_than_wanted_where_there_is_plenty(
 
 
 def test_memory_is_settled_by_touching_every_page_once() -> None:
-    cold_run.settle_memory(600 << 20)
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >= 600 << 10, "KiB"
+    script = """
+import resource
+from ecosort_measure.cold_run import settle_memory
+settle_memory(100 << 20)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+"""
+    path = os.pathsep.join(map(str, (ROOT / "tuning", ROOT / "tuning/bench", ROOT / "python")))
+    done = subprocess.run([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": path}, capture_output=True, check=True)
+    assert int(done.stdout) >= 100 << 10, "KiB"
 
 
 def test_settled_memory_does_not_count_as_that_of_the_command(tmp_path: Path) -> None:
@@ -680,6 +700,71 @@ def test_peers_of_tables_that_are_not_there_are_asked_for(monkeypatch: pytest.Mo
     monkeypatch.setattr(tables, "PEERS_PYTHON", tmp_path / "none")
     with pytest.raises(RunError, match="tuning/setup/deps peers"):
         tables.require_peers()
+
+
+def test_a_peer_is_compared_within_rounds_and_one_that_is_not_run_keeps_its_row(tmp_path: Path) -> None:
+    runs = []
+    for i in range(3):  # rounds that differ threefold
+        sized = {"stage": "peers_csv_number", "input_bytes": 100_000_000, "cpu_system_s": 0.0}
+        runs += [_run("ecosort", i, 1.0) | sized | {"cpu_user_s": 0.1 * 3**i}]
+        runs += [_run("polars", i, 2.0) | sized | {"cpu_user_s": 0.5 * 3**i}]
+    results = _results(tmp_path / "peers.json", runs)
+    results.data["settings"]["tables_bytes"] = 100_000_000
+    results.data |= {"started": "2026-11-29T09:00:00Z", "versions": {"polars": "2.1.0, 2026-10-25"}}
+    results.data["absent"] = {"peers_csv_number": {"chdb": "it fails"}}
+    text = report.page_text(results)
+    assert "| Polars, whose memory has no bound | 2.1.0, 2026-10-25 | 3 | 15.00 | 5.00 [5.00, 5.00] | 2.00 |" in text
+    assert "| chDB (ClickHouse) |  | not run: it fails |" in text
+    assert ", measured 2026-11-29." in text
+    assert _verdict(results, "CPU of Polars / EcoSort").word == "PASS"
+
+
+def test_a_peer_that_loses_a_record_or_fails_is_not_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for slow in ("settle_memory", "sync_file_system"):
+        monkeypatch.setattr(cold_run, slow, lambda _: None)
+    monkeypatch.setattr(cold_run, "drop_caches", lambda: True)
+    monkeypatch.setattr(peers, "CASES", (replace(peers.CASES[0], peers=("bsort", "crocsort", "rustbucket")),))
+    sorts = f'"{BUILD / "ecosort"}" sort --quiet "$1" -o "$2.new"'
+    for name, script in {
+        "bsort": f'{sorts} && mv "$2.new" "$2"',
+        "crocsort": f'{sorts} && head -c -100 "$2.new" >"$2"; rm "$2.new"',
+        "rustbucket": 'echo "thread main panicked" >&2; echo "Error: no such key" >&2; exit 3',
+    }.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run").write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name / "run").chmod(0o755)
+    results = _results(tmp_path / "result.json", [])
+    results.data["settings"]["records"] = 2000
+    results.data |= {"versions": {}, "input_checksums": {}}
+    data = tmp_path / "data"
+    stages.Bench(Contenders(BUILD / "ecosort", peer_dir=tmp_path), results, data, print).other_sorters(2)
+    assert Counter(run["contender"] for run in results.runs) == {"ecosort": 2, "bsort": 2}
+    absent = results.data["absent"]["peers_records"]
+    assert absent == {"crocsort": "its output holds other rows than that of EcoSort", "rustbucket": "Error: no such key"}
+
+
+def test_a_sort_is_held_against_its_kernels_and_requests_together(tmp_path: Path) -> None:
+    data = _results(tmp_path / "r.json", []).data | {"started": "2026-11-29T09:00:00Z", "two_copies_s_per_gb": 0.25}
+    data["settings"] = {"bytes": 300_000_000, "memory_bytes": 64 << 20, "rounds": 3}
+    data["runs"] = [{"kind": "text", "level": "avx2", "sort": 1.5, "kernels": 0.9, "requests": 0.1}]
+    found = machine_limits.lines_of(data)
+    assert "| lines of about 100 bytes | avx2 | 1.50 | 0.90 | 0.10 | 1.00 | 1.50 |" in found
+    assert any(
+        line.startswith("CPU s/GB, 0.3 GB each, 64MiB, 3 rounds; two copies in memory take 0.25 s/GB; P, ") for line in found
+    )
+
+
+def test_every_peer_is_pinned_with_the_day_of_its_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "PEERS_PYTHON", tmp_path / "bin" / "python")
+    programs = Contenders(tmp_path / "ecosort")
+    lock = (ROOT / "tuning/setup/peers.lock").read_text()
+    for name in peers.PACKAGES:
+        assert peers.version(name, programs) == "", "nothing is installed"
+        assert "tuning/setup/deps peers" in peers.why_absent(name, programs)
+        [version] = re.findall(rf"^{name}==(\S+)", lock, re.MULTILINE)
+        (tmp_path / f"lib/python3.11/site-packages/{name}-{version}.dist-info").mkdir(parents=True)
+        assert re.fullmatch(rf"{re.escape(version)}, 20\d\d-\d\d-\d\d", peers.version(name, programs))
+    assert re.fullmatch(r"\d+\.\d+\.\d+, 20\d\d-\d\d-\d\d", peers.version("uutils_sort", programs))
 
 
 @pytest.mark.parametrize("subject", charts.SUBJECTS, ids=lambda subject: subject.stage)

@@ -54,6 +54,13 @@ def test_many_inputs(ecosort: Path, many: Path, tmp_path: Path, values: list[lis
     assert (tmp_path / "out").read_text() == ("n\n" if kind == "csv" else "") + "".join(map(rows.format, ordered))
 
 
+@pytest.fixture(scope="module")
+def many_lines() -> tuple[str, str]:
+    """Lines in no order, and in theirs."""
+    lines = random.Random(2).choices([f"{value:07}\n" for value in range(10**5)], k=500_000)
+    return "".join(lines), "".join(sorted(lines))
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -67,11 +74,11 @@ def test_many_inputs(ecosort: Path, many: Path, tmp_path: Path, values: list[lis
         ["csv", "--memory=1MiB", "--no-header", "--by", "1"],
     ],
 )
-def test_many_runs(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
-    data = random.Random(2).choices([f"{value:07}\n" for value in range(10**5)], k=500_000)
-    (tmp_path / "in").write_text("".join(data))
+def test_many_runs(ecosort: Path, tmp_path: Path, many_lines: tuple[str, str], words: list[str]) -> None:
+    text, ordered = many_lines
+    (tmp_path / "in").write_text(text)
     succeeds(ecosort, tmp_path, *words, "in", "-o", "out")
-    assert (tmp_path / "out").read_text() == "".join(sorted(data))
+    assert (tmp_path / "out").read_text() == ordered
 
 
 def cut_into(ecosort: Path, directory: Path, parts: int, limit: str) -> subprocess.CompletedProcess[str]:

@@ -173,7 +173,7 @@ def test_headers_stand_alone(tmp_path: Path) -> None:
     place = tmp_path / "include"
     shutil.copytree(ROOT / "include", place)
     for header in sorted((place / "ecosort").iterdir()):
-        words = ["c++", "-std=c++20"] if header.suffix == ".hpp" else ["cc", "-std=c99"]
+        words = ["c++", "-std=c++20", "-fsyntax-only"] if header.suffix == ".hpp" else ["cc", "-std=c99", "-fsyntax-only"]
         user = tmp_path / ("user.cpp" if header.suffix == ".hpp" else "user.c")
         user.write_text(f"#include <ecosort/{header.name}>\n#include <ecosort/{header.name}>\n")
-        call(*words, "-c", "-o", tmp_path / "user.o", "-pedantic", "-Wall", "-Wextra", "-Werror", f"-I{place}", user)
+        call(*words, "-pedantic", "-Wall", "-Wextra", "-Werror", f"-I{place}", user)

@@ -232,6 +232,24 @@ def test_runs_are_cut_by_what_is_known(run: Run, tmp_path: Path) -> None:
     assert told["bytes_read"] + told["bytes_written"] < 2 * told["input_bytes"]
 
 
+@pytest.mark.parametrize(("groups", "are_stored"), [(500, False), (10**9, True)])
+def test_rows_behind_those_of_their_group_are_not_stored(run: Run, tmp_path: Path, groups: int, are_stored: bool) -> None:
+    """A sort keeps few rows of few groups; where nearly every row is a group, buffers are stored as without a limit."""
+    chance = random.Random(groups)
+    rows = [(f"group {chance.randrange(groups):03}", chance.randrange(10**6)) for _ in range(60_000)]
+    texts = [f"{group},{value},{'x' * (i % 50)}{i}\n" for i, (group, value) in enumerate(rows)]
+    (tmp_path / "in").write_text("group,value,place\n" + "".join(texts))
+    words = ["csv", "--by", "group", "--by", "value:integer:desc", "--limit", "2", "--by-group", "--memory", "2MiB", "--quiet"]
+    stats, out = tmp_path / "stats", tmp_path / "out"
+    succeeded(run(*words, "--compress", "none", tmp_path / "in", "-o", out, "--stats", stats))
+    ordered = sorted(range(len(rows)), key=lambda i: (rows[i][0], -rows[i][1], i))
+    wanted = first_of_groups(ordered, lambda i: rows[i][0], 2)
+    assert out.read_text() == "group,value,place\n" + "".join(texts[i] for i in wanted)
+    told = read_json(stats)
+    assert (told["runs"] > 1) == are_stored
+    assert (told["rows"], told["rows_beyond_limit"]) == (len(rows), len(rows) - len(wanted))
+
+
 def first_of_groups(ordered: Sequence[int], group: Callable[[int], Any], limit: int) -> list[int]:
     return [i for _, rows in itertools.groupby(ordered, group) for i in itertools.islice(rows, limit)]
 

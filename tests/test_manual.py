@@ -37,7 +37,7 @@ COMMANDS = [
 PROGRAMS = ["power", "tune", "joulesort", "cluster", "queue", "serve"]
 
 
-PLANS = ["plan sort", "plan inplace", "plan lines", "plan run"]
+PLANS = ["plan sort", "plan inplace", "plan lines", "plan partition", "plan run", "plan shuffle"]
 
 
 def options_in_help(run: Run, command: str) -> set[str]:
@@ -155,7 +155,7 @@ def complete_in_bash(run: Run, script_directory: Path, *words: str) -> set[str]:
 def test_bash_proposes_commands(run: Run, tmp_path: Path) -> None:
     assert complete_in_bash(run, tmp_path, "") == {*COMMANDS, *PROGRAMS, "--help", "--version"}
     assert complete_in_bash(run, tmp_path, "so") == {"sort"}
-    assert complete_in_bash(run, tmp_path, "plan", "") == {"sort", "inplace", "lines", "csv", "jsonl", "run"}
+    assert complete_in_bash(run, tmp_path, "plan", "") == {"sort", "inplace", "lines", "csv", "jsonl", "partition", "run", "shuffle"}
     assert complete_in_bash(run, tmp_path, "manual", "") == {"man", "bash", "fish", "json", "request"}
 
 

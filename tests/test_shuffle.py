@@ -7,6 +7,7 @@ import functools
 import itertools
 import json
 import random
+import re
 import struct
 import subprocess
 from collections.abc import Callable, Sequence
@@ -219,6 +220,29 @@ def test_packed_runs_and_outputs(done: Run, tmp_path: Path, many: list[bytes]) -
     for runs in ("prefix", "lz4", "zstd"):
         done("shuffle", "--seed", 2, *LEAST, "--compress", runs, source, "-o", tmp_path / "out")
         assert (tmp_path / "out").read_bytes() == b"".join(shuffled(many, 2))
+
+
+@pytest.mark.parametrize("words", [["--record-size", "16"], []])
+def test_a_plan_bounds_the_shuffle(done: Run, run: Run, tmp_path: Path, many: list[bytes], words: list[str]) -> None:
+    """Also the heads of the rows in runs, which double those of short records; and without an input."""
+    source, stats = write(tmp_path / "in", many), tmp_path / "stats"
+    size = source.stat().st_size // 16 * 16
+    with source.open("r+b") as file:
+        file.truncate(size)
+    words = [*words, *LEAST]
+    text = done("plan", "shuffle", *words, source, "-o", tmp_path / "out").stdout
+    assert done("plan", "shuffle", *words, "--assume-size", f"{size}B").stdout == text
+    assert not (tmp_path / "out").exists()
+    done("shuffle", *words, source, "-o", tmp_path / "out", "--stats", stats)
+    told = json.loads(stats.read_text())
+    bounds = r"runs +(\d+) to (\d+): lines of (\d+) bytes.*temporary space .*?at most [^(]*\((\d+) bytes"
+    found = re.search(bounds, text, re.DOTALL)
+    assert found, text
+    fewest, most, length, temp = map(int, found.groups())
+    assert fewest <= told["runs"] <= most
+    assert told["peak_temp_bytes"] <= temp <= (5 if length == 16 else 40) * size
+    for wrong in (["--assume-size=1TB", str(source)], [str(source)], []):
+        assert run("plan", "shuffle", *wrong).returncode == 2
 
 
 @pytest.mark.parametrize(

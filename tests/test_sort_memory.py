@@ -85,7 +85,7 @@ def test_the_kernel_agrees_about_the_peak(ecosort: Path, tmp_path: Path, source:
 def test_many_short_records_and_many_runs(run: Run, tmp_path: Path) -> None:
     """Indexes and tables weigh most here."""
     for size in (2, 8):
-        (tmp_path / "in").write_bytes(os.urandom(12 * MIB if size == 2 else 24 * MIB))
+        (tmp_path / "in").write_bytes(os.urandom(3 * MIB * size))
         words = ("sort", "in", "-o", "out", "--record-size", str(size), "--memory", "2MiB", "--stats", "stats")
         succeeded(run(*words, cwd=tmp_path))
         stats = read_json(tmp_path / "stats")

@@ -1,5 +1,8 @@
+#include <string>
+
 #include "cli/option_values.h"
 #include "cli/tables/tables.h"
+#include "job/output_codec.h"
 
 namespace ecosort::cli {
 
@@ -25,17 +28,16 @@ std::vector<OptionRow> run_compression_rows(std::string_view usual, std::string_
 }
 
 std::vector<OptionRow> compression_rows(std::string_view decompress, std::string_view output) {
+  static const std::string codecs = "auto|none|" + job::codec_names();
+  static const std::string by_ending = "what the output is compressed with; `auto`: by the ending of its name (" +
+                                       job::codec_endings() + "). bgzf is gzip in blocks, which tabix and samtools index";
+  static const std::string level = "how hard to compress: " + job::codec_levels();
   return {{"--decompress", "auto|never", decompress,
            "`auto`: decompress inputs that are compressed (gzip, zstd, lz4, xz, lzma, bzip2), by their first bytes or their "
            "name; `never`: sort them as they are",
            Concern::compression, sets("compression.decompress", as_decompress)},
-          {"--compress-output", "auto|none|gzip|zstd|lz4|xz|bzip2|bgzf", output,
-           "what the output is compressed with; `auto`: by the ending of its name (.gz .zst .lz4 .xz .bz2 .bgz). bgzf is gzip in "
-           "blocks, which tabix and samtools index",
-           Concern::compression, sets("compression.output", as_text)},
-          {"--level", "N", "that of the codec's program",
-           "how hard to compress: gzip 1 to 12, zstd 1 to 19, lz4 1 to 12, xz 0 to 9, bzip2 1 to 9, bgzf 1 to 12",
-           Concern::compression, sets("compression.level", as_level)}};
+          {"--compress-output", codecs, output, by_ending, Concern::compression, sets("compression.output", as_text)},
+          {"--level", "N", "that of the codec's program", level, Concern::compression, sets("compression.level", as_level)}};
 }
 
 }  // namespace ecosort::cli

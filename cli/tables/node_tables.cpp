@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "cli/tables/tables.h"
 
@@ -115,6 +116,24 @@ CommandTable partition_table() {
               "Slices of CSV begin with the header. Whether a byte of CSV lies inside of quotes depends on all bytes before: a "
               "range of CSV with quotes reads everything in front of its end, or with --quote none nothing.",
           .exit_status = codes()};
+}
+
+CommandTable plan_partition_table() {
+  std::vector<OptionRow> options = chosen({"--record-size", "--memory", "--threads"});
+  options.insert(options.begin(), {{"--parts", "N", "", "how many parts the splitters make", Concern::input},
+                                   {"--assume-size", "SIZE", "", "how long the range is, such as 4GB", Concern::input},
+                                   {"--sort", "", "", "the rows of each slice are sorted"}});
+  options.push_back({"--json", "", "", "print the plan as one JSON object"});
+  return {.name = "plan partition",
+          .synopsis = "FORMAT --parts N --assume-size SIZE [options]",
+          .summary = "prints the memory and the files that `ecosort partition` of such a range takes; reads and writes nothing",
+          .description = "",
+          .examples = {"ecosort plan partition records --parts 200 --assume-size 4GB --sort --memory 512MiB"},
+          .options = std::move(options),
+          .operands = {{"FORMAT", "records, lines, csv or jsonl"}},
+          .ending = "Rows of lines, CSV and JSON lines count as 100 bytes each: how long they are shows when they are read.",
+          .exit_status = {{"0", "it can be done so"}, {"2", "it cannot, and one line says why"}},
+          .format = "records"};
 }
 
 }  // namespace ecosort::cli

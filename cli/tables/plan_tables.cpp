@@ -145,6 +145,23 @@ CommandTable plan_jsonl_table() {
                                           "ecosort plan jsonl --by time:date --memory 4GiB --assume-size 1TB"}});
 }
 
+CommandTable plan_shuffle_table() {
+  CommandTable table = shuffle_table();
+  std::vector<OptionRow> options =
+      showing(table.options, {"-o,--output", "--limit", "--skip", "--csv", "--jsonl", "--record-size", "--memory", "--threads",
+                              "--temp", "--compress", "--assume-ratio", "--goal"});
+  options.push_back({"--assume-size", "SIZE", "", "plan for rows of this size in all that are not there, such as 1TB"});
+  return plan_of(std::move(table),
+                 {"plan shuffle",
+                  "prints bounds of what `ecosort shuffle` would do with these options; writes nothing",
+                  "Memory and space depend on the lengths of the rows, which are known only when they are read, unless they "
+                  "are records.",
+                  "a file; `-` is standard input",
+                  {"ecosort plan shuffle --memory 1GiB train.txt -o shuffled.txt",
+                   "ecosort plan shuffle --record-size 3072 --memory 4GiB --assume-size 1TB"}},
+                 std::move(options));
+}
+
 CommandTable plan_run_table() {
   std::vector<OptionRow> options = showing(run_table().options, {"--goal", "--profile", "--no-profile", "-q,--quiet"});
   options.push_back({"--json", "", "", "print the plan as one JSON object, where there is one of such a request"});
@@ -162,8 +179,9 @@ CommandTable plan_run_table() {
 CommandTable plan_table() {
   return {.name = "plan",
           .synopsis =
-              "sort|csv|jsonl [options] INPUT... -o OUTPUT | inplace [options] FILE | lines [options] [FILE...] | run REQUEST",
-          .summary = "prints what sort, inplace, lines, csv, jsonl or run would do; writes nothing",
+              "sort|csv|jsonl|shuffle [options] INPUT... -o OUTPUT | inplace [options] FILE | lines [options] [FILE...] | "
+              "partition FORMAT [options] | run REQUEST",
+          .summary = "prints what sort, inplace, lines, csv, jsonl, shuffle, partition or run would do; writes nothing",
           .description = "",
           .examples = {"ecosort plan sort --memory 1GiB input.dat -o sorted.dat",
                        "ecosort plan sort --assume-size 1TB --memory 4GiB", "ecosort plan lines -S 1G log.txt -o sorted.txt",
@@ -174,14 +192,17 @@ CommandTable plan_table() {
                        {"lines", "its options: ecosort plan lines --help"},
                        {"csv", "its options: ecosort plan csv --help"},
                        {"jsonl", "its options: ecosort plan jsonl --help"},
+                       {"shuffle", "its options: ecosort plan shuffle --help"},
+                       {"partition", "its options: ecosort plan partition --help"},
                        {"run", "its options: ecosort plan run --help"}},
           .ending = "",
           .exit_status = plan_codes()};
 }
 
 const std::vector<CommandTable>& plan_tables() {
-  static const std::vector<CommandTable> tables{plan_sort_table(), plan_inplace_table(), plan_lines_table(),
-                                                plan_csv_table(),  plan_jsonl_table(),   plan_run_table()};
+  static const std::vector<CommandTable> tables{plan_sort_table(),      plan_inplace_table(), plan_lines_table(),
+                                                plan_csv_table(),       plan_jsonl_table(),   plan_shuffle_table(),
+                                                plan_partition_table(), plan_run_table()};
   return tables;
 }
 

@@ -54,6 +54,7 @@ constexpr std::string_view limit_conflict =
 // Ranges of a file, plans (those of `ecosort plan WHAT` are plan_tables()), the Sort Benchmark.
 [[nodiscard]] CommandTable sample_table();
 [[nodiscard]] CommandTable partition_table();
+[[nodiscard]] CommandTable plan_partition_table();
 [[nodiscard]] CommandTable plan_table();
 [[nodiscard]] CommandTable gen_table();
 [[nodiscard]] CommandTable check_table();

@@ -50,6 +50,12 @@ std::string format_bytes(std::uint64_t bytes) {
 
 std::string exact_bytes(std::uint64_t bytes) { return fmt::format("{} ({} bytes)", format_bytes(bytes), bytes); }
 
+std::string size_word(std::uint64_t bytes) {
+  for (const Unit& unit : binary_units)
+    if (bytes != 0 && bytes % unit.bytes == 0) return fmt::format("{}{}", bytes / unit.bytes, unit.suffix);
+  return fmt::format("{}B", bytes);
+}
+
 std::string left_over_text(std::uint64_t bytes) {
   return fmt::format("{} {} left over", bytes, bytes == 1 ? "byte is" : "bytes are");
 }

@@ -11,6 +11,8 @@ namespace ecosort {
 [[nodiscard]] std::string format_bytes(std::uint64_t bytes);
 // "1.50 GiB (1610612736 bytes)".
 [[nodiscard]] std::string exact_bytes(std::uint64_t bytes);
+// The shortest exact size that parse_bytes() reads: "256MiB", "1000000B".
+[[nodiscard]] std::string size_word(std::uint64_t bytes);
 
 // "1 byte is left over", "42 bytes are left over".
 [[nodiscard]] std::string left_over_text(std::uint64_t bytes);

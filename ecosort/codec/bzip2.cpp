@@ -86,6 +86,13 @@ class Bzip2Encoder final : public MemberEncoder {
   int level_;
 };
 
+// Behind the size of its blocks, a file of bzip2 has the digits of pi, or of its root where it holds nothing.
+bool has_blocks_of_bzip2(std::string_view first) noexcept {
+  constexpr std::size_t at = 4, size = 6;
+  if (first.size() < at + size || first[3] < '1' || first[3] > '9') return false;
+  return first.substr(at, size) == "1AY&SY" || first.substr(at, size) == "\x17\x72\x45\x38\x50\x90";
+}
+
 }  // namespace
 
 const CodecFacts bzip2_facts{
@@ -108,6 +115,9 @@ const CodecFacts bzip2_facts{
     .make_encoder = [](int level, std::size_t most_bytes) -> std::unique_ptr<MemberEncoder> {
       return std::make_unique<Bzip2Encoder>(level, most_bytes);
     },
+    .magic = "BZh",
+    .contents = {"bzip2", "compressed by bzip2", "decompress it first: bzip2 -dc", Codec::bzip2},
+    .agrees = has_blocks_of_bzip2,
 };
 
 }  // namespace ecosort::codec

@@ -1,22 +1,15 @@
 #include "codec/codec.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <charconv>
-#include <vector>
+#include <string>
 
 #include "base/errors.h"
 #include "codec/encoder.h"
 #include "codec/facts.h"
 
 namespace ecosort::codec {
-
-const CodecFacts& facts_of(Codec codec) noexcept {
-  static constexpr std::array facts{&gzip_facts, &zstd_facts, &lz4_facts, &xz_facts, &bzip2_facts, &bgzf_facts};
-  static_assert(facts.size() == all_codecs.size());
-  return *facts[static_cast<std::size_t>(codec)];
-}
 
 const char* name_of(Codec codec) noexcept { return facts_of(codec).name; }
 
@@ -38,11 +31,39 @@ std::optional<Codec> codec_of_input_name(std::string_view name) noexcept {
   return codec ? std::optional(reader_of(*codec)) : std::nullopt;
 }
 
+namespace {
+
+// `text(codec)` of all codecs, in their order.
+template <class Text>
+std::string listed(const Text& text, std::string_view between, std::string_view before_last) {
+  std::string list;
+  for (const Codec codec : all_codecs) {
+    if (!list.empty()) list += codec == all_codecs.back() ? before_last : between;
+    list += text(codec);
+  }
+  return list;
+}
+
+}  // namespace
+
 std::string versions() {
-  std::vector<std::string> versions;
-  versions.reserve(all_codecs.size());
-  for (const Codec codec : all_codecs) versions.push_back(fmt::format("{} {}", name_of(codec), facts_of(codec).library()));
-  return fmt::format("{}", fmt::join(versions, ", "));
+  return listed([](Codec codec) { return fmt::format("{} {}", name_of(codec), facts_of(codec).library()); }, ", ", ", ");
+}
+
+std::string names_with_bars() {
+  return listed([](Codec codec) { return std::string(name_of(codec)); }, "|", "|");
+}
+
+std::string endings() {
+  return listed([](Codec codec) { return std::string(facts_of(codec).ending); }, " ", " ");
+}
+
+std::string levels() {
+  const auto text = [](Codec codec) {
+    const Levels levels = facts_of(codec).levels;
+    return fmt::format("{} {} to {}", name_of(codec), levels.least, levels.most);
+  };
+  return listed(text, ", ", ", ");
 }
 
 std::string in_front(std::string_view option) { return option.empty() ? "" : fmt::format("{}: ", option); }
@@ -67,8 +88,8 @@ std::optional<OutputCodec> output_codec_of(const Compression& terms, const std::
   if (word == "auto")
     codec = codec_of_file_name(output);
   else if (word != "none" && !codec)
-    throw UsageError(fmt::format(
-        "'{}' is none of auto, none, gzip, zstd, lz4, xz, bzip2 and bgzf, with which an output can be compressed", word));
+    throw UsageError(fmt::format("'{}' is none of auto, none, {}, with which an output can be compressed", word,
+                                 listed([](Codec each) { return std::string(name_of(each)); }, ", ", " and ")));
   if (!codec) {
     if (terms.level) throw UsageError("a level is for a compressed output; say what compresses it, such as zstd");
     return std::nullopt;

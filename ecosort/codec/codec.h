@@ -31,6 +31,11 @@ inline constexpr std::size_t beginning_bytes = 64;
 // "gzip (zlib 1.2.13, libdeflate 1.14), zstd 1.5.4, ...": what this program has.
 [[nodiscard]] std::string versions();
 
+// Say it of all codecs, for help: "gzip|zstd|...", ".gz .zst ...", "gzip 1 to 12, zstd 1 to 19, ...".
+[[nodiscard]] std::string names_with_bars();
+[[nodiscard]] std::string endings();
+[[nodiscard]] std::string levels();
+
 // "auto" or "never", and a level. UsageError, which begins with the name of the option.
 [[nodiscard]] bool decompress_of_word(const std::string& word, std::string_view option);
 [[nodiscard]] int level_of_word(const std::string& word, std::string_view option);

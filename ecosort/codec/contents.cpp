@@ -32,19 +32,10 @@ bool is_binary(std::string_view first) noexcept {
   });
 }
 
-bool is_deflated(std::string_view first) noexcept { return byte_at(first, 2) == 8; }
-
 // A number of bits from 9 to 16, and two bits that no one uses.
 bool has_bits_of_compress(std::string_view first) noexcept {
   const unsigned flags = byte_at(first, 2), bits = flags & 0x1fU;
   return bits >= 9 && bits <= 16 && (flags & 0x60U) == 0;
-}
-
-// Behind the size of its blocks, a file of bzip2 has the digits of pi, or of its root where it holds nothing.
-bool has_blocks_of_bzip2(std::string_view first) noexcept {
-  constexpr std::size_t at = 4, size = 6;
-  if (first.size() < at + size || first[3] < '1' || first[3] > '9') return false;
-  return first.substr(at, size) == "1AY&SY"sv || first.substr(at, size) == "\x17\x72\x45\x38\x50\x90"sv;
 }
 
 // The header has properties, the size of the dictionary, which is 2^n or 2^n + 2^(n-1), and that of the data, if it is known; the
@@ -112,9 +103,6 @@ constexpr Contents compressed(std::string_view name, std::string_view is, std::s
   return {name, is, advice, {}};
 }
 constexpr Contents archive(std::string_view name, std::string_view is, std::string_view advice) { return {name, is, advice, {}}; }
-constexpr Contents readable(Codec codec, std::string_view name, std::string_view is, std::string_view advice) {
-  return {name, is, advice, codec};
-}
 constexpr Contents doubtful(Contents contents) {
   contents.is_certain = false;
   return contents;
@@ -126,17 +114,11 @@ constexpr auto sqlite_log = archive("SQLite log", "the log of a database (SQLite
 constexpr auto unpack = "unpack it first"sv;
 constexpr auto export_first = "export its rows as CSV first"sv;
 
-// The first row counts where several begin alike. Sources: RFC 1950, 1952, 8878; the LZ4 frame format 1.6; the .xz file
-// format 1.2.1 and lzma-file-format.txt; the formats' own documents; magic(5) of file 5.44.
+// Lists what EcoSort itself cannot read, and .lzma. The first row counts where several begin alike. Sources: RFC 1950, 1952,
+// 8878; the LZ4 frame format 1.6; the .xz file format 1.2.1 and lzma-file-format.txt; the formats' own documents; magic(5) of
+// file 5.44.
 constexpr std::array rows{
-    Row{"\x1f\x8b"sv, readable(Codec::gzip, "gzip", "compressed by gzip", "decompress it first: gzip -dc"), is_deflated},
-    Row{"\x28\xb5\x2f\xfd"sv, readable(Codec::zstd, "zstd", "compressed by zstd", "decompress it first: zstd -dc")},
-    Row{"\x04\x22\x4d\x18"sv, readable(Codec::lz4, "lz4", "compressed by lz4", "decompress it first: lz4 -dc")},
-    Row{"\xfd"
-        "7zXZ\0"sv,
-        readable(Codec::xz, "xz", "compressed by xz", "decompress it first: xz -dc")},
-    Row{"BZh"sv, readable(Codec::bzip2, "bzip2", "compressed by bzip2", "decompress it first: bzip2 -dc"), has_blocks_of_bzip2},
-    Row{""sv, readable(Codec::xz, "lzma", "compressed by lzma", "decompress it first: xz -dc"), has_header_of_lzma},
+    Row{""sv, {"lzma", "compressed by lzma", "decompress it first: xz -dc", Codec::xz}, has_header_of_lzma},
 
     Row{"\x1f\x9d"sv, compressed("compress", "compressed by compress", "decompress it first: zcat"), has_bits_of_compress},
     Row{"\x1f\xa0"sv, doubtful(compressed("lzh", "compressed by compress -H", "decompress it first: zcat"))},
@@ -224,14 +206,14 @@ constexpr std::array rows{
 
 constexpr Row brotli{".br"sv, compressed("brotli", "compressed by brotli", "decompress it first: brotli -dc")};
 
-const Row& row_of(Codec codec) noexcept {
-  return *std::ranges::find(rows, reader_of(codec), [](const Row& row) { return row.contents.codec; });
-}
-
 const Contents* by_magic(std::string_view first) noexcept {
+  const auto begins_so = [&](const auto& row, std::size_t at) {
+    return first.substr(std::min(at, first.size())).starts_with(row.magic) && (row.agrees == nullptr || row.agrees(first));
+  };
+  for (const CodecFacts* const codec : all_facts)
+    if (!codec->magic.empty() && begins_so(*codec, 0)) return &codec->contents;
   for (const Row& row : rows)
-    if (first.substr(std::min(row.at, first.size())).starts_with(row.magic) && (row.agrees == nullptr || row.agrees(first)))
-      return &row.contents;
+    if (begins_so(row, row.at)) return &row.contents;
   return nullptr;
 }
 
@@ -262,7 +244,7 @@ const Contents* contents_of(std::string_view first, std::string_view name) noexc
   const bool has_skippable = data.size() < first.size();
   first = data.substr(0, contents_bytes);
   const Contents* const found = by_magic(first);
-  if (has_skippable) return found != nullptr && found->codec == Codec::lz4 ? found : &row_of(Codec::zstd).contents;
+  if (has_skippable) return found != nullptr && found->codec == Codec::lz4 ? found : &zstd_facts.contents;
   if (found != nullptr) return found;
   return name.ends_with(brotli.magic) && is_binary(first) ? &brotli.contents : nullptr;
 }
@@ -273,6 +255,6 @@ std::string text_of(const Contents& contents) {
                      contents.advice);
 }
 
-std::string_view magic_of(Codec codec) noexcept { return row_of(codec).magic; }
+std::string_view magic_of(Codec codec) noexcept { return facts_of(reader_of(codec)).magic; }
 
 }  // namespace ecosort::codec

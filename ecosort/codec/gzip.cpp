@@ -66,6 +66,9 @@ const CodecFacts gzip_facts{
     .encoder_bytes = [](int level, std::size_t) noexcept { return gzip_encoder_bytes(level); },
     .encoded_bound = [](std::size_t bytes) noexcept { return libdeflate_gzip_compress_bound(nullptr, bytes); },
     .make_encoder = [](int level, std::size_t) -> std::unique_ptr<MemberEncoder> { return std::make_unique<GzipEncoder>(level); },
+    .magic = "\x1f\x8b",
+    .contents = {"gzip", "compressed by gzip", "decompress it first: gzip -dc", Codec::gzip},
+    .agrees = [](std::string_view first) noexcept { return first.size() > 2 && first[2] == 8; },  // it is deflated
 };
 
 }  // namespace ecosort::codec

@@ -96,6 +96,8 @@ const CodecFacts lz4_facts{
           return LZ4F_compressFrameBound(bytes, &wishes);
         },
     .make_encoder = [](int level, std::size_t) -> std::unique_ptr<MemberEncoder> { return std::make_unique<Lz4Encoder>(level); },
+    .magic = "\x04\x22\x4d\x18",
+    .contents = {"lz4", "compressed by lz4", "decompress it first: lz4 -dc", Codec::lz4},
 };
 
 }  // namespace ecosort::codec

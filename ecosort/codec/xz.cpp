@@ -140,6 +140,10 @@ const CodecFacts xz_facts{
     .make_encoder = [](int level, std::size_t most_bytes) -> std::unique_ptr<MemberEncoder> {
       return std::make_unique<XzEncoder>(level, most_bytes);
     },
+    .magic = {"\xfd"
+              "7zXZ",
+              6},  // with the zero behind it
+    .contents = {"xz", "compressed by xz", "decompress it first: xz -dc", Codec::xz},
 };
 
 }  // namespace ecosort::codec

@@ -103,6 +103,8 @@ const CodecFacts zstd_facts{
     },
     .encoded_bound = [](std::size_t bytes) noexcept { return ZSTD_compressBound(bytes); },
     .make_encoder = [](int level, std::size_t) -> std::unique_ptr<MemberEncoder> { return std::make_unique<ZstdEncoder>(level); },
+    .magic = "\x28\xb5\x2f\xfd",
+    .contents = {"zstd", "compressed by zstd", "decompress it first: zstd -dc", Codec::zstd},
 };
 
 }  // namespace ecosort::codec

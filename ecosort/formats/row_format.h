@@ -156,8 +156,6 @@ class RowFormat {
     if (is_walked_) return find_walked_end(at, end, inside);
     return at == end ? nullptr : static_cast<const char*>(std::memchr(at, terminator_, static_cast<std::size_t>(end - at)));
   }
-  // Goes on to the end of a text: whatever ends rows in it, `inside` says what lies behind. For rows with quotes or escapes.
-  void pass(Text text, Inside& inside) const noexcept;
   // For rows with quotes.
   [[nodiscard]] virtual Gather quoted_gather() const;
   // Returns whether rows that cannot be sorted are left out, as lines::Part::bad_rows; else the first one ends the sort.

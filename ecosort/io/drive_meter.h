@@ -6,7 +6,7 @@
 //   while the coordinator sleeps, nothing has completed, because a completion would wake it;
 //   a request that was handed over before one wait and is still in flight after the next was under way all that time.
 //
-// So the seconds are a lower bound: a drive may look faster than it is, never slower. Pure: it is given all times.
+// A worker of the system that ends a request late looks like the drive: drive_clock.h bounds that. Pure: it is given all times.
 #pragma once
 
 #include <chrono>

@@ -80,18 +80,31 @@ struct Permissions {
   bool acl_is_safe;
 };
 
-[[nodiscard]] Permissions keep_owner(int fd, const struct stat& wanted, Losses& losses) {
+[[nodiscard]] struct stat state_of(int fd, const std::string& path) {
+  struct stat state{};
+  if (::fstat(fd, &state) != 0) throw IoError::from_call("examine", path, errno);
+  return state;
+}
+
+// Where the mount decides about owners and modes (vfat, exFAT, some of FUSE) even the owner that a file has cannot be set.
+[[nodiscard]] Permissions keep_owner(int fd, const std::string& path, const struct stat& wanted, Losses& losses) {
   mode_t mode = wanted.st_mode & 07777;
   if (::fchown(fd, wanted.st_uid, wanted.st_gid) == 0) return {mode, true};
-  losses.add("the owner", errno);
+  const int why = errno;
+  if (const struct stat now = state_of(fd, path); now.st_uid == wanted.st_uid && now.st_gid == wanted.st_gid) return {mode, true};
+  losses.add("the owner", why);
   mode &= 01777;
   if (::fchown(fd, static_cast<uid_t>(-1), wanted.st_gid) == 0) return {mode, true};
   losses.add("the group", errno);
   return {(mode & ~070u) | (mode & 070u & ((mode & 07u) << 3)), false};
 }
 
-void set_mode(int fd, const std::string& path, mode_t mode) {
-  if (::fchmod(fd, mode) != 0) throw IoError::from_call("set the mode of", path, errno);
+// Returns the error of a mount that decides about modes itself, where it gives the file another one; 0: it has that mode.
+[[nodiscard]] int set_mode(int fd, const std::string& path, mode_t mode) {
+  if (::fchmod(fd, mode) == 0) return 0;
+  const int why = errno;
+  if (why != EPERM && why != ENOSYS && why != EOPNOTSUPP) throw IoError::from_call("set the mode of", path, why);
+  return (state_of(fd, path).st_mode & 07777) == mode ? 0 : why;
 }
 
 // umask() can only be read by changing it, which another thread would see.
@@ -132,11 +145,11 @@ std::string adopt_attributes(int fd, const std::string& path, const std::string&
   if (wanted.st_nlink > 1)
     losses.add(fmt::format("its other names ({} hard link{}), where the old contents stay", wanted.st_nlink - 1,
                            wanted.st_nlink == 2 ? "" : "s"));
-  const Permissions permissions = keep_owner(fd, wanted, losses);
+  const Permissions permissions = keep_owner(fd, path, wanted, losses);
   // A new file may have inherited an ACL from its directory; the one it replaces decides. The ACL comes after the mode, which
   // would overwrite the ACL's mask.
   ::fremovexattr(fd, access_acl);
-  set_mode(fd, path, permissions.mode);
+  if (const int why = set_mode(fd, path, permissions.mode); why != 0) losses.add("the mode", why);
   for (const std::string& name : attribute_names(replaced_path, losses)) {
     if (name == access_acl && !permissions.acl_is_safe)
       losses.add("the ACL", EPERM);
@@ -148,7 +161,7 @@ std::string adopt_attributes(int fd, const std::string& path, const std::string&
 
 void adopt_default_mode(int fd, const std::string& path, const std::string& directory) {
   const auto acl = attribute(directory, default_acl);
-  set_mode(fd, path, acl ? mode_under_acl(*acl) : 0666 & ~current_umask());
+  (void)set_mode(fd, path, acl ? mode_under_acl(*acl) : 0666 & ~current_umask());
 }
 
 }  // namespace ecosort::io

@@ -10,6 +10,7 @@
 #include "base/errors.h"
 #include "base/memory.h"
 #include "base/thread_time.h"
+#include "io/drive_clock.h"
 
 namespace ecosort::io {
 
@@ -65,7 +66,11 @@ struct Reactor::Awaiter {
 struct Reactor::Metering {
   OwnThreadTimes times;
   DriveMeter meter;
+  DriveClock drives;
 
+  [[nodiscard]] DriveWork work() const noexcept {
+    return drives.knows_all() ? explained(meter.work(), drives.counts()) : meter.work();
+  }
   // The clock is read last where a wait begins and first where it ends, so that a sleep never looks longer than it was.
   [[nodiscard]] std::chrono::nanoseconds awake() const noexcept {
     const ThreadTimes now = times.now();
@@ -102,7 +107,10 @@ void Reactor::submit(Awaiter& awaiter) {
   awaiter.request.tag = reinterpret_cast<std::uint64_t>(&awaiter);
   awaiter.request.file->hold();
   if (awaiter.request.operation == Operation::write) awaiter.request.file->set_synced(false);
-  if (metering_ && awaiter.moves_bytes_of_drives()) awaiter.begun = metering_->meter.begin();
+  if (metering_ && awaiter.moves_bytes_of_drives()) {
+    metering_->drives.watch(*awaiter.request.file);
+    awaiter.begun = metering_->meter.begin();
+  }
   queue_.submit(awaiter.request);
   if (in_flight_++ == 0) traffic_.idle += Clock::now() - idle_since_;
   ++traffic_.requests;
@@ -221,7 +229,7 @@ void Reactor::meter_drives() {
   if (!metering_) metering_ = std::make_unique<Metering>();
 }
 
-DriveWork Reactor::drive_work() const noexcept { return metering_ ? metering_->meter.work() : DriveWork{}; }
+DriveWork Reactor::drive_work() const noexcept { return metering_ ? metering_->work() : DriveWork{}; }
 
 void Reactor::wait_for_queue(bool block) {
   if (!metering_) return queue_.wait(completions_, block);

@@ -19,6 +19,7 @@
 #include "job/format_names.h"
 #include "job/prepare_rows.h"
 #include "job/request_json.h"
+#include "job/row_formats.h"
 
 namespace ecosort::job {
 

@@ -6,7 +6,6 @@
 
 #include "base/errors.h"
 #include "formats/lines/collation.h"
-#include "job/prepare_rows.h"
 
 namespace ecosort::job {
 
@@ -14,14 +13,19 @@ namespace {
 
 bool is_collated(const Request& request) {
   if (const Lines* const lines = std::get_if<Lines>(&request.rows)) return !lines->collate.empty();
-  return request.format() != Format::records && std::ranges::any_of(values_of(request).keys, &ValueKey::is_collated);
+  return request.values() != nullptr && std::ranges::any_of(request.values()->keys, &ValueKey::is_collated);
 }
 
-// Returns the version that the request names, in either kind of rows.
+// Returns the version that the request names, whatever its rows are.
 std::string& named_version(Request& request) {
-  if (Lines* const lines = std::get_if<Lines>(&request.rows)) return lines->collation_version;
-  if (Csv* const csv = std::get_if<Csv>(&request.rows)) return csv->collation_version;
-  return std::get<JsonLines>(request.rows).collation_version;
+  return std::visit(
+      [](auto& rows) -> std::string& {
+        if constexpr (requires { rows.collation_version; })
+          return rows.collation_version;
+        else
+          throw InternalError("records have no order of a language");
+      },
+      request.rows);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "base/errors.h"
 #include "base/memory.h"
+#include "base/thread_time.h"
 #include "io/read_at.h"
 #include "planner/gather_plan.h"
 
@@ -23,17 +24,20 @@ constexpr Duration most_read_time{400};
 constexpr std::size_t probes = 15;
 constexpr std::uint64_t most_probe_bytes = std::uint64_t{64} << 10U;
 
-// Returns the median time of reads at places all over the file.
+// Returns the median time of reads at places all over the file, without what the thread then waited for a processor.
 Duration time_of_read(const engine::fixed::Input& input, std::uint64_t record_size) {
   const std::uint64_t bytes = round_up(std::min(record_size, most_probe_bytes), page_bytes);
   MemoryBudget memory(bytes);
   const Buffer buffer = memory.allocate(bytes, "reads that measure a drive", Pages::small);
   std::array<Duration, probes> times{};
+  const OwnThreadTimes own;
   for (std::size_t i = 0; i < probes; ++i) {
     const std::uint64_t record = input.records * (i * 7 % probes) / probes;  // neither forward nor backward
+    const double ready_s = own.now().ready_s;
     const auto begin = std::chrono::steady_clock::now();
     (void)io::read_at(*input.file, round_down(input.begin() + record * record_size, page_bytes), buffer.data(), bytes);
     times[i] = std::chrono::steady_clock::now() - begin;
+    times[i] -= std::chrono::duration<double>(own.now().ready_s - ready_s);
   }
   std::ranges::nth_element(times, times.begin() + probes / 2);
   return times[probes / 2];

@@ -7,15 +7,16 @@
 #include "base/memory.h"
 #include "engine/rows/merge_lines.h"
 #include "formats/lines/line_run.h"
+#include "formats/shuffle/shuffle_format.h"
 
 namespace ecosort::job {
 namespace {
 
-// Runs that can be merged at a time where no line is longer than a page.
-std::uint64_t fan_in(const planner::LinePlan& plan, bool is_compressed) {
+// Runs that can be merged at a time.
+std::uint64_t fan_in(const planner::LinePlan& plan, bool is_compressed, std::size_t longest) {
   std::vector<engine::rows::MergeInput> runs(std::min<std::uint64_t>(plan.batch_size, plan.merge_bytes() / plan.block_bytes + 2));
   for (engine::rows::MergeInput& run : runs) {
-    run.run.longest = page_bytes - 1;
+    run.run.longest = longest;
     run.run.is_compressed = is_compressed;
   }
   return std::max<std::uint64_t>(engine::rows::fit_merge(plan, runs, 0).inputs, 2);
@@ -27,6 +28,25 @@ unsigned merges_in_a_row(std::uint64_t runs, std::uint64_t fan_in) {
   return passes;
 }
 
+// Lengths of rows, with their ends.
+struct RowBytes {
+  std::uint64_t least = 1, usual = 100;
+  std::uint64_t head = 0;  // in front of each row of a run
+  std::size_t longest = page_bytes - 1;
+};
+
+RowBytes row_bytes_of(const engine::rows::LinesJob& job) {
+  RowBytes bytes;
+  const shuffle::ShuffleFormat* const shuffle = shuffle::as_shuffle(*job.format);
+  if (shuffle == nullptr) return bytes;
+  bytes.head = sizeof(shuffle::RowHead);
+  if (const std::uint64_t size = shuffle->row_bytes(); size > 0) {
+    bytes.least = bytes.usual = size;
+    bytes.longest = size + bytes.head;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 LinesBounds lines_bounds(const engine::rows::LinesJob& job, std::uint64_t input_bytes) {
@@ -35,18 +55,23 @@ LinesBounds lines_bounds(const engine::rows::LinesJob& job, std::uint64_t input_
   bounds.memory_bytes = plan.memory_bytes + job.besides_bytes() + job.codecs.bytes();
   bounds.longest_line_bytes = plan.run_buffer_bytes - plan.block_bytes;
   // An empty line is one byte and its place in the index.
-  constexpr std::uint64_t most_per_byte = lines::index_bytes_per_line + 1;
-  const std::uint64_t room = plan.run_buffer_bytes - 2 * plan.block_bytes;
-  if (job.merge || input_bytes * most_per_byte <= room) return bounds;
-  const std::uint64_t most_full = div_up(input_bytes * most_per_byte, room) + 1,
-                      usual_full = div_up(input_bytes * 132 / 100, room);
+  const RowBytes row = row_bytes_of(job);
+  const std::uint64_t most_rows = input_bytes / row.least, usual_rows = input_bytes / row.usual;
+  const std::uint64_t room = plan.run_buffer_bytes - 2 * plan.block_bytes,
+                      most_bytes = input_bytes + most_rows * lines::index_bytes_per_line;
+  if (job.merge || most_bytes <= room) return bounds;
+  const std::uint64_t most_full = div_up(most_bytes, room) + 1,
+                      usual_full = div_up(input_bytes + usual_rows * lines::index_bytes_per_line, room);
+  bounds.usual_row_bytes = row.usual;
+  bounds.usual_head_bytes = usual_rows * row.head;
   bounds.fewest_runs = input_bytes <= plan.run_buffer_bytes ? 0 : div_up(input_bytes, plan.run_buffer_bytes);
   bounds.most_runs = plan.spread_bytes > 0 ? std::bit_ceil(most_full) : most_full;
   bounds.usual_runs = plan.spread_bytes > 0 ? planner::spread_runs(plan, usual_full, page_bytes) : usual_full;
-  bounds.runs_at_a_time = fan_in(plan, !job.compress_program.empty());
+  bounds.runs_at_a_time = fan_in(plan, !job.compress_program.empty(), row.longest);
   bounds.fewest_merges = merges_in_a_row(bounds.fewest_runs, bounds.runs_at_a_time);
   bounds.most_merges = merges_in_a_row(bounds.most_runs, bounds.runs_at_a_time);
-  const std::uint64_t stored = div_up(input_bytes, plan.block_bytes - run::trailer_bytes) * plan.block_bytes;
+  const std::uint64_t stored =
+      div_up(input_bytes + most_rows * row.head, plan.block_bytes - run::trailer_bytes) * plan.block_bytes;
   const std::uint64_t most_temp = (bounds.most_merges > 1 ? 2 * stored : stored) + bounds.most_runs * plan.block_bytes;
   bounds.most_temp_bytes = job.codecs.runs.reserves_nothing ? most_temp : job.codecs.runs.space_of(most_temp);
   return bounds;

@@ -11,9 +11,11 @@ struct LinesBounds {
   std::uint64_t memory_bytes = 0, longest_line_bytes = 0;
   // Counts of what may have runs; no runs are certain where `most_runs` is 0.
   std::uint64_t fewest_runs = 0, most_runs = 0;
-  std::uint64_t usual_runs = 0;                 // with lines of 100 bytes
+  std::uint64_t usual_runs = 0;  // with lines of usual_row_bytes: 100, unless their size is known
+  std::uint64_t usual_row_bytes = 100;
   std::uint64_t runs_at_a_time = 0;             // that are merged, where no line is longer than a page
   unsigned fewest_merges = 0, most_merges = 0;  // of each line
+  std::uint64_t usual_head_bytes = 0;           // of a shuffle, likewise, in front of the rows of its runs
   std::uint64_t most_temp_bytes = 0;
 };
 

@@ -11,4 +11,8 @@ std::string output_codec_word(const Request& request) {
   return output ? codec::name_of(output->codec) : "none";
 }
 
+std::string codec_names() { return codec::names_with_bars(); }
+std::string codec_endings() { return codec::endings(); }
+std::string codec_levels() { return codec::levels(); }
+
 }  // namespace ecosort::job

@@ -15,22 +15,18 @@
 #include <utility>
 
 #include "base/errors.h"
-#include "base/open_files.h"
 #include "base/size_text.h"
-#include "formats/csv/csv_format.h"
-#include "formats/jsonl/jsonl_format.h"
 #include "formats/lines/key_words.h"
 #include "formats/lines/line_order.h"
 #include "formats/lines/quoted.h"
 #include "io/open_error.h"
 #include "io/plain_file.h"
 #include "job/claim.h"
-#include "job/collation_version.h"
 #include "job/groups.h"
-#include "job/line_groups.h"
 #include "job/plan_codecs.h"
+#include "job/plan_rows.h"
+#include "job/row_formats.h"
 #include "job/set_aside.h"
-#include "job/shuffle_request.h"
 #include "job/space.h"
 #include "job/split_request.h"
 #include "planner/machine.h"
@@ -116,15 +112,6 @@ void check_directories(const std::vector<std::string>& directories) {
     if (::access(directory.c_str(), W_OK | X_OK) != 0) cannot("cannot create temporary file in", directory, errno);
 }
 
-constexpr std::size_t most_merged = 100'000;  // at a time, where nothing else is said
-
-// Returns as many as sort runs at a time. Each has two files open.
-std::size_t most_programs(std::uint64_t batch_size) {
-  constexpr std::size_t usual = 16, files_each = 2;
-  return std::clamp<std::uint64_t>(batch_size == 0 ? usual : batch_size, 2,
-                                   std::max<std::size_t>(open_files_share() / files_each, 2));
-}
-
 }  // namespace
 
 void choose_salt(Request& request) {
@@ -143,22 +130,6 @@ void choose_salt(Request& request) {
     }
   }
   lines.random_salt = lines::salt_text(salt);
-}
-
-std::uint64_t row_memory_of(const Means& means, const planner::Machine& machine) {
-  const std::uint64_t least = planner::least_line_memory_bytes, most = std::max(machine.available_bytes, least);
-  const std::uint64_t bytes = means.memory_bytes != 0 ? means.memory_bytes : planner::default_memory_bytes(machine);
-  if (means.memory_bytes != 0 && !means.memory_is_a_wish) {
-    if (bytes < least)
-      throw NotEnoughMemory(
-          fmt::format("{} of memory are too little: at least {} is needed", format_bytes(bytes), format_bytes(least)), bytes,
-          least);
-    if (bytes > most)
-      throw MemoryNotThere(fmt::format("{} of memory are more than the {} that are available ({}); give less",
-                                       format_bytes(bytes), format_bytes(most), machine.limited_by),
-                           most, bytes);
-  }
-  return std::clamp(bytes, least, most);
 }
 
 engine::OrderCheck check_rows(const Request& request, const engine::CheckTerms& terms, const engine::rows::FirstLook& look) {
@@ -219,75 +190,6 @@ void check_lines_space(engine::rows::LinesJob& job, io::Storage& storage) {
 
 namespace {
 
-// Plans how temporary runs are compressed. --compress-program names programs whose work is done here, too: with less of it, and
-// with no process.
-void plan_runs(const Request& request, const CodecTerms& terms, std::uint64_t known_bytes, engine::rows::LinesJob& job) {
-  const std::string& word = request.compression.runs;
-  codec::RunCompression wanted = codec::run_compression_of_word(!word.empty() ? word : request.shuffle ? "none" : "auto");
-  const std::uint64_t ratio = request.compression.assumed_ratio;
-  const bool is_own = request.compression.program == "lz4" || request.compression.program == "zstd";
-  if (!request.compression.program.empty()) {
-    if (!wanted.is_auto) throw UsageError("a codec and a program both say how runs are compressed; leave one of them out");
-    wanted = is_own ? codec::run_compression_of_word(request.compression.program) : codec::RunCompression{};
-    if (!is_own) job.compress_program = request.compression.program;
-  }
-  // A user who asks for compressed runs may have little space, or a drive that is slow enough for them to move fewer bytes.
-  job.leaves_in_inputs = !request.shuffle && !record_marks_of(request) && request.compression.program.empty() &&
-                         (wanted.is_auto || wanted.is_none());
-  check_assumed_ratio(ratio, !wanted.is_none() && !is_own);
-  // A merge says nothing of the pace of the drives before its first run; what fits a run buffer with its index makes no run; the
-  // maker of runs that outlive a crash decides about these.
-  const bool makes_no_runs = !job.merge && known_bytes > 0 && 2 * known_bytes <= job.plan.run_buffer_bytes;
-  if (makes_no_runs || (job.merge && wanted.is_auto) || request.place.kind == PlaceKind::resumable) return;
-  job.codecs.runs = plan_run_packing(terms, wanted, known_bytes);
-  job.codecs.runs.assumed_ratio = ratio;
-  job.codecs.runs.reserves_nothing = is_own;
-  job.codecs.runs.power = power_of(request.compression);
-}
-
-struct Resources {
-  std::uint64_t memory_bytes = 0;
-  unsigned threads = 1;
-  std::uint64_t assumed_bytes = 0;  // of rows that are not there; 0: the inputs are
-};
-
-// Divides the memory, by what is known of the inputs.
-void plan_memory(const Request& request, const Resources& means, engine::rows::LinesJob& job) {
-  const std::uint64_t besides = job.besides_bytes();
-  const CodecTerms codec_terms{means.memory_bytes - besides, means.threads, is_merge(request)};
-  job.codecs = plan_codecs(codec_terms, job.inputs, codec::output_codec_of(request.compression, request.place.output));
-  const std::uint64_t asked = request.means.batch_size;
-  const std::size_t batch_size = asked == 0 ? most_merged : std::min<std::uint64_t>(asked, most_merged);
-  const auto plan_rest = [&] {
-    return planner::plan_lines(codec_terms.memory_bytes - job.codecs.bytes(), means.threads, batch_size,
-                               job.groups.kept_in_runs().is_first_alone());
-  };
-  job.plan = plan_rest();
-  const std::uint64_t bytes = means.assumed_bytes != 0 ? means.assumed_bytes : known_bytes(job.inputs);
-  plan_runs(request, codec_terms, means.assumed_bytes != 0 || are_known(job.inputs) ? bytes : 0, job);
-  if (job.codecs.runs.coders > 0) job.plan = plan_rest();
-  // With a limit large buffers are better: in one of them the wanted rows may have room.
-  if (!job.merge && !job.limit && bytes > job.plan.run_buffer_bytes) {
-    job.plan = planner::plan_for_stored_runs(job.plan);
-    // The share of lines that -u leaves is not known, nor how many runs a program takes.
-    if (are_known(job.inputs) && job.groups.kept_in_runs().most == 0 && request.compression.program.empty())
-      job.plan.spread_bytes = bytes;
-  }
-  job.plan.most_programs = most_programs(request.means.batch_size);
-}
-
-// The queue is there by then.
-void plan_memory_again(const Request& request, const Resources& means, engine::rows::LinesJob& job) {
-  const planner::LinePlan before = job.plan;
-  plan_memory(request, means, job);
-  job.plan.read_depth = std::min(job.plan.read_depth, before.read_depth);
-  job.plan.write_depth = std::min(job.plan.write_depth, before.write_depth);
-}
-
-}  // namespace
-
-namespace {
-
 // Merges ask always: the memory says how many files can be merged at a time, however small they are.
 planner::Machine machine_for(const Request& request, const std::vector<engine::rows::LineInput>& inputs) {
   const bool is_tiny = !inputs.empty() && are_smaller(inputs, planner::tiny_input_bytes);
@@ -300,7 +202,7 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
   if (assumed_bytes == 0) job.inputs = open_inputs(request, storage);
   const planner::Machine machine = machine_for(request, job.inputs);
   const unsigned threads = request.means.threads == 0 ? machine.cpus : std::min(request.means.threads, planner::most_threads);
-  const Resources means{row_memory_of(request.means, machine), threads, assumed_bytes};
+  const RowMeans means{row_memory_of(request.means, machine), threads, assumed_bytes};
   job.header_bytes = has_top ? means.memory_bytes / header_share : 0;
   job.set_aside = set_aside_of(request, means.memory_bytes);
   job.split = split_of(request, means.memory_bytes);
@@ -326,99 +228,11 @@ engine::rows::LinesJob make_job(const Request& request, std::unique_ptr<formats:
 // A header, or a byte order mark of CSV and JSON lines.
 bool has_top(const Request& request) {
   const Lines* const lines = std::get_if<Lines>(&request.rows);
-  if (request.format() == Format::csv || request.format() == Format::jsonl) return true;
+  if (request.values() != nullptr) return true;
   return lines != nullptr && (lines->header_lines > 0 || !lines->header_mark.empty());
 }
 
-// Ignores what it is compressed with.
-bool is_named_tsv(std::string_view name) {
-  if (codec::codec_of_file_name(name)) name.remove_suffix(name.size() - name.rfind('.'));
-  return name.ends_with(".tsv") || name.ends_with(".TSV");
-}
-
 }  // namespace
-
-csv::Delimiter delimiter_of(const Csv& csv, const std::vector<std::string>& inputs) {
-  if (csv.delimiter) {
-    if (!csv.delimiter->empty() && csv.delimiter->size() <= csv::Delimiter::most_bytes) return csv::Delimiter(*csv.delimiter);
-    throw UsageError(fmt::format("the delimiter '{}' has {} bytes; it may have 1 to {}", *csv.delimiter, csv.delimiter->size(),
-                                 csv::Delimiter::most_bytes));
-  }
-  for (const std::string& name : inputs)
-    if (is_named_tsv(name) != is_named_tsv(inputs.front()))
-      throw UsageError(fmt::format("{} and {} have different delimiters by their names; name one", inputs.front(), name));
-  return !inputs.empty() && is_named_tsv(inputs.front()) ? '\t' : ',';
-}
-
-namespace {
-
-std::optional<std::string> count_name_of(const Request& request) {
-  return request.groups.count ? std::make_optional(request.groups.count_name) : std::nullopt;
-}
-
-struct MakeFormat {
-  const Request& request;
-
-  std::unique_ptr<formats::RowFormat> operator()(const Records& /*records*/) const { throw InternalError("records are no rows"); }
-  std::unique_ptr<formats::RowFormat> operator()(const Lines& lines) const {
-    if (const auto groups = line_groups_of(request))
-      return std::make_unique<lines::LineGroupOrder>(*groups, lines::order_terms(lines, keys_make_groups(request)));
-    std::optional<formats::RecordMarks> marks = record_marks_of(request);
-    const char terminator = marks ? formats::RecordMarks::mark : lines.terminator;
-    auto order = std::make_unique<lines::LineOrder>(lines::order_terms(lines, keys_make_groups(request)), terminator,
-                                                    lines::HeaderLines{lines.header_lines, lines.header_mark});
-    if (marks) order->mark_records(*std::move(marks));
-    return order;
-  }
-  std::unique_ptr<formats::RowFormat> operator()(const Csv& csv) const {
-    return std::make_unique<csv::CsvFormat>(
-        csv::CsvTerms{.dialect = {.delimiter = delimiter_of(csv, request.inputs), .quote = csv.quote, .escape = csv.escape},
-                      .names_delimiter = csv.delimiter.has_value(),
-                      .has_header = csv.header,
-                      .keys = csv.keys,
-                      .nulls_first = csv.nulls_first,
-                      .strict = csv.strict,
-                      .date_format = csv.date_format,
-                      .rows_decide_last = request.groups.whole_rows,
-                      .count_name = count_name_of(request),
-                      .leaves_out_bad_rows = leaves_out_bad_rows(csv),
-                      .comment = csv.comment,
-                      .skip_lines = csv.skip_lines});
-  }
-  std::unique_ptr<formats::RowFormat> operator()(const JsonLines& json) const {
-    return std::make_unique<jsonl::JsonlFormat>(jsonl::JsonlTerms{.keys = json.keys,
-                                                                  .nulls_first = json.nulls_first,
-                                                                  .strict = json.strict,
-                                                                  .date_format = json.date_format,
-                                                                  .allow_missing = json.allow_missing,
-                                                                  .rows_decide_last = request.groups.whole_rows,
-                                                                  .count_name = count_name_of(request),
-                                                                  .leaves_out_bad_rows = leaves_out_bad_rows(json)});
-  }
-};
-
-}  // namespace
-
-const Values& values_of(const Request& request) {
-  if (const Csv* const csv = std::get_if<Csv>(&request.rows)) return *csv;
-  if (const JsonLines* const json = std::get_if<JsonLines>(&request.rows)) return *json;
-  throw InternalError("the request has no values");
-}
-
-std::unique_ptr<formats::RowFormat> row_format_of(const Request& request) {
-  check_lenience(request);
-  check_collation_version(request);
-  check_groups(request);
-  check_shuffle(request);
-  if (request.shuffle) {
-    const Request rows = without_shuffle(request);
-    const bool are_records = request.format() == Format::records;
-    return shuffle_format_of(request, are_records ? nullptr : std::visit(MakeFormat{rows}, rows.rows));
-  }
-  std::unique_ptr<formats::RowFormat> format = std::visit(MakeFormat{request}, request.rows);
-  if (const auto keys = group_keys_of(request)) format->group_by_first(*keys);
-  return format;
-}
 
 engine::rows::LinesJob make_rows_job(const Request& request, io::Storage& storage, SpecialOutput special,
                                      std::uint64_t assumed_bytes) {

@@ -11,7 +11,6 @@
 #include "ecosort/request.hpp"
 #include "engine/rows/check_lines.h"
 #include "engine/rows/lines_sort.h"
-#include "formats/csv/dialect.h"
 #include "formats/row_format.h"
 #include "io/backends.h"
 #include "io/posix_storage.h"
@@ -34,14 +33,6 @@ struct PreparedLines {
 // and `job.output` is "-" then; `refused` is a UsageError.
 enum class SpecialOutput : std::uint8_t { redirected, refused };
 
-// Returns the values of a request of CSV or JSON lines.
-[[nodiscard]] const Values& values_of(const Request& request);
-// The delimiter that was named, or that of the names of the inputs; a line "sep=;" of theirs may say another one.
-[[nodiscard]] csv::Delimiter delimiter_of(const Csv& csv, const std::vector<std::string>& inputs);
-
-// UsageError for keys, dates and delimiters that cannot be, and for inputs that do not go together.
-[[nodiscard]] std::unique_ptr<formats::RowFormat> row_format_of(const Request& request);
-
 [[nodiscard]] PreparedLines prepare_rows(const Request& request, io::Storage& storage, SpecialOutput special);
 
 // A merge of the runs of jobs, which are request.inputs and described by `descriptions`; `format` knows the first row. `rest`
@@ -59,9 +50,6 @@ void choose_salt(Request& request);
 
 // Adds the names that are in a file, each ended by NUL; "": there is none. UsageError.
 void add_named_inputs(const std::string& from, std::vector<std::string>& inputs);
-
-// UsageError for what is too little or more than there is, unless it is a suggestion: that becomes the nearest that can be.
-[[nodiscard]] std::uint64_t row_memory_of(const Means& means, const planner::Machine& machine = planner::read_machine());
 
 // Looks at the order of the only input. UsageError, IoError.
 [[nodiscard]] engine::OrderCheck check_rows(const Request& request, const engine::CheckTerms& terms,

@@ -8,7 +8,9 @@
 
 #include "job/kept_run_set.h"
 #include "job/places.h"
+#include "job/plan_rows.h"
 #include "job/prepare_rows.h"
+#include "job/row_formats.h"
 #include "run/order_bytes.h"
 
 namespace ecosort::job {

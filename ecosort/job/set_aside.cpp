@@ -26,8 +26,8 @@ const char* lenience_of(const Request& request) {
     if (!csv->comment.empty()) return "comments";
     if (csv->skip_lines > 0) return "lines to skip";
   }
-  const bool has_values = request.format() == Format::csv || request.format() == Format::jsonl;
-  return has_values && leaves_out_bad_rows(values_of(request)) ? "bad rows" : nullptr;
+  const Values* const values = request.values();
+  return values != nullptr && leaves_out_bad_rows(*values) ? "bad rows" : nullptr;
 }
 
 }  // namespace
@@ -35,8 +35,8 @@ const char* lenience_of(const Request& request) {
 bool leaves_out_bad_rows(const Values& values) noexcept { return values.bad_rows != refuse_word; }
 
 std::string set_aside_path(const Request& request) {
-  if (request.format() != Format::csv && request.format() != Format::jsonl) return "";
-  const std::string& word = values_of(request).bad_rows;
+  if (request.values() == nullptr) return "";
+  const std::string& word = request.values()->bad_rows;
   return word == refuse_word || word == skip_word ? "" : word;
 }
 

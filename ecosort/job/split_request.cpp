@@ -36,9 +36,8 @@ std::optional<std::uint64_t> split_number_in(std::string_view text) {
 // "KEY", or "KEY:N": the first N bytes of its values.
 SplitTerms split_terms_of_key(const Request& request, std::string_view key) {
   const std::string& word = request.place.split;
-  if (request.format() != Format::csv && request.format() != Format::jsonl)
-    refuse_split(word, "lines have no names of values: split them by rows=N, size=S or files=N");
-  const std::string& first = values_of(request).keys.front().name;
+  if (request.values() == nullptr) refuse_split(word, "lines have no names of values: split them by rows=N, size=S or files=N");
+  const std::string& first = request.values()->keys.front().name;
   if (key == first) return {.kind = SplitKind::key};
   const std::size_t colon = key.rfind(':');
   if (colon != std::string_view::npos && key.substr(0, colon) == first)

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -314,6 +315,17 @@ struct Request {
   Verification verification{};
 
   [[nodiscard]] Format format() const noexcept { return static_cast<Format>(rows.index()); }
+  // Returns what the rows of CSV and JSON lines have in common; null: they are of another format.
+  [[nodiscard]] const Values* values() const noexcept {
+    return std::visit(
+        []<class Rows>(const Rows& of) -> const Values* {
+          if constexpr (std::is_base_of_v<Values, Rows>)
+            return &of;
+          else
+            return nullptr;
+        },
+        rows);
+  }
   // Returns whether one row of each group goes out.
   [[nodiscard]] bool has_groups() const noexcept {
     return unique || by_group || groups.whole_rows || groups.count || !groups.by.empty() || groups.only != GroupsThatStay::all;

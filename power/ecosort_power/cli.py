@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json as jsonlib
-import signal
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
 
 from ecosort_power import __version__
-from ecosort_power.encoding import SPELLED
-from ecosort_power.errors import EXIT_INTERNAL, EXIT_INVALID, EXIT_METER, EXIT_OK, EXIT_USAGE, InterruptError, PowerError
+from ecosort_power.errors import EXIT_INVALID, EXIT_OK
 from ecosort_power.options import MAX_RECORDS, Checksum, Number, Program, Records
+from ecosort_power.program_end import run_program
 
 _DIRECTORY = click.Path(path_type=Path)
 _WEEK_S = 7 * 86400.0
@@ -301,49 +297,5 @@ def attach(directory: Path, meter: str, config: str | None) -> int:
     return EXIT_OK if summary.ok and summary.energy is not None else EXIT_INVALID
 
 
-def _on_signal(number: int, frame: FrameType | None) -> None:
-    raise InterruptError(number)
-
-
-def _guarded(work: Callable[[], int]) -> int:
-    """Runs the program; errors become one line and an exit code, and no child process is left."""
-    from ecosort_power.extras import missing
-    from ecosort_power.transports.process import session
-
-    try:
-        return work()
-    except PowerError as error:
-        print(f"ecosort-power: {error}", file=sys.stderr)
-        return error.exit_code
-    except ModuleNotFoundError as error:
-        print(f"ecosort-power: {missing(error)}", file=sys.stderr)
-        return EXIT_USAGE
-    except click.ClickException as error:
-        error.show()
-        return EXIT_USAGE
-    except click.exceptions.Exit as error:
-        return error.exit_code
-    except BrokenPipeError:
-        return EXIT_INTERNAL
-    except OSError as error:  # a full drive, a directory that may not be written
-        where = error.filename if error.filename is not None else "the result directory"
-        print(f"ecosort-power: {where}: {error.strerror or error}", file=sys.stderr)
-        return EXIT_METER
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)
-        session.end()
-
-
-def _write_anything() -> None:
-    """Writes as an escape, without an error, what a stream cannot hold in its encoding (± in ASCII)."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=SPELLED)
-
-
 def main() -> None:
-    _write_anything()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _on_signal)
-    sys.exit(_guarded(lambda: int(cli.main(standalone_mode=False) or 0)))
+    run_program(cli, "ecosort-power", "the result directory")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,9 @@ from ecosort.report import Report
 from ecosort.tables import write_table
 
 _SCHEMA = "ecosort.table/1"
+# Arrow's allocator (mimalloc) gives pages back that no one used for so many milliseconds, and gets fresh ones for the next batch.
+# The sort gives them back itself where they are too many (KeptMemory). Read when pyarrow is loaded.
+_PURGE_DELAY = ("MIMALLOC_PURGE_DELAY", "1000")
 
 
 def _sort(request: dict[str, Any]) -> None:
@@ -71,6 +75,8 @@ def _summary(report: Report, nulls: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit codes as those of the program."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if "pyarrow" not in sys.modules:
+        os.environ.setdefault(*_PURGE_DELAY)
 
     def work() -> None:
         if len(words) != 1 or not words[0].startswith("{"):

@@ -101,20 +101,23 @@ def check_table(path: Path) -> TableOrder:
 
     FalseClaim names the first wrong row; BadInput: the file claims no order.
     """
-    try:
+    with _needing_packages():
         from ecosort.arrow_claims import checked_claim
-    except ModuleNotFoundError as error:
-        how = how_to_install("arrow", error.name or "pyarrow")
-        raise BadInput(f"tables need {error.name}, which is not installed; run: {how}") from None
     return checked_claim(path)
 
 
-def _row_sort(told: dict[str, Any]) -> RowSort:
+@contextmanager
+def _needing_packages() -> Iterator[None]:
     try:
-        from ecosort.arrow_merge import RowSort
+        yield
     except ModuleNotFoundError as error:
         how = how_to_install("arrow", error.name or "pyarrow")
         raise BadInput(f"tables need {error.name}, which is not installed; run: {how}") from None
+
+
+def _row_sort(told: dict[str, Any]) -> RowSort:
+    with _needing_packages():
+        from ecosort.arrow_merge import RowSort
     place, *others = told.get("temp") or [tempfile.gettempdir()]
     if others:
         raise no_such("temp", "one directory", [place, *others])

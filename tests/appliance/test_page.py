@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import shutil
 import signal
 import socket
 import sqlite3
+import ssl
 import stat
 import subprocess
 import time
@@ -43,6 +45,11 @@ HOSTILE = [
     "*; touch x",
 ]
 
+# Else each call reads all certificates of the machine, for 30 ms.
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+get = functools.partial(httpx.get, verify=NO_TLS)
+post = functools.partial(httpx.post, verify=NO_TLS)
+
 
 @dataclass
 class Service:
@@ -54,7 +61,7 @@ class Service:
     token: str
 
     def client(self) -> httpx.Client:
-        return httpx.Client(base_url=self.url, headers={"Authorization": f"Bearer {self.token}"})
+        return httpx.Client(verify=NO_TLS, base_url=self.url, headers={"Authorization": f"Bearer {self.token}"})
 
 
 def free_port() -> int:
@@ -75,7 +82,7 @@ def start(queue: Queue, *options: str) -> Service:
 
 def answers(url: str) -> bool:
     try:
-        return httpx.get(f"{url}/login").status_code in (200, 303)
+        return get(f"{url}/login").status_code in (200, 303)
     except httpx.TransportError:
         return False
 
@@ -95,7 +102,7 @@ def test_the_end_waits_for_no_one_who_never_ends(queue: Queue) -> None:
     with socket.create_connection((host, int(port))) as connection:
         head = f"POST /login HTTP/1.1\r\nHost: {host}:{port}\r\nOrigin: {found.url.rstrip('/')}\r\nContent-Length: 10\r\n\r\n"
         connection.sendall(head.encode())
-        assert httpx.get(found.url + "/login").status_code == 200  # it has read the one before
+        assert get(found.url + "/login").status_code == 200  # it has read the one before
         found.process.send_signal(signal.SIGTERM)
         assert found.process.wait(60) == 0
 
@@ -105,10 +112,10 @@ def test_the_end_waits_for_no_one_who_never_ends(queue: Queue) -> None:
 
 def test_without_the_token_nothing_is_told(service: Service) -> None:
     for path in ("/", "/events", "/metrics", "/job/1"):
-        assert httpx.get(service.url + path).status_code == 401
-        assert httpx.get(service.url + path, headers={"Authorization": "Bearer wrong"}).status_code == 401
-        assert httpx.get(service.url + path, cookies={"ecosort_session": service.token}).status_code == 401
-    assert httpx.get(service.url, headers={"Accept": "text/html"}).headers["location"] == "/login"
+        assert get(service.url + path).status_code == 401
+        assert get(service.url + path, headers={"Authorization": "Bearer wrong"}).status_code == 401
+        assert get(service.url + path, cookies={"ecosort_session": service.token}).status_code == 401
+    assert get(service.url, headers={"Accept": "text/html"}).headers["location"] == "/login"
     with service.client() as client:
         assert client.get("/").status_code == 200
 
@@ -124,7 +131,7 @@ def test_a_change_needs_this_pages_origin_and_token(service: Service) -> None:
     number = service.queue.add("sort", "in", "-o", "out", options=("--at", "2100-01-01"))
     path = f"/job/{number}/cancel"
     session = {"ecosort_session": logged_in(service)}
-    page = httpx.get(service.url, cookies=session).text
+    page = get(service.url, cookies=session).text
     found = re.search(r'name="form_token" value="([^"]+)"', page)
     assert found
     form = {"form_token": found[1]}
@@ -138,13 +145,13 @@ def test_a_change_needs_this_pages_origin_and_token(service: Service) -> None:
     ]
     refused.append(({"Sec-Fetch-Site": "cross-site"}, form))
     for headers, data in refused:
-        assert httpx.post(service.url + path, headers=headers, data=data, cookies=session).status_code == 403, (headers, data)
-    assert httpx.get(service.url + path, cookies=session).status_code == 405
-    assert httpx.post(service.url + path, headers=own, data=form).status_code == 401
+        assert post(service.url + path, headers=headers, data=data, cookies=session).status_code == 403, (headers, data)
+    assert get(service.url + path, cookies=session).status_code == 405
+    assert post(service.url + path, headers=own, data=form).status_code == 401
     assert service.queue.job(number)["state"] == "queued"
-    assert httpx.post(service.url + path, headers=own, data=form, cookies=session).status_code == 303
+    assert post(service.url + path, headers=own, data=form, cookies=session).status_code == 303
     assert service.queue.job(number)["state"] == "cancelled"
-    assert httpx.post(service.url + path, headers=own, data=form, cookies=session).status_code == 409
+    assert post(service.url + path, headers=own, data=form, cookies=session).status_code == 409
 
 
 @pytest.mark.parametrize("number", ["1", "9" * 24, "9" * 5000])
@@ -155,7 +162,7 @@ def test_pages_of_no_job(service: Service, number: str) -> None:
 
 
 def logged_in(service: Service) -> str:
-    answer = httpx.post(f"{service.url}/login", data={"token": service.token}, headers={"Origin": service.url})
+    answer = post(f"{service.url}/login", data={"token": service.token}, headers={"Origin": service.url})
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=strict" in cookie
@@ -164,7 +171,7 @@ def logged_in(service: Service) -> str:
 
 def test_every_answer_carries_the_policy(service: Service) -> None:
     for path in ("/login", "/", "/static/page.js", "/nowhere", "/static/../app.py"):
-        headers = httpx.get(service.url + path).headers
+        headers = get(service.url + path).headers
         assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'; style-src 'self';")
         assert headers["x-content-type-options"] == "nosniff"
 
@@ -269,16 +276,16 @@ def test_a_user_needs_no_token_on_his_own_machine(ecosort: Path, require: Callab
 
 def look_at_own_page(process: subprocess.Popen[bytes], url: str) -> None:
     wait_for(lambda: process.poll() is not None or answers(url))
-    page = httpx.get(url)
+    page = get(url)
     assert page.status_code == 200
-    assert httpx.get(url, headers={"Host": "evil.example"}).status_code == 421
+    assert get(url, headers={"Host": "evil.example"}).status_code == 421
     found = re.search(r'name="form_token" value="([^"]+)"', page.text)
     assert found
     form, own = {"form_token": found[1]}, {"Origin": url}
-    assert httpx.post(f"{url}/queue/pause", data=form).status_code == 403
-    assert httpx.post(f"{url}/queue/pause", headers=own).status_code == 403
-    assert httpx.post(f"{url}/queue/pause", data=form, headers=own).status_code == 303
-    assert "The queue is paused" in httpx.get(url).text
+    assert post(f"{url}/queue/pause", data=form).status_code == 403
+    assert post(f"{url}/queue/pause", headers=own).status_code == 403
+    assert post(f"{url}/queue/pause", data=form, headers=own).status_code == 303
+    assert "The queue is paused" in get(url).text
 
 
 # --- what it shows
@@ -499,7 +506,7 @@ def offering(queue: Queue, tmp_path: Path) -> Iterator[Service]:
 
 def form_of(service: Service, path: str, session: dict[str, str]) -> tuple[str, dict[str, str]]:
     """The page with the form of a file, and the fields that it comes with."""
-    page = httpx.get(f"{service.url}/add", params={"path": path}, cookies=session)
+    page = get(f"{service.url}/add", params={"path": path}, cookies=session)
     assert page.status_code == 200, page.text
     fields = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page.text))
     fields |= dict(re.findall(r'<input name="([^"]+)" value="([^"]*)"', page.text))
@@ -511,19 +518,19 @@ def test_a_job_is_made_by_the_page_from_the_picker_to_its_end(offering: Service)
     (offering.queue.place / "a, b.csv").write_text("id,city\n1,Ulm\n2,Aachen\n")
     (offering.queue.place / "a, b.csv").chmod(0o644)
     session, own = {"ecosort_session": logged_in(offering)}, {"Origin": offering.url}
-    listing = httpx.get(f"{offering.url}/add", params={"path": str(offering.queue.place)}, cookies=session).text
+    listing = get(f"{offering.url}/add", params={"path": str(offering.queue.place)}, cookies=session).text
     assert "a, b.csv" in listing
     text, fields = form_of(offering, str(offering.queue.place / "a, b.csv"), session)
     assert "1,Ulm" in text
     assert fields["format"] == "csv"
     assert '<option value="#2">city</option>' in text
     fields |= {"key0": "#2", "type0": "text"}
-    plan = httpx.post(f"{offering.url}/add/plan", data=fields, headers=own, cookies=session)
+    plan = post(f"{offering.url}/add/plan", data=fields, headers=own, cookies=session)
     assert plan.status_code == 200, plan.text
     assert "ecosort csv" in plan.text
     assert offering.queue.jobs() == {}, "nothing is queued by a plan"
     again = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', plan.text))
-    queued = httpx.post(f"{offering.url}/add/queue", data=again, headers=own, cookies=session)
+    queued = post(f"{offering.url}/add/queue", data=again, headers=own, cookies=session)
     assert queued.status_code == 303, queued.text
     number = int(queued.headers["location"].rpartition("/")[2])
     wait_for(lambda: offering.queue.job(number)["state"] in ("done", "failed"))
@@ -543,7 +550,7 @@ def test_what_lies_elsewhere_is_not_shown_and_not_sorted(offering: Service, tmp_
         f"{offering.queue.place}/../secret",
         "/etc/passwd",
     ):
-        answer = httpx.get(f"{offering.url}/add", params={"path": path}, cookies=session)
+        answer = get(f"{offering.url}/add", params={"path": path}, cookies=session)
         assert answer.status_code == 409, path
         assert "is in none of the directories" in answer.text
     _, fields = form_of(offering, str(offering.queue.place / "in"), session)
@@ -556,10 +563,10 @@ def test_what_lies_elsewhere_is_not_shown_and_not_sorted(offering: Service, tmp_
         ({"format": "csv", "key0": "a", "type0": "--x"}, "the type of a key is one of"),
         ({"memory": "much"}, "is no size"),
     ]:
-        answer = httpx.post(f"{offering.url}/add/queue", data=fields | change, headers=own, cookies=session)
+        answer = post(f"{offering.url}/add/queue", data=fields | change, headers=own, cookies=session)
         assert (answer.status_code, why in answer.text) == (409, True), (change, answer.text)
     no_token = {name: value for name, value in fields.items() if name != "form_token"}
-    assert httpx.post(f"{offering.url}/add/queue", data=no_token, headers=own, cookies=session).status_code == 403
+    assert post(f"{offering.url}/add/queue", data=no_token, headers=own, cookies=session).status_code == 403
     assert offering.queue.jobs() == {}
 
 

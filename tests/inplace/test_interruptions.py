@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -204,6 +205,30 @@ def interrupted_in_the_middle(ecosort: Path, run: Run, file: Path, directory: Pa
     syncs = syncs_of(ecosort, directory, "inplace", file, *SMALL)
     file.write_bytes(data)
     assert kill_at_sync(ecosort, directory, syncs // 2, "inplace", file, *SMALL)
+
+
+@pytest.mark.parametrize("harm", ["removed", "cut"])
+@pytest.mark.parametrize("nth", [4, 6])
+def test_a_run_that_is_lost_costs_no_record_of_another(
+    ecosort: Path, run: Run, file4: Path, tmp_path: Path, data: bytes, harm: str, nth: int
+) -> None:
+    assert kill_at_sync(ecosort, tmp_path, nth, "inplace", file4, *SMALL)
+    victim = job_directory(file4) / "run-000000"
+    had = victim.stat().st_size
+    assert had > 0
+    if harm == "removed":
+        victim.unlink()
+    else:
+        os.truncate(victim, had // 2)
+    for words in ((), ("--abandon",)):
+        refused(run("resume", *words, file4), 3, "run-000000", f"ecosort resume --abandon {file4}", "with --trust-drive")
+    done = run("resume", "--abandon", "--trust-drive", file4)
+    assert done.returncode == 0, done
+    assert "zeros are in place of the rest" in done.stderr
+    given = file4.read_bytes()
+    missing = Counter(records_of(data)) - Counter(records_of(given))
+    assert len(given) == len(data)
+    assert 0 < missing.total() * 100 <= had
 
 
 def test_a_job_is_looked_at_and_refused_where_nothing_can_be_written(

@@ -7,6 +7,7 @@ import random
 import re
 import signal
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -383,8 +384,37 @@ def test_an_input_that_changed_is_refused(ecosort: Path, run: Run, lines4: Path,
     taken = job_directory(lines4) / "input"
     with taken.open("ab") as file:
         file.write(b"another line\n")
-    refused(run("resume", lines4), 3, "which no step of this job leaves")
+    refused(run("resume", lines4), 3, "which no step of this job leaves", f"ecosort resume --abandon {lines4}")
     os.truncate(taken, taken.stat().st_size - len(b"another line\n"))
+    succeeded(run("resume", "-q", lines4))
+    assert lines4.read_bytes() == wanted
+
+
+@pytest.mark.parametrize("harm", ["removed", "cut"])
+def test_a_run_that_is_lost_costs_no_line_of_another(
+    ecosort: Path, run: Run, lines4: Path, tmp_path: Path, text: bytes, harm: str
+) -> None:
+    assert kill_at_sync(ecosort, tmp_path, 9, *words_for(lines4, "--quiet"))
+    victim = job_directory(lines4) / "run-000001"
+    had = victim.stat().st_size
+    if harm == "removed":
+        victim.unlink()
+    else:
+        os.truncate(victim, had // 2)
+    for words in ((), ("--abandon",)):
+        refused(run("resume", *words, lines4), 3, "run-000001", f"ecosort resume --abandon {lines4}", "with --trust-drive")
+    done = run("resume", "--abandon", "--trust-drive", lines4)
+    assert done.returncode == 0, done
+    assert "zeros are in place of the rest" in done.stderr
+    given = lines4.read_bytes()
+    missing = Counter(text.split(b"\n")) - Counter(given.split(b"\n"))
+    assert len(given) == len(text)
+    assert 0 < sum(len(line) + 1 for line in missing.elements()) <= had
+
+
+def test_space_that_was_kept_in_vain_is_kept_anew(ecosort: Path, run: Run, lines4: Path, tmp_path: Path, wanted: bytes) -> None:
+    assert kill_at_sync(ecosort, tmp_path, 9, *words_for(lines4, "--quiet"))
+    (job_directory(lines4) / "spare").unlink()
     succeeded(run("resume", "-q", lines4))
     assert lines4.read_bytes() == wanted
 
@@ -546,6 +576,7 @@ def test_streams_directories_links_and_compressed_files_are_refused(run: Run, li
 )
 def test_what_holds_no_lines_is_refused(run: Run, lines4: Path, text: bytes, begins: bytes, told: str) -> None:
     """In the space of the file its bytes would be rearranged for good."""
+    text = text[: text.index(b"\n", 100_000) + 1]
     lines4.write_bytes(begins + text)
     for words in ((), ("-z",)):
         refused_by_lines(run("lines", "--inplace", "--quiet", *words, lines4), "cannot be sorted in place", told, "--as-is")
@@ -557,6 +588,7 @@ def test_what_holds_no_lines_is_refused(run: Run, lines4: Path, text: bytes, beg
 
 @pytest.mark.parametrize("place", [0, 300_001, -2])
 def test_nul_bytes_are_refused_where_they_end_no_lines(run: Run, lines4: Path, text: bytes, place: int) -> None:
+    text = text[: text.index(b"\n", 600_000) + 1]
     held = bytearray(text)
     held[place] = 0
     lines4.write_bytes(held)

@@ -1,5 +1,6 @@
 """`merge --runs`: what the runs of an interrupted job hold becomes what the job would have made; the runs are only read."""
 
+import functools
 import hashlib
 import json
 import random
@@ -7,6 +8,7 @@ import shutil
 import struct
 import subprocess
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +34,8 @@ JOB, RUN, POSITION, COUNT = 80, 88, 96, 152  # where numbers are in a descriptio
 
 
 def random_records(count: int, size: int, letters: bytes) -> bytes:
-    return bytes(random.Random(count + size).choices(letters, k=count * size))
+    letter_of = bytes(letters[i % len(letters)] for i in range(256))
+    return random.Random(count + size).randbytes(count * size).translate(letter_of)
 
 
 def lines_of(count: int) -> bytes:
@@ -57,29 +60,34 @@ def json_of(count: int) -> bytes:
 class Case:
     name: str
     words: tuple[str, ...]
-    text: bytes
+    make: Callable[[], bytes]
+
+    @functools.cached_property
+    def text(self) -> bytes:
+        """Made where it is needed: each worker reads this file."""
+        return self.make()
 
 
 CASES = {
     case.name: case
     for case in (
-        Case("records", ("sort", "--key", "0:10", "--memory", "1MiB"), random_records(30_000, 100, b"ab\x00\xff")),
+        Case("records", ("sort", "--key", "0:10", "--memory", "1MiB"), lambda: random_records(30_000, 100, b"ab\x00\xff")),
         Case(
             "numbers",
             ("sort", "--record-size", "16", "--key", "8:u32:desc", "--key", "0:2", "--memory", "1MiB"),
-            random_records(150_000, 16, b"ab"),
+            lambda: random_records(150_000, 16, b"ab"),
         ),
-        Case("many", ("sort", "--key", "0:10", "--memory", "1MiB"), random_records(160_000, 100, b"abcd\xff")),
+        Case("many", ("sort", "--key", "0:10", "--memory", "1MiB"), lambda: random_records(160_000, 100, b"abcd\xff")),
         Case(
             "packed",
             ("sort", "--key", "0:10", "--compress=zstd", "--memory", "3MiB"),
-            random_records(90_000, 100, b"ab\x00\xff"),
+            lambda: random_records(90_000, 100, b"ab\x00\xff"),
         ),
-        Case("lines", ("lines", "-k1,1n", "-s", "--header=2", "--memory", "1MiB"), b"what\nwhy\n" + lines_of(60_000)),
-        Case("unique", ("lines", "-u", "-k1,1", "--memory", "1MiB"), lines_of(200_000)),
-        Case("whole", ("lines", "-r", "--memory", "1MiB"), lines_of(60_000)),
-        Case("csv", ("csv", "--by", "n:number:desc", "--by", "a\nname", "--memory", "1MiB"), rows_of(60_000)),
-        Case("jsonl", ("jsonl", "--by", "n:number", "--memory", "1MiB"), json_of(40_000)),
+        Case("lines", ("lines", "-k1,1n", "-s", "--header=2", "--memory", "1MiB"), lambda: b"what\nwhy\n" + lines_of(60_000)),
+        Case("unique", ("lines", "-u", "-k1,1", "--memory", "1MiB"), lambda: lines_of(200_000)),
+        Case("whole", ("lines", "-r", "--memory", "1MiB"), lambda: lines_of(60_000)),
+        Case("csv", ("csv", "--by", "n:number:desc", "--by", "a\nname", "--memory", "1MiB"), lambda: rows_of(60_000)),
+        Case("jsonl", ("jsonl", "--by", "n:number", "--memory", "1MiB"), lambda: json_of(40_000)),
     )
 }
 
@@ -138,7 +146,7 @@ def test_the_runs_give_what_the_job_gives(ecosort: Path, run: Run, tmp_path: Pat
 def test_runs_of_several_jobs_go_together(ecosort: Path, run: Run, tmp_path: Path) -> None:
     """The first job that is named comes first with its equal records."""
     a = interrupt(ecosort, CASES["records"], tmp_path, "a")
-    b = interrupt(ecosort, Case("b", (*CASES["records"].words[:-1], "2MiB"), CASES["records"].text[::-1]), tmp_path, "b")
+    b = interrupt(ecosort, Case("b", (*CASES["records"].words[:-1], "2MiB"), lambda: CASES["records"].text[::-1]), tmp_path, "b")
     for first, second in ((a, b), (b, a)):
         succeeded(run("merge", "--runs", "-q", job_directory(first), *runs_of(second), "-o", tmp_path / "merged"))
         files = (f"{first}.in", f"{second}.in")
@@ -272,7 +280,7 @@ def test_runs_that_do_not_go_together_are_refused(ecosort: Path, run: Run, tmp_p
         "lines": "they cannot be merged",
         "keys": "are sorted by different keys",
     }
-    keys = Case("keys", ("sort", "--key", "0:9", "--memory", "1MiB"), CASES["records"].text)
+    keys = Case("keys", ("sort", "--key", "0:9", "--memory", "1MiB"), CASES["records"].make)
     for name, why in others.items():
         out = interrupt(ecosort, keys if name == "keys" else CASES[name], tmp_path, name)
         done = run("merge", "--runs", "-q", job_directory(job), job_directory(out), "-o", tmp_path / "merged")

@@ -11,7 +11,7 @@ import pytest
 from capabilities import require
 from sort_support import Run, listing, make_records, refused, succeeded
 
-from .support import SMALL, job_directory, signal_at_sync
+from .support import SMALL, job_directory, signal_at_sync, with_faults
 
 
 @contextmanager
@@ -54,3 +54,24 @@ def test_a_mount_with_fixed_permissions_is_no_dead_end(ecosort: Path, run: Run, 
         succeeded(run("resume", "-q", "--trust-owner", "root", out))
         assert not job_directory(out).exists()
         assert run("check", "-q", out).returncode == 0
+
+
+def test_a_mount_on_which_no_mode_can_be_set_takes_outputs(run: Run, tmp_path: Path, records: bytes) -> None:
+    """So it is for a plain user on a stick with vfat or exFAT that root mounted: what is replaced has the same mode and owner."""
+    with bound(tmp_path, "-o", "perms=0777,chmod-deny,chown-deny,chgrp-deny") as mount:
+        (mount / "in").write_bytes(records)
+        for words in (("sort",), ("sort",), ("sort", "--resumable"), ("lines", "--split", "files=2")):
+            out = mount / ("part-{}" if words[0] == "lines" else "out")
+            done = run(*words, *(SMALL if words[0] == "sort" else ()), mount / "in", "-o", out)
+            assert done.returncode == 0, done
+            assert "could not keep" not in done.stderr
+        assert run("check", "-q", mount / "out").returncode == 0
+
+
+def test_a_mode_that_a_mount_does_not_keep_is_named(ecosort: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("b\na\n")
+    (tmp_path / "out").touch(0o640)
+    done = with_faults(ecosort, tmp_path, "fchmod:error=EPERM", "lines", tmp_path / "in", "-o", tmp_path / "out")
+    assert (done.returncode, (tmp_path / "out").read_text()) == (0, "a\nb\n")
+    assert "could not keep of the replaced" in done.stderr
+    assert "the mode (Operation not permitted)" in done.stderr

@@ -1,9 +1,10 @@
 """`csv` and `jsonl` with --resumable: they give the bytes and counts of an ordinary sort, from whatever step they are resumed."""
 
+import functools
 import json
 import random
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,8 +46,13 @@ def json_lines(seed: int, rows: int) -> bytes:
 class Case:
     command: str
     keys: tuple[str, ...]
-    inputs: tuple[bytes, ...]
+    make: Callable[[], tuple[bytes, ...]]
     more: tuple[str, ...] = ()
+
+    @functools.cached_property
+    def inputs(self) -> tuple[bytes, ...]:
+        """Made where they are needed: each worker reads this file."""
+        return self.make()
 
     def words(self, directory: Path, out: Path, *options: str) -> tuple[str | Path, ...]:
         by = [word for key in self.keys for word in ("--by", key)]
@@ -58,10 +64,10 @@ CASES = [
     Case(
         "csv",
         ("n:number", "a\nname"),
-        (MARK + csv_rows(1, ROWS), csv_rows(2, 3), (MARK + csv_rows(3, ROWS // 2, b"\r\n")).removesuffix(b"\r\n")),
+        lambda: (MARK + csv_rows(1, ROWS), csv_rows(2, 3), (MARK + csv_rows(3, ROWS // 2, b"\r\n")).removesuffix(b"\r\n")),
     ),
-    Case("csv", ("1:integer:desc",), (csv_rows(4, ROWS),), ("--no-header", "--unique", "--nulls=first", '--quote="')),
-    Case("jsonl", ("n:number", "t"), (MARK + json_lines(5, ROWS), json_lines(6, ROWS // 2) + b"\n\n")),
+    Case("csv", ("1:integer:desc",), lambda: (csv_rows(4, ROWS),), ("--no-header", "--unique", "--nulls=first", '--quote="')),
+    Case("jsonl", ("n:number", "t"), lambda: (MARK + json_lines(5, ROWS), json_lines(6, ROWS // 2) + b"\n\n")),
 ]
 each_case = pytest.mark.parametrize("case", CASES, ids=["csv", "csv_without_header", "jsonl"])
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Shows what sort_table() does with values that Arrow streams of others lack: the right order, or one line that says why not.
 
-And what these libraries believe of the order that our Parquet files claim. Runs with the packages of tuning/setup/known.lock.
+And what these libraries believe of the order that our Parquet files claim. Runs with the packages of tuning/setup/peers.lock.
 """
 
 import functools
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PYTHON = ROOT / ".venv-known" / "bin" / "python"
+PYTHON = ROOT / ".venv-peers" / "bin" / "python"
 if Path(sys.prefix) != PYTHON.parent.parent:
     program = os.environ.get("ECOSORT_PROGRAM", str(ROOT / "build" / "ecosort"))
     own = {"PYTHONPATH": str(ROOT / "python"), "ECOSORT_PROGRAM": program}

@@ -62,16 +62,16 @@ def cli_env(**extra: str) -> dict[str, str]:
 
 def toy_meter(mode: str = "follow", *arguments: str, settings: str = "") -> str:
     """Specification of a toy meter whose watts follow the toy sort in the same directory."""
-    return f"exec:{sys.executable} {TOY_METER} {mode} {' '.join(arguments)}".strip() + (f"#{settings}" if settings else "")
+    return f"exec:{sys.executable} -IS {TOY_METER} {mode} {' '.join(arguments)}".strip() + (f"#{settings}" if settings else "")
 
 
 def fake_sort(*arguments: str) -> list[str]:
     """Words of a toy sort; it takes about 1.5 seconds unless told otherwise."""
-    return [sys.executable, str(FAKE_SORT), "--events", "{events}", "--stats", "{stats}", "-o", "out", *arguments]
+    return [sys.executable, "-IS", str(FAKE_SORT), "--events", "{events}", "--stats", "{stats}", "-o", "out", *arguments]
 
 
 QUICK = ("--idle", "0.3", "--pause", "0.1", "--settle", "0")
-CHECK = ("--check-command", f"{sys.executable} {FAKE_CHECK} {{}}")
+CHECK = ("--check-command", f"{sys.executable} -IS {FAKE_CHECK} {{}}")
 
 
 def result_files(directory: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -99,9 +100,41 @@ def test_rows_of_one_time_are_not_guessed_to_be_of_one_meter(tmp_path: Path, tim
     assert sorted({r.time_s for r in found}) == [r.time_s for r in found]
 
 
+def test_times_that_come_sooner_than_usual_are_no_second_rows(tmp_path: Path) -> None:
+    text = "time,P (W)\n" + "".join(f"{BEGIN + t},40\n" for t in (0, 1, 2, 2.25, 3.25, 4))
+    assert len(read_log(log_of(tmp_path / "log.csv", text), {}).rows) == 6
+
+
 @pytest.mark.parametrize("times", [[0, 1, 1, 3, 4, 5], [0, 1, 3, 3, 4, 5], [0, 0, 2, 3, 4], [0, 1, 1, 1, 4, 5, 6, 7, 8]])
 def test_a_row_beside_one_that_is_missing_came_early_or_late(tmp_path: Path, times: list[int]) -> None:
     assert len(read_log(doubled(tmp_path / "log.csv", times, [40.0] * len(times)), {}).rows) == len(times)
+
+
+def test_a_row_without_a_value_beside_one_with_a_value_is_no_second_row(tmp_path: Path) -> None:
+    """Home Assistant writes the moment twice in which a sensor is away and back."""
+    text = "entity_id,state,last_changed\n" + "".join(f"sensor.plug,{20 + i},{BEGIN + i}\n" for i in range(8))
+    text = text.replace("sensor.plug,23,", f"sensor.plug,unavailable,{BEGIN + 3}\nsensor.plug,23,")
+    found = read_log(log_of(tmp_path / "log.csv", text), {"unit": "W"}).rows
+    assert [(r.time_s - BEGIN, r.watts) for r in found] == [(i, 20 + i) for i in range(8)]
+
+
+def test_milliseconds_in_a_column_of_their_own_belong_to_the_times(tmp_path: Path) -> None:
+    text = "Date,Time,Millisecond,P (W)\n" + "".join(f"2026/09/21,14:00:{i // 2:02d},{i % 2 * 500:03d},4{i}\n" for i in range(8))
+    found = read_log(log_of(tmp_path / "log.csv", text), {"timezone": "UTC"}).rows
+    assert [b.time_s - a.time_s for a, b in pairwise(found)] == [0.5] * 7
+
+
+@pytest.mark.parametrize(
+    ("head", "time"),
+    [
+        ("Date UTC,Time UTC", "2026-11-24,08:00:0{}"),
+        ("Time", "2026-11-24 08:00:0{} UTC"),
+        ("Time", "2026-11-24 10:00:0{} +02:00"),
+    ],
+)
+def test_utc_is_utc_wherever_it_is_written(tmp_path: Path, head: str, time: str) -> None:
+    text = f"{head},P (W)\n" + "".join(f"{time.format(i)},4{i}\n" for i in range(3))
+    assert read_log(log_of(tmp_path / "log.csv", text), {}).rows[0].time_s == 1_795_507_200
 
 
 def test_how_rows_of_one_time_are_read_is_known(tmp_path: Path) -> None:
@@ -180,7 +213,22 @@ def test_a_sum_that_lacks_a_sensor_is_a_gap(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "cell", ["unavailable", "unknown", "[N/A]", "N/A", "", " ", "-", "[Not Supported]", "null", "[Unknown Error]"]
+    "cell",
+    [
+        "unavailable",
+        "unknown",
+        "[N/A]",
+        "N/A",
+        "",
+        " ",
+        "-",
+        "[Not Supported]",
+        "null",
+        "[Unknown Error]",
+        "NaN",
+        "#N/A",
+        "N/A W",
+    ],
 )
 def test_a_cell_that_says_that_there_is_no_value_is_a_gap(tmp_path: Path, cell: str) -> None:
     text = "time, power.draw [W]\n" + "".join(f"{BEGIN + i}, {cell if i in (0, 3) else f'{20 + i} W'}\n" for i in range(8))
@@ -190,7 +238,7 @@ def test_a_cell_that_says_that_there_is_no_value_is_a_gap(tmp_path: Path, cell: 
     assert [r.usable for r in readings][:2] == [False, True]
 
 
-@pytest.mark.parametrize("cell", ["warm", "nan", "12 apples", "#REF!"])
+@pytest.mark.parametrize("cell", ["warm", "inf", "12 apples", "#REF!"])
 def test_what_is_neither_a_number_nor_a_gap_is_refused(tmp_path: Path, cell: str) -> None:
     text = "time,P (W)\n" + "".join(f"{BEGIN + i},{cell if i == 3 else 20}\n" for i in range(8))
     with pytest.raises(MeterError, match="line 5 cannot be understood"):

@@ -239,7 +239,7 @@ def test_a_log_of_another_time_says_how_to_attach_it_later(tmp_path: Path) -> No
         ("Date,P (W)\n03/04/2026 10:00:00,2\n03/04/2026 10:00:01,3\n", "two ways; say #time-format"),
         ("Time,P (W)\n1790000002,2\n1790000001,3\n", "go back"),
         ("Time,E (Wh)\n1790000002,2\n1790000003,1\n", "no counter"),
-        ("# made by a logger\n\nTime,P (W)\n1,nan\n3,4\n", "line 4"),
+        ("# made by a logger\n\nTime,P (W)\n1,inf\n3,4\n", "line 4"),
         ("Time,P (W)\n5,1\n1790000001,4\n", "some do not"),
     ],
 )

@@ -56,6 +56,17 @@ def test_the_catalog_splits_the_words(words_of: Callable[..., list[str]]) -> Non
     assert "--resumable and --inplace are for files of this machine" in words_of(
         "sort", "--record-size=8", "--key=0:8", "--resumable", "s3://b/i", "-o", "o"
     )[0]  # fmt: skip
+    assert words_of("merge", "--lines", "-n", "a", "s3://b/i", "-o", "s3://b/o") == [
+        "merge", "--lines", "--numeric-sort", "--output=s3://b/o", "--compress-output=none", "--", "a", "s3://b/i",
+    ]  # fmt: skip
+    assert words_of("shuffle", "s3://b/i", "--csv", "-o-") == [
+        "shuffle", "--csv", "--output=-", "--compress-output=none", "--", "s3://b/i",
+    ]  # fmt: skip
+    assert words_of("check", "csv", "s3://b/i", "--by=x") == ["check", "csv", "--by=x", "--", "s3://b/i"]
+    assert words_of("check", "-o", "sum", "-i", "a", "s3://b/i") == ["check", "-o", "sum", "-i", "--", "a", "s3://b/i"]
+    assert "fetch the file and its claim first" in words_of("check", "--claim", "s3://b/i")[0]
+    assert "runs of jobs are files of this machine" in words_of("merge", "--runs", "s3://b/i", "-o", "o")[0]
+    assert "give its size with --assume-size" in words_of("plan", "csv", "--by=x", "s3://b/i", "-o", "o")[0]
     assert words_of("csv", "--by", "http://h", "none", "-o", "o") == ["ecosort: cannot read: none: No such file or directory"]
 
 
@@ -139,3 +150,39 @@ def test_records_of_several_inputs_are_whole(bucket: Bucket, capfd: Any) -> None
     assert Path("out").read_bytes() == b"bbccdd"
     assert remote.main([*words, "c", "s3://bucket/b"]) == 2
     assert capfd.readouterr().err == "ecosort: 's3://bucket/b' has 3 bytes, which are no whole records of 2 bytes\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["shuffle", "--record-size=2", "--seed=7"],
+        ["shuffle", "--seed=7", "--skip=1"],
+        ["merge", "--record-size=2", "--key=0:2"],
+        ["merge", "--lines"],
+    ],
+    ids=" ".join,
+)
+def test_other_commands_stream_as_well(bucket: Bucket, words: list[str]) -> None:
+    """With the bytes that they make of files, of which each has a pipe."""
+    contents = {"a": b"a\nc\n", "b": b"b\nd\n"}
+    bucket.objects |= contents
+    for name, content in contents.items():
+        Path(name).write_bytes(content)
+    assert remote.main([*words, "--quiet", "--output=of-addresses", "--", "s3://bucket/a", "s3://bucket/b"]) == 0
+    assert remote.main([*words, "--quiet", "--output=of-files", "--", "a", "b"]) == 0
+    assert Path("of-addresses").read_bytes() == Path("of-files").read_bytes() != b""
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["check", "lines", "--", "s3://bucket/in"], 0, "SUCCESS - all lines are in order"),
+        (["check", "lines", "--reverse", "--", "s3://bucket/in"], 1, "First line out of order is line 2: b"),
+        (["check", "records", "--record-size=2", "--key=0:2", "--", "s3://bucket/in"], 0, "Rows: 3"),
+        (["check", "--", "s3://bucket/first", "s3://bucket/last"], 0, "Records: 3"),
+    ],
+)
+def test_the_order_of_objects_is_checked(bucket: Bucket, capfd: Any, words: list[str], code: int, told: str) -> None:
+    bucket.objects |= {"in": b"a\nb\nc\n", "first": b"a" * 100 + b"b" * 100, "last": b"c" * 100}
+    assert remote.main(words) == code
+    assert told in capfd.readouterr().err

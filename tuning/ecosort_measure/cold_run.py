@@ -119,7 +119,7 @@ def _run(command: Sequence[str], directory: Path, environment: Mapping[str, str]
         wall_s = time.monotonic() - begin
     stdout, stderr = out_path.read_bytes()[:_KEPT_BYTES].decode(errors="replace"), err_path.read_text(errors="replace")
     if process.returncode != 0:
-        raise RunError(f"{' '.join(command)}: exit code {process.returncode}: {stderr.strip()[-500:]}")
+        raise RunError(f"{' '.join(command)}: exit code {process.returncode}: {stderr.strip()[-1000:]}")
     return Measured(
         wall_s, exit_s, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024, bytes_read, bytes_written, is_cold, stdout, stderr
     )

@@ -10,6 +10,9 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 RESAMPLES = 10_000
 
 
@@ -39,7 +42,17 @@ def median_interval(values: Sequence[float], seed: int = 1) -> Interval:
 def _bootstrap(values: tuple[float, ...], seed: int) -> Interval:
     if len(set(values)) == 1:
         return Interval(values[0], values[0], values[0], len(values))
-    generator = random.Random(seed)
-    medians = sorted(statistics.median(generator.choices(values, k=len(values))) for _ in range(RESAMPLES))
-    low, high = medians[int(0.025 * RESAMPLES)], medians[int(0.975 * RESAMPLES) - 1]
-    return Interval(statistics.median(values), low, high, len(values))
+    count = len(values)
+    chosen = np.sort(np.array(values)[_choices(count, seed)], axis=1)
+    medians = np.sort((chosen[:, (count - 1) // 2] + chosen[:, count // 2]) / 2)
+    low, high = float(medians[int(0.025 * RESAMPLES)]), float(medians[int(0.975 * RESAMPLES) - 1])
+    return Interval(statistics.median(values), low, high, count)
+
+
+@functools.cache
+def _choices(count: int, seed: int) -> npt.NDArray[np.intp]:
+    """Draws the values of each sample, by number, as random.Random.choices would: so they were drawn for the committed pages."""
+    _, (*key, position), _ = random.Random(seed).getstate()
+    generator = np.random.RandomState()
+    generator.set_state(("MT19937", np.array(key, np.uint32), position, 0, 0.0))
+    return (generator.random_sample((RESAMPLES, count)) * count).astype(np.intp)

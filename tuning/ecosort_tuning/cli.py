@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import json as jsonlib
-import signal
-import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
 from ecosort_measure import options
 from ecosort_measure.options import PATH
 from ecosort_measure.sizes import SIZE
+from ecosort_power.program_end import run_program
 
 from ecosort_tuning import __version__
 from ecosort_tuning.errors import (
-    EXIT_INTERNAL,
-    EXIT_MACHINE,
     EXIT_OK,
-    EXIT_USAGE,
     EXIT_WORSE,
-    InterruptError,
-    PowerError,
 )
 from ecosort_tuning.profile import default_path
 
@@ -245,40 +237,5 @@ def validate(**given: Any) -> int:
     return validate_and_tell(given)
 
 
-def _on_signal(number: int, frame: FrameType | None) -> None:
-    raise InterruptError(number)
-
-
-def _guarded(work: Callable[[], int]) -> int:
-    """Runs the program; errors become one line and an exit code, and no child process is left."""
-    from ecosort_power.extras import missing
-    from ecosort_power.transports.process import session
-
-    try:
-        return work()
-    except PowerError as error:
-        print(f"ecosort-tune: {error}", file=sys.stderr)
-        return error.exit_code
-    except ModuleNotFoundError as error:
-        print(f"ecosort-tune: {missing(error)}", file=sys.stderr)
-        return EXIT_USAGE
-    except click.ClickException as error:
-        error.show()
-        return EXIT_USAGE
-    except click.exceptions.Exit as error:
-        return error.exit_code
-    except BrokenPipeError:
-        return EXIT_INTERNAL
-    except OSError as error:  # a full drive, a directory that may not be written
-        print(f"ecosort-tune: {error.filename or 'a file'}: {error.strerror or error}", file=sys.stderr)
-        return EXIT_MACHINE
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)
-        session.end()
-
-
 def main() -> None:
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _on_signal)
-    sys.exit(_guarded(lambda: int(cli.main(standalone_mode=False) or 0)))
+    run_program(cli, "ecosort-tune", "a file")

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "base/errors.h"
+#include "formats/lines/pass_quotes.h"
 
 namespace ecosort::engine::partition {
 namespace {
@@ -42,7 +43,7 @@ Text RowBorders::bytes_here() {
 void RowBorders::pass_until(std::uint64_t place) {
   while (at_ < place) {
     const Text text = bytes_here().substr(0, place - at_);
-    format_.pass(text, inside_);
+    lines::pass_quotes(format_, text, inside_);
     at_ += text.size();
   }
 }

@@ -176,7 +176,8 @@ Task<hash::MultisetHash> FormLineRuns::sort(lines::LineRun& run) {
 Task<void> FormLineRuns::store(lines::LineRun& run, std::size_t number, ReadSoFar read) {
   using Checks = lines::GatherLines::Checks;
   const hash::MultisetHash dropped = co_await sort(run);
-  if (limit_ != nullptr) limit_->count_stored(run);
+  const bool may_stay_in_runs = limit_ != nullptr && limit_->ends_merges();
+  if (may_stay_in_runs) limit_->count_stored(run);
   if (pace_) pace_->tell(reader_.bytes());
   const bool is_shuffle = tools_.format.kind() == formats::Kind::shuffled;
   run::RowRun stored;
@@ -186,7 +187,7 @@ Task<void> FormLineRuns::store(lines::LineRun& run, std::size_t number, ReadSoFa
     stored = tools_.files.create(run.line_bytes + (is_shuffle ? run.count * sizeof(shuffle::RowHead) : 0));
   RowRunSink sink(tools_, stored);
   const Checks of_kept = groups_.is_decided_at_once() && groups_.is_one() ? Checks::ascending : Checks::ordered,
-               of_others = limit_ == nullptr ? Checks::none : Checks::hashed;
+               of_others = may_stay_in_runs ? Checks::hashed : Checks::none;
   lines::GatherLines gather(run, tools_.format, keeper_ == nullptr ? of_others : of_kept);
   if (is_shuffle) gather.add_heads(stored.cuts);
   co_await gather_to(gather, sink);

@@ -14,8 +14,9 @@ using lines::LineRun;
 using lines::RowBound;
 using sorting::Entry;
 
-constexpr std::size_t few_rows = 1024;       // of a buffer are not worth a sort
-constexpr std::size_t samples_of_run = 128;  // a bound by counting is off by no more than this share of each run
+constexpr std::size_t few_rows = 1024;             // of a buffer are not worth a sort
+constexpr std::size_t rows_of_groups = 1U << 14U;  // of a buffer, of which groups are cut first
+constexpr std::size_t samples_of_run = 128;        // a bound by counting is off by no more than this share of each run
 
 // The entries of rows as they came are made downwards.
 void turn_round(LineRun& run) { std::reverse(run.entries(), run.entries() + run.count); }
@@ -59,6 +60,13 @@ void move_to_front(LineRun& run) {
 LimitRows::LimitRows(const formats::RowFormat& format, std::uint64_t rows, const GroupPolicy& groups, unsigned threads)
     : format_(format), rows_(rows), groups_(groups), threads_(threads), counted_(rows) {
   if (rows == 0) bound_ = std::make_shared<const RowBound>();
+  if (groups.is_limit) next_sort_ = rows_of_groups;
+}
+
+void LimitRows::set_bounds(LineRun& run) const {
+  const std::scoped_lock lock(mutex_);
+  run.bound = bound_;
+  run.group_bounds = group_bounds_;
 }
 
 std::shared_ptr<const RowBound> LimitRows::bound() const {
@@ -104,21 +112,48 @@ void LimitRows::cut(LineRun& run) {
 
 void LimitRows::sort_and_cut(LineRun& run) {
   hash::MultisetHash repeated;
+  std::vector<lines::GroupCut> cuts;
+  const std::size_t before = run.count;
   lines::sort_index(run, format_, threads_);
-  lines::drop_equal(run, format_, groups_.kept_in_runs(), repeated);
+  lines::drop_equal(run, format_, groups_.kept_in_runs(), repeated, groups_.is_limit ? &cuts : nullptr);
   cut(run);
   turn_round(run);
+  read_ = left_out_ = 0;
+  if (groups_.is_limit) next_sort_ = run.count <= before / 2 ? std::max(2 * run.count, rows_of_groups) : SIZE_MAX;
   const std::scoped_lock lock(mutex_);
   repeated_ += repeated;
+  if (cuts.empty()) return;
+  const lines::GroupBounds known = group_bounds_ ? *group_bounds_ : lines::GroupBounds(format_);
+  group_bounds_ = std::make_shared<const lines::GroupBounds>(known.with(std::move(cuts)));
 }
 
-void LimitRows::after_batch(LineRun& run) {
-  if (run.count > few_rows && run.count / 2 >= rows_) sort_and_cut(run);
+// The first time shows whether bounds drop rows.
+bool LimitRows::are_groups_to_be_cut(const LineRun& run, std::uint64_t rows, std::uint64_t behind) {
+  constexpr std::uint64_t least_share = 4;
+  read_ += rows;
+  left_out_ += behind;
+  if (run.count < next_sort_) return false;
+  if (!run.group_bounds || left_out_ * least_share >= read_) return true;
+  next_sort_ = SIZE_MAX;
+  return false;
+}
+
+void LimitRows::after_batch(LineRun& run, std::uint64_t rows, std::uint64_t behind) {
+  if (groups_.is_limit ? are_groups_to_be_cut(run, rows, behind) : run.count > few_rows && run.count / 2 >= rows_)
+    sort_and_cut(run);
 }
 
 bool LimitRows::make_room(LineRun& run) {
-  if (run.count > rows_) sort_and_cut(run);
-  if (run.line_bytes + run.count * lines::index_bytes_per_line > run.size() / 4 * 3) return false;
+  if (!groups_.is_limit) return makes_room(run);
+  groups_shrink_ = groups_shrink_ && makes_room(run);
+  return groups_shrink_;
+}
+
+bool LimitRows::makes_room(LineRun& run) {
+  if (groups_.is_limit || run.count > rows_) sort_and_cut(run);
+  // Rows of groups that stay are sorted each time: where they are many, runs cost less.
+  const std::size_t most = run.size() / 4 * (groups_.is_limit ? 1 : 3);
+  if (run.line_bytes + run.count * lines::index_bytes_per_line > most) return false;
   move_to_front(run);
   return true;
 }

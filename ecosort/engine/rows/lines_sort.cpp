@@ -19,6 +19,7 @@
 #include "engine/rows/merge_lines.h"
 #include "engine/rows/merge_parts.h"
 #include "engine/rows/reread_lines.h"
+#include "engine/rows/row_output.h"
 #include "formats/lines/gather_lines.h"
 
 namespace ecosort::engine::rows {
@@ -34,6 +35,7 @@ class RowKernel final : public Kernel {
         first_rows_(format_, job.header_bytes, job.plan.memory_bytes),
         codec_memory_(job.codecs.bytes()),
         allowance_(decoder_allowance(job)),
+        out_(job, bench, codec_memory_),
         groups_(job.plan) {}
 
   static BenchSize size_of(const LinesJob& job) {
@@ -49,14 +51,14 @@ class RowKernel final : public Kernel {
 
   std::optional<Step> open(io::File& output) override {
     output_ = &output;
-    reserve_output();
+    out_.reserve(output);
     if (job_.codecs.runs.coders > 0)
       packer_.emplace(job_.codecs.runs, run::BlockShape{job_.plan.block_bytes, 0, job_.format->terminator()}, codec_memory_);
     files_.emplace(bench_.storage, bench_.reactor, job_.directories, job_.plan.block_bytes, job_.compress_program,
                    packer_ && !job_.kept ? &*packer_ : nullptr);
     pool_.emplace(bench_.reactor.scope(), bench_.memory.allocate(job_.plan.write_bytes(), "write blocks", job_.plan.pages),
                   job_.plan.block_bytes, job_.plan.write_blocks);
-    open_sink();
+    out_.open(tools(), first_rows_.top());
     reader_.emplace(tools(), first_rows_, job_.inputs, seen_);
     reader_->set_look(job_.look);
     if (job_.codecs.input_bytes > 0) reader_->set_decoding(decoding());
@@ -73,8 +75,8 @@ class RowKernel final : public Kernel {
 
   Task<void> form_runs() override {
     former_.emplace(tools(), *reader_, seen_, job_.groups);
-    if (job_.limit) {
-      limit_.emplace(format_, *job_.limit, job_.groups, bench_.compute.threads());
+    if (job_.limit || job_.groups.is_limit) {
+      limit_.emplace(format_, job_.limit.value_or(UINT64_MAX), job_.groups, bench_.compute.threads());
       reader_->set_limit(*limit_);
       former_->set_limit(*limit_);
     }
@@ -155,7 +157,7 @@ class RowKernel final : public Kernel {
       if (!format_.keys_need_first_row() && !job_.kept->top.empty())
         first_rows.compare_with("the first input of the job", job_.kept->top);
       AppendRows append(tools(), first_rows, rest);
-      co_await append.append_to(*out_);
+      co_await append.append_to(out_.sink());
       append.check_inputs();
       rest_in_ += append.read();
       rest_out_ += append.written();
@@ -172,17 +174,14 @@ class RowKernel final : public Kernel {
   }
 
   Task<void> complete_output() override {
-    if (packed_) co_await packed_->finish();
-    if (split_) co_await split_->finish();
+    co_await out_.complete();
     if (set_aside_) co_await set_aside_->finish();
-    if (!split_ && !output_->facts().is_stream && (packed_ || sink_->is_padded() || is_reserved_))
-      bench_.storage.set_size(*output_, packed_ ? packed_->file_bytes() : sink_->bytes());
   }
 
-  [[nodiscard]] std::uint64_t written_bytes() const override { return out_->bytes(); }
+  [[nodiscard]] std::uint64_t written_bytes() const override { return out_.sink().bytes(); }
 
   [[nodiscard]] OutputContents contents() const override {
-    return {last_out_.count, packed_ ? packed_->file_bytes() : written_bytes(), last_out_ + first_rows_.hash()};
+    return {last_out_.count, out_.file_bytes(), last_out_ + first_rows_.hash()};
   }
 
   Task<bool> reread() override {
@@ -215,13 +214,11 @@ class RowKernel final : public Kernel {
     report.beyond = beyond_limit().count;
     report.comments = reader_->comments();
     report.dropped = dropped_.count - report.blank_lines - report.comments;
-    if (job_.groups.is_limit) report.beyond = std::exchange(report.dropped, 0);
+    if (job_.groups.is_limit) report.beyond += std::exchange(report.dropped, 0);
     report.skipped = skipped_.count;
     if (set_aside_) report_bad_rows();
     report.input_bytes = reader_->bytes();
-    report.output_bytes = written_bytes();
-    if (packed_) report.packed_bytes = packed_->file_bytes();
-    if (split_) report_split();
+    out_.report_to(report);
     report.peak_temp_bytes = files_->peak_bytes();
     if (packer_ && packer_->report().blocks > 0) report.run_packing = packer_->report();
     report.peak_memory_bytes +=
@@ -230,9 +227,9 @@ class RowKernel final : public Kernel {
   }
 
   [[nodiscard]] std::optional<std::string> publish_own() override {
-    if (!split_) return std::nullopt;
+    if (out_.split() == nullptr) return std::nullopt;
     const std::string of_others = bench_.storage.publish_all(further_outputs());
-    const std::string told = split_->publish(last_out_);
+    const std::string told = out_.split()->publish(last_out_);
     return told.empty() ? of_others : told;
   }
 
@@ -248,24 +245,6 @@ class RowKernel final : public Kernel {
   LinesReport report;
 
  private:
-  // Space that the output will take, so that a full drive shows before the work and no one else can fill it meanwhile.
-  void reserve_output() {
-    if (job_.reserved_bytes > 0 && !output_->facts().is_stream)
-      is_reserved_ = bench_.storage.reserve_patiently(*output_, 0, job_.reserved_bytes);
-  }
-
-  void open_sink() {
-    if (job_.split)
-      out_ = &split_.emplace(tools(), *job_.split, first_rows_.top(), codec_memory_, job_.codecs.packing);
-    else if (job_.codecs.packing)
-      out_ = &packed_.emplace(tools(), *output_, codec_memory_, *job_.codecs.packing);
-    else
-      out_ = &sink_.emplace(tools(), *output_);
-  }
-
-  // Returns what goes out first; where the output is split each file begins with what stays on top.
-  [[nodiscard]] const std::string& beginning() const { return split_ ? nothing_ : first_rows_.top(); }
-
   // Returns what the chunks of the inputs that are decoded at a time leave.
   static std::uint64_t decoder_allowance(const LinesJob& job) {
     std::uint64_t at_a_time = 0;
@@ -312,18 +291,18 @@ class RowKernel final : public Kernel {
     lines::GatherLines gather(run, format_,
                               job_.groups.is_one() ? lines::GatherLines::Checks::ascending : lines::GatherLines::Checks::ordered,
                               first, run.count);
-    gather.set_header(beginning());
-    if (split_) split_->set_total(run.line_bytes);
-    co_await former_->gather_to(gather, *out_);
+    gather.set_header(out_.beginning());
+    out_.set_total(run.line_bytes);
+    co_await former_->gather_to(gather, out_.sink());
     last_out_ = gather.hash();
     report.longest_line = gather.longest();
   }
 
   Task<void> write_groups(const lines::LineRun& run) {
-    const std::string first = job_.groups.counts ? format_.top_of_counted(beginning()) : beginning();
+    const std::string first = job_.groups.counts ? format_.top_of_counted(out_.beginning()) : out_.beginning();
     GatherGroups gather(run, format_, job_.groups);
     gather.set_header(first);
-    co_await former_->gather_to(gather, *out_);
+    co_await former_->gather_to(gather, out_.sink());
     last_out_ = gather.hash();
     if (!job_.groups.adds_up(gather.rows_of_groups(), last_out_.count, gather.dropped().count))
       throw VerificationError("verification failed: the counts do not add up to the rows; the output was not written");
@@ -345,13 +324,8 @@ class RowKernel final : public Kernel {
     MergeTerms to_output = terms();
     to_output.skip = job_.skip;
     MergeParts merge(tools(), to_output, runs_, *output_);
-    if (split_) split_->set_total(bytes_of(runs_));
-    if (split_)
-      co_await merge.merge_whole(*split_, nothing_);
-    else if (packed_)
-      co_await merge.merge_whole(*packed_, first_rows_.top());
-    else
-      co_await merge.merge_to(*sink_, first_rows_.top());
+    out_.set_total(bytes_of(runs_));
+    co_await out_.merge(merge);
     account(merge.merged(), runs_);
     let_go(runs_);
     count_rows(merge.merged().rows_of_groups);
@@ -387,9 +361,10 @@ class RowKernel final : public Kernel {
   }
 
   void account(const MergedLines& merged, const std::vector<MergeInput>& inputs) {
+    const bool may_end_early = limit_ && limit_->ends_merges();
     for (const MergeInput& input : inputs)
-      if (limit_) left_in_runs_ += input.rows;
-    if (limit_) left_in_runs_ -= merged.in;
+      if (may_end_early) left_in_runs_ += input.rows;
+    if (may_end_early) left_in_runs_ -= merged.in;
     merged_in_ += merged.in;
     merged_out_ += merged.out + merged.dropped;
     dropped_ += merged.dropped;
@@ -417,13 +392,6 @@ class RowKernel final : public Kernel {
   [[nodiscard]] std::uint64_t rows_read() const {
     return reader_->hash().count - first_rows_.hash().count - reader_->blank_lines() - reader_->comments() -
            (set_aside_ ? set_aside_->rows() : 0);
-  }
-
-  void report_split() {
-    report.files = split_->files();
-    report.output_bytes = split_->plain_bytes();
-    if (job_.codecs.packing) report.packed_bytes = split_->file_bytes();
-    report.peak_memory_bytes += split_->peak_memory_bytes();
   }
 
   void report_bad_rows() {
@@ -486,15 +454,10 @@ class RowKernel final : public Kernel {
   MemoryBudget codec_memory_;  // of decompression and compression
   codec::Allowance allowance_;
   io::File* output_ = nullptr;
-  bool is_reserved_ = false;
   std::optional<run::RunPacker> packer_;  // where runs may be compressed, or runs of jobs are
   std::optional<run::RowRuns> files_;
   std::optional<BlockPool> pool_;
-  std::optional<OutputSink> sink_;
-  std::optional<PackedSink> packed_;  // instead of it
-  std::optional<SplitSink> split_;    // likewise
-  LineSink* out_ = nullptr;           // the one of them that there is
-  const std::string nothing_;
+  RowOutput out_;
   std::vector<std::unique_ptr<DecodedInput>> decoded_inputs_;
   MergeGroups groups_;
   std::optional<MergeGroup> group_;

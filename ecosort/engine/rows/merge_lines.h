@@ -82,6 +82,8 @@ class MergeLines {
   Task<void> merge_or_refuse(LineSink& sink, const std::string& beginning);
   Task<void> start();
   void begin_codes();
+  void begin_chain_codes();
+  void take_chain_code(MergeCursor& cursor);
   Task<void> next_line_begins(MergeCursor& cursor);
   Task<std::byte*> put_beginning(LineSink& sink, const std::string& beginning);
   Task<void> merge_all(LineSink& sink, std::vector<std::byte*>& blocks);
@@ -105,7 +107,6 @@ class MergeLines {
   void leave_out(MergeCursor& cursor);
   [[noreturn]] void refuse(MergeCursor& cursor, const formats::RowFault& fault);
   [[nodiscard]] records::KeyWindow code_behind_last(MergeCursor& cursor);
-  [[nodiscard]] records::KeyWindow code_behind_last(MergeCursor& cursor, std::size_t common);
   [[nodiscard]] bool repeats_last(const MergeCursor& cursor) const noexcept;
   [[nodiscard]] run::BlockContents contents() const noexcept;
   template <class Format>
@@ -149,7 +150,6 @@ class MergeLines {
   std::uint64_t left_;          // lines that may go out
   std::uint64_t in_group_ = 0;  // of the group of the last one, those that went out
   LastLine last_;
-  RowKeys last_keys_;  // where codes have keys
   lines::KeyChain last_chain_;
   bool last_has_chain_ = false;
   MergeCursors cursors_;

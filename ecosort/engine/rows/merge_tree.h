@@ -1,106 +1,20 @@
-// The cursors of a merge, and the loser tree that chooses among them.
+// The loser tree that chooses among the cursors of a merge.
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/opaque.h"
-#include "base/prefetch.h"
 #include "base/uint128.h"
-#include "engine/rows/decoded_input.h"
-#include "engine/rows/first_look.h"
-#include "engine/rows/first_rows.h"
-#include "engine/rows/line_blocks.h"
+#include "engine/rows/merge_cursor.h"
 #include "engine/rows/row_codes.h"
 #include "formats/lines/key_chain.h"
 #include "formats/row_format.h"
-#include "hash/multiset_hash.h"
 
 namespace ecosort::engine::rows {
-
-// A merge has these inputs: a run, stored or in an input, or a file that somebody sorted. The starter of a merge owns it and lets
-// go of it afterwards, because several parts of it may be merged at the same time.
-struct MergeInput {
-  run::RowRun run;
-  hash::MultisetHash rows;  // of a stored run, where a limit leaves rows of it that no merge reads
-  std::string name;
-  bool is_plain = false;
-  io::FilePtr file;  // of a plain file
-  // Likewise, where it is the run of a job, which is read and checked by its blocks. Its rows are looked at like those of any
-  // other file: who made it is not known.
-  const run::Description* kept = nullptr;
-  run::RunPacker* coders = nullptr;  // of such a run that is packed
-  const FirstLook* look = nullptr;   // of a plain file
-  FirstRows* first_rows = nullptr;   // likewise
-  DecodedInput* decoded = nullptr;   // likewise, where it is decompressed
-};
-
-// Lines of a run or of a file, or of a part of a run, in blocks. The coordinator fetches a block while the other one is merged.
-//
-// What every row of a merge looks at is one cache line: hundreds of cursors take turns at random, and the first-level cache holds
-// 512 lines, those of the rows themselves included.
-struct alignas(64) MergeCursor {
-  const char* at = nullptr;  // the line
-  const char* line_end = nullptr;
-  const char* searched = nullptr;
-  const char* end = nullptr;    // of the bytes that are here
-  records::KeyWindow window{};  // of the line, or its code
-  MergeInput* input = nullptr;
-  std::uint32_t index = 0;
-  bool is_plain = false;    // as its input
-  bool is_checked = false;  // its rows are checked as they come: of a plain file, and of an input, which may have changed
-  formats::Inside inside;   // at `searched`
-  bool has_chain = false;   // the tree has the chain of the line
-  bool at_last_block = false, exhausted = false;
-  // Rows of the block are truncated (truncated_cursor.h). The row in the room is the next one, and not passed yet; the first row
-  // of the block is to come; its last row goes on in the next one.
-  bool is_truncated = false, is_pending = false, is_first = false, goes_on = false;
-  char terminator = '\n';
-
-  std::size_t room = 0;            // in front of each block
-  std::size_t row_room = 0;        // of it, where truncated rows are put together
-  std::size_t skipped = 0;         // bytes of the first block that belong to the part before
-  std::uint64_t lines_end = 0;     // of a stored run: the bytes of its lines end here
-  std::uint64_t blocks = 0;        // of a stored run: those of it that end with the last one merged
-  std::uint64_t next_block = 0;    // to be requested
-  std::uint64_t consumed_end = 0;  // the block that is merged
-  // Blocks of a stored run that no one else merges: [released_end, release_limit) are yet to be given back.
-  std::uint64_t released_end = 0, release_limit = 0;
-  struct Slot {
-    std::byte* data = nullptr;  // of the block; `room` bytes lie before
-    std::size_t bytes = 0;      // of lines that came
-    bool is_last = false;
-    // Describe truncated rows, which lie at [rows, rows_end): bytes of a row that began before; whether the last one goes on.
-    bool is_truncated = false, goes_on = false;
-    std::size_t carried = 0;
-    const char *rows = nullptr, *rows_end = nullptr;
-    bool loading = false;              // the coordinator's
-    std::atomic<bool> loaded = false;  // the merging thread takes the block without asking the coordinator
-  };
-  Slot slots[2];
-  unsigned slot_count = 2;
-  unsigned present = 0;  // the slot that is merged
-  RowKeys keys{};        // of the line, where its code has them
-  Buffer own_memory;     // of the one slot of a file with long lines
-  bool has_block = false;
-  // Count for a plain file lines and bytes before the present row, and hold the byte in front of the end of the row before it, or
-  // 0.
-  std::uint64_t lines_before = 0, bytes_before = 0;
-  char before_end = 0;
-  formats::RecordMarker marker{};                // of it
-  std::uint64_t blank_line = 0, blank_byte = 0;  // of it, from 1 on: a blank line that may only end the file; 0: none came
-
-  [[nodiscard]] Text line() const noexcept { return {at, static_cast<std::size_t>(line_end - at)}; }
-  // The rows behind: as far ahead that they are there when the run has its turn, also where few are merged.
-  void fetch_ahead() const noexcept {
-    for (std::size_t ahead = 192; ahead < 384; ahead += 64) prefetch(line_end + ahead);
-  }
-};
 
 // A loser tree over the cursors: the windows are compared first, then the lines, then the order of the cursors. Where rows have
 // codes these are the windows, and a row that loses a tie gets another one.
@@ -119,7 +33,24 @@ class MergeTree {
   }
 
   // Rows have codes from now on, before the tree is built. They outlive it.
-  void use(const RowCodes& codes) noexcept { codes_ = &codes; }
+  void use(const RowCodes& codes) noexcept {
+    codes_ = &codes;
+    has_key_codes_ = codes.is_keyed();
+  }
+  // Likewise; behind the first window pieces are those of chains. Each row is given to code() then, or to code_behind().
+  void use_chain_codes() noexcept { has_key_codes_ = true; }
+  [[nodiscard]] bool has_chain_codes() const noexcept { return has_key_codes_ && codes_ == nullptr; }
+  // Returns the cursor's first window, which a code of its keys takes the place of.
+  [[nodiscard]] records::KeyWindow first_window(const MergeCursor& cursor) const noexcept {
+    return has_key_codes_ ? cursor.keys.window : cursor.window;
+  }
+  // Makes the cursor's first window a code: that of a row that shares nothing with its base,
+  [[gnu::always_inline]] static void code(MergeCursor& cursor) noexcept {
+    cursor.keys.window = cursor.window;
+    cursor.window = code_of(0, cursor.window);
+  }
+  // or of one that begins with the window of the line that went out last, and has its chain where that one has one.
+  void code_behind(MergeCursor& cursor, Text last, lines::KeyChain& last_chain, bool& last_has_chain);
 
   void build() { winner_ = build(1); }
   [[nodiscard]] bool empty() const noexcept { return !is_live(winner_.cursor()); }
@@ -133,7 +64,7 @@ class MergeTree {
   [[nodiscard]] const lines::KeyChain& chain_of(const MergeCursor& cursor) const noexcept { return chains_[cursor.index]; }
 
   // The line of the winner changed, or it is exhausted.
-  void replay() { codes_ != nullptr ? replay_codes() : replay_windows(); }
+  void replay() { codes_ != nullptr || has_key_codes_ ? replay_codes() : replay_windows(); }
 
  private:
   struct Node {
@@ -212,7 +143,9 @@ class MergeTree {
     if (a.rest >> 32U != b.rest >> 32U) return a.rest < b.rest ? Match{a, b} : Match{b, a};
     if (!is_live(a.cursor())) return {b, a};
     if (!is_live(b.cursor())) return {a, b};
-    return codes_ != nullptr ? code_tie(a, b) : window_tie(a, b);
+    if (has_key_codes_ && (codes_ == nullptr || pieces_of(a.prefix) == 0)) return key_tie(a, b);
+    if (codes_ == nullptr) return window_tie(a, b);
+    return row_tie(a, b, codes_->common(cursors_[a.cursor()]->at, cursors_[b.cursor()]->at, a.prefix));
   }
   [[nodiscard]] Match window_tie(Node a, Node b) {
     MergeCursor &x = *cursors_[a.cursor()], &y = *cursors_[b.cursor()];
@@ -221,29 +154,36 @@ class MergeTree {
   }
   // Compares lines with equal windows. A call: what it needs of registers would slow down the loop over rows.
   [[nodiscard, gnu::noinline]] int compare_lines(MergeCursor& x, MergeCursor& y) {
-    const formats::KeyPlace place = x.has_chain ? chain_of(x).begin() : order_.behind_first(x.window);
-    if (!x.has_chain && !lines::KeyChain::can_begin(order_, x.window, place))
+    const records::KeyWindow window = first_window(x);
+    const formats::KeyPlace place = x.has_chain ? chain_of(x).begin() : order_.behind_first(window);
+    if (!x.has_chain && !lines::KeyChain::can_begin(order_, window, place))
       return lines::compare_at(order_, x.line(), y.line(), place.level);
     return lines::KeyChain::compare(order_, chain_of(x, place), x.line(), chain_of(y, place), y.line());
   }
-  [[nodiscard]] Match code_tie(Node a, Node b) const {
-    if (codes_->is_of_keys(a.prefix)) [[unlikely]]
-      return key_tie(a, b);
-    return row_tie(a, b, codes_->common(cursors_[a.cursor()]->at, cursors_[b.cursor()]->at, a.prefix));
-  }
-  // Keys that differ leave the loser its code: that of its keys.
-  [[nodiscard, gnu::noinline]] Match key_tie(Node a, Node b) const {
-    const MergeCursor &x = *cursors_[a.cursor()], &y = *cursors_[b.cursor()];
-    const std::optional<int> order = codes_->order(x.keys, x.line(), y.keys, y.line());
-    if (!order) return row_tie(a, b, codes_->common_from(x.at, y.at, 0));
-    return (*order != 0 ? *order < 0 : a.cursor() < b.cursor()) ? Match{a, b} : Match{b, a};
-  }
-  // The rows agree in `common` bytes, and in what goes before them.
+  // The rows agree in `common` bytes, and in the keys before them.
   [[nodiscard]] Match row_tie(Node a, Node b, std::size_t common) const {
     const char *const x = cursors_[a.cursor()]->at, *const y = cursors_[b.cursor()]->at;
     const int order = codes_->order(x, y, common);
     if (order != 0 ? order < 0 : a.cursor() < b.cursor()) return {a, node(codes_->code(y, common), b.cursor())};
     return {b, node(codes_->code(x, common), a.cursor())};
+  }
+
+  // Begins at the windows that equal codes show, because a code lacks a byte of its window. Where they are first windows and
+  // differ, or do not hold all keys before the row, the loser keeps its code.
+  [[nodiscard, gnu::noinline]] Match key_tie(Node a, Node b) {
+    MergeCursor &x = *cursors_[a.cursor()], &y = *cursors_[b.cursor()];
+    const records::KeyWindow u = x.keys.window, v = y.keys.window;
+    const std::size_t pieces = pieces_of(a.prefix);
+    if (pieces == 0 && u.prefix != v.prefix) return u.prefix < v.prefix ? Match{a, b} : Match{b, a};
+    if (pieces == 0 && u.extension != v.extension) return u.extension < v.extension ? Match{a, b} : Match{b, a};
+    if (codes_ != nullptr) return x.keys.are_all ? row_tie(a, b, codes_->common_from(x.at, y.at, 0)) : window_tie(a, b);
+    const formats::KeyPlace place = x.has_chain ? chain_of(x).begin() : order_.behind_first(u);
+    lines::KeyChain &of_x = chain_of(x, place), &of_y = chain_of(y, place);
+    const auto [windows, order] =
+        lines::KeyChain::differ(order_, of_x, x.line(), of_y, y.line(), pieces == 0 ? 0 : static_cast<unsigned>(pieces) - 1);
+    if (order != 0 ? order < 0 : a.cursor() < b.cursor())
+      return {a, node(code_of(windows + 1, of_y.behind(windows)), b.cursor())};
+    return {b, node(code_of(windows + 1, of_x.behind(windows)), a.cursor())};
   }
 
   Node build(std::size_t at) {
@@ -260,12 +200,23 @@ class MergeTree {
   }
 
   const formats::RowFormat& order_;
-  const RowCodes* codes_ = nullptr;
+  const RowCodes* codes_ = nullptr;  // whose pieces are bytes of rows
+  bool has_key_codes_ = false;       // the first piece of codes is the first window
   const std::vector<std::unique_ptr<MergeCursor>>& cursors_;
   std::size_t leaves_ = 2;
   std::vector<lines::KeyChain> chains_;          // of the cursors' lines that tied
   std::vector<std::uint64_t> prefixes_, rests_;  // of the losers; apart, or the compiler moves them through vector registers
   Node winner_;
 };
+
+[[gnu::noinline]] inline void MergeTree::code_behind(MergeCursor& cursor, Text last, lines::KeyChain& last_chain,
+                                                     bool& last_has_chain) {
+  cursor.keys.window = cursor.window;
+  const formats::KeyPlace place = last_has_chain ? last_chain.begin() : order_.behind_first(cursor.window);
+  if (!std::exchange(last_has_chain, true)) last_chain.begin(place);
+  lines::KeyChain& chain = chain_of(cursor, place);
+  const auto [windows, order] = lines::KeyChain::differ(order_, last_chain, last, chain, cursor.line(), 0);
+  cursor.window = code_of(windows + 1, chain.behind(windows));
+}
 
 }  // namespace ecosort::engine::rows

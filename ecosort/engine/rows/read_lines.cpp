@@ -7,6 +7,7 @@
 
 #include "base/errors.h"
 #include "engine/rows/damaged_input.h"
+#include "formats/lines/pass_quotes.h"
 #include "formats/lines/quoted.h"
 
 namespace ecosort::engine::rows {
@@ -308,14 +309,14 @@ Task<lines::Indexed> ReadLines::index_some(lines::LineRun& run) {
   const std::size_t most = room / lines::index_bytes_per_line - std::min(run.count, room / lines::index_bytes_per_line);
   lines::Indexed indexed;
   const std::size_t from = indexed_, to = present_, before = run.count;
-  if (limit_ != nullptr) run.bound = limit_->bound();
+  if (limit_ != nullptr) limit_->set_bounds(run);
   const shuffle::ShuffleFormat* const shuffle = shuffle::as_shuffle(format_);
   auto work = compute_.run(
       [&] {
         indexed = lines::index_lines(run, format_, from, to, most, compute_.threads(), seen_);
         if (shuffle != nullptr) number_rows(*shuffle, run, before, indexed);
         if (order_ != nullptr) order_->add(run, format_, indexed, before, from, origin(), compute_.threads());
-        if (limit_ != nullptr) limit_->after_batch(run);
+        if (limit_ != nullptr) limit_->after_batch(run, indexed.lines, indexed.beyond.count);
       },
       to - from);
   co_await work;
@@ -334,7 +335,7 @@ bool ReadLines::ends_line(Text rest) const {
   if (!rest.ends_with(format_.terminator())) return false;
   rest.remove_suffix(1);
   formats::Inside inside;
-  if (format_.is_walked()) format_.pass(rest, inside);
+  if (format_.is_walked()) lines::pass_quotes(format_, rest, inside);
   return !inside.escape;
 }
 

@@ -6,7 +6,8 @@
 //
 //   keyed row | window of the keys before | piece of the row | piece of the row | ...
 //
-// Rows agree in it only if it holds all of these keys; so where it does not, rows with equal ones are compared whole.
+// Rows agree in it only if it holds all of these keys; so where it does not, rows with equal ones are compared whole. Behind keys
+// that are no rows the pieces are windows of them (merge_tree.h).
 //
 // Of two rows behind the same base the one with the smaller code comes first, and the other one's code holds behind it, too. So
 // only rows with equal codes are looked at, from behind what they are known to share, and the one that loses gets the code of
@@ -17,7 +18,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "formats/lines/line_order.h"
@@ -27,11 +27,25 @@
 
 namespace ecosort::engine::rows {
 
-// The keys of a row before its last one.
+// A code: in how many pieces a row agrees with its base, and the next one, of which the last byte is left out.
+//
+//   prefix | most_pieces - pieces | seven bytes |   extension | four bytes |
+inline constexpr unsigned pieces_bits = 8, pieces_shift = 64 - pieces_bits;
+inline constexpr std::uint64_t most_pieces = (1U << pieces_bits) - 1;
+
+[[nodiscard]] inline records::KeyWindow code_of(std::size_t pieces, records::KeyWindow next) noexcept {
+  return {(most_pieces - pieces) << pieces_shift | next.prefix >> pieces_bits,
+          static_cast<std::uint32_t>(next.prefix) << (32 - pieces_bits) | next.extension >> pieces_bits};
+}
+[[nodiscard]] inline std::size_t pieces_of(std::uint64_t prefix) noexcept { return most_pieces - (prefix >> pieces_shift); }
+
+// The keys of a row whose code begins with their window.
 struct RowKeys {
   records::KeyWindow window{};
-  std::size_t bytes = SIZE_MAX;  // rows that agree in so many bytes have the same
-  bool are_all = false;          // rows with this window differ in the row alone
+  // Where the last key is the row, of the keys before it: rows that agree in so many bytes have the same, and rows with this
+  // window differ in the row alone.
+  std::size_t bytes = SIZE_MAX;
+  bool are_all = false;
 
   [[nodiscard]] bool have_window(records::KeyWindow other) const noexcept {
     return window.prefix == other.prefix && window.extension == other.extension;
@@ -43,45 +57,35 @@ class RowCodes {
   // Only for formats with can_code().
   explicit RowCodes(const formats::RowFormat& format)
       : format_(format),
-        is_keyed_(!format.rows_are_keys()),
+        keyed_pieces_(format.rows_are_keys() ? 0 : 1),
         is_ascending_(!format.descends(row_level(format))),
-        row_pieces_(most_pieces - (is_keyed_ ? 1 : 0)),
         bytes_(format.terminator(), is_ascending_ ? 0 : ~std::uint64_t{0}) {}
 
   // Returns whether the last key is the row, and the others may fit in one window.
   [[nodiscard]] static bool can_code(const formats::RowFormat& format);
 
   // Returns whether other keys go before the row.
-  [[nodiscard]] bool is_keyed() const noexcept { return is_keyed_; }
+  [[nodiscard]] bool is_keyed() const noexcept { return keyed_pieces_ > 0; }
 
   // Lets pieces begin where rows that agree in so many bytes most often differ, for all codes to come: what a code has of a piece
   // in front of that says nothing. The first piece is shorter then.
   void align(std::span<const std::size_t> common) noexcept;
 
-  // The code of a row that shares `common` bytes with its base. Where so many pieces cannot be counted it is that of fewer, in
-  // all rows alike.
-  //
-  //   prefix | most_pieces - pieces | seven bytes |   extension | four bytes |
+  // The code of a row that has the keys of its base, and shares `common` bytes with it. Where so many pieces cannot be counted it
+  // is that of fewer, in all rows alike.
   [[nodiscard]] records::KeyWindow code(const char* row, std::size_t common) const noexcept {
-    const std::size_t pieces = std::min<std::size_t>((common + lacking_) / lines::window_bytes, row_pieces_);
+    const std::size_t pieces = std::min<std::size_t>((common + lacking_) / lines::window_bytes, most_pieces - keyed_pieces_);
     const records::KeyWindow next = bytes_.window(row + begin_of(pieces)), mask = pieces == 0 ? first_piece_ : whole_piece;
-    return with_count(row_pieces_ - pieces, {next.prefix & mask.prefix, next.extension & mask.extension});
+    return code_of(keyed_pieces_ + pieces, {next.prefix & mask.prefix, next.extension & mask.extension});
   }
 
   // The keys before the row, where there are any.
   [[nodiscard]] RowKeys keys_of(Text row) const;
   [[nodiscard]] bool have_equal_keys(Text a, Text b) const;
-  // The code of a row that has such keys, and shares `common` bytes with its base: `keys` becomes what it has of them. They are
-  // found and read only where the bytes in which the base has its own are others.
-  [[nodiscard]] records::KeyWindow keyed_code(Text row, std::size_t common, const RowKeys& of_base, RowKeys& keys) const;
-  // Returns whether rows with this code may have other keys than their base.
-  [[nodiscard]] bool is_of_keys(std::uint64_t prefix) const noexcept { return is_keyed_ && prefix >> bytes_shift == most_pieces; }
-  // The order of rows with these keys: negative where a goes first. Nothing: they agree in them, and bytes of the rows decide.
-  [[nodiscard]] std::optional<int> order(const RowKeys& of_a, Text a, const RowKeys& of_b, Text b) const {
-    if (of_a.window.prefix != of_b.window.prefix) return of_a.window.prefix < of_b.window.prefix ? -1 : 1;
-    if (of_a.window.extension != of_b.window.extension) return of_a.window.extension < of_b.window.extension ? -1 : 1;
-    if (of_a.are_all) return std::nullopt;
-    return format_.compare(a, b);
+  // The code of a row that may have other keys than its base, and shares `common` bytes with it: `keys`, those of its base,
+  // become its own. They are found and read only where the bytes in which the base has its own are others.
+  [[nodiscard]] records::KeyWindow code(Text row, std::size_t common, RowKeys& keys) const {
+    return is_keyed() ? keyed_code(row, common, keys) : code(row.data(), common);
   }
 
   // The order of two rows by their bytes, without their codes: negative where a goes first.
@@ -96,11 +100,11 @@ class RowCodes {
   }
   // In how many bytes two rows agree.
   [[nodiscard]] static std::size_t common(Text a, Text b) noexcept;
-  // Returns the bytes in which rows with equal codes agree, of which these are known. Not of those that are of keys.
+  // Returns the bytes in which rows with equal codes agree, of which these are known. Not of those that show keys.
   [[nodiscard]] std::size_t common(const char* a, const char* b, std::uint64_t prefix) const noexcept {
-    return common_from(a, b, begin_of(row_pieces_ - (prefix >> bytes_shift)));
+    return common_from(a, b, begin_of(pieces_of(prefix) - keyed_pieces_));
   }
-  // Returns the bytes in which rows agree that are known to agree in so many.
+  // Does so for rows that are known to agree in so many.
   [[nodiscard]] std::size_t common_from(const char* a, const char* b, std::size_t known) const noexcept {
     return known + bytes_.common(a + known, b + known, SIZE_MAX);
   }
@@ -110,25 +114,20 @@ class RowCodes {
   }
 
  private:
-  static constexpr unsigned count_bits = 8, bytes_shift = 64 - count_bits;
-  static constexpr std::uint64_t most_pieces = (1U << count_bits) - 1;
   static constexpr records::KeyWindow whole_piece{~std::uint64_t{0}, ~std::uint32_t{0}};
 
+  [[nodiscard]] records::KeyWindow keyed_code(Text row, std::size_t common, RowKeys& keys) const;
   [[nodiscard]] static std::size_t bytes_of_keys(const lines::LineOrder& order, Text row, unsigned level) noexcept;
   [[nodiscard]] static unsigned row_level(const formats::RowFormat& format) noexcept {
     return format.rows_are_keys() ? 0 : format.levels() - 1;
-  }
-  [[nodiscard]] static records::KeyWindow with_count(std::uint64_t count, records::KeyWindow piece) noexcept {
-    return {count << bytes_shift | piece.prefix >> count_bits,
-            static_cast<std::uint32_t>(piece.prefix) << (32 - count_bits) | piece.extension >> count_bits};
   }
   [[nodiscard]] std::size_t begin_of(std::size_t piece) const noexcept {
     return piece == 0 ? 0 : piece * lines::window_bytes - lacking_;
   }
 
   const formats::RowFormat& format_;
-  bool is_keyed_, is_ascending_;
-  std::uint64_t row_pieces_;  // that can be counted
+  std::size_t keyed_pieces_;  // in front of those of the row
+  bool is_ascending_;
   lines::RowBytes bytes_;
   std::size_t lacking_ = 0;  // bytes by which the first piece is shorter
   records::KeyWindow first_piece_ = whole_piece;
@@ -147,6 +146,12 @@ inline void RowCodes::align(std::span<const std::size_t> common) noexcept {
   first_piece_ = {lines::window_masks.prefix[left], lines::window_masks.extension[left]};
 }
 
+inline bool RowCodes::can_code(const formats::RowFormat& format) {
+  if (format.rows_are_keys()) return true;
+  return format.kind() == formats::Kind::lines && format.levels() > 1 &&
+         format.key_bytes(row_level(format)) == formats::KeyBytes::of_row;
+}
+
 // Rows that agree with this one in so many bytes have the same keys before `level`: where a key begins and ends shows in the
 // bytes up to the one behind it. SIZE_MAX: a key goes on to the end of the row.
 inline std::size_t RowCodes::bytes_of_keys(const lines::LineOrder& order, Text row, unsigned level) noexcept {
@@ -159,12 +164,6 @@ inline std::size_t RowCodes::bytes_of_keys(const lines::LineOrder& order, Text r
   return bytes;
 }
 
-inline bool RowCodes::can_code(const formats::RowFormat& format) {
-  if (format.rows_are_keys()) return true;
-  return format.kind() == formats::Kind::lines && format.levels() > 1 &&
-         format.key_bytes(row_level(format)) == formats::KeyBytes::of_row;
-}
-
 inline RowKeys RowCodes::keys_of(Text row) const {
   const records::KeyWindow window = format_.window(row, 0, 0);
   const formats::KeyPlace place = format_.behind_first(window);
@@ -174,15 +173,14 @@ inline RowKeys RowCodes::keys_of(Text row) const {
 }
 
 // A call: the keys of few rows are read, and inside the loop over rows that would take registers from it.
-[[gnu::noinline]] inline records::KeyWindow RowCodes::keyed_code(Text row, std::size_t common, const RowKeys& of_base,
-                                                                 RowKeys& keys) const {
-  keys = common >= of_base.bytes ? of_base : keys_of(row);
-  const bool are_equal = keys.are_all && keys.have_window(of_base.window);
-  return are_equal ? code(row.data(), common) : with_count(most_pieces, keys.window);
+[[gnu::noinline]] inline records::KeyWindow RowCodes::keyed_code(Text row, std::size_t common, RowKeys& keys) const {
+  const records::KeyWindow of_base = keys.window;
+  if (common < keys.bytes) keys = keys_of(row);
+  return keys.are_all && keys.have_window(of_base) ? code(row.data(), common) : code_of(0, keys.window);
 }
 
 inline bool RowCodes::have_equal_keys(Text a, Text b) const {
-  if (!is_keyed_) return true;
+  if (!is_keyed()) return true;
   const RowKeys keys = keys_of(a);
   return keys.are_all && keys.have_window(format_.window(b, 0, 0));
 }

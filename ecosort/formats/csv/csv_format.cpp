@@ -41,7 +41,7 @@ void check_comment(const std::string& comment, Dialect dialect) {
 }  // namespace
 
 CsvFormat::CsvFormat(const CsvTerms& terms)
-    : RowFormat(formats::Kind::csv, '\n', terms.dialect.quote, terms.dialect.escape),
+    : ValueFormat(formats::Kind::csv, terms.dialect.quote, terms.dialect.escape),
       kernels_(csv_kernels(terms.dialect)),
       line_kernels_(lines::line_kernels()),
       terms_(terms),
@@ -51,11 +51,11 @@ CsvFormat::CsvFormat(const CsvTerms& terms)
   check_comment(terms_.comment, dialect_);
   if (terms_.keys.empty()) throw UsageError("no key is named");
   if (!terms.date_format.empty()) time_format_ = std::make_unique<TimeFormat>(terms.date_format);
-  for (const ValueKey& key : terms_.keys) keys_.emplace_back(key, terms.nulls_first, time_format_.get());
+  std::vector<Key> keys;
+  keys.reserve(terms_.keys.size());
+  for (const ValueKey& key : terms_.keys) keys.emplace_back(key, terms.nulls_first, time_format_.get());
+  set_keys(std::move(keys), terms_.nulls_first, terms_.rows_decide_last);
   leaves_out_bad_rows_ = terms_.leaves_out_bad_rows;
-  joint_ = Key::joint_levels(keys_);
-  if (terms_.rows_decide_last) keys_.push_back(Key::of_row(terms_.nulls_first));
-  levels_ = static_cast<unsigned>(keys_.size());
 }
 
 void CsvFormat::begin_input() {
@@ -234,21 +234,13 @@ void CsvFormat::count(unsigned level, ValueKind kind, const Fields& row, std::ve
 records::KeyWindow CsvFormat::take_values(const Fields& row, std::vector<formats::KeyCounts>& counts,
                                           std::optional<formats::RowFault>& fault) const {
   ValueKind kind = ValueKind::usual;
-  records::KeyWindow window{};
-  lines::JointWindow joint;
-  for (unsigned level = 0; level < terms_.keys.size(); ++level) {
-    with_value(field_of(row, level), dialect_, [&](Text value) {
-      if (level < joint_.size())
-        keys_[level].add_to(joint, value, kind);
-      else if (level == 0)
-        window = keys_[0].window(value, 0, kind);
-      else
-        kind = keys_[level].kind_of(value);
-    });
+  FirstWindow window;
+  for (unsigned level = 0; level < values(); ++level) {
+    csv::with_value(field_of(row, level), dialect_, [&](Text value) { take(level, value, window, kind); });
     if (kind != ValueKind::usual) [[unlikely]]
       count(level, kind, row, counts, fault);
   }
-  return joint_.empty() ? window : joint.window();
+  return taken(window);
 }
 
 std::optional<formats::RowFault> CsvFormat::check_row(Text row, std::vector<formats::KeyCounts>& counts) const {
@@ -274,25 +266,11 @@ Text CsvFormat::field_of(Text row, unsigned level) const noexcept {
   return end == row.size() ? without_return(field, dialect_) : field;
 }
 
-records::KeyWindow CsvFormat::joint_window(Text row) const {
-  lines::JointWindow joint;
-  ValueKind kind = ValueKind::usual;
-  for (unsigned level = 0; level < joint_.size() && !joint.is_full(); ++level)
-    with_value(field_of(row, level), dialect_, [&](Text value) { keys_[level].add_to(joint, value, kind); });
-  return joint.window();
-}
-
-records::KeyWindow CsvFormat::window(Text row, unsigned level, std::size_t depth) const {
-  if (level == 0 && depth == 0 && !joint_.empty()) return joint_window(row);
-  ValueKind kind = ValueKind::usual;
-  return keys_[level].window(*value_of(row, level), depth, kind);
-}
-
 const char* CsvFormat::plain_row_end(const char* at, const char* end, records::KeyWindow& window) const {
   const auto room = static_cast<std::size_t>(end - at);
   const CsvKernels::PlainRow row = kernels_.plain_row(at, std::min(room, lines::split_bytes), dialect_, places_[0]);
   if (row.size == row.none) return nullptr;
-  if (!joint_.empty()) {
+  if (has_joint_window()) {
     window = joint_window({at, row.size});
     return at + row.size;
   }
@@ -301,23 +279,6 @@ const char* CsvFormat::plain_row_end(const char* at, const char* end, records::K
   ValueKind kind = ValueKind::usual;
   window = keys_[0].window(field, 0, kind);
   return at + row.size;
-}
-
-std::size_t CsvFormat::common_bytes(Text a, Text b, unsigned level, std::size_t skip) const {
-  return keys_[level].common_bytes(*value_of(a, level), *value_of(b, level), skip);
-}
-
-std::optional<std::string> CsvFormat::first_value(Text row) const {
-  const CsvValue value = value_of(row, 0);
-  return keys_[0].kind_of(*value) == ValueKind::usual ? std::optional<std::string>(*value) : std::nullopt;
-}
-
-int CsvFormat::compare_levels(Text a, Text b, unsigned level, unsigned end) const {
-  for (; level < std::min(end, levels_); ++level) {
-    const int order = keys_[level].compare(*value_of(a, level), *value_of(b, level));
-    if (order != 0) return order;
-  }
-  return 0;
 }
 
 }  // namespace ecosort::csv

@@ -13,7 +13,7 @@
 #include "formats/csv/csv_kernels.h"
 #include "formats/csv/dialect.h"
 #include "formats/csv/value.h"
-#include "formats/keys/key.h"
+#include "formats/keys/value_format.h"
 #include "formats/row_format.h"
 
 namespace ecosort::csv {
@@ -39,7 +39,7 @@ struct CsvTerms {
 
 // Complete when the first row of an input was taken, which says where the columns are; immutable from then on, but for the
 // columns of further inputs, which are compared.
-class CsvFormat final : public formats::RowFormat {
+class CsvFormat final : public keys::ValueFormat<CsvFormat> {
  public:
   static constexpr bool checks_rows = true;
   static constexpr bool leaves_out_blank_rows = false;
@@ -67,7 +67,6 @@ class CsvFormat final : public formats::RowFormat {
   [[nodiscard]] const char* row_end(const char* at, const char* end, formats::Inside& inside) const noexcept {
     return is_walked_ ? kernels_.find(at, end, dialect_, inside) : line_kernels_.find(at, end, '\n');
   }
-  [[nodiscard]] records::KeyWindow window(Text row) const { return window(row, 0, 0); }
   // Both of the row at `at`, which was checked, in one look at its bytes; null where it has quotes or does not end before `end`.
   [[nodiscard]] const char* plain_row_end(const char* at, const char* end, records::KeyWindow& window) const;
   // Returns whether the row, whose window of level 0 this is, has the values of the header.
@@ -106,25 +105,12 @@ class CsvFormat final : public formats::RowFormat {
   void count_in_front(Text row, std::uint64_t rows, formats::CountText& to) const override;
   [[nodiscard]] std::string top_of_counted(const std::string& top) const override;
 
-  [[nodiscard]] records::KeyWindow window(Text row, unsigned level, std::size_t depth) const override;
-  [[nodiscard]] formats::KeyPlace behind_first(records::KeyWindow window) const override {
-    return joint_.empty() ? RowFormat::behind_first(window) : lines::JointWindow::behind(window, joint_);
-  }
-  [[nodiscard]] formats::KeyBytes key_bytes(unsigned level) const override { return keys_[level].key_bytes(); }
-  [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const override;
-  [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const override { return keys_[level].is_cut(window); }
-  [[nodiscard]] std::optional<std::string> first_value(Text row) const override;
-  [[nodiscard]] bool are_first_values_equal(Text a, Text b) const override { return keys_[0].compare(a, b) == 0; }
-  [[nodiscard]] bool has_deeper_window(records::KeyWindow window, unsigned level) const override {
-    return keys_[level].has_deeper_window(window);
-  }
-
  private:
+  friend ValueFormat;
+
   [[nodiscard]] const char* find_walked_end(const char* at, const char* end, formats::Inside& inside) const override {
     return row_end(at, end, inside);
   }
-  [[nodiscard]] int compare_levels(Text a, Text b, unsigned level, unsigned end) const override;
-  void enter_leniently(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const;
   [[nodiscard]] bool is_header(Text row) const;
   void take_delimiter(const std::string& input, Delimiter delimiter);
   [[nodiscard]] formats::FirstRow take_line_before_rows(Text line);
@@ -132,11 +118,10 @@ class CsvFormat final : public formats::RowFormat {
   [[nodiscard]] bool must_be_quoted(std::string_view name) const;
   [[nodiscard]] std::string quoted(std::string name) const;
   [[nodiscard]] std::string escaped(const std::string& name) const;
-  [[nodiscard]] bool is_row(unsigned level) const noexcept { return level == terms_.keys.size(); }
-  [[nodiscard]] CsvValue value_of(Text row, unsigned level) const {
-    return is_row(level) ? CsvValue(row, {.quote = std::nullopt}) : CsvValue(field_of(row, level), dialect_);
+  template <class Use>
+  decltype(auto) with_value(Text row, unsigned level, const Use& use) const {
+    return csv::with_value(field_of(row, level), dialect_, use);
   }
-  [[nodiscard]] records::KeyWindow joint_window(Text row) const;
   [[nodiscard]] Text field_of(Text row, unsigned level) const noexcept;
   [[nodiscard]] Text field_of(const Fields& row, unsigned level) const noexcept;
   void count(unsigned level, ValueKind kind, const Fields& row, std::vector<formats::KeyCounts>& counts,
@@ -148,9 +133,7 @@ class CsvFormat final : public formats::RowFormat {
   Dialect dialect_;
   Columns columns_;
   std::unique_ptr<const TimeFormat> time_format_;
-  std::vector<Key> keys_;                         // and one that is the row as it is, where that decides last
-  std::vector<lines::JointWindow::Level> joint_;  // keys whose bytes are in the first window; none where these are of one key
-  std::vector<std::size_t> places_;               // their columns
+  std::vector<std::size_t> places_;  // columns of the keys
   bool wants_first_row_ = false, is_first_line_ = false, has_delimiter_line_ = false, has_top_ = false;
   std::size_t bytes_before_ = 0, lines_before_ = 0;  // of the present input, in front of its first row
   std::uint64_t lines_to_skip_ = 0;                  // likewise

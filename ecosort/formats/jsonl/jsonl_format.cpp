@@ -37,7 +37,7 @@ void explain(Text row, formats::RowFault& fault) {
 }  // namespace
 
 JsonlFormat::JsonlFormat(const JsonlTerms& terms)
-    : RowFormat(formats::Kind::jsonl, '\n', std::nullopt),
+    : ValueFormat(formats::Kind::jsonl, std::nullopt, std::nullopt),
       kernels_(lines::line_kernels()),
       terms_(terms),
       may_repeat_(terms.may_repeat) {
@@ -45,16 +45,15 @@ JsonlFormat::JsonlFormat(const JsonlTerms& terms)
   const std::size_t most_keys = terms.count_name ? most_paths - 1 : most_paths;
   if (terms_.keys.size() > most_keys) throw UsageError(fmt::format("{} keys are more than {}", terms_.keys.size(), most_keys));
   if (!terms.date_format.empty()) time_format_ = std::make_unique<keys::TimeFormat>(terms.date_format);
+  std::vector<keys::Key> keys;
   for (const ValueKey& words : terms_.keys) {
     paths_.push_back(parse_path(words.name));
     constexpr bool empty_is_null = false;
-    keys_.emplace_back(words, terms.nulls_first, time_format_.get(), empty_is_null);
+    keys.emplace_back(words, terms.nulls_first, time_format_.get(), empty_is_null);
   }
+  set_keys(std::move(keys), terms_.nulls_first, terms_.rows_decide_last);
   leaves_out_bad_rows_ = terms_.leaves_out_bad_rows;
   if (terms_.count_name) paths_.push_back({*terms_.count_name, {{.name = *terms_.count_name}}});
-  joint_ = keys::Key::joint_levels(keys_);
-  if (terms_.rows_decide_last) keys_.push_back(keys::Key::of_row(terms_.nulls_first));
-  levels_ = static_cast<unsigned>(keys_.size());
 }
 
 void JsonlFormat::count(unsigned level, keys::ValueKind kind, Text row, Text value, std::vector<formats::KeyCounts>& counts,
@@ -96,20 +95,13 @@ records::KeyWindow JsonlFormat::take_values(Text row, std::vector<formats::KeyCo
   if (repeated.paths != 0) [[unlikely]]
     count_repeated(repeated, counts, fault);
   keys::ValueKind kind = keys::ValueKind::usual;
-  records::KeyWindow window{};
-  lines::JointWindow joint;
-  for (unsigned level = 0; level < terms_.keys.size(); ++level) {
-    const JsonValue value(values[level]);
-    if (level < joint_.size())
-      keys_[level].add_to(joint, *value, kind);
-    else if (level == 0)
-      window = keys_[0].window(*value, 0, kind);
-    else
-      kind = keys_[level].kind_of(*value);
+  FirstWindow window;
+  for (unsigned level = 0; level < this->values(); ++level) {
+    take(level, *JsonValue(values[level]), window, kind);
     count(level, kind, row, values[level], counts, fault);
   }
   if (terms_.count_name) check_countable(row, values[terms_.keys.size()], fault);
-  return joint_.empty() ? window : joint.window();
+  return taken(window);
 }
 
 // The count becomes a member of the row.
@@ -145,36 +137,6 @@ void JsonlFormat::check_counts(const std::vector<formats::KeyCounts>& counts, st
   if (terms_.allow_missing || rows == 0) return;
   for (std::size_t i = 0; i < counts.size(); ++i)
     if (counts[i].absent == rows) throw NoSuchPath(no_such_path(paths_[i], {sample_, rows}));
-}
-
-records::KeyWindow JsonlFormat::window(Text row, unsigned level, std::size_t depth) const {
-  keys::ValueKind kind = keys::ValueKind::usual;
-  if (level == 0 && depth == 0 && !joint_.empty()) {
-    lines::JointWindow joint;
-    for (unsigned i = 0; i < joint_.size() && !joint.is_full(); ++i) keys_[i].add_to(joint, *JsonValue(find(row, i)), kind);
-    return joint.window();
-  }
-  return with_value(row, level, [&](Text value) { return keys_[level].window(value, depth, kind); });
-}
-
-std::size_t JsonlFormat::common_bytes(Text a, Text b, unsigned level, std::size_t skip) const {
-  return with_value(a, level,
-                    [&](Text x) { return with_value(b, level, [&](Text y) { return keys_[level].common_bytes(x, y, skip); }); });
-}
-
-std::optional<std::string> JsonlFormat::first_value(Text row) const {
-  return with_value(row, 0, [&](Text value) {
-    return keys_[0].kind_of(value) == keys::ValueKind::usual ? std::optional<std::string>(value) : std::nullopt;
-  });
-}
-
-int JsonlFormat::compare_levels(Text a, Text b, unsigned level, unsigned end) const {
-  for (; level < std::min(end, levels_); ++level) {
-    const int order =
-        with_value(a, level, [&](Text x) { return with_value(b, level, [&](Text y) { return keys_[level].compare(x, y); }); });
-    if (order != 0) return order;
-  }
-  return 0;
 }
 
 }  // namespace ecosort::jsonl

@@ -14,7 +14,7 @@
 #include "formats/jsonl/path.h"
 #include "formats/jsonl/read_row.h"
 #include "formats/jsonl/value.h"
-#include "formats/keys/key.h"
+#include "formats/keys/value_format.h"
 #include "formats/lines/line_kernels.h"
 #include "formats/row_format.h"
 
@@ -32,7 +32,7 @@ struct JsonlTerms {
   bool leaves_out_bad_rows = false;
 };
 
-class JsonlFormat final : public formats::RowFormat {
+class JsonlFormat final : public keys::ValueFormat<JsonlFormat> {
  public:
   static constexpr bool checks_rows = true;
   static constexpr bool leaves_out_blank_rows = true;
@@ -53,7 +53,6 @@ class JsonlFormat final : public formats::RowFormat {
                                                std::optional<formats::RowFault>& fault) const;
   // Nothing where the row is as it should be; then its values are counted.
   [[nodiscard]] std::optional<formats::RowFault> check_row(Text row, std::vector<formats::KeyCounts>& counts) const;
-  [[nodiscard]] records::KeyWindow window(Text row) const { return window(row, 0, 0); }
 
   void enter(lines::LineRun& run, lines::Part& part, lines::DuplicateFilter* seen) const override;
   [[nodiscard]] std::size_t mark_bytes(Text first) const override { return formats::byte_order_mark_bytes(first); }
@@ -65,26 +64,12 @@ class JsonlFormat final : public formats::RowFormat {
   void count_in_front(Text row, std::uint64_t rows, formats::CountText& to) const override;
   void check_counts(const std::vector<formats::KeyCounts>& counts, std::uint64_t rows) const override;
 
-  [[nodiscard]] records::KeyWindow window(Text row, unsigned level, std::size_t depth) const override;
-  [[nodiscard]] formats::KeyPlace behind_first(records::KeyWindow window) const override {
-    return joint_.empty() ? RowFormat::behind_first(window) : lines::JointWindow::behind(window, joint_);
-  }
-  [[nodiscard]] formats::KeyBytes key_bytes(unsigned level) const override { return keys_[level].key_bytes(); }
-  [[nodiscard]] std::size_t common_bytes(Text a, Text b, unsigned level, std::size_t skip) const override;
-  [[nodiscard]] bool is_cut(records::KeyWindow window, unsigned level) const override { return keys_[level].is_cut(window); }
-  [[nodiscard]] std::optional<std::string> first_value(Text row) const override;
-  [[nodiscard]] bool are_first_values_equal(Text a, Text b) const override { return keys_[0].compare(a, b) == 0; }
-  [[nodiscard]] bool has_deeper_window(records::KeyWindow window, unsigned level) const override {
-    return keys_[level].has_deeper_window(window);
-  }
-
  private:
-  [[nodiscard]] int compare_levels(Text a, Text b, unsigned level, unsigned end) const override;
-  [[nodiscard]] bool is_row(unsigned level) const noexcept { return level == terms_.keys.size(); }
-  // use(value) of a level's key.
+  friend ValueFormat;
+
   template <class Use>
   decltype(auto) with_value(Text row, unsigned level, const Use& use) const {
-    return is_row(level) ? use(row) : use(*JsonValue(find(row, level)));
+    return use(*JsonValue(find(row, level)));
   }
   void check_countable(Text row, Text member, std::optional<formats::RowFault>& fault) const;
   void count(unsigned level, keys::ValueKind kind, Text row, Text value, std::vector<formats::KeyCounts>& counts,
@@ -99,12 +84,10 @@ class JsonlFormat final : public formats::RowFormat {
   const JsonlTerms terms_;
   std::vector<Path> paths_;  // one for each key, and that of the count
   std::unique_ptr<const keys::TimeFormat> time_format_;
-  std::vector<keys::Key> keys_;  // and one that is the row as it is, where that decides last
   // Set before rows of the part in which a name repeats are compared: until then a search ends at the first name.
   mutable std::atomic<bool> may_repeat_;
   mutable std::once_flag has_sample_;
-  mutable std::string sample_;                    // the beginning of a row in which a path leads nowhere
-  std::vector<lines::JointWindow::Level> joint_;  // keys whose bytes are in the first window; none where these are of one key
+  mutable std::string sample_;  // the beginning of a row in which a path leads nowhere
 };
 
 }  // namespace ecosort::jsonl

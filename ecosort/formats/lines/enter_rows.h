@@ -11,6 +11,7 @@
 
 #include "base/prefetch.h"
 #include "formats/lines/duplicate_filter.h"
+#include "formats/lines/group_bounds.h"
 #include "formats/lines/line_kernels.h"
 #include "formats/lines/line_run.h"
 #include "formats/lines/row_bound.h"
@@ -133,15 +134,15 @@ void enter_some(LineRun& run, const Framer& framer, Part& part, std::span<const 
   part.lines += rows.size();
 }
 
-// Leaves out the rows behind the bound of the run. The others, which are hashed apart, are the first ones of `rows` afterwards,
-// as many as are returned.
-template <class Framer>
-std::size_t leave_out_behind(const LineRun& run, const Framer& framer, Part& part, std::span<HashedRow<Framer>> rows) {
+// Leaves out the rows behind a bound of the run. The others, which are hashed apart, are the first ones of `rows` afterwards, as
+// many as are returned.
+template <class Framer, class Bound>
+std::size_t leave_out_behind(const Bound& bound, const Framer& framer, Part& part, std::span<HashedRow<Framer>> rows) {
   LinePlace behind[hashed_at_once];
   std::size_t kept = 0, left_out = 0;
   for (HashedRow<Framer>& row : rows) {
     const Text text = row.row.text;
-    if (!run.bound->is_behind(framer.window(row.row), text)) {
+    if (!bound.is_behind(framer.window(row.row), text)) {
       rows[kept++] = row;
       continue;
     }
@@ -170,7 +171,8 @@ void enter_rows(LineRun& run, Framer& framer, Part& part, DuplicateFilter* known
     DuplicateFilter* const seen = known != nullptr && known->is_worth_it() ? known : nullptr;
     std::size_t count = framer.next(rows, std::min(hashed_at_once, places - part.entered));
     if (count == 0) break;
-    if (run.bound && !run.keys_follow) count = leave_out_behind<Framer>(run, framer, part, {rows, count});
+    if (run.bound && !run.keys_follow) count = leave_out_behind<Framer>(*run.bound, framer, part, {rows, count});
+    if (run.group_bounds) count = leave_out_behind<Framer>(*run.group_bounds, framer, part, {rows, count});
     add(part.hash, hash_rows<Framer>(kernels, {rows, count}, seen), count);
     enter_some<Framer>(run, framer, part, {rows, count}, seen);
   }

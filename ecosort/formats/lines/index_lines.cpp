@@ -6,6 +6,7 @@
 
 #include "formats/lines/enter_rows.h"
 #include "formats/lines/line_kernels.h"
+#include "formats/lines/pass_quotes.h"
 #include "sorting/parallel_parts.h"
 #include "sorting/radix_digit.h"
 
@@ -29,7 +30,7 @@ std::vector<formats::Inside> open_quotes(const LineRun& run, const RowFormat& fo
   std::vector<formats::Inside> inside(places.size());
   if (!format.is_walked() || format.begins_anew()) return inside;
   sorting::for_each_part(threads, places.size() - 1, [&](std::size_t i) {
-    format.pass({run.bytes() + places[i], places[i + 1] - places[i]}, inside[i + 1]);
+    pass_quotes(format, {run.bytes() + places[i], places[i + 1] - places[i]}, inside[i + 1]);
   });
   for (std::size_t i = 1; i < inside.size(); ++i) inside[i].quotes = inside[i].quotes != inside[i - 1].quotes;
   return inside;
@@ -198,16 +199,24 @@ int compare_entries(const LineRun& run, const RowFormat& order, const Entry& a, 
 
 namespace {
 
-// Returns where the group ends that begins with entry `begin`.
+// Returns whether the entry is of the group that begins with the first one.
+bool is_of_group(const LineRun& run, const RowFormat& order, const Entry& first, const Entry& entry) {
+  const int relation = compare_entries(run, order, first, entry);
+  return relation == 0 || (!order.groups_by_all() && order.are_grouped(relation, run.line(first), run.line(entry)));
+}
+
+// Returns where the group ends that begins with entry `begin`. Of a large group few rows are looked at, because the group is a
+// range: its end lies between two of them, of which one is twice as far away as the other.
 std::size_t group_end(const LineRun& run, const RowFormat& order, std::size_t begin) {
   const Entry* const entries = run.entries();
-  std::size_t at = begin + 1;
-  for (; at < run.count; ++at) {
-    const int relation = compare_entries(run, order, entries[begin], entries[at]);
-    if (relation == 0) continue;
-    if (order.groups_by_all() || !order.are_grouped(relation, run.line(entries[begin]), run.line(entries[at]))) break;
+  const auto is_inside = [&](const Entry& entry) { return is_of_group(run, order, entries[begin], entry); };
+  std::size_t inside = begin, step = 1;
+  while (inside + step < run.count && is_inside(entries[inside + step])) {
+    inside += step;
+    step *= 2;
   }
-  return at;
+  const Entry* const end = entries + std::min(inside + step, run.count);
+  return static_cast<std::size_t>(std::partition_point(entries + inside + 1, end, is_inside) - entries);
 }
 
 void drop_line(LineRun& run, const Entry& entry, hash::MultisetHash& dropped) {
@@ -216,9 +225,17 @@ void drop_line(LineRun& run, const Entry& entry, hash::MultisetHash& dropped) {
   run.line_bytes -= line.size() + 1;
 }
 
+void note_cut(const LineRun& run, const RowFormat& order, const Entry& kept, const Entry& last, std::uint64_t dropped,
+              std::vector<GroupCut>& cuts) {
+  const Text last_kept = run.line(kept), last_dropped = run.line(last);
+  if (std::max(last_kept.size(), last_dropped.size()) > GroupCut::most_kept || cuts.size() == GroupCut::most_noted) return;
+  cuts.push_back({RowBound(order, kept, last_kept), RowBound(order, last, last_dropped), std::string(last_kept), dropped});
+}
+
 }  // namespace
 
-void drop_equal(LineRun& run, const RowFormat& order, KeptOfEqual wanted, hash::MultisetHash& dropped) {
+void drop_equal(LineRun& run, const RowFormat& order, KeptOfEqual wanted, hash::MultisetHash& dropped,
+                std::vector<GroupCut>* cuts) {
   if (wanted.most == 0) return;
   Entry* const entries = run.entries();
   const std::size_t count = run.count;
@@ -226,6 +243,8 @@ void drop_equal(LineRun& run, const RowFormat& order, KeptOfEqual wanted, hash::
   for (std::size_t begin = 0; begin < count;) {
     const std::size_t end = group_end(run, order, begin), stay = std::min<std::uint64_t>(end - begin, wanted.most);
     const std::size_t first = wanted.are_last ? end - stay : begin;
+    if (cuts != nullptr && stay < end - begin)
+      note_cut(run, order, entries[first + stay - 1], entries[end - 1], end - begin - stay, *cuts);
     for (std::size_t i = begin; i < end; ++i)
       if (i < first || i >= first + stay) drop_line(run, entries[i], dropped);
     if (first > kept) std::copy(entries + first, entries + first + stay, entries + kept);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/lines/duplicate_filter.h"
+#include "formats/lines/group_bounds.h"
 #include "formats/lines/line_run.h"
 #include "formats/row_format.h"
 #include "hash/multiset_hash.h"
@@ -46,8 +47,9 @@ struct KeptOfEqual {
   // Returns whether lines that were seen before can be left out as they come.
   [[nodiscard]] bool is_first_alone() const noexcept { return most == 1 && !are_last; }
 };
-// Adds the others to `dropped`.
-void drop_equal(LineRun& run, const formats::RowFormat& order, KeptOfEqual kept, hash::MultisetHash& dropped);
+// Adds the others to `dropped`, and says where groups were cut of which the first lines stay, unless that is null.
+void drop_equal(LineRun& run, const formats::RowFormat& order, KeptOfEqual kept, hash::MultisetHash& dropped,
+                std::vector<GroupCut>* cuts = nullptr);
 
 // Returns how the lines of two entries with windows of level 0 compare, in all levels.
 [[nodiscard]] int compare_entries(const LineRun& run, const formats::RowFormat& order, const sorting::Entry& a,

@@ -18,6 +18,29 @@ constexpr std::size_t number_head = 2;  // sign and length, in the window of a n
 
 constexpr unsigned char mask_of(bool descends) noexcept { return descends ? 0xff : 0; }
 constexpr unsigned char masked(unsigned byte, unsigned char mask) noexcept { return static_cast<unsigned char>(byte ^ mask); }
+constexpr std::uint64_t ones = 0x0101010101010101, high_bits = 0x80 * ones;
+
+// Up to eight bytes from here on, the first one highest, and zeros behind them: no byte behind the text is read.
+std::uint64_t first_bytes(const char* at, std::size_t count) noexcept {
+  if (count >= 8) return load_big_endian<std::uint64_t>(at);
+  if (count >= 4) {
+    const std::uint64_t first = load_big_endian<std::uint32_t>(at), last = load_big_endian<std::uint32_t>(at + count - 4);
+    return first << 32U | last << 8 * (8 - count);
+  }
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < count; ++i) word |= std::uint64_t{static_cast<unsigned char>(at[i])} << (56 - 8 * i);
+  return word;
+}
+
+// Returns whether one of the first `count` bytes, 1 to 8, is escaped.
+bool has_escaped(std::uint64_t word, std::size_t count) noexcept {
+  const std::uint64_t unused = count < 8 ? ~std::uint64_t{0} >> 8 * count : 0;
+  const std::uint64_t x = word | (unused & 0x20 * ones);
+  const std::uint64_t is_low = (x - (low_escape + 1) * ones) & ~x;
+  const std::uint64_t y = ~x, is_high = (y - 2 * ones) & ~y;
+  return ((is_low | is_high) & high_bits) != 0;
+}
+
 constexpr bool is_null(unsigned char byte) noexcept { return byte == null_first || byte == null_last; }
 
 // The bytes of a number's window without its sign, as those of a positive one.
@@ -140,7 +163,17 @@ void JointWindow::add_any_number(records::KeyWindow window, bool descends) noexc
 
 void JointWindow::add_text(Text text, bool descends) noexcept {
   const unsigned char mask = mask_of(descends);
-  for (std::size_t i = 0; i < text.size() && !is_full(); ++i) {
+  std::size_t i = 0;
+  while (i < text.size() && !is_full()) {
+    const std::size_t count = std::min<std::size_t>(text.size() - i, 8);
+    const std::uint64_t word = first_bytes(text.data() + i, count);
+    if (has_escaped(word, count)) [[unlikely]]
+      break;
+    const std::uint64_t used = ~(~std::uint64_t{0} >> 8 * (count - 1) >> 8U);
+    add(descends ? ~word & used : word, count);
+    i += count;
+  }
+  for (; i < text.size() && !is_full(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if (byte <= low_escape) [[unlikely]] {
       add(masked(low_escape, mask));

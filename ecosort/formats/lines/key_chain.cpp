@@ -23,15 +23,16 @@ bool KeyChain::add(const RowFormat& order, Text row) {
 }
 
 // Rows that agree in the same windows have the next one at the same place, or neither has one.
-int KeyChain::compare(const RowFormat& order, KeyChain& x, Text a, KeyChain& y, Text b) {
-  for (unsigned i = 0;; ++i) {
+KeyChain::Difference KeyChain::differ(const RowFormat& order, KeyChain& x, Text a, KeyChain& y, Text b, unsigned known) {
+  unsigned i = known;
+  for (;; ++i) {
     if (i == x.count_ && !x.add(order, a)) break;
     if (i == y.count_ && !y.add(order, b)) break;
     const records::KeyWindow &u = x.windows_[i], &v = y.windows_[i];
-    if (u.prefix != v.prefix) return u.prefix < v.prefix ? -1 : 1;
-    if (u.extension != v.extension) return u.extension < v.extension ? -1 : 1;
+    if (u.prefix != v.prefix) return {i, u.prefix < v.prefix ? -1 : 1};
+    if (u.extension != v.extension) return {i, u.extension < v.extension ? -1 : 1};
   }
-  return compare_at(order, a, b, x.place_.level);
+  return {i, compare_at(order, a, b, x.place_.level)};
 }
 
 }  // namespace ecosort::lines

@@ -47,7 +47,21 @@ class KeyChain {
   [[nodiscard]] formats::KeyPlace begin() const noexcept { return begin_; }
 
   // Compares rows that agree in front of where their chains begin: negative where a goes first. `x` and `y` are these chains.
-  [[nodiscard]] static int compare(const formats::RowFormat& order, KeyChain& x, Text a, KeyChain& y, Text b);
+  [[nodiscard]] static int compare(const formats::RowFormat& order, KeyChain& x, Text a, KeyChain& y, Text b) {
+    return differ(order, x, a, y, b, 0).order;
+  }
+
+  struct Difference {
+    unsigned windows;  // in so many the chains agree; behind all of both their rows differ, or nowhere
+    int order;         // negative where a goes first
+  };
+  // Does so, where the first `known` windows are known to agree.
+  [[nodiscard]] static Difference differ(const formats::RowFormat& order, KeyChain& x, Text a, KeyChain& y, Text b,
+                                         unsigned known);
+  // Returns the window behind so many, or the least there is where the chain has no more.
+  [[nodiscard]] records::KeyWindow behind(unsigned windows) const noexcept {
+    return windows < count_ ? windows_[windows] : records::KeyWindow{};
+  }
 
  private:
   static constexpr unsigned most = 5;  // windows, and

@@ -293,7 +293,11 @@ records::KeyWindow LineOrder::window(Text line, unsigned level, std::size_t dept
   if (level == 0 && depth == 0 && !joint_.empty()) return joint_window(line);
   const SortKey& key = keys_[level];
   if (depth == 0 && !is_transformed(key))
-    if (const auto usual = usual_window(line, key)) return key.reverse ? complement(*usual) : *usual;
+    if (const auto usual = usual_window(line, key)) {
+      // Word by word: a copy of both at once would have to wait until the half that was stored last reaches memory.
+      const std::uint64_t flip = key.reverse ? ~std::uint64_t{0} : 0;
+      return {usual->prefix ^ flip, usual->extension ^ static_cast<std::uint32_t>(flip)};
+    }
   const Text text = key_of(line, key);
   if (key.kind == KeyKind::collated) return collation_->window(text, depth, key.reverse);
   if (key.kind == KeyKind::version) {

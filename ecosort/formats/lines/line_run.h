@@ -23,6 +23,7 @@ namespace ecosort::lines {
 inline constexpr std::size_t index_bytes_per_line = 2 * sizeof(sorting::Entry);  // with its scratch
 inline constexpr std::uint64_t most_run_bytes = std::uint64_t{1} << 32U;         // an entry holds 32 bits of position
 
+class GroupBounds;
 class RowBound;
 
 struct LineRun {
@@ -39,6 +40,7 @@ struct LineRun {
   // With a limit: lines in the index lie in the first bytes, and more are read behind them; lines behind the bound are left out.
   std::size_t kept_bytes = 0;
   std::shared_ptr<const RowBound> bound = nullptr;
+  std::shared_ptr<const GroupBounds> group_bounds = nullptr;  // likewise, of each group
   bool keys_follow = false;  // rows get their keys when they are in the index (formats/shuffle): none is left out before
 
   [[nodiscard]] char* bytes() const noexcept { return reinterpret_cast<char*>(memory.data()); }

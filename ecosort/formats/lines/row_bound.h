@@ -29,6 +29,8 @@ class RowBound {
     return decides_ || (row_ && format_->compare(row, *row_, level_) >= 0);
   }
 
+  [[nodiscard]] records::KeyWindow window() const noexcept { return window_; }
+
   // Return whether its row comes before the other one, and does not equal it. Of a row that is too long to be kept it is only
   // known that it comes no later than the last one with its window, which counts as the row.
   [[nodiscard]] bool is_before(const RowBound& other) const;

@@ -32,10 +32,12 @@ class WalkingFramer {
       begin_ += row.size() + 1;
       if constexpr (Rows::hashed_end_bytes == 0)  // its lines count where a message says where a row is
         part_.ends_inside += line_kernels().count(row.data(), row.size(), '\n');
-      if (rows_.is_blank(row))
-        leave_out(row);
-      else
+      if (rows_.is_blank(row)) {
+        leave_out(part_, row);
+        ++part_.blank_lines;
+      } else {
         rows[count++].row.text = row;
+      }
     }
     return count;
   }
@@ -43,14 +45,6 @@ class WalkingFramer {
   [[nodiscard]] std::size_t end() const noexcept { return begin_; }
 
  private:
-  void leave_out(Text row) noexcept {
-    const LineHash hash = line_kernels().hash(row.data(), row.size());
-    add(part_.hash, hash);
-    drop(part_, row, hash);
-    ++part_.lines;
-    ++part_.blank_lines;
-  }
-
   const char* bytes_;
   const Rows& rows_;
   Part& part_;

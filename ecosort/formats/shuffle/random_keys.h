@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/cpu_features.h"
 #include "formats/records/encoder.h"
 #include "sorting/entry.h"
 
@@ -22,7 +23,24 @@ inline constexpr std::string_view generator_name = "ecosort-shuffle/1";
 
 using PhiloxBlock = std::array<std::uint32_t, 4>;
 
+struct PhiloxTerms {
+  static constexpr unsigned rounds = 10;
+  static constexpr std::uint64_t factors[] = {0xd2511f53, 0xcd9e8d57};
+  static constexpr std::uint32_t steps[] = {0x9e3779b9, 0xbb67ae85};
+};
 [[nodiscard]] PhiloxBlock philox(PhiloxBlock counter, std::array<std::uint32_t, 2> key) noexcept;
+
+// Gives keys to some of `rows` entries, the first ones, downwards from `top`, which have the numbers from `number` on. Returns
+// how many.
+using KeysOfRows = std::size_t (*)(sorting::Entry* top, std::size_t rows, std::uint64_t number,
+                                   std::array<std::uint32_t, 2> key) noexcept;
+
+// Returns that of a level, which must not exceed detected_cpu_level(); all give the same keys.
+[[nodiscard]] KeysOfRows keys_of_rows(CpuLevel level) noexcept;
+[[nodiscard]] std::size_t enter_keys_avx2(sorting::Entry* top, std::size_t rows, std::uint64_t number,
+                                          std::array<std::uint32_t, 2> key) noexcept;
+[[nodiscard]] std::size_t enter_keys_avx512(sorting::Entry* top, std::size_t rows, std::uint64_t number,
+                                            std::array<std::uint32_t, 2> key) noexcept;
 
 class RandomKeys {
  public:

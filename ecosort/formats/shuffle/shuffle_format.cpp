@@ -86,8 +86,9 @@ class ShuffledRecords final : public ShuffleFormat {
  public:
   static constexpr std::size_t hashed_end_bytes = 1;
 
-  ShuffledRecords(std::uint64_t record_size, std::uint64_t seed) : ShuffleFormat(seed, '\n', std::nullopt), size_(record_size) {
+  ShuffledRecords(std::uint64_t record_size, std::uint64_t seed) : ShuffleFormat(seed, '\n', std::nullopt) {
     is_walked_ = true;
+    row_bytes_ = record_size;
     hashed_end_ = hashed_end_bytes;
   }
 
@@ -100,15 +101,13 @@ class ShuffledRecords final : public ShuffleFormat {
   [[nodiscard]] std::string_view missing_end(Text /*row*/, char /*before_end*/) const override { return ""; }
   [[nodiscard]] std::optional<RowFault> fault_in(Text beginning, bool is_all) const override {
     if (!is_all) return std::nullopt;
-    return RowFault{0, fmt::format("the last {} bytes are no whole record of {} bytes", beginning.size(), size_)};
+    return RowFault{0, fmt::format("the last {} bytes are no whole record of {} bytes", beginning.size(), row_bytes_)};
   }
 
  private:
   [[nodiscard]] const char* find_walked_end(const char* at, const char* end, formats::Inside& /*inside*/) const override {
-    return static_cast<std::uint64_t>(end - at) < size_ ? nullptr : at + size_ - 1;
+    return static_cast<std::uint64_t>(end - at) < row_bytes_ ? nullptr : at + row_bytes_ - 1;
   }
-
-  std::uint64_t size_;
 };
 
 }  // namespace

@@ -31,6 +31,8 @@ class ShuffleFormat : public formats::RowFormat {
   static constexpr bool rows_begin_anew = true;  // with their heads, in runs
 
   [[nodiscard]] const RandomKeys& keys() const noexcept { return keys_; }
+  // Returns the size of every row with its end; 0 where it differs.
+  [[nodiscard]] std::uint64_t row_bytes() const noexcept { return row_bytes_; }
   // None where rows are walked: they are copied one by one.
   [[nodiscard]] formats::Gather quoted_gather() const override { return nullptr; }
 
@@ -63,6 +65,8 @@ class ShuffleFormat : public formats::RowFormat {
       : RowFormat(formats::Kind::shuffled, terminator, quote, escape), keys_(seed) {
     levels_ = 1;
   }
+
+  std::uint64_t row_bytes_ = 0;
 
  private:
   [[nodiscard]] static RowHead head(const char* at) noexcept {

@@ -91,7 +91,7 @@ def read_log(path: Path, settings: Mapping[str, str]) -> MeterLog:
         fields = [row for _, row in chosen]
         columns = find_columns(table.header, fields, settings)
         measured = [row for row in fields if any(i < len(row) and is_number(row[i]) for i in columns.values)]
-        refuse_several(table.header, measured, [*columns.times, *columns.values], settings)
+        refuse_several(table.header, measured, columns.used, settings)
         decimal = _decimal(fields, columns, settings.get("decimal"))
         keys = sum_columns(table.header, settings)
     except UsageError as error:
@@ -137,6 +137,7 @@ def _rows(
                 raise ValueError("more fields than names")
             text = " ".join(row[t].strip() for t in columns.times)
             seconds, absolute = parse_time(text, written)
+            seconds += _millis(row, columns)
             power, energy = _power(row, columns, decimal), _cell("energy", row, columns.energy, decimal)
             raw = json.dumps([power, energy])
             watts, joules = row_values(raw)
@@ -150,6 +151,10 @@ def _rows(
     if len(kinds) > 1:
         raise MeterError(f"{path}: some of its times count from 1970 and some do not; say #time=NAME")
     return rows, kinds == {True}
+
+
+def _millis(row: Sequence[str], columns: Columns) -> float:
+    return 0.0 if columns.millis is None else int(row[columns.millis]) / 1000
 
 
 def _power(row: Sequence[str], columns: Columns, decimal: str) -> Cell:
@@ -233,6 +238,8 @@ def _check_order(path: Path, log: MeterLog) -> None:
 def _apart(path: Path, rows: Sequence[LogRow], settings: Mapping[str, str]) -> list[LogRow]:
     """Rows of one time evenly between it and the next one; no farther apart than such rows usually are: a gap stays one."""
     groups = [list(same) for _, same in groupby(rows, key=lambda row: row.time_s)]
+    if "same-time" not in settings:
+        groups = [_measured(same) for same in groups]
     steps = [(b[0].time_s - a[0].time_s) / len(a) for a, b in pairwise(groups)]
     if not steps:
         raise MeterError(f"{path}: all of its {len(rows)} rows have one time; let the meter write the time of each")
@@ -246,6 +253,11 @@ def _apart(path: Path, rows: Sequence[LogRow], settings: Mapping[str, str]) -> l
         for same, step in zip(groups, [*steps, usual], strict=True)
         for k, row in enumerate(same)
     ]
+
+
+def _measured(same: list[LogRow]) -> list[LogRow]:
+    """Rows of one time without those that say that there was no value just then."""
+    return [row for row in same if row.watts is not None or row.joules is not None] or same[:1]
 
 
 class CsvMeter(Meter):

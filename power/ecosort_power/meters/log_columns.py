@@ -53,6 +53,7 @@ _QUOTIENT = re.compile(r"([^\s_/:()\[\]]+)\s*/[^/]*$")
 _TIME = re.compile(r"(?i)time|date|stamp|elapsed|zeit|datum|uhrzeit|last_changed")
 # A zone in the name of a column of times: UTC, or so many hours away from it.
 _ZONE = re.compile(r"(?i)(?<![a-z])(?:utc|gmt)(?![a-z])\s*([+-]\d{1,2})?(?::?(\d{2}))?")
+_MILLIS = re.compile(r"(?i)milli-?seconds?|msecs?|ms")
 _TIME_UNITS = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
@@ -85,12 +86,18 @@ class Columns:
     """Says which columns hold what."""
 
     times: tuple[int, ...]  # indexes: one, or date and time of day
+    millis: int | None  # index of the milliseconds of the times, which are whole seconds
     time_scale: float | None  # seconds per count where the header says so
     watts: Column | None
     energy: Column | None
     factor: Column | None = None  # what `watts` is multiplied with
     product: bool = False  # its power is volts times amperes
     zone: tzinfo | None = None  # of the times, where their column says it
+
+    @property
+    def used(self) -> list[int]:
+        """The columns that tell no sensors apart."""
+        return [*self.times, *self.values, *(() if self.millis is None else (self.millis,))]
 
     @property
     def values(self) -> list[int]:
@@ -283,7 +290,7 @@ class _Head:
 def _times(header: Sequence[str], given: Mapping[str, str]) -> tuple[int, ...]:
     if "time" in given:
         return tuple(_named(header, name) for name in given["time"].split("+"))
-    names = [h.strip().lower() for h in header]
+    names = [_ZONE.sub("", h.lower()).strip(" ()[]_-") for h in header]
     for date, clock in (("date", "time"), ("datum", "zeit"), ("datum", "uhrzeit")):
         if date in names and clock in names:
             return (names.index(date), names.index(clock))
@@ -320,7 +327,18 @@ def find_columns(header: Sequence[str], rows: Sequence[Sequence[str]], given: Ma
     if not times:
         raise UsageError(f"the log has no column of time that is known; say #time=NAME; it has: {_list(header)}")
     scale = next((_TIME_UNITS[t.strip()] for t in _tokens(header[times[0]]) if t.strip() in _TIME_UNITS), None)
-    return Columns(times, scale, watts, energy, factor, product is not None, _zone([header[i] for i in times]))
+    millis = None if "time" in given else _millis(header, rows, times)
+    return Columns(times, millis, scale, watts, energy, factor, product is not None, _zone([header[i] for i in times]))
+
+
+def _millis(header: Sequence[str], rows: Sequence[Sequence[str]], times: Sequence[int]) -> int | None:
+    """Power analysers write date, time of whole seconds, and milliseconds, each in a column of its own."""
+    index = next((i for i, name in enumerate(header) if _MILLIS.fullmatch(name.strip()) and i not in times), None)
+    if index is None:
+        return None
+    cells = [row[index].strip() for row in rows if index < len(row) and is_number(row[index])]
+    whole = all("." not in row[t] and "," not in row[t] for row in rows for t in times if t < len(row))
+    return index if whole and all(c.isdigit() and len(c) <= 3 for c in cells) else None
 
 
 def _zone(names: Sequence[str]) -> tzinfo | None:

@@ -20,14 +20,18 @@ _OFFSET = re.compile(r"^([+-])(\d{2}):?(\d{2})$")
 _CLOCK = re.compile(r"^(\d+):(\d{2}):(\d{2})([.,]\d+)?$")
 _DOTTED = re.compile(r"^(\d{1,2})\.(\d{1,2})\.(\d{4})[ T]+(.+)$")
 _SLASHED = re.compile(r"^(\d{4})/(\d{1,2})/(\d{1,2})[ T]+(.+)$")
+_UTC_BEHIND = re.compile(r"(?i)\s*(?:utc|gmt)$")
+_SPACED_OFFSET = re.compile(r"\s+(?=[+-]\d{2}:?\d{2}$)")
 _AMBIGUOUS = re.compile(r"^\d{1,2}/\d{1,2}/\d{2,4}\b")
 # Seconds since 1970 in the present century, and the same in smaller units.
 _EPOCHS = ((1e9, 1e11, 1.0), (1e12, 1e14, 1e-3), (1e15, 1e17, 1e-6), (1e18, 1e20, 1e-9))
 
 
-# Loggers write these where there was no value: Home Assistant, nvidia-smi, databases.
-_GAPS = frozenset(("", "-", "--", "---", "unavailable", "unknown", "none", "null", "n/a", "na", "not available", "not supported"))
-_GAPS_IN_BRACKETS = ("unknown error", "gpu is lost", "requires reset")
+# Loggers write these where there was no value: Home Assistant, nvidia-smi, databases, spreadsheets, numpy.
+_GAPS = frozenset(("", "-", "--", "---", "unavailable", "unknown", "none", "null", "n/a", "na", "#n/a", "nan", "not available"))
+_GAPS |= {"not supported", "no data", "no value"}
+_GAPS_IN_BRACKETS = ("unknown error", "gpu is lost", "requires reset", "gpu requires reset", "insufficient permissions")
+_UNIT_BEHIND = re.compile(r"\s+[km]?wh?$")
 
 
 class CellError(ValueError):
@@ -36,7 +40,7 @@ class CellError(ValueError):
 
 def is_gap(cell: str) -> bool:
     """True for a cell that says that there was no value."""
-    text = cell.strip().lower()
+    text = _UNIT_BEHIND.sub("", cell.strip().lower())
     inner = text.strip("[]<>() ")
     return inner in _GAPS or (inner != text and inner in _GAPS_IN_BRACKETS)
 
@@ -163,6 +167,9 @@ def _parsed(text: str, written: TimeForm) -> tuple[float, bool]:
 
 
 def _written(text: str, zone: tzinfo | None) -> tuple[float, bool]:
+    if (bare := _UTC_BEHIND.sub("", text)) != text:
+        text, zone = bare, UTC
+    text = _SPACED_OFFSET.sub("", text)
     if match := _CLOCK.match(text):  # a stop watch, or a time of an unknown day
         fraction = float((match[4] or "0").replace(",", "."))
         return int(match[1]) * 3600 + int(match[2]) * 60 + int(match[3]) + fraction, False

@@ -14,6 +14,7 @@ from ecosort.cluster.executor import Executor, LocalExecutor, Node
 from ecosort.cluster.fetch import is_cut_whole
 from ecosort.cluster.journal import Journal
 from ecosort.cluster.node_paths import begins_of, stamps_of
+from ecosort.cluster.partition_plan import MOST_PARTS
 from ecosort.cluster.planner import Range, Shape, cut_ranges, plan_shape, plan_that_fits
 from ecosort.cluster.program_calls import demand_available
 from ecosort.cluster.report import ClusterReport
@@ -25,8 +26,6 @@ from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory
 from ecosort.program import find_program
 from ecosort.remote.addresses import is_bucket, is_remote
 from ecosort.remote.s3_inputs import objects_of
-
-_MOST_PARTS = 1 << 16  # of `ecosort partition`
 
 
 def plan_of(spec: JobSpec, executor: Executor) -> Shape:
@@ -71,8 +70,8 @@ def _look_at(spec: JobSpec, executor: Executor) -> _Inputs:
 def _shape(inputs: _Inputs, nodes: int) -> Shape:
     """Raises BadInput, and NotEnoughMemory, which has the least that would do."""
     spec, sizes = inputs.spec, inputs.sizes_of_rows
-    if spec.parts is not None and spec.parts > _MOST_PARTS:
-        raise BadInput(f"parts are 1 to {_MOST_PARTS}, not {spec.parts}")
+    if spec.parts is not None and spec.parts > MOST_PARTS:
+        raise BadInput(f"parts are 1 to {MOST_PARTS}, not {spec.parts}")
     are_records = spec.format.name == "records"
 
     def planned(memory_bytes: int) -> Shape:
@@ -83,6 +82,7 @@ def _shape(inputs: _Inputs, nodes: int) -> Shape:
             memory_bytes=memory_bytes,
             row_bytes=spec.format.record_size if are_records else 100,
             are_records=are_records,
+            threads=spec.threads,
             parts=spec.parts,
             merges=spec.merges,
             fetched_bytes=sum(size for is_fetched, size in zip(inputs.are_fetched, sizes, strict=True) if is_fetched),
@@ -92,8 +92,6 @@ def _shape(inputs: _Inputs, nodes: int) -> Shape:
     shape = plan_that_fits(planned, spec.memory_bytes, spec.threads, spec.format.record_size if are_records else None)
     if spec.on == "local":
         demand_available(spec.memory_bytes)
-    if shape.parts > _MOST_PARTS:
-        raise BadInput(f"{shape.parts} parts would be needed, {_MOST_PARTS} are possible; give each task more memory (--memory)")
     return shape
 
 

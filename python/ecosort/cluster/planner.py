@@ -1,19 +1,23 @@
 """Plans a sort on several nodes in integers: ranges, parts, slices, and the bytes that move where.
 
 `plan_shape` knows sizes only, so that the simulator plans clusters that no one has; `cut_ranges` makes the tasks of real files.
+The program says what a partition takes (partition_plan.py).
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
+from ecosort.cluster.partition_plan import PartitionPlan, plan_partition
 from ecosort.cluster.sampling import sampled_rows
 from ecosort.errors import BadInput, NotEnoughMemory
 
 SAMPLE_READ_BYTES = 4096  # what a sampled row costs: one page
 _GIB = 1 << 30
 _LEAST_SLICE = 1 << 20  # smaller slices are mostly seeks (TritonSort writes 5 MB to 14 MB at a time)
+_BLOCKS_IN_FLIGHT = 16  # as long as the least slice, or shorter: besides one for each part
 _TURNS = 4  # of a worker: so many balance nodes that are not equally fast
 _INDEX_BYTES = 32  # of a record or row while a part is sorted in one pass, both copies of its entry
 _ROW_BUFFERS = 3  # of a sort of rows, equal ones (`ecosort plan lines`)
@@ -23,10 +27,6 @@ _FILES_WANTED = 64  # of a part: more take longer to merge, fewer take more memo
 _PART_MEMORIES = 16  # a part that is merged may be so many times the memory of its task: it is soon made again
 _LEAST_SORTED = 32 << 20  # sorted at a time, where the memory has room for it
 _OPEN_FILES = 900  # of a task: most systems allow 1024 or more
-_RUN_INDEX_BYTES = 48  # of a row: its places in the index, which is sorted with a copy
-_LEAST_BLOCK = 1 << 16  # of a slice that `ecosort partition` writes, for rows that are not longer
-_PART_FACTS_BYTES, _PIECES_BYTES = 272, 32  # what it knows of a part, besides three records; more for each thread
-_LEAST_OF_ROWS, _LEAST_OF_RECORDS, _LEAST_OF_SORTED_RECORDS = 3200 << 10, 1792 << 10, 1472 << 10  # besides the blocks
 _LEAST_TO_SORT = 2 << 20  # `ecosort sort`
 
 
@@ -108,18 +108,24 @@ def plan_shape(
     memory_bytes: int,
     row_bytes: int = 100,
     are_records: bool = True,
+    threads: int = 1,
     parts: int | None = None,
     merges: bool | None = None,
     fetched_bytes: int = 0,
     is_uploaded: bool = False,
 ) -> Shape:
     """A part is merged from sorted slices where these are few enough for one pass, which takes less processor time and memory;
-    else it is sorted in one pass, which it fits even if 1.1 times the mean. `merges` demands one of both. BadInput."""
+    else it is sorted in one pass, which it fits even if 1.1 times the mean. `merges` demands one of both.
+
+    Raises BadInput, and NotEnoughMemory where merging is demanded and a task that partitions has too little.
+    """
     if parts is not None and parts < 1:
         raise BadInput(f"parts is a positive number, not {parts}")
-    job = _Job(input_bytes, nodes * workers_per_node, memory_bytes, row_bytes, are_records)
-    cut = job.merged(parts)
-    if merges is False or (merges is None and cut.files * _MERGED_FILE_BYTES > memory_bytes):
+    job = _Job(input_bytes, nodes * workers_per_node, memory_bytes, threads, row_bytes, are_records)
+    cut = None
+    with contextlib.suppress(*[NotEnoughMemory] * (merges is None)):
+        cut = job.merged(parts) if merges is not False else None
+    if cut is None or (merges is None and cut.files * _MERGED_FILE_BYTES > memory_bytes):
         cut = job.sorted(parts)
     return Shape(
         input_bytes=input_bytes,
@@ -154,35 +160,36 @@ class _Job:
     input_bytes: int
     workers: int
     memory_bytes: int  # of a task
+    threads: int
     row_bytes: int
     are_records: bool
 
     def merged(self, parts: int | None) -> _Cut:
         """Parts of a GiB or more, and of at most 16 times the memory."""
         parts = parts or self._for_workers(-(-self.input_bytes // (_PART_MEMORIES * self.memory_bytes)), self._turns(_GIB))
-        most = _sorted_at_once(self.memory_bytes, self.row_bytes)
-        if most < 1:
-            raise self._too_few()
+        most = self._partition(_PART_MEMORIES * self.memory_bytes, parts, self.memory_bytes).run_bytes
         at_once = min(most, max(self.input_bytes // _FILES_WANTED, _LEAST_SORTED))
         most_range = at_once * max(1, _OPEN_FILES // parts)
         range_bytes = self._range_bytes(max(self._turns(_GIB), -(-self.input_bytes // (self.workers * most_range))))
         ranges = max(1, -(-self.input_bytes // range_bytes))
-        memory = min(self.memory_bytes, _memory_to_sort(at_once, self.row_bytes) + parts * _LEAST_SLICE)
-        files = ranges * max(1, -(-range_bytes // at_once))
+        blocks = (parts + _BLOCKS_IN_FLIGHT) * _LEAST_SLICE
+        memory = min(self.memory_bytes, -(-self.memory_bytes * at_once // most) + blocks)
+        files = ranges * self._partition(range_bytes, parts, memory).runs
         return _Cut(parts, ranges, range_bytes, files, merges=True, partition_memory_bytes=memory)
 
     def sorted(self, parts: int | None) -> _Cut:
         """The fewest parts that fit one pass."""
         fitting = one_pass_bytes(self.memory_bytes, self.row_bytes, are_records=self.are_records) * 10 // 11
         if fitting < 1:
-            raise self._too_few()
+            raise BadInput(f"{self.memory_bytes} bytes of memory for a task are too few; give a MiB at least")
         parts = parts or self._for_workers(-(-self.input_bytes // fitting), 1)
         range_bytes = self._range_bytes(self._turns(parts * _LEAST_SLICE))
         ranges = max(1, -(-self.input_bytes // range_bytes))
         return _Cut(parts, ranges, range_bytes, ranges, merges=False, partition_memory_bytes=self.memory_bytes)
 
-    def _too_few(self) -> BadInput:
-        return BadInput(f"{self.memory_bytes} bytes of memory for a task are too few; give a MiB at least")
+    def _partition(self, range_bytes: int, parts: int, memory_bytes: int) -> PartitionPlan:
+        record_bytes = self.row_bytes if self.are_records else None
+        return plan_partition(range_bytes, parts, memory_bytes, threads=self.threads, record_bytes=record_bytes, sorts=True)
 
     def _for_workers(self, least: int, turns: int) -> int:
         """A multiple of the workers, unless there is hardly anything for them."""
@@ -209,8 +216,12 @@ def plan_that_fits(planned: Callable[[int], Shape], memory_bytes: int, threads: 
     def fitting(memory: int) -> Shape | None:
         if memory < _LEAST_TO_SORT:
             return None
-        shape = planned(memory)
-        return shape if memory >= _least_for(shape, threads, record_bytes) else None
+        with contextlib.suppress(NotEnoughMemory):
+            shape = planned(memory)
+            of_task = (shape.range_bytes, shape.parts, shape.partition_memory_bytes)
+            plan_partition(*of_task, threads=threads, record_bytes=record_bytes, sorts=shape.merges)
+            return shape
+        return None
 
     if shape := fitting(memory_bytes):
         return shape
@@ -222,25 +233,6 @@ def plan_that_fits(planned: Callable[[int], Shape], memory_bytes: int, threads: 
         low, high = (low, middle) if fitting(middle << 20) else (middle, high)
     line = f"{memory_bytes} bytes of memory for a task are too few for this input; give each task {high}MiB at least"
     raise NotEnoughMemory(line, memory_bytes, high << 20)
-
-
-def _least_for(shape: Shape, threads: int, record_bytes: int | None) -> int:
-    """A task that partitions has a block for each part."""
-    facts = _PART_FACTS_BYTES + threads * _PIECES_BYTES
-    if record_bytes is None:
-        return _LEAST_OF_ROWS + shape.parts * (_LEAST_BLOCK + (4 << 10) + facts)
-    block = max(_LEAST_BLOCK, record_bytes + (8 << 10))
-    besides = max(_LEAST_OF_SORTED_RECORDS if shape.merges else _LEAST_OF_RECORDS, 15 * record_bytes + (1 << 19))
-    return max(_LEAST_TO_SORT, besides + shape.parts * (block + 3 * record_bytes + facts))
-
-
-def _sorted_at_once(memory_bytes: int, row_bytes: int) -> int:
-    """`ecosort partition --sort` sorts this in half of three quarters of its memory, while it reads into the other half."""
-    return memory_bytes * 3 // 8 * row_bytes // (row_bytes + _RUN_INDEX_BYTES)
-
-
-def _memory_to_sort(at_once_bytes: int, row_bytes: int) -> int:
-    return -(-at_once_bytes * (row_bytes + _RUN_INDEX_BYTES) // row_bytes) * 8 // 3 + 1
 
 
 def cut_ranges(

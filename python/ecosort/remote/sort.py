@@ -1,4 +1,4 @@
-"""`ecosort-remote`, which `ecosort` becomes where an input or the output of one sort is an address.
+"""`ecosort-remote`, which `ecosort` becomes where an input or the output of one sort, shuffle, merge or check is an address.
 
 Its words are those that the program read and wrote anew: the command, options as --name=value, and behind `--` the inputs. The
 program runs with a pipe for each address, and writes what this one gives a name when all went well. So an input that broke off
@@ -72,7 +72,8 @@ class _Remote:
         """GNU sort takes the output `-` for a file of that name."""
         if not self._output:
             return list(options)
-        return [*(word for word in options if not word.startswith(_OUTPUT)), *([] if command == "lines" else [f"{_OUTPUT}-"])]
+        are_lines = command == "lines" or "--lines" in options
+        return [*(word for word in options if not word.startswith(_OUTPUT)), *([] if are_lines else [f"{_OUTPUT}-"])]
 
     def run(self) -> None:
         """Raises _Ended, and what feeding and the upload raise."""
@@ -178,7 +179,8 @@ def _delimiter(command: str, options: Sequence[str], inputs: Sequence[str]) -> l
     """A pipe has no name that would say it."""
     names = [Path(name).with_suffix("").name if name.endswith(_PACKED) else name for name in inputs]
     is_named = any(word.startswith("--delimiter=") for word in options)
-    return ["--delimiter=tab"] if command == "csv" and not is_named and all(n.lower().endswith(".tsv") for n in names) else []
+    is_csv = command == "csv" or (command == "check" and options[:1] == ["csv"]) or (command == "shuffle" and "--csv" in options)
+    return ["--delimiter=tab"] if is_csv and not is_named and all(n.lower().endswith(".tsv") for n in names) else []
 
 
 def _write(descriptor: int, data: bytes) -> None:
@@ -193,7 +195,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def work() -> None:
         if "--" not in words:
-            raise BadInput("this program is a part of ecosort; give an address to `ecosort sort`, `lines`, `csv` or `jsonl`")
+            raise BadInput("this program is a part of ecosort; give an address to `ecosort sort` or another command")
         at = words.index("--")
         _Remote(words[0], words[1:at], words[at + 1 :]).run()
 

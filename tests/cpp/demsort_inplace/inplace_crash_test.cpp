@@ -75,19 +75,17 @@ struct Recorded {
   std::size_t resumed_at = 0;  // first event of the resumption
 };
 
-// `look`, if given, is shown every image.
-Judge judge_for(const Recorded& recorded, const Wanted& wanted,
-                const std::function<void(const DiskImage&, std::size_t)>& look = {}) {
-  return [&recorded, &wanted, look](const DiskImage& image, std::size_t event) -> std::string {
+Judge judge_for(const Recorded& recorded, const Wanted& wanted) {
+  return [&recorded, &wanted](const DiskImage& image, std::size_t event) -> std::string {
     if (event == recorded.log.size()) return wanted.accepts(image) ? "" : "not all of it is durable";
-    if (look) look(image, event);
     return recover(image, wanted);
   };
 }
 
 Outcome cut_within(const Recorded& recorded, const Wanted& wanted, const std::vector<Cut>& policies, std::size_t from = 0) {
-  return cut_everywhere({.initial = recorded.initial, .log = recorded.log, .policies = policies, .from = from},
-                        judge_for(recorded, wanted));
+  return cut_everywhere(
+      {.initial = recorded.initial, .log = recorded.log, .policies = policies, .from = from, .in_turn = !is_soak()},
+      judge_for(recorded, wanted));
 }
 
 // Returns whether anybody notices that only these events reached the disk.
@@ -141,9 +139,9 @@ Second cut_twice(const SmallJob& job, const Wanted& wanted, std::uint64_t seed, 
   const std::size_t step = is_soak() ? 5 : recorded.log.size() / parts;
   std::size_t next = step / 2;
   Second count;
-  const auto look = [&](const DiskImage& image, std::size_t event) {
-    if (event < next) return;
-    if (MemoryMachine disk(image); disk.machine.kind() != JobStatus::Kind::under_way) return;
+  const auto take_further = [&](const DiskImage& image, std::size_t event) -> std::string {
+    if (event < next || event == recorded.log.size()) return "";
+    if (MemoryMachine disk(image); disk.machine.kind() != JobStatus::Kind::under_way) return "";
     next = event + step;
     ++count.jobs;
     const Recorded second = record_from(job, image, event, abandons);
@@ -152,9 +150,9 @@ Second cut_twice(const SmallJob& job, const Wanted& wanted, std::uint64_t seed, 
         {{CutPolicy::all_lost, 0}, {is_soak() || count.jobs % 2 == 0 ? CutPolicy::torn : CutPolicy::random_subset, 1}});
     EXPECT_EQ(outcome.losses, 0U) << job.name << ", taken on after event " << event << ": " << outcome.first_loss;
     count.images += outcome.distinct.size();
+    return "";
   };
-  (void)cut_everywhere({.initial = recorded.initial, .log = recorded.log, .policies = {{first, 2}}},
-                       judge_for(recorded, wanted, look));
+  (void)cut_everywhere({.initial = recorded.initial, .log = recorded.log, .policies = {{first, 2}}}, take_further);
   return count;
 }
 

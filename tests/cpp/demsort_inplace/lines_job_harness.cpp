@@ -13,7 +13,7 @@
 #include "demsort_inplace/input_identity.h"
 #include "demsort_inplace/journal.h"
 #include "demsort_inplace/lines_in_place.h"
-#include "job/prepare_rows.h"
+#include "job/row_formats.h"
 
 namespace ecosort::demsort_inplace {
 

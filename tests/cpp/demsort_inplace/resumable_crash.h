@@ -166,9 +166,13 @@ Recorded<Sort> record_interrupted(const Sort& sort, FaultPoint point, std::uint6
 template <class Disk, class Sort>
 Outcome cut_within(const Recorded<Sort>& recorded, const std::vector<Cut>& policies, std::size_t from = 0,
                    bool may_be_abandoned = false) {
-  return cut_everywhere(
-      {.initial = recorded.initial, .log = recorded.log, .policies = policies, .from = from, .epoch = epochs_of<Disk>(recorded)},
-      judge_for<Disk>(recorded, may_be_abandoned));
+  return cut_everywhere({.initial = recorded.initial,
+                         .log = recorded.log,
+                         .policies = policies,
+                         .from = from,
+                         .in_turn = !is_soak(),
+                         .epoch = epochs_of<Disk>(recorded)},
+                        judge_for<Disk>(recorded, may_be_abandoned));
 }
 
 struct Second {

@@ -2,8 +2,11 @@
 #include "io/drive_meter.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <vector>
+
+#include "io/drive_clock.h"
 
 namespace ecosort::io {
 namespace {
@@ -87,6 +90,40 @@ TEST_F(DriveMeterTest, TimeWithoutRequestsIsNotTheDrives) {
   submit(1);
   wait(2, 0, 1);
   EXPECT_EQ(busy_ms(), 4);
+}
+
+TEST(DriveClock, ADrivesStatSaysWhatItMovedAndHowLongItWasBusy) {
+  const DriveCounts counts = drive_counts_of("  803  12  94842  316  401  77  5120  95  0  252  411  0 0 0 0 3 1\n");
+  EXPECT_EQ(counts.busy, milliseconds(252));
+  EXPECT_EQ(counts.bytes, (94842 + 5120) * 512);
+  EXPECT_EQ(drive_counts_of("").busy, milliseconds(0));
+}
+
+TEST(DriveClock, AWorkerOfTheSystemThatComesLateDoesNotMakeTheDriveSlow) {
+  const DriveWork seen{20 * MiB, milliseconds(4000)};  // of which the drive took 1 ms a request
+  const DriveCounts alone{milliseconds(5000), milliseconds(20), 20 * MiB};
+  EXPECT_EQ(explained(seen, alone).busy, milliseconds(20));
+  EXPECT_EQ(explained(seen, alone).bytes, 20 * MiB);
+  EXPECT_EQ(explained(seen, {}).busy, milliseconds(4000)) << "no tick was counted yet";
+}
+
+TEST(DriveClock, OthersOnTheDriveLeaveTheRestOfItsTime) {
+  const DriveWork seen{MiB, milliseconds(900)};
+  // 100 ms a MiB, and others had 700 of 1000 ms.
+  EXPECT_NEAR(explained(seen, {milliseconds(1000), milliseconds(800), 8 * MiB}).busy / milliseconds(1), 100 / 0.3, 1);
+  EXPECT_EQ(explained(seen, {milliseconds(1000), milliseconds(100), 0}).busy, milliseconds(100)) << "the page cache had it";
+}
+
+TEST(DriveClock, OthersWithSmallRequestsDoNotMakeOursSlow) {
+  const DriveWork seen{20 * MiB, milliseconds(10)};
+  EXPECT_EQ(explained(seen, {milliseconds(1000), milliseconds(900), 21 * MiB}).busy, milliseconds(10));
+}
+
+TEST(DriveClock, NothingIsKnownOfWhatIsNoDrive) {
+  const File memory(::memfd_create("no drive", MFD_CLOEXEC), {.id = 1});
+  DriveClock clock;
+  clock.watch(memory);
+  EXPECT_FALSE(clock.knows_all());
 }
 
 }  // namespace

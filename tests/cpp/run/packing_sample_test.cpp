@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "cpp/support/test_environment.h"
 #include "formats/records/gather.h"
 #include "formats/records/index_sort.h"
 #include "planner/fit_formation.h"
@@ -95,7 +96,7 @@ TEST(PackingSampleTest, StretchesAsLongAsARunTellWhatItTakes) {
 
 // A byte of a random key goes at once, not by parts of it: what is left of 16 bytes is known less exactly.
 TEST(PackingSampleTest, ShorterStretchesTellOfLongerRuns) {
-  for (const char* const codec : {"lz4", "zstd:1"}) {
+  for (const char* const codec : is_soak() ? std::vector{"lz4", "zstd:1"} : std::vector{"lz4"}) {
     expect_close(plan_of(benchmark, codec), gensort({.ascii = true}), 800'000, 8, 0.02);
     expect_close(plan_of(benchmark, codec), gensort({.ascii = true, .skewed = true}), 800'000, 8, 0.03);
     expect_close(plan_of(records::make_record_format(16, {"0:u64"}), codec), numbered, 3'200'000, 8, 0.08);

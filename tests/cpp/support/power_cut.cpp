@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <utility>
@@ -33,6 +34,23 @@ std::vector<Cut> cuts(std::uint64_t chances) {
   return cuts;
 }
 
+namespace {
+
+bool is_chance(const Cut& cut) { return cut.policy == CutPolicy::random_subset || cut.policy == CutPolicy::torn; }
+
+// A single chance has its turn after every other event.
+std::vector<Cut> cuts_after(std::size_t event, const Sweep& sweep) {
+  if (!sweep.in_turn) return sweep.policies;
+  const auto chances = static_cast<std::size_t>(std::ranges::count_if(sweep.policies, is_chance));
+  std::size_t number = event % std::max<std::size_t>(chances, 2);
+  std::vector<Cut> cuts;
+  for (const Cut& cut : sweep.policies)
+    if (!is_chance(cut) || number-- == 0) cuts.push_back(cut);
+  return cuts;
+}
+
+}  // namespace
+
 Outcome cut_everywhere(const Sweep& sweep, const Judge& judge) {
   Outcome outcome;
   std::set<std::pair<std::uint64_t, std::uint64_t>> judged;  // images, epochs
@@ -50,7 +68,7 @@ Outcome cut_everywhere(const Sweep& sweep, const Judge& judge) {
     if (!sweep.keeps || sweep.keeps(i)) model.apply(sweep.log[i]);
     if (i < sweep.from) continue;
     ++outcome.events;
-    for (const Cut& cut : sweep.policies) {
+    for (const Cut& cut : cuts_after(i, sweep)) {
       look_at(model.image(cut.policy, cut.seed + i), i, fmt::format("{} {}", to_string(cut.policy), cut.seed));
       if (sweep.stops_at_loss && outcome.losses > 0) return outcome;
       if (!model.has_unsynced()) break;

@@ -29,6 +29,7 @@ struct Sweep {
   std::function<bool(std::size_t)> keeps = {};  // whether event number i reached the disk; empty: all did
   std::size_t from = 0;                         // the first event to cut after
   bool stops_at_loss = false;
+  bool in_turn = false;  // of the cuts that leave something to chance, one has its turn after each event
   // Numbers the moments where the judgement depends on when the cut was: those with the same number are judged alike. Empty: all
   // are.
   std::function<std::uint64_t(std::size_t event)> epoch = {};

@@ -51,7 +51,7 @@ def test_any_distribution_is_sorted_stably_in_parts_of_like_size(
     cut = 100 * (COUNT // 3)
     Path("a").write_bytes(data[:cut])
     Path("b").write_bytes(data[cut:])
-    report = sort(["a", "b"], "out", nodes_temp=nodes, parts=4, memory="4MiB", merges=merges, **RECORDS)  # type: ignore[arg-type]
+    report = sort(["a", "b"], "out", nodes_temp=nodes, parts=4, memory="3MiB", merges=merges, **RECORDS)  # type: ignore[arg-type]
     assert joined(Path("out")) == sorted_records(data)
     assert (report.rows, report.parts) == (COUNT, 4)
     assert report.imbalance <= 1.1

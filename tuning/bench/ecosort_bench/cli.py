@@ -38,10 +38,11 @@ STAGES = (
     "data",
     "tables",
     "cpu",
+    "peers",
 )
 # `make bench` measures these by itself: the peers of tables are installed by a user who wants to compare with them, people's
 # data take long, and the processor is looked at by a developer of the kernels.
-DEFAULT_STAGES = tuple(stage for stage in STAGES if stage not in ("data", "tables", "cpu"))
+DEFAULT_STAGES = tuple(stage for stage in STAGES if stage not in ("data", "tables", "cpu", "peers"))
 ROUNDS, FLOOR_ROUNDS = 5, 30
 LINES_BYTES = 200_000_000
 TABLES_BYTES = 1_000_000_000
@@ -66,11 +67,11 @@ def _quotas(programs: Contenders, given: Mapping[str, Any], out: Console) -> dic
 def _check_space(directory: Path, given: Mapping[str, Any], stages: tuple[str, ...]) -> None:
     """Input, another kind of input, temporary runs, output."""
     records, lines_bytes, tables_bytes = given["records"], given["lines_bytes"], given["tables_bytes"]
-    of_records = [stage for stage in stages if stage not in ("lines", "data", "tables", "cpu")]
+    of_records = [stage for stage in stages if stage not in ("lines", "data", "tables", "cpu", "peers")]
     files = 4 if any(stage not in ("main", "one_pass", "inplace") for stage in of_records) else 3 if of_records else 0
     size = files * records * RECORD_BYTES + (3 * lines_bytes if {"lines", "data"} & set(stages) else 0)
     size += 0 if "tables" not in stages else 4 * tables_bytes
-    size += 0 if "cpu" not in stages else 3 * max(records * RECORD_BYTES, lines_bytes, tables_bytes)
+    size += 0 if not {"cpu", "peers"} & set(stages) else 4 * max(records * RECORD_BYTES, lines_bytes, tables_bytes)
     need, free = size * 11 // 10, shutil.disk_usage(directory).free
     if need > free:
         raise click.ClickException(
@@ -85,6 +86,7 @@ def _command(given: Mapping[str, Any]) -> str:
     words += [f"--{name} {value}" for name in ("contender", "stage", "case") for value in given[f"{name}s"]]
     size = "" if given["lines_bytes"] == LINES_BYTES else f" LINES_BYTES={given['lines_bytes']}"
     size += "" if given["tables_bytes"] == TABLES_BYTES else f" TABLES_BYTES={given['tables_bytes']}"
+    size += "" if given["peer_dir"] is None else " PEER_DIR=DIR"
     words += [] if given["before"] is None else ["--before PROGRAM"]
     more = f" BENCH='{' '.join(words)}'" if words else ""
     return f"make bench RECORDS={given['records']} MEMORY={size_text(given['memory'])}{size}{more}"
@@ -124,6 +126,7 @@ def _parts(bench: Bench, given: Mapping[str, Any], out: Console) -> dict[str, Ca
         **{group: partial(bench.text_lines, group, rounds, given["lines_bytes"], given["cases"]) for group in ("lines", "data")},
         "tables": lambda: bench.sort_tables(rounds, given["tables_bytes"], given["cases"]),
         "cpu": lambda: bench.cpu(rounds),
+        "peers": lambda: bench.other_sorters(rounds),
     }
 
 
@@ -135,14 +138,14 @@ def _measure(given: Mapping[str, Any], out: Console) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     _check_space(directory, given, chosen)
     settings = {"records": given["records"], "memory_bytes": given["memory"], "threads": given["threads"], "settles_memory": True}
-    if {"lines", "data", "cpu"} & set(chosen):
+    if {"lines", "data", "cpu", "peers"} & set(chosen):
         settings["lines_bytes"] = given["lines_bytes"]
-    if "tables" in chosen or "cpu" in chosen:
+    if {"tables", "cpu", "peers"} & set(chosen):
         settings["tables_bytes"] = given["tables_bytes"]
     results = _open_results(given["result"], given["continued"], settings, _command(given), directory)
     if not Path("/proc/sys/vm/drop_caches").exists() or os.geteuid() != 0:
         out.print("Not root: the page cache cannot be emptied, so these runs are warm.")
-    programs = Contenders(given["build"].resolve() / "ecosort", given["before"])
+    programs = Contenders(given["build"].resolve() / "ecosort", given["before"], given["peer_dir"])
     bench = Bench(programs, results, directory, out.print)
     try:
         parts = _parts(bench, given, out)
@@ -177,6 +180,11 @@ def _measure(given: Mapping[str, Any], out: Console) -> None:
     help="Measure only these cases of lines or tables; repeatable.",
 )
 @click.option("--before", type=options.PATH, help="Another build of the program, against which lines are measured, too.")
+@click.option(
+    "--peer-dir",
+    type=click.Path(path_type=Path, exists=True, file_okay=False, resolve_path=True),
+    help="Checkouts of sorters that no registry has, for the stage of peers: DIR/NAME/run INPUT OUTPUT BYTES THREADS TEMP.",
+)
 @options.directory(help="Place for the data, on the drive to measure [build].")
 @click.option("--build", type=options.PATH, default=ROOT / "build", show_default="build", help="Where the programs were built.")
 @click.option("--result", type=options.PATH, default=RESULT, show_default="build/bench-result.json", help="File of all raw runs.")

@@ -9,7 +9,12 @@ from ecosort_power.records import RECORD_BYTES
 
 STXXL_PEERS = ("stxxl_sort", "stxxl_ksort", "stxxl_stream")
 PEERS = ("gnu_sort", *STXXL_PEERS)
-MAKES_SORTED_OUTPUT = ("ecosort", "ecosort_pool", "inplace", *PEERS)
+UUTILS = "uutils_sort"
+# Sorters that no registry has: a reader's own checkouts, each with a program `run INPUT OUTPUT MEMORY_BYTES THREADS TEMP`.
+CHECKOUTS = ("bsort", "crocsort", "rustbucket")
+MAKES_SORTED_OUTPUT = ("ecosort", "ecosort_pool", "inplace", *PEERS, *CHECKOUTS)
+# These find a copy of the input as their output: they sort in place, or may.
+WORKS_IN_OUTPUT = ("inplace", *CHECKOUTS)
 
 # Buffers that take turns through so much are not in a cache of the processors when their turn comes again.
 BEYOND_CACHES_BYTES = 64 << 20
@@ -42,6 +47,14 @@ class Contenders(Programs):
     """The sorter and its peers, with the command line of each. `before`: the sorter as it was, if it is to be compared."""
 
     before: Path | None = None
+    peer_dir: Path | None = None  # of the checkouts
+
+    @property
+    def uutils(self) -> Path:
+        return self.ecosort.parent / "peers" / "bin" / "coreutils"
+
+    def checkout(self, name: str) -> Path:
+        return (self.peer_dir or Path("/nonexistent")) / name / "run"
 
     def peer(self, name: str, blocks: int) -> Path:
         return self.ecosort.parent / "bench" / f"{name}_{blocks}"
@@ -95,6 +108,8 @@ class Contenders(Programs):
             return [str(self.ecosort), "check", str(work.input)], {}
         if contender in STXXL_PEERS:
             return self.stxxl_command(contender, work)
+        if contender in CHECKOUTS:
+            return [str(self.checkout(contender)), str(work.input), str(work.output), memory, threads, str(work.temp)], {}
         raise ValueError(f"no such contender: {contender}")
 
     def stxxl_command(self, peer: str, work: Work) -> tuple[list[str], dict[str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ecosort_bench.contenders import Contenders, Work
+from ecosort_bench.contenders import UUTILS, Contenders, Work
 
 SMALL_BYTES = 1_000_000
 SMALL_ROUNDS = 50
@@ -114,8 +114,9 @@ def command(case: Case, contender: str, programs: Contenders, work: Work) -> tup
         *output,
         str(work.input),
     ]
-    if contender == "gnu_sort":
-        return ["sort", *words], {"LC_ALL": "C"}
+    if contender in ("gnu_sort", UUTILS):
+        sorter = ["sort"] if contender == "gnu_sort" else [str(programs.uutils), "sort"]
+        return [*sorter, *words], {"LC_ALL": "C"}
     stats = [] if case.is_small or contender == BEFORE else ["--stats", str(work.stats)]
     program = programs.before if contender == BEFORE else programs.ecosort
     # The floor moves what a sort moves that compresses nothing.

@@ -13,7 +13,7 @@ from ecosort_power.codec import read_json
 from ecosort_power.errors import UsageError
 from rich.console import Console
 
-from ecosort_bench import clusters_page, cpu_floor, slow_drives_page, tables
+from ecosort_bench import clusters_page, cpu_floor, machine_limits, peers, peers_page, slow_drives_page, tables
 from ecosort_bench.contenders import BEYOND_CACHES_BYTES
 from ecosort_bench.lines import ALL_CASES, BEFORE, case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
@@ -71,6 +71,7 @@ TITLES = {
         case.stage: {"ecosort": f"EcoSort, --compress none: {case.what}", "floor_a": "its requests, replayed"}
         for case in cpu_floor.CASES
     },
+    **{case.stage: {name: peers.TITLES[name] for name in case.contenders} for case in peers.CASES},
 }
 
 # A contender's row takes the time of this one for 1, where it is not that of the sort.
@@ -82,6 +83,7 @@ _OTHERS: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     prediction.SCHEMA: prediction.page_lines,
     slow_drives_page.SCHEMA: slow_drives_page.lines_of,
     clusters_page.SCHEMA: clusters_page.lines_of,
+    machine_limits.SCHEMA: machine_limits.lines_of,
 }
 
 
@@ -143,8 +145,8 @@ _HEADS = ("contender", "runs", "median s", "range s", "time / EcoSort, 95 %", "C
 
 def _size_of(stage: str) -> str:
     """The setting that the size of its input comes from."""
-    if cpu_case := cpu_floor.case_of(stage):
-        return cpu_case.size
+    if case := cpu_floor.case_of(stage) or peers.case_of(stage):
+        return case.size
     return "lines_bytes" if case_of(stage) else "tables_bytes" if tables.case_of(stage) else "records"
 
 
@@ -164,15 +166,23 @@ def circumstances(results: Results) -> str:
         amounts.append(f"{settings['tables_bytes'] / 1e9:g} GB of tables")
     return (
         f"{', '.join(amounts)}, {settings['memory_bytes'] / 2**20:g} MiB, "
-        f"{settings['threads']} threads; {cache}; {measured_on(data)}"
+        f"{settings['threads']} threads; {cache}; {measured_on(data)}{peers_page.measured_day(results)}"
     )
+
+
+def _table(results: Results, stage: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Heads and rows."""
+    if case := peers.case_of(stage):
+        return peers_page.HEADS, peers_page.rows_of(results, case)
+    return _HEADS, _rows(results, stage)
 
 
 def print_report(results: Results, console: Console) -> None:
     console.print(circumstances(results))
     for stage in TITLES:
-        if rows := _rows(results, stage):
-            show_table(console, _HEADS, rows)
+        heads, rows = _table(results, stage)
+        if rows:
+            show_table(console, heads, rows)
     styles = {True: "green", False: "bold red", None: "dim"}
     judged = [(v.name, v.target, v.measured, f"[{styles[v.passed]}]{v.word}[/]") for v in verdicts(results)]
     show_table(console, ("target", "asked", "measured (95 % interval)", ""), judged)
@@ -209,8 +219,9 @@ def page_text(results: Results | OtherResult) -> str:
         return "\n".join([begin_of(results), *results.lines, end_of(results)])
     lines = [begin_of(results), "", f"    {results.data['command']}", "", circumstances(results) + ".", ""]
     for stage in TITLES:
-        if rows := _rows(results, stage):
-            lines += markdown(_HEADS, rows)
+        heads, rows = _table(results, stage)
+        if rows:
+            lines += markdown(heads, rows)
     lines += markdown(("target", "asked", "measured", ""), ((v.name, v.target, v.measured, v.word) for v in verdicts(results)))
     in_the_way = what_stands_in_the_way(results)
     if in_the_way:

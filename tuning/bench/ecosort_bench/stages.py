@@ -17,10 +17,11 @@ from ecosort_power.planned import NEUTRAL, plan_of
 from ecosort_power.records import RECORD_BYTES
 from ecosort_power.validate import parse_report
 
-from ecosort_bench import costs, cpu_floor, lines, long_keys, partitions, tables
+from ecosort_bench import costs, cpu_floor, lines, long_keys, partitions, peers, tables
 from ecosort_bench.contenders import (
     BEYOND_CACHES_BYTES,
     MAKES_SORTED_OUTPUT,
+    WORKS_IN_OUTPUT,
     Contenders,
     Work,
 )
@@ -311,6 +312,54 @@ class Bench:
         self._keep(case.stage, slot, measured, {**extra, "output_bytes": work.output.stat().st_size})
         work.output.unlink()
 
+    def other_sorters(self, rounds: int) -> None:
+        """The work of other stages by sorters of today. A peer that is not here, or fails, is not run: the result says why."""
+        for case in peers.CASES:
+            absent = {name: why for name in case.peers if (why := peers.why_absent(name, self.programs))}
+            self.results.data.setdefault("absent", {})[case.stage] = absent
+            versions = {name: peers.version(name, self.programs) for name in case.peers if name not in absent}
+            self.results.data["versions"] |= versions
+            contenders = [name for name in case.contenders if name not in absent]
+            missing = self._missing(case.stage, schedule(dict.fromkeys(contenders, rounds)))
+            if missing:
+                self._run_peers(case, missing, absent)
+
+    def _run_peers(self, case: peers.PeerCase, missing: list[Slot], absent: dict[str, str]) -> None:
+        work = replace(self.work, input=self.directory / ("uniform" if case.like is None else case.name))
+        if case.like is None:
+            digest = self._input("uniform", self.records)
+        else:
+            size = int(self.results.data["settings"][case.size] * case.like.share)
+            self._make_lines(case.like.input_kind, size, work.input)
+            digest = next((run["checksum"] for run in self.results.of(case.stage, "ecosort").values()), "")
+        expected = peers.ExpectedOutput(case, self.programs, work, digest)
+        for slot in missing:
+            if slot.contender in absent:
+                continue
+            if slot.contender in WORKS_IN_OUTPUT:
+                shutil.copyfile(work.input, work.output)
+            try:
+                measured = self._run_cold(*peers.command(case, slot.contender, self.programs, work))
+                expected.require(slot.contender)
+            except RunError as error:
+                if slot.contender == "ecosort":
+                    raise
+                absent[slot.contender] = peers.complaint(error)
+                self.say(f"{case.stage}: {slot.contender} is left out: {absent[slot.contender]}")
+            else:
+                extra = {"stats": None, "checksum": expected.digest, "input_bytes": work.input.stat().st_size}
+                self._keep(case.stage, slot, measured, extra)
+            finally:
+                self._remove_output(work)
+        if case.like is not None:
+            work.input.unlink()
+
+    def _remove_output(self, work: Work) -> None:
+        """Also what a peer leaves beside it."""
+        work.output.unlink(missing_ok=True)
+        shutil.rmtree(work.temp)
+        work.temp.mkdir()
+
     def cpu(self, rounds: int, cases: tuple[cpu_floor.CpuCase, ...] = cpu_floor.CASES) -> None:
         """Sorts that compress nothing, their requests without computing, and what they compute without requests."""
         measured = self.results.data.setdefault("costs", {})
@@ -458,7 +507,7 @@ class Bench:
 
     def _measure(self, contender: str, work: Work) -> Measured:
         work.output.unlink(missing_ok=True)
-        if contender == "inplace":
+        if contender in WORKS_IN_OUTPUT:
             shutil.copyfile(work.input, work.output)
         command, environment = self.programs.command(contender, work)
         return self._run_cold(command, environment)

@@ -20,6 +20,8 @@ TITLES = {
     "lines": "`ecosort lines` by the same field, which must not be quoted",
     "duckdb": "DuckDB",
     "polars": "Polars, whose memory has no bound",
+    "datafusion": "DataFusion",
+    "chdb": "chDB (ClickHouse)",
     "miller": "Miller, whose memory has no bound",
     "numpy": "NumPy in memory: argsort, take",
     "codec": "`gzip -dc | zstd -T0`, which sort nothing",
@@ -53,6 +55,7 @@ CSV_NUMBER = TableCase(
     ("csv", "--by", "number:number"),
     ("-s", "-t,", "-k2,2n"),
 )
+TEXT_KEYS = (("date",), ("city", "date"), ("city", "street"))
 CASES = (
     CSV_NUMBER,
     TableCase(
@@ -72,6 +75,18 @@ CASES = (
         ("csv", "--by", "text"),
         ("-s", "-t,", "-k3,3"),
     ),
+    *(
+        TableCase(
+            f"csv_{'_'.join(keys)}",
+            f"CSV by {' and '.join(keys)}",
+            "visits",
+            1,
+            ("ecosort", "duckdb"),
+            ("csv", *(word for key in keys for word in ("--by", key))),
+        )
+        for keys in TEXT_KEYS
+    ),
+    TableCase("jsonl_time", "JSON lines by a time as text", "events", 1, ("ecosort", "duckdb"), ("jsonl", "--by", "ts")),
     TableCase(
         "jsonl_number",
         "JSON lines by a number",

@@ -8,11 +8,12 @@ from functools import partial
 from ecosort_measure.paired import Interval, median_interval, ratios
 from ecosort_measure.results import Results, Run, cpu_s, wall_s
 
-from ecosort_bench import cpu_floor, obstacles
+from ecosort_bench import cpu_floor, obstacles, peers
 from ecosort_bench.cpu_floor import cpu_s_per_gb
 from ecosort_bench.inputs import KINDS
 from ecosort_bench.lines import BEFORE, DATA, case_of
 from ecosort_bench.long_keys import LONG_KEYS, RANDOM
+from ecosort_bench.tables import CASES as TABLE_CASES
 from ecosort_bench.verdict import SHOWN_BY_PAIRS, SHOWN_BY_ROUNDS, Verdict, at_least, at_most, bound
 
 # The verdicts about lines begin so; their stages.
@@ -75,6 +76,7 @@ def verdicts(results: Results) -> list[Verdict]:
     found += [verdict for verdict in _tables(results) if verdict.passed is not None]
     found += [verdict for verdict in _lines(results) if verdict.passed is not None]  # --case leaves some out
     found += [verdict for verdict in _data(results) if verdict.passed is not None]
+    found += [verdict for verdict in _peers(results) if verdict.passed is not None]
     return [
         replace(verdict, obstacle=_obstacle(results, verdict.name)) if verdict.passed is False else verdict for verdict in found
     ]
@@ -116,6 +118,11 @@ def _tables(results: Results) -> list[Verdict]:
         *found,
         at_least("CSV by a number: CPU of Miller / EcoSort", ratio("csv_small", "miller", "ecosort", cpu_s), 3),
         at_least("CSV by a number: memory of Miller / EcoSort", ratio("csv_small", "miller", "ecosort", _memory), 2),
+        *(
+            at_least(f"{case.what}: CPU of DuckDB / EcoSort", ratio(case.name, "duckdb", "ecosort", cpu_s), 3)
+            for case in TABLE_CASES
+            if case.input_kind in ("visits", "events")
+        ),
         at_least("JSON lines: CPU of DuckDB / EcoSort", ratio("jsonl_number", "duckdb", "ecosort", cpu_s), 3),
         at_most("gzip in, zstd out: EcoSort / the codecs alone", ratio("packed", "ecosort", "codec"), 1.1, SHOWN_BY_ROUNDS),
         at_least("array: CPU of NumPy / EcoSort", ratio("array", "numpy", "ecosort", cpu_s), 5),
@@ -124,6 +131,19 @@ def _tables(results: Results) -> list[Verdict]:
         at_least("Parquet as a stream: memory of DuckDB / EcoSort", ratio("stream", "duckdb", "ecosort", _memory), 2),
         at_least("Parquet written as Parquet: DuckDB / EcoSort", ratio("parquet", "duckdb", "ecosort"), 1),
         at_least("Parquet written as Parquet: memory of DuckDB / EcoSort", ratio("parquet", "duckdb", "ecosort", _memory), 2),
+    ]
+
+
+def _peers(results: Results) -> list[Verdict]:
+    """Sorters of today need so much more of the processor for the same work."""
+    return [
+        at_least(
+            f"{case.what}: CPU of {peers.TITLES[peer].partition(',')[0]} / EcoSort",
+            paired(results, case.stage, peer, "ecosort", cpu_s),
+            limit,
+        )
+        for case in peers.CASES
+        for peer, limit in case.asked.items()
     ]
 
 

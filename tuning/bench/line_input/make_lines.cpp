@@ -16,6 +16,7 @@
 //   urls   records of 100 bytes that begin with a URL of 64 bytes, of which the first 49 or so name one of 600 places
 //   bytes  records of 100 random bytes
 //   paths, links, dated, numbered, in-order, events, packages, addresses, integers   text as people have it (peoples_text.h)
+//   visits     a table of days, cities and streets below a line of names
 //   appended   the first 95 % as in-order, and behind them dated
 #include <fmt/format.h>
 
@@ -119,7 +120,7 @@ constexpr struct {
     {"dated", ecosort::bench::append_dated},       {"numbered", ecosort::bench::append_numbered},
     {"in-order", ecosort::bench::append_in_order}, {"events", ecosort::bench::append_event},
     {"packages", ecosort::bench::append_package},  {"addresses", ecosort::bench::append_address},
-    {"integers", ecosort::bench::append_integer},
+    {"integers", ecosort::bench::append_integer},  {"visits", ecosort::bench::append_visit},
 };
 
 Append append_of(std::string_view kind) {
@@ -180,7 +181,7 @@ int make(std::string_view kind, std::uint64_t bytes, const char* path) {
   const std::uint64_t distinct = kind == "few" ? std::max<std::uint64_t>(bytes / 100 / 100, 1) : UINT64_MAX;
   Random choice(1);
   std::string block;
-  const std::string_view names = kind == "table" ? "id,number,text\n" : "";
+  const std::string_view names = kind == "table" ? "id,number,text\n" : kind == "visits" ? ecosort::bench::visit_names : "";
   bool is_written = std::fwrite(names.data(), 1, names.size(), file) == names.size();
   for (std::uint64_t number = 0, written = names.size(); written < bytes && is_written; written += block.size()) {
     block.clear();

@@ -136,4 +136,16 @@ void append_integer(std::string& out, Random& random, std::uint64_t /*number*/) 
   fmt::format_to(std::back_inserter(out), "{}", random.below(1'000'000'000));
 }
 
+void append_visit(std::string& out, Random& random, std::uint64_t number) {
+  constexpr std::string_view ends[] = {"ville", "ton", "burg", "ford", " Springs", " Falls", "haven", " St."};
+  constexpr std::string_view ways[] = {"Street", "Road", "Lane", "Avenue"};
+  const std::uint64_t year = 2020 + random.below(6), month = 1 + random.below(12), day = 1 + random.below(28),
+                      city = skewed(random, 500), house = 1 + skewed(random, 300);
+  const std::string_view street = word(random), way = ways[random.below(std::size(ways))];
+  const std::uint64_t minutes = random.below(600), cents = random.below(100'000);
+  fmt::format_to(std::back_inserter(out), "{},{}-{:02}-{:02},{}{},{} {} {},{},{}.{:02}", number, year, month, day,
+                 words[city % std::size(words)], ends[city / std::size(words)], house, street, way, minutes, cents / 100,
+                 cents % 100);
+}
+
 }  // namespace ecosort::bench

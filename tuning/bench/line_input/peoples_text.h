@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/random.h"
 
@@ -30,5 +31,8 @@ void append_package(std::string& out, Random& random, std::uint64_t number);
 void append_address(std::string& out, Random& random, std::uint64_t number);
 // An integer of up to nine digits.
 void append_integer(std::string& out, Random& random, std::uint64_t number);
+// A row of CSV in the columns of visit_names: the day of one of six years, one of 500 cities, most of them seldom, a street.
+inline constexpr std::string_view visit_names = "id,date,city,street,minutes,price\n";
+void append_visit(std::string& out, Random& random, std::uint64_t number);
 
 }  // namespace ecosort::bench

@@ -1,5 +1,6 @@
 // ecosort_slow_drive shared|duplex MB_PER_S lines|sort WORDS... : `ecosort lines WORDS`, or `ecosort sort WORDS`, as it would be
 // with a drive that moves so many MB (10^6 bytes) a second, of reads and writes together or of each. Prints one JSON object.
+// All files must be in memory (/dev/shm): of a drive the system knows how fast it is, and --compress=auto asks it.
 #include <fmt/format.h>
 #include <sys/resource.h>
 

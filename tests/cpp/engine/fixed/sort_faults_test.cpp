@@ -142,7 +142,7 @@ class Sweep {
     std::size_t turn = 0;
     for (const Point& point : points_) {
       const std::vector<Effect> all = effects(point.point, false);
-      const std::uint64_t step = is_soak() ? 1 : 1 + point.seen / 8;
+      const std::uint64_t step = is_soak() ? 1 : 1 + point.seen / 4;
       for (std::uint64_t nth = 1; nth <= point.seen; nth = nth == point.seen ? nth + 1 : std::min(nth + step, point.seen), ++turn)
         fail({point.role, point.point, nth, all[turn % all.size()], turn / all.size() % 2 == 1});
     }
@@ -337,6 +337,8 @@ class SortFaults : public ::testing::TestWithParam<NamedCase> {
     wanted.setup.threads = threads;
     return {GetParam().name, std::move(wanted), disk};
   }
+  // Records of 50 kB that shrink take most of the time, and what they add to the other cases is little.
+  static bool only_in_soak() { return !is_soak() && GetParam().make == several_passes_compressed; }
 };
 
 constexpr NamedCase plain[]{{"one_pass", one_pass},
@@ -352,6 +354,7 @@ INSTANTIATE_TEST_SUITE_P(Plain, SortFaults, ::testing::ValuesIn(plain), name_of)
 INSTANTIATE_TEST_SUITE_P(Compressed, SortFaults, ::testing::ValuesIn(compressed), name_of);
 
 TEST_P(SortFaults, EndTheSortCleanlyOrAreOvercome) {
+  if (only_in_soak()) GTEST_SKIP() << "without ECOSORT_SOAK EveryOperationCanFail is enough";
   Sweep sweep = sweep_on(Disk::memory);
   sweep.count();
   sweep.fail_everything(std::strlen(GetParam().name));
@@ -362,7 +365,7 @@ TEST_P(SortFaults, EveryOperationCanFail) {
   Sweep sweep = sweep_on(Disk::memory);
   sweep.count();
   sweep.fail_each_in_turn();
-  EXPECT_GT(sweep.faults(), 30U);
+  EXPECT_GT(sweep.faults(), 20U);
 }
 
 TEST_P(SortFaults, EndTheSortCleanlyWithThreads) {
@@ -378,6 +381,7 @@ INSTANTIATE_TEST_SUITE_P(Compressed, SortFaultsOnDisks, ::testing::ValuesIn(comp
 
 // All disks try what every sort does, and one of them tries what other cases add.
 TEST_P(SortFaultsOnDisks, EndTheSortCleanly) {
+  if (only_in_soak()) GTEST_SKIP() << "without ECOSORT_SOAK this case is tried in memory";
   std::vector<Disk> disks = usable_disks();
   std::erase(disks, Disk::memory);
   if (!is_soak() && GetParam().make != two_passes && !disks.empty()) disks = {disks[std::strlen(GetParam().name) % disks.size()]};

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/errors.h"
@@ -319,6 +321,12 @@ struct Case {
 // A whole sort in two parts, on a disk in memory: of lines, or of rows of CSV with newlines and quotes in their values.
 class WholeSort {
  public:
+  // Made once by a process: all tests of a case sort the same.
+  static const WholeSort& of(const Case& what) {
+    static std::map<std::tuple<formats::Kind, codec::BlockCodec, int>, WholeSort> made;
+    const std::tuple key{what.kind, what.packing.codec, static_cast<int>(what.packing.level)};
+    return made.try_emplace(key, what).first->second;
+  }
   explicit WholeSort(const Case& what) : kind_(what.kind), packing_(what.packing) {
     Random random(6);
     std::vector<std::string> lines;
@@ -398,28 +406,37 @@ class WholeSort {
   std::string input_, output_;
 };
 
-class RowsInParts : public testing::TestWithParam<Case> {};
+std::string name_of(const testing::TestParamInfo<Case>& one) {
+  const formats::Kind kind = one.param.kind;
+  const codec::BlockCodec codec = one.param.packing.codec;
+  return std::string(kind == formats::Kind::csv     ? "csv"
+                     : kind == formats::Kind::jsonl ? "jsonl"
+                                                    : "lines") +
+         (codec == codec::BlockCodec::none     ? ""
+          : codec == codec::BlockCodec::prefix ? "_truncated"
+                                               : "_packed");
+}
 
-INSTANTIATE_TEST_SUITE_P(Formats, RowsInParts,
-                         testing::Values(Case{formats::Kind::lines}, Case{formats::Kind::csv}, Case{formats::Kind::jsonl},
-                                         Case{formats::Kind::lines, {codec::BlockCodec::lz4, 0}},
-                                         Case{formats::Kind::csv, {codec::BlockCodec::zstd, 1}},
-                                         Case{formats::Kind::lines, {codec::BlockCodec::prefix, 0}},
-                                         Case{formats::Kind::csv, {codec::BlockCodec::prefix, 0}},
-                                         Case{formats::Kind::jsonl, {codec::BlockCodec::prefix, 0}}),
-                         [](const auto& one) {
-                           const formats::Kind kind = one.param.kind;
-                           return std::string(kind == formats::Kind::csv     ? "csv"
-                                              : kind == formats::Kind::jsonl ? "jsonl"
-                                                                             : "lines") +
-                                  (one.param.packing.codec == codec::BlockCodec::none     ? ""
-                                   : one.param.packing.codec == codec::BlockCodec::prefix ? "_truncated"
-                                                                                          : "_packed");
-                         });
+constexpr Case all_cases[]{{formats::Kind::lines},
+                           {formats::Kind::csv, {codec::BlockCodec::zstd, 1}},
+                           {formats::Kind::jsonl, {codec::BlockCodec::prefix, 0}},
+                           {formats::Kind::csv},
+                           {formats::Kind::jsonl},
+                           {formats::Kind::lines, {codec::BlockCodec::lz4, 0}},
+                           {formats::Kind::lines, {codec::BlockCodec::prefix, 0}},
+                           {formats::Kind::csv, {codec::BlockCodec::prefix, 0}}};
+
+class RowsInParts : public testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(Formats, RowsInParts, testing::ValuesIn(all_cases), name_of);
+
+// Rows hardly change what becomes of the output: three cases have each format and each way to keep runs.
+class OutputOfParts : public testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(Formats, OutputOfParts,
+                         testing::ValuesIn(std::begin(all_cases), is_soak() ? std::end(all_cases) : all_cases + 3), name_of);
 
 // The output and its name were synced by then, as those of records.
-TEST_P(RowsInParts, AreThereThoughTheOutputCannotBeClosed) {
-  const WholeSort sort(GetParam());
+TEST_P(OutputOfParts, AreThereThoughTheOutputCannotBeClosed) {
+  const WholeSort& sort = WholeSort::of(GetParam());
   std::string written;
   const LinesReport report = sort.run("output:close:1:EIO", 1, written);
   EXPECT_EQ(written, sort.output());
@@ -427,7 +444,7 @@ TEST_P(RowsInParts, AreThereThoughTheOutputCannotBeClosed) {
 }
 
 TEST_P(RowsInParts, AreSortedWhateverTheOrderOfRequests) {
-  const WholeSort sort(GetParam());
+  const WholeSort& sort = WholeSort::of(GetParam());
   Watchdog watchdog("");
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     watchdog.next("seed " + std::to_string(seed));
@@ -439,8 +456,8 @@ TEST_P(RowsInParts, AreSortedWhateverTheOrderOfRequests) {
   }
 }
 
-TEST_P(RowsInParts, AreReadBackWhereThatIsAsked) {
-  const WholeSort sort(GetParam());
+TEST_P(OutputOfParts, AreReadBackWhereThatIsAsked) {
+  const WholeSort& sort = WholeSort::of(GetParam());
   std::string written;
   const LinesReport report = sort.run("", 1, written, true);
   EXPECT_EQ(written, sort.output());
@@ -451,8 +468,8 @@ TEST_P(RowsInParts, AreReadBackWhereThatIsAsked) {
 
 // A drive that says it has written what it has not, or that reads something else. Whole pages are told apart by half of
 // them: the output may begin with hundreds of empty lines, whose exchange changes nothing.
-TEST_P(RowsInParts, ThatCameOutOtherThanTheyWereAreNoticedWhenTheyAreReadBack) {
-  const WholeSort sort(GetParam());
+TEST_P(OutputOfParts, ThatCameOutOtherThanTheyWereAreNoticedWhenTheyAreReadBack) {
+  const WholeSort& sort = WholeSort::of(GetParam());
   for (const std::string fault : {"output:write:1:flip", "output:write:9:lost", "output:write:5:repeat=2048",
                                   "output:read:1:flip", "output:read:2:swap=2048"}) {
     std::string written;
@@ -467,7 +484,7 @@ TEST_P(RowsInParts, ThatCameOutOtherThanTheyWereAreNoticedWhenTheyAreReadBack) {
 
 // One part fails: the other one ends, too, and nothing is left. Numbers beyond the requests there are would not fail.
 TEST_P(RowsInParts, EndWithTheFirstErrorAndLeaveNothing) {
-  const WholeSort sort(GetParam());
+  const WholeSort& sort = WholeSort::of(GetParam());
   Watchdog watchdog("");
   std::vector<std::string> faults;
   for (const int nth : is_soak() ? std::vector{1, 9, 25, 60, 150, 300} : std::vector{1, 25, 300}) {

@@ -9,6 +9,7 @@
 #include <random>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "formats/csv/csv_format.h"
@@ -52,14 +53,9 @@ std::vector<std::string> merged(const formats::RowFormat& format, const std::vec
   MergeTree tree(format, cursors);
   if (codes != nullptr) tree.use(*codes);
   const auto take_next = [&](MergeCursor& cursor, Text last) {
-    const RowKeys of_last = cursor.keys;
     if (!sources[cursor.index].put_next(cursor)) return;
-    if (codes == nullptr)
-      cursor.window = format.window(cursor.line(), 0, 0);
-    else if (const std::size_t common = RowCodes::common(cursor.line(), last); codes->is_keyed())
-      cursor.window = codes->keyed_code(cursor.line(), common, of_last, cursor.keys);
-    else
-      cursor.window = codes->code(cursor.at, common);
+    cursor.window = codes != nullptr ? codes->code(cursor.line(), RowCodes::common(cursor.line(), last), cursor.keys)
+                                     : format.window(cursor.line(), 0, 0);
   };
   for (const auto& cursor : cursors) take_next(*cursor, {});
   std::vector<std::string> out;
@@ -68,6 +64,41 @@ std::vector<std::string> merged(const formats::RowFormat& format, const std::vec
     const Text last = cursor.line();
     out.push_back(std::to_string(cursor.index) + ' ' + std::string(last));
     take_next(cursor, last);
+  }
+  return out;
+}
+
+// The same by codes whose pieces are windows of keys.
+std::vector<std::string> merged_by_chain_codes(const formats::RowFormat& format, const std::vector<Rows>& runs) {
+  std::deque<MemoryRows> sources;
+  std::vector<std::unique_ptr<MergeCursor>> cursors;
+  for (const Rows& run : runs) {
+    sources.emplace_back(run);
+    cursors.push_back(std::make_unique<MergeCursor>());
+    cursors.back()->index = static_cast<std::uint32_t>(cursors.size() - 1);
+  }
+  MergeTree tree(format, cursors);
+  tree.use_chain_codes();
+  const auto take_next = [&](MergeCursor& cursor) {
+    if (!sources[cursor.index].put_next(cursor)) return false;
+    cursor.window = format.window(cursor.line(), 0, 0);
+    return true;
+  };
+  for (const auto& cursor : cursors)
+    if (take_next(*cursor)) MergeTree::code(*cursor);
+  std::vector<std::string> out;
+  for (tree.build(); !tree.empty(); tree.replay()) {
+    MergeCursor& cursor = tree.winner();
+    const Text last = cursor.line();
+    out.push_back(std::to_string(cursor.index) + ' ' + std::string(last));
+    const records::KeyWindow window = tree.first_window(cursor);
+    bool has_chain = cursor.has_chain;
+    lines::KeyChain chain = std::as_const(tree).chain_of(cursor);
+    if (!take_next(cursor)) continue;
+    if (cursor.window.prefix == window.prefix && cursor.window.extension == window.extension)
+      tree.code_behind(cursor, last, chain, has_chain);
+    else
+      MergeTree::code(cursor);
   }
   return out;
 }
@@ -194,6 +225,7 @@ TEST(MergeTree, GivesTheOrderOfSeveralKeys) {
       }
       const std::vector<Rows> runs = dealt(format, rows, 1 + seed % 7, random);
       ASSERT_EQ(merged(format, runs, nullptr), expected(format, runs)) << "seed " << seed << " stable " << stable;
+      ASSERT_EQ(merged_by_chain_codes(format, runs), expected(format, runs)) << "seed " << seed << " stable " << stable;
     }
   }
 }
@@ -254,10 +286,10 @@ TEST(RowCodes, TakeTheKeysOfTheRowBefore) {
   const RowKeys of_before = codes.keys_of(before);
   EXPECT_EQ(of_before.bytes, 5);
   EXPECT_TRUE(of_before.are_all);
-  RowKeys keys;
-  (void)codes.keyed_code(Text(row).substr(0, 6), 5, of_before, keys);
+  RowKeys keys = of_before;
+  (void)codes.code(Text(row).substr(0, 6), 5, keys);
   EXPECT_TRUE(keys.have_window(of_before.window));
-  (void)codes.keyed_code(Text(row).substr(0, 6), 4, of_before, keys);
+  (void)codes.code(Text(row).substr(0, 6), 4, keys);
   EXPECT_FALSE(keys.have_window(of_before.window));
 }
 
@@ -276,6 +308,7 @@ TEST(MergeTree, GivesTheOrderOfColumns) {
       rows.push_back(std::to_string(i) + ",San Francisco " + std::string(random() % 3, 'x') + "," + std::to_string(random() % 4));
     const std::vector<Rows> runs = dealt(format, rows, 1 + seed % 6, random);
     ASSERT_EQ(merged(format, runs, nullptr), expected(format, runs)) << "seed " << seed;
+    ASSERT_EQ(merged_by_chain_codes(format, runs), expected(format, runs)) << "seed " << seed;
   }
 }
 

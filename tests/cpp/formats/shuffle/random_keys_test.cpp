@@ -112,5 +112,23 @@ TEST(RandomKeys, OfAnIndexAreThoseOfTheNumbers) {
   }
 }
 
+// At both sides of the border of words, and for a seed that fills both.
+TEST(RandomKeys, AreTheSameOfAllLevels) {
+  constexpr std::size_t rows = 64;
+  constexpr std::uint64_t number = (std::uint64_t{1} << 32U) - 20;
+  constexpr std::array<std::uint32_t, 2> seed{0x12345678, 0x9abcdef0};
+  const RandomKeys keys(std::uint64_t{seed[1]} << 32U | seed[0]);
+  for (const CpuLevel level : all_cpu_levels) {
+    if (level > detected_cpu_level()) continue;
+    std::vector<sorting::Entry> index(rows);
+    const std::size_t entered = keys_of_rows(level)(index.data() + rows, rows - 1, number, seed);
+    EXPECT_EQ(entered > 0, level == CpuLevel::avx2 || level == CpuLevel::avx512);
+    for (std::size_t i = 0; i < entered; ++i) {
+      EXPECT_EQ(index[rows - 1 - i].prefix, keys.of(number + i).prefix) << to_string(level) << i;
+      EXPECT_EQ(index[rows - 1 - i].extension, keys.of(number + i).extension) << to_string(level) << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ecosort::shuffle

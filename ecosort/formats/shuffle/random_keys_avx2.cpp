@@ -1,0 +1,28 @@
+#include <immintrin.h>
+
+#include "formats/shuffle/random_keys_kernel.h"
+
+namespace {
+
+struct Avx2Words {
+  using T = __m256i;
+  static constexpr std::size_t width = 4;
+
+  static T set(std::uint64_t word) noexcept { return _mm256_set1_epi64x(static_cast<long long>(word)); }
+  static T first(std::uint64_t number) noexcept { return _mm256_add_epi64(set(number), _mm256_set_epi64x(3, 2, 1, 0)); }
+  static T product(T a, T b) noexcept { return _mm256_mul_epu32(a, b); }
+  static T high(T x) noexcept { return _mm256_srli_epi64(x, 32); }
+  static T exclusive_or(T a, T b) noexcept { return _mm256_xor_si256(a, b); }
+  static void store(T lanes, std::uint64_t* to) noexcept { _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), lanes); }
+};
+
+}  // namespace
+
+namespace ecosort::shuffle {
+
+std::size_t enter_keys_avx2(sorting::Entry* top, std::size_t rows, std::uint64_t number,
+                            std::array<std::uint32_t, 2> key) noexcept {
+  return enter_keys<Avx2Words>(top, rows, number, key);
+}
+
+}  // namespace ecosort::shuffle
