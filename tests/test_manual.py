@@ -155,7 +155,16 @@ def complete_in_bash(run: Run, script_directory: Path, *words: str) -> set[str]:
 def test_bash_proposes_commands(run: Run, tmp_path: Path) -> None:
     assert complete_in_bash(run, tmp_path, "") == {*COMMANDS, *PROGRAMS, "--help", "--version"}
     assert complete_in_bash(run, tmp_path, "so") == {"sort"}
-    assert complete_in_bash(run, tmp_path, "plan", "") == {"sort", "inplace", "lines", "csv", "jsonl", "partition", "run", "shuffle"}
+    assert complete_in_bash(run, tmp_path, "plan", "") == {
+        "sort",
+        "inplace",
+        "lines",
+        "csv",
+        "jsonl",
+        "partition",
+        "run",
+        "shuffle",
+    }
     assert complete_in_bash(run, tmp_path, "manual", "") == {"man", "bash", "fish", "json", "request"}
 
 

@@ -41,7 +41,7 @@ void GroupBounds::take(GroupCut cut) {
   if (group.last_dropped.is_before(cut.last_dropped)) group.last_dropped = std::move(cut.last_dropped);
 }
 
-// Where the groups are too many for the memory those stay that dropped most.
+// Keeps those that dropped most, where the groups are too many for the memory.
 void GroupBounds::forget_some() {
   std::size_t bytes = 0;
   for (const GroupCut& cut : cuts_) bytes += bytes_of(cut);

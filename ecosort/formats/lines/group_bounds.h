@@ -1,5 +1,5 @@
-// Where each group of rows is cut (`--limit K --by-group`). The rows of a group follow each other in the order, so that a row
-// between two of them is one of them, and no one has to look up its group:
+// Knows where each group of rows is cut (`--limit K --by-group`). The rows of a group follow each other in the order, so that a
+// row between two of them is one of them, and no one has to look up its group:
 //
 //   order   | group: 1 2 .. K ... dropped ... d | another group | ...
 //                           [-----------------]                     a row that is read later and lies here is dropped, too
