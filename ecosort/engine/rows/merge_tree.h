@@ -137,12 +137,17 @@ class MergeTree {
     return is_live(cursor) ? node(cursors_[cursor]->window, cursor) : Node{~std::uint64_t{0}, ~std::uint64_t{0} << 32U | cursor};
   }
 
+  // Words by themselves: the compiler would load the two of a node at once, right after they were stored one by one, and wait.
+  [[nodiscard]] static Match match(Node winner, Node loser) noexcept {
+    return {{opaque(winner.prefix), opaque(winner.rest)}, {opaque(loser.prefix), opaque(loser.rest)}};
+  }
+
   // Decides between nodes with equal prefixes, which come by value so that they stay in registers. One of them may even be that
   // of an exhausted cursor.
   [[nodiscard]] Match tie(Node a, Node b) {
-    if (a.rest >> 32U != b.rest >> 32U) return a.rest < b.rest ? Match{a, b} : Match{b, a};
-    if (!is_live(a.cursor())) return {b, a};
-    if (!is_live(b.cursor())) return {a, b};
+    if (a.rest >> 32U != b.rest >> 32U) return a.rest < b.rest ? match(a, b) : match(b, a);
+    if (!is_live(a.cursor())) return match(b, a);
+    if (!is_live(b.cursor())) return match(a, b);
     if (has_key_codes_ && (codes_ == nullptr || pieces_of(a.prefix) == 0)) return key_tie(a, b);
     if (codes_ == nullptr) return window_tie(a, b);
     return row_tie(a, b, codes_->common(cursors_[a.cursor()]->at, cursors_[b.cursor()]->at, a.prefix));
@@ -150,7 +155,7 @@ class MergeTree {
   [[nodiscard]] Match window_tie(Node a, Node b) {
     MergeCursor &x = *cursors_[a.cursor()], &y = *cursors_[b.cursor()];
     const int order = compare_lines(x, y);
-    return (order != 0 ? order < 0 : a.cursor() < b.cursor()) ? Match{a, b} : Match{b, a};
+    return (order != 0 ? order < 0 : a.cursor() < b.cursor()) ? match(a, b) : match(b, a);
   }
   // Compares lines with equal windows. A call: what it needs of registers would slow down the loop over rows.
   [[nodiscard, gnu::noinline]] int compare_lines(MergeCursor& x, MergeCursor& y) {
@@ -164,8 +169,8 @@ class MergeTree {
   [[nodiscard]] Match row_tie(Node a, Node b, std::size_t common) const {
     const char *const x = cursors_[a.cursor()]->at, *const y = cursors_[b.cursor()]->at;
     const int order = codes_->order(x, y, common);
-    if (order != 0 ? order < 0 : a.cursor() < b.cursor()) return {a, node(codes_->code(y, common), b.cursor())};
-    return {b, node(codes_->code(x, common), a.cursor())};
+    if (order != 0 ? order < 0 : a.cursor() < b.cursor()) return match(a, node(codes_->code(y, common), b.cursor()));
+    return match(b, node(codes_->code(x, common), a.cursor()));
   }
 
   // Begins at the windows that equal codes show, because a code lacks a byte of its window. Where they are first windows and
@@ -174,16 +179,16 @@ class MergeTree {
     MergeCursor &x = *cursors_[a.cursor()], &y = *cursors_[b.cursor()];
     const records::KeyWindow u = x.keys.window, v = y.keys.window;
     const std::size_t pieces = pieces_of(a.prefix);
-    if (pieces == 0 && u.prefix != v.prefix) return u.prefix < v.prefix ? Match{a, b} : Match{b, a};
-    if (pieces == 0 && u.extension != v.extension) return u.extension < v.extension ? Match{a, b} : Match{b, a};
+    if (pieces == 0 && u.prefix != v.prefix) return u.prefix < v.prefix ? match(a, b) : match(b, a);
+    if (pieces == 0 && u.extension != v.extension) return u.extension < v.extension ? match(a, b) : match(b, a);
     if (codes_ != nullptr) return x.keys.are_all ? row_tie(a, b, codes_->common_from(x.at, y.at, 0)) : window_tie(a, b);
     const formats::KeyPlace place = x.has_chain ? chain_of(x).begin() : order_.behind_first(u);
     lines::KeyChain &of_x = chain_of(x, place), &of_y = chain_of(y, place);
     const auto [windows, order] =
         lines::KeyChain::differ(order_, of_x, x.line(), of_y, y.line(), pieces == 0 ? 0 : static_cast<unsigned>(pieces) - 1);
     if (order != 0 ? order < 0 : a.cursor() < b.cursor())
-      return {a, node(code_of(windows + 1, of_y.behind(windows)), b.cursor())};
-    return {b, node(code_of(windows + 1, of_x.behind(windows)), a.cursor())};
+      return match(a, node(code_of(windows + 1, of_y.behind(windows)), b.cursor()));
+    return match(b, node(code_of(windows + 1, of_x.behind(windows)), a.cursor()));
   }
 
   Node build(std::size_t at) {
