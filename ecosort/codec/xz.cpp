@@ -8,6 +8,8 @@
 #include "codec/contents.h"
 #include "codec/facts.h"
 
+using std::string_view_literals::operator""sv;
+
 namespace ecosort::codec {
 namespace {
 
@@ -140,9 +142,9 @@ const CodecFacts xz_facts{
     .make_encoder = [](int level, std::size_t most_bytes) -> std::unique_ptr<MemberEncoder> {
       return std::make_unique<XzEncoder>(level, most_bytes);
     },
-    .magic = {"\xfd"
-              "7zXZ",
-              6},  // with the zero behind it
+    .magic =
+        "\xfd"
+        "7zXZ\0"sv,
     .contents = {"xz", "compressed by xz", "decompress it first: xz -dc", Codec::xz},
 };
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from ecosort import checks
 from ecosort.arrays import sort_array_file, sort_in_memory
+from ecosort.codec_names import is_named_tsv, split_codec
 from ecosort.errors import BadInput, IoFailed
 from ecosort.keys import ValueKey, kinds_in
 from ecosort.options import Options, request_of, taken, takes
@@ -26,7 +27,6 @@ from ecosort.words import Path as FilePath
 from ecosort.words import path_word, path_words
 
 _PATHS = (str, bytes, os.PathLike)
-_PACKED = (".gz", ".zst", ".lz4", ".xz", ".bz2")
 _ENDINGS = {
     "lines": (".txt", ".log"),
     "csv": (".csv", ".tsv"),
@@ -96,7 +96,7 @@ def sort(src: Any, dst: Any, options: Options) -> Any:
         return _sort_array(src, dst, told)
     if callable(getattr(src, "read", None)):
         names = [getattr(src, "name", None), dst]
-        if isinstance(names[0], str) and ".tsv" in Path(names[0]).suffixes:
+        if isinstance(names[0], str) and is_named_tsv(names[0]):
             told = {"delimiter": "\t"} | told
         return _sort_stream(_pieces_of(src), format_of(names, told), dst, told)
     if any(hasattr(src, name) for name in _TABLES):
@@ -160,10 +160,9 @@ def format_of(names: Iterable[Any], told: dict[str, Any]) -> str:
 
 
 def _format_in(name: str) -> str | None:
-    path = Path(name)
-    ending = Path(path.stem).suffix if path.suffix in _PACKED else path.suffix
-    if path.is_dir():
+    if Path(name).is_dir():
         return "table"
+    ending = Path(split_codec(name)[0]).suffix
     return next((form for form, endings in _ENDINGS.items() if ending.lower() in endings), None)
 
 

@@ -172,7 +172,7 @@ def test_another_header_ends_the_resumption(ecosort: Path, run: Run, tmp_path: P
     """A resumption looks at the second file, against the header that the journal keeps of the first."""
     (tmp_path / "in0").write_bytes(csv_rows(7, ROWS))
     (tmp_path / "in1").write_bytes(b'n,"a\nname",other\n1,2,3\n')
-    case = Case("csv", ("n:number",), (b"", b""))
+    case = Case("csv", ("n:number",), lambda: (b"", b""))
     words = case.words(tmp_path, tmp_path / "out", "--resumable", "-q")
     assert kill_at_sync(ecosort, tmp_path, 9, *words)
     refused(run("resume", tmp_path / "out"), 2, "column 3 is 'other'", "it is 'rest'")

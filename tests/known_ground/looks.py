@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -108,7 +109,7 @@ def seen_sigkill(tool: Tool, case: dict[str, Any], place: Path) -> str:
 
 
 def left_when(tool: Tool, place: Path, whole: bytes, is_time: Callable[[float], bool]) -> str | None:
-    """Nothing: it ended before its time came."""
+    """Returns None where it ended before its time came."""
     for path in place.iterdir():
         if path.name != tool.input:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -150,11 +151,7 @@ def peak_of(command: str) -> str:
         "import resource, subprocess, sys; code = subprocess.run(['bash', '-c', sys.argv[1]]).returncode; "
         "print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=open('peak', 'w'))"
     )
-    return f"{sys.executable} -c {shell_word(measure)} {shell_word(command)}"
-
-
-def shell_word(text: str) -> str:
-    return "'" + text.replace("'", "'\\''") + "'"
+    return f"{sys.executable} -c {shlex.quote(measure)} {shlex.quote(command)}"
 
 
 def big_input(tool: Tool, rows: int) -> bytes:

@@ -72,11 +72,21 @@ def test_the_catalog_splits_the_words(words_of: Callable[..., list[str]]) -> Non
 
 def test_objects_and_files_are_sorted_together(bucket: Bucket, here: Path) -> None:
     """Compressed or not, by a prefix, with the tab of names that end with .tsv."""
-    bucket.objects |= {"d/a.tsv.gz": gzip.compress(b"x\ty\n3\ta\n1\tb\n"), "d/b.tsv": b"x\ty\n2\tc\n"}
+    bucket.objects |= {"d/a.tsv.bgz": gzip.compress(b"x\ty\n3\ta\n1\tb\n"), "d/b.tsv": b"x\ty\n2\tc\n"}
     Path("c.tsv").write_bytes(b"x\ty\n0\td\n")
     words = ["csv", "--by=x:integer", "--quiet", "--output=out.gz", "--compress-output=gzip"]
     assert remote.main([*words, "--", "s3://bucket/d/", "c.tsv"]) == 0
     assert gzip.decompress(Path("out.gz").read_bytes()) == b"x\ty\n0\td\n1\tb\n2\tc\n3\ta\n"
+
+
+@pytest.mark.parametrize("other", ["s3://bucket/b.csv", "b.csv"])
+def test_commas_and_tabs_by_name_do_not_mix(bucket: Bucket, capfd: Any, other: str) -> None:
+    """They are refused as those of files are. The rows of one of them would have a single column."""
+    bucket.objects |= {"a.tsv": b"x\ty\n1\ta\n", "b.csv": b"x,y\n2,b\n"}
+    Path("b.csv").write_bytes(bucket.objects["b.csv"])
+    assert remote.main(["csv", "--by=x", "--output=out", "--", "s3://bucket/a.tsv", other]) == 2
+    said = f"s3://bucket/a.tsv and {other} have different delimiters by their names; name one"
+    assert capfd.readouterr().err == f"ecosort: {said}\n"
 
 
 def test_an_input_that_breaks_off_makes_no_output(bucket: Bucket, monkeypatch: Any, capfd: Any) -> None:

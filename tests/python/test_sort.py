@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import re
 import struct
 import subprocess
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import ecosort.cluster
 import numpy as np
 import pytest
+from ecosort.codec_names import CODEC_ENDINGS
 from ecosort.options import MEMBERS
 from sort_support import listing
 
@@ -44,6 +46,8 @@ def pairs(*numbers: int) -> bytes:
     [
         ("in.csv", CSV, {"by": lambda: [col("price").number().desc(), "name"]}, BY_PRICE),
         ("in.csv.gz", gzip.compress(CSV, mtime=0), {"by": "price:number:desc"}, BY_PRICE),
+        ("in.csv.bgz", gzip.compress(CSV, mtime=0), {"by": "price:number:desc"}, BY_PRICE),
+        ("in.tsv.bgz", gzip.compress(b"a\tb\n2\tx\n10\ty\n", mtime=0), {"by": "a:number:desc"}, b"a\tb\n10\ty\n2\tx\n"),
         ("in.tsv", b"a\tb\n2\tx\n10\ty\n", {"by": "a:number:desc"}, b"a\tb\n10\ty\n2\tx\n"),
         ("in.JSONL", b'{"a":{"b":10}}\n{"a":{"b":9}}\n', {"by": lambda: col("a.b").number()}, b'{"a":{"b":9}}\n{"a":{"b":10}}\n'),
         ("in.txt", b"b 9\na 10\n", {}, b"a 10\nb 9\n"),
@@ -333,6 +337,14 @@ def test_rows_of_several_lines_and_keys_of_mainframes(here: Path) -> None:
     by = ecosort.at(0).packed(2)
     sort("records", "sorted", Options(by=by, record_size=2))
     assert Path("sorted").read_bytes() == bytes.fromhex("001D 000C 002C")
+
+
+def test_the_endings_of_codecs_are_those_of_the_program() -> None:
+    """A codec that the program gets and this package does not know: its files would have no format by their names."""
+    commands = json.loads(subprocess.check_output([find_program(), "manual", "json"]))["commands"]
+    csv = next(command for command in commands if command["name"] == "csv")
+    option = next(option for option in csv["options"] if "--compress-output" in option["names"])
+    assert tuple(re.findall(r"\.\w+(?=[ )])", option["text"].partition("(")[2])) == CODEC_ENDINGS
 
 
 def test_a_request_is_the_text_that_the_library_reads(here: Path) -> None:

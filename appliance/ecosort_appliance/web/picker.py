@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
+from ecosort.codec_names import split_codec
 from ecosort.text import shown, size_text
 
 from ecosort_appliance import desk
@@ -27,7 +28,6 @@ FORMATS = ("csv", "jsonl", "lines", "records")
 TYPES = ("text", "number", "date", "nocase", "version")
 _FORMAT_OF = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".dat": "records", ".bin": "records"}
 _KEYS = 3
-_PACKED = (".gz", ".zst", ".lz4", ".xz", ".bz2")
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def _entry(path: str, name: str, is_directory: bool, size: int) -> dict[str, Any
 def _form_of(path: str, rows: list[str]) -> dict[str, Any]:
     """The form of a file: what its name says of the format is chosen already, and can be changed."""
     name = os.path.basename(path)  # noqa: PTH119
-    stem, packed = posixpath.splitext(name) if name.endswith(_PACKED) else (name, "")
+    stem, packed = split_codec(name)
     base, ending = posixpath.splitext(stem)
     chosen = _FORMAT_OF.get(ending.lower(), "lines")
     delimiter = "\t" if ending.lower() == ".tsv" else next((mark for mark in ",;\t|" if rows and mark in rows[0]), ",")

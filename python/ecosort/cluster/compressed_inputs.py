@@ -18,7 +18,6 @@ from typing import IO, Any
 
 from ecosort.errors import BadInput, EcoSortError, IoFailed
 
-RATIO = 4  # a plan assumes that the rows have so many times the size of the input
 BEGIN_BYTES = 10
 _PIECE = 1 << 20
 _MAGIC = {

@@ -26,7 +26,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ecosort.cluster.compressed_inputs import RATIO
 from ecosort.cluster.executor import Executor, Node
 from ecosort.cluster.journal import RESUME, Journal
 from ecosort.cluster.manifest import Manifest, demand_order, manifest_of
@@ -38,6 +37,7 @@ from ecosort.cluster.sampling import rows_by_range
 from ecosort.cluster.scheduler import Done, Observe, Scheduler, Task
 from ecosort.cluster.single import SingleOutput
 from ecosort.cluster.spec import JobSpec, naming_inputs, spec_from_json, split_node
+from ecosort.codec_names import ASSUMED_RATIO
 from ecosort.durable import sync_directory
 from ecosort.errors import BadInput, EcoSortError, IoFailed
 from ecosort.remote.addresses import is_bucket, is_remote
@@ -176,7 +176,7 @@ class Driver:
 
     def _sample(self) -> None:
         """One row of a range at least, because a sample reports the header of a table, too."""
-        weights = [(one.end - one.begin) * (RATIO if self._codecs.get(one.path) else 1) for one in self._ranges]
+        weights = [(one.end - one.begin) * (ASSUMED_RATIO if self._codecs.get(one.path) else 1) for one in self._ranges]
         counts = rows_by_range(self._sampled_rows, weights)
         self._run_on_inputs("sample", range(len(counts)), lambda number: self._sample_task(number, max(1, counts[number])))
 

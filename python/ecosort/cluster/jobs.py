@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from ecosort.cluster.compressed_inputs import RATIO, codec_of
+from ecosort.cluster.compressed_inputs import codec_of
 from ecosort.cluster.driver import Driver
 from ecosort.cluster.executor import Executor, LocalExecutor, Node
 from ecosort.cluster.fetch import is_cut_whole
@@ -21,6 +21,7 @@ from ecosort.cluster.report import ClusterReport
 from ecosort.cluster.sampling import sampled_rows
 from ecosort.cluster.scheduler import Observe
 from ecosort.cluster.spec import JobSpec, Stamp, naming_inputs, spec_from_json
+from ecosort.codec_names import ASSUMED_RATIO
 from ecosort.durable import sync_directory
 from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory
 from ecosort.program import find_program
@@ -49,7 +50,7 @@ class _Inputs:
     @property
     def sizes_of_rows(self) -> list[int]:
         """Returns the sizes as far as one can know them."""
-        return [size * (RATIO if codec else 1) for size, codec in zip(self.sizes, self.codecs, strict=True)]
+        return [size * (ASSUMED_RATIO if codec else 1) for size, codec in zip(self.sizes, self.codecs, strict=True)]
 
     @property
     def are_fetched(self) -> list[bool]:

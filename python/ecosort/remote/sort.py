@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ecosort.array_files import new_file
+from ecosort.codec_names import ASSUMED_RATIO, is_named_tsv, split_codec
 from ecosort.command_ends import ended
 from ecosort.errors import BadInput
 from ecosort.program import find_program
@@ -27,8 +28,6 @@ from ecosort.remote.s3_inputs import objects_of
 from ecosort.remote.uploads import chunk_of, demand_uploads, upload
 
 _OUTPUT = "--output="
-_PACKED = (".gz", ".zst", ".lz4", ".xz", ".bz2")
-_RATIO = 4  # the rows are assumed to have so many times the size of a compressed input
 
 
 class _Ended(Exception):  # noqa: N818  # it says what it is
@@ -154,7 +153,7 @@ class _Remote:
     def _rows_bytes(self) -> int:
         sizes = {name: version.size for name, version in self._versions.items()}
         sizes |= {name: Path(name).stat().st_size for name in self._inputs if Path(name).is_file()}
-        return sum(size * (_RATIO if name.endswith(_PACKED) else 1) for name, size in sizes.items())
+        return sum(size * (ASSUMED_RATIO if split_codec(name)[1] else 1) for name, size in sizes.items())
 
 
 def _say(program: subprocess.Popen[bytes], names: Mapping[str, str]) -> None:
@@ -176,11 +175,16 @@ def _in_thread(work: Callable[..., None], *given: Any) -> threading.Thread:
 
 
 def _delimiter(command: str, options: Sequence[str], inputs: Sequence[str]) -> list[str]:
-    """A pipe has no name that would say it."""
-    names = [Path(name).with_suffix("").name if name.endswith(_PACKED) else name for name in inputs]
+    """Returns the option that says what the names of pipes do not. Raises BadInput where the inputs' names differ in it."""
     is_named = any(word.startswith("--delimiter=") for word in options)
     is_csv = command == "csv" or (command == "check" and options[:1] == ["csv"]) or (command == "shuffle" and "--csv" in options)
-    return ["--delimiter=tab"] if is_csv and not is_named and all(n.lower().endswith(".tsv") for n in names) else []
+    if is_named or not is_csv:
+        return []
+    is_tsv = any(map(is_named_tsv, inputs[:1]))
+    for name in inputs:
+        if is_named_tsv(name) != is_tsv:
+            raise BadInput(f"{inputs[0]} and {name} have different delimiters by their names; name one")
+    return ["--delimiter=tab"] if is_tsv else []
 
 
 def _write(descriptor: int, data: bytes) -> None:

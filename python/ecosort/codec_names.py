@@ -1,0 +1,17 @@
+"""Names of compressed files. The part in front of the codec's ending says what the rows are: x.csv.gz is CSV."""
+
+from __future__ import annotations
+
+CODEC_ENDINGS = (".gz", ".zst", ".lz4", ".xz", ".bz2", ".bgz")
+ASSUMED_RATIO = 4  # a plan assumes that the rows have so many times the size of a compressed input
+
+
+def split_codec(name: str) -> tuple[str, str]:
+    """Returns the name without the ending of a codec, and that ending, which is empty where there is none."""
+    ending = next((ending for ending in CODEC_ENDINGS if name.endswith(ending)), "")
+    return name.removesuffix(ending), ending
+
+
+def is_named_tsv(name: str) -> bool:
+    """Says what the program says of the name of a file: that a tab divides its columns."""
+    return split_codec(name)[0].endswith((".tsv", ".TSV"))
