@@ -11,6 +11,7 @@
 #include "engine/rows/first_look.h"
 #include "engine/rows/first_rows.h"
 #include "engine/rows/line_blocks.h"
+#include "engine/rows/row_codes.h"
 #include "formats/row_format.h"
 #include "hash/multiset_hash.h"
 
@@ -78,6 +79,7 @@ struct alignas(64) MergeCursor {
   Slot slots[2];
   unsigned slot_count = 2;
   unsigned present = 0;  // the slot that is merged
+  RowKeys keys{};        // of the line, where its code begins with them
   Buffer own_memory;     // of the one slot of a file with long lines
   bool has_block = false;
   // Count for a plain file lines and bytes before the present row, and hold the byte in front of the end of the row before it, or

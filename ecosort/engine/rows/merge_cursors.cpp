@@ -354,14 +354,14 @@ std::uint64_t MergeCursors::position(const MergeCursor& cursor) const {
   return block + static_cast<std::uint64_t>(cursor.at - reinterpret_cast<const char*>(cursor.slots[cursor.present].data));
 }
 
-std::vector<std::size_t> MergeCursors::common_of_some() const {
+CommonOfSome MergeCursors::common_of_some(const RowCodes& codes) const {
   constexpr std::size_t most_rows = 32;
-  std::vector<std::size_t> common;
+  CommonOfSome common;
   formats::Inside inside;
   for (const auto& cursor : cursors_) {
     if (cursor->exhausted) continue;
     if (cursor->is_truncated) {
-      add_shared(*cursor, most_rows, common);
+      add_shared(*cursor, most_rows, common.bytes);
       continue;
     }
     Text before = cursor->line();
@@ -370,7 +370,10 @@ std::vector<std::size_t> MergeCursors::common_of_some() const {
       const char* const end = at < cursor->end ? format_.find_end(at, cursor->end, inside) : nullptr;
       if (end == nullptr) break;
       const Text row(at, static_cast<std::size_t>(end - at));
-      common.push_back(RowCodes::common(before, row));
+      if (codes.have_equal_keys(before, row))
+        common.bytes.push_back(RowCodes::common(before, row));
+      else
+        ++common.others;
       before = row;
     }
   }

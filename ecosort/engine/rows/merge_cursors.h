@@ -57,6 +57,12 @@ struct LastLine {
 };
 inline constexpr std::size_t no_cursor = SIZE_MAX;
 
+// In how many bytes rows agree with the ones before them, if they agree in their keys; so many others do not.
+struct CommonOfSome {
+  std::vector<std::size_t> bytes;
+  std::size_t others = 0;
+};
+
 // Coordinator only, except advance(). Must outlive its tasks: join() on every path.
 class MergeCursors {
  public:
@@ -83,7 +89,7 @@ class MergeCursors {
   // Returns where in the lines of a stored run the one begins that the cursor is at.
   [[nodiscard]] std::uint64_t position(const MergeCursor& cursor) const;
   // In how many bytes some rows agree with the ones before them: those that each cursor begins with.
-  [[nodiscard]] std::vector<std::size_t> common_of_some() const;
+  [[nodiscard]] CommonOfSome common_of_some(const RowCodes& codes) const;
   [[nodiscard]] Task<void> join() { return background_.join(); }
 
  private:

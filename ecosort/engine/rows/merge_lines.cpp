@@ -63,10 +63,10 @@ bool MergeLines::find_truncated_row(const Format& format, MergeCursor& cursor) {
   }
   if (!codes_ || !is_tree_built_) {
     cursor.window = format.window(cursor.line());
-    take_key_code(cursor);
+    take_chain_code(cursor);
   } else if (step.is_known) {
     repeats_last_ = step.is_equal;
-    cursor.window = codes_->code(cursor.at, step.shared);
+    cursor.window = codes_->code(cursor.line(), step.shared, cursor.keys);
   } else {
     cursor.window = code_behind_last(cursor);
   }
@@ -81,7 +81,7 @@ bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
   if constexpr (requires { &Format::plain_row_end; }) {
     if (find_plain_row(format, cursor)) {
       cursor.fetch_ahead();
-      take_key_code(cursor);
+      take_chain_code(cursor);
       return true;
     }
   }
@@ -102,7 +102,7 @@ bool MergeLines::find_row(const Format& format, MergeCursor& cursor) {
     if (cursor.is_plain && format.repeats_header(cursor.line(), cursor.window))
       formats::add(merged_.repeated_header, {1, cursor.input->name, cursor.lines_before + 1});
   cursor.fetch_ahead();
-  take_key_code(cursor);
+  take_chain_code(cursor);
   return true;
 }
 
@@ -126,19 +126,20 @@ bool MergeLines::pass_blank_end(const Format& format, MergeCursor& cursor) {
                     *fault);
 }
 
-// Every row but the first one of its input follows the one that went out last, or one that equals it.
-[[gnu::always_inline]] inline records::KeyWindow MergeLines::code_behind_last(const MergeCursor& cursor) noexcept {
+// Every row but the first one of its input follows the one that went out last, or one that equals it: the cursor still has its
+// keys.
+[[gnu::always_inline]] inline records::KeyWindow MergeLines::code_behind_last(MergeCursor& cursor) {
   const Text row = cursor.line();
   const std::size_t common = RowCodes::common(row, last_.text);
   repeats_last_ = common == row.size() && common == last_.text.size();
-  return codes_->code(cursor.at, common);
+  return codes_->code(row, common, cursor.keys);
 }
 
 // Likewise, of a row whose first window is there. Without groups the line that went out last is the row before it.
-[[gnu::always_inline]] inline void MergeLines::take_key_code(MergeCursor& cursor) {
-  if (!tree_.has_key_codes() || !is_tree_built_) return;
+[[gnu::always_inline]] inline void MergeLines::take_chain_code(MergeCursor& cursor) {
+  if (!tree_.has_chain_codes() || !is_tree_built_) return;
   if (cursor.window.prefix != last_.window.prefix || cursor.window.extension != last_.window.extension)
-    tree_.code(cursor);
+    MergeTree::code(cursor);
   else
     tree_.code_behind(cursor, last_.text, last_chain_, last_has_chain_);
 }
@@ -175,11 +176,11 @@ Task<void> MergeLines::find_end(MergeCursor& cursor) {
 
 // The order of the line that went out last and the cursor's: negative where it goes first. Codes have no say in it.
 [[gnu::always_inline]] inline int MergeLines::compare_to_last(MergeCursor& cursor) {
-  if (codes_) return codes_->compare(last_.text, cursor.line());
+  if (codes_ && !codes_->is_keyed()) return codes_->compare(last_.text, cursor.line());
   const records::KeyWindow window = tree_.first_window(cursor);
   if (window.prefix != last_.window.prefix) return last_.window.prefix < window.prefix ? -1 : 1;
   if (window.extension != last_.window.extension) return last_.window.extension < window.extension ? -1 : 1;
-  return compare_tie_to_last(cursor);
+  return codes_ && cursor.keys.are_all ? codes_->compare(last_.text, cursor.line()) : compare_tie_to_last(cursor);
 }
 
 // Does so where the windows are equal.
@@ -300,7 +301,7 @@ bool MergeLines::go_on_emitting(char* block, std::size_t capacity) {
 // one.
 bool MergeLines::repeats_last(const MergeCursor& cursor) const noexcept {
   if (codes_) return repeats_last_ && !cursor.exhausted;
-  if (tree_.has_key_codes()) return false;
+  if (tree_.has_chain_codes()) return false;
   return cursor.window.prefix == last_.window.prefix && cursor.window.extension == last_.window.extension && !cursor.exhausted &&
          cursor.index == last_.cursor && cursor.line() == last_.text;
 }

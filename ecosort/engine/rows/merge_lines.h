@@ -82,8 +82,8 @@ class MergeLines {
   Task<void> merge_or_refuse(LineSink& sink, const std::string& beginning);
   Task<void> start();
   void begin_codes();
-  void begin_key_codes();
-  void take_key_code(MergeCursor& cursor);
+  void begin_chain_codes();
+  void take_chain_code(MergeCursor& cursor);
   Task<void> next_line_begins(MergeCursor& cursor);
   Task<std::byte*> put_beginning(LineSink& sink, const std::string& beginning);
   Task<void> merge_all(LineSink& sink, std::vector<std::byte*>& blocks);
@@ -106,7 +106,7 @@ class MergeLines {
   static void pass_row(MergeCursor& cursor) noexcept;
   void leave_out(MergeCursor& cursor);
   [[noreturn]] void refuse(MergeCursor& cursor, const formats::RowFault& fault);
-  [[nodiscard]] records::KeyWindow code_behind_last(const MergeCursor& cursor) noexcept;
+  [[nodiscard]] records::KeyWindow code_behind_last(MergeCursor& cursor);
   [[nodiscard]] bool repeats_last(const MergeCursor& cursor) const noexcept;
   [[nodiscard]] run::BlockContents contents() const noexcept;
   template <class Format>
@@ -153,7 +153,7 @@ class MergeLines {
   lines::KeyChain last_chain_;
   bool last_has_chain_ = false;
   MergeCursors cursors_;
-  std::optional<RowCodes> codes_;  // of rows that are keys, of runs, and begin alike
+  std::optional<RowCodes> codes_;  // of rows that are keys, or their last one, of runs, and begin alike
   MergeTree tree_;
   bool is_tree_built_ = false;
   bool repeats_last_ = false;  // of the row that was found last and has a code: it equals the one that went out last

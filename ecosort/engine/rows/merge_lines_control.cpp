@@ -29,12 +29,14 @@ std::size_t most_blocks(const planner::LinePlan& plan, std::size_t cursors, unsi
 }
 
 // Codes need rows that are keys, and in order: files of the user's may be in any. Rows that one window holds are told apart by
-// it, whatever goes before them.
+// it, whatever goes before them. Of a group by the first keys a row may be dropped whose bytes are not those of the one before,
+// as codes suppose.
 std::optional<RowCodes> codes_of(const formats::RowFormat& format, const MergeTerms& terms,
                                  const std::vector<MergeInput>& inputs) {
   const bool are_of_runs = terms.must_be_ordered && std::ranges::none_of(inputs, &MergeInput::is_plain);
   const auto is_long = [](const MergeInput& input) { return input.run.longest > lines::window_bytes + 1; };
-  if (!format.rows_are_keys() || !are_of_runs || std::ranges::none_of(inputs, is_long)) return std::nullopt;
+  if (!RowCodes::can_code(format) || !are_of_runs || std::ranges::none_of(inputs, is_long)) return std::nullopt;
+  if (!format.rows_are_keys() && terms.groups.is_on && !format.groups_by_all()) return std::nullopt;
   return RowCodes(format);
 }
 
@@ -135,16 +137,18 @@ void MergeLines::out_of_order(const MergeCursor* cursor) const {
 // Rows get their first codes, unless they agree in so little that their windows cost less and show as much.
 void MergeLines::begin_codes() {
   constexpr std::size_t least = 4;
-  const std::vector<std::size_t> common = cursors_.common_of_some();
-  if (std::accumulate(common.begin(), common.end(), std::size_t{0}) < least * common.size()) return codes_.reset();
-  codes_->align(common);
+  const auto [bytes, others] = cursors_.common_of_some(*codes_);
+  if (codes_->is_keyed() ? bytes.size() < others
+                         : std::accumulate(bytes.begin(), bytes.end(), std::size_t{0}) < least * bytes.size())
+    return codes_.reset();
+  codes_->align(bytes);
   tree_.use(*codes_);
   for (const auto& cursor : cursors_.all())
-    if (!cursor->exhausted) cursor->window = codes_->code(cursor->at, 0);
+    if (!cursor->exhausted) cursor->window = codes_->code(cursor->line(), 0, cursor->keys);
 }
 
-// Does so for codes of keys, which pay where first windows tie, and windows behind them decide.
-void MergeLines::begin_key_codes() {
+// Does so for codes of chains, which pay where first windows tie, and windows behind them decide.
+void MergeLines::begin_chain_codes() {
   std::size_t rows = 0, ties = 0;
   const MergeCursor* before = nullptr;
   for (const auto& cursor : cursors_.all()) {
@@ -156,9 +160,9 @@ void MergeLines::begin_key_codes() {
     before = cursor.get();
   }
   if (2 * ties < rows) return;
-  tree_.use_key_codes();
+  tree_.use_chain_codes();
   for (const auto& cursor : cursors_.all())
-    if (!cursor->exhausted) tree_.code(*cursor);
+    if (!cursor->exhausted) MergeTree::code(*cursor);
 }
 
 Task<void> MergeLines::start() {
@@ -168,10 +172,8 @@ Task<void> MergeLines::start() {
     co_await next_line_begins(*cursor);
   }
   const bool are_of_runs = std::ranges::none_of(cursors_.all(), [](const auto& cursor) { return cursor->is_plain; });
-  if (codes_)
-    begin_codes();
-  else if (are_of_runs && terms_.must_be_ordered && !terms_.groups.is_on && row_head_ == 0)
-    begin_key_codes();
+  if (codes_) begin_codes();
+  if (!codes_ && are_of_runs && terms_.must_be_ordered && !terms_.groups.is_on && row_head_ == 0) begin_chain_codes();
   tree_.build();
   is_tree_built_ = true;
 }

@@ -33,20 +33,20 @@ class MergeTree {
   }
 
   // Rows have codes from now on, before the tree is built. They outlive it.
-  void use(const RowCodes& codes) noexcept { codes_ = &codes; }
-  // Likewise; their pieces are windows: the first one, and those of chains. Each row is given to code() then.
-  void use_key_codes() {
-    has_key_codes_ = true;
-    first_windows_.resize(cursors_.size());
+  void use(const RowCodes& codes) noexcept {
+    codes_ = &codes;
+    has_key_codes_ = codes.is_keyed();
   }
-  [[nodiscard]] bool has_key_codes() const noexcept { return has_key_codes_; }
+  // Likewise; behind the first window pieces are those of chains. Each row is given to code() then, or to code_behind().
+  void use_chain_codes() noexcept { has_key_codes_ = true; }
+  [[nodiscard]] bool has_chain_codes() const noexcept { return has_key_codes_ && codes_ == nullptr; }
   // Returns the cursor's first window, which a code of its keys takes the place of.
   [[nodiscard]] records::KeyWindow first_window(const MergeCursor& cursor) const noexcept {
-    return has_key_codes_ ? first_windows_[cursor.index] : cursor.window;
+    return has_key_codes_ ? cursor.keys.window : cursor.window;
   }
   // Makes the cursor's first window a code: that of a row that shares nothing with its base,
-  [[gnu::always_inline]] void code(MergeCursor& cursor) noexcept {
-    first_windows_[cursor.index] = cursor.window;
+  [[gnu::always_inline]] static void code(MergeCursor& cursor) noexcept {
+    cursor.keys.window = cursor.window;
     cursor.window = code_of(0, cursor.window);
   }
   // or of one that begins with the window of the line that went out last, and has its chain where that one has one.
@@ -137,49 +137,58 @@ class MergeTree {
     return is_live(cursor) ? node(cursors_[cursor]->window, cursor) : Node{~std::uint64_t{0}, ~std::uint64_t{0} << 32U | cursor};
   }
 
+  // Words by themselves: the compiler would load the two of a node at once, right after they were stored one by one, and wait.
+  [[nodiscard]] static Match match(Node winner, Node loser) noexcept {
+    return {{opaque(winner.prefix), opaque(winner.rest)}, {opaque(loser.prefix), opaque(loser.rest)}};
+  }
+
   // Decides between nodes with equal prefixes, which come by value so that they stay in registers. One of them may even be that
   // of an exhausted cursor.
   [[nodiscard]] Match tie(Node a, Node b) {
-    if (a.rest >> 32U != b.rest >> 32U) return a.rest < b.rest ? Match{a, b} : Match{b, a};
-    if (!is_live(a.cursor())) return {b, a};
-    if (!is_live(b.cursor())) return {a, b};
-    if (codes_ != nullptr) return code_tie(a, b);
-    return has_key_codes_ ? key_tie(a, b) : window_tie(a, b);
+    if (a.rest >> 32U != b.rest >> 32U) return a.rest < b.rest ? match(a, b) : match(b, a);
+    if (!is_live(a.cursor())) return match(b, a);
+    if (!is_live(b.cursor())) return match(a, b);
+    if (has_key_codes_ && (codes_ == nullptr || pieces_of(a.prefix) == 0)) return key_tie(a, b);
+    if (codes_ == nullptr) return window_tie(a, b);
+    return row_tie(a, b, codes_->common(cursors_[a.cursor()]->at, cursors_[b.cursor()]->at, a.prefix));
   }
   [[nodiscard]] Match window_tie(Node a, Node b) {
     MergeCursor &x = *cursors_[a.cursor()], &y = *cursors_[b.cursor()];
     const int order = compare_lines(x, y);
-    return (order != 0 ? order < 0 : a.cursor() < b.cursor()) ? Match{a, b} : Match{b, a};
+    return (order != 0 ? order < 0 : a.cursor() < b.cursor()) ? match(a, b) : match(b, a);
   }
   // Compares lines with equal windows. A call: what it needs of registers would slow down the loop over rows.
   [[nodiscard, gnu::noinline]] int compare_lines(MergeCursor& x, MergeCursor& y) {
-    const formats::KeyPlace place = x.has_chain ? chain_of(x).begin() : order_.behind_first(x.window);
-    if (!x.has_chain && !lines::KeyChain::can_begin(order_, x.window, place))
+    const records::KeyWindow window = first_window(x);
+    const formats::KeyPlace place = x.has_chain ? chain_of(x).begin() : order_.behind_first(window);
+    if (!x.has_chain && !lines::KeyChain::can_begin(order_, window, place))
       return lines::compare_at(order_, x.line(), y.line(), place.level);
     return lines::KeyChain::compare(order_, chain_of(x, place), x.line(), chain_of(y, place), y.line());
   }
-  [[nodiscard]] Match code_tie(Node a, Node b) const {
+  // The rows agree in `common` bytes, and in the keys before them.
+  [[nodiscard]] Match row_tie(Node a, Node b, std::size_t common) const {
     const char *const x = cursors_[a.cursor()]->at, *const y = cursors_[b.cursor()]->at;
-    const std::size_t common = codes_->common(x, y, a.prefix);
     const int order = codes_->order(x, y, common);
-    if (order != 0 ? order < 0 : a.cursor() < b.cursor()) return {a, node(codes_->code(y, common), b.cursor())};
-    return {b, node(codes_->code(x, common), a.cursor())};
+    if (order != 0 ? order < 0 : a.cursor() < b.cursor()) return match(a, node(codes_->code(y, common), b.cursor()));
+    return match(b, node(codes_->code(x, common), a.cursor()));
   }
 
-  // Begins at the windows that equal codes show, because a code lacks a byte of its window.
+  // Begins at the windows that equal codes show, because a code lacks a byte of its window. Where they are first windows and
+  // differ, or do not hold all keys before the row, the loser keeps its code.
   [[nodiscard, gnu::noinline]] Match key_tie(Node a, Node b) {
-    const records::KeyWindow u = first_windows_[a.cursor()], v = first_windows_[b.cursor()];
-    const std::size_t pieces = pieces_of(a.prefix);
-    if (pieces == 0 && u.prefix != v.prefix) return u.prefix < v.prefix ? Match{a, b} : Match{b, a};
-    if (pieces == 0 && u.extension != v.extension) return u.extension < v.extension ? Match{a, b} : Match{b, a};
     MergeCursor &x = *cursors_[a.cursor()], &y = *cursors_[b.cursor()];
+    const records::KeyWindow u = x.keys.window, v = y.keys.window;
+    const std::size_t pieces = pieces_of(a.prefix);
+    if (pieces == 0 && u.prefix != v.prefix) return u.prefix < v.prefix ? match(a, b) : match(b, a);
+    if (pieces == 0 && u.extension != v.extension) return u.extension < v.extension ? match(a, b) : match(b, a);
+    if (codes_ != nullptr) return x.keys.are_all ? row_tie(a, b, codes_->common_from(x.at, y.at, 0)) : window_tie(a, b);
     const formats::KeyPlace place = x.has_chain ? chain_of(x).begin() : order_.behind_first(u);
     lines::KeyChain &of_x = chain_of(x, place), &of_y = chain_of(y, place);
     const auto [windows, order] =
         lines::KeyChain::differ(order_, of_x, x.line(), of_y, y.line(), pieces == 0 ? 0 : static_cast<unsigned>(pieces) - 1);
     if (order != 0 ? order < 0 : a.cursor() < b.cursor())
-      return {a, node(code_of(windows + 1, of_y.behind(windows)), b.cursor())};
-    return {b, node(code_of(windows + 1, of_x.behind(windows)), a.cursor())};
+      return match(a, node(code_of(windows + 1, of_y.behind(windows)), b.cursor()));
+    return match(b, node(code_of(windows + 1, of_x.behind(windows)), a.cursor()));
   }
 
   Node build(std::size_t at) {
@@ -196,19 +205,18 @@ class MergeTree {
   }
 
   const formats::RowFormat& order_;
-  const RowCodes* codes_ = nullptr;
-  bool has_key_codes_ = false;
+  const RowCodes* codes_ = nullptr;  // whose pieces are bytes of rows
+  bool has_key_codes_ = false;       // the first piece of codes is the first window
   const std::vector<std::unique_ptr<MergeCursor>>& cursors_;
   std::size_t leaves_ = 2;
-  std::vector<lines::KeyChain> chains_;            // of the cursors' lines that tied
-  std::vector<records::KeyWindow> first_windows_;  // of the cursors' lines, where codes of their keys took their place; else none
-  std::vector<std::uint64_t> prefixes_, rests_;    // of the losers; apart, or the compiler moves them through vector registers
+  std::vector<lines::KeyChain> chains_;          // of the cursors' lines that tied
+  std::vector<std::uint64_t> prefixes_, rests_;  // of the losers; apart, or the compiler moves them through vector registers
   Node winner_;
 };
 
 [[gnu::noinline]] inline void MergeTree::code_behind(MergeCursor& cursor, Text last, lines::KeyChain& last_chain,
                                                      bool& last_has_chain) {
-  first_windows_[cursor.index] = cursor.window;
+  cursor.keys.window = cursor.window;
   const formats::KeyPlace place = last_has_chain ? last_chain.begin() : order_.behind_first(cursor.window);
   if (!std::exchange(last_has_chain, true)) last_chain.begin(place);
   lines::KeyChain& chain = chain_of(cursor, place);

@@ -54,8 +54,8 @@ std::vector<std::string> merged(const formats::RowFormat& format, const std::vec
   if (codes != nullptr) tree.use(*codes);
   const auto take_next = [&](MergeCursor& cursor, Text last) {
     if (!sources[cursor.index].put_next(cursor)) return;
-    cursor.window =
-        codes != nullptr ? codes->code(cursor.at, RowCodes::common(cursor.line(), last)) : format.window(cursor.line(), 0, 0);
+    cursor.window = codes != nullptr ? codes->code(cursor.line(), RowCodes::common(cursor.line(), last), cursor.keys)
+                                     : format.window(cursor.line(), 0, 0);
   };
   for (const auto& cursor : cursors) take_next(*cursor, {});
   std::vector<std::string> out;
@@ -69,7 +69,7 @@ std::vector<std::string> merged(const formats::RowFormat& format, const std::vec
 }
 
 // The same by codes whose pieces are windows of keys.
-std::vector<std::string> merged_by_key_codes(const formats::RowFormat& format, const std::vector<Rows>& runs) {
+std::vector<std::string> merged_by_chain_codes(const formats::RowFormat& format, const std::vector<Rows>& runs) {
   std::deque<MemoryRows> sources;
   std::vector<std::unique_ptr<MergeCursor>> cursors;
   for (const Rows& run : runs) {
@@ -78,14 +78,14 @@ std::vector<std::string> merged_by_key_codes(const formats::RowFormat& format, c
     cursors.back()->index = static_cast<std::uint32_t>(cursors.size() - 1);
   }
   MergeTree tree(format, cursors);
-  tree.use_key_codes();
+  tree.use_chain_codes();
   const auto take_next = [&](MergeCursor& cursor) {
     if (!sources[cursor.index].put_next(cursor)) return false;
     cursor.window = format.window(cursor.line(), 0, 0);
     return true;
   };
   for (const auto& cursor : cursors)
-    if (take_next(*cursor)) tree.code(*cursor);
+    if (take_next(*cursor)) MergeTree::code(*cursor);
   std::vector<std::string> out;
   for (tree.build(); !tree.empty(); tree.replay()) {
     MergeCursor& cursor = tree.winner();
@@ -98,7 +98,7 @@ std::vector<std::string> merged_by_key_codes(const formats::RowFormat& format, c
     if (cursor.window.prefix == window.prefix && cursor.window.extension == window.extension)
       tree.code_behind(cursor, last, chain, has_chain);
     else
-      tree.code(cursor);
+      MergeTree::code(cursor);
   }
   return out;
 }
@@ -225,9 +225,72 @@ TEST(MergeTree, GivesTheOrderOfSeveralKeys) {
       }
       const std::vector<Rows> runs = dealt(format, rows, 1 + seed % 7, random);
       ASSERT_EQ(merged(format, runs, nullptr), expected(format, runs)) << "seed " << seed << " stable " << stable;
-      ASSERT_EQ(merged_by_key_codes(format, runs), expected(format, runs)) << "seed " << seed << " stable " << stable;
+      ASSERT_EQ(merged_by_chain_codes(format, runs), expected(format, runs)) << "seed " << seed << " stable " << stable;
     }
   }
+}
+
+// Few keys, some of which no window holds, in front of rows that begin alike; fields that lack, and keys that end with the row.
+TEST(MergeTree, GivesTheOrderOfRowsBehindOtherKeys) {
+  using lines::KeyKind;
+  const std::vector<std::vector<lines::SortKey>> orders{
+      {field(1, KeyKind::numeric)},       {field(1, KeyKind::text, true)},
+      {field(1, KeyKind::version)},       {field(0, KeyKind::numeric), field(1, KeyKind::text)},
+      {field(2, KeyKind::numeric, true)}, {field(1, KeyKind::numeric), lines::SortKey{}}};
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    std::mt19937 random(seed);
+    lines::LineOrderTerms terms;
+    terms.keys = orders[seed % orders.size()];
+    terms.reverse = random() % 2 == 0;
+    terms.last_resort = terms.keys.size() < 2 || random() % 2 == 0;
+    if (random() % 4 != 0) terms.separator = '.';
+    const lines::LineOrder format(terms);
+    if (!RowCodes::can_code(format)) continue;
+    Rows rows;
+    const char* const keys[] = {"1", "01", "2", "-3", "", "12345678901234567890123456", "12345678901234567890123457", "1 2"};
+    for (int i = 0; i < 120; ++i) {
+      std::string row = std::string(random() % 3 * 9, 'x') + std::to_string(random() % 2) + '.' + keys[random() % 8];
+      if (random() % 5 != 0) row += '.' + std::string(random() % 3 * 8, 'y') + std::to_string(random() % 4);
+      rows.push_back(row);
+    }
+    const std::vector<Rows> runs = dealt(format, rows, 1 + seed % 7, random);
+    const RowCodes codes = codes_with(format, random() % lines::window_bytes);
+    ASSERT_EQ(merged(format, runs, &codes), expected(format, runs)) << "seed " << seed;
+  }
+}
+
+// A code of 254 pieces of a row, behind its other keys, says no less than of 255.
+TEST(MergeTree, GivesTheOrderOfLongRowsBehindOtherKeys) {
+  lines::LineOrderTerms terms;
+  terms.keys = {field(0, lines::KeyKind::numeric)};
+  const lines::LineOrder format(terms);
+  std::mt19937 random(1);
+  Rows rows;
+  for (const std::size_t common : {0UL, 2780UL, 2781UL, 2783UL, 2784UL, 2792UL, 2794UL, 2803UL, 2805UL, 60000UL})
+    for (const char* end : {"", "a", "b", "bc", "b"}) rows.push_back("7 " + std::string(common, 'x') + end);
+  const std::vector<Rows> runs = dealt(format, rows, 4, random);
+  for (const std::size_t lacking : {0U, 1U, 5U, 10U}) {
+    const RowCodes codes = codes_with(format, lacking);
+    EXPECT_TRUE(merged(format, runs, &codes) == expected(format, runs)) << lacking;
+  }
+}
+
+// The keys of a row that agrees in the bytes of those of the one before are not looked for: they would be others here.
+TEST(RowCodes, TakeTheKeysOfTheRowBefore) {
+  lines::LineOrderTerms terms;
+  terms.keys = {field(1, lines::KeyKind::numeric)};
+  terms.separator = '.';
+  const lines::LineOrder format(terms);
+  const RowCodes codes(format);
+  const std::string before = "10.2.x", row = "10.3.y" + std::string(1, '\n') + std::string(lines::line_slack_bytes, ' ');
+  const RowKeys of_before = codes.keys_of(before);
+  EXPECT_EQ(of_before.bytes, 5);
+  EXPECT_TRUE(of_before.are_all);
+  RowKeys keys = of_before;
+  (void)codes.code(Text(row).substr(0, 6), 5, keys);
+  EXPECT_TRUE(keys.have_window(of_before.window));
+  (void)codes.code(Text(row).substr(0, 6), 4, keys);
+  EXPECT_FALSE(keys.have_window(of_before.window));
 }
 
 TEST(MergeTree, GivesTheOrderOfColumns) {
@@ -245,7 +308,7 @@ TEST(MergeTree, GivesTheOrderOfColumns) {
       rows.push_back(std::to_string(i) + ",San Francisco " + std::string(random() % 3, 'x') + "," + std::to_string(random() % 4));
     const std::vector<Rows> runs = dealt(format, rows, 1 + seed % 6, random);
     ASSERT_EQ(merged(format, runs, nullptr), expected(format, runs)) << "seed " << seed;
-    ASSERT_EQ(merged_by_key_codes(format, runs), expected(format, runs)) << "seed " << seed;
+    ASSERT_EQ(merged_by_chain_codes(format, runs), expected(format, runs)) << "seed " << seed;
   }
 }
 
