@@ -21,7 +21,7 @@ constexpr std::size_t most_member_bytes = std::size_t{64} << 10U;
 constexpr std::size_t trailer_bytes = 8;
 
 // gzip with an extra field of 6 bytes, of no time, from an unknown system.
-constexpr std::array<unsigned char, 18> header{0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 6, 0, 'B', 'C', 2, 0, 0, 0};
+constexpr std::array<unsigned char, 18> member_header{0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 6, 0, 'B', 'C', 2, 0, 0, 0};
 // The empty member that says that the file is whole.
 constexpr std::string_view end_member("\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0\x03\0\0\0\0\0\0\0\0\0", 28);
 
@@ -51,14 +51,14 @@ class BgzfEncoder final : public MemberEncoder {
   using Compressor = std::unique_ptr<libdeflate_compressor, Free>;
 
   std::size_t encode_member(std::span<const std::byte> in, std::byte* out) {
-    constexpr std::size_t room = most_member_bytes - header.size() - trailer_bytes;
-    std::byte* const at = out + header.size();
+    constexpr std::size_t room = most_member_bytes - member_header.size() - trailer_bytes;
+    std::byte* const at = out + member_header.size();
     std::size_t deflated = libdeflate_deflate_compress(compressor_.get(), in.data(), in.size(), at, room);
     if (deflated == 0) deflated = libdeflate_deflate_compress(stored_.get(), in.data(), in.size(), at, room);
     if (deflated == 0) cannot(Codec::bgzf);
-    const std::size_t size = header.size() + deflated + trailer_bytes;
-    std::memcpy(out, header.data(), header.size());
-    put(out + header.size() - 2, static_cast<std::uint16_t>(size - 1));
+    const std::size_t size = member_header.size() + deflated + trailer_bytes;
+    std::memcpy(out, member_header.data(), member_header.size());
+    put(out + member_header.size() - 2, static_cast<std::uint16_t>(size - 1));
     put(at + deflated, libdeflate_crc32(0, in.data(), in.size()));
     put(at + deflated + 4, static_cast<std::uint32_t>(in.size()));
     return size;

@@ -14,9 +14,9 @@ using lines::LineRun;
 using lines::RowBound;
 using sorting::Entry;
 
-constexpr std::size_t few_rows = 1024;             // of a buffer are not worth a sort
-constexpr std::size_t rows_of_groups = 1U << 14U;  // of a buffer, of which groups are cut first
-constexpr std::size_t samples_of_run = 128;        // a bound by counting is off by no more than this share of each run
+constexpr std::size_t few_rows = 1024;                // of a buffer are not worth a sort
+constexpr std::size_t least_rows_to_cut = 1U << 14U;  // of a buffer, of which groups are cut first
+constexpr std::size_t samples_of_run = 128;           // a bound by counting is off by no more than this share of each run
 
 // The entries of rows as they came are made downwards.
 void turn_round(LineRun& run) { std::reverse(run.entries(), run.entries() + run.count); }
@@ -60,7 +60,7 @@ void move_to_front(LineRun& run) {
 LimitRows::LimitRows(const formats::RowFormat& format, std::uint64_t rows, const GroupPolicy& groups, unsigned threads)
     : format_(format), rows_(rows), groups_(groups), threads_(threads), counted_(rows) {
   if (rows == 0) bound_ = std::make_shared<const RowBound>();
-  if (groups.is_limit) next_sort_ = rows_of_groups;
+  if (groups.is_limit) next_sort_ = least_rows_to_cut;
 }
 
 void LimitRows::set_bounds(LineRun& run) const {
@@ -119,7 +119,7 @@ void LimitRows::sort_and_cut(LineRun& run) {
   cut(run);
   turn_round(run);
   read_ = left_out_ = 0;
-  if (groups_.is_limit) next_sort_ = run.count <= before / 2 ? std::max(2 * run.count, rows_of_groups) : SIZE_MAX;
+  if (groups_.is_limit) next_sort_ = run.count <= before / 2 ? std::max(2 * run.count, least_rows_to_cut) : SIZE_MAX;
   const std::scoped_lock lock(mutex_);
   repeated_ += repeated;
   if (cuts.empty()) return;
