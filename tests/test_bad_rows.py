@@ -198,6 +198,14 @@ def test_a_blank_line_among_rows_is_refused(ecosort: Path, tmp_path: Path, mode:
     assert (code, error[:40]) == (2, "ecosort: in.csv: line 3, byte 8: the line"[:40])
 
 
+def test_a_header_is_no_row_that_is_left_out(ecosort: Path, tmp_path: Path) -> None:
+    """It ends with an escape, and the input ends with it: nothing more comes."""
+    (tmp_path / "in.csv").write_bytes(b"a,b\\")
+    words = ["--by", "a", "--escape", "\\", "--bad-rows", "skip", "in.csv", "-o", "-"]
+    code, _, error = run_csv(ecosort, words, tmp_path)
+    assert (code, error[:58]) == (2, "ecosort: in.csv: line 1, byte 3: the row ends with an esca")
+
+
 def test_a_blank_line_of_a_table_with_one_column_is_a_row(ecosort: Path, tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("a\n2\n\n1\n\n")
     assert run_csv(ecosort, ["-q", "--by", "a:integer", "in.csv", "-o", "-"], tmp_path) == (0, b"a\n1\n2\n\n\n", "")

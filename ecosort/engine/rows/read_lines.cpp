@@ -345,7 +345,7 @@ void ReadLines::end_input(lines::LineRun& run) {
     leave_out_blank_end(rest);
   if (indexed_ < present_) {
     const Text row(run.bytes() + indexed_, present_ - indexed_);
-    if (!format_.leaves_out_bad_rows()) check_beginning(row, true);
+    if (!format_.leaves_out_bad_rows() || first_rows_.wants_row()) check_beginning(row, true);  // no header is left out
     const Text end = format_.leaves_out_bad_rows() && ends_line(row) ? Text() : format_.missing_end(row, before_end_);
     if (present_ + end.size() > run.room_for(run.count + 1)) {
       full_ = true;
