@@ -41,23 +41,32 @@ class MemoryRows {
   std::size_t next_ = 0;
 };
 
-// Returns what goes out, each row behind the number of its run. `codes`: null where windows decide.
-std::vector<std::string> merged(const formats::RowFormat& format, const std::vector<Rows>& runs, const RowCodes* codes) {
+// What a tree merges: a cursor for each run, numbered in their order.
+struct Inputs {
+  explicit Inputs(const std::vector<Rows>& runs) {
+    for (const Rows& run : runs) {
+      sources.emplace_back(run);
+      cursors.push_back(std::make_unique<MergeCursor>());
+      cursors.back()->index = static_cast<std::uint32_t>(cursors.size() - 1);
+    }
+  }
+  [[nodiscard]] bool put_next(MergeCursor& cursor) { return sources[cursor.index].put_next(cursor); }
+
   std::deque<MemoryRows> sources;
   std::vector<std::unique_ptr<MergeCursor>> cursors;
-  for (const Rows& run : runs) {
-    sources.emplace_back(run);
-    cursors.push_back(std::make_unique<MergeCursor>());
-    cursors.back()->index = static_cast<std::uint32_t>(cursors.size() - 1);
-  }
-  MergeTree tree(format, cursors);
+};
+
+// Returns what goes out, each row behind the number of its run. `codes`: null where windows decide.
+std::vector<std::string> merged(const formats::RowFormat& format, const std::vector<Rows>& runs, const RowCodes* codes) {
+  Inputs inputs(runs);
+  MergeTree tree(format, inputs.cursors);
   if (codes != nullptr) tree.use(*codes);
   const auto take_next = [&](MergeCursor& cursor, Text last) {
-    if (!sources[cursor.index].put_next(cursor)) return;
+    if (!inputs.put_next(cursor)) return;
     cursor.window = codes != nullptr ? codes->code(cursor.line(), RowCodes::common(cursor.line(), last), cursor.keys)
                                      : format.window(cursor.line(), 0, 0);
   };
-  for (const auto& cursor : cursors) take_next(*cursor, {});
+  for (const auto& cursor : inputs.cursors) take_next(*cursor, {});
   std::vector<std::string> out;
   for (tree.build(); !tree.empty(); tree.replay()) {
     MergeCursor& cursor = tree.winner();
@@ -70,21 +79,15 @@ std::vector<std::string> merged(const formats::RowFormat& format, const std::vec
 
 // The same by codes whose pieces are windows of keys.
 std::vector<std::string> merged_by_chain_codes(const formats::RowFormat& format, const std::vector<Rows>& runs) {
-  std::deque<MemoryRows> sources;
-  std::vector<std::unique_ptr<MergeCursor>> cursors;
-  for (const Rows& run : runs) {
-    sources.emplace_back(run);
-    cursors.push_back(std::make_unique<MergeCursor>());
-    cursors.back()->index = static_cast<std::uint32_t>(cursors.size() - 1);
-  }
-  MergeTree tree(format, cursors);
+  Inputs inputs(runs);
+  MergeTree tree(format, inputs.cursors);
   tree.use_chain_codes();
   const auto take_next = [&](MergeCursor& cursor) {
-    if (!sources[cursor.index].put_next(cursor)) return false;
+    if (!inputs.put_next(cursor)) return false;
     cursor.window = format.window(cursor.line(), 0, 0);
     return true;
   };
-  for (const auto& cursor : cursors)
+  for (const auto& cursor : inputs.cursors)
     if (take_next(*cursor)) MergeTree::code(*cursor);
   std::vector<std::string> out;
   for (tree.build(); !tree.empty(); tree.replay()) {
