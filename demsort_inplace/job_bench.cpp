@@ -91,10 +91,10 @@ io::FilePtr open_or_create(JobBench& bench, const std::string& path, io::Role ro
                                     : bench.storage.create_named(path, role, caching);
 }
 
-io::FilePtr open_file_of_job(JobBench& bench, const std::string& path, io::Role role, io::Caching caching) {
-  if (!bench.takes_what_is_there && !bench.storage.exists(path))
+io::FilePtr open_file_of_job(JobBench& bench, const std::string& path, io::Role role, bool is_needed) {
+  if (is_needed && !bench.takes_what_is_there && !bench.storage.exists(path))
     throw DamagedRun(fmt::format("'{}' is missing: it was removed, or the drive lost it", path));
-  return open_or_create(bench, path, role, caching);
+  return open_or_create(bench, path, role, direct);
 }
 
 void check_length(JobBench& bench, io::File& file, std::uint64_t size) {

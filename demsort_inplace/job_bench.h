@@ -74,8 +74,9 @@ void close_files(JobBench& bench) noexcept;
 // After a failure before the job began: removes what was created. Best effort: the error that led here is the one to report.
 void discard_preparation(JobBench& bench) noexcept;
 
-// Opens a file that the journal speaks of. One that is gone is a DamagedRun, or an empty file where what is there is taken.
-[[nodiscard]] io::FilePtr open_file_of_job(JobBench& bench, const std::string& path, io::Role role, io::Caching caching);
+// Opens a file that the journal speaks of. `is_needed`: by the journal it holds something, so that it is a DamagedRun where it is
+// gone; else, or where what is there is taken, an empty file.
+[[nodiscard]] io::FilePtr open_file_of_job(JobBench& bench, const std::string& path, io::Role role, bool is_needed);
 
 // Opens a file without which the job can go on: creates it where it is gone.
 [[nodiscard]] io::FilePtr open_or_create(JobBench& bench, const std::string& path, io::Role role, io::Caching caching);

@@ -124,13 +124,11 @@ class PutBackLinesKernel : public JobKernel {
   void open_files() {
     io::NamedStorage& storage = bench_.storage;
     JobFiles& files = bench_.files;
-    const auto open = [&](const std::string& path, io::Role role, bool is_needed) {
-      return is_needed ? open_file_of_job(bench_, path, role, direct) : open_or_create(bench_, path, role, direct);
-    };
     files.input = storage.open_named(bench_.paths.input, into_input_ ? io::Role::output : io::Role::input, direct);
-    files.output = open(bench_.paths.output, io::Role::output, !into_input_ && durable_bytes() > 0);
-    files.spare = open(bench_.paths.spare, io::Role::run, is_abandoning());
-    for (const std::uint64_t run : live_) files.runs.push_back(open(bench_.paths.run(run), io::Role::run, true));
+    files.output = open_file_of_job(bench_, bench_.paths.output, io::Role::output, !into_input_ && durable_bytes() > 0);
+    files.spare = open_file_of_job(bench_, bench_.paths.spare, io::Role::run, is_abandoning());
+    for (const std::uint64_t run : live_)
+      files.runs.push_back(open_file_of_job(bench_, bench_.paths.run(run), io::Role::run, true));
   }
 
   // All of them before the first cut.

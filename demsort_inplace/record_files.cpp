@@ -16,13 +16,10 @@ void open_in_place(Workbench& bench, bool into_input) {
   JobFiles& files = bench.files;
   io::NamedStorage& storage = bench.storage;
   files.input = storage.open_named(bench.paths.input, into_input ? io::Role::output : io::Role::input, direct);
-  const auto open = [&](const std::string& path, io::Role role, bool is_needed) {
-    return is_needed ? open_file_of_job(bench, path, role, direct) : open_or_create(bench, path, role, direct);
-  };
-  files.output = open(bench.paths.output, io::Role::output, !into_input && bench.state);
+  files.output = open_file_of_job(bench, bench.paths.output, io::Role::output, !into_input && bench.state);
   files.spare = open_or_create(bench, bench.paths.spare, io::Role::run, io::Caching::buffered);
   for (std::uint64_t run = 0; run < bench.layout.runs(); ++run)
-    files.runs.push_back(open(bench.paths.run(run), io::Role::run, run < bench.done.size()));
+    files.runs.push_back(open_file_of_job(bench, bench.paths.run(run), io::Role::run, run < bench.done.size()));
 }
 
 // Once every record is in a run, an input that is gone is not missed; another one under its name would be taken for the one

@@ -70,8 +70,8 @@ std::uint64_t durable_bytes(const LinesBench& bench) {
 void open_output(LinesBench& bench) {
   const std::string& path = bench.paths.output;
   const bool is_new = !bench.state && !bench.storage.exists(path);
-  bench.files.output = is_new ? bench.storage.create_named(path, io::Role::output, direct)
-                              : open_file_of_job(bench, path, io::Role::output, direct);
+  bench.files.output =
+      is_new ? bench.storage.create_named(path, io::Role::output, direct) : open_file_of_job(bench, path, io::Role::output, true);
   if (is_new) bench.storage.sync_directory(bench.paths.directory);
   check_length(bench, *bench.files.output, durable_bytes(bench));
 }
@@ -105,7 +105,7 @@ Task<void> open_row_files(LinesBench& bench) {
   else
     open_inputs(bench);
   for (const std::uint64_t run : known_runs(bench)) {
-    io::FilePtr file = open_file_of_job(bench, bench.paths.run(run), io::Role::run, direct);
+    io::FilePtr file = open_file_of_job(bench, bench.paths.run(run), io::Role::run, true);
     check_length(bench, *file, bench.file_bytes_of(run));
     bench.storage.close(std::move(file));
   }

@@ -45,7 +45,7 @@ HOSTILE = [
     "*; touch x",
 ]
 
-# Else each call reads all certificates of the machine, for 30 ms.
+# Spares each call the 30 ms of reading all certificates of the machine.
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 get = functools.partial(httpx.get, verify=NO_TLS)
 post = functools.partial(httpx.post, verify=NO_TLS)

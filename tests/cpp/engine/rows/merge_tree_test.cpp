@@ -41,7 +41,7 @@ class MemoryRows {
   std::size_t next_ = 0;
 };
 
-// What a tree merges: a cursor for each run, numbered in their order.
+// Holds what a tree merges: a cursor for each run, numbered in their order.
 struct Inputs {
   explicit Inputs(const std::vector<Rows>& runs) {
     for (const Rows& run : runs) {
