@@ -29,8 +29,9 @@ struct GivenWords {
 // UsageError that names the command and the option for anything else.
 [[nodiscard]] GivenWords split_words(const CommandTable& table, const Words& words);
 
-// The same by the rules of GNU sort 9.1: long options may be cut short, and +N [-M] is a key. `each` gets the options in their
-// order and may throw, so that the first mistake is the one that is reported. Throws WrongOption with the lines that sort writes.
+// Splits words by the rules of GNU sort 9.1: long options may be cut short, and +N [-M] is a key. `each` gets the options in
+// their order and may throw, so that the first mistake is the one that is reported. Throws WrongOption with the lines that sort
+// writes.
 [[nodiscard]] GivenWords split_gnu_words(const CommandTable& table, const Words& words, const lines::PosixRules& rules,
                                          const std::function<void(const GivenOption&)>& each);
 [[nodiscard]] lines::PosixRules posix_rules_of_environment();

@@ -33,7 +33,7 @@ void try_exec(const std::string& program, const Words& words) {
   if (errno != ENOENT && errno != ENOTDIR) throw IoError::from_call("exec", program, errno);
 }
 
-// Likewise, or when it is not to be trusted, with the reason.
+// Returns when there is no such program, or when it is not to be trusted: then with the reason.
 std::string try_trusted(const std::string& program, const Words& words) {
   std::error_code none;
   if (!std::filesystem::exists(std::filesystem::symlink_status(program, none))) return {};

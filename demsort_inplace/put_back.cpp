@@ -74,7 +74,7 @@ class PutBackKernel : public JobKernel {
   [[nodiscard]] std::uint64_t result_bytes(const State& /*state*/) const override { return layout_.bytes(); }
 
  private:
-  // Also on the error path nothing may use the writer's blocks when it goes.
+  // Nothing may use the writer's blocks when it goes, on the error path either.
   Task<void> finish(engine::fixed::WriteBehind& writer) {
     TaskGroup ending(bench_.reactor.scope());
     ending.spawn(writer.finish());

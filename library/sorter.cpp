@@ -55,7 +55,7 @@ void refuse_if(bool is_given, const char* line) {
   if (is_given) throw UsageError(line);
 }
 
-// The same request from stream to stream.
+// Makes a request from stream to stream of this one.
 Request piped(Request request) {
   refuse_if(!request.inputs.empty() || !request.place.output.empty(),
             "a sorter takes rows by push() and gives them by its reader: name no inputs and no output");

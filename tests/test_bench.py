@@ -25,17 +25,20 @@ from ecosort_bench import (
     cli,
     costs,
     cpu_floor,
+    floors,
     inputs,
     lines,
     long_keys,
     machine_limits,
     peers,
     report,
-    stages,
     tables,
     targets,
+    text_stages,
 )
 from ecosort_bench.contenders import Contenders, Work
+from ecosort_bench.runs import Bench
+from ecosort_bench.schedule import schedule
 from ecosort_bench.verdict import Verdict
 from ecosort_measure import cold_run, floor_trace, paired
 from ecosort_measure.results import ALIKE, Results, begin
@@ -74,7 +77,7 @@ def test_ratios_are_taken_within_a_round() -> None:
 
 
 def test_contenders_are_interleaved_and_rare_ones_spread_evenly() -> None:
-    slots = stages.schedule({"ecosort": 6, "floor_a": 6, "gnu_sort": 2})
+    slots = schedule({"ecosort": 6, "floor_a": 6, "gnu_sort": 2})
     counts = {name: sum(slot.contender == name for slot in slots) for name in ("ecosort", "floor_a", "gnu_sort")}
     assert counts == {"ecosort": 6, "floor_a": 6, "gnu_sort": 2}
     gnu_rounds = [slot.round for slot in slots if slot.contender == "gnu_sort"]
@@ -86,12 +89,12 @@ def test_contenders_are_interleaved_and_rare_ones_spread_evenly() -> None:
 
 def test_nobody_always_follows_the_same_contender() -> None:
     # With a fixed circle, `check` always came after writes and its floor always after reads.
-    slots = stages.schedule(dict.fromkeys(("gen", "write_floor", "check", "read_floor"), 5))
+    slots = schedule(dict.fromkeys(("gen", "write_floor", "check", "read_floor"), 5))
     before: dict[str, set[str]] = {}
     for earlier, later in itertools.pairwise(slots):
         before.setdefault(later.contender, set()).add(earlier.contender)
     assert all(len(names - {contender}) >= 2 for contender, names in before.items())
-    two = [slot.contender for slot in stages.schedule({"ecosort": 4, "floor_b": 4})]
+    two = [slot.contender for slot in schedule({"ecosort": 4, "floor_b": 4})]
     assert two == ["ecosort", "floor_b", "floor_b", "ecosort", "floor_b", "ecosort", "ecosort", "floor_b"]
 
 
@@ -312,8 +315,8 @@ def test_the_sorts_of_the_processor_compress_nothing_and_tell_their_requests(
     results.data["settings"] |= {"records": 20_000, "memory_bytes": 2 << 20, "lines_bytes": 2_000_000, "tables_bytes": 2_000_000}
     results.data["input_checksums"] = {}
     results.data["costs"] = {kind.kind: {} for kind in cpu_floor.CASES}  # they take long
-    bench = stages.Bench(programs, results, tmp_path, print)
-    bench.cpu(1, (case,))
+    bench = Bench(programs, results, tmp_path, print)
+    text_stages.cpu(bench, 1, (case,))
     runs = {run["contender"]: run for run in results.runs}
     assert set(runs) == {"ecosort", "floor_a"}
     stats = runs["ecosort"]["stats"]
@@ -425,8 +428,8 @@ def test_inputs_have_the_order_they_are_named_after(tmp_path: Path, kind: str) -
 
 def test_a_whole_benchmark_runs_keeps_its_numbers_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cold_run, "settle_memory", lambda _size: None)
-    monkeypatch.setattr(stages, "BLOCK_SIZES", stages.BLOCK_SIZES[:2])
-    monkeypatch.setattr(stages, "DEPTHS", stages.DEPTHS[:2])
+    monkeypatch.setattr(floors, "BLOCK_SIZES", floors.BLOCK_SIZES[:2])
+    monkeypatch.setattr(floors, "DEPTHS", floors.DEPTHS[:2])
     result = tmp_path / "result.json"
     words = ["--records", "100000", "--memory", "8MiB", "--rounds", "1", "--floor-rounds", "1"]
     words += ["--stage", "main", "--stage", "gen_check"]
@@ -551,7 +554,7 @@ def test_peoples_data_are_judged_by_the_processor_and_by_what_is_moved(tmp_path:
 def test_kinds_of_lines_are_made_and_sorted_by_both_with_the_same_result(tmp_path: Path, case: lines.Case) -> None:
     programs = Contenders(BUILD / "ecosort")
     size = case.bytes(2_000_000)
-    work = stages.Bench(programs, _results(tmp_path / "result.json", []), tmp_path, print).work
+    work = Bench(programs, _results(tmp_path / "result.json", []), tmp_path, print).work
     work = replace(work, input=tmp_path / "in", memory_bytes=16 << 20)
     subprocess.run([programs.tool("make_lines"), case.input_kind, str(size), work.input], check=True)
     assert 0 <= work.input.stat().st_size - size < 200
@@ -629,7 +632,7 @@ def test_keys_that_begin_alike_are_judged_against_random_keys_of_their_length(tm
 def test_keys_that_begin_alike_are_made_and_sorted(tmp_path: Path, key: long_keys.LongKey) -> None:
     records = 50_000
     programs = Contenders(BUILD / "ecosort")
-    bench = stages.Bench(programs, _results(tmp_path / "result.json", []), tmp_path, print)
+    bench = Bench(programs, _results(tmp_path / "result.json", []), tmp_path, print)
     for kind in (key.input_kind, long_keys.RANDOM_INPUT_KIND):
         work = replace(bench.work, input=tmp_path / kind, memory_bytes=2 << 20)
         subprocess.run([programs.tool("make_lines"), kind, str(records * 100), work.input], check=True)
@@ -737,10 +740,13 @@ def test_a_peer_that_loses_a_record_or_fails_is_not_compared(tmp_path: Path, mon
     results.data["settings"]["records"] = 2000
     results.data |= {"versions": {}, "input_checksums": {}}
     data = tmp_path / "data"
-    stages.Bench(Contenders(BUILD / "ecosort", peer_dir=tmp_path), results, data, print).other_sorters(2)
+    text_stages.other_sorters(Bench(Contenders(BUILD / "ecosort", peer_dir=tmp_path), results, data, print), 2)
     assert Counter(run["contender"] for run in results.runs) == {"ecosort": 2, "bsort": 2}
     absent = results.data["absent"]["peers_records"]
-    assert absent == {"crocsort": "its output holds other rows than that of EcoSort", "rustbucket": "Error: no such key"}
+    assert absent == {
+        "crocsort": "peer_records: the output of crocsort has other rows than those before",
+        "rustbucket": "Error: no such key",
+    }
 
 
 def test_a_sort_is_held_against_its_kernels_and_requests_together(tmp_path: Path) -> None:

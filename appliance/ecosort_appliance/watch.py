@@ -113,7 +113,7 @@ def _is_open_for_writing(descriptor: int) -> bool:
 
 
 def look_as(uid: int, directory: str, patterns: Sequence[str]) -> list[Found]:
-    """Does so with the rights of that user. OSError."""
+    """Looks with the rights of that user. OSError."""
     found = call_as(
         uid, "ecosort_appliance.watch", [directory, [*patterns]], lambda: [astuple(f) for f in look(directory, patterns)]
     )

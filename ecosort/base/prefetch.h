@@ -9,7 +9,7 @@ namespace ecosort {
 // Always a part of its caller, which may be compiled for another processor than the rest of the program.
 [[gnu::always_inline]] inline void prefetch(const void* address) noexcept { __builtin_prefetch(address, 0, 2); }
 
-// The same into the first level, for what is wanted within tens of nanoseconds and is in the second level already.
+// Asks for a line into the first level, for what is wanted within tens of nanoseconds and is in the second level already.
 [[gnu::always_inline]] inline void prefetch_nearest(const void* address) noexcept { __builtin_prefetch(address, 0, 3); }
 
 }  // namespace ecosort

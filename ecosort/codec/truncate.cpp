@@ -25,7 +25,7 @@ std::uint64_t agreeing(const char* a, const char* b) noexcept {
   return mask;
 }
 
-// Likewise for each that is this one.
+// Returns a bit for each byte of so many steps: set where it is this one.
 template <unsigned Steps>
 std::uint64_t equal_to(char byte, const char* at) noexcept {
   std::uint64_t mask = 0;

@@ -16,7 +16,7 @@ namespace ecosort::job {
 // The output can be created or replaced, and is none of the inputs, through whatever name or link.
 void check_output(const std::string& output, const std::vector<engine::fixed::Input>& inputs, const io::PosixStorage& storage);
 
-// The same before anything is opened, for one file that is written (`output`, or "-"). `as`: what it would replace, "an input".
+// Checks it before anything is opened, for one file that is written (`output`, or "-"). `as`: what it would replace, "an input".
 void check_is_kept(const std::string& kept, const std::string& output, const std::string& as);
 
 // The directories for runs: those that are named, one per drive (a second one there gains nothing), else that of the output.

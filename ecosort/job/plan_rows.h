@@ -19,7 +19,7 @@ struct RowMeans {
 [[nodiscard]] std::uint64_t row_memory_of(const Means& means, const planner::Machine& machine = planner::read_machine());
 
 void plan_memory(const Request& request, const RowMeans& means, engine::rows::LinesJob& job);
-// Does so when more is known of the inputs. The queue is there by then.
+// Plans again when more is known of the inputs. The queue is there by then.
 void plan_memory_again(const Request& request, const RowMeans& means, engine::rows::LinesJob& job);
 
 }  // namespace ecosort::job

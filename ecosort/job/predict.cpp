@@ -29,7 +29,7 @@ struct Stretches {
   }
 };
 
-// Also of those that runs are merged into.
+// Returns the records of the longest run, be it formed or merged from others.
 std::uint64_t longest_run(const planner::RecordPlan& plan) {
   std::uint64_t longest = 1;
   (void)planner::run_traffic(plan, [&](std::uint64_t records) {

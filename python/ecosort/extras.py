@@ -14,7 +14,7 @@ def how_to_install(extra: str, missing: str) -> str:
 
 
 def _packages(extra: str) -> list[str]:
-    """Also those of the extras that it names in turn."""
+    """The packages of an extra, and of the extras that it names in turn."""
     from importlib import metadata  # takes a tenth of the start of this package
 
     try:

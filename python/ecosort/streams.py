@@ -56,7 +56,7 @@ def _sorted_items(request: Request, items: Iterable[Any], encode: _Encode, has_k
 
 
 def sorted_parts(records: Any, told: dict[str, Any]) -> Iterator[bytes]:
-    """Likewise for records of `record_size` bytes, which needs neither a call nor a copy for each key.
+    """Sorts records of `record_size` bytes, which needs neither a call nor a copy for each key.
 
     `records` may also give several whole records at a time.
     """

@@ -65,9 +65,10 @@ void for_each_unit(std::uint64_t from, std::uint64_t size, const Work& work) {
 
 }  // namespace
 
-DriveStore::DriveStore(const std::string& directory, std::uint64_t size)
+DriveStore::DriveStore(const std::string& directory, std::uint64_t size, std::uint64_t records)
     : units_(size / unit_bytes),
-      slots_(unnamed_file(directory, units_.size() * slot_bytes)),
+      slot_bytes_(slot_bytes(records)),
+      slots_(unnamed_file(directory, units_.size() * slot_bytes_)),
       plain_(unnamed_file(directory, size_bytes())) {
   ::posix_fadvise(slots_.get(), 0, 0, POSIX_FADV_RANDOM);  // read() says what is next
 }
@@ -76,8 +77,8 @@ void DriveStore::read(std::uint64_t from, std::span<std::byte> bytes) {
   read_ += bytes.size();
   const std::shared_lock held(clearing_);
   if (bytes.size() > unit_bytes)  // the slots lie side by side: one request for all of them
-    ::posix_fadvise(slots_.get(), static_cast<off_t>(from / unit_bytes * slot_bytes),
-                    static_cast<off_t>((bytes.size() / unit_bytes + 2) * slot_bytes), POSIX_FADV_WILLNEED);
+    ::posix_fadvise(slots_.get(), static_cast<off_t>(from / unit_bytes * slot_bytes_),
+                    static_cast<off_t>((bytes.size() / unit_bytes + 2) * slot_bytes_), POSIX_FADV_WILLNEED);
   for_each_unit(from, bytes.size(), [&](std::uint64_t unit, std::size_t at, std::size_t done, std::size_t part) {
     std::array<std::byte, unit_bytes> whole;
     std::byte* const to = part == unit_bytes ? bytes.data() + done : whole.data();
@@ -118,7 +119,7 @@ void DriveStore::clear(std::uint64_t from, std::uint64_t size) {
   });
   const std::uint64_t first = div_up(from, unit_bytes), end = (from + size) / unit_bytes;
   if (first >= end) return;
-  punch(slots_.get(), first * slot_bytes, (end - first) * slot_bytes);
+  punch(slots_.get(), first * slot_bytes_, (end - first) * slot_bytes_);
   punch(plain_.get(), first * unit_bytes, (end - first) * unit_bytes);
 }
 
@@ -127,16 +128,16 @@ void DriveStore::load(std::uint64_t unit, std::byte* bytes) {
   Slot slot;
   const Unit& what = units_[unit];
   if (what.kind == Unit::Kind::plain) return read_all(plain_.get(), bytes, unit_bytes, unit * unit_bytes);
-  if (what.kind == Unit::Kind::packed) read_all(slots_.get(), slot.data(), what.size, unit * slot_bytes);
+  if (what.kind == Unit::Kind::packed) read_all(slots_.get(), slot.data(), what.size, unit * slot_bytes_);
   unpack(what, slot, bytes);
 }
 
-// Likewise. Of a plain unit that stays one, only what has changed is written.
+// Under the unit's lock. Of a plain unit that stays one, only what has changed is written.
 void DriveStore::save(std::uint64_t unit, std::span<const std::byte> bytes, std::size_t changed_at, std::size_t changed) {
   Slot slot;
-  const Unit now = pack(bytes.data(), slot);
+  const Unit now = pack(bytes.data(), slot, slot_bytes_);
   const bool was_plain = units_[unit].kind == Unit::Kind::plain, is_plain = now.kind == Unit::Kind::plain;
-  if (now.kind == Unit::Kind::packed) write_all(slots_.get(), slot.data(), now.size, unit * slot_bytes);
+  if (now.kind == Unit::Kind::packed) write_all(slots_.get(), slot.data(), now.size, unit * slot_bytes_);
   if (is_plain && was_plain) write_all(plain_.get(), bytes.data() + changed_at, changed, unit * unit_bytes + changed_at);
   if (is_plain && !was_plain) write_all(plain_.get(), bytes.data(), unit_bytes, unit * unit_bytes);
   units_[unit] = now;

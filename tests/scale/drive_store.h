@@ -20,8 +20,8 @@ namespace ecosort::scale {
 // Thread-safe. All calls: std::system_error where the real drive fails.
 class DriveStore {
  public:
-  // `size` is cut to whole units.
-  DriveStore(const std::string& directory, std::uint64_t size);
+  // `size` is cut to whole units. Records with numbers below `records` take the least space.
+  DriveStore(const std::string& directory, std::uint64_t size, std::uint64_t records = most_records);
 
   [[nodiscard]] std::uint64_t size_bytes() const noexcept { return units_.size() * unit_bytes; }
   void read(std::uint64_t from, std::span<std::byte> bytes);
@@ -39,6 +39,7 @@ class DriveStore {
   [[nodiscard]] std::mutex& lock_of(std::uint64_t unit) { return locks_[unit % locks]; }
 
   std::vector<Unit> units_;
+  std::size_t slot_bytes_;
   Descriptor slots_, plain_;
   std::array<std::mutex, locks> locks_;
   std::shared_mutex clearing_;  // alone: whole units are cleared

@@ -10,7 +10,7 @@ namespace ecosort::scale {
 
 namespace {
 
-constexpr std::size_t head_bytes = 10, part_bytes = 3, most_parts = 200;
+constexpr std::size_t head_bytes = 10, part_bytes = 3, most_parts = 60;
 constexpr std::size_t few_zeros = 24;  // not worth a part
 
 struct Part {
@@ -31,6 +31,33 @@ T get(const std::byte*& in, std::size_t size = sizeof(T)) {
   in += size;
   return value;
 }
+
+// Numbers of `width` bits, at most 56, one behind the other; up to 8 bytes behind the last one are written or read, too.
+class PackedNumbers {
+ public:
+  explicit PackedNumbers(std::size_t width) noexcept : width_(width) {}
+
+  void put_next(std::byte* bytes, std::uint64_t number) noexcept {
+    const std::uint64_t word = word_at(bytes) & ((std::uint64_t{1} << (bit_ % 8)) - 1);
+    const std::uint64_t now = word | number << (bit_ % 8);
+    std::memcpy(bytes + bit_ / 8, &now, sizeof now);
+    bit_ += width_;
+  }
+  [[nodiscard]] std::uint64_t get_next(const std::byte* bytes) noexcept {
+    const std::uint64_t number = word_at(bytes) >> (bit_ % 8) & ((std::uint64_t{1} << width_) - 1);
+    bit_ += width_;
+    return number;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t word_at(const std::byte* bytes) const noexcept {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes + bit_ / 8, sizeof word);
+    return word;
+  }
+
+  std::size_t width_, bit_ = 0;
+};
 
 std::size_t zeros_at(const std::byte* bytes, std::size_t from) {
   std::size_t end = from;
@@ -75,9 +102,9 @@ struct Contents {
   }
 };
 
-Contents take_apart(const std::byte* bytes, Keys keys) {
+Contents take_apart(const std::byte* bytes, Keys keys, std::size_t most) {
   Contents contents;
-  for (std::size_t at = 0; at < unit_bytes && contents.parts.size() <= most_parts && contents.bytes.size() <= slot_bytes;) {
+  for (std::size_t at = 0; at < unit_bytes && contents.parts.size() <= most_parts && contents.bytes.size() <= most;) {
     if (const auto number = record_at(bytes, at, keys)) {
       contents.numbers.push_back(*number);
       contents.add(Part::Kind::records, 1);
@@ -94,18 +121,18 @@ Contents take_apart(const std::byte* bytes, Keys keys) {
 }
 
 // Returns nothing where the unit holds too much that is no record with such keys.
-std::optional<Unit> try_pack(const std::byte* bytes, Slot& slot, Keys keys) {
+std::optional<Unit> try_pack(const std::byte* bytes, Slot& slot, std::size_t most, Keys keys) {
   if (const auto place = place_in_stream(bytes, keys)) return Unit{.place = *place, .kind = Unit::Kind::stream, .keys = keys};
-  const Contents contents = take_apart(bytes, keys);
-  std::uint64_t base = 0, most = 0;
+  const Contents contents = take_apart(bytes, keys, most);
+  std::uint64_t base = 0, range = 0;
   if (!contents.numbers.empty()) {
     base = std::ranges::min(contents.numbers);
-    most = std::ranges::max(contents.numbers) - base;
+    range = std::ranges::max(contents.numbers) - base;
   }
-  const auto width = static_cast<std::size_t>((std::bit_width(most) + 7) / 8);
+  const auto width = static_cast<std::size_t>(std::bit_width(range));
   const std::size_t size =
-      head_bytes + contents.parts.size() * part_bytes + contents.bytes.size() + contents.numbers.size() * width;
-  if (contents.parts.size() > most_parts || size > slot_bytes) return std::nullopt;
+      head_bytes + contents.parts.size() * part_bytes + contents.bytes.size() + (contents.numbers.size() * width + 7) / 8;
+  if (contents.parts.size() > most_parts || size > most) return std::nullopt;
   std::byte* out = slot.data();
   put(out, base);
   put(out, static_cast<std::uint8_t>(width));
@@ -115,16 +142,17 @@ std::optional<Unit> try_pack(const std::byte* bytes, Slot& slot, Keys keys) {
     put(out, part.count);
   }
   out = std::ranges::copy(contents.bytes, out).out;
-  for (const std::uint64_t number : contents.numbers) put(out, number - base, width);
+  PackedNumbers numbers(width);
+  for (const std::uint64_t number : contents.numbers) numbers.put_next(out, number - base);
   return Unit{.size = static_cast<std::uint16_t>(size), .kind = Unit::Kind::packed, .keys = keys};
 }
 
 }  // namespace
 
-Unit pack(const std::byte* bytes, Slot& slot) noexcept {
+Unit pack(const std::byte* bytes, Slot& slot, std::size_t most) noexcept {
   if (zeros_at(bytes, 0) == unit_bytes) return {.kind = Unit::Kind::zeros};
   for (const Keys keys : {Keys::uniform, Keys::skewed})
-    if (const auto unit = try_pack(bytes, slot, keys)) return *unit;
+    if (const auto unit = try_pack(bytes, slot, most, keys)) return *unit;
   return {.kind = Unit::Kind::plain};
 }
 
@@ -141,14 +169,15 @@ void unpack(const Unit& unit, const Slot& slot, std::byte* bytes) noexcept {
     part[i].count = get<std::uint16_t>(in);
     others += part[i].kind == Part::Kind::bytes ? part[i].count : 0;
   }
-  const std::byte* numbers = in + others;
+  const std::byte* const packed = in + others;
+  PackedNumbers numbers(width);
   for (std::size_t i = 0; i < parts; ++i) {
     const std::size_t count = part[i].count, size = count * (part[i].kind == Part::Kind::records ? record_bytes : 1);
     if (part[i].kind == Part::Kind::zeros) std::memset(bytes, 0, size);
     if (part[i].kind == Part::Kind::bytes) std::memcpy(bytes, std::exchange(in, in + size), size);
     if (part[i].kind == Part::Kind::records)
       for (std::size_t record = 0; record < count; ++record)
-        make_record(base + get<std::uint64_t>(numbers, width), bytes + record * record_bytes, unit.keys);
+        make_record(base + numbers.get_next(packed), bytes + record * record_bytes, unit.keys);
     bytes += size;
   }
 }

@@ -20,7 +20,7 @@ AppendRecords::AppendRecords(Bench& bench, std::uint32_t record_size, const plan
       block_records_(
           std::max<std::uint64_t>(std::min<std::uint64_t>(plan.block_bytes, writer_.capacity_bytes()) / record_size, 1)) {}
 
-// Also on the error path nothing may use the blocks when they go.
+// Nothing may use the blocks when they go, on the error path either.
 Task<void> AppendRecords::append(const std::vector<Input>& inputs) {
   TaskGroup appending(bench_.reactor.scope());
   appending.spawn(append_all(inputs));

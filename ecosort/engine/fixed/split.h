@@ -31,7 +31,7 @@ struct KeyBounds {
 [[nodiscard]] std::vector<std::uint64_t> split_at_rank(const std::vector<RunView>& views, const std::vector<RunRange>& ranges,
                                                        std::uint64_t rank, const records::Encoder& encoder);
 
-// Does so for runs in memory, through their sorted indexes: returns how many entries of each belong to the `rank` smallest.
+// Cuts runs in memory through their sorted indexes, and returns how many entries of each belong to the `rank` smallest.
 using SortedIndex = std::span<sorting::Entry>;  // only read: the selection knows no iterators to constants
 [[nodiscard]] std::vector<std::uint64_t> split_at_rank(const std::vector<SortedIndex>& runs, std::uint64_t rank,
                                                        const records::Encoder& encoder, const records::RecordTable& table);

@@ -11,8 +11,8 @@ namespace ecosort::engine::rows {
 // Returns with how much a row of so many bytes can be sorted, merged and checked, whatever else the sort keeps in memory.
 [[nodiscard]] std::uint64_t memory_for_row(std::uint64_t row_bytes) noexcept;
 
-// Does so for the row at `offset` of a file, which is read up to the row's end; returns 0 where it is longer than is worth
-// reading, or cannot be read.
+// Reads the row at `offset` of a file up to its end, and returns the memory for it; 0 where it is longer than is worth reading,
+// or cannot be read.
 [[nodiscard]] std::uint64_t memory_for_row(const std::string& name, std::uint64_t offset, const formats::RowFormat& format);
 
 }  // namespace ecosort::engine::rows

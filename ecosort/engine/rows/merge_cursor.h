@@ -25,8 +25,8 @@ struct MergeInput {
   std::string name;
   bool is_plain = false;
   io::FilePtr file;  // of a plain file
-  // Likewise, where it is the run of a job, which is read and checked by its blocks. Its rows are looked at like those of any
-  // other file: who made it is not known.
+  // Describes a plain file that is the run of a job, which is read and checked by its blocks. Its rows are looked at like those
+  // of any other file: who made it is not known.
   const run::Description* kept = nullptr;
   run::RunPacker* coders = nullptr;  // of such a run that is packed
   const FirstLook* look = nullptr;   // of a plain file

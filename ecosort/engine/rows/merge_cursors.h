@@ -74,7 +74,7 @@ class MergeCursors {
   void request_first();
   // Waits for the cursor's next block, in front of which lies what is there of a line.
   [[nodiscard]] Task<void> next_block(MergeCursor& cursor);
-  // The same by the merging thread, if the block is here: otherwise false. Then refill() is due.
+  // Takes the next block in the merging thread, and returns whether it was here already. Then refill() is due.
   [[nodiscard]] bool advance(MergeCursor& cursor);
   // Blocks that were merged make room for those that follow.
   void refill();

@@ -135,7 +135,8 @@ bool MergeLines::pass_blank_end(const Format& format, MergeCursor& cursor) {
   return codes_->code(row, common, cursor.keys);
 }
 
-// Likewise, of a row whose first window is there. Without groups the line that went out last is the row before it.
+// Gives a code of its chain to a row whose first window is there. Without groups the line that went out last is the row before
+// it.
 [[gnu::always_inline]] inline void MergeLines::take_chain_code(MergeCursor& cursor) {
   if (!tree_.has_chain_codes() || !is_tree_built_) return;
   if (cursor.window.prefix != last_.window.prefix || cursor.window.extension != last_.window.extension)
@@ -183,7 +184,7 @@ Task<void> MergeLines::find_end(MergeCursor& cursor) {
   return codes_ && cursor.keys.are_all ? codes_->compare(last_.text, cursor.line()) : compare_tie_to_last(cursor);
 }
 
-// Does so where the windows are equal.
+// Compares them where their windows are equal.
 [[gnu::noinline]] int MergeLines::compare_tie_to_last(MergeCursor& cursor) {
   const formats::KeyPlace place = cursor.has_chain ? tree_.chain_of(cursor).begin() : format_.behind_first(last_.window);
   if (!cursor.has_chain && !lines::KeyChain::can_begin(format_, last_.window, place))

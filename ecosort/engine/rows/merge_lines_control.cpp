@@ -147,7 +147,7 @@ void MergeLines::begin_codes() {
     if (!cursor->exhausted) cursor->window = codes_->code(cursor->line(), 0, cursor->keys);
 }
 
-// Does so for codes of chains, which pay where first windows tie, and windows behind them decide.
+// Codes of chains begin where they pay: first windows tie, and windows behind them decide.
 void MergeLines::begin_chain_codes() {
   std::size_t rows = 0, ties = 0;
   const MergeCursor* before = nullptr;

@@ -37,7 +37,8 @@ class MergeTree {
     codes_ = &codes;
     has_key_codes_ = codes.is_keyed();
   }
-  // Likewise; behind the first window pieces are those of chains. Each row is given to code() then, or to code_behind().
+  // Rows have codes of their chains from now on: pieces behind the first window are those of chains. The caller gives each row to
+  // code(), or to code_behind().
   void use_chain_codes() noexcept { has_key_codes_ = true; }
   [[nodiscard]] bool has_chain_codes() const noexcept { return has_key_codes_ && codes_ == nullptr; }
   // Returns the cursor's first window, which a code of its keys takes the place of.

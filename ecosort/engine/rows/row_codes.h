@@ -104,7 +104,7 @@ class RowCodes {
   [[nodiscard]] std::size_t common(const char* a, const char* b, std::uint64_t prefix) const noexcept {
     return common_from(a, b, begin_of(pieces_of(prefix) - keyed_pieces_));
   }
-  // Does so for rows that are known to agree in so many.
+  // Returns in how many bytes two rows agree that are known to agree in `known`.
   [[nodiscard]] std::size_t common_from(const char* a, const char* b, std::size_t known) const noexcept {
     return known + bytes_.common(a + known, b + known, SIZE_MAX);
   }

@@ -30,7 +30,7 @@ struct Number {
 // Blanks around it; a sign; digits with a point among them or not; `e` and an exponent of at most five digits that are not
 // leading zeros. Nothing for all other texts, infinity and NaN among them.
 [[nodiscard]] std::optional<Number> read_number(Text text) noexcept;
-// The same without a point and without an exponent.
+// Reads what has neither a point nor an exponent.
 [[nodiscard]] std::optional<Number> read_integer(Text text) noexcept;
 
 // Takes a minus or plus off the text, and returns whether there was a minus.

@@ -22,7 +22,8 @@ struct Indexed {
   std::uint64_t dropped_bytes = 0;              // of the lines that were not entered
   hash::MultisetHash hash, dropped, beyond;     // of the lines taken, of those seen before, and of those behind the run's bound
   std::uint64_t blank_lines = 0, comments = 0;  // of the lines taken; they are dropped
-  // Likewise, but besides `dropped`. At most_bad_rows of them there may be more lines that could be taken.
+  // Bad rows among the lines taken, which are not in `dropped`. At most_bad_rows of them there may be more lines that could be
+  // taken.
   std::vector<formats::BadRow> bad_rows;
   std::uint64_t ends_inside = 0;  // terminators inside of quotes in them
   std::uint64_t header_rows = 0;  // that equal the header

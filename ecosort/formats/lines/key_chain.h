@@ -55,7 +55,7 @@ class KeyChain {
     unsigned windows;  // in so many the chains agree; behind all of both their rows differ, or nowhere
     int order;         // negative where a goes first
   };
-  // Does so, where the first `known` windows are known to agree.
+  // Compares them where the first `known` windows are known to agree, and returns where they differ.
   [[nodiscard]] static Difference differ(const formats::RowFormat& order, KeyChain& x, Text a, KeyChain& y, Text b,
                                          unsigned known);
   // Returns the window behind so many, or the least there is where the chain has no more.

@@ -18,12 +18,12 @@ from ecosort_power.records import RECORD_BYTES
 from ecosort_power.transports.process import session
 from rich.console import Console
 
-from ecosort_bench import charts, tables
+from ecosort_bench import charts, record_stages, tables, text_stages
 from ecosort_bench.contenders import PEERS, STXXL_PEERS, Contenders
 from ecosort_bench.inputs import KINDS
 from ecosort_bench.lines import ALL_CASES
 from ecosort_bench.report import load, page_agrees, print_report, write_page
-from ecosort_bench.stages import Bench
+from ecosort_bench.runs import Bench
 
 RESULTS, RESULT = ROOT / "tuning" / "bench" / "results", ROOT / "build" / "bench-result.json"
 STAGES = (
@@ -116,17 +116,20 @@ def _parts(bench: Bench, given: Mapping[str, Any], out: Console) -> dict[str, Ca
     """Says what each stage does."""
     rounds = given["rounds"]
     return {
-        "main": lambda: bench.main(_quotas(bench.programs, given, out)),
-        "one_pass": bench.one_pass,
-        **{kind: partial(bench.kind, kind, rounds) for kind in KINDS},
-        "gen_check": lambda: bench.gen_check(rounds),
-        "partition": lambda: bench.partition(rounds),
-        "keys": lambda: bench.keys(rounds),
-        "inplace": lambda: bench.inplace(rounds),
-        **{group: partial(bench.text_lines, group, rounds, given["lines_bytes"], given["cases"]) for group in ("lines", "data")},
-        "tables": lambda: bench.sort_tables(rounds, given["tables_bytes"], given["cases"]),
-        "cpu": lambda: bench.cpu(rounds),
-        "peers": lambda: bench.other_sorters(rounds),
+        "main": lambda: record_stages.main(bench, _quotas(bench.programs, given, out)),
+        "one_pass": lambda: record_stages.one_pass(bench),
+        **{kind: partial(record_stages.other_kind, bench, kind, rounds) for kind in KINDS},
+        "gen_check": lambda: record_stages.gen_check(bench, rounds),
+        "partition": lambda: record_stages.partition(bench, rounds),
+        "keys": lambda: text_stages.keys(bench, rounds),
+        "inplace": lambda: record_stages.inplace(bench, rounds),
+        **{
+            group: partial(text_stages.text_lines, bench, group, rounds, given["lines_bytes"], given["cases"])
+            for group in ("lines", "data")
+        },
+        "tables": lambda: text_stages.sort_tables(bench, rounds, given["tables_bytes"], given["cases"]),
+        "cpu": lambda: text_stages.cpu(bench, rounds),
+        "peers": lambda: text_stages.other_sorters(bench, rounds),
     }
 
 

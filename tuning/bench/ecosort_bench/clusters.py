@@ -19,15 +19,14 @@ import click
 import numpy as np
 from ecosort.cluster import Manifest, check
 from ecosort.cluster.hashes import HashSum
-from ecosort_measure import options
 from ecosort_measure.cold_run import run_cold
-from ecosort_measure.results import ROOT, begin, fresh
-from ecosort_measure.sizes import SIZE, size_text
+from ecosort_measure.results import ROOT
 from ecosort_power.codec import write_rows
 from ecosort_power.errors import RunError
 
 from ecosort_bench.clusters_page import NAMES, SCHEMA, WAYS, lines_of
 from ecosort_bench.processor_group import ProcessorGroup, processor_group
+from ecosort_bench.series import Asked, series
 
 CLUSTER_SORT = ROOT / "tuning" / "bench" / "peers" / "cluster_sort.py"
 CLUSTER_SORT_PATH = os.pathsep.join(str(ROOT / name) for name in ("python", "power", "tuning", "tuning/bench"))
@@ -155,39 +154,17 @@ def _measure(bench: Bench, kind: str, size: int, rounds: int, ways: tuple[str, .
     return runs
 
 
-@click.command(cls=options.OneLineErrors)
-@click.option("--build", type=click.Path(path_type=Path), required=True, help="Directory of the programs.")
-@click.option("--dir", "place", type=click.Path(path_type=Path), required=True, help="For inputs, slices and outputs.")
-@click.option("--bytes", "size", default=4_000_000_000, show_default=True, help="Size of each input.")
-@click.option("--memory", type=SIZE, default="512MiB", show_default=True, help="Of a task, and of the one sort.")
-@click.option("--rounds", default=3, show_default=True)
-@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), default=KINDS)
-@click.option("--result", type=click.Path(path_type=Path), help="File of all runs [build/cluster-result.json].")
-@options.going_on()
-def main(
-    build: Path,
-    place: Path,
-    size: int,
-    memory: int,
-    rounds: int,
-    kinds: tuple[str, ...],
-    result: Path | None,
-    continued: bool,
-) -> None:
+@series("cluster", size=4_000_000_000, memory="512MiB", rounds=3, kinds=KINDS)
+def main(asked: Asked) -> None:
     """Measures a cluster on this machine, of processes and, where Ray is installed (`deps cluster`), of Ray's emulated nodes."""
-    directory, path = (place / "cluster-data").resolve(), result or build / "cluster-result.json"
-    directory.mkdir(parents=True, exist_ok=True)
-    os.environ["ECOSORT_PROGRAM"] = str((build / "ecosort").resolve())
-    bench = Bench(build.resolve(), directory, memory)
+    os.environ["ECOSORT_PROGRAM"] = str(asked.build / "ecosort")
+    bench = Bench(asked.build, asked.directory, asked.memory)
     ways = WAYS if RAY_PYTHON.exists() else tuple(way for way in WAYS if way != "ray")
-    settings = {"bytes": size, "memory_bytes": memory, "rounds": rounds, "nodes": NODES, "ways": list(ways)}
-    command = f"make bench-cluster BENCH='--bytes {size} --memory {size_text(memory)} --rounds {rounds}'"
-    data = begin(path, fresh(SCHEMA, directory, settings, command, runs=[]), continued)
+    data = asked.begin(SCHEMA, {"nodes": NODES, "ways": list(ways)}, f"make bench-cluster BENCH='{asked.words}'")
     done = {run["kind"] for run in data["runs"]}
-    for kind in [kind for kind in kinds if kind not in done]:
-        data["runs"] += _measure(bench, kind, size, rounds, ways)
-        write_rows(path, data)
-    shutil.rmtree(directory)
+    for kind in [kind for kind in asked.kinds if kind not in done]:
+        data["runs"] += _measure(bench, kind, asked.size, asked.rounds, ways)
+        write_rows(asked.result, data)
     for line in lines_of(data):
         click.echo(line)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import resource
-import shutil
 import statistics
 import subprocess
 import time
@@ -21,12 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-from ecosort_measure import options
-from ecosort_measure.results import Document, begin, fresh, measured_on
-from ecosort_measure.sizes import SIZE, size_text
+from ecosort_measure.results import Document, measured_on
+from ecosort_measure.sizes import size_text
 from ecosort_measure.tables import markdown
 from ecosort_power.codec import write_rows
 from ecosort_power.errors import RunError
+
+from ecosort_bench.series import Asked, series
 
 SCHEMA = "ecosort.machine-limits/1"
 LEVELS = ("avx512", "avx2", "baseline")  # what ECOSORT_CPU takes on x86-64; those that the processor lacks are left out
@@ -150,42 +150,18 @@ def lines_of(data: Document) -> list[str]:
     return ["", f"    {data['command']}", "", told, "", *markdown(_HEADS, rows)]
 
 
-@click.command(cls=options.OneLineErrors)
-@click.option("--build", type=options.PATH, required=True, help="Directory of the programs.")
-@click.option("--dir", "place", type=options.PATH, required=True, help="For data.")
-@click.option("--bytes", "size", default=300_000_000, show_default=True, help="Size of each input.")
-@click.option("--memory", type=SIZE, default="64MiB", show_default=True)
-@options.rounds(default=3, show_default=True)
-@click.option(
-    "--kind", "kinds", multiple=True, type=click.Choice([kind.name for kind in KINDS]), help="Only this input; repeatable."
-)
-@click.option("--result", type=options.PATH, help="File of the figures [build/machine-limits-result.json].")
-@options.going_on()
-def main(
-    build: Path,
-    place: Path,
-    size: int,
-    memory: int,
-    rounds: int,
-    kinds: tuple[str, ...],
-    result: Path | None,
-    continued: bool,
-) -> None:
+@series("machine-limits", size=300_000_000, memory="64MiB", rounds=3, kinds=tuple(kind.name for kind in KINDS))
+def main(asked: Asked) -> None:
     """Prints the least processor time that sorts could take here beside what they take."""
-    directory = (place / "machine-limits-data").resolve()
-    directory.mkdir(parents=True, exist_ok=True)
-    machine = Machine(build.resolve(), directory, memory, rounds)
+    machine = Machine(asked.build, asked.directory, asked.memory, asked.rounds)
     levels = [level for level in LEVELS if has_level(machine.ecosort, level)] or [""]
-    settings = {"bytes": size, "memory_bytes": memory, "rounds": rounds}
-    command = f"make bench-limits BENCH='--bytes {size} --memory {size_text(memory)} --rounds {rounds}'"
-    path = result or build / "machine-limits-result.json"
-    data = begin(path, fresh(SCHEMA, directory, settings, command, two_copies_s_per_gb=2 * copy_s_per_gb(), runs=[]), continued)
+    command = f"make bench-limits BENCH='{asked.words}'"
+    data = asked.begin(SCHEMA, {}, command, two_copies_s_per_gb=2 * copy_s_per_gb())
     done = {run["kind"] for run in data["runs"]}
-    for kind in (kind for kind in KINDS if kind.name not in done and (not kinds or kind.name in kinds)):
+    for kind in (kind for kind in KINDS if kind.name not in done and kind.name in asked.kinds):
         click.echo(f"measuring {kind.what}", err=True)
-        data["runs"] += machine.compare(kind, size, levels)
-        write_rows(path, data)
-    shutil.rmtree(directory)
+        data["runs"] += machine.compare(kind, asked.size, levels)
+        write_rows(asked.result, data)
     for line in lines_of(data):
         click.echo(line)
 

@@ -118,31 +118,11 @@ def version(contender: str, programs: Contenders) -> str:
     return _printed("git", "-C", place, "log", "-1", "--abbrev=12", "--format=%h, %cs")
 
 
-class ExpectedOutput:
-    """Holds what EcoSort made of an input: the others must make the same of it. The order of equal rows of tables is open.
-
-    `digest`: what is known of it before; nothing: the first contender is EcoSort.
-    """
-
-    def __init__(self, case: PeerCase, programs: Contenders, work: Work, digest: str) -> None:
-        self._case, self._programs, self._work = case, programs, work
-        self.digest = digest
-        self._of = dict[str, str]()
-
-    def require(self, contender: str) -> None:
-        """RunError where the output of a contender is not in order, or differs from that of EcoSort. Looks at its first one."""
-        if contender not in self._of:
-            self._of[contender] = self._digest()
-            self.digest = self.digest or self._of[contender]
-        if self._of[contender] != self.digest:
-            raise RunError("its output holds other rows than that of EcoSort")
-
-    def _digest(self) -> str:
-        if isinstance(self._case.like, tables.TableCase):
-            return tables.rows_digest(self._case.like, self._programs, self._work)
-        if self._case.like is None:
-            return self._programs.checksum(self._work.output)
-        return lines.digest(self._work.output)
+def digest_of_output(case: PeerCase, programs: Contenders, work: Work) -> str:
+    """RunError where the output is not in order. Those of tables are compared by their rows: the order of equal ones is open."""
+    if isinstance(case.like, tables.TableCase):
+        return tables.rows_digest(case.like, programs, work)
+    return programs.checksum(work.output) if case.like is None else lines.digest(work.output)
 
 
 def complaint(error: RunError) -> str:

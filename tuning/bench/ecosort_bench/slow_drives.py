@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import tempfile
 from dataclasses import asdict, dataclass
@@ -16,13 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from ecosort_measure import options
 from ecosort_measure.cold_run import run_cold
-from ecosort_measure.results import begin, fresh
-from ecosort_measure.sizes import SIZE, size_text
 from ecosort_power.codec import write_rows
 from ecosort_power.planned import NEUTRAL
 
+from ecosort_bench.series import Asked, series
 from ecosort_bench.slow_drives_page import SCHEMA, lines_of
 
 CODECS = ("none", "prefix", "lz4", "zstd", "auto")
@@ -108,10 +105,10 @@ class Bench:
         return dict(told)
 
 
-def _command(size: int, memory: int, rounds: int, kinds: tuple[str, ...], drives: tuple[str, ...]) -> str:
+def _command(asked: Asked, drives: tuple[str, ...]) -> str:
     """Returns what to type for the same measurement."""
-    words = [f"--bytes {size}", f"--memory {size_text(memory)}", f"--rounds {rounds}"]
-    words += [] if kinds == KINDS else [f"--kind {kind}" for kind in kinds]
+    words = [asked.words]
+    words += [] if asked.kinds == KINDS else [f"--kind {kind}" for kind in asked.kinds]
     words += [] if drives == DRIVES else [f'--drive "{drive}"' for drive in drives]
     return f"make bench-slow-drives BENCH='{' '.join(words)}'"
 
@@ -129,40 +126,18 @@ def _measure(bench: Bench, kind: str, drives: list[str], settings: dict[str, int
     return runs
 
 
-@click.command(cls=options.OneLineErrors)
-@click.option("--build", type=click.Path(path_type=Path), required=True, help="Directory of the programs.")
-@click.option("--dir", "place", type=click.Path(path_type=Path), required=True, help="For data; faster than what is simulated.")
-@click.option("--bytes", "size", default=200_000_000, show_default=True, help="Size of each input.")
-@click.option("--memory", type=SIZE, default=MEMORY, show_default=True)
-@click.option("--rounds", default=5, show_default=True)
-@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), default=KINDS)
+@series("slow-drives", size=200_000_000, memory=MEMORY, rounds=5, kinds=KINDS)
 @click.option("--drive", "drives", multiple=True, type=click.Choice((*DRIVES, HERE)), default=DRIVES, help="MB/s; repeatable.")
-@click.option("--result", type=click.Path(path_type=Path), help="File of all runs [build/slow-drives-result.json].")
-@options.going_on()
-def main(
-    build: Path,
-    place: Path,
-    size: int,
-    memory: int,
-    rounds: int,
-    kinds: tuple[str, ...],
-    drives: tuple[str, ...],
-    result: Path | None,
-    continued: bool,
-) -> None:
+def main(asked: Asked, drives: tuple[str, ...]) -> None:
     """Measures compressed runs on simulated drives, and prints a table and what is asked of them."""
-    directory, path = (place / "slow-drives-data").resolve(), result or build / "slow-drives-result.json"
-    directory.mkdir(parents=True, exist_ok=True)
-    bench = Bench(build.resolve(), directory, memory)
-    settings = {"bytes": size, "memory_bytes": memory, "rounds": rounds, "threads": len(os.sched_getaffinity(0))}
-    command = _command(size, memory, rounds, kinds, drives)
-    data = begin(path, fresh(SCHEMA, directory, settings, command, runs=[]), continued)
+    bench = Bench(asked.build, asked.directory, asked.memory)
+    command = _command(asked, drives)
+    data = asked.begin(SCHEMA, {"threads": len(os.sched_getaffinity(0))}, command)
     done = {(run["kind"], run["drive"]) for run in data["runs"]}
-    for kind in kinds:
+    for kind in asked.kinds:
         if missing := [drive for drive in drives if (kind, drive) not in done]:
-            data["runs"] += [asdict(run) for run in _measure(bench, kind, missing, settings)]
-            write_rows(path, data)
-    shutil.rmtree(directory)
+            data["runs"] += [asdict(run) for run in _measure(bench, kind, missing, data["settings"])]
+            write_rows(asked.result, data)
     for line in lines_of(data):
         click.echo(line)
 

@@ -19,7 +19,7 @@ void append_path(std::string& out, Random& random, std::uint64_t number);
 void append_link(std::string& out, Random& random, std::uint64_t number);
 // A line of a system log that begins with its time, of one day in random order.
 void append_dated(std::string& out, Random& random, std::uint64_t number);
-// The same line behind a random number.
+// A dated log line behind a random number.
 void append_numbered(std::string& out, Random& random, std::uint64_t number);
 // Appends such a line in the order of its time.
 void append_in_order(std::string& out, Random& random, std::uint64_t number);
