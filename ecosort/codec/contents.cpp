@@ -117,7 +117,7 @@ constexpr auto export_first = "export its rows as CSV first"sv;
 // Lists what EcoSort itself cannot read, and .lzma. The first row counts where several begin alike. Sources: RFC 1950, 1952,
 // 8878; the LZ4 frame format 1.6; the .xz file format 1.2.1 and lzma-file-format.txt; the formats' own documents; magic(5) of
 // file 5.44.
-constexpr std::array rows{
+constexpr std::array all_known{
     Row{""sv, {"lzma", "compressed by lzma", "decompress it first: xz -dc", Codec::xz}, has_header_of_lzma},
 
     Row{"\x1f\x9d"sv, compressed("compress", "compressed by compress", "decompress it first: zcat"), has_bits_of_compress},
@@ -212,7 +212,7 @@ const Contents* by_magic(std::string_view first) noexcept {
   };
   for (const CodecFacts* const codec : all_facts)
     if (!codec->magic.empty() && begins_so(*codec, 0)) return &codec->contents;
-  for (const Row& row : rows)
+  for (const Row& row : all_known)
     if (begins_so(row, row.at)) return &row.contents;
   return nullptr;
 }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t largest_output_block = 8 * MiB;
 constexpr std::uint64_t most_waiting_of_run = 16 * MiB;  // on average
-constexpr std::uint32_t largest_stride = std::uint32_t{1} << 31U;
+constexpr std::uint32_t most_stride = std::uint32_t{1} << 31U;
 constexpr std::uint64_t largest_resident_block = 1 * MiB, least_resident_block = 64 * KiB;
 
 // Needs memory where all runs are resident for output blocks, each with the index of its records and as much again to sort it. As
@@ -71,7 +71,7 @@ bool choose_forecast(RecordPlan& plan, unsigned memory_share) {
     return true;
   }
   while (div_up(run_blocks, plan.forecast_stride) * forecast_entry_bytes > budget) {
-    if (plan.forecast_stride == largest_stride) return false;
+    if (plan.forecast_stride == most_stride) return false;
     plan.forecast_stride *= 2;
   }
   // Each of the runs rounds up to a whole entry.
