@@ -744,7 +744,7 @@ def test_a_peer_that_loses_a_record_or_fails_is_not_compared(tmp_path: Path, mon
     assert Counter(run["contender"] for run in results.runs) == {"ecosort": 2, "bsort": 2}
     absent = results.data["absent"]["peers_records"]
     assert absent == {
-        "crocsort": "peer_records: the output of crocsort has other rows than those before",
+        "crocsort": "peers_records: the output of crocsort has other rows than those before",
         "rustbucket": "Error: no such key",
     }
 
