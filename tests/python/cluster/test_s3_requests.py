@@ -105,9 +105,10 @@ def test_a_public_bucket_is_read_without_a_key(bucket: Bucket, monkeypatch: pyte
         ("s3:ListBucket", lambda: output.demand_free("s3://bucket/out")),
         ("s3:ListBucketMultipartUploads", lambda: output.demand_free("s3://bucket/out")),
         ("s3:AbortMultipartUpload", lambda: end_uploads("s3://bucket/out")),
-        ("s3:DeleteObject", lambda: output.demand_conditions("s3://bucket/out")),
-        ("s3:PutObject", lambda: output.demand_conditions("s3://bucket/out")),
-        ("s3:GetObject", lambda: output.demand_conditions("s3://bucket/out")),
+        ("s3:DeleteObject", lambda: output.demand_rights("s3://bucket/out", is_conditional=True)),
+        ("s3:PutObject", lambda: output.demand_rights("s3://bucket/out", is_conditional=True)),
+        ("s3:PutObject", lambda: output.demand_rights("s3://bucket/out", is_conditional=False)),
+        ("s3:GetObject", lambda: output.demand_rights("s3://bucket/out", is_conditional=False)),
     ],
 )
 def test_a_permission_that_is_missing_is_named(bucket: Bucket, permission: str, call: Any) -> None:
