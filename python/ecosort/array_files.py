@@ -134,7 +134,7 @@ def _publish(descriptor: int, name: str, directory: str, overwrite: bool, claime
 
 
 def _take_claim_away(claim: str) -> None:
-    """As the program does: `merge` would believe that an earlier file's claim is that of the new one."""
+    """`merge` would believe that the claim of an earlier file is that of the new one."""
     with contextlib.suppress(FileNotFoundError, IsADirectoryError, ValueError, RecursionError):  # it is no claim
         told = json.loads(pathlib.Path(claim).read_bytes())
         if isinstance(told, dict) and told.get("schema") == _CLAIM_SCHEMA:

@@ -27,8 +27,8 @@ def test_what_is_not_finished_yet_is_left_out(tmp_path: Path) -> None:
     for name in (*WHOLE, *PARTIAL, ".hidden.csv"):
         (tmp_path / name).touch()
     assert names_in(tmp_path) == set(WHOLE)
-    assert names_in(tmp_path, "*.csv*") == {"a.csv", "tmp.csv", "a.tmp.csv"}
-    assert names_in(tmp_path, "*.csv", "b.*") == {"a.csv", "tmp.csv", "a.tmp.csv", "b.jsonl"}
+    assert names_in(tmp_path, "*.csv*") == {"a.csv", "tmp.csv", "a.tmp.csv", "a.part.csv"}
+    assert names_in(tmp_path, "*.csv", "b.*") == {"a.csv", "tmp.csv", "a.tmp.csv", "a.part.csv", "b.jsonl"}
     assert names_in(tmp_path, "*.csv.part") == {"a.csv.part"}
     assert names_in(tmp_path, "~$*", "*.tmp") == {"~$a.csv", "a.tmp", "~a.tmp"}
     assert names_in(tmp_path, "*.tsv") == set()

@@ -65,7 +65,7 @@ def test_a_metric_is_read_in_its_unit_and_says_what_it_measures(
 def test_a_battery_is_no_meter_by_this_path_either() -> None:
     with peers.serve(page) as peer:
         for metric in ("node_power_supply_power_watt", "node_hwmon_power_input_watt,sum=yes"):
-            with pytest.raises(MeterError, match="is of a battery or UPS: .*--meter battery:"):
+            with pytest.raises(MeterError, match=r"is of a battery or UPS: .*--meter battery:"):
                 make_meter(parse_spec(f"prometheus://{peer.host}#value={metric}")).open()
         with opened(f"prometheus://{peer.host}#value=node_hwmon_power_input_watt,labels=chip:0000:03:00_0") as (meter, _):
             assert meter.read().watts == 31.0

@@ -282,7 +282,8 @@ def test_supplies_that_are_not_all_known_are_not_added_up(lost: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "power"), [(("PS1 Input Power", "PS2 Input Power"), None), (("Input A", "Input B"), None), (("System Power", "x"), 7)]
+    ("names", "power"),
+    [(("PS1 Input Power", "PS2 Input Power"), None), (("Input A", "Input B"), None), (("System Power", "x"), 7)],
 )
 def test_a_sensor_that_cannot_be_read_may_be_of_the_other_supply(names: tuple[str, str], power: float | None) -> None:
     tree = service("1")

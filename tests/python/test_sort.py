@@ -349,7 +349,7 @@ def test_the_endings_of_codecs_are_those_of_the_program() -> None:
 
 
 def test_the_older_format_of_xz_is_read_by_its_name(here: Path) -> None:
-    """What is in front of .lzma says the format, and the delimiter."""
+    """The name in front of .lzma says the format, and the delimiter."""
     Path("in.tsv.lzma").write_bytes(lzma.compress(b"n\tx\n10\ta\n9\tb\n", lzma.FORMAT_ALONE))
     assert sort("in.tsv.lzma", "out", by="n:number").records == 2
     assert Path("out").read_bytes() == b"n\tx\n9\tb\n10\ta\n"

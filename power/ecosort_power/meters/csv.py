@@ -8,8 +8,8 @@ or `#sum=` (log_series). A cell that says that there is no value (`unavailable`,
 Times are seconds or milliseconds since 1970, or ISO 8601 (local unless they, their column or `#timezone=` say otherwise), or
 seconds since any moment; the last need `offset=auto`. A column of milliseconds belongs to times of day in whole seconds.
 Rows of one time, or that come together, are refused, unless `#same-time=spread` says that they are of one meter: those of one
-time then lie evenly between it and the next one. A last line without its end is still being written, and left out. `offset` is added to the
-log's times; `auto` finds it from the load of the machine, which the harness records during every run.
+time then lie evenly between it and the next one. A last line without its end is still being written, and left out. `offset` is
+added to the log's times; `auto` finds it from the load of the machine, which the harness records during every run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.meters.log_columns import Column, Columns, cell_scale, find_columns, has_time, is_units
-from ecosort_power.meters.log_series import check_settings, key_of, refuse_rounds, refuse_same_times, refuse_several, select, sum_columns
+from ecosort_power.meters.log_series import (
+    check_settings,
+    key_of,
+    refuse_rounds,
+    refuse_same_times,
+    refuse_several,
+    select,
+    sum_columns,
+)
 from ecosort_power.meters.log_text import delimiters_of, read_table
 from ecosort_power.meters.log_values import (
     CellError,

@@ -159,8 +159,8 @@ def refuse_rounds(times: Sequence[float], given: Mapping[str, str]) -> None:
     wanted = (1 - _RARE) * len(begins)
     if 1 < size <= _MOST_IN_A_ROUND and len(begins) > _LEAST_ROUNDS and count >= wanted and regular >= wanted - 1:
         raise UsageError(
-            f"its rows come {size} at a time, every {median(periods):.3g} s: if they are of several meters, let the log name them in "
-            "a column, or export one alone; if they are of one, say #same-time=spread"
+            f"its rows come {size} at a time, every {median(periods):.3g} s: if they are of several meters, let the log name "
+            "them in a column, or export one alone; if they are of one, say #same-time=spread"
         )
 
 

@@ -35,9 +35,9 @@ _EPOCHS = ((1e9, 1e11, 1.0), (1e12, 1e14, 1e-3), (1e15, 1e17, 1e-6), (1e18, 1e20
 
 
 # Loggers write these where there was no value: Home Assistant, nvidia-smi, databases, spreadsheets, numpy.
-_GAPS = frozenset(("", "unavailable", "unknown", "none", "null", "nil", "n/a", "n.a.", "na", "#n/a", "nan", "not available", "\\n"))
-_GAPS |= {"-nan", "+nan", "not supported", "no data", "no value", "undefined", "missing", "offline"}
-_ONLY_SIGNS = re.compile("[-–—_.?*]+")  # --, --.-, ?
+_GAPS = frozenset(("", "unavailable", "unknown", "none", "null", "nil", "n/a", "n.a.", "na", "#n/a", "nan", "not available"))
+_GAPS |= {"\\n", "-nan", "+nan", "not supported", "no data", "no value", "undefined", "missing", "offline"}
+_ONLY_SIGNS = re.compile(r"[-\u2013\u2014_.?*]+")  # --, --.-, ?
 _GAPS_IN_BRACKETS = ("unknown error", "gpu is lost", "requires reset", "gpu requires reset", "insufficient permissions")
 _UNIT_BEHIND = re.compile(r"\s+[km]?wh?$")
 

@@ -115,8 +115,8 @@ class PrometheusMeter(WebMeter):
             )
         if any(map(_is_store, meant)):
             raise MeterError(
-                f"{self.server}: {metric} ({self._shown(meant[0].labels)}) is of a battery or UPS: what goes into it while it charges "
-                "is not what the machine draws; --meter battery: knows whether it drains"
+                f"{self.server}: {metric} ({self._shown(meant[0].labels)}) is of a battery or UPS: what goes into it while it "
+                "charges is not what the machine draws; --meter battery: knows whether it drains"
             )
         return float(sum(sample.value for sample in meant))
 

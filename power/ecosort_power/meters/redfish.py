@@ -102,7 +102,8 @@ class RedfishMeter(Meter):
         found = [Chassis(path, document) for path in wanted if (document := service.attempt(path))]
         choices = [(c, s) for c in found for s in self._sources(service, c)] if self._chassis else self._whole(service, found)
         chassis, self._source = self._only(choices, service, wanted)
-        unread = [] if self._chassis else [path or "a part of the list" for path in members if path not in {c.path for c in found}]
+        known = {c.path for c in found}
+        unread = [] if self._chassis else [path or "a part of the list" for path in members if path not in known]
         return self._describe(root, chassis, self._source, unread)
 
     def _sources(self, service: Service, chassis: Chassis) -> list[Source]:

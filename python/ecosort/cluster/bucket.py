@@ -42,8 +42,8 @@ def demand_free(url: str) -> None:
 
 
 def demand_rights(url: str, *, is_conditional: bool) -> None:
-    """Raises BadInput where a permission is missing that the job will need, by writing a small object and deleting it; where it is
-    conditional also if the server would let a manifest take the place of another one."""
+    """Raises BadInput where a permission is missing that the job will need, by writing a small object and deleting it; where it
+    `is_conditional` also if the server would let a manifest take the place of another one."""
     probe = f"{url}/{_PROBE}"
     way = "; --no-conditional-put does without, for a prefix that no other job writes"
     delete(probe)

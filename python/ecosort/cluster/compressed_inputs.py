@@ -38,8 +38,8 @@ def codec_of(begin: bytes) -> str:
 
 
 def _is_lzma(begin: bytes) -> bool:
-    """The older format of xz has no magic number: properties, the size of a dictionary, which is 2^n or 2^n + 2^(n-1), that of the
-    data, if it is known, and a zero."""
+    """The older format of xz has no magic number: properties, the size of a dictionary, which is 2^n or 2^n + 2^(n-1), that of
+    the data, if it is known, and a zero."""
     if len(begin) < BEGIN_BYTES or begin[0] >= _LZMA_PROPERTIES or begin[13]:
         return False
     dictionary, size = (int.from_bytes(begin[at:to], "little") for at, to in ((1, 5), (5, 13)))

@@ -39,7 +39,7 @@ def test_a_worker_loads_no_more_than_tasks_need() -> None:
     words = [sys.executable, "-X", "importtime", "-SP", str(worker), str(os.getpid())]
     loaded = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stderr
     assert "ecosort.cluster.tasks" in loaded
-    for name in ("sorting", "options", "manual", "tables", "cluster.driver", "cluster.planner", "cluster.scheduler", "cluster.cli"):
+    for name in ("sorting", "options", "manual", "tables", "cluster.driver", "cluster.planner", "cluster.cli"):
         assert f"ecosort.{name}\n" not in loaded, name
 
 
