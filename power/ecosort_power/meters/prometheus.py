@@ -136,7 +136,7 @@ class PrometheusMeter(WebMeter):
 
 def _is_store(sample: Any) -> bool:
     """As node_exporter shows the kernel's power supply class: itself, and its chips of hwmon."""
-    return sample.name.startswith("node_power_supply_") or sample.labels.get("chip", "").startswith("power_supply_")
+    return bool(sample.name.startswith("node_power_supply_") or sample.labels.get("chip", "").startswith("power_supply_"))
 
 
 def _samples(text: str, server: str) -> list[Any]:

@@ -25,7 +25,7 @@ _MAGIC = {
     "bzip2": re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"),
     "xz": re.compile(rb"\xfd7zXZ\0"),
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),  # a frame, or one that is skipped
-    "lz4": re.compile(rb"(\x04\x22|\x02\x21)\x4d\x18"),  # also the older one, of lz4 -l
+    "lz4": re.compile(rb"\x04\x22\x4d\x18|\x02\x21\x4c\x18"),  # also the older one, of lz4 -l
 }
 _MODULES = {"gzip": "gzip", "bzip2": "bz2", "xz": "lzma", "lzma": "lzma"}
 _LZMA_PROPERTIES, _ALL_BITS = 9 * 5 * 5, (1 << 64) - 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -177,6 +178,14 @@ def test_a_manifest_takes_the_place_of_no_other(bucket: Bucket, is_conditional: 
     with pytest.raises(BadInput, match="is of another job"):
         BucketOutput("s3://bucket/out", "two", is_conditional=is_conditional).commit(EMPTY)
     assert bucket.objects == {"out/MANIFEST.json": manifest_bytes(EMPTY)}
+
+
+@pytest.mark.parametrize("key", ["a//b", "a/", "/a", "a/../b", "a/.", "."])
+def test_a_key_that_no_upload_makes_is_refused_before_any_work(bucket: Bucket, key: str) -> None:
+    """obstore makes 'a' of 'a/', and raises an error for others when all is sorted."""
+    with pytest.raises(BadInput, match=rf"'s3://bucket/{re.escape(key)}' cannot be written: between the slashes"):
+        uploads.demand_uploads(f"s3://bucket/{key}")
+    uploads.demand_uploads("s3://bucket/.a/b..c")
 
 
 def test_what_is_no_server_of_s3_is_told(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
