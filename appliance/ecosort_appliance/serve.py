@@ -154,8 +154,7 @@ def _work_with_page(queue: Path, listen: Listen, meter: Meter | None, scheduler:
         refuse_name(name)
     refuse_root(listen.root)
     token = read_token(listen.token_file) if listen.token_file else None
-    known = "localhost" if is_loopback(host) else socket.gethostname()
-    page = Page(queue, Reach((known,), listen.names, token, listen.root.removesuffix("/")), meter, _offer(listen))
+    page = Page(queue, Reach(names_of(host), listen.names, token, listen.root.removesuffix("/")), meter, _offer(listen))
     config = uvicorn.Config(
         page.application(),
         log_level="error",
@@ -177,6 +176,13 @@ def _work_with_page(queue: Path, listen: Listen, meter: Meter | None, scheduler:
         finally:
             page.track.stop()
             scheduler.stop()
+
+
+def names_of(host: str) -> tuple[str, ...]:
+    """The names by which a page that listens at this address may be asked for. A proxy beside it may call it localhost."""
+    from ecosort_appliance.web.security import is_loopback
+
+    return ("localhost",) if is_loopback(host) else ("localhost", socket.gethostname())
 
 
 def _offer(listen: Listen) -> Offer | None:

@@ -20,11 +20,13 @@ from fnmatch import fnmatchcase
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.users import call_as
 
-# Browsers, clients of FTP and SFTP, tools that download, Hadoop, editors.
+# Browsers, clients of FTP and SFTP, tools that download or write what they name at the end, Hadoop, editors.
 _PARTIAL = (
     *("*.part", "*.partial", "*.crdownload", "*.download", "*.opdownload", "*.filepart", "*.tmp", "*.temp", "*.aria2"),
-    *("*.incomplete", "*.uploading", "*._copying_", "*.!ut", "*.!qb", "*.bc!", "*.swp", "*~", "~*", "#*#"),
+    *("*.incomplete", "*.uploading", "*.upload", "*.inprogress", "*.in-progress", "*._copying_", "*.gstmp", "*.fdmdownload"),
+    *("*.xltd", "*.ytdl", "*.!ut", "*.!qb", "*.bc!", "*.sw[op]", "*~", "~*", "#*#"),
 )
+_OF_A_PROCESS = re.compile(r"[.-](\d+|(?=[a-f]*\d)[0-9a-f]{4,})$")  # what some put behind such a name
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,8 @@ def is_wanted(name: str, patterns: Sequence[str]) -> bool:
 
 
 def _is_partial(name: str) -> bool:
-    return any(fnmatchcase(name.lower(), pattern) for pattern in _PARTIAL)
+    plain = _OF_A_PROCESS.sub("", name.lower())
+    return any(fnmatchcase(plain, pattern) for pattern in _PARTIAL)
 
 
 def may_share_names(first: Sequence[str], second: Sequence[str]) -> bool:

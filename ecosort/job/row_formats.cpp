@@ -23,7 +23,7 @@ namespace {
 
 // Ignores what it is compressed with.
 bool is_named_tsv(std::string_view name) {
-  if (codec::codec_of_file_name(name)) name.remove_suffix(name.size() - name.rfind('.'));
+  if (codec::codec_of_input_name(name)) name.remove_suffix(name.size() - name.rfind('.'));
   return name.ends_with(".tsv") || name.ends_with(".TSV");
 }
 

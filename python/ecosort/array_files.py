@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import mmap
 import os
 import pathlib
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +17,8 @@ from ecosort import checks
 from ecosort.durable import replaceable, sync_directory
 from ecosort.errors import BadInput, IoFailed
 from ecosort.words import Path, output, path_word
+
+_CLAIM_ENDING, _CLAIM_SCHEMA = ".claim.json", "ecosort.claim/1"
 
 
 @dataclass(frozen=True)
@@ -97,11 +101,11 @@ def new_file(path: Path, overwrite: bool) -> Iterator[int]:
     On stable storage is what the block synced; then also the name. Raises OutputExists, IoFailed.
     """
     output(path, overwrite)
-    name = path_word(path)
+    given = path_word(path)
     try:
-        name = str(replaceable(name))
+        name = str(replaceable(given))
     except OSError as error:
-        raise BadInput(f"'{name}' cannot be the output: {error.strerror}") from None
+        raise BadInput(f"'{given}' cannot be the output: {error.strerror}") from None
     directory = str(pathlib.Path(name).parent)
     try:
         descriptor = os.open(directory, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o666)
@@ -109,13 +113,15 @@ def new_file(path: Path, overwrite: bool) -> Iterator[int]:
         raise IoFailed(f"cannot create a file in '{directory}': {error.strerror}", error.errno) from None
     try:
         yield descriptor
-        _publish(descriptor, name, directory, overwrite)
+        _publish(descriptor, name, directory, overwrite, {given, name})
     finally:
         os.close(descriptor)
 
 
-def _publish(descriptor: int, name: str, directory: str, overwrite: bool) -> None:
+def _publish(descriptor: int, name: str, directory: str, overwrite: bool, claimed: Iterable[str]) -> None:
     try:
+        for one in claimed:
+            _take_claim_away(f"{one}{_CLAIM_ENDING}")
         if not overwrite:
             _link(descriptor, name)
         else:
@@ -125,6 +131,15 @@ def _publish(descriptor: int, name: str, directory: str, overwrite: bool) -> Non
         sync_directory(directory)
     except OSError as error:
         raise IoFailed(f"cannot name the output '{name}': {error.strerror}", error.errno) from None
+
+
+def _take_claim_away(claim: str) -> None:
+    """`merge` would believe that the claim of an earlier file is that of the new one."""
+    with contextlib.suppress(FileNotFoundError, IsADirectoryError, ValueError, RecursionError):  # it is no claim
+        told = json.loads(pathlib.Path(claim).read_bytes())
+        if isinstance(told, dict) and told.get("schema") == _CLAIM_SCHEMA:
+            pathlib.Path(claim).unlink()
+            sync_directory(pathlib.Path(claim).parent)
 
 
 def _link(descriptor: int, name: str) -> None:

@@ -36,6 +36,12 @@ def plain_schema(schema: Any, *, keeps_dictionaries: bool = False) -> Any:
     return pa.schema([field.with_type(plain_type(field.type, keeps_dictionaries)) for field in schema], schema.metadata)
 
 
+def parquet_schema(schema: Any) -> Any:
+    """The schema with dictionaries of plain values: pyarrow writes no Parquet of those of views, as Polars has them."""
+    fields = [field.with_type(plain_type(field.type, True)) if _holds_dictionary(field.type) else field for field in schema]
+    return pa.schema(fields, schema.metadata)
+
+
 def plain_type(kind: Any, keeps_dictionaries: bool = False) -> Any:
     """Texts and binary in place of views of them, as Polars has them, and values in place of dictionaries."""
     if pa.types.is_dictionary(kind):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -51,7 +52,9 @@ def source_of(table: Any) -> Source:
         return _of_streams(chain([table.head(0).collect()], table.collect_batches()))
     if hasattr(table, "collect"):  # an older one
         return _of_streams([table.collect()])
-    if isinstance(table, Mapping) or not isinstance(table, Iterable):
+    if isinstance(table, Mapping | io.IOBase | pa.NativeFile) or not isinstance(
+        table, Iterable
+    ):  # the lines of a file are no paths
         raise _no_stream(table)
     return _of_items(iter(table))
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 CODEC_ENDINGS = (".gz", ".zst", ".lz4", ".xz", ".bz2", ".bgz")
+_READ_ENDINGS = (*CODEC_ENDINGS, ".lzma")  # xz reads its older format, and does not write it
 ASSUMED_RATIO = 4  # a plan assumes that the rows have so many times the size of a compressed input
 
 
 def split_codec(name: str) -> tuple[str, str]:
     """Returns the name without the ending of a codec, and that ending, which is empty where there is none."""
-    ending = next((ending for ending in CODEC_ENDINGS if name.endswith(ending)), "")
+    ending = next((ending for ending in _READ_ENDINGS if name.endswith(ending)), "")
     return name.removesuffix(ending), ending
 
 

@@ -64,6 +64,7 @@ def write_table(table: Any, by: Any, dst: Path, told: dict[str, Any]) -> Report:
     import pyarrow.parquet as pq
 
     from ecosort.arrow_claims import claim_of
+    from ecosort.arrow_input import parquet_schema
 
     writers = {".parquet": pq.ParquetWriter} | dict.fromkeys((".feather", ".arrow", ".ipc"), pa.ipc.new_file)
     suffix = pathlib.Path(path_word(dst, "dst")).suffix.lower()
@@ -73,9 +74,11 @@ def write_table(table: Any, by: Any, dst: Path, told: dict[str, Any]) -> Report:
     with _new_output(dst, told) as descriptor, rows.sort(source, by, **_selected(told)) as batches:
         is_parquet = suffix == ".parquet"
         how = {"sorting_columns": claim_of(batches.schema, by), **source.form.options()} if is_parquet else {}
-        with open(descriptor, "wb", closefd=False) as file, make(file, batches.schema, **how) as writer:
+        schema = parquet_schema(batches.schema) if is_parquet else batches.schema
+        with open(descriptor, "wb", closefd=False) as file, make(file, schema, **how) as writer:
             for batch in rows.joined(batches, source.form.group_rows):
-                writer.write_batch(batch, *([max(batch.num_rows, 1)] if is_parquet else []))
+                written = batch if batch.schema.equals(schema) else batch.cast(schema)
+                writer.write_batch(written, *([max(batch.num_rows, 1)] if is_parquet else []))
         os.fsync(descriptor)
     return rows.report()
 

@@ -17,6 +17,7 @@ import httpx
 import pytest
 from ecosort_appliance.database import open_database
 from ecosort_appliance.errors import QueueError
+from ecosort_appliance.serve import names_of
 from ecosort_appliance.web import app
 from ecosort_appliance.web.app import Page, Reach, refuse_root
 from ecosort_appliance.web.security import refuse_name
@@ -98,6 +99,12 @@ def test_a_foreign_origin_is_refused(client: Client, origin: str, site: str) -> 
 )
 def test_other_names_are_those_that_were_asked_for(client: Client, host: str, origin: str, code: int) -> None:
     assert log_in(client, {"Host": host, "Origin": origin}).status_code == code
+
+
+def test_a_proxy_of_the_same_machine_may_call_it_localhost() -> None:
+    """`proxy_pass http://localhost:8080` before a page that listens at all addresses."""
+    for address in ("127.0.0.1", "0.0.0.0", "192.0.2.7"):
+        assert names_of(address)[0] == "localhost"
 
 
 def test_the_cookie_of_a_page_with_tls_goes_by_tls_only(client: Client) -> None:

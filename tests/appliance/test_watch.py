@@ -10,10 +10,11 @@ from ecosort_appliance.watch import is_wanted, look, may_share_names
 
 from .support import Queue, wait_for
 
-WHOLE = ("a.csv", "A.CSV", "b.jsonl", "part", "tmp.csv", "a.tmp.csv", "a~b")
+WHOLE = ("a.csv", "A.CSV", "b.jsonl", "part", "tmp.csv", "a.tmp.csv", "a.part.csv", "a.tmp.fa", "part.1", "a~b")
 PARTIAL = (
     *("a.csv.part", "a.csv.PART", "a.csv.partial", "Unconfirmed 7.crdownload", "a.csv.filepart", "a.tmp", "a.csv.aria2"),
     *("a.csv~", "~$a.csv", "~a.tmp", "a.csv._COPYING_", "a.csv.incomplete", "a.csv.uploading", "#a.csv#"),
+    *("a.csv.tmp.4711", "a.csv.tmp-9f3c", "a.csv.inprogress", "a.csv_.gstmp", "a.csv.part.2"),
 )
 
 
@@ -26,8 +27,8 @@ def test_what_is_not_finished_yet_is_left_out(tmp_path: Path) -> None:
     for name in (*WHOLE, *PARTIAL, ".hidden.csv"):
         (tmp_path / name).touch()
     assert names_in(tmp_path) == set(WHOLE)
-    assert names_in(tmp_path, "*.csv*") == {"a.csv", "tmp.csv", "a.tmp.csv"}
-    assert names_in(tmp_path, "*.csv", "b.*") == {"a.csv", "tmp.csv", "a.tmp.csv", "b.jsonl"}
+    assert names_in(tmp_path, "*.csv*") == {"a.csv", "tmp.csv", "a.tmp.csv", "a.part.csv"}
+    assert names_in(tmp_path, "*.csv", "b.*") == {"a.csv", "tmp.csv", "a.tmp.csv", "a.part.csv", "b.jsonl"}
     assert names_in(tmp_path, "*.csv.part") == {"a.csv.part"}
     assert names_in(tmp_path, "~$*", "*.tmp") == {"~$a.csv", "a.tmp", "~a.tmp"}
     assert names_in(tmp_path, "*.tsv") == set()

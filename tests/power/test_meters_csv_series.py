@@ -40,6 +40,12 @@ def long_form(path: Path, rows: list[tuple[float, str, object]] = TWO, name: str
         ("CPU", ("-", "0", "1")),
         ("whatever", ("left", "right")),
         ("model", ("Eaton 5PX", "Eaton 9PX")),
+        ("serial", ("77012", "77019")),
+        ("whatever", ("11", "12", "13")),  # strictly in turn
+        ("id", ("1.0", "2.0")),  # as pandas writes whole numbers where some are missing
+        ("relay", ("0", "1")),
+        ("output", ("left", "right")),
+        ("container", tuple(f"c{i}" for i in range(300))),
         ("unit", ("W", "V")),
     ],
 )
@@ -61,6 +67,8 @@ def test_rows_of_several_sensors_are_refused_with_what_to_say(tmp_path: Path, he
         ("utilization.gpu [%]", ("3 %", "90 %", "3 %", "91 %")),
         ("Millisecond", ("153", "653", "153", "653")),
         ("last_updated", ("a1", "a2", "a3", "a4")),
+        ("relay", ("0", "1", "1", "0")),
+        ("Status", ("on", "off", "", "")),
     ],
 )
 def test_a_column_of_one_meter_is_no_sensor(tmp_path: Path, header: str, cells: tuple[str, ...]) -> None:
@@ -69,6 +77,12 @@ def test_a_column_of_one_meter_is_no_sensor(tmp_path: Path, header: str, cells: 
     if header == "last_updated":
         rows = [(t, f"a{t}", watts) for t, _, watts in rows]
     assert len(read_log(long_form(tmp_path / "log.csv", rows, header), {}).rows) == 10
+
+
+@pytest.mark.parametrize("header", ["second", "ms", "U [V]", "minute"])
+def test_parts_of_a_time_come_in_turn_and_are_of_one_meter(tmp_path: Path, header: str) -> None:
+    rows: list[tuple[float, str, object]] = [(BEGIN + i, str(i % 3 * 20), 40) for i in range(12)]
+    assert len(read_log(long_form(tmp_path / "log.csv", rows, header), {}).rows) == 12
 
 
 def test_a_sensor_that_has_few_rows_is_told_as_well(tmp_path: Path) -> None:
@@ -89,6 +103,7 @@ def doubled(path: Path, times: list[int], watts: list[float]) -> Path:
         ([10 * (i // 3) for i in range(30)], [40.0] * 30),
         ([0, 1, 2, 3, 4, 5, 6, 7, 7, 8, 9], [40.0] * 7 + [40.0, 2000.0] + [40.0] * 2),  # a house whose power comes now and then
         ([0, 1, 1, 1, 3, 4, 5], [40.0] * 7),  # one row too many for the one that is missing
+        ([t for i in range(8) for t in (3 * i, 3 * i, 3 * i + 1)], [40.0, 300.0, 40.0] * 8),  # too often for one that is late
     ],
 )
 def test_rows_of_one_time_are_not_guessed_to_be_of_one_meter(tmp_path: Path, times: list[int], watts: list[float]) -> None:
@@ -98,6 +113,44 @@ def test_rows_of_one_time_are_not_guessed_to_be_of_one_meter(tmp_path: Path, tim
     found = read_log(path, {"same-time": "spread"}).rows
     assert [r.watts for r in found] == watts
     assert sorted({r.time_s for r in found}) == [r.time_s for r in found]
+
+
+@pytest.mark.parametrize("setting", ["where=host:a", "sum=host"])
+def test_two_meters_of_one_host_that_nothing_tells_apart_are_not_one(tmp_path: Path, setting: str) -> None:
+    rows: list[tuple[float, str, object]] = [(BEGIN + i, host, 40) for i in range(9) for host in "abab"]
+    path = long_form(tmp_path / "log.csv", rows, "host")
+    settings = dict([setting.split("=")])
+    with pytest.raises(UsageError, match="9 of its 9 times have several rows: if they are of several meters, let the log name"):
+        read_log(path, settings)
+    if "where" in setting:
+        assert len(read_log(path, {**settings, "same-time": "spread"}).rows) == 18
+
+
+@pytest.mark.parametrize(("meters", "away_s"), [(2, 0.002), (2, 0.04), (4, 0.01), (8, 0.001)])
+def test_meters_that_are_asked_one_after_the_other_without_a_name_are_not_one(tmp_path: Path, meters: int, away_s: float) -> None:
+    times = [round(BEGIN + i / 2 + 0.01 * (i % 3) + k * away_s, 4) for i in range(30) for k in range(meters)]
+    path = log_of(tmp_path / "log.csv", "time,P (W)\n" + "".join(f"{t},{40 + i % meters}\n" for i, t in enumerate(times)))
+    with pytest.raises(UsageError, match=rf"its rows come {meters} at a time, every 0\.5.* s: .*say #same-time=spread"):
+        read_log(path, {})
+    assert len(read_log(path, {"same-time": "spread"}).rows) == 30 * meters
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        [0, 0.02, 3, 3.01, 3.05, 9, 9.5, 9.52, 30, 30.01, 31, 45, 45.3, 45.32],  # whenever something changed
+        [10 * i + 0.1 * k for i in range(9) for k in range(10)],  # bursts, which lack what is between them
+        [i + (0.02 if i % 5 == 0 else 0) for i in range(40)],
+    ],
+)
+def test_times_that_only_look_like_rounds_are_of_one_meter(tmp_path: Path, times: list[float]) -> None:
+    text = "time,P (W)\n" + "".join(f"{BEGIN + t},40\n" for t in times)
+    assert len(read_log(log_of(tmp_path / "log.csv", text), {}).rows) == len(times)
+
+
+def test_power_and_energy_in_rows_of_their_own_are_no_round(tmp_path: Path) -> None:
+    text = "time,P (W),E (J)\n" + "".join(f"{BEGIN + i},40,\n{BEGIN + i + 0.01},,{40 * i}\n" for i in range(9))
+    assert len(read_log(log_of(tmp_path / "log.csv", text), {"energy": "E (J)"}).rows) == 18
 
 
 def test_times_that_come_sooner_than_usual_are_no_second_rows(tmp_path: Path) -> None:
@@ -229,6 +282,12 @@ def test_a_sum_that_lacks_a_sensor_is_a_gap(tmp_path: Path) -> None:
         "-nan",
         "#N/A",
         "N/A W",
+        "\\N",
+        "n.a.",
+        "offline",
+        "--.- W",
+        "—",
+        "?",
     ],
 )
 def test_a_cell_that_says_that_there_is_no_value_is_a_gap(tmp_path: Path, cell: str) -> None:
@@ -289,6 +348,11 @@ def test_a_row_with_a_word_that_is_a_unit_is_no_line_of_units(tmp_path: Path) ->
         ("UTC-00:30 time", -0.5),
         ("Time UTC\u221202:00", -2.0),
         ("Time UTC 24h", 0.0),
+        ("UTC", 0.0),
+        ("TimeUTC", 0.0),
+        ("utcTime", 0.0),
+        ("datetimeutc", 0.0),
+        ("TimeGMT+1", 1.0),
     ],
 )
 def test_a_zone_in_the_name_of_the_times_is_theirs(

@@ -203,7 +203,7 @@ def test_a_sensor_is_read_where_dcmi_answers_without_measuring(dcmi: list[str], 
     [
         ([], "", "deactivated"),
         ([], "#sensor=dcmi", "#sensor=NAME"),
-        ([TOTAL], "", "'na'.*#sensor=NAME"),
+        ([TOTAL, Sensor("PS1 In", 10, 1.0)], "", "'na'.*#sensor=NAME reads another one of: total_power, PS1 In"),
     ],
 )
 def test_a_bmc_that_let_us_in_gets_no_advice_on_logging_in(
@@ -249,9 +249,18 @@ def test_sensor_records_give_the_quantum() -> None:
     assert parse_sdr(data) == [Sensor("Sys Power", 7, pytest.approx(1.2)), Sensor("PSU2 In", 10, pytest.approx(3.0))]
 
 
-def test_power_supplies_are_added_where_no_sensor_sees_the_system() -> None:
-    supplies = [Sensor("PS1 In", 10, 1.0), Sensor("PS1 Out", 10, 1.0), Sensor("PS2 In", 10, 1.0), Sensor("CPU Pwr", 3, 1.0)]
-    assert [s.name for s in choose_sensors(supplies, None)] == ["PS1 In", "PS2 In"]
+@pytest.mark.parametrize(
+    ("names", "taken"),
+    [
+        (("PS1 In", "PS1 Out", "PS2 In"), ["PS1 In", "PS2 In"]),
+        (("PS1 Input", "PS1 Main Output"), ["PS1 Input"]),
+        (("PS1 Power", "PS1 POUT", "PS2 Power"), ["PS1 Power", "PS2 Power"]),
+        (("PS1 Out", "PS2 Out"), ["PS1 Out", "PS2 Out"]),
+    ],
+)
+def test_power_supplies_are_added_where_no_sensor_sees_the_system(names: tuple[str, ...], taken: list[str]) -> None:
+    supplies = [Sensor("CPU Pwr", 3, 1.0), *(Sensor(name, 10, 1.0) for name in names)]
+    assert [s.name for s in choose_sensors(supplies, None)] == taken
 
 
 def test_the_local_bmc_needs_no_password() -> None:

@@ -74,6 +74,27 @@ def test_a_battery_that_begins_to_charge_gives_no_reading(laptop: Path) -> None:
             meter.read()
 
 
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("AC", {"online": 1}),
+        ("ucsi-source-psy-USBC000:001", {"type": "USB", "online": 1}),
+        ("BAT1", {"status": "Discharging"}),
+    ],
+)
+def test_a_battery_that_is_not_alone_gives_no_reading(laptop: Path, name: str, files: dict[str, object]) -> None:
+    """A charger that is too weak is helped by the battery, which drains meanwhile: it gives a part of what the machine draws."""
+    battery(laptop, "wacom_battery_0", type="Battery", scope="Device", status="Discharging")
+    with opened(f"battery:BAT0#root={laptop}") as (meter, _):
+        battery(laptop, name, **files)
+        with pytest.raises(MeterError, match=rf"{name} feeds the machine as well: unplug .*battery: alone adds up all"):
+            meter.read()
+    assert not BatteryMeter.discover(Machine(laptop))[0].usable
+    if name == "BAT1":
+        with opened(f"battery:#root={laptop}") as (meter, _):
+            assert meter.read().watts == pytest.approx(22.543)
+
+
 def test_a_battery_that_is_not_there_names_those_that_are(laptop: Path) -> None:
     with pytest.raises(UsageError, match="BAT0, BAT1"):
         make_meter(parse_spec(f"battery:BAT7#root={laptop}")).open()

@@ -166,14 +166,36 @@ def test_a_phase_is_believed_although_another_one_is_wrong() -> None:
         assert meter.read().watts == 2166.2
 
 
-def test_a_counter_that_a_shelly_names_and_refuses_hides_no_power() -> None:
+@pytest.mark.parametrize("status", [404, 500])
+def test_a_counter_that_a_shelly_names_and_refuses_hides_no_power(status: int) -> None:
     documents = gen2({"em1:0": EM1, "em1data:0": {}}, EM1=EM1)
-    with peers.serve(answers(documents)) as peer, opened(f"shelly://{peer.host}") as (meter, found):
+
+    def answer(peer: peers.Peer, path: str, given: str) -> peers.Answer:
+        return (status, {"code": -114}, {}) if "Data" in path else answers(documents)(peer, path, given)
+
+    with peers.serve(answer) as peer, opened(f"shelly://{peer.host}") as (meter, found):
         assert (meter.read().watts, found.counter) == (501.8, False)
 
 
-def test_a_counter_of_a_shelly_that_is_null_is_none_and_its_power_stays() -> None:
-    live = {**captured.GEN2_SWITCH, "aenergy": {"total": None}}
+def test_a_counter_of_a_shelly_that_fails_now_and_then_takes_no_power_along() -> None:
+    documents = gen2({"em1:0": EM1, "em1data:0": EM1_COUNTERS}, EM1=EM1, EM1Data=EM1_COUNTERS)
+    failing: list[bool] = []
+
+    def answer(peer: peers.Peer, path: str, given: str) -> peers.Answer:
+        return (500, {}, {}) if failing and "Data" in path else answers(documents)(peer, path, given)
+
+    with peers.serve(answer) as peer, opened(f"shelly://{peer.host}") as (meter, found):
+        failing.append(True)
+        reading = meter.read()
+        assert (reading.watts, reading.joules, found.counter) == (501.8, None, True)
+        assert type(meter).derive(reading.raw or "", meter.spec).joules is None
+        failing.clear()
+        assert meter.read().joules == pytest.approx(5125.25 * 3600)
+
+
+@pytest.mark.parametrize("counter", [{"aenergy": {"total": None}}, {"aenergy": None}])
+def test_a_counter_of_a_shelly_that_is_null_is_none_and_its_power_stays(counter: dict[str, Any]) -> None:
+    live = {**captured.GEN2_SWITCH, **counter}
     documents = gen2({"switch:0": live}, Switch=live)
     with peers.serve(answers(documents)) as peer, opened(f"shelly://{peer.host}") as (meter, found):
         assert (meter.read().joules, found.counter, meter.read().watts) == (None, False, 47.11)

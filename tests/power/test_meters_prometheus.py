@@ -24,6 +24,11 @@ kepler_node_cpu_joules_total{path="/sys/class/powercap/intel-rapl:0",zone="packa
 scaph_host_power_microwatts 43500000
 # TYPE plug_power gauge
 plug_power{plug="a, \\"b\\""} 0.5
+# TYPE node_power_supply_power_watt gauge
+node_power_supply_power_watt{power_supply="BAT0"} 45
+# TYPE node_hwmon_power_input_watt gauge
+node_hwmon_power_input_watt{chip="power_supply_bat0",sensor="power1"} 45
+node_hwmon_power_input_watt{chip="0000:03:00_0",sensor="power1"} 31
 # TYPE other_watts_total counter
 other_watts_total NaN
 node_rapl_package_joules_total_of_another 7
@@ -55,6 +60,15 @@ def test_a_metric_is_read_in_its_unit_and_says_what_it_measures(
     assert capabilities.scope is scope
     assert note in " ".join(capabilities.notes)
     assert "node_rapl_package_joules_total_of_another" not in (reading.raw or "")
+
+
+def test_a_battery_is_no_meter_by_this_path_either() -> None:
+    with peers.serve(page) as peer:
+        for metric in ("node_power_supply_power_watt", "node_hwmon_power_input_watt,sum=yes"):
+            with pytest.raises(MeterError, match=r"is of a battery or UPS: .*--meter battery:"):
+                make_meter(parse_spec(f"prometheus://{peer.host}#value={metric}")).open()
+        with opened(f"prometheus://{peer.host}#value=node_hwmon_power_input_watt,labels=chip:0000:03:00_0") as (meter, _):
+            assert meter.read().watts == 31.0
 
 
 def test_several_series_are_never_taken_for_one() -> None:

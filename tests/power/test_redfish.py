@@ -5,6 +5,7 @@ chassis.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -111,6 +112,28 @@ def test_lists_of_several_pages_are_read_to_the_end(key: str) -> None:
     tree |= {f"{CHASSIS}/{name}": {"Id": name} for name in "BC"}
     control(tree, "C", {"PowerConsumedWatts": 99})
     assert watts(tree) == 99.0
+
+
+def test_pages_may_overlap_and_name_the_next_one_by_its_query_alone() -> None:
+    tree = service("A", "B")
+    tree[CHASSIS]["Members@odata.nextLink"] = "?$skip=1"
+    tree[f"{CHASSIS}?$skip=1"] = {"Members": [at(f"{CHASSIS}/B/"), at(f"{CHASSIS}/C"), None, {}]}
+    tree[f"{CHASSIS}/C"] = {"Id": "C"}
+    control(tree, "B", {"PowerConsumedWatts": 99})
+    assert watts(tree) == 99.0
+
+
+@pytest.mark.parametrize(("lost", "named"), [(f"{CHASSIS}/B", "Chassis/B"), (f"{CHASSIS}?$skip=1", "a part of the list")])
+def test_what_could_not_be_read_may_be_the_machine_and_is_noted(lost: str, named: str) -> None:
+    tree = service("A")
+    tree[CHASSIS]["Members@odata.nextLink"] = f"{CHASSIS}?$skip=1"
+    tree[f"{CHASSIS}?$skip=1"] = {"Members": [at(f"{CHASSIS}/B")]}
+    control(tree, "A", {"PowerConsumedWatts": 99})
+    tree[lost] = 500
+    with read(tree) as (_, found):
+        assert f"{named} could not be read" in found.notes[-1]
+    with read(tree, "/A") as (_, found):
+        assert "could not be read" not in found.notes[-1]
 
 
 def test_parts_are_not_taken_for_the_machine_wherever_they_stand_in_the_list() -> None:
@@ -241,6 +264,37 @@ def test_a_sum_that_lacks_a_supply_is_none() -> None:
     assert (reading.watts, Flag.NAN in reading.flags) == (None, True)
     with read(tree) as (_, found):  # what they give is known of both
         assert "without their losses" in found.notes[-1]
+
+
+@pytest.mark.parametrize("lost", ["/1", "/1/Metrics", "?page=2"])
+def test_supplies_that_are_not_all_known_are_not_added_up(lost: str) -> None:
+    """A sum of some would look like that of the machine."""
+    tree = service("1")
+    supplies(tree, taken(199), taken(172))
+    base = f"{CHASSIS}/1/PowerSubsystem/PowerSupplies"
+    second = tree[base]["Members"].pop()
+    tree[base]["Members@odata.nextLink"] = f"{base}?page=2"
+    tree[f"{base}?page=2"] = {"Members": [second]}
+    assert watts(tree) == 371.0
+    tree[f"{base}{lost}"] = 503
+    with pytest.raises(MeterError, match=f"no chassis that reports its power.*{re.escape(base)}"), read(tree):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("names", "power"),
+    [(("PS1 Input Power", "PS2 Input Power"), None), (("Input A", "Input B"), None), (("System Power", "x"), 7)],
+)
+def test_a_sensor_that_cannot_be_read_may_be_of_the_other_supply(names: tuple[str, str], power: float | None) -> None:
+    tree = service("1")
+    base = f"{CHASSIS}/1/Sensors"
+    add(tree, "1", "Sensors", {"Members": [at(f"{base}/{i}") for i in range(2)]})
+    tree |= {f"{base}/0": {**sensor(names[0], 7), "@odata.id": f"{base}/0"}, f"{base}/1": 404}
+    if power is None:
+        with pytest.raises(MeterError, match="no chassis that reports its power"), read(tree):
+            pass
+    else:
+        assert watts(tree) == power
 
 
 def test_supplies_of_the_older_power_resource_are_added_up() -> None:

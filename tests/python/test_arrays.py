@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sort_support import MIB, listing, mounted
 
-from ecosort import BadInput, OutputExists, sort_memmap, sort_records
+from ecosort import BadInput, Options, OutputExists, sort, sort_memmap, sort_records
 
 ORDERS = [
     f"{order}{kind}{size}"
@@ -73,6 +73,24 @@ def test_what_stands_before_the_array_stays_there(here: Path) -> None:
     sort_memmap(np.memmap("in", "<u8", mode="r", offset=6), "out", ascending=False, overwrite=True)
     assert (here / "out").read_bytes() == b"header" + np.array([3, 2, 1], "<u8").tobytes()
     assert listing(here) == [str(here / "in"), str(here / "out")]
+
+
+def test_the_claim_of_a_file_that_is_replaced_goes_before(here: Path) -> None:
+    """Else `merge` would take it for that of the array. What is no claim, and claims of others, stay."""
+    np.save("in.npy", np.array([3, 1, 2], "<u8"))
+    (here / "in").write_bytes(b"b\na\n")
+    sort("in", "out.npy", Options(format="lines", claim=True))
+    (here / "link.npy").symlink_to("out.npy")
+    other = (here / "out.npy.claim.json").read_bytes()
+    (here / "link.npy.claim.json").write_bytes(other)
+    (here / "other.claim.json").write_bytes(other)
+    sort_memmap("in.npy", "link.npy", overwrite=True)
+    assert np.load("out.npy").tolist() == [1, 2, 3]
+    assert [path.name for path in here.glob("*.claim.json")] == ["other.claim.json"]
+    for text in (b"{}", b"\xff", b"[" * 100_000, b"7"):
+        (here / "out.npy.claim.json").write_bytes(text)
+        sort_memmap("in.npy", "out.npy", overwrite=True)
+        assert (here / "out.npy.claim.json").read_bytes() == text
 
 
 def test_what_was_written_to_a_memmap_is_sorted(here: Path) -> None:

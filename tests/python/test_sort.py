@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import lzma
 import os
 import re
 import struct
@@ -13,7 +14,7 @@ from typing import Any
 import ecosort.cluster
 import numpy as np
 import pytest
-from ecosort.codec_names import CODEC_ENDINGS
+from ecosort.codec_names import CODEC_ENDINGS, is_named_tsv, split_codec
 from ecosort.options import MEMBERS
 from sort_support import listing
 
@@ -345,6 +346,14 @@ def test_the_endings_of_codecs_are_those_of_the_program() -> None:
     csv = next(command for command in commands if command["name"] == "csv")
     option = next(option for option in csv["options"] if "--compress-output" in option["names"])
     assert tuple(re.findall(r"\.\w+(?=[ )])", option["text"].partition("(")[2])) == CODEC_ENDINGS
+
+
+def test_the_older_format_of_xz_is_read_by_its_name(here: Path) -> None:
+    """The name in front of .lzma says the format, and the delimiter."""
+    Path("in.tsv.lzma").write_bytes(lzma.compress(b"n\tx\n10\ta\n9\tb\n", lzma.FORMAT_ALONE))
+    assert sort("in.tsv.lzma", "out", by="n:number").records == 2
+    assert Path("out").read_bytes() == b"n\tx\n9\tb\n10\ta\n"
+    assert (is_named_tsv("s3://b/in.tsv.lzma"), split_codec("in.csv.lzma")) == (True, ("in.csv", ".lzma"))
 
 
 def test_a_request_is_the_text_that_the_library_reads(here: Path) -> None:

@@ -1,5 +1,6 @@
 """sort_table takes files, directories, datasets, streams, batches; and columns that are encoded by dictionaries."""
 
+import io
 import random
 import uuid
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-from ecosort import BadInput, IoFailed, NotEnoughMemory, sort_table
+from ecosort import BadInput, IoFailed, NotEnoughMemory, sort, sort_table
 from python.support import child_pids
 
 FEW_BYTES = 128 << 10  # that sort a table, if pyarrow may take what it takes
@@ -129,6 +130,7 @@ def test_sources_that_do_not_fit_together_are_told(files: list[Path], here: Path
         ("short", "'short' cannot be read as Parquet or Feather: "),
         ("absent", "'absent' cannot be read as Parquet or Feather: No such file or directory"),
         ({"n": [1]}, "a dict gives no Arrow stream"),
+        (io.BytesIO(b"PAR1"), "a BytesIO gives no Arrow stream; give .* paths of Parquet"),
         (5, "a int gives no Arrow stream"),
     ):
         with pytest.raises(BadInput, match=words) as raised:
@@ -211,6 +213,20 @@ def test_dictionaries_of_numbers_in_parquet_and_feather(here: Path) -> None:
         assert pa.types.is_dictionary(done["d"].type) is (source != "in.parquet")  # pyarrow keeps those of texts only there
         for column in ("f", "d"):
             assert list(map(repr, done[column].to_pylist())) == list(map(repr, expected.to_pylist()))
+
+
+def test_dictionaries_of_views_go_to_parquet(here: Path) -> None:
+    """Polars has such; pyarrow writes none. Other columns keep their types."""
+    kind = pa.dictionary(pa.uint32(), pa.string_view())
+    city = pa.array(["b", None, "a"]).dictionary_encode().cast(kind)
+    table = pa.table(
+        {"city": city, "s": pa.StructArray.from_arrays([city], ["x"]), "t": pa.array(["x", "y", "z"], pa.string_view())}
+    )
+    sort(table, "out.parquet", by="city")
+    done = pq.read_table("out.parquet")
+    assert done["city"].to_pylist() == ["a", "b", None]
+    assert done["s"].to_pylist() == [{"x": "a"}, {"x": "b"}, {"x": None}]
+    assert done["t"].type == pa.string_view()
 
 
 @pytest.mark.parametrize("value", [pa.string(), pa.string_view()])

@@ -1,7 +1,8 @@
 """The battery of a laptop, from Linux' power supply class: `battery:` for all of them, `battery:BAT0` for one.
 
-It measures the machine only while it is the only source: readings while it charges or rests are refused. What it gives lacks the
-losses of a power supply, so it is never compared with the wall. `#root=DIR` for another /.
+It measures the machine only while it is the only source: readings while it charges or rests are refused, and those while a
+power supply or another battery gives something as well. What it gives lacks the losses of a power supply, so it is never compared
+with the wall. `#root=DIR` for another /.
 Source: Documentation/ABI/testing/sysfs-class-power: power_now in microwatts, or current_now in microamperes x voltage_now in
 microvolts.
 """
@@ -9,7 +10,7 @@ microvolts.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,12 +21,24 @@ from ecosort_power.transports.sysfs import read_int, read_text
 
 SUPPLIES = Path("sys/class/power_supply")
 UNPLUG = "unplug the power supply while it is measured"
+HOW_ALONE = f"{UNPLUG}; battery: alone adds up all batteries"
 
 
 def find_batteries(root: Path) -> list[Path]:
     """Batteries that feed the machine; those of mice and pens have the scope Device."""
     found = sorted((root / SUPPLIES).glob("*"))
     return [p for p in found if read_text(p / "type") == "Battery" and read_text(p / "scope") != "Device"]
+
+
+def _beside(root: Path, batteries: Sequence[Path]) -> str | None:
+    """Returns what feeds the machine besides these: a weak power supply is helped by a battery, which drains meanwhile."""
+    for path in sorted((root / SUPPLIES).glob("*")):
+        kind = read_text(path / "type")
+        if path in batteries or read_text(path / "scope") == "Device" or kind == "UPS":
+            continue
+        if read_text(path / "status") == "Discharging" if kind == "Battery" else (read_int(path / "online") or 0) > 0:
+            return path.name
+    return None
 
 
 def _measures(path: Path) -> bool:
@@ -79,7 +92,10 @@ class BatteryMeter(Meter):
             raise MeterError("battery: not open")
         before = time.monotonic()
         raw = ";".join(_state(p) for p in self._batteries)
-        return Reading(before, time.monotonic(), watts=_watts(raw), raw=raw)
+        watts = _watts(raw)
+        if other := _beside(self._root, self._batteries):
+            raise MeterGlitchError(f"{other} feeds the machine as well: {HOW_ALONE}")
+        return Reading(before, time.monotonic(), watts=watts, raw=raw)
 
     @classmethod
     def derive(cls, raw: str, spec: MeterSpec) -> Reading:
@@ -93,11 +109,13 @@ class BatteryMeter(Meter):
     def discover(cls, machine: Machine) -> list[Finding]:
         found = []
         for path in find_batteries(machine.root):
-            status = read_text(path / "status") or "in an unknown state"
-            usable = status == "Discharging" and _measures(path)
-            why = "" if usable else f"it is {status.lower()}: it measures the machine only while it is the only source"
+            status = (read_text(path / "status") or "in an unknown state").lower()
+            if status == "discharging" and (other := _beside(machine.root, [path])):
+                status = f"helped by {other}"
+            usable = status == "discharging" and _measures(path)
+            why = "" if usable else f"it is {status}: it measures the machine only while it is the only source"
             title = f"battery {path.name}"
-            fix = "" if usable else UNPLUG
+            fix = "" if usable else HOW_ALONE
             found.append(Finding(f"battery:{path.name}", title, Scope.BATTERY, "driver", "unknown", usable, why, fix))
         return found
 

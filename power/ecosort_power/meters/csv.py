@@ -7,9 +7,9 @@ Commas, semicolons, tabs and blanks separate; decimal commas are understood. Row
 or `#sum=` (log_series). A cell that says that there is no value (`unavailable`, `[N/A]`, nothing) makes a gap.
 Times are seconds or milliseconds since 1970, or ISO 8601 (local unless they, their column or `#timezone=` say otherwise), or
 seconds since any moment; the last need `offset=auto`. A column of milliseconds belongs to times of day in whole seconds.
-Rows of one time are refused, unless `#same-time=spread` says that the clock is coarser than the log: then they lie evenly between
-that time and the next one. A last line without its end is still being written, and left out. `offset` is added to the
-log's times; `auto` finds it from the load of the machine, which the harness records during every run.
+Rows of one time, or that come together, are refused, unless `#same-time=spread` says that they are of one meter: those of one
+time then lie evenly between it and the next one. A last line without its end is still being written, and left out. `offset` is
+added to the log's times; `auto` finds it from the load of the machine, which the harness records during every run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.meters.log_columns import Column, Columns, cell_scale, find_columns, has_time, is_units
-from ecosort_power.meters.log_series import check_settings, key_of, refuse_same_times, refuse_several, select, sum_columns
+from ecosort_power.meters.log_series import (
+    check_settings,
+    key_of,
+    refuse_rounds,
+    refuse_same_times,
+    refuse_several,
+    select,
+    sum_columns,
+)
 from ecosort_power.meters.log_text import delimiters_of, read_table
 from ecosort_power.meters.log_values import (
     CellError,
@@ -97,6 +105,7 @@ def read_log(path: Path, settings: Mapping[str, str]) -> MeterLog:
     except UsageError as error:
         raise UsageError(f"{path}: {error}") from None
     rows, absolute = _rows(path, chosen, columns, settings, decimal, len(table.header), keys)
+    _refuse_same_times(path, rows, settings)
     rows = _added(rows) if keys else rows
     if sum(row.watts is not None or row.joules is not None for row in rows) < 2:
         raise MeterError(f"{path} holds no log: a line of column names and at least two rows are needed")
@@ -248,16 +257,24 @@ def _apart(path: Path, rows: Sequence[LogRow], settings: Mapping[str, str]) -> l
     steps = [(b[0].time_s - a[0].time_s) / len(a) for a, b in pairwise(groups)]
     if not steps:
         raise MeterError(f"{path}: all of its {len(rows)} rows have one time; let the meter write the time of each")
-    try:
-        refuse_same_times([(same[0].time_s, len(same)) for same in groups], settings)
-    except UsageError as error:
-        raise UsageError(f"{path}: {error}") from None
     usual = median(steps)
     return [
         replace(row, time_s=row.time_s + k * min(step, usual))
         for same, step in zip(groups, [*steps, usual], strict=True)
         for k, row in enumerate(same)
     ]
+
+
+def _refuse_same_times(path: Path, rows: Sequence[LogRow], settings: Mapping[str, str]) -> None:
+    for key in dict.fromkeys(row.key for row in rows):
+        own = [row for row in rows if row.key == key]
+        times = groupby(own, key=lambda row: row.time_s)
+        measured = [row.time_s for row in own if row.watts is not None] or [r.time_s for r in own if r.joules is not None]
+        try:
+            refuse_same_times([(time_s, len(_measured(list(same)))) for time_s, same in times], settings)
+            refuse_rounds(measured, settings)
+        except UsageError as error:
+            raise UsageError(f"{path}: {error}") from None
 
 
 def _measured(same: list[LogRow]) -> list[LogRow]:

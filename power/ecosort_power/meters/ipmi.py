@@ -92,7 +92,8 @@ def choose_sensors(sensors: Sequence[Sensor], wanted: str | None) -> list[Sensor
     if whole:
         return whole
     supplies = [s for s in sensors if s.entity == _PSU_ENTITY]
-    return [s for s in supplies if re.search(r"in", s.name, re.I)] or supplies
+    taken = [s for s in supplies if not re.search(r"out", s.name, re.I)]
+    return [s for s in taken if re.search(r"in", s.name, re.I)] or taken or supplies
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,14 +211,15 @@ class IpmiMeter(Meter):
                 if wanted == "dcmi":
                     raise MeterError(f"{error}; #sensor=NAME reads a sensor instead") from error
                 no_dcmi = error
-        self._sensors = choose_sensors(self._repository(), wanted)
+        there = self._repository()
+        self._sensors = choose_sensors(there, wanted)
         if not self._sensors:
             reason = f"{no_dcmi}, and it has no sensor in watts" if no_dcmi is not None else "it has no sensor in watts"
             raise MeterError(f"{reason}; read its power supplies otherwise")
         try:
             self.read()
         except MeterGlitchError as error:
-            raise MeterError(f"{error}; #sensor=NAME reads another one") from error
+            raise MeterError(f"{error}; #sensor=NAME reads another one of: {', '.join(s.name for s in there)}") from error
         names = " + ".join(s.name for s in self._sensors)
         scope = Scope.PSU if all(s.entity == _PSU_ENTITY for s in self._sensors) else Scope.BMC
         quantum = sum(s.quantum_w for s in self._sensors)

@@ -50,7 +50,7 @@ _NOT_DRAWN = re.compile(r"(?i)(^|[^a-z])(limit|max|maximum|min|minimum|peak|nomi
 _BRACKETS = re.compile(r"[(\[]([^)\]]*)[)\]]")
 # `P/W` is a power in watts, as physicists write it; `kWh/W` is a unit divided by another.
 _QUOTIENT = re.compile(r"([^\s_/:()\[\]]+)\s*/[^/]*$")
-_TIME = re.compile(r"(?i)time|date|stamp|elapsed|zeit|datum|uhrzeit|last_changed")
+_TIME = re.compile(r"(?i)time|date|stamp|elapsed|zeit|datum|uhrzeit|last_changed|(?<![a-z])utc(?![a-z])")
 # A time of day in whole seconds.
 _CLOCK = re.compile(r"(?:^|[T\s])(?:\d{1,3}:\d{2}:\d{2}|(?<=T)\d{6})(?![\d.,:])")
 _MILLIS = re.compile(r"(?i)milli-?seconds?|msecs?|ms")

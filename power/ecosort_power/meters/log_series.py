@@ -1,12 +1,13 @@
 """Rows of several sensors in one log: which of them are meant, or their sum.
 
 A log in long form (time, sensor, power) is no series of one meter. A column tells such rows apart if its values come again after
-others: texts, and whole numbers under a name like index or outlet. They are refused until `#where=COLUMN:VALUE` says which are
-meant (`*`: all of them are of one meter), or `#sum=COLUMN` that they are added up.
+others: texts, whole numbers under a name like index or outlet, and whatever comes strictly in turn. They are refused until
+`#where=COLUMN:VALUE` says which are meant (`*`: all of them are of one meter), or `#sum=COLUMN` that they are added up.
 
 Where no column names the sensors, rows of one time may be of two meters, or of one that is faster than its clock. Their values
-do not say it: two supplies that share a load write what one does. They are refused until `#same-time=spread` says that it is one.
-A row whose neighbour is missing came a little too early or late: that is one meter.
+do not say it: two supplies that share a load write what one does. They are refused until `#same-time=spread` says that it is one;
+also rows of one sensor that was chosen or is added up, and rows that come regularly a few at a time, each a little after the
+other. A row whose neighbour is missing came a little too early or late: that is one meter, if it is rare.
 """
 
 from __future__ import annotations
@@ -22,16 +23,23 @@ from ecosort_power.errors import UsageError
 Row = tuple[int, list[str]]
 
 _ANY = "*"
-_MOST_SERIES = 256
+_MOST_SERIES = 256  # of few rows each
+_LEAST_ROUNDS = 3
+_RARE = 0.1  # of the times
+# Rows of a round come within this share of the time between two rounds, which are as far apart up to this share.
+_CLOSE, _REGULAR, _MOST_IN_A_ROUND = 0.1, 0.5, 8
 _SHOWN = 6
 _ID = r"(?:[\s_.-]*(?:id|idx|index|name|nr|no|number|label))?"
 # Names under which whole numbers tell rows apart.
 _NUMBERED = re.compile(
     r"^_?(?:sensor|entity|device|dev|host|node|machine|server|source|channel|ch|port|outlet|socket|plug|phase|feed|circuit|rail|"
     r"domain|zone|module|gpu|cpu|core|package|card|psu|supply|meter|pdu|bus|slot|instance|probe|table|series|group|rack|tray|"
+    r"serial|sn|mac|uid|pos|position|line|leg|panel|breaker|battery|inverter|tag|unit|room|drive|disk|"
     r"address|id|idx|index|number|nr|no)s?" + _ID + r"$",
     re.IGNORECASE,
 )
+# Whole numbers under these names come in turn without telling rows apart: parts of times, and what has a unit.
+_NO_NUMBER_OF = re.compile(r"milli|micro|sec|min|hour|day|month|year|^[mun]s$|[(\[]", re.IGNORECASE)
 # These may as well be how busy they are: there each value must come about as often as the others.
 _OR_A_LOAD = re.compile(r"^[cg]pus?$", re.IGNORECASE)
 # Names of what one meter says of itself from time to time.
@@ -64,6 +72,10 @@ def _index(header: Sequence[str], name: str) -> int:
 
 def _cell(row: Sequence[str], index: int) -> str:
     return row[index].strip() if index < len(row) else ""
+
+
+def _takes_any(given: Mapping[str, str]) -> bool:
+    return any(condition.partition(":")[2].strip() == _ANY for condition in _AND.split(given.get("where", "")))
 
 
 def conditions(header: Sequence[str], given: Mapping[str, str]) -> dict[int, str]:
@@ -109,7 +121,7 @@ def refuse_several(header: Sequence[str], rows: Sequence[Sequence[str]], used: S
         name = header[index].strip()
         for same in _by_key(rows, keys):
             cells = [cell for row in same if (cell := _cell(row, index))]
-            if _tells_apart(name, cells):
+            if _tells_apart(name, cells, is_in_turn=len(cells) == len(same) and _is_in_turn(cells)):
                 example = next(iter(cells))
                 raise UsageError(
                     f"rows of several sensors: column {name!r} holds {_shown(cells)}; say which is meant "
@@ -120,15 +132,35 @@ def refuse_several(header: Sequence[str], rows: Sequence[Sequence[str]], used: S
 
 def refuse_same_times(groups: Sequence[tuple[float, int]], given: Mapping[str, str]) -> None:
     """UsageError for times that have several rows, if no setting says of what. `groups` are times, and how many rows each has."""
-    if {"where", "sum", "same-time"} & given.keys():  # a sensor that is named is one
+    if "same-time" in given or _takes_any(given) or len(groups) < 2:
         return
-    steps = [b - a for (a, _), (b, _) in pairwise(groups)]
+    steps = [abs(b - a) for (a, _), (b, _) in pairwise(groups)]
     missing = [0, *(max(0, round(step / median(steps)) - 1) for step in steps), 0]
-    beyond = [i for i, (_, rows) in enumerate(groups) if rows - 1 > missing[i] + missing[i + 1]]
-    if beyond:
+    several = [i for i, (_, rows) in enumerate(groups) if rows > 1]
+    beyond = [i for i in several if groups[i][1] - 1 > missing[i] + missing[i + 1]]
+    if beyond or len(several) > max(1, len(groups) * _RARE):
         raise UsageError(
-            f"{len(beyond)} of its {len(groups)} times have several rows: if they are of several meters, let the log name them "
+            f"{len(several)} of its {len(groups)} times have several rows: if they are of several meters, let the log name them "
             "in a column, or export one alone; if they are of one that is faster than its clock, say #same-time=spread"
+        )
+
+
+def refuse_rounds(times: Sequence[float], given: Mapping[str, str]) -> None:
+    """UsageError for rows that come close together, a few at a time and regularly: meters that are asked one after the other."""
+    steps = sorted(b - a for a, b in pairwise(times))
+    if "same-time" in given or _takes_any(given) or not steps:
+        return
+    between = _CLOSE * steps[int(len(steps) * (1 - 0.5 / _MOST_IN_A_ROUND))]
+    begins = [0, *(i for i, (a, b) in enumerate(pairwise(times), 1) if b - a > between)]
+    rounds = Counter(b - a for a, b in pairwise([*begins, len(times)]))
+    size, count = rounds.most_common(1)[0]
+    periods = [times[b] - times[a] for a, b in pairwise(begins)]
+    regular = sum(abs(period / median(periods) - 1) < _REGULAR for period in periods) if periods else 0
+    wanted = (1 - _RARE) * len(begins)
+    if 1 < size <= _MOST_IN_A_ROUND and len(begins) > _LEAST_ROUNDS and count >= wanted and regular >= wanted - 1:
+        raise UsageError(
+            f"its rows come {size} at a time, every {median(periods):.3g} s: if they are of several meters, let the log name "
+            "them in a column, or export one alone; if they are of one, say #same-time=spread"
         )
 
 
@@ -139,13 +171,22 @@ def _by_key(rows: Sequence[Sequence[str]], keys: Sequence[int]) -> list[list[Seq
     return list(found.values())
 
 
-def _tells_apart(name: str, cells: Sequence[str]) -> bool:
+def _is_in_turn(cells: Sequence[str]) -> bool:
+    count = len(set(cells))
+    return count > 1 and len(cells) >= _LEAST_ROUNDS * count and all(a == b for a, b in zip(cells, cells[count:], strict=False))
+
+
+def _tells_apart(name: str, cells: Sequence[str], *, is_in_turn: bool) -> bool:
     counts = Counter(cells)
     comes_again = sum(1 for _ in groupby(cells)) > len(counts) > 1
-    if not comes_again or len(counts) > _MOST_SERIES or _OF_ONE.search(name):
+    if not comes_again or len(counts) > max(_MOST_SERIES, len(cells) // _LEAST_ROUNDS):
         return False
     if not all(re.fullmatch(r"[-+]?[\d.,]+(e[-+]?\d+)?\s*\S{0,4}", cell, re.IGNORECASE) for cell in counts):
+        return is_in_turn or not _OF_ONE.search(name)
+    if not all(re.fullmatch(r"\d+(\.0+)?", cell) for cell in counts):
+        return False
+    if is_in_turn and not _NO_NUMBER_OF.search(name):
         return True
     even = max(counts.values()) <= 2 * min(counts.values()) + 1
-    whole = all(cell.isdigit() for cell in counts)
-    return whole and bool(_NUMBERED.match(name)) and (even or not _OR_A_LOAD.match(name))
+    is_numbered = bool(_NUMBERED.match(name)) and not _OF_ONE.search(name)
+    return is_numbered and (even or not _OR_A_LOAD.match(name))

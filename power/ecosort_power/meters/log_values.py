@@ -21,8 +21,9 @@ _CLOCK = re.compile(r"^(\d+):(\d{2}):(\d{2})([.,]\d+)?$")
 _DOTTED = re.compile(r"^(\d{1,2})\.(\d{1,2})\.(\d{4})[ T]+(.+)$")
 _SLASHED = re.compile(r"^(\d{4})/(\d{1,2})/(\d{1,2})[ T]+(.+)$")
 _UTC_BEHIND = re.compile(r"(?i)\s*(?:utc|gmt|(?<=[\d\s])z)$")
-# UTC, or so many hours away from it.
-UTC_NAMED = re.compile(r"(?i)(?<![a-z])(?:utc|gmt)(?![a-z])(?:\s*([+\-\u2212])(\d{1,2})(?::?(\d{2}))?(?!\d))?")
+# UTC, or so many hours away from it. No other word of a time has `utc` in it but `outcome`; `mgmt` has `gmt`.
+_UTC = r"(?:(?<![oO])(?i:utc)|(?<![A-Za-z])(?i:gmt)(?![A-Za-z])|(?<=[a-z])GMT)"
+UTC_NAMED = re.compile(_UTC + r"(?:\s*([+\-\u2212])(\d{1,2})(?::?(\d{2}))?(?!\d))?")
 _UTC_WORD = re.compile(r"(?i)(?<![a-z])(?:utc|gmt|z)(?![a-z])")
 _DIRECTIVE = re.compile(r"%(.)")
 # Letters of a form that may name a zone: CET, Europe/Berlin, +01:00.
@@ -34,8 +35,9 @@ _EPOCHS = ((1e9, 1e11, 1.0), (1e12, 1e14, 1e-3), (1e15, 1e17, 1e-6), (1e18, 1e20
 
 
 # Loggers write these where there was no value: Home Assistant, nvidia-smi, databases, spreadsheets, numpy.
-_GAPS = frozenset(("", "-", "--", "---", "unavailable", "unknown", "none", "null", "n/a", "na", "#n/a", "nan", "not available"))
-_GAPS |= {"-nan", "+nan", "not supported", "no data", "no value"}
+_GAPS = frozenset(("", "unavailable", "unknown", "none", "null", "nil", "n/a", "n.a.", "na", "#n/a", "nan", "not available"))
+_GAPS |= {"\\n", "-nan", "+nan", "not supported", "no data", "no value", "undefined", "missing", "offline"}
+_ONLY_SIGNS = re.compile(r"[-\u2013\u2014_.?*]+")  # --, --.-, ?
 _GAPS_IN_BRACKETS = ("unknown error", "gpu is lost", "requires reset", "gpu requires reset", "insufficient permissions")
 _UNIT_BEHIND = re.compile(r"\s+[km]?wh?$")
 
@@ -48,7 +50,8 @@ def is_gap(cell: str) -> bool:
     """True for a cell that says that there was no value."""
     text = _UNIT_BEHIND.sub("", cell.strip().lower())
     inner = text.strip("[]<>() ")
-    return inner in _GAPS or (inner != text and inner in _GAPS_IN_BRACKETS)
+    is_named = inner in _GAPS or bool(_ONLY_SIGNS.fullmatch(inner))
+    return is_named or (inner != text and inner in _GAPS_IN_BRACKETS)
 
 
 def split_unit(cell: str) -> tuple[str, str]:

@@ -113,6 +113,11 @@ class PrometheusMeter(WebMeter):
                 f"{self.server}: {len(meant)} series of {metric}: say which with #labels=NAME:VALUE, or #sum=yes for all: "
                 f"{self._list(meant)}"
             )
+        if any(map(_is_store, meant)):
+            raise MeterError(
+                f"{self.server}: {metric} ({self._shown(meant[0].labels)}) is of a battery or UPS: what goes into it while it "
+                "charges is not what the machine draws; --meter battery: knows whether it drains"
+            )
         return float(sum(sample.value for sample in meant))
 
     def _list(self, samples: Iterable[Any]) -> str:
@@ -127,6 +132,11 @@ class PrometheusMeter(WebMeter):
         """The values of a raw answer."""
         found = cls(spec)._values(raw.split("\n"))
         return Reading(0.0, 0.0, found.get("value"), found.get("energy"))
+
+
+def _is_store(sample: Any) -> bool:
+    """As node_exporter shows the kernel's power supply class: itself, and its chips of hwmon."""
+    return bool(sample.name.startswith("node_power_supply_") or sample.labels.get("chip", "").startswith("power_supply_"))
 
 
 def _samples(text: str, server: str) -> list[Any]:

@@ -93,14 +93,18 @@ class RedfishMeter(Meter):
         if not collection:
             raise MeterError(f"{self._server} is no Redfish service: it has no Chassis")
         service = Service(self._get)
-        listed = [path for member in service.pages(self._get(collection)) if (path := link({"": member}, ""))]
+        first = self._get(collection)
+        members = [link({"": member}, "") for member in service.pages(collection, first if isinstance(first, dict) else {})]
+        listed = [path for path in members if path]
         wanted = [path for path in listed if not self._chassis or path.rstrip("/").endswith("/" + self._chassis)]
         if not wanted:
             raise UsageError(f"{self._server} has no chassis {self._chassis!r}; it has: {', '.join(listed) or 'none'}")
         found = [Chassis(path, document) for path in wanted if (document := service.attempt(path))]
         choices = [(c, s) for c in found for s in self._sources(service, c)] if self._chassis else self._whole(service, found)
         chassis, self._source = self._only(choices, service, wanted)
-        return self._describe(root, chassis, self._source)
+        known = {c.path for c in found}
+        unread = [] if self._chassis else [path or "a part of the list" for path in members if path not in known]
+        return self._describe(root, chassis, self._source, unread)
 
     def _sources(self, service: Service, chassis: Chassis) -> list[Source]:
         wanted = self.spec.settings.get("source")
@@ -137,10 +141,11 @@ class RedfishMeter(Meter):
         example = f"{self.spec.scheme}:{self.spec.address.rstrip('/')}/{choices[0][0].name}"
         return f"{said}. Say which: {example if several else f'#source={choices[0][1].name}'}"
 
-    def _describe(self, root: Any, chassis: Chassis, source: Source) -> Capabilities:
+    def _describe(self, root: Any, chassis: Chassis, source: Source, unread: Sequence[str]) -> Capabilities:
         notes = [f"tls={self._tls}: the server's certificate was not verified"] if self._tls != "verify" else []
         notes += [f"it is a {chassis.kind}: a part of a machine"] if chassis.is_part else []
         notes += [source.note] if source.note else []
+        notes += [f"the machine may be another chassis: {', '.join(unread)[:200]} could not be read"] if unread else []
         return Capabilities(
             title=f"Redfish {self._server} {chassis.path} ({source.name})",
             scope=Scope.COMPONENT if chassis.is_part else source.scope,

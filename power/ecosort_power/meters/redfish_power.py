@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from ecosort_power.errors import MeterError, MeterGlitchError, SilentMeterError
 from ecosort_power.reading import Scope
@@ -26,7 +26,8 @@ _OF_A_PART = re.compile(
     r"|(?<![a-z])(proc|mem|nic|vr)(?![a-z])",
     re.IGNORECASE,
 )
-_OF_ALL = re.compile(r"total|system|sys_|consum|chassis|server|intake|input", re.IGNORECASE)
+_OF_ALL = re.compile(r"total|system|sys_|consum|chassis|server", re.IGNORECASE)
+_OF_AN_INPUT = re.compile(r"intake|input", re.IGNORECASE)
 _OF_A_SUPPLY = re.compile(r"\bps(u)?[\s._-]*(slot)?[\s._-]*\d|power[\s._-]*suppl", re.IGNORECASE)
 _NOT_THERE = ("Absent", "Disabled", "UnavailableOffline")
 _WATTS = ("W", "Watt", "Watts")
@@ -98,27 +99,29 @@ class Service:
             return {}
         return document if isinstance(document, dict) else {}
 
-    def pages(self, document: Any) -> list[Any]:
-        """All members of a collection, of which the first page is there."""
-        found, seen = [], set[str]()
-        while isinstance(document, dict):
-            members = document.get("Members")
-            found += members if isinstance(members, list) else []
+    def pages(self, path: str, document: Any) -> list[dict[str, Any]]:
+        """All members of the collection at a path, of which the first page is there. An empty one stands for what is not known: a
+        page that cannot be read, a member that leads nowhere."""
+        found, seen = dict[str, dict[str, Any]](), {path}
+        while True:
+            members = document.get("Members") if document else [{}]
+            for member in members if isinstance(members, list) else []:
+                place = _bare(link({"": member}, ""))
+                found.setdefault(place, member if place else {})  # pages may overlap
             following = document.get("Members@odata.nextLink") or document.get("@odata.nextLink")
-            path = local(following) if isinstance(following, str) else ""
-            if not path or path in seen:
-                break
+            path = urljoin(path, link({"": {"@odata.id": following}}, "")) if isinstance(following, str) else path
+            if path in seen:
+                return list(found.values())
             seen.add(path)
             document = self.attempt(path)
-        return found
 
     def members(self, document: Any, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Path and document of each member of the collection that a document links to; members may be given whole."""
+        """Path and document of each member of the collection that a document links to; members may be given whole. The document
+        is empty where it cannot be read."""
         collection = link(document, name)
-        for member in self.pages(self.attempt(collection)) if collection else ():
+        for member in self.pages(collection, self.attempt(collection)) if collection else ():
             path = link({"": member}, "")
-            if path:
-                yield path, member if len(member) > 1 else self.attempt(path)
+            yield path, self.attempt(path) if len(member) == 1 else member
 
     def watts(self, document: Any, path: str, where: str) -> float | None:
         """The power at a path; None, and a problem is noted, for what no running machine draws."""
@@ -194,9 +197,12 @@ class Service:
     def _sensors(self, chassis: Any) -> list[Source]:
         """Sensors of the power of the whole chassis, else the sum of what its supplies take, else those that are of no part."""
         sensors = [_Sensor(path, document) for path, document in self.members(chassis, "Sensors")]
+        is_known = all(sensor.document for sensor in sensors)  # else another one may be of the other supply
         whole = [(s, x) for s in sensors if s.is_power and s.is_whole for x in self._one(s.name, s.path, s.document, "Reading")]
         total = [x for s, x in whole if s.is_total]
-        found = total if len(total) == 1 else [x for _, x in whole]
+        found = total if len(total) == 1 else [x for s, x in whole if is_known or s.is_of_all]
+        if not is_known:
+            return found
         inputs = [(s.path, s.document, "Reading") for s in sensors if s.is_power and s.is_input]
         rest = [x for s in sensors if s.is_power and not s.is_part for x in self._one(s.name, s.path, s.document, "Reading")]
         return found or self._sum("Sensors of the supplies", inputs, ("Input",)) or rest
@@ -223,6 +229,10 @@ class _Sensor:
 
     @property
     def is_whole(self) -> bool:
+        return (self.is_of_all or bool(_OF_AN_INPUT.search(self.title))) and not self.is_part
+
+    @property
+    def is_of_all(self) -> bool:
         return bool(_OF_ALL.search(self.title)) and not self.is_part
 
     @property

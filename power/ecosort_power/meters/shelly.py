@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any, ClassVar
 
-from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
+from ecosort_power.errors import MeterError, MeterGlitchError, SilentMeterError, UsageError
 from ecosort_power.meters.base import MeterSpec
 from ecosort_power.meters.http import WEB_SETTINGS, WebMeter, timed
 from ecosort_power.meters.units import ENERGY_UNITS
@@ -155,7 +155,7 @@ class ShellyMeter(WebMeter):
         try:
             if counted.counter_request is not None:
                 client.get(counted.counter_request)
-        except MeterGlitchError:
+        except SilentMeterError:
             raise
         except MeterError:  # the power is there without it
             return _rpc_source(kind, self._channel, self._phase)
@@ -181,8 +181,17 @@ class ShellyMeter(WebMeter):
         before = time.monotonic()
         document = self.client.get(self._source.request)
         if self._source.counter_request is not None and isinstance(document, dict):
-            document = {**document, COUNTER: self.client.get(self._source.counter_request)}
+            document = {**document, COUNTER: self._counter(self._source.counter_request)}
         return timed(_values(document, self._source, f"{self.server}{self._source.request}"), document, before), document
+
+    def _counter(self, request: str) -> Any:
+        """None where it cannot be read just now: the power is there without it."""
+        try:
+            return self.client.get(request)
+        except SilentMeterError:
+            raise
+        except MeterGlitchError:
+            return None
 
     def read(self) -> Reading:
         return self._read()[0]
@@ -201,7 +210,8 @@ def _values(document: Any, source: _Source, where: str) -> Reading:
     watts = pick(document, source.watts, where)
     if document.get("is_valid") is False:
         raise MeterGlitchError(f"{where} calls its own measurement invalid (is_valid)")
-    counted = pick(document, source.energy, where) if source.energy else float("nan")
+    has_counter = document.get((source.energy or "").partition(".")[0]) is not None
+    counted = pick(document, source.energy, where) if source.energy and has_counter else float("nan")
     joules = None if isnan(counted) else counted * source.joules_per_unit
     stamp = str(document["timestamp"]) if document.get("timestamp") else None  # 0: its clock is not set
     return Reading(0.0, 0.0, watts=watts, joules=joules, stamp=stamp)

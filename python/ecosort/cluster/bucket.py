@@ -41,20 +41,28 @@ def demand_free(url: str) -> None:
         raise BadInput(f"'{url}' holds objects; name a prefix that holds none")
 
 
-def demand_conditions(url: str) -> None:
-    """Raises BadInput where the server would let a manifest take the place of another one, or where a permission is missing that
-    the job will need, by writing a small object twice and deleting it."""
+def demand_rights(url: str, *, is_conditional: bool) -> None:
+    """Raises BadInput where a permission is missing that the job will need, by writing a small object and deleting it; where it
+    `is_conditional` also if the server would let a manifest take the place of another one."""
     probe = f"{url}/{_PROBE}"
     way = "; --no-conditional-put does without, for a prefix that no other job writes"
     delete(probe)
     try:
-        has_put, has_put_again = put_if_absent(probe, b""), put_if_absent(probe, b"")
+        is_kept = _keeps_the_first(probe, is_conditional)
     except NoConditions as error:
         raise BadInput(f"{error}: it knows no conditional PUT (If-None-Match), which commits the job{way}") from None
     size_of(probe)
     delete(probe)
-    if has_put and has_put_again:
+    if not is_kept:
         raise BadInput(f"'{url}': the server passes over the condition of a PUT (If-None-Match), which commits the job{way}")
+
+
+def _keeps_the_first(probe: str, is_conditional: bool) -> bool:
+    if not is_conditional:
+        put(probe, b"")
+        return True
+    put_if_absent(probe, b"")
+    return not put_if_absent(probe, b"")
 
 
 def read(url: str) -> bytes | None:

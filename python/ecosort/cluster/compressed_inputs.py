@@ -18,22 +18,34 @@ from typing import IO, Any
 
 from ecosort.errors import BadInput, EcoSortError, IoFailed
 
-BEGIN_BYTES = 10
+BEGIN_BYTES = 14
 _PIECE = 1 << 20
 _MAGIC = {
     "gzip": re.compile(rb"\x1f\x8b\x08"),
     "bzip2": re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"),
     "xz": re.compile(rb"\xfd7zXZ\0"),
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),  # a frame, or one that is skipped
-    "lz4": re.compile(rb"\x04\x22\x4d\x18"),
+    "lz4": re.compile(rb"\x04\x22\x4d\x18|\x02\x21\x4c\x18"),  # also the older one, of lz4 -l
 }
-_MODULES = {"gzip": "gzip", "bzip2": "bz2", "xz": "lzma"}
+_MODULES = {"gzip": "gzip", "bzip2": "bz2", "xz": "lzma", "lzma": "lzma"}
+_LZMA_PROPERTIES, _ALL_BITS = 9 * 5 * 5, (1 << 64) - 1
 _PROGRAMS = {"zstd": ("zstd", "-dcq", "--memory=1024MB"), "lz4": ("lz4", "-dcq")}
 
 
 def codec_of(begin: bytes) -> str:
     """Returns the codec of what begins with these bytes; it is empty where that is not compressed."""
-    return next((codec for codec, magic in _MAGIC.items() if magic.match(begin)), "")
+    return next((codec for codec, magic in _MAGIC.items() if magic.match(begin)), "lzma" if _is_lzma(begin) else "")
+
+
+def _is_lzma(begin: bytes) -> bool:
+    """The older format of xz has no magic number: properties, the size of a dictionary, which is 2^n or 2^n + 2^(n-1), that of
+    the data, if it is known, and a zero."""
+    if len(begin) < BEGIN_BYTES or begin[0] >= _LZMA_PROPERTIES or begin[13]:
+        return False
+    dictionary, size = (int.from_bytes(begin[at:to], "little") for at, to in ((1, 5), (5, 13)))
+    bits = bin(dictionary).count("1")
+    is_size = dictionary == _ALL_BITS >> 32 or bits == 1 or (bits == 2 and bool(dictionary & dictionary << 1))
+    return is_size and (size == _ALL_BITS or size < 1 << 38)
 
 
 def decoded(codec: str, url: str, pieces: Iterator[bytes]) -> Iterator[bytes]:

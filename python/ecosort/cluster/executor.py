@@ -72,7 +72,7 @@ class _Worker:
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-S", "-m", "ecosort.cluster.worker", str(os.getpid())],
+            [sys.executable, "-SP", str(Path(__file__).with_name("worker.py")), str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ecosort.errors import BadInput
-from ecosort.manual import Option, commands
 from ecosort.program import find_program
 from ecosort.request import FORMATS, Request, Typed
+
+if TYPE_CHECKING:
+    from ecosort.manual import Option
 
 _PREFIX = "ecosort: "
 _OF_DEFAULTS: dict[str, dict[str, Any]] = {"records": {"record_size": 100, "keys": ["0:10"]}, "csv": {"delimiter": ","}}
@@ -19,6 +21,8 @@ _OF_DEFAULTS: dict[str, dict[str, Any]] = {"records": {"record_size": 100, "keys
 def options_of(name: str) -> list[Option]:
     """Options of a format that say what rows are and how they compare. What would need rows of several parts at once (--unique)
     is not among them."""
+    from ecosort.manual import commands  # no task asks for them
+
     return [option for option in commands()[_command(name)].options if option.concerns == "rows"]
 
 

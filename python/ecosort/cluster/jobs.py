@@ -162,10 +162,10 @@ def create_journal(spec: JobSpec, executor: Executor) -> Journal:
         spec = inputs.spec
         shape = _shape(inputs, len(executor.nodes))
         ranges = _ranges(inputs, shape.range_bytes)
-    if is_bucket(spec.output) and spec.conditional_put:
-        from ecosort.cluster.bucket import demand_conditions
+    if is_bucket(spec.output):
+        from ecosort.cluster.bucket import demand_rights
 
-        demand_conditions(spec.output)
+        demand_rights(spec.output, is_conditional=spec.conditional_put)
     directory = spec.job_directory
     missing = [temp for temp in spec.temps if not os.path.lexists(temp)]
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -39,8 +39,10 @@ def _store_of(url: str) -> tuple[Any, str]:
 
 
 def demand_uploads(url: str) -> None:
-    """Raises BadInput where no object can be made there."""
+    """Raises BadInput where no object can be made there: of keys with such parts obstore makes others, or an error at the end."""
     demand_key(url)
+    if {"", ".", ".."} & {*split_url(url)[1].split("/")[:-1]} or url.endswith(("/", "/.", "/..")):
+        raise BadInput(f"'{url}' cannot be written: between the slashes of a key must be a name, not '', '.' or '..'")
     _store_of(url)
 
 

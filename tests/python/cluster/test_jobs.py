@@ -33,6 +33,16 @@ def merges(request: pytest.FixtureRequest) -> bool | None:
     return wanted
 
 
+def test_a_worker_loads_no_more_than_tasks_need() -> None:
+    """Each job starts some, and what `import ecosort` gives a user takes longer to load."""
+    worker = Path(jobs.__file__).with_name("worker.py")
+    words = [sys.executable, "-X", "importtime", "-SP", str(worker), str(os.getpid())]
+    loaded = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stderr
+    assert "ecosort.cluster.tasks" in loaded
+    for name in ("sorting", "options", "manual", "tables", "cluster.driver", "cluster.planner", "cluster.cli"):
+        assert f"ecosort.{name}\n" not in loaded, name
+
+
 # Slices are cut the same way whatever the keys are; what is done with them meets half of the kinds outside soak.
 @pytest.mark.parametrize(
     ("keys", "merges"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -105,9 +106,10 @@ def test_a_public_bucket_is_read_without_a_key(bucket: Bucket, monkeypatch: pyte
         ("s3:ListBucket", lambda: output.demand_free("s3://bucket/out")),
         ("s3:ListBucketMultipartUploads", lambda: output.demand_free("s3://bucket/out")),
         ("s3:AbortMultipartUpload", lambda: end_uploads("s3://bucket/out")),
-        ("s3:DeleteObject", lambda: output.demand_conditions("s3://bucket/out")),
-        ("s3:PutObject", lambda: output.demand_conditions("s3://bucket/out")),
-        ("s3:GetObject", lambda: output.demand_conditions("s3://bucket/out")),
+        ("s3:DeleteObject", lambda: output.demand_rights("s3://bucket/out", is_conditional=True)),
+        ("s3:PutObject", lambda: output.demand_rights("s3://bucket/out", is_conditional=True)),
+        ("s3:PutObject", lambda: output.demand_rights("s3://bucket/out", is_conditional=False)),
+        ("s3:GetObject", lambda: output.demand_rights("s3://bucket/out", is_conditional=False)),
     ],
 )
 def test_a_permission_that_is_missing_is_named(bucket: Bucket, permission: str, call: Any) -> None:
@@ -176,6 +178,14 @@ def test_a_manifest_takes_the_place_of_no_other(bucket: Bucket, is_conditional: 
     with pytest.raises(BadInput, match="is of another job"):
         BucketOutput("s3://bucket/out", "two", is_conditional=is_conditional).commit(EMPTY)
     assert bucket.objects == {"out/MANIFEST.json": manifest_bytes(EMPTY)}
+
+
+@pytest.mark.parametrize("key", ["a//b", "a/", "/a", "a/../b", "a/.", "."])
+def test_a_key_that_no_upload_makes_is_refused_before_any_work(bucket: Bucket, key: str) -> None:
+    """obstore makes 'a' of 'a/', and raises an error for others when all is sorted."""
+    with pytest.raises(BadInput, match=rf"'s3://bucket/{re.escape(key)}' cannot be written: between the slashes"):
+        uploads.demand_uploads(f"s3://bucket/{key}")
+    uploads.demand_uploads("s3://bucket/.a/b..c")
 
 
 def test_what_is_no_server_of_s3_is_told(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
