@@ -61,9 +61,15 @@ def row_of(theirs: Tool, ours: Tool, case: dict[str, Any]) -> str:
 
 
 def with_row_anew(before: str, peer: dict[str, Any], case: dict[str, Any]) -> str:
-    """Returns a table of the page whose row of this case was run again."""
-    begin = f"| {case['what']} |"
-    return "\n".join(row_of(*tools_of(peer), case) if line.startswith(begin) else line for line in before.splitlines())
+    """Returns a table of the page whose row of this case was run again; a case that it lacks gets a row."""
+    if peer["kind"] in case.get("not_for", ()):
+        return before
+    begins = [f"| {one['what']} |" for one in cases_of(peer["kind"])]
+    row = begins.index(f"| {case['what']} |")
+    lines = [line for line in before.splitlines() if not line.startswith(begins[row])]
+    later = [at for at, line in enumerate(lines) if line.startswith(tuple(begins[row + 1 :]))]
+    at = later[0] if later else next(at for at in range(len(lines) - 1, -1, -1) if lines[at].startswith("| ")) + 1
+    return "\n".join([*lines[:at], row_of(*tools_of(peer), case), *lines[at:]])
 
 
 def section(peer: dict[str, Any], version: str) -> str:
