@@ -66,10 +66,11 @@ def with_row_anew(before: str, peer: dict[str, Any], case: dict[str, Any]) -> st
         return before
     begins = [f"| {one['what']} |" for one in cases_of(peer["kind"])]
     row = begins.index(f"| {case['what']} |")
-    lines = [line for line in before.splitlines() if not line.startswith(begins[row])]
-    later = [at for at, line in enumerate(lines) if line.startswith(tuple(begins[row + 1 :]))]
-    at = later[0] if later else next(at for at in range(len(lines) - 1, -1, -1) if lines[at].startswith("| ")) + 1
-    return "\n".join([*lines[:at], row_of(*tools_of(peer), case), *lines[at:]])
+    lines = before.splitlines()
+    first = next(at for at, line in enumerate(lines) if line.startswith(begins[0]))  # behind the commands
+    rows = [line for line in lines[first:] if not line.startswith(begins[row])]
+    at = next(at for at, line in enumerate(rows) if not line or line.startswith(tuple(begins[row + 1 :])))
+    return "\n".join([*lines[:first], *rows[:at], row_of(*tools_of(peer), case), *rows[at:]])
 
 
 def section(peer: dict[str, Any], version: str) -> str:

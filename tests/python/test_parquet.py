@@ -77,7 +77,7 @@ def test_check_holds_files_against_their_own_claim(document: Callable[..., Any],
         ("groups", 0, "groups.parquet: 4 rows are in the order that it claims within each of its 2 row groups: a ascending (nulls last)"),
         ("false", 1, "ecosort: 'false.parquet' claims to be sorted by a ascending last, and row 2 comes before the one above it; sort it again"),
         ("none", 2, "ecosort: 'none.parquet' claims no order"),
-        ("missing", 3, "ecosort: 'missing.parquet': No such file or directory"),
+        ("missing", 2, "ecosort: 'missing.parquet' cannot be read as Parquet or Feather: No such file"),
     ):
         capfd.readouterr()
         assert main([document(f"{name}.parquet", command="check")]) == code
