@@ -182,6 +182,22 @@ int check_manifest(const ReferenceWords& words) {
   return run_cluster(check);
 }
 
+// Parquet says itself in which order its rows are; another program reads it.
+bool are_parquet(const ReferenceWords& words) {
+  const auto is_named = [](const std::string& name) { return std::filesystem::path(name).extension() == ".parquet"; };
+  return !words.positionals.empty() && std::ranges::all_of(words.positionals, is_named);
+}
+
+int check_claims(const ReferenceWords& words) {
+  if (std::ranges::any_of(words.positionals, is_address))
+    throw UsageError("check: Parquet is read from files here; copy the objects into files first");
+  for (const auto& [flag, value] : words.flags)
+    if (flag != 'q')
+      throw UsageError(fmt::format("-{} is for records; a Parquet file says itself what its rows are (ecosort check [-q] {})", flag,
+                                   words.positionals.front()));
+  return check_parquet(words.positionals, words.has('q'));
+}
+
 // Addresses are streamed into the same command.
 int check_streams(const Words& words, const ReferenceWords& parsed) {
   Words remote{"check"};
@@ -197,6 +213,7 @@ int run_check(const Words& words) {
   return with_reference_exit_codes("check", [&] {
     const ReferenceWords parsed = parse_reference_words(words, command_table("check"));
     if (!parsed.wants_help && is_manifest(parsed)) return check_manifest(parsed);
+    if (!parsed.wants_help && are_parquet(parsed)) return check_claims(parsed);
     if (!parsed.wants_help && std::ranges::any_of(parsed.positionals, is_address)) return check_streams(words, parsed);
     if (!parsed.wants_help) return check(parse_check(parsed));
     print_out(help_text(command_table("check")));

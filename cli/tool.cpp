@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "base/json.h"
 #include "base/trusted_place.h"
 #include "cli/commands.h"
 #include "cli/option_table.h"
@@ -108,6 +109,10 @@ int run_parquet(const Words& words) {
   line.document["reports"]["quiet"] = line.given.has("--quiet");
   if (line.given.has("--stats")) line.document["reports"]["stats"] = line.given.word("--stats");
   return become("ecosort-parquet", {line.document.text()});
+}
+
+int check_parquet(const Words& files, bool quiet) {
+  return become("ecosort-parquet", {Json{{"check", files}, {"reports", {{"quiet", quiet}}}}.text()});
 }
 
 int run_joulesort(const Words& words) { return become_command("ecosort-power", "joulesort", words); }

@@ -525,6 +525,28 @@ def test_files_without_the_whole_header_are_alike_where_all_lack_the_same(ecosor
         assert run([str(ecosort), "lines"], ["--header=3", *names], tmp_path) == (0, output, "")
 
 
+@pytest.mark.parametrize(
+    ("mark", "top", "rows", "keys"),
+    [
+        ("#", ["##fileformat=VCFv4.2", "#CHROM\tPOS\tID"], ["c2\t9\ta", "c2\t10\tb", "c10\t1\tc"], ["-k1,1V", "-k2,2n"]),
+        ("track", ["track name=zz"], ["c1\t5\t6", "c1\t40\t41", "c2\t1\t2"], ["-k1,1", "-k2,2n"]),
+        ("#", ["##gff-version 3", "##sequence-region c1 1 99"], ["c1\ts\tgene\t2", "c1\ts\tgene\t30"], ["-k1,1", "-k4,4n"]),
+        ("@", ["@HD\tVN:1.6", "@SQ\tSN:c1\tLN:99"], ["r2\t0\tc1\t7", "r1\t0\tc1\t60"], ["-k3,3", "-k4,4n"]),
+    ],
+    ids=["VCF", "BED", "GFF", "SAM"],
+)
+def test_marked_lines_stay_on_top(ecosort: Path, tmp_path: Path, mark: str, top: list[str], rows: list[str], keys: list[str]) -> None:
+    """Those of all files are alike and go out once; a merge and a check leave them where they are."""
+    own = ["--header-mark", mark, "-t\t", *keys]
+    twice = "\n".join([*top, *(row for row in rows for _ in "ab"), ""])
+    (tmp_path / "in").write_text("\n".join([*top, *reversed(rows), ""]))
+    assert run([str(ecosort), "lines"], [*own, "in", "in", "-o", "out"], tmp_path) == (0, b"", "")
+    assert (tmp_path / "out").read_text() == twice
+    assert run([str(ecosort), "lines"], [*own, "-c", "out"], tmp_path) == (0, b"", "")
+    assert run([str(ecosort), "lines"], [*own, "-c", "in"], tmp_path)[0] == 1
+    assert run([str(ecosort), "lines"], [*own, "-m", "-u", "out", "out"], tmp_path)[1].decode() == "\n".join([*top, *rows, ""])
+
+
 def test_what_has_a_header_can_be_checked_and_merged_in_order(ecosort: Path, tmp_path: Path) -> None:
     keys = ["--header", "-t,", "-k1,1n"]
     (tmp_path / "in").write_bytes(b"id,v\n10,c\n9,a\n")

@@ -37,18 +37,20 @@ CommandTable gen_table() {
 CommandTable check_table() {
   return {
       .name = "check",
-      .synopsis = "FORMAT [options] FILE | --claim FILE | [-i] [-q] [-tN] [-o SUMMARY_FILE] [-s] FILE[,buf|,dir]...",
+      .synopsis = "FORMAT [options] FILE | --claim FILE | [-q] FILE.parquet... | [-i] [-q] [-tN] [-o SUMMARY_FILE] [-s] "
+                  "FILE[,buf|,dir]...",
       .summary = "says whether a file is in order, and its count and hash",
       .description =
           "With a FORMAT and those options of its command that define the order, checks the order of any file, and prints how "
           "many rows it has, how many of them have the key of the row before, and their hash, as --stats of a sort reports it. "
-          "--claim in place of a FORMAT holds the file against its claim. Without either, checks the order of 100-byte records "
-          "by their first 10 bytes, as valsort 1.5 of sortbenchmark.org. The "
-          "report is on stderr.",
+          "--claim in place of a FORMAT holds the file against its claim, and a Parquet file is held against the order that it "
+          "claims itself. Without these, checks the order of 100-byte records by their first 10 bytes, as valsort 1.5 of "
+          "sortbenchmark.org. The report is on stderr.",
       .examples = {"ecosort check out.dat                           is it in order? duplicates, checksum",
                    "ecosort check csv --by price:number sorted.csv  a table; --unique: and are all prices different?",
                    "ecosort check records --record-size 16 --key 8:u64 sorted.bin",
                    "ecosort check --claim sorted.csv                what `--claim` of its sort wrote beside it",
+                   "ecosort check prices.parquet                    is it in the order of its `sorting_columns`?",
                    "ecosort check part1.dat part2.dat               two files that follow each other",
                    "ecosort check -o part1.sum part1.dat            keep a summary of a partition,",
                    "cat part*.sum > all.sum; ecosort check -s all.sum   and check all partitions as one"},
@@ -67,14 +69,16 @@ CommandTable check_table() {
            {"MANIFEST.json",
             "of a cluster, also FILE.MANIFEST.json and s3://.../MANIFEST.json: all parts are checked, of any format, by "
             "ecosort-cluster"},
+           {"FILE.parquet", "may be several; read by ecosort-parquet, which needs Python with pyarrow"},
            {",buf ,dir",
             "read through the page cache, or bypass it; by default it is bypassed for large files where that is possible"}},
       .ending = "",
       .exit_status = {
           {"0", "in order"},
-          {"1", "not in order, or not as claimed; without a FORMAT also no record at all, an incomplete record, or an error"},
-          {"2", "with a FORMAT: wrong usage, or bad input"},
-          {"3", "with a FORMAT: an I/O error"}}};
+          {"1", "not in order, or not as claimed; of records without a FORMAT also no record at all, an incomplete record, or an "
+                "error"},
+          {"2", "with a FORMAT, or of Parquet: wrong usage, or bad input"},
+          {"3", "with a FORMAT, or of Parquet: an I/O error"}}};
 }
 
 }  // namespace ecosort::cli

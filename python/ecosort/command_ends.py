@@ -8,14 +8,15 @@ import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
 
-from ecosort.errors import BadInput, EcoSortError, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
+from ecosort.errors import BadInput, EcoSortError, FalseClaim, IoFailed, NotEnoughMemory, NotEnoughSpace, VerificationFailed
 from ecosort.text import shown
 
-_CODES = ((VerificationFailed, 1), (BadInput, 2), (NotEnoughMemory, 2), (NotEnoughSpace, 3), (IoFailed, 3), (OSError, 3))
+_FALSE = ((VerificationFailed, 1), (FalseClaim, 1))
+_CODES = (*_FALSE, (BadInput, 2), (NotEnoughMemory, 2), (NotEnoughSpace, 3), (IoFailed, 3), (OSError, 3))
 
 
 def code_of(error: EcoSortError | OSError) -> int:
-    """Exit codes as those of the program: 1 verification, 2 usage and bad input, 3 I/O, 4 others."""
+    """Exit codes as those of the program: 1 verification and false claims, 2 usage and bad input, 3 I/O, 4 others."""
     return next((code for kind, code in _CODES if isinstance(error, kind)), 4)
 
 

@@ -1,5 +1,7 @@
 """`ecosort-parquet`, which `ecosort parquet` becomes: sorts the rows of Parquet files into one that claims its order.
 
+`ecosort check FILE.parquet` becomes it, too: it holds files against what they claim.
+
 Its one word is what the program read from the command line, as JSON: the program has the only grammar.
 """
 
@@ -16,7 +18,8 @@ from typing import Any
 from ecosort.command_ends import ended
 from ecosort.errors import BadInput
 from ecosort.report import Report
-from ecosort.tables import write_table
+from ecosort.tables import check_table, write_table
+from ecosort.text import shown
 
 _SCHEMA = "ecosort.table/1"
 # Arrow's allocator (mimalloc) gives pages back that no one used for so many milliseconds, and gets fresh ones for the next batch.
@@ -47,6 +50,15 @@ def _sort(request: dict[str, Any]) -> None:
     if not reports["quiet"]:
         with contextlib.suppress(OSError):  # no one reads any more
             print(_summary(report, nulls), file=sys.stderr)
+
+
+def _check(request: dict[str, Any]) -> None:
+    for name in request["check"]:
+        order = check_table(Path(name))
+        claim = ", ".join(f"{column} {direction} (nulls {nulls})" for column, direction, nulls in order.by)
+        within = "" if order.is_throughout else f" within each of its {order.row_groups} row groups"
+        if not request["reports"]["quiet"]:
+            print(f"{shown(name)}: {order.rows} rows are in the order that it claims{within}: {claim}", file=sys.stderr)
 
 
 def _key(text: str, nulls: str) -> tuple[str, str, str]:
@@ -81,6 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def work() -> None:
         if len(words) != 1 or not words[0].startswith("{"):
             raise BadInput("this program is a part of ecosort; type `ecosort parquet --by COLUMN in.parquet -o out.parquet`")
-        _sort(json.loads(words[0]))
+        request = json.loads(words[0])
+        (_check if "check" in request else _sort)(request)
 
     return ended(work)

@@ -16,9 +16,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sorters import GENOMES, SECONDS, Tool, complaint, environment, input_of, number_of, rows_of, shell, value_of
+from sorters import (
+    GENOMES,
+    SECONDS,
+    Tool,
+    complaint,
+    environment,
+    header_of,
+    input_of,
+    number_of,
+    rows_of,
+    shell,
+    value_of,
+)
 
 WHOLE = "the whole output"
+ON_TOP = "stays on top"
 
 
 def seen_values(tool: Tool, case: dict[str, Any], place: Path) -> str:
@@ -51,6 +64,32 @@ def seen_bytes(tool: Tool, case: dict[str, Any], place: Path) -> str:
     made = {number_of(row): row for row in after}
     changed = [f"`{row}` to `{made.get(number_of(row), '')}`".replace("\t", " ") for row in before if row not in after]
     return f"changed: {', '.join(changed[:3])}" if changed else "as they were"
+
+
+def seen_header(tool: Tool, case: dict[str, Any], place: Path) -> str:
+    """Where the header goes, and what is left of a table of nothing but its header. A row comes before it as a number."""
+    header = header_of(tool)
+    found = []
+    for values in (["2", "1" if tool.kind in GENOMES else "-1"], []):
+        rows = input_of(tool, values).removeprefix(header) if values else b""
+        done = given(tool, header + rows, case["task"], place)
+        if done.returncode == 0:
+            made = output_of(tool, place).decode("utf-8", "replace").splitlines()
+            found.append(place_of_header(header.decode().splitlines(), made, len(values)))
+        else:
+            found.append(f"refused: {complaint(done)}")
+    return found[0] if found[1] in (found[0], ON_TOP) else f"{found[0]}; without rows: {found[1]}"
+
+
+def place_of_header(header: list[str], made: list[str], rows: int) -> str:
+    top = made[: len(made) - rows]
+    if top == header:
+        return ON_TOP
+    if set(header) <= set(top):
+        return f"{ON_TOP}, with {len(top) - len(header)} more lines"
+    if len(top) == len(header):
+        return "is sorted as a row" if set(header) <= set(made) else f"changed: `{header[-1]}` to `{top[-1]}`".replace("\t", " ")
+    return "is lost"
 
 
 def seen_last_end(tool: Tool, case: dict[str, Any], place: Path) -> str:

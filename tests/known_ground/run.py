@@ -61,9 +61,16 @@ def row_of(theirs: Tool, ours: Tool, case: dict[str, Any]) -> str:
 
 
 def with_row_anew(before: str, peer: dict[str, Any], case: dict[str, Any]) -> str:
-    """Returns a table of the page whose row of this case was run again."""
-    begin = f"| {case['what']} |"
-    return "\n".join(row_of(*tools_of(peer), case) if line.startswith(begin) else line for line in before.splitlines())
+    """Returns a table of the page whose row of this case was run again; a case that it lacks gets a row."""
+    if peer["kind"] in case.get("not_for", ()):
+        return before
+    begins = [f"| {one['what']} |" for one in cases_of(peer["kind"])]
+    row = begins.index(f"| {case['what']} |")
+    lines = before.splitlines()
+    first = next(at for at, line in enumerate(lines) if line.startswith(begins[0]))  # behind the commands
+    rows = [line for line in lines[first:] if not line.startswith(begins[row])]
+    at = next(at for at, line in enumerate(rows) if not line or line.startswith(tuple(begins[row + 1 :])))
+    return "\n".join([*lines[:first], *rows[:at], row_of(*tools_of(peer), case), *rows[at:]])
 
 
 def section(peer: dict[str, Any], version: str) -> str:

@@ -78,6 +78,12 @@ def input_of(tool: Tool, values: list[str], end: str = "\n") -> bytes:
     return ("\n".join(rows) + end).encode()
 
 
+def header_of(tool: Tool) -> bytes:
+    """The lines in front of the rows; files without a header get one that their tools know."""
+    lines, _ = GENOMES.get(tool.kind, (["id,v"], ""))
+    return ("\n".join(lines or ["#chrom\tstart\tend\tname"]) + "\n").encode()
+
+
 def rows_of(tool: Tool, data: bytes) -> list[str]:
     if tool.kind == "u64":
         return [f"{number},{value}" for value, number in struct.iter_unpack("<QQ", data)]

@@ -24,8 +24,8 @@ def document(run: Callable[..., Any], here: Path) -> Callable[..., Any]:
     tool.write_text("#!/bin/sh\nprintf '%s' \"$1\"\n")
     tool.chmod(0o755)
 
-    def of(*words: str) -> Any:
-        done = run("parquet", *words, env={**os.environ, "PATH": f"{tool.parent}:/usr/bin:/bin"})
+    def of(*words: str, command: str = "parquet") -> Any:
+        done = run(command, *words, env={**os.environ, "PATH": f"{tool.parent}:/usr/bin:/bin"})
         assert done.stderr.count("\n") == (done.returncode != 0)
         return done.stderr.removeprefix("ecosort: ").strip() if done.returncode else done.stdout
 
@@ -59,6 +59,33 @@ def test_the_output_is_in_order_and_written_as_the_input(document: Callable[...,
     assert [groups[4].column(i).compression for i in range(3)] == ["ZSTD", "GZIP", "UNCOMPRESSED"]
     assert groups[0].column(2).has_offset_index
     assert check_table("out.parquet").by == (("city", "descending", "first"), ("price", "ascending", "first"))
+
+
+def test_check_holds_files_against_their_own_claim(document: Callable[..., Any], here: Path, capfd: Any) -> None:
+    write_input("none.parquet")
+    words = ["--by", "city", "--by", "price:desc", "--quiet", "none.parquet", "-o", "in_order.parquet"]
+    assert main([document(*words)]) == 0
+    claim = [pq.SortingColumn(0)]
+    with pq.ParquetWriter("false.parquet", pa.schema([("a", pa.int64())]), sorting_columns=claim) as writer:
+        writer.write_table(pa.table({"a": [1, 3, 2]}))
+    with pq.ParquetWriter("groups.parquet", pa.schema([("a", pa.int64())]), sorting_columns=claim) as writer:
+        for _ in range(2):
+            writer.write_table(pa.table({"a": [1, 2]}))
+    order = "city ascending (nulls last), price descending (nulls last)"
+    for name, code, said in (
+        ("in_order", 0, f"in_order.parquet: {ROWS} rows are in the order that it claims: {order}"),
+        ("groups", 0, "groups.parquet: 4 rows are in the order that it claims within each of its 2 row groups: a ascending (nulls last)"),
+        ("false", 1, "ecosort: 'false.parquet' claims to be sorted by a ascending last, and row 2 comes before the one above it; sort it again"),
+        ("none", 2, "ecosort: 'none.parquet' claims no order"),
+        ("missing", 2, "ecosort: 'missing.parquet' cannot be read as Parquet or Feather: No such file"),
+    ):
+        capfd.readouterr()
+        assert main([document(f"{name}.parquet", command="check")]) == code
+        assert capfd.readouterr().err.startswith(said), name
+        assert main([document("-q", f"{name}.parquet", command="check")]) == code
+        assert bool(capfd.readouterr().err) == (code > 0)
+    assert "-i is for records; a Parquet file says itself" in document("-i", "false.parquet", command="check")
+    assert "from files" in document("s3://b/false.parquet", command="check")
 
 
 @pytest.mark.parametrize("limit", [None, 0, 25])
