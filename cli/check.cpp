@@ -192,16 +192,20 @@ int check_streams(const Words& words, const ReferenceWords& parsed) {
 
 }  // namespace
 
+// Other programs, and what is said of them, have the exit codes of all commands.
 int run_check(const Words& words) {
   if (names_format(words)) return check_order(words);
-  return with_reference_exit_codes("check", [&] {
-    const ReferenceWords parsed = parse_reference_words(words, command_table("check"));
-    if (!parsed.wants_help && is_manifest(parsed)) return check_manifest(parsed);
-    if (!parsed.wants_help && std::ranges::any_of(parsed.positionals, is_address)) return check_streams(words, parsed);
-    if (!parsed.wants_help) return check(parse_check(parsed));
+  ReferenceWords parsed;
+  bool is_ours = true;
+  const int code = with_reference_exit_codes("check", [&] {
+    parsed = parse_reference_words(words, command_table("check"));
+    is_ours = parsed.wants_help || !(is_manifest(parsed) || std::ranges::any_of(parsed.positionals, is_address));
+    if (!parsed.wants_help) return is_ours ? check(parse_check(parsed)) : 0;
     print_out(help_text(command_table("check")));
     return 0;
   });
+  if (is_ours) return code;
+  return is_manifest(parsed) ? check_manifest(parsed) : check_streams(words, parsed);
 }
 
 }  // namespace ecosort::cli

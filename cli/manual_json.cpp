@@ -55,7 +55,7 @@ Json conflicts_json(const CommandTable& table) {
   for (const ConflictRow& row : table.conflicts)
     for (const std::string_view option : split(row.option, ','))
       list.push_back(
-          {{"option", option}, {"value", text_or_null(row.value)}, {"with", text_or_null(row.with)}, {"why", row.message()}});
+          {{"option", option}, {"value", text_or_null(row.value)}, {"with", text_or_null(row.with)}, {"why", row.message(option)}});
   return list;
 }
 

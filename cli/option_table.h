@@ -77,7 +77,8 @@ struct ConflictRow {
   std::string_view line{};   // the message, in which {} is the option; empty: "OPTION cannot be combined with WITH"
   std::string_view value{};  // of the option; empty: any. Of a certain value the command makes sure by itself
 
-  [[nodiscard]] std::string message() const;
+  // Returns the message, in which `given` are the options: those of `option` that someone gave.
+  [[nodiscard]] std::string message(std::string_view given) const;
 };
 
 // A word that is no option, such as INPUT.

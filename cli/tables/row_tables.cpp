@@ -77,8 +77,8 @@ OptionRow by_option(std::string_view argument, std::string_view text) {
   return {"--by", argument, "", text, Concern::rows, adds_to("rows.keys", as_text)};
 }
 
-// csv and jsonl have these in common, behind what is their own.
-std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
+// csv and jsonl have these in common, behind what is their own. `nulls` are values without a place in the order.
+std::vector<OptionRow> table_options(std::vector<OptionRow> options, std::string_view nulls) {
   const std::vector<OptionRow> common{
       {"-o,--output", "FILE", "",
        "where the sorted rows go; `-` is standard output. An existing file is replaced only when all went well", Concern::output,
@@ -91,7 +91,7 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
        "stays on top. A manifest, such as out-manifest.json, comes last and lists them",
        Concern::how, sets("place.split", as_text)},
       claim_option(),
-      {"--nulls", "first|last", "last", "where values go that are missing, empty or unparsable", Concern::rows,
+      {"--nulls", "first|last", "last", nulls, Concern::rows,
        sets("rows.nulls_first", as_nulls_first)},
       {"--strict", "", "", "refuse a value that cannot be read as what its key says", Concern::rows,
        sets("rows.strict", flag<true>)},
@@ -185,7 +185,7 @@ std::vector<OptionRow> csv_options() {
        "the first N lines of every input are no rows; those of the first input stay in front, those of others are left out, and "
        "counted",
        Concern::how, sets("rows.skip_lines", as_count)},
-  });
+  }, "where values go that are empty or unparsable");
 }
 
 // Lines that are no rows.
@@ -203,7 +203,8 @@ std::vector<OptionRow> jsonl_options() {
                                   "sort key: the path to a value; its type (see below); `desc` for the largest first; "
                                   "repeatable, the first one decides first"),
                         {"--allow-missing", "", "", "sort even if no row has a PATH; otherwise that is an error", Concern::how,
-                         sets("rows.allow_missing", flag<true>)}});
+                         sets("rows.allow_missing", flag<true>)}},
+                       "where values go that are missing, null or unparsable");
 }
 
 }  // namespace
