@@ -223,7 +223,7 @@ def test_a_last_row_that_ends_with_an_escape_is_none(ecosort: Path, tmp_path: Pa
 def test_a_quote_that_no_one_closes_costs_one_line_whatever_the_memory(
     ecosort: Path, tmp_path: Path, later: str, is_bad: bool
 ) -> None:
-    """What decides may lie far behind what the memory holds; a value that is closed well is a part of a row."""
+    """The quote that decides may lie far behind what the memory holds; a value that is closed well is a part of a row."""
     rows = [f"{i * 7919 % 100_000},{'x' * (i % 40)}\n" for i in range(60_000)]
     data = ["a,b\n", *rows[:100], '5,"never closed\n', *rows[100:], later]
     (tmp_path / "in.csv").write_text("".join(data))

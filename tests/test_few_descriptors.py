@@ -108,9 +108,7 @@ def test_slices_within_the_limit(ecosort: Path, tmp_path: Path, parts: int, limi
 
 
 @pytest.mark.parametrize("command", [["sort", *RECORDS], ["lines"], ["csv", "--by", "1", "--no-header"]])
-def test_too_few_files_for_anything_are_told_with_how_many_are_enough(
-    ecosort: Path, tmp_path: Path, command: list[str]
-) -> None:
+def test_too_few_files_for_anything_are_told_with_how_many_are_enough(ecosort: Path, tmp_path: Path, command: list[str]) -> None:
     (tmp_path / "in").write_text("b,12345\na,12345\n")
     words = [ecosort, *command, "--resumable", "in", "-o", "out"]
     limited = ["bash", "-c", 'ulimit -n 9; exec "$0" "$@"', *words]

@@ -34,7 +34,7 @@ def cases(count: int) -> pytest.MarkDecorator:
 
 @dataclass
 class Case:
-    """What is sorted, and what becomes of it."""
+    """Holds what is sorted, and what becomes of it."""
 
     command: str
     words: list[str]
@@ -235,7 +235,9 @@ def random_count(rng: random.Random) -> int:
 def plain_table(rng: random.Random) -> Table:
     """Values of all types in CSV as most have it."""
     types = [rng.choice(list(READERS)) for _ in range(rng.choice([1, 1, 2, 3]))]
-    dialect = csv_support.Dialect(rng.choice([",", ",", ";", "\t", "|"]), rng.choice(['"', '"', "'"]), rng.choice([b"\n", b"\r\n"]))
+    dialect = csv_support.Dialect(
+        rng.choice([",", ",", ";", "\t", "|"]), rng.choice(['"', '"', "'"]), rng.choice([b"\n", b"\r\n"])
+    )
     few = [[csv_support.MAKERS[type_](rng) for type_ in types] for _ in range(30)]
     rows: Read = []
     for number in range(random_count(rng)):

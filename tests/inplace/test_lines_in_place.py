@@ -308,7 +308,12 @@ def test_the_status_tells_how_far_it_is(
     assert told.startswith(f"{lines4}: merge\n  job                            sort in place of the lines of '{lines4}'\n")
     assert f"bytes of the inputs in runs    {len(text)} of {len(text)} (100.0 %), {LINES} lines\n" in told
     before = listing(lines4.parent)
-    refused(run("merge", "--runs", job_directory(lines4), "-o", tmp_path / "x"), 2, "given up parts of them already", f"ecosort resume --abandon {lines4}")
+    refused(
+        run("merge", "--runs", job_directory(lines4), "-o", tmp_path / "x"),
+        2,
+        "given up parts of them already",
+        f"ecosort resume --abandon {lines4}",
+    )
     assert listing(lines4.parent) == before
     lines4.write_bytes(b"another file\n")
     refused(run("resume", lines4), 2, "exists beside the job", "move it away")
