@@ -33,7 +33,8 @@ void check_output(const Request& request) {
   if (request.place.kind != PlaceKind::file)
     throw UsageError("--resumable and --inplace are for files of this machine: leave them out, or fetch the input first");
   if (request.place.claim)
-    throw UsageError("--claim cannot be combined with an address, whose rows are streamed: leave it out, or fetch the input first");
+    throw UsageError(
+        "--claim cannot be combined with an address, whose rows are streamed: leave it out, or fetch the input first");
 }
 
 // Words that say what the command does come first, and `table` reads the others.

@@ -15,8 +15,7 @@ namespace {
 
 // Returns whether runs hold all of FILE.
 bool is_read(const LinesBench& bench) {
-  return bench.is_formed() ||
-         bytes_before(bench.header.inputs, bench.next_place()) == bench.header.inputs.front().size_bytes;
+  return bench.is_formed() || bytes_before(bench.header.inputs, bench.next_place()) == bench.header.inputs.front().size_bytes;
 }
 
 // Holes change the time of FILE, but not its size; when all is in runs it may be cut to nothing. As long as no run is known, it
