@@ -59,7 +59,8 @@ bool has_address(const Request& request) {
 
 // A plan reads no input that it would have to fetch, and looks at the drive of the output.
 void refuse_plan(const Words& words) {
-  const auto table = std::ranges::find(plan_tables(), "plan " + words.front(), &CommandTable::name);
+  const std::string name = "plan " + words.front();
+  const auto table = std::ranges::find(plan_tables(), std::string_view(name), &CommandTable::name);
   if (table == plan_tables().end()) return;
   const RequestWords line = read_request_words(*table, {words.begin() + 1, words.end()}, posix_rules_of_environment());
   for (const std::string& input : line.request.inputs)
