@@ -24,6 +24,7 @@ Task<void> ReadLines::set_aside(const lines::LineRun& run, const lines::Indexed&
 // memory makes no difference to what is a row. False: it may be one, or no one can look ahead.
 Task<bool> ReadLines::leave_out_open_line(const lines::LineRun& run) {
   if (!format_.leaves_out_bad_rows() || input_ == inputs_.size() || inputs_[input_].is_stream()) co_return false;
+  if (first_rows_.wants_row()) co_return false;  // no header is left out
   const LineInput& input = inputs_[input_];
   const Text rest(run.bytes() + indexed_, present_ - indexed_), line = rest.substr(0, rest.find(format_.terminator()));
   if (line.size() == rest.size()) co_return false;
