@@ -65,8 +65,7 @@ def check(ecosort: Path, directory: Path, case: Case, rng: random.Random) -> Non
     if case.may_stop and to_file and not is_stream and rng.random() < 0.1:
         case.more.append("--resumable")
     output = ["-o", "out"] if to_file else [] if case.command == "lines" else ["-o", "-"]
-    quiet = ["--quiet"] if case.command != "lines" or to_file else []
-    words = [case.command, *case.words, *case.more, *quiet, *output, *(["-"] if is_stream else names)]
+    words = [case.command, *case.words, *case.more, "--quiet", *output, *(["-"] if is_stream else names)]
     few = FEW_FILES if rng.random() < 0.05 else []
     done = subprocess.run(
         [*few, ecosort, *words],
@@ -185,6 +184,7 @@ class Table:
     counted: Callable[[int, bytes], bytes]  # the row with its count in front
     header: bytes = b""
     bad: list[bytes] = field(default_factory=list)
+    has_columns: bool = False  # by its first row
 
 
 def groups_of(table: Table, nulls_first: bool, by: str) -> Groups:
@@ -204,8 +204,8 @@ def parts_of(table: Table, rng: random.Random, nulls_first: bool, is_merge: bool
     for number in range(count):
         read = table.rows[number * len(table.rows) // count : (number + 1) * len(table.rows) // count]
         raw = ordered(read, table.keys, nulls_first, unique=False) if is_merge else [raw for _, raw in read]
-        for bad in table.bad:  # the first row says how many columns there are
-            raw.insert(rng.randrange(0 if table.header else 1, len(raw) + 1), bad)
+        for bad in table.bad:
+            raw.insert(rng.randrange(int(table.has_columns), len(raw) + 1), bad)
         files.append(table.header + b"".join(raw))
     return files
 
@@ -261,6 +261,7 @@ def plain_table(rng: random.Random) -> Table:
         lambda count, raw: b"%d" % count + mark + raw,
         row([*names, "last"], dialect) if has_header else b"",
         bad if has_header or len(rows) > MOST_PARTS else [],
+        has_columns=not has_header,
     )
 
 
