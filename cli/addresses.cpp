@@ -32,6 +32,9 @@ void check_output(const Request& request) {
     throw UsageError(fmt::format("'{}': nothing can be written over http; name a file or s3://BUCKET/KEY", request.place.output));
   if (request.place.kind != PlaceKind::file)
     throw UsageError("--resumable and --inplace are for files of this machine: leave them out, or fetch the input first");
+  if (request.place.claim)
+    throw UsageError(
+        "--claim cannot be combined with an address, whose rows are streamed: leave it out, or fetch the input first");
 }
 
 // Words that say what the command does come first, and `table` reads the others.
@@ -54,11 +57,17 @@ bool has_address(const Request& request) {
   return is_address(request.place.output) || std::ranges::any_of(request.inputs, is_address);
 }
 
-// A plan reads no input that it would have to fetch.
+// A plan reads no input that it would have to fetch, and looks at the drive of the output.
 void refuse_plan(const Words& words) {
-  const auto address = std::ranges::find_if(words, is_address);
-  if (address != words.end())
-    throw UsageError(fmt::format("plan: '{}' is not fetched for a plan; give its size with --assume-size instead", *address));
+  const std::string name = "plan " + words.front();
+  const auto table = std::ranges::find(plan_tables(), std::string_view(name), &CommandTable::name);
+  if (table == plan_tables().end()) return;
+  const RequestWords line = read_request_words(*table, {words.begin() + 1, words.end()}, posix_rules_of_environment());
+  for (const std::string& input : line.request.inputs)
+    if (is_address(input))
+      throw UsageError(fmt::format("plan: '{}' is not fetched for a plan; give its size with --assume-size instead", input));
+  if (is_address(line.request.place.output))
+    throw UsageError(fmt::format("plan: '{}' is on no drive of this machine; name a file with -o", line.request.place.output));
 }
 
 // The claim of a file lies beside it.

@@ -94,9 +94,6 @@ std::string advice_on_failure(int error_number, const AdviceWords& words) {
   if (error_number == ENOSPC || error_number == EDQUOT)
     return fmt::format("; make room there, or name another place with {} or -o", words.temp);
   if (error_number == ENOMEM) return fmt::format("; give less with {}", words.memory);
-  if (error_number == EMFILE)
-    return fmt::format("; raise how many files may be open (ulimit -n), or give more with {}: that makes fewer runs",
-                       words.memory);
   if (error_number == EFBIG) return "; files there may not be that large (see ulimit -f)";
   // io_uring ends a request so for which the kernel may start no worker.
   if (error_number == ECANCELED) return "; too few processes may be allowed (see ulimit -u); try --io pool";

@@ -208,17 +208,26 @@ int check_streams(const Words& words, const ReferenceWords& parsed) {
 
 }  // namespace
 
+// Other programs, and what is said of them, have the exit codes of all commands.
 int run_check(const Words& words) {
   if (names_format(words)) return check_order(words);
-  return with_reference_exit_codes("check", [&] {
-    const ReferenceWords parsed = parse_reference_words(words, command_table("check"));
-    if (!parsed.wants_help && is_manifest(parsed)) return check_manifest(parsed);
-    if (!parsed.wants_help && are_parquet(parsed)) return check_claims(parsed);
-    if (!parsed.wants_help && std::ranges::any_of(parsed.positionals, is_address)) return check_streams(words, parsed);
-    if (!parsed.wants_help) return check(parse_check(parsed));
-    print_out(help_text(command_table("check")));
-    return 0;
+  ReferenceWords parsed;
+  std::function<int()> other;
+  const int code = with_reference_exit_codes("check", [&] {
+    parsed = parse_reference_words(words, command_table("check"));
+    if (parsed.wants_help) {
+      print_out(help_text(command_table("check")));
+      return 0;
+    }
+    if (is_manifest(parsed))
+      other = [&] { return check_manifest(parsed); };
+    else if (are_parquet(parsed))
+      other = [&] { return check_claims(parsed); };
+    else if (std::ranges::any_of(parsed.positionals, is_address))
+      other = [&] { return check_streams(words, parsed); };
+    return other ? 0 : check(parse_check(parsed));
   });
+  return other ? other() : code;
 }
 
 }  // namespace ecosort::cli

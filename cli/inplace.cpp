@@ -25,7 +25,7 @@ CommandLine read_inplace_words(std::string_view command, const Words& words) {
 
 int sort_in_place(const CommandLine& line, double started_s) {
   const Request& request = line.request;
-  const JobRun run{request.inputs.front(), line.reports};
+  const JobRun run{.file = request.inputs.front(), .reports = line.reports, .is_in_place = true};
   job::Session session;
   tell_waits(session, line.reports.quiet);
   demsort_inplace::prepare::PreparedRecordsJob prepared =

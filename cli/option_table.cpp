@@ -16,8 +16,8 @@ std::string_view word_of(Concern concern) noexcept {
   return words[static_cast<std::size_t>(concern)];
 }
 
-std::string ConflictRow::message(std::string_view one) const {
-  return line.empty() ? fmt::format("{} cannot be combined with {}", one, with) : fmt::format(fmt::runtime(line), one);
+std::string ConflictRow::message(std::string_view given) const {
+  return line.empty() ? fmt::format("{} cannot be combined with {}", given, with) : fmt::format(fmt::runtime(line), given);
 }
 
 const OptionRow* find_row(const CommandTable& table, std::string_view name) {
@@ -38,9 +38,11 @@ void check_conflicts(const CommandTable& table, const std::vector<GivenOption>& 
     return std::ranges::any_of(given, [&](const GivenOption& one) { return last_spelling(one.row->name) == option; });
   };
   for (const ConflictRow& row : table.conflicts) {
-    if (!row.value.empty() || !(row.with.empty() || is_given(row.with))) continue;
+    if (!row.value.empty() || (!row.with.empty() && !is_given(row.with))) continue;
+    std::string conflicting;
     for (const std::string_view option : split(row.option, ','))
-      if (is_given(option)) throw UsageError(row.message(option));
+      if (is_given(option)) conflicting += (conflicting.empty() ? "" : " and ") + std::string(option);
+    if (!conflicting.empty()) throw UsageError(row.message(conflicting));
   }
 }
 

@@ -72,12 +72,13 @@ struct GivenOption {
 
 // An option that cannot be given together with another one.
 struct ConflictRow {
-  std::string_view option;   // by its last spelling, or several of them, separated by commas
+  std::string_view option;   // by its last spelling; options of one message are separated by commas
   std::string_view with;     // likewise one; empty: the command refuses the option always
   std::string_view line{};   // the message, in which {} is the option; empty: "OPTION cannot be combined with WITH"
   std::string_view value{};  // of the option; empty: any. Of a certain value the command makes sure by itself
 
-  [[nodiscard]] std::string message(std::string_view one) const;  // of the options
+  // Returns the message, in which `given` are the options: those of `option` that someone gave.
+  [[nodiscard]] std::string message(std::string_view given) const;
 };
 
 // A word that is no option, such as INPUT.

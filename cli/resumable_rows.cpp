@@ -40,7 +40,7 @@ std::optional<int> run_rows_job(const RowsCommand& command, double started_s) {
   open_queue(session, command.sort.means.io, job_queue_depth, quiet);
   check_threads_can_start(prepared.job.plan.threads + 1, command.sort.format() == Format::lines ? "--parallel" : "--threads");
   tell_place(prepared, quiet);
-  const JobRun run{prepared.file, command.reports, rows_noun(std::string(job::name_of(command.sort.format())))};
+  const JobRun run{prepared.file, command.reports, rows_noun(std::string(job::name_of(command.sort.format()))), is_in_place};
   const engine::rows::LinesJob figures = demsort_inplace::prepare::figures_of(prepared.job);
   return run_job(run, session, started_s, [&](const demsort_inplace::JobContext& environment) {
     return result_of(command.sort, demsort_inplace::prepare::run_prepared(std::move(prepared), environment), figures);

@@ -82,7 +82,7 @@ void accept_other_names(std::string& file) {
   const auto exists = [&](const std::string& path) {
     return std::filesystem::exists(std::filesystem::symlink_status(path, none));
   };
-  const bool is_directory = std::filesystem::is_directory(file, none) || exists(file + "-done");
+  const bool is_directory = std::filesystem::is_directory(file, none) || !exists(file);  // or was one
   if (file.ends_with(ending) && is_directory && !exists(file + std::string(ending))) file.resize(file.size() - ending.size());
   if (std::filesystem::is_symlink(file, none)) file = io::resolve_output(file).path;
 }
@@ -182,6 +182,7 @@ int run_resume(const Words& words) {
   }
   if (!status.contents || status.kind == Kind::not_begun) return discard_trace(line, run, std::move(status), storage);
   demsort_inplace::check_place(*status.journal, status.contents->header, file);
+  run.is_in_place = status.contents->header.is_in_place();
   if (status.contents->header.lines) run.items = rows_noun(status.contents->header.lines->command);
   check_job_reports(run);
   const bool abandons = line.has("--abandon") || status.is_abandoned();

@@ -47,9 +47,8 @@ std::string way_on(const JobRun& run, io::PosixStorage& storage, const std::stri
 std::string way_past_damage(const JobRun& run, io::PosixStorage& storage) {
   const std::string again = way_on(run, storage, "nothing more was changed");
   if (again.empty()) return "";
-  const bool has_inputs = !storage.exists(demsort_inplace::JobPaths(run.file).input);
   const std::string way =
-      has_inputs
+      !run.is_in_place
           ? fmt::format("ecosort resume --abandon {}, then sort the inputs again", run.file)
           : fmt::format(
                 "ecosort resume --abandon {0} gives all {1} back, and with --trust-drive also the damaged ones, as they are; "

@@ -15,6 +15,7 @@ struct JobRun {
   std::string file;  // whose job it is: what `ecosort resume` is given
   RunReports reports;
   std::string items = "records";  // of which the file consists; else "lines" or "rows"
+  bool is_in_place = false;       // its input is nowhere else
 };
 
 inline constexpr unsigned job_queue_depth = 40;  // a plan's reads and writes, and a few

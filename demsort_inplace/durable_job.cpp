@@ -135,8 +135,14 @@ void begin_job(JobKernel& kernel) {
 }
 
 void continue_job(JobKernel& kernel) {
+  JobBench& bench = kernel.job_bench;
+  const bool is_gone = bench.is_complete && !bench.storage.exists(kernel.result) && !bench.storage.exists(bench.paths.file);
+  if (is_gone && kernel.last == State::Kind::abandoned) {  // somebody else removed what could be given back
+    bench.notices.push_back(fmt::format("nothing of '{}' is left; the rest of its job was removed", bench.paths.file));
+    return remove_job(bench);
+  }
   kernel.plan_progress(kernel.recheck_bytes());
-  kernel.job_bench.run(kernel.job_bench.is_complete ? recheck_complete(kernel) : open_and_sort(kernel));
+  bench.run(bench.is_complete ? recheck_complete(kernel) : open_and_sort(kernel));
   publish(kernel);
 }
 
@@ -162,7 +168,8 @@ void remove_job(JobBench& bench) {
   bench.progress.begin(engine::Phase::sync, 0);
   if (!bench.state || bench.state->kind != State::Kind::abandoned) bench.run(give_up(bench));
   close_files(bench);
-  bench.notices.push_back(clean_up(bench.storage, bench.paths, *bench.files.directory, {}));
+  const CleanUp how{.with_input = bench.header.is_in_place()};
+  bench.notices.push_back(clean_up(bench.storage, bench.paths, *bench.files.directory, how));
   bench.end();
   bench.progress.begin(engine::Phase::done, 0);
 }

@@ -73,8 +73,8 @@ void continue_job(JobKernel& kernel);
 // says so where it is not as long as it was.
 void give_back_input(JobKernel& kernel, std::uint64_t bytes);
 
-// Removes a job whose input is another file, and all that it made. The journal says so first: from then on no one looks for the
-// runs.
+// Removes a job whose input is another file, or whose result is gone, and all that it made. The journal says so first: from then
+// on no one looks for the runs.
 void remove_job(JobBench& bench);
 
 }  // namespace ecosort::demsort_inplace

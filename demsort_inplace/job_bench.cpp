@@ -97,6 +97,16 @@ io::FilePtr open_file_of_job(JobBench& bench, const std::string& path, io::Role 
   return open_or_create(bench, path, role, direct);
 }
 
+// Its owner, mode and attributes are those of the result.
+io::FilePtr open_input_in_place(JobBench& bench, io::Role role, bool is_needed) {
+  const bool is_there = bench.storage.exists(bench.paths.input);
+  io::FilePtr file = open_file_of_job(bench, bench.paths.input, role, is_needed);
+  if (!is_there)
+    bench.notices.push_back(fmt::format("'{}' was missing, and with it the owner, the mode and the attributes of '{}': set them",
+                                        bench.paths.input, bench.paths.file));
+  return file;
+}
+
 void check_length(JobBench& bench, io::File& file, std::uint64_t size) {
   const std::uint64_t present = bench.storage.state(file).size_bytes;
   if (present >= size) return;

@@ -78,6 +78,9 @@ void discard_preparation(JobBench& bench) noexcept;
 // gone; else, or where what is there is taken, an empty file.
 [[nodiscard]] io::FilePtr open_file_of_job(JobBench& bench, const std::string& path, io::Role role, bool is_needed);
 
+// In place: opens FILE under way likewise.
+[[nodiscard]] io::FilePtr open_input_in_place(JobBench& bench, io::Role role, bool is_needed);
+
 // Opens a file without which the job can go on: creates it where it is gone.
 [[nodiscard]] io::FilePtr open_or_create(JobBench& bench, const std::string& path, io::Role role, io::Caching caching);
 

@@ -153,8 +153,10 @@ void give_name(io::NamedStorage& storage, const JobPaths& paths, const std::stri
 void publish(io::NamedStorage& storage, const JobPaths& paths, const std::string& from, Previous previous) {
   const bool has_result = storage.exists(from), has_file = storage.exists(paths.file);
   if (!has_result && !has_file)
-    throw IoError(
-        fmt::format("'{}' is missing, and so is '{}', which its contents were in; nothing was removed", paths.file, from));
+    throw ExplainedIoError(fmt::format(
+        "'{0}' is missing, and so is '{1}', which its contents were in; put one of them back, or give the job up: ecosort "
+        "resume --abandon {0}",
+        paths.file, from));
   if (has_result && from != paths.input) engine::take_claim_away(storage, paths.file);
   if (has_result) give_name(storage, paths, from, previous);
   storage.sync_directory(paths.parent);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <thread>
 
 #include "base/errors.h"
@@ -17,9 +18,11 @@ namespace ecosort::demsort_inplace {
 
 namespace {
 
-[[noreturn]] void does_not_fit(const JobPaths& paths, const char* what) {
+[[noreturn]] void does_not_fit(const JobPaths& paths, std::string_view what) {
   throw IoError(fmt::format("'{}' cannot be resumed: {}; nothing was changed", paths.directory, what));
 }
+
+constexpr const char* missing_journal = "its journal is missing or damaged";
 
 class JournalReader {
  public:
@@ -126,14 +129,19 @@ void judge(JobStatus& status, const Names& names, const JobPaths& paths, io::Nam
     status.kind = JobStatus::Kind::complete;
   } else if (status.contents && !status.contents->header.is_in_place()) {
     status.kind = JobStatus::Kind::under_way;
-  } else if (names.has_input) {
-    if (!status.contents) does_not_fit(paths, "its journal is missing or damaged");
+  } else if (names.has_input || has_begun(status.contents)) {
+    // Runs that hold all of the input do without it; what opens it otherwise says how the rest is given back.
+    if (!status.contents) does_not_fit(paths, missing_journal);
     status.has_other_file = names.has_file;
     status.kind = JobStatus::Kind::under_way;
   } else {
     // A job that only reads its inputs may begin where there is no FILE; its journal is durable before anything is in its runs.
     const bool has_nothing = !status.contents && !holds_records(storage, paths);
-    if (!has_nothing && (!names.has_file || has_begun(status.contents))) does_not_fit(paths, "the input is missing");
+    if (!has_nothing && !names.has_file && status.contents)
+      does_not_fit(paths, fmt::format("its input is missing, and no run holds any of it: put the file back as '{}', or remove "
+                                      "this directory",
+                                      paths.file));
+    if (!has_nothing && !names.has_file) does_not_fit(paths, missing_journal);
     status.kind = JobStatus::Kind::not_begun;
   }
 }

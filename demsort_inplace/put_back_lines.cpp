@@ -122,9 +122,8 @@ class PutBackLinesKernel : public JobKernel {
   }
 
   void open_files() {
-    io::NamedStorage& storage = bench_.storage;
     JobFiles& files = bench_.files;
-    files.input = storage.open_named(bench_.paths.input, into_input_ ? io::Role::output : io::Role::input, direct);
+    files.input = open_input_in_place(bench_, into_input_ ? io::Role::output : io::Role::input, into_input_);
     files.output = open_file_of_job(bench_, bench_.paths.output, io::Role::output, !into_input_ && durable_bytes() > 0);
     files.spare = open_file_of_job(bench_, bench_.paths.spare, io::Role::run, is_abandoning());
     for (const std::uint64_t run : live_)

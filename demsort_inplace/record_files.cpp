@@ -14,8 +14,8 @@ namespace {
 
 void open_in_place(Workbench& bench, bool into_input) {
   JobFiles& files = bench.files;
-  io::NamedStorage& storage = bench.storage;
-  files.input = storage.open_named(bench.paths.input, into_input ? io::Role::output : io::Role::input, direct);
+  const bool is_formed = bench.done.size() == bench.layout.runs();
+  files.input = open_input_in_place(bench, into_input ? io::Role::output : io::Role::input, !is_formed);
   files.output = open_file_of_job(bench, bench.paths.output, io::Role::output, !into_input && bench.state);
   files.spare = open_or_create(bench, bench.paths.spare, io::Role::run, io::Caching::buffered);
   for (std::uint64_t run = 0; run < bench.layout.runs(); ++run)

@@ -13,12 +13,16 @@ namespace ecosort::demsort_inplace {
 
 namespace {
 
+// Returns whether runs hold all of FILE.
+bool is_read(const LinesBench& bench) {
+  return bench.is_formed() || bytes_before(bench.header.inputs, bench.next_place()) == bench.header.inputs.front().size_bytes;
+}
+
 // Holes change the time of FILE, but not its size; when all is in runs it may be cut to nothing. As long as no run is known, it
 // is what it was.
 void check_input(const LinesBench& bench, const io::FileState& now) {
   const InputIdentity& then = bench.header.inputs.front();
-  const bool is_read = bytes_before(bench.header.inputs, bench.next_place()) == then.size_bytes;
-  const bool has_length = now.size_bytes == then.size_bytes || (is_read && now.size_bytes == 0);
+  const bool has_length = now.size_bytes == then.size_bytes || (is_read(bench) && now.size_bytes == 0);
   if (!has_length)
     throw DamagedRun(
         fmt::format("'{}' has {} bytes, which no step of this job leaves: it was written to, or cut, by somebody else",
@@ -34,7 +38,7 @@ void open_in_place(LinesBench& bench) {
   bench.files.spare = open_or_create(bench, bench.paths.spare, io::Role::run, io::Caching::buffered);
   engine::rows::LineInput input;
   input.name = bench.paths.file;
-  input.file = bench.storage.open_named(bench.paths.input, io::Role::input, direct);
+  input.file = open_input_in_place(bench, io::Role::input, !is_read(bench));
   input.opened = bench.storage.state(*input.file);
   check_input(bench, input.opened);
   bench.job.inputs.clear();

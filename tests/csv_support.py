@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from capabilities import SOAK
 
@@ -228,7 +228,10 @@ class Directed(Protocol):
     def descending(self) -> bool: ...
 
 
-def ordered(read: Sequence[tuple[list[Any], bytes]], keys: Sequence[Directed], nulls_first: bool, unique: bool) -> list[bytes]:
+Row = TypeVar("Row")
+
+
+def ordered(read: Sequence[tuple[list[Any], Row]], keys: Sequence[Directed], nulls_first: bool, unique: bool) -> list[Row]:
     """The rows as a stable sort by their values leaves them; it sorts by the last key first, and keeps what is equal in order."""
     order = list(read)
     for at, key in reversed(list(enumerate(keys))):

@@ -206,6 +206,42 @@ def test_a_header_is_no_row_that_is_left_out(ecosort: Path, tmp_path: Path) -> N
     assert (code, error[:58]) == (2, "ecosort: in.csv: line 1, byte 3: the row ends with an esca")
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("wanted", [("3,z\\", False), ("3,z\\\\", True)])
+def test_a_last_row_that_ends_with_an_escape_is_none(ecosort: Path, tmp_path: Path, end: str, wanted: tuple[str, bool]) -> None:
+    """The end that it gets would be a part of its value. Behind an escape that is escaped it is one."""
+    last, is_row = wanted
+    top = f"a,b{end}2,x{end}1,y{end}"
+    (tmp_path / "in.csv").write_text(top + last, newline="")
+    words = ["-q", "--escape", "\\", "--bad-rows", "bad", "--by", "a", "in.csv", "-o", "-"]
+    rows = f"a,b{end}1,y{end}2,x{end}" + (last + end if is_row else "")
+    assert run_csv(ecosort, words, tmp_path) == (0, rows.encode(), "")
+    assert (tmp_path / "bad").read_text() == ("" if is_row else f"{last}\n")
+
+
+@pytest.mark.parametrize(("later", "is_bad"), [("", True), ('7,"q"\n', True), ('7,x ""\n', True), ('7,x",y\n', False)])
+def test_a_quote_that_no_one_closes_costs_one_line_whatever_the_memory(
+    ecosort: Path, tmp_path: Path, later: str, is_bad: bool
+) -> None:
+    """The quote that decides may lie far behind what the memory holds; a value that is closed well is a part of a row."""
+    rows = [f"{i * 7919 % 100_000},{'x' * (i % 40)}\n" for i in range(60_000)]
+    data = ["a,b\n", *rows[:100], '5,"never closed\n', *rows[100:], later]
+    (tmp_path / "in.csv").write_text("".join(data))
+    words = ["--by", "a:integer", "--bad-rows", "bad", "in.csv", "-o", "out.csv", "--memory"]
+    made = []
+    for memory in ("1MiB", "32MiB"):
+        (tmp_path / "bad").unlink(missing_ok=True)
+        code, _, error = run_csv(ecosort, [*words, memory], tmp_path)
+        made.append((code, code or (tmp_path / "out.csv").read_bytes(), code or (tmp_path / "bad").read_bytes()))
+        assert code or "ecosort: 1 row cannot be sorted" in error
+    assert made[1][0] == 0
+    if is_bad:
+        assert made[0] == made[1]
+        assert made[0][2].startswith(b'5,"never closed\n')
+    else:
+        assert made[0][0] == 2, "the row is longer than the memory"
+
+
 def test_a_blank_line_of_a_table_with_one_column_is_a_row(ecosort: Path, tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("a\n2\n\n1\n\n")
     assert run_csv(ecosort, ["-q", "--by", "a:integer", "in.csv", "-o", "-"], tmp_path) == (0, b"a\n1\n2\n\n\n", "")

@@ -107,6 +107,16 @@ def test_slices_within_the_limit(ecosort: Path, tmp_path: Path, parts: int, limi
     )
 
 
+@pytest.mark.parametrize("command", [["sort", *RECORDS], ["lines"], ["csv", "--by", "1", "--no-header"]])
+def test_too_few_files_for_anything_are_told_with_how_many_are_enough(ecosort: Path, tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "in").write_text("b,12345\na,12345\n")
+    words = [ecosort, *command, "--resumable", "in", "-o", "out"]
+    limited = ["bash", "-c", 'ulimit -n 9; exec "$0" "$@"', *words]
+    done = subprocess.run(limited, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode in (2, 3)
+    assert "Too many open files (9 are allowed, 32 are enough: ulimit -n 32)" in done.stderr
+
+
 def test_more_slices_than_files_may_be_open(ecosort: Path, tmp_path: Path) -> None:
     done = cut_into(ecosort, tmp_path, 60, "ulimit -n 32")
     assert done.returncode == 2

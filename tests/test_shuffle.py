@@ -263,6 +263,18 @@ def test_words_that_do_not_go_together(run: Run, tmp_path: Path, words: list[str
 
 
 @pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--csv", "--paragraphs"], "--csv cannot be combined with --paragraphs"),
+        (["--csv", "--jsonl", "--record-start=x"], "--csv and --jsonl cannot be combined with --record-start"),
+    ],
+)
+def test_only_options_that_are_given_are_told(run: Run, tmp_path: Path, words: list[str], told: str) -> None:
+    for command in (["shuffle"], ["plan", "shuffle"]):
+        assert run(*command, *words, "in", "-o", "out").stderr == f"ecosort: {told}\n"
+
+
+@pytest.mark.parametrize(
     "request_",
     [
         {"lines": {"keys": ["1"]}},

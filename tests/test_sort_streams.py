@@ -265,6 +265,29 @@ def test_a_reader_that_goes_away_ends_the_program_as_it_ends_sort(
     assert listing(tmp_path) == [str(tmp_path / "in")]
 
 
+ROWS_TO_STDOUT = [
+    ["csv", "--no-header", "--by", "1", "-q", "in", "-o", "-"],
+    ["csv", "--merge", "--no-header", "--by", "1", "-q", "in", "in", "-o", "-"],
+    ["jsonl", "--by", "n", "--allow-missing", "-q", "in", "-o", "-"],
+    ["lines", "-m", "in", "in"],
+    ["merge", "--lines", "in"],
+    ["merge", "--record-size", "8", "-q", "in", "-o", "-"],
+    ["sort", "--record-size", "8", "--unique", "-q", "in", "-o", "-"],
+    ["shuffle", "--seed", "1", "-q", "in", "-o", "-"],
+]
+
+
+@pytest.mark.parametrize("words", ROWS_TO_STDOUT, ids=" ".join)
+def test_so_do_other_commands_end(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
+    (tmp_path / "in").write_text("".join(f"{number}\n" for number in range(1_000_000, 1_050_000)))
+    with subprocess.Popen([ecosort, *words], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.read(10)
+        process.stdout.close()
+        assert (process.wait(timeout=60), process.stderr.read()) == (-signal.SIGPIPE, b"")
+
+
 def test_output_onto_a_full_device(ecosort: Path, tmp_path: Path, data: bytes, backend: str) -> None:
     (tmp_path / "in").write_bytes(data)
     with Path("/dev/full").open("wb") as full:

@@ -19,10 +19,7 @@ CommandTable gen_table() {
                       {"--teragen", "", "", "rows of Hadoop's TeraGen: number and marks in clear behind a binary key"},
                       {"-t", "N", "the CPUs this process may use", "compute with N threads", Concern::how, {}, true},
                       progress_option(),
-                      {"--quiet", "", "", "no progress line", Concern::report},
-                      {"--claim", "", "",
-                       "comes first: hold FILE against FILE.claim.json, which says its rows, their order, number and hash; "
-                       "--memory, --stats and --quiet may follow"}},
+                      {"--quiet", "", "", "no progress line", Concern::report}},
           .operands =
               {{"NUM_RECS", "how many records, in decimal digits; 0 makes an empty file"},
                {"FILE", "created or overwritten in place; /dev/null writes nothing, /dev/stdout writes a stream"},
@@ -60,7 +57,10 @@ CommandTable check_table() {
                   {"-o", "FILE", "", "write a summary of 280 bytes there"},
                   {"-s", "", "", "the files hold summaries instead of records"},
                   progress_option(),
-                  {"--quiet", "", "", "no progress line", Concern::report}},
+                  {"--quiet", "", "", "no progress line", Concern::report},
+                  {"--claim", "", "",
+                   "comes first: hold FILE against FILE.claim.json, which says its rows, their order, number and hash; "
+                   "--memory, --stats and --quiet may follow"}},
       .operands =
           {{"FORMAT",
             "records, lines, csv or jsonl; the options of `ecosort sort`, `lines`, `csv` or `jsonl` that define the rows and "
@@ -77,8 +77,8 @@ CommandTable check_table() {
           {"0", "in order"},
           {"1", "not in order, or not as claimed; of records without a FORMAT also no record at all, an incomplete record, or an "
                 "error"},
-          {"2", "with a FORMAT, or of Parquet: wrong usage, or bad input"},
-          {"3", "with a FORMAT, or of Parquet: an I/O error"}}};
+          {"2", "with a FORMAT, a claim, an address, a manifest or Parquet: wrong usage, or bad input"},
+          {"3", "likewise: an I/O error"}}};
 }
 
 }  // namespace ecosort::cli

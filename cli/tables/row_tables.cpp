@@ -77,8 +77,8 @@ OptionRow by_option(std::string_view argument, std::string_view text) {
   return {"--by", argument, "", text, Concern::rows, adds_to("rows.keys", as_text)};
 }
 
-// csv and jsonl have these in common, behind what is their own.
-std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
+// csv and jsonl have these in common, behind what is their own. `nulls` are values without a place in the order.
+std::vector<OptionRow> table_options(std::vector<OptionRow> options, std::string_view nulls) {
   const std::vector<OptionRow> common{
       {"-o,--output", "FILE", "",
        "where the sorted rows go; `-` is standard output. An existing file is replaced only when all went well", Concern::output,
@@ -91,8 +91,7 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options) {
        "stays on top. A manifest, such as out-manifest.json, comes last and lists them",
        Concern::how, sets("place.split", as_text)},
       claim_option(),
-      {"--nulls", "first|last", "last", "where values go that are missing, empty or unparsable", Concern::rows,
-       sets("rows.nulls_first", as_nulls_first)},
+      {"--nulls", "first|last", "last", nulls, Concern::rows, sets("rows.nulls_first", as_nulls_first)},
       {"--strict", "", "", "refuse a value that cannot be read as what its key says", Concern::rows,
        sets("rows.strict", flag<true>)},
       {"--bad-rows", "refuse|skip|FILE", "refuse",
@@ -161,31 +160,36 @@ std::vector<OperandRow> table_codes() {
 }
 
 std::vector<OptionRow> csv_options() {
-  return table_options({
-      by_option("NAME[:TYPE][:desc]",
-                "sort key: a column by its name in the header or by its number (`#3` is the third one); the type of its values "
-                "(see below); `desc` for the largest first; repeatable, the first one decides first"),
-      {"--delimiter", "TEXT|tab", "that of a first line `sep=;`, a tab where all files are named .tsv, else a comma",
-       "separator of values, up to 8 bytes, such as '||'; \\t, \\x01 and \\\\ are a tab, the byte 1 and a backslash",
-       Concern::rows, sets("rows.delimiter", as_delimiter)},
-      {"--quote", "CHAR|none", "\"", "what may enclose values; `none`: quotes are bytes like others", Concern::rows,
-       sets("rows.quote", as_quote)},
-      {"--escape", "CHAR", "",
-       "a delimiter, quote or newline behind CHAR is a part of the value, as MySQL and Hive write it with '\\'. Keys are "
-       "compared "
-       "without escapes: \\n, \\t, \\r, \\b, \\0 and \\Z are control characters, and a value \\N is missing",
-       Concern::rows, sets("rows.escape", as_byte)},
-      {"--no-header", "", "", "the first row is no header; --by 3 is the third column", Concern::rows,
-       sets("rows.header", flag<false>)},
-      {"--comment", "TEXT", "",
-       "lines that begin with TEXT are no rows. Those that the first input begins with stay in front; all others are left out, "
-       "and counted",
-       Concern::how, sets("rows.comment", as_beginning)},
-      {"--skip", "N", "0",
-       "the first N lines of every input are no rows; those of the first input stay in front, those of others are left out, and "
-       "counted",
-       Concern::how, sets("rows.skip_lines", as_count)},
-  });
+  return table_options(
+      {
+          by_option(
+              "NAME[:TYPE][:desc]",
+              "sort key: a column by its name in the header or by its number (`#3` is the third one); the type of its values "
+              "(see below); `desc` for the largest first; repeatable, the first one decides first"),
+          {"--delimiter", "TEXT|tab", "that of a first line `sep=;`, a tab where all files are named .tsv, else a comma",
+           "separator of values, up to 8 bytes, such as '||'; \\t, \\x01 and \\\\ are a tab, the byte 1 and a backslash",
+           Concern::rows, sets("rows.delimiter", as_delimiter)},
+          {"--quote", "CHAR|none", "\"", "what may enclose values; `none`: quotes are bytes like others", Concern::rows,
+           sets("rows.quote", as_quote)},
+          {"--escape", "CHAR", "",
+           "a delimiter, quote or newline behind CHAR is a part of the value, as MySQL and Hive write it with '\\'. Keys are "
+           "compared "
+           "without escapes: \\n, \\t, \\r, \\b, \\0 and \\Z are control characters, and a value \\N is missing",
+           Concern::rows, sets("rows.escape", as_byte)},
+          {"--no-header", "", "", "the first row is no header; --by 3 is the third column", Concern::rows,
+           sets("rows.header", flag<false>)},
+          {"--comment", "TEXT", "",
+           "lines that begin with TEXT are no rows. Those that the first input begins with stay in front; all others are left "
+           "out, "
+           "and counted",
+           Concern::how, sets("rows.comment", as_beginning)},
+          {"--skip", "N", "0",
+           "the first N lines of every input are no rows; those of the first input stay in front, those of others are left out, "
+           "and "
+           "counted",
+           Concern::how, sets("rows.skip_lines", as_count)},
+      },
+      "where values go that are empty or unparsable");
 }
 
 // Lines that are no rows.
@@ -203,7 +207,8 @@ std::vector<OptionRow> jsonl_options() {
                                   "sort key: the path to a value; its type (see below); `desc` for the largest first; "
                                   "repeatable, the first one decides first"),
                         {"--allow-missing", "", "", "sort even if no row has a PATH; otherwise that is an error", Concern::how,
-                         sets("rows.allow_missing", flag<true>)}});
+                         sets("rows.allow_missing", flag<true>)}},
+                       "where values go that are missing, null or unparsable");
 }
 
 }  // namespace

@@ -111,7 +111,8 @@ def test_ctrl_c_stops_at_a_checkpoint_and_says_how_to_go_on(
 
 def test_without_a_job_there_is_nothing_to_resume(run: Run, file4: Path, data: bytes) -> None:
     whole = f"no interrupted job of '{file4}': there is no '{file4}.ecosort', and the file is whole; nothing to resume\n"
-    succeeded(run("resume", file4), f"ecosort: {whole}")
+    for name in (file4, job_directory(file4)):
+        succeeded(run("resume", name), f"ecosort: {whole}")
     assert run("resume", "--status", file4).stdout == whole
     refused(run("resume", file4.with_name("other")), 5, "was begun", "start the sort")
     refused(run("resume", file4.parent), 2, "is no file")

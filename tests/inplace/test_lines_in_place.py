@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from capabilities import SOAK, require
 from lines_support import numbered_lines, random_lines, random_words, sorted_by_sort
-from sort_support import MIB, FileSystem, Run, listing, mounted, read_json, refused, succeeded
+from sort_support import MIB, FileSystem, Run, expected, listing, mounted, read_json, refused, succeeded
 
 from .support import (
     KINDS,
@@ -308,7 +308,12 @@ def test_the_status_tells_how_far_it_is(
     assert told.startswith(f"{lines4}: merge\n  job                            sort in place of the lines of '{lines4}'\n")
     assert f"bytes of the inputs in runs    {len(text)} of {len(text)} (100.0 %), {LINES} lines\n" in told
     before = listing(lines4.parent)
-    refused(run("merge", "--runs", job_directory(lines4), "-o", tmp_path / "x"), 2, "given up parts of them already")
+    refused(
+        run("merge", "--runs", job_directory(lines4), "-o", tmp_path / "x"),
+        2,
+        "given up parts of them already",
+        f"ecosort resume --abandon {lines4}",
+    )
     assert listing(lines4.parent) == before
     lines4.write_bytes(b"another file\n")
     refused(run("resume", lines4), 2, "exists beside the job", "move it away")
@@ -345,10 +350,16 @@ def test_given_up_at_any_time_it_gives_back_all_lines_in_as_many_bytes(
     assert not job_directory(lines4).exists()
 
 
-def test_blocks_beyond_the_end_are_given_back(run: Run, tmp_path: Path, wanted: bytes, text: bytes) -> None:
-    """XFS puts as much aside behind a file that grows as it has; a full drive has no room but that."""
+@pytest.mark.parametrize("command", ["lines", "inplace"])
+def test_blocks_beyond_the_end_are_given_back(run: Run, tmp_path: Path, wanted: bytes, text: bytes, command: str) -> None:
+    """XFS puts as much aside behind a file that grows as it has; a full drive has no room but that. Records, too."""
     with drive_of("xfs", tmp_path) as drive:
         path = drive.root / "log"
+        words = words_for(path)
+        if command == "inplace":
+            text = text[: len(text) // 16 * 16]
+            wanted = expected(text, 16)
+            words = ("inplace", "--record-size", "16", "--memory", "16MiB", path)
         fd = os.open(path, os.O_WRONLY | os.O_CREAT)
         os.write(fd, text)
         os.fsync(fd)
@@ -358,11 +369,11 @@ def test_blocks_beyond_the_end_are_given_back(run: Run, tmp_path: Path, wanted: 
         beyond = path.stat().st_blocks * 512 - len(text)
         assert beyond > 16 * MIB
         drive.fill_until(MIB)
-        plan = plan_of(run, path)
+        plan = json.loads(run("plan", words[0], "--json", *words[1:]).stdout)
         assert plan["fits"]
         assert plan["free_bytes"] > beyond
         assert path.stat().st_mtime_ns == modified
-        done = run(*words_for(path))
+        done = run(*words)
         assert done.returncode == 0, done
         assert f"'{path}' gives back " in done.stderr
         assert path.read_bytes() == wanted

@@ -150,8 +150,13 @@ def test_without_the_tool_there_is_one_line(run: Callable[..., Any], here: Path,
     alone = here / "alone" / "ecosort"
     alone.parent.mkdir()
     os.link(ecosort, alone)
-    sorts = {"parquet": ["parquet", "--by", "a", "i", "-o", "o"], "remote": ["csv", "--by", "a", "s3://b/i", "-o", "o"]}
-    for tool, words in sorts.items():
+    uses = [
+        ("parquet", ["parquet", "--by", "a", "i", "-o", "o"]),
+        ("remote", ["csv", "--by", "a", "s3://b/i", "-o", "o"]),
+        ("remote", ["check", "http://host/i"]),
+        ("cluster", ["check", "MANIFEST.json"]),
+    ]
+    for tool, words in uses:
         done = run(*words, executable=alone, env={"PATH": "/nowhere"})
         assert done.returncode == 2
         assert done.stderr.startswith(f"ecosort: ecosort-{tool} is not installed: ")

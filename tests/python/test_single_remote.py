@@ -65,8 +65,14 @@ def test_the_catalog_splits_the_words(words_of: Callable[..., list[str]]) -> Non
     assert words_of("check", "csv", "s3://b/i", "--by=x") == ["check", "csv", "--by=x", "--", "s3://b/i"]
     assert words_of("check", "-o", "sum", "-i", "a", "s3://b/i") == ["check", "-o", "sum", "-i", "--", "a", "s3://b/i"]
     assert "fetch the file and its claim first" in words_of("check", "--claim", "s3://b/i")[0]
+    for words in (["s3://b/i", "-o", "o"], ["i", "-o", "s3://b/o"]):
+        assert "--claim cannot be combined with an address" in words_of("lines", "--claim", *words)[0]
     assert "runs of jobs are files of this machine" in words_of("merge", "--runs", "s3://b/i", "-o", "o")[0]
     assert "give its size with --assume-size" in words_of("plan", "csv", "--by=x", "s3://b/i", "-o", "o")[0]
+    for output in (["-o", "s3://b/o"], ["--output=s3://b/o"]):
+        assert words_of("plan", "lines", "i", *output) == [
+            "ecosort: plan: 's3://b/o' is on no drive of this machine; name a file with -o"
+        ]
     assert words_of("csv", "--by", "http://h", "none", "-o", "o") == ["ecosort: cannot read: none: No such file or directory"]
 
 

@@ -1,9 +1,11 @@
 #include "engine/rows/long_row.h"
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/errors.h"
+#include "formats/lines/pass_quotes.h"
 #include "io/plain_file.h"
 
 namespace ecosort::engine::rows {
@@ -32,6 +34,69 @@ std::uint64_t memory_for_row(const std::string& name, std::uint64_t offset, cons
     return 0;  // the line is about what was wrong before
   }
   return 0;
+}
+
+namespace {
+
+// Returns where the quote is that closes a value within which the bytes begin; their end: none does.
+std::size_t find_close(Text bytes, const formats::RowFormat& format, formats::Inside& inside) {
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (std::exchange(inside.escape, false)) continue;
+    if (format.escape() && bytes[i] == *format.escape())
+      inside.escape = true;
+    else if (bytes[i] == *format.quote())
+      return i;
+  }
+  return bytes.size();
+}
+
+enum class Found : std::uint8_t { a_row, no_row, nothing_yet };
+
+// Looks at the rest of a row, from the quote that closes a value on: what lies within that value makes no difference.
+Found look_behind(Text rest, bool is_all, const formats::RowFormat& format, formats::Inside& inside) {
+  std::string row = *format.quote() + std::string(rest);
+  inside = {};
+  const char* const end = format.find_end(row.data(), row.data() + row.size(), inside);
+  if (end != nullptr) row.resize(static_cast<std::size_t>(end - row.data()));
+  const bool is_whole = end != nullptr || is_all;
+  if (const auto fault = format.fault_in(row, is_whole)) return fault->is_of_quotes ? Found::no_row : Found::a_row;
+  if (is_whole) return Found::a_row;
+  inside = {};
+  lines::pass_quotes(format, row, inside);
+  return inside.quotes ? Found::nothing_yet : Found::a_row;
+}
+
+bool is_closed_well(io::PlainFile& file, std::uint64_t at, formats::Inside inside, const formats::RowFormat& format) {
+  std::vector<char> block(std::size_t{1} << 20U);
+  while (const std::size_t got = file.read_at(at, std::as_writable_bytes(std::span(block)))) {
+    const Text bytes(block.data(), got);
+    const std::size_t close = find_close(bytes, format, inside);
+    const bool is_all = got < block.size();
+    if (close > 0 && close < got && !is_all) {
+      at += close;  // the next block begins with it, so that it holds what follows
+      continue;
+    }
+    const Found found = close == got ? Found::nothing_yet : look_behind(bytes.substr(close), is_all, format, inside);
+    if (found != Found::nothing_yet) return found == Found::a_row;
+    at += got;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<formats::RowFault> fault_of_open_quote(const std::string& name, std::uint64_t offset, Text beginning,
+                                                     const formats::RowFormat& format) {
+  formats::Inside inside;
+  if (format.is_walked()) lines::pass_quotes(format, beginning, inside);
+  if (!inside.quotes) return std::nullopt;
+  try {
+    io::PlainFile file = io::PlainFile::open_for_reading(name == "-" ? "/dev/stdin" : name);
+    if (!is_closed_well(file, offset + beginning.size(), inside, format)) return format.fault_in(beginning, true);
+  } catch (const Error&) {
+    return std::nullopt;  // the line is about what was wrong before
+  }
+  return std::nullopt;
 }
 
 }  // namespace ecosort::engine::rows

@@ -1,7 +1,8 @@
-// A row that is too long for the memory: how much memory would do.
+// A row that is too long for the memory: how much memory would do, and whether it is one at all.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "formats/row_format.h"
@@ -14,5 +15,10 @@ namespace ecosort::engine::rows {
 // Reads the row at `offset` of a file up to its end, and returns the memory for it; 0 where it is longer than is worth reading,
 // or cannot be read.
 [[nodiscard]] std::uint64_t memory_for_row(const std::string& name, std::uint64_t offset, const formats::RowFormat& format);
+
+// Returns what is wrong with the row at `offset` of a file of which no more than this beginning is in memory, where a quote in it
+// is closed nowhere in the file, or wrongly. Nothing: it may be a row, or the file cannot be read.
+[[nodiscard]] std::optional<formats::RowFault> fault_of_open_quote(const std::string& name, std::uint64_t offset, Text beginning,
+                                                                   const formats::RowFormat& format);
 
 }  // namespace ecosort::engine::rows

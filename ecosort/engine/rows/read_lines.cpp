@@ -380,8 +380,9 @@ Task<void> ReadLines::cut_off(lines::LineRun& run) {
   }
   requested_ = present_;
   co_await mark_records(run);
-  tail_ = Text(run.bytes() + indexed_, present_ - indexed_);
-  if (run.count == 0 && !took_rows_ && !tail_.empty()) line_too_long(run, tail_);
+  const auto rest = [&] { return Text(run.bytes() + indexed_, present_ - indexed_); };
+  if (run.count == 0 && !took_rows_ && !rest().empty() && !co_await leave_out_open_line(run)) line_too_long(run, rest());
+  tail_ = rest();
 }
 
 Task<void> ReadLines::fill(lines::LineRun& run, BufferOrder* order) {

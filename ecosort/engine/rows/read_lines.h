@@ -114,6 +114,7 @@ class ReadLines {
   Task<void> index(lines::LineRun& run);
   Task<lines::Indexed> index_some(lines::LineRun& run);
   Task<void> set_aside(const lines::LineRun& run, const lines::Indexed& indexed);
+  Task<bool> leave_out_open_line(const lines::LineRun& run);
   void leave_out_blank_end(Text rest);
   [[nodiscard]] bool take_first_rows(lines::LineRun& run);
   [[nodiscard]] bool has_whole_row(const lines::LineRun& run) const;

@@ -20,6 +20,27 @@ Task<void> ReadLines::set_aside(const lines::LineRun& run, const lines::Indexed&
   }
 }
 
+// Leaves out the next line, whose quote is open for longer than the memory reaches, where the file shows that no row comes of it:
+// memory makes no difference to what is a row. False: it may be one, or no one can look ahead.
+Task<bool> ReadLines::leave_out_open_line(const lines::LineRun& run) {
+  if (!format_.leaves_out_bad_rows() || input_ == inputs_.size() || inputs_[input_].is_stream()) co_return false;
+  if (first_rows_.wants_row()) co_return false;  // no header is left out
+  const LineInput& input = inputs_[input_];
+  const Text rest(run.bytes() + indexed_, present_ - indexed_), line = rest.substr(0, rest.find(format_.terminator()));
+  if (line.size() == rest.size()) co_return false;
+  auto fault = fault_of_open_quote(input.name, input.file->facts().start_offset + file_indexed_, rest, format_);
+  if (!fault) co_return false;
+  fault->at += indexed_;
+  lines::Indexed indexed;
+  indexed.lines = 1;
+  indexed.end = indexed_ + line.size() + 1;
+  lines::add_line(indexed.hash, line);
+  indexed.bad_rows.push_back({indexed_, indexed.end, std::move(fault)});
+  co_await set_aside(run, indexed);
+  take(run, indexed);
+  co_return true;
+}
+
 // Such lines end the input.
 void ReadLines::leave_out_blank_end(Text rest) {
   bytes_ += rest.size();

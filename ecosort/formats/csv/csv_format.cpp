@@ -9,6 +9,7 @@
 #include "base/errors.h"
 #include "formats/csv/check_row.h"
 #include "formats/lines/key_bytes.h"
+#include "formats/lines/pass_quotes.h"
 #include "formats/lines/text.h"
 
 namespace ecosort::csv {
@@ -180,10 +181,13 @@ bool CsvFormat::is_header(Text row) const {
   });
 }
 
-// A comment ends with its line, also where that ends with an escape.
+// A comment ends with its line, also where that ends with an escape. An escape at the end of a row would take the first byte of
+// two for a part of the value.
 std::string_view CsvFormat::missing_end(Text row, char before_end) const {
   for (std::size_t end = 0; is_comment(row) && (end = row.find('\n')) != Text::npos;) row.remove_prefix(end + 1);
-  return row.empty() ? "" : formats::end_like(row, before_end);
+  formats::Inside inside;
+  if (escape()) lines::pass_quotes(*this, row, inside);
+  return row.empty() ? "" : formats::end_like(row, inside.escape ? '\0' : before_end);
 }
 
 std::optional<formats::RowFault> CsvFormat::fault_in(Text beginning, bool is_all) const {

@@ -299,6 +299,41 @@ TEST(InPlaceSort, ADamagedRunIsGivenBackWhenTheDriveIsTrusted) {
   }
 }
 
+// Somebody else removed files of the job directory.
+TEST(InPlaceSort, AnInputThatIsGoneIsMissedOnlyWhereNoRunHoldsIt) {
+  const SmallJob& job = small_jobs().front();
+  const auto break_at = [&](Role role, FaultPoint point, std::uint64_t nth, const std::string& victim) {
+    MemoryMachine disk(job.disk(), {.records_events = false});
+    io::FaultPlan plan({{role, point, nth, {.kind = Effect::Kind::error, .number = EIO}}});
+    io::FaultyStorage storage(disk.store, plan);
+    io::FaultyQueue queue(*disk.queue, plan);
+    EXPECT_THROW((void)JobMachine(storage, queue).start(job), IoError);
+    disk.store.remove(victim);
+    return disk.store.snapshot();
+  };
+  const std::string input = JobPaths(job_file).input;
+  const io::DiskImage formed = break_at(Role::output, FaultPoint::write, 1, input);
+  MemoryMachine resumed(formed, {.records_events = false});
+  EXPECT_THAT(resumed.machine.resume().notices, testing::Contains(testing::HasSubstr("and with it the owner, the mode")));
+  EXPECT_TRUE(holds_only(resumed.store.snapshot(), job.sorted()));
+  MemoryMachine given_up(formed, {.records_events = false});
+  (void)given_up.machine.abandon();
+  EXPECT_EQ(as_multiset(given_up.store.contents(job_file), job.format.record_size),
+            as_multiset(job.input(), job.format.record_size));
+
+  MemoryMachine half(break_at(Role::journal, FaultPoint::sync, 4, input), {.records_events = false});
+  EXPECT_THROW((void)half.machine.resume(), DamagedRun);
+  EXPECT_THROW((void)half.machine.abandon(), DamagedRun);
+  half.machine.trusts_drive = true;
+  (void)half.machine.abandon();
+  EXPECT_EQ(half.store.contents(job_file).size(), job.input().size());
+
+  MemoryMachine complete(break_at(Role::journal, FaultPoint::rename, 2, JobPaths(job_file).output), {.records_events = false});
+  EXPECT_THROW((void)complete.machine.resume(), ExplainedIoError);
+  EXPECT_THAT(complete.machine.abandon().notices, testing::Contains(testing::HasSubstr("nothing of '/disk/data' is left")));
+  EXPECT_TRUE(complete.store.snapshot().files.empty());
+}
+
 // The same place fails on every attempt: nothing changes by that. Once the drive works again, or when it is trusted, all is given
 // back.
 TEST(InPlaceSort, APlaceThatFailsEveryTimeIsNoDeadEnd) {

@@ -282,6 +282,37 @@ TEST(LinesInPlace, AnInputThatIsNotWhatItWasIsRefused) {
   }
 }
 
+// Somebody else removed files of the job directory.
+TEST(LinesInPlace, AnInputThatIsGoneIsMissedOnlyWhereNoRunHoldsIt) {
+  const SmallLines& sort = sorts().front();
+  const std::string input = JobPaths(sort_output).input;
+  for (const bool is_given_up : {false, true}) {
+    Broken formed(sort, Role::journal, FaultPoint::sync, 1 + sort.most_merged + 2);
+    formed.disk.store.remove(input);
+    const engine::rows::LinesReport report = is_given_up ? formed.disk.machine.abandon() : formed.disk.machine.resume();
+    const io::DiskImage image = formed.disk.store.snapshot();
+    EXPECT_TRUE(is_given_up ? sort.holds_given_up(image) : sort.holds_only(image, sort.sorted()));
+    EXPECT_THAT(report.notices, testing::Contains(testing::HasSubstr("and with it the owner, the mode")));
+  }
+  Broken half(sort, Role::journal, FaultPoint::sync, 4);
+  half.disk.store.remove(input);
+  EXPECT_THROW((void)half.disk.machine.resume(), DamagedRun);
+  EXPECT_THROW((void)half.disk.machine.abandon(), DamagedRun);
+  half.disk.machine.trusts_drive = true;
+  EXPECT_THAT(half.disk.machine.abandon().notices, testing::Contains(testing::HasSubstr("zeros are in place of the rest")));
+  EXPECT_EQ(half.disk.store.contents(sort_output).size(), sort.previous().size());
+}
+
+TEST(LinesInPlace, AResultThatIsGoneLeavesAJobThatCanBeGivenUp) {
+  Broken broken(sorts().front(), Role::journal, FaultPoint::rename, 2);
+  io::MemoryStore& store = broken.disk.store;
+  store.remove(JobPaths(sort_output).output);
+  EXPECT_THROW((void)broken.disk.machine.resume(), ExplainedIoError);
+  EXPECT_THAT(broken.disk.machine.abandon().notices, testing::Contains(testing::HasSubstr("nothing of '/disk/out' is left")));
+  EXPECT_TRUE(store.snapshot().files.empty());
+  EXPECT_FALSE(store.exists(sort_directory));
+}
+
 TEST(LinesInPlace, ALineThatIsTooLongIsSortedWithMoreMemory) {
   SmallLines sort = sorts().front();
   sort.inputs.front() += '\n' + std::string(20'000, 'x');
