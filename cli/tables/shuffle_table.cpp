@@ -22,7 +22,7 @@ std::vector<OptionRow> shuffle_options() {
       {"--csv", "", "", "rows of CSV, whose header stays on top; values in quotes may hold newlines", Concern::rows,
        sets("csv", as_rows)},
       {"--jsonl", "", "", "JSON lines: each is checked, and blank lines are left out", Concern::rows, sets("jsonl", as_rows)},
-      {"--record-size", "BYTES", "", "records of this size, 1 byte to 1 MiB, instead of lines", Concern::rows,
+      {"--record-size", "BYTES", "", "records of this size, 1 byte to 1 MiB, instead of lines; decompressed only with --decompress=auto", Concern::rows,
        sets("records.record_size", as_record_size)},
       {"--paragraphs", "", "", "keep lines up to an empty one together, with that empty line; further empty lines are left out",
        Concern::rows, sets("lines.paragraphs", flag<true>)},
