@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from capabilities import only_in_soak
+from sort_support import MIB, OVERHEAD_BYTES, faults, listing
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 LEAST = ["--memory", "1MiB"]  # a few MB make several runs
@@ -175,6 +176,7 @@ def test_order_of_several_runs(done: Run, tmp_path: Path, many: list[bytes], thr
     report = json.loads(stats.read_text())
     assert report["runs"] > 2
     assert report["rows"] == len(many)
+    assert report["peak_rss_bytes"] <= MIB + OVERHEAD_BYTES
     assert report["shuffle"] == {"generator": "ecosort-shuffle/1", "seed": 3, "rows_skipped": 0}
 
 
@@ -205,6 +207,29 @@ def test_header_of_csv_stays_and_quoted_newlines_hold(done: Run, tmp_path: Path)
     for memory in ("1MiB", "64MiB"):
         done("shuffle", "--csv", "--seed", 6, "--memory", memory, *pieces, "-o", tmp_path / "out")
         assert (tmp_path / "out").read_bytes() == head + b"".join(shuffled(rows, 6))
+
+
+@pytest.mark.parametrize(
+    ("rule", "code"),
+    [
+        ("fallocate:error=ENOSPC:when=2", 3),
+        ("pwrite64:error=ENOSPC:when=7", 3),
+        ("pread64:error=EIO:when=700", 3),
+        ("pwrite64:signal=TERM:when=700", 143),
+        ("pread64:signal=KILL:when=60", -9),
+    ],
+)
+def test_what_ends_a_shuffle_of_several_runs_leaves_nothing(
+    ecosort: Path, tmp_path: Path, many: list[bytes], rule: str, code: int
+) -> None:
+    """A full drive, one that fails, and signals, in both phases."""
+    place = tmp_path / "place"
+    place.mkdir()
+    source = write(place / "in", many)
+    command = [*faults(tmp_path, rule), str(ecosort), "shuffle", *LEAST, "--threads=2", "--io=pool", "in", "-o", "out"]
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (code, int(code > 0)), done.stderr
+    assert listing(place) == [str(source)]
 
 
 def test_a_broken_row_of_csv_is_refused(run: Run, tmp_path: Path) -> None:

@@ -11,9 +11,10 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ecosort.ahead import ahead
 from ecosort.array_files import new_file
 from ecosort.checks import no_such
 from ecosort.errors import BadInput
@@ -73,8 +74,9 @@ def write_table(table: Any, by: Any, dst: Path, told: dict[str, Any]) -> Report:
     with _new_output(dst, told) as descriptor, rows.sort(source, by, **_selected(told)) as batches:
         is_parquet = suffix == ".parquet"
         how = {"sorting_columns": claim_of(batches.schema, by), **source.form.options()} if is_parquet else {}
-        with open(descriptor, "wb", closefd=False) as file, make(file, batches.schema, **how) as writer:
-            for batch in rows.joined(batches, source.form.group_rows):
+        groups = closing(ahead(rows.joined(batches, source.form.group_rows)))  # else the encoder, which is one thread, would wait
+        with groups as joined, open(descriptor, "wb", closefd=False) as file, make(file, batches.schema, **how) as writer:
+            for batch in joined:
                 writer.write_batch(batch, *([max(batch.num_rows, 1)] if is_parquet else []))
         os.fsync(descriptor)
     return rows.report()

@@ -229,7 +229,8 @@ class Bench:
             missing = self._missing(case.stage, slots)
             if not missing:
                 continue
-            work = replace(self.work, input=self.directory / case.name)
+            output = self.work.output.with_suffix(case.output_suffix)
+            work = replace(self.work, input=self.directory / case.name, output=output)
             self.say(f"making input: {case.what}")
             self._make_lines(case.input_kind, case.bytes(asked_bytes), work.input)
             seen = self._checksums(case.stage)
@@ -287,8 +288,9 @@ class Bench:
             missing = self._missing(case.stage, schedule(dict.fromkeys(case.contenders, rounds)))
             if not missing or (cases and case.name not in cases):
                 continue
-            tables.require_peers()
-            work = replace(self.work, input=self.directory / case.name)
+            tables.require_peers(case)
+            output = self.work.output.with_suffix(case.output_suffix)
+            work = replace(self.work, input=self.directory / case.name, output=output)
             self.say(f"making input: {case.what}")
             self._make_lines(case.input_kind, int(asked_bytes * case.share), work.input)
             size = work.input.stat().st_size
