@@ -10,7 +10,7 @@ _NAMES = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4", "LZO": "snappy"}  # no one w
 
 @dataclass(frozen=True)
 class ParquetForm:
-    """The codec of each column (by its path), those with dictionaries, the rows of a row group, whether the pages have an index."""
+    """The codec of each column (by its path), columns with dictionaries, the rows of a row group, whether pages have an index."""
 
     codecs: tuple[tuple[str, str], ...] = ()
     dictionaries: tuple[str, ...] | None = None  # None: of all columns where they pay
