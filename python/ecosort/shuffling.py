@@ -48,8 +48,8 @@ def shuffle(
     The same rows with the same `seed` have the same order with any memory and threads, on any machine, in one file or in
     pieces; Report.seed says which it was. The header of CSV, or `header_lines`, stays on top. `record_lines` lines
     belong together, or those from one that begins with `record_start` up to the next such one. `limit` writes only so
-    many of the first rows of the order, and `skip` leaves so many out: with one seed each row is in one of the two. `dst` is there
-    only when it is complete and verified.
+    many of the first rows of the order, and `skip` leaves so many out: with one seed no row is in both. `dst` is there only
+    when it is complete and verified.
 
     Raises BadInput, OutputExists, NotEnoughMemory, NotEnoughSpace, IoFailed, VerificationFailed, Cancelled.
 
