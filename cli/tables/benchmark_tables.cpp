@@ -19,10 +19,7 @@ CommandTable gen_table() {
                       {"--teragen", "", "", "rows of Hadoop's TeraGen: number and marks in clear behind a binary key"},
                       {"-t", "N", "the CPUs this process may use", "compute with N threads", Concern::how, {}, true},
                       progress_option(),
-                      {"--quiet", "", "", "no progress line", Concern::report},
-                      {"--claim", "", "",
-                       "comes first: hold FILE against FILE.claim.json, which says its rows, their order, number and hash; "
-                       "--memory, --stats and --quiet may follow"}},
+                      {"--quiet", "", "", "no progress line", Concern::report}},
           .operands =
               {{"NUM_RECS", "how many records, in decimal digits; 0 makes an empty file"},
                {"FILE", "created or overwritten in place; /dev/null writes nothing, /dev/stdout writes a stream"},
@@ -57,6 +54,12 @@ CommandTable check_table() {
                   {"-t", "N", "the CPUs this process may use", "compute with N threads", Concern::how, {}, true},
                   {"-o", "FILE", "", "write a summary of 280 bytes there"},
                   {"-s", "", "", "the files hold summaries instead of records"},
+                  {"--claim", "", "",
+                   "comes first: hold FILE against FILE.claim.json, which says its rows, their order, number and hash; "
+                   "--memory, --stats and --quiet may follow"},
+                  {"--request", "FILE", "",
+                   "comes first, for programs: a request as of `ecosort run` says the rows, their order, and the one input; "
+                   "--stats, --progress and --quiet may follow"},
                   progress_option(),
                   {"--quiet", "", "", "no progress line", Concern::report}},
       .operands =

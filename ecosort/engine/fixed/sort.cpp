@@ -104,7 +104,7 @@ class RecordKernel final : public Kernel {
   }
 
   std::optional<Step> last_merge() override {
-    if (sources_.empty()) return std::nullopt;
+    if (sources_.empty() && job_.head.empty()) return std::nullopt;
     const std::uint64_t left = bench_.progress.job_bytes_left();
     return Step{"merge", output_bytes(), std::max(left - std::min(left, reread_bytes()), output_bytes())};
   }
