@@ -39,9 +39,9 @@ void refuse_meaningless(const CommandLine& line, std::string_view who_says = "")
         who_says.empty() && (given.row->concern == Concern::rows || std::ranges::find(also_of_rows, name) != also_of_rows.end());
     const bool is_of_check = given.row->concern == Concern::memory || std::ranges::find(of_report, name) != of_report.end();
     if (!is_of_rows && !is_of_check)
-      throw UsageError(fmt::format("check: {} means nothing here: {}", name,
-                                   who_says.empty() ? "nothing is sorted"
-                                                    : fmt::format("the {} says what the rows are, and their order", who_says)));
+      throw UsageError(fmt::format(
+          "check: {} means nothing here: {}", name,
+          who_says.empty() ? "nothing is sorted" : fmt::format("the {} says what the rows are, and their order", who_says)));
   }
 }
 
