@@ -47,7 +47,7 @@ struct Streaming {
 Streaming streaming_of(std::string_view command, const Words& words) {
   const std::string_view first = words.front();
   if (command == "merge" && first == "--lines") return {{"merge", "--lines"}, "lines"};
-  if (command == "check" && names_format(words) && first != "--claim")
+  if (command == "check" && names_format(words) && !first.starts_with("--"))
     return {{"check", std::string(first)}, command_of_format(first), false};
   if (std::ranges::find(streaming, command) == streaming.end()) return {};
   return {{std::string(command)}, command};

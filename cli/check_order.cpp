@@ -1,5 +1,5 @@
 // `ecosort check FORMAT`: whether a file is in the order that the words of the command for its format say, with count and hash;
-// `ecosort check --claim`: whether it is what its claim says.
+// `ecosort check --claim`: whether it is what its claim says; `ecosort check --request`: the same as with a FORMAT, for programs.
 #include "job/check_order.h"
 
 #include <fmt/format.h>
@@ -15,6 +15,7 @@
 #include "cli/reference_words.h"
 #include "cli/report.h"
 #include "cli/say.h"
+#include "cli/sorts.h"
 #include "formats/lines/quoted.h"
 #include "job/claim.h"
 #include "job/collation_version.h"
@@ -28,18 +29,19 @@ namespace {
 constexpr std::array<std::string_view, 13> also_of_rows{
     "--unique",      "--skip-bytes",   "--allow-missing", "--decompress",   "--stats",   "--quiet", "--header",
     "--header-mark", "--record-lines", "--paragraphs",    "--record-start", "--comment", "--skip"};
-constexpr std::array<std::string_view, 2> of_report{"--stats", "--quiet"};
+constexpr std::array<std::string_view, 3> of_report{"--stats", "--quiet", "--progress"};
 
-// Refuses options that say nothing of the rows and their order; where a claim says both, all but those of the check.
-void refuse_meaningless(const CommandLine& line, bool is_of_claim = false) {
+// Refuses options that say nothing of the rows and their order; where a claim or a request says both, all but those of the check.
+void refuse_meaningless(const CommandLine& line, std::string_view who_says = "") {
   for (const GivenOption& given : line.given.options) {
     const std::string_view name = last_spelling(given.row->name);
     const bool is_of_rows =
-        !is_of_claim && (given.row->concern == Concern::rows || std::ranges::find(also_of_rows, name) != also_of_rows.end());
+        who_says.empty() && (given.row->concern == Concern::rows || std::ranges::find(also_of_rows, name) != also_of_rows.end());
     const bool is_of_check = given.row->concern == Concern::memory || std::ranges::find(of_report, name) != of_report.end();
     if (!is_of_rows && !is_of_check)
-      throw UsageError(fmt::format("check: {} means nothing here: {}", name,
-                                   is_of_claim ? "the claim says what the rows are, and their order" : "nothing is sorted"));
+      throw UsageError(fmt::format(
+          "check: {} means nothing here: {}", name,
+          who_says.empty() ? "nothing is sorted" : fmt::format("the {} says what the rows are, and their order", who_says)));
   }
 }
 
@@ -67,7 +69,7 @@ void write_stats(const CommandLine& line, const engine::OrderCheck& check) {
   if (!line.reports.stats.empty()) write_text_file(line.reports.stats, json_of(check).text(2) + "\n");
 }
 
-constexpr std::string_view claim_word = "--claim";
+constexpr std::string_view claim_word = "--claim", request_word = "--request";
 
 // Returns in what the file is not what it claims; empty: in nothing.
 std::string difference(const job::Claim& claim, const engine::OrderCheck& check, const Request& request) {
@@ -91,7 +93,7 @@ int check_claim(const Words& words) {
     throw UsageError(fmt::format("check --claim: {} has no claim ({}); --claim of a sort writes it", lines::quoted_name(file),
                                  lines::quoted_name(job::claim_path(file))));
   CommandLine line = read_command_line("sort", words);
-  refuse_meaningless(line, true);
+  refuse_meaningless(line, "claim");
   line.request.rows = claim->rows;
   line.request.compression.decompress = line.request.format() != Format::records;
   const engine::OrderCheck check = job::check_order(line.request);
@@ -103,25 +105,37 @@ int check_claim(const Words& words) {
   return wrong.empty() ? 0 : 1;
 }
 
+int check_rows(const CommandLine& line) {
+  const engine::OrderCheck check = job::check_order(line.request);
+  if (!line.reports.quiet) report(report_of(line.request, check));
+  write_stats(line, check);
+  return check.first ? 1 : 0;
+}
+
+int check_request(const Words& words) {
+  CommandLine line = read_command_line("run", words);
+  refuse_meaningless(line, "request");
+  if (!take_request(line).empty()) throw UsageError("check --request: give the request without options of a run");
+  return check_rows(line);
+}
+
 }  // namespace
 
 bool names_format(const Words& words) {
-  return (!words.empty() && words.front() == claim_word) ||
+  return (!words.empty() && (words.front() == claim_word || words.front() == request_word)) ||
          (words.size() > 1 && std::ranges::find(job::format_names, words.front()) != job::format_names.end());
 }
 
 int check_order(const Words& words) {
   if (words.front() == claim_word) return check_claim({words.begin() + 1, words.end()});
+  if (words.front() == request_word) return check_request({words.begin() + 1, words.end()});
   const CommandLine line = read_command_line(command_of_format(words.front()), {words.begin() + 1, words.end()});
   if (line.asks_for_help()) {
     print_out(help_text(command_table("check")));
     return 0;
   }
   refuse_meaningless(line);
-  const engine::OrderCheck check = job::check_order(line.request);
-  if (!line.reports.quiet) report(report_of(line.request, check));
-  write_stats(line, check);
-  return check.first ? 1 : 0;
+  return check_rows(line);
 }
 
 }  // namespace ecosort::cli

@@ -265,6 +265,14 @@ def test_lines_in_front_of_the_header_stay_there(ecosort: Path, tmp_path: Path) 
     assert (code, error.startswith("ecosort: a.csv: line 6, byte 38: a comment is among the rows")) == (2, True), error
 
 
+def test_the_lines_of_a_first_input_without_rows_stay_alone(ecosort: Path, tmp_path: Path) -> None:
+    for name, rows in (("a", ""), ("b", "2\n"), ("c", "1\n")):
+        (tmp_path / f"{name}.csv").write_text(f"of {name}\n# {name}\n{rows}")
+    words = ["--no-header", "--skip", "1", "--comment", "#", "--by", "1", "a.csv", "b.csv", "c.csv", "-o", "-"]
+    said = "ecosort: comments and skipped lines are left out: there were 4\n"
+    assert run_csv(ecosort, words, tmp_path) == (0, b"of a\n# a\n1\n2\n", said)
+
+
 def test_a_file_whose_last_line_is_a_comment_without_an_end(ecosort: Path, tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text('a,b\n2,x\n1,y\n# "end')
     words = ["-q", "--comment", "#", "--by", "a", "in.csv", "-o", "-"]

@@ -702,7 +702,7 @@ def test_the_output_of_a_table_is_known_by_its_rows_and_must_be_in_order(tmp_pat
 def test_peers_of_tables_that_are_not_there_are_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(tables, "PEERS_PYTHON", tmp_path / "none")
     with pytest.raises(RunError, match="tuning/setup/deps peers"):
-        tables.require_peers()
+        tables.require_peers(tables.CSV_NUMBER)
 
 
 def test_a_peer_is_compared_within_rounds_and_one_that_is_not_run_keeps_its_row(tmp_path: Path) -> None:

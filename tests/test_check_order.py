@@ -87,6 +87,10 @@ def test_records_behind_a_header(run: Run, tmp_path: Path) -> None:
             data = (tmp_path / "out").read_bytes()
             assert data == head + b"".join(sorted(rows, key=lambda row: struct.unpack("<IQ", row)[1]))
         assert stats_of(run, tmp_path, "check", "records", *words, tmp_path / "out")["rows"] == len(rows)
+        (tmp_path / "none").write_bytes(head)
+        for without_records in (["none"], ["a", "--limit", "0"]):
+            result = run("sort", *words, *without_records, "--memory", "2MiB", "--verify=reread", "-o", "out", cwd=tmp_path)
+            assert (result.returncode, (tmp_path / "out").read_bytes() == head) == (0, True), result.stderr
     (tmp_path / "b").write_bytes(bytes(70_001))
     result = run("sort", *words, "a", "b", "-o", "out", cwd=tmp_path)
     assert result.returncode == 2

@@ -280,12 +280,18 @@ def test_what_cannot_be_is_refused(ecosort: Path, tmp_path: Path, words: tuple[s
 
 
 def test_counts_have_a_place_in_every_table(ecosort: Path, tmp_path: Path) -> None:
-    """Behind a byte order mark and a line that names the delimiter; in empty objects; with a name that wants quotes."""
+    """Behind a byte order mark, lines in front of the header and one that names the delimiter; in empty objects; with a name that
+    wants quotes.
+    """
     (tmp_path / "in").write_bytes(b"\xef\xbb\xbfsep=;\na;b\n1;2\n1;3\n")
     words = ["csv", "--by", "a", "--count", "--count-name", 'n;"', "-q", "in"]
     assert sorted_by(ecosort, tmp_path, words) == b'\xef\xbb\xbfsep=;\n"n;""";a;b\n2;1;2\n'
     (tmp_path / "in").write_bytes(b"1,2\n1,3\n")
     assert sorted_by(ecosort, tmp_path, ["csv", "--no-header", "--by", "1", "--count", "-q", "in"]) == b"2,1,2\n"
+    (tmp_path / "in").write_bytes(b'Title, "odd\n# made by us\na,b\n1,2\n1,3\n')
+    for memory in ("1MiB", "64MiB"):
+        words = ["csv", "--skip", "1", "--comment", "#", "--by", "a", "--count", "--memory", memory, "-q", "in"]
+        assert sorted_by(ecosort, tmp_path, words) == b'Title, "odd\n# made by us\ncount,a,b\n2,1,2\n'
     (tmp_path / "in").write_bytes(b'{}\n\n { }\n{"a":1}\n')
     words = ["jsonl", "--by", "a", "--count", "--count-name", 'n"', "-q", "in"]
     assert sorted_by(ecosort, tmp_path, words) == b'{"n\\"":1,"a":1}\n{"n\\"":2}\n'

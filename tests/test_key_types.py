@@ -144,6 +144,14 @@ def test_numbers_as_people_write_them_have_their_values(ecosort: Path, tmp_path:
     assert f"1 empty and {len(NOT_WRITTEN) - 1} unparsable" in error
 
 
+def test_numbers_of_json_have_a_point_whatever_people_write(ecosort: Path, tmp_path: Path) -> None:
+    rows = ['{"n":"-1.000,5"}', '{"n":-9.25e0}', '{"n":0.5}', '{"n":"0,75"}', '{"n":1.5}', '{"n":"2"}', '{"n":1e3}', '{"n":"1.5"}']
+    (tmp_path / "in").write_text("".join(f"{row}\n" for row in random.Random(1).sample(rows, len(rows))))
+    command = [ecosort, "jsonl", "-q", "--by", "n:number:decimal=,", "in", "-o", "-"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == rows
+
+
 def examples_of_the_page() -> list[tuple[str, list[str]]]:
     table = (ROOT / "docs/key-types.md").read_text().partition("| type | examples, in their order | |\n")[2].partition("\n\n")[0]
     cells = [re.split(r"(?<!\\)\|", line) for line in table.splitlines()[1:]]

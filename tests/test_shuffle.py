@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from capabilities import only_in_soak
+from sort_support import MIB, OVERHEAD_BYTES, faults, listing
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 LEAST = ["--memory", "1MiB"]  # a few MB make several runs
@@ -90,6 +91,75 @@ def test_the_order_of_a_seed_stays_what_it_is(done: Run, tmp_path: Path) -> None
     assert (tmp_path / "out").read_text().split() == ["5", "9", "2", "4", "6", "7", "1", "3", "8", "0"]
 
 
+def orders_of(rows: int, seeds: int) -> Any:
+    """Returns what the generator makes of so many rows, for each of the seeds from 0 on."""
+    numbers, zero = np.arange(rows, dtype=np.uint64)[None, :], np.uint64(0)
+    first, second, _, _ = philox((numbers, zero, zero, zero), (np.arange(seeds, dtype=np.uint64)[:, None], zero))
+    return np.argsort(first << np.uint64(32) | second, axis=1)
+
+
+def swapped_with_any(rows: int, count: int) -> Any:
+    """Returns the orders of a well-known wrong shuffle: each row is swapped with any row instead of one behind it."""
+    chance = random.Random(1)
+    orders = [list(range(rows)) for _ in range(count)]
+    for order in orders:
+        for at in range(rows):
+            other = chance.randrange(rows)
+            order[at], order[other] = order[other], order[at]
+    return np.array(orders)
+
+
+def with_coarse_keys(rows: int, count: int) -> Any:
+    """Returns the orders by keys of five bits, where rows with equal keys stay in their order."""
+    return np.argsort(np.random.default_rng(1).integers(32, size=(count, rows)), axis=1, kind="stable")
+
+
+def chance_of(counts: Any, kinds: int) -> float:
+    """Returns by how many standard deviations the counts differ more from each other than those of chance do (chi-square)."""
+    expected = counts.sum() / kinds
+    chi_square = (((counts - expected) ** 2).sum() + (kinds - len(counts)) * expected**2) / expected
+    return float((chi_square - (kinds - 1)) / np.sqrt(2 * (kinds - 1)))
+
+
+def permutations_are_even(orders: Any) -> bool:
+    _, counts = np.unique(orders @ np.array([64, 16, 4, 1]), return_counts=True)
+    return abs(chance_of(counts, 24)) < 5
+
+
+def places_are_even(orders: Any) -> bool:
+    """Also those of the first row and of the last one, which an error of one at a border would prefer."""
+    rows = orders.shape[1]
+    of_row = [np.bincount(np.argsort(orders, axis=1)[:, row], minlength=rows) for row in range(rows)]
+    return all(abs(chance_of(counts, rows)) < 5 for counts in of_row)
+
+
+@pytest.mark.parametrize(
+    ("made", "is_fair"),
+    [(orders_of, True), (swapped_with_any, False), (with_coarse_keys, False)],
+    ids=["ours", "swapped with any", "coarse keys"],
+)
+def test_all_orders_of_four_rows_are_equally_likely(made: Callable[[int, int], Any], is_fair: bool) -> None:
+    """The same counts show that wrong shuffles are none."""
+    assert permutations_are_even(made(4, 20_000)) == is_fair
+
+
+@pytest.mark.parametrize("rows", [2, 5, 64])
+def test_each_row_is_equally_likely_at_each_place(rows: int) -> None:
+    assert places_are_even(orders_of(rows, 8000))
+
+
+def test_places_of_a_wrong_shuffle_are_not_even() -> None:
+    assert not places_are_even(swapped_with_any(5, 8000))
+
+
+@pytest.mark.parametrize("rows", [2, 4, 64])
+def test_small_inputs_have_the_orders_that_were_counted(done: Run, tmp_path: Path, rows: int) -> None:
+    source = write(tmp_path / "in", [b"%d\n" % n for n in range(rows)])
+    for seed, order in enumerate(orders_of(rows, 8).tolist()):
+        done("shuffle", "--seed", seed, source, "-o", tmp_path / "out")
+        assert list(map(int, (tmp_path / "out").read_text().split())) == order
+
+
 @pytest.mark.parametrize("seed", [0, 1, 2**63, 2**64 - 1])
 def test_order_in_memory(done: Run, tmp_path: Path, seed: int) -> None:
     rows = lines_of(3000)
@@ -106,6 +176,7 @@ def test_order_of_several_runs(done: Run, tmp_path: Path, many: list[bytes], thr
     report = json.loads(stats.read_text())
     assert report["runs"] > 2
     assert report["rows"] == len(many)
+    assert report["peak_rss_bytes"] <= MIB + OVERHEAD_BYTES
     assert report["shuffle"] == {"generator": "ecosort-shuffle/1", "seed": 3, "rows_skipped": 0}
 
 
@@ -136,6 +207,29 @@ def test_header_of_csv_stays_and_quoted_newlines_hold(done: Run, tmp_path: Path)
     for memory in ("1MiB", "64MiB"):
         done("shuffle", "--csv", "--seed", 6, "--memory", memory, *pieces, "-o", tmp_path / "out")
         assert (tmp_path / "out").read_bytes() == head + b"".join(shuffled(rows, 6))
+
+
+@pytest.mark.parametrize(
+    ("rule", "code"),
+    [
+        ("fallocate:error=ENOSPC:when=2", 3),
+        ("pwrite64:error=ENOSPC:when=7", 3),
+        ("pread64:error=EIO:when=700", 3),
+        ("pwrite64:signal=TERM:when=700", 143),
+        ("pread64:signal=KILL:when=60", -9),
+    ],
+)
+def test_what_ends_a_shuffle_of_several_runs_leaves_nothing(
+    ecosort: Path, tmp_path: Path, many: list[bytes], rule: str, code: int
+) -> None:
+    """A full drive, one that fails, and signals, in both phases."""
+    place = tmp_path / "place"
+    place.mkdir()
+    source = write(place / "in", many)
+    command = [*faults(tmp_path, rule), str(ecosort), "shuffle", *LEAST, "--threads=2", "--io=pool", "in", "-o", "out"]
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (code, int(code > 0)), done.stderr
+    assert listing(place) == [str(source)]
 
 
 def test_a_broken_row_of_csv_is_refused(run: Run, tmp_path: Path) -> None:

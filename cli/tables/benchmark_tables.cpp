@@ -56,6 +56,12 @@ CommandTable check_table() {
                   {"-t", "N", "the CPUs this process may use", "compute with N threads", Concern::how, {}, true},
                   {"-o", "FILE", "", "write a summary of 280 bytes there"},
                   {"-s", "", "", "the files hold summaries instead of records"},
+                  {"--claim", "", "",
+                   "comes first: hold FILE against FILE.claim.json, which says its rows, their order, number and hash; "
+                   "--memory, --stats and --quiet may follow"},
+                  {"--request", "FILE", "",
+                   "comes first, for programs: a request as of `ecosort run` says the rows, their order, and the one input; "
+                   "--stats, --progress and --quiet may follow"},
                   progress_option(),
                   {"--quiet", "", "", "no progress line", Concern::report},
                   {"--claim", "", "",

@@ -4,6 +4,7 @@ Every sort is a process of the program, which this package brings along; sorts d
 run at once, in threads or not. The output is complete and verified, or there is none. Errors are those of ecosort.errors.
 """
 
+from ecosort.checking import OrderReport, check
 from ecosort.errors import (
     BadInput,
     Cancelled,
@@ -50,6 +51,7 @@ __all__ = [
     "NotEnoughMemory",
     "NotEnoughSpace",
     "Options",
+    "OrderReport",
     "OutputExists",
     "Phase",
     "ProgramNotFound",
@@ -62,6 +64,7 @@ __all__ = [
     "VerificationFailed",
     "__version__",
     "at",
+    "check",
     "check_table",
     "col",
     "field",

@@ -10,9 +10,10 @@ _NAMES = {"UNCOMPRESSED": "none", "LZ4_RAW": "lz4", "LZO": "snappy"}  # no one w
 
 @dataclass(frozen=True)
 class ParquetForm:
-    """The codec of each column (by its path), the rows of a row group, and whether the pages have an index."""
+    """The codec of each column (by its path), columns with dictionaries, the rows of a row group, whether pages have an index."""
 
     codecs: tuple[tuple[str, str], ...] = ()
+    dictionaries: tuple[str, ...] | None = None  # None: of all columns where they pay
     group_rows: int | None = None
     has_page_index: bool = False
 
@@ -20,7 +21,9 @@ class ParquetForm:
         """Returns those of pyarrow's writer."""
         different = {codec for _, codec in self.codecs}
         codec: Any = dict(self.codecs) if len(different) > 1 else next(iter(different), "snappy")
-        return {"compression": codec, "write_page_index": self.has_page_index}
+        # The writer makes a dictionary of any column until it is too long, which is a third of its work where no value repeats.
+        dictionaries = True if self.dictionaries is None else list(self.dictionaries)
+        return {"compression": codec, "use_dictionary": dictionaries, "write_page_index": self.has_page_index}
 
 
 def form_of(metadata: Any) -> ParquetForm:
@@ -30,8 +33,9 @@ def form_of(metadata: Any) -> ParquetForm:
         return ParquetForm()
     columns = [groups[0].column(number) for number in range(groups[0].num_columns)]
     codecs = tuple((column.path_in_schema, _codec(column.compression)) for column in columns)
+    dictionaries = tuple(column.path_in_schema for column in columns if column.has_dictionary_page)
     rows = max(group.num_rows for group in groups)
-    return ParquetForm(codecs, rows or None, bool(columns) and all(column.has_offset_index for column in columns))
+    return ParquetForm(codecs, dictionaries, rows or None, bool(columns) and all(column.has_offset_index for column in columns))
 
 
 def _codec(name: str) -> str:

@@ -36,7 +36,7 @@ class Sort:
     `stdin` and `stdout` are descriptors or subprocess.PIPE; `keep` those it inherits. `goal` is that of compress="auto".
 
     With a pipe its owner is busy feeding or reading it, so that no one listens to the program's messages before the end. Not
-    `has_stats`: the command writes no report.
+    `has_stats`: the command writes no report. `fine_codes` are the exit codes that are no failure.
     """
 
     def __init__(
@@ -51,6 +51,7 @@ class Sort:
         progress: Callable[[Progress], object] | None = None,
         cancel: threading.Event | None = None,
         has_stats: bool = True,
+        fine_codes: Sequence[int] = (0,),
     ) -> None:
         if progress is not None and not callable(progress):
             raise no_such("progress", "a function that is called with a Progress", progress)
@@ -59,6 +60,7 @@ class Sort:
         self._progress = progress
         self._cancel = cancel
         self._what = what
+        self._fine_codes = fine_codes
         self._said: list[str] = []
         self._error: dict[str, Any] | None = None
         self._stats = os.memfd_create("ecosort-stats", os.MFD_CLOEXEC)
@@ -108,7 +110,7 @@ class Sort:
                 error.add_note(line)
             raise
         try:
-            if code != 0:
+            if code not in self._fine_codes:
                 raise self._failure(code)
             stats = os.pread(self._stats, os.fstat(self._stats).st_size, 0)
         finally:

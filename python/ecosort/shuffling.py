@@ -34,6 +34,7 @@ def shuffle(
     header_lines: int = 0,
     record_lines: int | None = None,
     record_start: str = "",
+    limit: int | None = None,
     skip: int = 0,
     overwrite: bool = False,
     memory: Size | None = None,
@@ -46,8 +47,9 @@ def shuffle(
 
     The same rows with the same `seed` have the same order with any memory and threads, on any machine, in one file or in
     pieces; Report.seed says which it was. The header of CSV, or `header_lines`, stays on top. `record_lines` lines
-    belong together, or those from one that begins with `record_start` up to the next such one. `skip` leaves so many of
-    the first rows of the order out. `dst` is there only when it is complete and verified.
+    belong together, or those from one that begins with `record_start` up to the next such one. `limit` writes only so
+    many of the first rows of the order, and `skip` leaves so many out: with one seed no row is in both. `dst` is there only
+    when it is complete and verified.
 
     Raises BadInput, OutputExists, NotEnoughMemory, NotEnoughSpace, IoFailed, VerificationFailed, Cancelled.
 
@@ -64,7 +66,7 @@ def shuffle(
     if (rows == "records") != (record_size is not None):
         raise BadInput("record_size goes with rows='records', and that with it")
     numbers = {"seed": seed, "record_size": record_size, "header_lines": header_lines, "skip": skip, "threads": threads}
-    for name, value in (numbers | {"record_lines": record_lines}).items():
+    for name, value in (numbers | {"record_lines": record_lines, "limit": limit}).items():
         if value is not None:
             least = 1 if name in ("record_size", "record_lines", "threads") else 0
             checks.whole_number(value, name, f"a whole number from {least} on", least)
@@ -85,4 +87,5 @@ def shuffle(
         "means": means,
         "compression": {"decompress": rows != "records", "output": "auto"},
     }
+    members |= {} if limit is None else {"limit": limit}
     return Sort(Request(members), progress=progress, cancel=cancel).wait()

@@ -11,9 +11,10 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ecosort.ahead import ahead
 from ecosort.array_files import new_file
 from ecosort.checks import no_such
 from ecosort.errors import BadInput
@@ -75,8 +76,9 @@ def write_table(table: Any, by: Any, dst: Path, told: dict[str, Any]) -> Report:
         is_parquet = suffix == ".parquet"
         how = {"sorting_columns": claim_of(batches.schema, by), **source.form.options()} if is_parquet else {}
         schema = parquet_schema(batches.schema) if is_parquet else batches.schema
-        with open(descriptor, "wb", closefd=False) as file, make(file, schema, **how) as writer:
-            for batch in rows.joined(batches, source.form.group_rows):
+        groups = closing(ahead(rows.joined(batches, source.form.group_rows)))  # else the encoder, which is one thread, would wait
+        with groups as joined, open(descriptor, "wb", closefd=False) as file, make(file, schema, **how) as writer:
+            for batch in joined:
                 written = batch if batch.schema.equals(schema) else batch.cast(schema)
                 writer.write_batch(written, *([max(batch.num_rows, 1)] if is_parquet else []))
         os.fsync(descriptor)

@@ -41,12 +41,12 @@ def write_input(path: str = "in.parquet") -> Any:
         }
     )
     codecs = {"city": "zstd", "price": "gzip", "row": "none"}
-    pq.write_table(table, path, compression=codecs, row_group_size=700, write_page_index=True)
+    pq.write_table(table, path, compression=codecs, row_group_size=700, write_page_index=True, use_dictionary=["city"])
     return table
 
 
 def test_the_output_is_in_order_and_written_as_the_input(document: Callable[..., Any], here: Path) -> None:
-    """Codec, row groups and page index are the input's; the order is claimed."""
+    """Codec, dictionaries, row groups and page index are the input's; the order is claimed."""
     table = write_input()
     words = ["--by", "city:desc", "--by", "price", "--nulls", "first", "--quiet", "--memory", "128MiB", "--temp", "."]
     assert main([document(*words, "in.parquet", "-o", "out.parquet")]) == 0
@@ -57,6 +57,7 @@ def test_the_output_is_in_order_and_written_as_the_input(document: Callable[...,
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     assert [group.num_rows for group in groups] == [700, 700, 700, 700, 200]
     assert [groups[4].column(i).compression for i in range(3)] == ["ZSTD", "GZIP", "UNCOMPRESSED"]
+    assert [groups[0].column(i).has_dictionary_page for i in range(3)] == [True, False, False]
     assert groups[0].column(2).has_offset_index
     assert check_table("out.parquet").by == (("city", "descending", "first"), ("price", "ascending", "first"))
 

@@ -20,7 +20,9 @@ def test_the_same_seed_makes_the_same_order_of_pieces(here: Path) -> None:
     assert (second.records, second.hash) == (5000, first.hash)
     rest = ecosort.shuffle("all", "rest", seed=first.seed, skip=10)
     assert rest.skipped == 10
-    assert (here / "rest").read_text().splitlines() == (here / "one").read_text().splitlines()[10:]
+    first_ten = ecosort.shuffle("all", "ten", seed=first.seed, limit=10)
+    assert (first_ten.records, first_ten.beyond_limit) == (5000, 4990)
+    assert (here / "ten").read_text() + (here / "rest").read_text() == (here / "one").read_text()
 
 
 def test_rows_of_all_kinds(here: Path) -> None:
@@ -46,6 +48,8 @@ def test_rows_of_all_kinds(here: Path) -> None:
         {"seed": -1},
         {"seed": "x"},
         {"skip": 1.5},
+        {"limit": -1},
+        {"limit": 1, "skip": 1},
         {"threads": 0},
     ],
 )

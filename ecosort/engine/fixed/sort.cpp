@@ -21,6 +21,8 @@ namespace ecosort::engine::fixed {
 
 namespace {
 
+constexpr std::uint64_t head_block_bytes = std::uint64_t{128} << 10U;  // more than one unit of any drive
+
 // Members are declared in the order in which they may be used; what computes or waits dies before what it uses.
 class RecordKernel final : public Kernel {
  public:
@@ -104,13 +106,14 @@ class RecordKernel final : public Kernel {
   }
 
   std::optional<Step> last_merge() override {
-    if (sources_.empty()) return std::nullopt;
+    if (sources_.empty() && job_.head.empty()) return std::nullopt;
     const std::uint64_t left = bench_.progress.job_bytes_left();
     return Step{"merge", output_bytes(), std::max(left - std::min(left, reread_bytes()), output_bytes())};
   }
 
   Task<void> merge_to_output() override {
-    const planner::MergeBuffers& buffers = plan_.merge.final;
+    planner::MergeBuffers buffers = plan_.merge.final;
+    if (sources_.empty()) buffers = {.output_block_bytes = head_block_bytes, .output_blocks = 1};  // the head goes out alone
     reserve_what_runs_left();
     const OutputTerms terms{.total_bytes = job_.head.size() + most_written_bytes(),
                             .reserve_bytes = plan_.merge.reserve_bytes,

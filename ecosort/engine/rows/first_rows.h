@@ -20,6 +20,7 @@ class FirstRows {
   void begin_input() {
     format_.begin_input();
     compared_ = 0;
+    is_first_ = !has_begun_;
   }
   void go_on_in_input() { format_.go_on_in_input(); }
 
@@ -53,6 +54,7 @@ class FirstRows {
   formats::RowFormat& format_;
   std::uint64_t most_bytes_, memory_bytes_;
   bool has_begun_ = false;     // an input
+  bool is_first_ = true;       // the present input
   bool knows_header_ = false;  // whose rows all inputs begin with
   std::string header_;         // where it is not in top_
   std::string header_input_;

@@ -119,23 +119,28 @@ void LimitRows::sort_and_cut(LineRun& run) {
   cut(run);
   turn_round(run);
   read_ = left_out_ = 0;
-  if (groups_.is_limit) next_sort_ = run.count <= before / 2 ? std::max(2 * run.count, least_rows_to_cut) : SIZE_MAX;
+  const bool has_shrunk = run.count <= before / 2;
+  next_sort_ = has_shrunk ? std::max(2 * run.count, least_rows_to_cut) : SIZE_MAX;
+  notes_cuts_ |= has_shrunk;
   const std::scoped_lock lock(mutex_);
   repeated_ += repeated;
-  if (cuts.empty()) return;
+  if (cuts.empty() || !notes_cuts_) return;
   const lines::GroupBounds known = group_bounds_ ? *group_bounds_ : lines::GroupBounds(format_);
   group_bounds_ = std::make_shared<const lines::GroupBounds>(known.with(std::move(cuts)));
 }
 
-// The first time shows whether bounds drop rows.
+// Some rows show whether bounds drop enough of them: a row that none drops was looked up for nothing.
 bool LimitRows::are_groups_to_be_cut(const LineRun& run, std::uint64_t rows, std::uint64_t behind) {
   constexpr std::uint64_t least_share = 4;
   read_ += rows;
   left_out_ += behind;
-  if (run.count < next_sort_) return false;
-  if (!run.group_bounds || left_out_ * least_share >= read_) return true;
-  next_sort_ = SIZE_MAX;
-  return false;
+  if (run.group_bounds && read_ >= least_rows_to_cut && left_out_ * least_share < read_) {
+    next_sort_ = SIZE_MAX;
+    notes_cuts_ = false;
+    const std::scoped_lock lock(mutex_);
+    group_bounds_.reset();
+  }
+  return run.count >= next_sort_;
 }
 
 void LimitRows::after_batch(LineRun& run, std::uint64_t rows, std::uint64_t behind) {

@@ -8,7 +8,8 @@
 // than it has moves them to its front and is filled further, so that nothing is stored where the wanted rows fit.
 //
 // Where they do not fit, runs are stored, which leave samples for a bound by counting. Groups have a bound each, which a buffer
-// that is sorted leaves; no buffer is sorted before it is full where these drop little, as windows of long keys do.
+// that is sorted leaves. Where these drop little, as those of long keys do, no row is looked up any more, and no buffer is sorted
+// before it is full.
 #pragma once
 
 #include <cstdint>
@@ -67,6 +68,7 @@ class LimitRows {
   const unsigned threads_;
   std::size_t next_sort_ = 0;              // rows of the buffer that is read, with which groups are cut
   bool groups_shrink_ = true;              // when they are cut
+  bool notes_cuts_ = true;                 // as bounds of groups
   std::uint64_t read_ = 0, left_out_ = 0;  // since then: rows, and those behind bounds of groups
 
   mutable std::mutex mutex_;  // guards the rest

@@ -100,7 +100,10 @@ formats::FirstRow CsvFormat::take_first_row(const std::string& input, Text row) 
   if (!terms_.has_header) return formats::FirstRow::is_sorted;
   const bool is_first = !has_top_;
   has_top_ = true;
-  if (is_first) header_window_ = window(row);
+  if (is_first) {
+    header_window_ = window(row);
+    header_bytes_ = row.size() + 1;
+  }
   return is_first ? formats::FirstRow::goes_on_top : formats::FirstRow::is_left_out;
 }
 
@@ -158,11 +161,10 @@ std::string CsvFormat::escaped(const std::string& name) const {
   return text;
 }
 
-//   byte order mark | sep=; | header        the name goes in front of the header
+//   byte order mark | lines before rows | sep=; | header        the name goes in front of the header, which comes last
 std::string CsvFormat::top_of_counted(const std::string& top) const {
   if (!has_top_) return top;
-  std::size_t at = formats::byte_order_mark_bytes(top);
-  if (has_delimiter_line_) at = top.find('\n', at) + 1;
+  const std::size_t at = top.size() - header_bytes_;
   std::string name = *terms_.count_name;
   if (must_be_quoted(name)) name = dialect_.escape ? escaped(name) : quoted(name);
   return top.substr(0, at) + name + std::string(dialect_.delimiter.text()) + top.substr(at);

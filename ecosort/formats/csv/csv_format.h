@@ -138,6 +138,7 @@ class CsvFormat final : public keys::ValueFormat<CsvFormat> {
   std::size_t bytes_before_ = 0, lines_before_ = 0;  // of the present input, in front of its first row
   std::uint64_t lines_to_skip_ = 0;                  // likewise
   records::KeyWindow header_window_{};               // of a row like the header
+  std::size_t header_bytes_ = 0;                     // of the header on top, with its end
 };
 
 }  // namespace ecosort::csv

@@ -97,7 +97,7 @@ records::KeyWindow JsonlFormat::take_values(Text row, std::vector<formats::KeyCo
   keys::ValueKind kind = keys::ValueKind::usual;
   FirstWindow window;
   for (unsigned level = 0; level < this->values(); ++level) {
-    take(level, *JsonValue(values[level]), window, kind);
+    take(level, *JsonValue(values[level], has_comma(level)), window, kind);
     count(level, kind, row, values[level], counts, fault);
   }
   if (terms_.count_name) check_countable(row, values[terms_.keys.size()], fault);

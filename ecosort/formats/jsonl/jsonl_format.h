@@ -14,6 +14,7 @@
 #include "formats/jsonl/path.h"
 #include "formats/jsonl/read_row.h"
 #include "formats/jsonl/value.h"
+#include "formats/keys/code.h"
 #include "formats/keys/value_format.h"
 #include "formats/lines/line_kernels.h"
 #include "formats/row_format.h"
@@ -69,8 +70,9 @@ class JsonlFormat final : public keys::ValueFormat<JsonlFormat> {
 
   template <class Use>
   decltype(auto) with_value(Text row, unsigned level, const Use& use) const {
-    return use(*JsonValue(find(row, level)));
+    return use(*JsonValue(find(row, level), has_comma(level)));
   }
+  [[nodiscard]] bool has_comma(unsigned level) const { return keys::has_decimal_comma(terms_.keys[level]); }
   void check_countable(Text row, Text member, std::optional<formats::RowFault>& fault) const;
   void count(unsigned level, keys::ValueKind kind, Text row, Text value, std::vector<formats::KeyCounts>& counts,
              std::optional<formats::RowFault>& fault) const;

@@ -93,4 +93,11 @@ void JsonValue::take_string() {
   text_ = changed_;
 }
 
+void JsonValue::take_number() {
+  if (text_.find('.') == Text::npos) return;
+  changed_ = text_;
+  std::ranges::replace(changed_, '.', ',');
+  text_ = changed_;
+}
+
 }  // namespace ecosort::jsonl

@@ -13,9 +13,13 @@ namespace ecosort::jsonl {
 // Holds the text where it has escapes; else it lies in the line, which must stay there.
 class JsonValue {
  public:
-  // Takes what find_value() and read_row() return.
-  explicit JsonValue(Text raw) : text_(raw.empty() ? Text() : raw) {
-    if (!raw.empty() && raw.front() == '"') take_string();
+  // Takes what find_value() and read_row() return. `has_comma`: its key is of numbers with a decimal comma, and those of JSON,
+  // which have a point whatever people write, are to be such numbers.
+  explicit JsonValue(Text raw, bool has_comma = false) : text_(raw.empty() ? Text() : raw) {
+    if (!raw.empty() && raw.front() == '"')
+      take_string();
+    else if (has_comma)
+      take_number();
   }
   JsonValue(const JsonValue&) = delete;
   JsonValue& operator=(const JsonValue&) = delete;
@@ -25,6 +29,7 @@ class JsonValue {
 
  private:
   void take_string();
+  void take_number();
 
   Text text_;
   std::string changed_;

@@ -56,6 +56,10 @@ ECOSORT_VALUE_TYPES(ECOSORT_PLAIN, ECOSORT_CODED)
 [[nodiscard]] Coder list_coder(const std::string& values);
 [[nodiscard]] Coder written_number_coder(const std::string& dialect);
 
+[[nodiscard]] inline bool has_decimal_comma(const ValueKey& key) {
+  return key.type == ValueType::number && key.argument == "decimal=,";
+}
+
 // Returns whether the texts are equal where letters of either case are, and `small` has small ones.
 [[nodiscard]] bool is_word(Text text, Text small) noexcept;
 

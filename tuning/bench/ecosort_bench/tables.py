@@ -40,6 +40,7 @@ class TableCase:
     words: tuple[str, ...] = ()
     line_words: tuple[str, ...] = ()
     memory_share: float = 1.0
+    output_suffix: str = ""
 
     @property
     def stage(self) -> str:
@@ -105,7 +106,16 @@ CASES = (
     ),
     TableCase("array", "array of (u64, u64) on a file, `sort_memmap`", "u64", 0.8, ("ecosort", "numpy")),
     TableCase("stream", "Parquet by a number, as a stream of batches", "table", 1, ("ecosort", "duckdb"), memory_share=0.5),
-    TableCase("parquet", "Parquet by a number, written as Parquet", "table", 1, ("ecosort", "duckdb"), memory_share=0.5),
+    TableCase(
+        "parquet",
+        "Parquet by a number, written as Parquet",
+        "table",
+        1,
+        ("ecosort", "duckdb"),
+        ("parquet", "--by", "number"),
+        memory_share=0.5,
+        output_suffix=".parquet",
+    ),
 )
 
 
@@ -113,9 +123,9 @@ def case_of(stage: str) -> TableCase | None:
     return next((case for case in CASES if case.stage == stage), None)
 
 
-def require_peers() -> None:
-    """RunError where the peers are not there."""
-    if not PEERS_PYTHON.exists() or shutil.which("mlr") is None:
+def require_peers(case: TableCase) -> None:
+    """RunError where the peers of the case are not there."""
+    if not PEERS_PYTHON.exists() or ("miller" in case.contenders and shutil.which("mlr") is None):
         raise RunError("the peers of tables are not there to compare with: run tuning/setup/deps peers")
 
 
@@ -125,14 +135,14 @@ def command(case: TableCase, contender: str, programs: Contenders, work: Work) -
         return ["sh", "-c", 'gzip -dc "$0" | zstd -q -T0 -o "$1"', str(work.input), str(work.output)], {}
     if contender == "miller":
         return ["sh", "-c", 'mlr --csv sort -nf number "$0" >"$1"', str(work.input), str(work.output)], {}
+    memory_bytes = int(work.memory_bytes * case.memory_share) if contender == "ecosort" else work.memory_bytes
     if contender == "lines" or (contender == "ecosort" and case.words):
         words = ["lines", "--header", *case.line_words] if contender == "lines" else list(case.words)
-        means = ["--memory", f"{work.memory_bytes}B", "--temp", str(work.temp)]
+        means = ["--memory", f"{memory_bytes}B", "--temp", str(work.temp)]
         threads = f"--{'parallel' if contender == 'lines' else 'threads'}={work.threads}"
         places = [str(work.input), "-o", str(work.output)]
         return [str(programs.ecosort), *words, *means, threads, "--stats", str(work.stats), "--quiet", *places], {"LC_ALL": "C"}
     python = sys.executable if contender == "ecosort" else str(PEERS_PYTHON)
-    memory_bytes = int(work.memory_bytes * case.memory_share) if contender == "ecosort" else work.memory_bytes
     return sorter_command(python, f"{contender}_{case.name}", work, memory_bytes), {"ECOSORT_PROGRAM": str(programs.ecosort)}
 
 

@@ -112,8 +112,9 @@ def sort_tables(bench: Bench, rounds: int, asked_bytes: int, cases: tuple[str, .
         slots = bench.slots_left(case.stage, dict.fromkeys(case.contenders, rounds))
         if not slots or (cases and case.name not in cases):
             continue
-        tables.require_peers()
-        work = replace(bench.work, input=bench.directory / case.name)
+        tables.require_peers(case)
+        output = bench.work.output.with_suffix(case.output_suffix)
+        work = replace(bench.work, input=bench.directory / case.name, output=output)
         bench.say(f"making input: {case.what}")
         bench.make_lines(case.input_kind, int(asked_bytes * case.share), work.input)
         size = work.input.stat().st_size

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 _BATCH_ROWS = 1 << 16
-_GROUP_ROWS = 122_880  # of a row group that DuckDB writes
 _CSV = "all_varchar=true, header=true, delim=',', quote='\"', parallel=true"
 # Lines of JSON as they are: no byte of text is a delimiter or a quote.
 _LINES = "FORMAT csv, HEADER false, DELIMITER '\x01', QUOTE '\x02', ESCAPE '\x02'"
@@ -174,28 +173,10 @@ def ecosort_array(work: Work) -> None:
     ecosort.sort_memmap(rows, work.output, by="key", memory=work.memory_bytes, threads=work.threads, temp=work.temp)
 
 
-def _ecosort_table(work: Work) -> Any:
+def ecosort_stream(work: Work) -> None:
     import ecosort
 
-    return ecosort.sort_table(work.input, "number", memory=work.memory_bytes, threads=work.threads, temp=work.temp)
-
-
-def ecosort_parquet(work: Work) -> None:
-    import pyarrow.parquet
-
-    batches = _ecosort_table(work)
-    with pyarrow.parquet.ParquetWriter(work.output, batches.schema) as writer:
-        held: list[Any] = []
-        for batch in batches:
-            held.append(batch)
-            if sum(batch.num_rows for batch in held) >= _GROUP_ROWS:
-                writer.write_table(pyarrow.Table.from_batches(held))
-                held.clear()
-        writer.write_table(pyarrow.Table.from_batches(held, batches.schema))
-
-
-def ecosort_stream(work: Work) -> None:
-    _drain(_ecosort_table(work), work)
+    _drain(ecosort.sort_table(work.input, "number", memory=work.memory_bytes, threads=work.threads, temp=work.temp), work)
 
 
 def _drain(batches: Any, work: Work) -> None:
