@@ -81,7 +81,8 @@ class Rest:
         """Sets the alarm; false where there is none, or it may not be set."""
         try:
             self._alarm.write_text("0")  # the kernel takes no other time while one is set
-            self._alarm.write_text(str(int(seconds)))
+            # From now on, by its own clock: on a machine that has Windows, too, that clock shows local time.
+            self._alarm.write_text(f"+{int(seconds - time.time())}")
         except OSError:
             return False
         return True

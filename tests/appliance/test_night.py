@@ -270,7 +270,8 @@ def test_it_wakes_before_the_next_job_and_stays_awake_where_it_could_not(
         rest.tick(works=True, is_idle=False, next_due_s=due_s)
         rest.tick(works=False, is_idle=True, next_due_s=due_s)
         if alarm.is_file():
-            assert alarm.read_text() == str(int(due_s - 60))
+            assert 7130 <= int(alarm.read_text().removeprefix("+")) <= 7140
+            assert alarm.read_text().startswith("+"), "the clock may show local time, in which a moment means another one"
             alarm.unlink()
             alarm.mkdir()
     assert called(system) == ["poweroff"]

@@ -331,6 +331,9 @@ def test_blanks_are_taken_when_they_are_said(tmp_path: Path) -> None:
         ("current,voltage", "8.02,5.0", {"watts": "voltage*current", "unit": "W"}, 40.1),
         ("Current(uA)", "8020000", {"watts": "Current(uA)*5V"}, 40.1),
         ("I (A)", "2", {"watts": "12.5V*I (A)"}, 25.0),
+        ("I,U", "8020 mA,5 V", {"watts": "I*U"}, 40.1),
+        ("I", "8.02 A", {"watts": "I*5V"}, 40.1),
+        ("Value,Unit,Value 2,Unit 2", "8020,mA,5.0,V", {"watts": "Value*Value 2"}, 40.1),
     ],
 )
 def test_volts_times_amperes_are_watts_when_it_is_said(
@@ -346,6 +349,19 @@ def test_volts_times_amperes_are_watts_when_it_is_said(
     assert "direct current only" in CsvMeter(parse_spec(f"csv:{path}#{words}")).open().notes[-1]
 
 
+def test_the_unit_of_a_multimeter_changes_with_its_range(tmp_path: Path) -> None:
+    """UNI-T: `Value` is 512 in one row and 0.6 in the next, and `Unit` says mA and A. Else the first row would be 2.56 kW."""
+    text = "No.,Time,Value,Unit\n" + "".join(f"{i},{BEGIN + i},{value}\n" for i, value in enumerate(("512.5,mA", "0.6001,A")))
+    path = log_of(tmp_path / "log.csv", text)
+    for settings in ({"watts": "Value*5V"}, {"watts": "Value*5V", "unit": "W"}):
+        assert [row.watts for row in read_log(path, settings).rows] == [pytest.approx(2.5625), pytest.approx(3.0005)]
+
+
+def test_units_below_the_names_are_those_of_volts_and_amperes_too(tmp_path: Path) -> None:
+    path = log_of(tmp_path / "log.csv", f"time,I,U\ns,mA,V\n{BEGIN},500,5\n{BEGIN + 1},500,5\n")
+    assert [row.watts for row in read_log(path, {"watts": "I*U"}).rows] == [2.5, 2.5]
+
+
 @pytest.mark.parametrize(
     ("header", "settings", "said"),
     [
@@ -354,6 +370,7 @@ def test_volts_times_amperes_are_watts_when_it_is_said(
             {},
             r"of direct current: #watts=U \(V\)\*I \(A\)",
         ),  # alternating current has a power factor: not by itself
+        ("I (A),n", {}, r"at a voltage that stays, e.g. 5 V: #watts=I \(A\)\*5V"),
         ("I (A),U (V)", {"watts": "I (A)*I (A)"}, "no voltage times a current"),
         ("I (A),U", {"watts": "I (A)*U"}, "column 'U' does not say whether it is in V or A.*#unit=W"),
         ("I (A),U (V)", {"watts": "I (A)*W (V)"}, r"no column 'W \(V\)'"),

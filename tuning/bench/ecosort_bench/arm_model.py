@@ -8,18 +8,20 @@ in the first cache and each branch as predicted. Prints tables for docs/benchmar
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
 
-from ecosort_bench.kernel_loops import ITEMS, KERNELS, ROOT, SYSROOT, Kernel, build_program, call, count_of, emulated, newest
+from ecosort_bench.kernel_loops import ITEMS, KERNELS, ROOT, SYSROOT, Kernel, build_program, build_sve2, call, count_of, emulated, newest
 
-SCALAR, NEON, AVX2 = "baseline", "neon", "avx2"
+SCALAR, NEON, SVE2, AVX2 = "baseline", "neon", "sve2", "avx2"
 # LLVM gives Cortex-A76 the numbers of Cortex-A57, and lets Neoverse N1 dispatch eight instructions at a time: both decode four.
 PROCESSORS = {
     "cortex-a76": ("aarch64", "-dispatch=4"),
     "neoverse-n1": ("aarch64", "-dispatch=4"),
+    "neoverse-n2": ("aarch64",),
     "znver3": ("x86_64",),
     "alderlake": ("x86_64",),
 }
@@ -92,6 +94,22 @@ def kernel_tables(directory: Path) -> Iterator[str]:
         yield f"| {kernel.what} | " + " | ".join(cells) + " |"
 
 
+def sve2_table(directory: Path) -> Iterator[str]:
+    """The bodies of some kernels over NEON and over SVE2."""
+    programs = {NEON: build_program("aarch64", directory / "usual"), SVE2: build_sve2(directory)}
+    codes = {level: code_of(program) for level, program in programs.items()}
+    yield "| kernel | instructions, NEON | SVE2 | cycles of neoverse-n2, NEON | SVE2 |"
+    yield "| --- | ---: | ---: | ---: | ---: |"
+    for kernel in KERNELS:
+        if kernel.name not in ("hash_100", "hash_16", "count_lines", "split_lines"):
+            continue
+        traced = replace(kernel, functions="hash_records+count_in+split_all+split_lines")
+        cells = [instructions(programs[level], kernel, level, directory) for level in programs]
+        traces = (list(trace_of(programs[level], codes[level], traced, level, directory)) for level in programs)
+        cells += [cycles(trace, "neoverse-n2") for trace in traces]
+        yield f"| {kernel.what} | {' | '.join(f'{cell:.1f}' for cell in cells)} |"
+
+
 # --- whole sorts -------------------------------------------------------------------------------------------------------
 
 
@@ -157,10 +175,14 @@ def sort_table(program: Path, directory: Path, rows: int) -> Iterator[str]:
     "--program", type=click.Path(path_type=Path), default=ROOT / "build-aarch64/ecosort", help="The program for aarch64."
 )
 @click.option("--rows", default=50_000, show_default=True, help="Rows of the smaller one of two sorts.")
-@click.option("--only", type=click.Choice(["kernels", "sorts"]))
+@click.option("--only", type=click.Choice(["kernels", "sorts", "sve2"]))
 def main(program: Path, rows: int, only: str | None) -> None:
     with TemporaryDirectory(dir=ROOT / "build-aarch64") as name:
         directory = Path(name)
+        if only == "sve2":
+            for line in sve2_table(directory):
+                click.echo(line)
+            return
         if only != "sorts":
             for line in kernel_tables(directory):
                 click.echo(line)
