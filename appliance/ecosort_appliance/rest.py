@@ -57,7 +57,11 @@ class Rest:
         elif not works and self._inhibitor is not None:
             assert self._inhibitor.stdin
             self._inhibitor.stdin.close()
-            self._inhibitor.wait()
+            try:
+                self._inhibitor.wait(_CALL_S)
+            except subprocess.TimeoutExpired:  # systemd does not answer
+                self._inhibitor.kill()
+                self._inhibitor.wait()
             self._inhibitor = None
 
     def _rest(self, after: str, next_due_s: float | None) -> None:

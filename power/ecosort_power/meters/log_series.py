@@ -123,7 +123,8 @@ def refuse_same_times(groups: Sequence[tuple[float, int]], given: Mapping[str, s
     if {"where", "sum", "same-time"} & given.keys():  # a sensor that is named is one
         return
     steps = [b - a for (a, _), (b, _) in pairwise(groups)]
-    missing = [0, *(max(0, round(step / median(steps)) - 1) for step in steps), 0]
+    usual = median(steps)
+    missing = [0, *(max(0, round(step / usual) - 1) for step in steps), 0]
     beyond = [i for i, (_, rows) in enumerate(groups) if rows - 1 > missing[i] + missing[i + 1]]
     if beyond:
         raise UsageError(

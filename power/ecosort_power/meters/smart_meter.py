@@ -223,7 +223,9 @@ class SmlMeter(PortMeter):
     def _powers(self, numbers: Mapping[str, tuple[Any, Any]], names: Mapping[str, str]) -> dict[str, tuple[float, str]]:
         known = {name: (self._number(numbers.get(obis)), obis) for name, obis in names.items()}
         return {
-            name: (number, _SML_UNITS.get(numbers[obis][1], "no unit")) for name, (number, obis) in known.items() if number is not None
+            name: (number, _SML_UNITS.get(numbers[obis][1], "no unit"))
+            for name, (number, obis) in known.items()
+            if number is not None
         }
 
     @staticmethod

@@ -109,8 +109,9 @@ def build_program(architecture: str, directory: Path, *flags: str) -> Path:
 def build_sve2(directory: Path) -> Path:
     """sve2_loops: bodies of some kernels over vectors of SVE2, of 128 bits."""
     program = directory / "sve2_loops"
-    flags = ("-march=armv8.2-a+sve2", "-msve-vector-bits=128", "-static", "-no-pie", f"-I{ROOT / 'ecosort'}", f"-I{ROOT / 'include'}")
-    call(["aarch64-linux-gnu-g++", *_FLAGS, *flags, _BENCH / "sve2_loops.cpp", "-o", program])
+    vectors = ("-march=armv8.2-a+sve2", "-msve-vector-bits=128")
+    words = ("-static", "-no-pie", f"-I{ROOT / 'ecosort'}", f"-I{ROOT / 'include'}", _BENCH / "sve2_loops.cpp", "-o", program)
+    call(["aarch64-linux-gnu-g++", *_FLAGS, *vectors, *words])
     return program
 
 
