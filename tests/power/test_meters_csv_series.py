@@ -373,6 +373,14 @@ def test_the_unit_of_a_multimeter_changes_with_its_range(tmp_path: Path) -> None
         assert [row.watts for row in read_log(path, settings).rows] == [pytest.approx(2.5625), pytest.approx(3.0005)]
 
 
+def test_a_unit_behind_a_time_or_a_number_of_a_sensor_is_not_theirs(tmp_path: Path) -> None:
+    path = log_of(tmp_path / "log.csv", f"time,unit,power\n{BEGIN},W,41\n{BEGIN + 1},W,42\n")
+    assert [(row.time_s, row.watts) for row in read_log(path, {"unit": "W"}).rows] == [(BEGIN, 41.0), (BEGIN + 1, 42.0)]
+    two = "".join(f"{BEGIN + i},{channel},W,41\n" for i in range(9) for channel in (1, 2))
+    with pytest.raises(UsageError, match="column 'channel' holds 1, 2"):
+        read_log(log_of(tmp_path / "two.csv", f"time,channel,unit,power\n{two}"), {"unit": "W", "watts": "power"})
+
+
 def test_units_below_the_names_are_those_of_volts_and_amperes_too(tmp_path: Path) -> None:
     path = log_of(tmp_path / "log.csv", f"time,I,U\ns,mA,V\n{BEGIN},500,5\n{BEGIN + 1},500,5\n")
     assert [row.watts for row in read_log(path, {"watts": "I*U"}).rows] == [2.5, 2.5]

@@ -26,8 +26,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.meters.base import Meter, MeterSpec
-from ecosort_power.meters.log_columns import Column, Columns, cell_scale, find_columns, has_time, is_units, join_units
-from ecosort_power.meters.log_series import check_settings, key_of, refuse_same_times, refuse_several, select, sum_columns
+from ecosort_power.meters.log_columns import Column, Columns, cell_scale, find_columns, has_time, is_units
+from ecosort_power.meters.log_series import (
+    check_settings,
+    join_units,
+    key_of,
+    refuse_same_times,
+    refuse_several,
+    select,
+    sum_columns,
+)
 from ecosort_power.meters.log_text import delimiters_of, read_table
 from ecosort_power.meters.log_values import (
     CellError,

@@ -62,8 +62,6 @@ _TIME_UNITS = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "µ
 _FACTORS = {"V": 1.0, "mV": 1e-3, "kV": 1e3}, {"A": 1.0, "mA": 1e-3, "uA": 1e-6, "µA": 1e-6, "nA": 1e-9}
 _FACTOR_NAMES = ("volts", "amperes")
 _VOLTAGE = re.compile(r"(\d+(?:\.\d*)?)\s*(V|mV|kV)")
-_UNIT_COLUMN = re.compile(r"(?i)(?:units?|unit_of_measurement|einheit)[\s_.-]*\d*")
-_BARE_UNIT = re.compile(r"[A-Za-zµ%°]+")
 # Units of what else meters log; a column in one of them is neither power nor energy, whatever is said of it.
 _OTHER_UNITS = {
     "v": "a voltage",
@@ -185,21 +183,6 @@ def cell_scale(cell: str, column: Column) -> float:
     if column.scale is not None and table[own] != column.scale:
         raise CellError(f"{cell.strip()!r} is not in the unit of its column")
     return table[own] * column.fixed
-
-
-def join_units(header: Sequence[str], rows: Sequence[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
-    """The rows with the units of a column `Unit` in the cells on its left: those of a multimeter change with its range."""
-    places = [i for i, name in enumerate(header) if i > 0 and _UNIT_COLUMN.fullmatch(name.strip())]
-    return [(line, _with_units(row, places)) for line, row in rows]
-
-
-def _with_units(row: list[str], places: Sequence[int]) -> list[str]:
-    joined = list(row)
-    for at in places:
-        said = row[at].strip() if at < len(row) else ""
-        if _BARE_UNIT.fullmatch(said) and is_number(row[at - 1]) and not split_unit(row[at - 1])[1]:
-            joined[at - 1 : at + 1] = f"{row[at - 1]} {said}", ""
-    return joined
 
 
 def _named(header: Sequence[str], wanted: str) -> int:
