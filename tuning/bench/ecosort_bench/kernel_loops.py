@@ -26,6 +26,7 @@ _KERNELS = (
     "sortbenchmark/valsort_crc*",
 )
 _AVX2 = ("-mavx2", "-mbmi2", "-mpclmul")
+_AS_THE_PROGRAM = {"block_checksum_neon": ("-O3",)}  # ecosort/kernels.cmake
 _AVX512 = (*_AVX2, *(f"-mavx512{part}" for part in ("f", "bw", "dq", "vl", "vbmi2")), "-mvpclmulqdq")
 # That of a Raspberry Pi 5; SVE2 with vectors of 128 bits, as processors have it. The C library copies by what it finds.
 _CPUS = {"x86_64": "max", "aarch64": "cortex-a76", "sve2_loops": "max,sve128=on"}
@@ -87,7 +88,7 @@ def build_program(architecture: str, directory: Path, *flags: str) -> Path:
         if (level == "neon") == (architecture != "aarch64") and level in ("neon", "avx2", "avx512"):
             continue
         objects.append(directory / f"{source.stem}.o")
-        wanted = {"avx2": _AVX2, "avx512": _AVX512}.get(level, ())
+        wanted = {"avx2": _AVX2, "avx512": _AVX512}.get(level, _AS_THE_PROGRAM.get(source.stem, ()))
         call(
             [
                 *os.environ.get("CXX_LAUNCHER", "").split(),
