@@ -17,8 +17,8 @@ import pytest
 from capabilities import only_in_soak
 from power.peers.browser import Browser
 
-from .support import wait_for
-from .test_page import RECORDS, WIDER, Service, browser, log_in, offering, wait_until_loaded
+from .support import Queue, wait_for
+from .test_page import RECORDS, WIDER, Service, browser, end, log_in, offering, start, wait_until_loaded
 
 __all__ = ["browser", "offering"]  # fixtures
 
@@ -94,7 +94,7 @@ def plan_by_keyboard(browser: Browser, service: Service, width: int) -> None:
     """The plan of a file that does not fit on the drive."""
     huge = service.queue.place / "huge.dat"
     huge.touch()
-    os.truncate(huge, 10**14)  # no byte of it is on the drive
+    os.truncate(huge, 10**13)  # no byte of it is on the drive
     huge.chmod(0o644)
     show(browser, service, f"/add?path={quote(str(huge))}", width)
     browser.evaluate("document.querySelector('[name=memory]').value = '16GiB'")
@@ -113,6 +113,17 @@ def test_a_plan_is_shown_and_queued_by_keyboard_alone(offering: Service, browser
     press_button(browser, "/add/queue")
     wait_for(lambda: browser.evaluate("location.pathname").startswith("/job/"))
     assert "waits for space" in browser.evaluate("document.querySelector('.state').innerText")
+
+
+@only_in_soak
+def test_a_page_whose_service_has_ended_says_that_it_is_old(queue: Queue, browser: Browser) -> None:
+    service = start(queue)
+    browser.open(f"{service.url}/login", 800, 900, False)
+    log_in(browser, service)
+    wait_for(lambda: browser.evaluate("document.getElementById('lost').hidden"))
+    end(service)
+    wait_for(lambda: not browser.evaluate("document.getElementById('lost').hidden"))
+    assert "does not answer" in browser.evaluate("document.body.innerText")
 
 
 @only_in_soak

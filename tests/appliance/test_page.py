@@ -541,7 +541,7 @@ def test_a_job_is_made_by_the_page_from_the_picker_to_its_end(offering: Service)
 
 def test_a_plan_that_does_not_fit_says_so_before_it_is_queued(offering: Service) -> None:
     with (offering.queue.place / "huge.dat").open("wb") as file:
-        file.truncate(10**14)  # no byte of it is on the drive
+        file.truncate(10**13)  # no byte of it is on the drive
     (offering.queue.place / "huge.dat").chmod(0o644)
     session, own = {"ecosort_session": logged_in(offering)}, {"Origin": offering.url}
     _, fields = form_of(offering, str(offering.queue.place / "huge.dat"), session)

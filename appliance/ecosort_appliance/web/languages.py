@@ -86,6 +86,7 @@ _GERMAN = {
     "That is not possible": "Das geht nicht",
     "That is not the token.": "Das ist nicht das Token.",
     "The queue is paused: no job begins.": "Die Warteschlange ist angehalten: kein Auftrag beginnt.",
+    "The service does not answer. What is shown is old.": "Der Dienst antwortet nicht. Was zu sehen ist, ist veraltet.",
     "There is no text to show.": "Es gibt keinen Text, der sich zeigen ließe.",
     "There is not enough space for it now. If you queue it, it waits until there is.": "Der Platz reicht jetzt nicht. In der "
     "Warteschlange wartet der Auftrag, bis er reicht.",
