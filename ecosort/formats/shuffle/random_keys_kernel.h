@@ -1,5 +1,5 @@
-// The generator of random_keys.h for several rows at a time, compiled once per instruction set over a type L of lanes, each of which
-// has a word of 32 bits. Lanes may be wider: what is above the word is then of no use, and no one clears it.
+// The generator of random_keys.h for several rows at a time, compiled once per instruction set over a type L of lanes, each of
+// which has a word of 32 bits. Lanes may be wider: what is above the word is then of no use, and no one clears it.
 //
 //   set(word)                    in all lanes
 //   numbers(number)              number, number + 1 ... in the lanes, their lower and upper halves
@@ -25,9 +25,9 @@ struct PhiloxLanes {
   typename L::T a, b, c;
 };
 
-template <class T>
+template <class L>
 struct Halves {
-  T low, high;
+  typename L::T low, high;
 };
 
 template <class L>
