@@ -29,12 +29,13 @@ RunReports reports_of(const CommandLine& line) {
 }
 
 // The row for a setting of a profile; null: the setting is not for this request, which may say something else.
-// The runs and requests of a job that outlives a crash are laid out by the job itself.
+// The runs and requests of a job that outlives a crash are laid out by the job itself. `--threads auto` takes what was found.
 const OptionRow* row_for_setting(const CommandLine& line, std::string_view option) {
   const bool is_for_all = option == "--threads" || option == "--io";
   if (!is_for_all && (line.request.format() != Format::records || line.request.place.kind != PlaceKind::file)) return nullptr;
+  const bool is_auto = option == "--threads" && (line.word(option) == "auto" || line.word("--parallel") == "auto");
   const OptionRow* const row = find_row(command_table("sort"), option);
-  return row == nullptr || has_member(line.document, row->sets.member) ? nullptr : row;
+  return row == nullptr || (has_member(line.document, row->sets.member) && !is_auto) ? nullptr : row;
 }
 
 void apply_settings(CommandLine& line) {

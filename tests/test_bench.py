@@ -21,6 +21,7 @@ from conftest import BUILD, ROOT
 sys.path.insert(0, str(ROOT / "tuning" / "bench"))
 
 from ecosort_bench import (
+    boxes,
     charts,
     cli,
     costs,
@@ -783,3 +784,11 @@ def test_the_chart_shows_the_medians_of_the_committed_results(subject: charts.Su
         assert f">{bar.name}<" in text
         assert f">{charts.label_of(bar.wall_s)}<" in text
         assert f">{charts.label_of(bar.cpu_s)}<" in text
+
+
+def test_a_box_is_as_slow_as_the_slower_one_of_its_processor_and_its_link() -> None:
+    per_cycle = {("neon", "cortex-a76"): 2.0, ("avx2", "alderlake"): 2.0, ("avx2", "znver3"): 2.0}
+    counted = boxes.Counted({"neon": 1000.0, "avx2": 1000.0}, per_cycle)
+    rows = list(boxes.table(counted, 2 * counted.seconds("avx2", "znver3", 2.5), 2.5, lambda text: None))
+    assert rows[2] == "| Raspberry Pi 5, PCIe 2.0 x1 | 417 | 104 | 465 | 45.1 | 10.3 |"
+    assert rows[4].startswith("| RK3588, its four A76, PCIe 3.0 x4 | 435 | 109 | 59 |")

@@ -19,7 +19,6 @@ from ecosort_appliance.users import call_as
 _MOST_ENTRIES = 1000
 _MOST_PREVIEW_BYTES = 1 << 16
 _ROWS = 10
-_MOST_ROW = 300
 
 
 def look(roots: Sequence[str], path: str) -> dict[str, Any]:
@@ -53,7 +52,7 @@ def _preview(path: str) -> dict[str, Any]:
             raise PermissionError(f"{path!r} is no regular file")
         head = file.read(_MOST_PREVIEW_BYTES)
     is_text = b"\0" not in head
-    rows = [row[:_MOST_ROW].decode(errors="surrogateescape") for row in head.split(b"\n")[:_ROWS]] if is_text else []
+    rows = [row.decode(errors="surrogateescape") for row in head.split(b"\n")[:_ROWS]] if is_text else []
     return {"path": path, "size": status.st_size, "rows": rows}
 
 

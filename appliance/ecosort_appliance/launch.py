@@ -41,7 +41,7 @@ def launch(attempt: Attempt, lock: int, memory_bytes: int | None) -> subprocess.
     """The keeper, which inherits the lock. It begins when it has read what to do, and is in its control group before that."""
     job = attempt.job
     group = make_group(group_name(attempt.directory, job.id), memory_bytes)
-    command = attempt.command if group.yields else gently(attempt.command)
+    command = gently(attempt.command, group.yields)
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "ecosort_appliance.keeper", str(attempt.directory.path), str(lock)],
         cwd="/",

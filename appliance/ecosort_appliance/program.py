@@ -71,9 +71,9 @@ def fault_in(done: subprocess.CompletedProcess[bytes]) -> str:
     return line.partition(": ")[2] if done.returncode == EXIT_USAGE else ""
 
 
-def gently(command: list[str]) -> list[str]:
-    """Yields to others without a control group."""
-    for words in (["ionice", "-c2", "-n7"], ["nice", "-n10"]):
+def gently(command: list[str], group_yields: bool) -> list[str]:
+    """Yields drives to others, which by weights of control groups few kernels do, and processors where no group does."""
+    for words in (["ionice", "-c2", "-n7"], *([] if group_yields else [["nice", "-n10"]])):
         if program := shutil.which(words[0]):
             command = [program, *words[1:], *command]
     return command

@@ -84,7 +84,7 @@ def month_of(connection: sqlite3.Connection, text: str | None) -> Month:
     """`text` is YYYY-MM by the local calendar; None: this month. QueueError."""
     name = text or time.strftime("%Y-%m")
     match = _MONTH.match(name)
-    if match is None or int(match[1]) < 1970:
+    if match is None or not 1970 <= int(match[1]) < 9999:
         raise QueueError(f"--month {name[:20]!r} is no month; write one such as {time.strftime('%Y-%m')}")
     year, month = int(match[1]), int(match[2])
     end = (year, month + 1) if month < 12 else (year + 1, 1)

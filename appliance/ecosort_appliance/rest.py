@@ -57,7 +57,11 @@ class Rest:
         elif not works and self._inhibitor is not None:
             assert self._inhibitor.stdin
             self._inhibitor.stdin.close()
-            self._inhibitor.wait()
+            try:
+                self._inhibitor.wait(_CALL_S)
+            except subprocess.TimeoutExpired:  # systemd does not answer
+                self._inhibitor.kill()
+                self._inhibitor.wait()
             self._inhibitor = None
 
     def _rest(self, after: str, next_due_s: float | None) -> None:
@@ -81,7 +85,8 @@ class Rest:
         """Sets the alarm; false where there is none, or it may not be set."""
         try:
             self._alarm.write_text("0")  # the kernel takes no other time while one is set
-            self._alarm.write_text(str(int(seconds)))
+            # From now on, by its own clock: on a machine that has Windows, too, that clock shows local time.
+            self._alarm.write_text(f"+{int(seconds - time.time())}")
         except OSError:
             return False
         return True

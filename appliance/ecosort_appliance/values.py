@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 import re
 import sqlite3
+import stat
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +24,7 @@ from ecosort_power.meters.base import MeterSpec, parse_spec
 from ecosort_power.nesting import parse_json
 from ecosort_power.transports.address import split_address
 from ecosort_power.transports.credentials import require_secret
-from ecosort_power.transports.http import AUTHENTICATIONS, HttpClient, Login, pick
+from ecosort_power.transports.http import AUTHENTICATIONS, HttpClient, Login, pick, written_number
 
 from ecosort_appliance.database import transaction
 from ecosort_appliance.errors import QueueError
@@ -117,19 +119,22 @@ def read_source(source: str) -> float:
 def _from_file(spec: MeterSpec) -> float:
     path = Path(spec.address)
     try:
-        with path.open("rb") as file:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe that no one writes holds nobody up
+        with os.fdopen(descriptor, "rb") as file:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise NoValueError(f"{path} is no regular file")
             text = file.read(_MOST_FILE_BYTES).decode(errors="replace")
-            age_s = time.time() - path.stat().st_mtime
     except OSError as error:
         raise NoValueError(f"{path}: {error.strerror}") from None
+    age_s = time.time() - status.st_mtime
     if age_s > spec.number("max-age", _DEFAULT_MAX_AGE_S):
         raise NoValueError(f"{path} was written {age_s / 3600:.1f} hours ago, which is too old (#max-age=SECONDS)")
-    if where := spec.settings.get("value"):
-        return pick(parse_json(text), where, str(path))
+    where = spec.settings.get("value")
     try:
-        return float(text)
-    except ValueError:
-        raise NoValueError(f"{path} holds no number, but {text[:40]!r}") from None
+        return pick(parse_json(text), where, str(path)) if where else written_number(text.strip())
+    except ValueError:  # it may be half written
+        raise NoValueError(f"{path} holds no {'JSON' if where else 'number'}, but {text[:40]!r}") from None
 
 
 def _from_server(spec: MeterSpec) -> float:

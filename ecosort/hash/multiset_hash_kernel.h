@@ -136,11 +136,21 @@ inline auto chunk_sums(const std::byte* chunk, std::size_t words) noexcept {
 }
 
 // The NH sums of the first `words` <= chunk_words words of V::width records, one record per lane. On the way it mixes `late`, the
-// state of other records: each round waits for the one before, and the processor has the sums to compute meanwhile.
+// state of other records: each round waits for the one before, and the processor has the sums to compute meanwhile. Records of
+// two words have V::columns_of_two() where a processor loads both columns at once.
 template <class V>
 inline LanePair<V> sums_of_chunks(const std::byte* chunks, std::size_t words, std::size_t stride, LanePair<V>& late) noexcept {
   if (2 * words <= V::width) {
     LanePair<V> sums{V::set(0), V::set(0)};
+    if constexpr (requires { V::columns_of_two(chunks); }) {
+      if (words == 2 && stride == words * word_bytes) {
+        const auto [first, second] = V::columns_of_two(chunks);
+        sums.a = V::add_product(V::add_product(sums.a, first, V::key(hash_keys.a[0])), second, V::key(hash_keys.a[1]));
+        sums.b = V::add_product(V::add_product(sums.b, first, V::key(hash_keys.b[0])), second, V::key(hash_keys.b[1]));
+        mix(late, 0, mixer_rounds);
+        return sums;
+      }
+    }
     for (std::size_t i = 0; i < words; ++i) {
       const auto m = V::column(chunks + i * word_bytes, stride);
       sums.a = V::add_product(sums.a, m, V::key(hash_keys.a[i]));

@@ -16,6 +16,14 @@ struct NeonLanes {
   static SplitWords column(const std::byte* from, std::size_t stride) noexcept {
     return split_words(column_half(from, stride), column_half(from + 2 * stride, stride));
   }
+  struct Columns {
+    SplitWords first, second;
+  };
+  static Columns columns_of_two(const std::byte* records) noexcept {
+    const auto* const words = reinterpret_cast<const std::uint64_t*>(records);
+    const uint64x2x2_t low = vld2q_u64(words), high = vld2q_u64(words + width);
+    return {split_words(low.val[0], high.val[0]), split_words(low.val[1], high.val[1])};
+  }
   static SplitWords key(std::uint64_t value) noexcept {
     return {vdupq_n_u32(static_cast<std::uint32_t>(value)), vdupq_n_u32(static_cast<std::uint32_t>(value >> 32U))};
   }

@@ -11,6 +11,7 @@
 #include <new>
 #include <utility>
 
+#include "base/uint128.h"
 #include "sorting/parallel_parts.h"
 
 // Scattering entry by entry touches another page and another cache line with every store: 14-17 ns per entry where the entries
@@ -116,6 +117,9 @@ struct Count {
   std::vector<std::uint32_t> buckets;
 };
 
+// Two of them are compared by a subtraction, without a branch.
+uint128 whole_key(const Entry& entry) noexcept { return make_uint128(entry.prefix, entry.extension); }
+
 template <class BucketOf>
 Count count_buckets(const Entry* entries, std::size_t begin, std::size_t end, std::size_t values, const BucketOf& bucket_of) {
   std::vector<std::uint32_t> even(values);
@@ -123,24 +127,18 @@ Count count_buckets(const Entry* entries, std::size_t begin, std::size_t end, st
   std::uint32_t* counters = even.data();
   std::uint32_t* other_counters = odd.data();
   KeyBits differing;
-  bool descends = false;
-  std::size_t not_less = 0;
+  std::size_t descents = 0;
   Entry last = entries[begin == 0 ? 0 : begin - 1];
-  const auto look_at_neighbours = [&](const Entry& entry) {
-    differing.add_difference(entry, last);
-    const bool less = (entry.prefix < last.prefix) | ((entry.prefix == last.prefix) & (entry.extension < last.extension));
-    descends |= less;
-    not_less += !less;
-    last = entry;
-  };
   for_each_bucket(entries, begin, end, bucket_of, [&](const Entry& entry, std::uint32_t bucket) {
-    look_at_neighbours(entry);
+    differing.add_difference(entry, last);
+    descents += whole_key(entry) < whole_key(last);
+    last = entry;
     ++counters[bucket];
     std::swap(counters, other_counters);
   });
   for (std::size_t value = 0; value < values; ++value) even[value] += odd[value];
   const std::size_t with_itself = begin == 0 ? 1 : 0;  // the first entry of the range has none before it
-  return {{differing, !descends, not_less == with_itself}, std::move(even)};
+  return {{differing, descents == 0, descents + with_itself == end - begin}, std::move(even)};
 }
 
 RangeOrder combined_order(const std::vector<Count>& counts) {

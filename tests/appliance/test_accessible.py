@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import subprocess
 import tarfile
 from collections.abc import Callable
@@ -16,8 +17,8 @@ import pytest
 from capabilities import only_in_soak
 from power.peers.browser import Browser
 
-from .support import wait_for
-from .test_page import RECORDS, Service, browser, log_in, offering, wait_until_loaded
+from .support import Queue, wait_for
+from .test_page import RECORDS, WIDER, Service, browser, end, log_in, offering, start, wait_until_loaded
 
 __all__ = ["browser", "offering"]  # fixtures
 
@@ -72,6 +73,59 @@ def pages_of(service: Service) -> list[str]:
     return ["/", "/history", "/report", *(f"/job/{number}" for number in (1, 2, 3)), *adding]
 
 
+def press(browser: Browser, key: str) -> None:
+    text = {"text": "\r"} if key == "Enter" else {}
+    code = {"Tab": 9, "Enter": 13}[key]
+    for kind in ("keyDown", "keyUp"):
+        browser.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **text)
+
+
+def press_button(browser: Browser, form: str) -> None:
+    """Reaches the button of a form as a keyboard does, from where the focus is, and presses it."""
+    for _ in range(80):
+        press(browser, "Tab")
+        if browser.evaluate(f"document.activeElement.matches('form[action$=\"{form}\"] button')"):
+            assert browser.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+            return press(browser, "Enter")
+    pytest.fail(f"no key reaches the button of {form}")
+
+
+def plan_by_keyboard(browser: Browser, service: Service, width: int) -> None:
+    """The plan of a file that does not fit on the drive."""
+    huge = service.queue.place / "huge.dat"
+    huge.touch()
+    os.truncate(huge, 10**13)  # no byte of it is on the drive
+    huge.chmod(0o644)
+    show(browser, service, f"/add?path={quote(str(huge))}", width)
+    browser.evaluate("document.querySelector('[name=memory]').value = '16GiB'")
+    press_button(browser, "/add/plan")
+    wait_until_loaded(browser, "/add/plan")
+
+
+@only_in_soak
+def test_a_plan_is_shown_and_queued_by_keyboard_alone(offering: Service, browser: Browser) -> None:
+    browser.open(f"{offering.url}/login", 360, 900, True)
+    log_in(browser, offering)
+    for width in (360, 800, 1400):
+        plan_by_keyboard(browser, offering, width)
+        assert "not enough space" in browser.evaluate("document.querySelector('[role=alert]').innerText")
+        assert browser.evaluate(WIDER) == []
+    press_button(browser, "/add/queue")
+    wait_for(lambda: browser.evaluate("location.pathname").startswith("/job/"))
+    assert "waits for space" in browser.evaluate("document.querySelector('.state').innerText")
+
+
+@only_in_soak
+def test_a_page_whose_service_has_ended_says_that_it_is_old(queue: Queue, browser: Browser) -> None:
+    service = start(queue)
+    browser.open(f"{service.url}/login", 800, 900, False)
+    log_in(browser, service)
+    wait_for(lambda: browser.evaluate("document.getElementById('lost').hidden"))
+    end(service)
+    wait_for(lambda: not browser.evaluate("document.getElementById('lost').hidden"))
+    assert "does not answer" in browser.evaluate("document.body.innerText")
+
+
 @only_in_soak
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_nothing_serious_on_any_page(offering: Service, browser: Browser, axe: str, records: Path, language: str) -> None:
@@ -85,6 +139,8 @@ def test_nothing_serious_on_any_page(offering: Service, browser: Browser, axe: s
         for path in pages:
             show(browser, offering, path, width)
             found[f"{path} {scheme}"] = serious(browser, axe)
+        plan_by_keyboard(browser, offering, width)
+        found[f"plan {scheme}"] = serious(browser, axe)
     assert browser.evaluate("document.documentElement.lang") == language
     assert json.dumps({page: faults for page, faults in found.items() if faults}, indent=1) == "{}"
 

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import forked
 import httpx
@@ -536,6 +537,53 @@ def test_a_job_is_made_by_the_page_from_the_picker_to_its_end(offering: Service)
     wait_for(lambda: offering.queue.job(number)["state"] in ("done", "failed"))
     assert offering.queue.job(number)["state"] == "done", offering.queue.log(number)
     assert (offering.queue.place / "a, b.sorted.csv").read_text() == "id,city\n2,Aachen\n1,Ulm\n"
+
+
+def test_a_plan_that_does_not_fit_says_so_before_it_is_queued(offering: Service) -> None:
+    with (offering.queue.place / "huge.dat").open("wb") as file:
+        file.truncate(10**13)  # no byte of it is on the drive
+    (offering.queue.place / "huge.dat").chmod(0o644)
+    session, own = {"ecosort_session": logged_in(offering)}, {"Origin": offering.url}
+    _, fields = form_of(offering, str(offering.queue.place / "huge.dat"), session)
+    assert fields["format"] == "records"
+    fields |= {"memory": "16GiB"}
+    for language, said in (("en", "There is not enough space for it now."), ("de", "Der Platz reicht jetzt nicht.")):
+        plan = post(f"{offering.url}/add/plan", data=fields, headers=own | {"Accept-Language": language}, cookies=session)
+        assert (plan.status_code, said in plan.text) == (200, True), plan.text
+        assert "bytes are needed" in plan.text
+    assert offering.queue.jobs() == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "expected"),
+    [
+        ("a.csv", ['id,"city, state",price', '1,"a, b",2'], [("#1", "id"), ("#2", "city, state"), ("#3", "price")]),
+        ("a.csv", ['id,"ci', 'ty",price', "1,b,3"], [("#1", "id"), ("#2", r"ci\nty"), ("#3", "price")]),
+        ("a.csv", ["name;price, EUR", "x;3"], [("#1", "name"), ("#2", "price, EUR")]),
+        ("a.csv", ["sep=;\r", "id;city\r", "1;b\r"], [("#1", "id"), ("#2", "city")]),
+        ("a.csv", ["\ufeffid," + "a" * 400 + ",last", "1,2,3"], [("#1", "id"), ("#2", "a" * 400), ("#3", "last")]),
+        ("a.tsv", ["a,b\tc", "1\t2"], [("#1", "a,b"), ("#2", "c")]),
+        ("a.jsonl", ['{"a": 1, "b.c": {"d": 2, "e:f": 3}}'], ["a", '"b.c".d', '"b.c"."e:f"']),
+        ("a.jsonl", ["[1]"], []),
+        ("a.csv", [], []),
+    ],
+)
+def test_the_columns_of_the_form_are_those_of_the_program(name: str, rows: list[str], expected: list[Any]) -> None:
+    """A key by its number means another column where a name is quoted."""
+    from ecosort_appliance.web.picker import _form_of
+
+    form = _form_of(name, rows)
+    assert (form["members"] if name.endswith("jsonl") else form["columns"]) == expected
+
+
+def test_an_error_is_a_page_for_a_browser_and_a_line_for_a_program(service: Service) -> None:
+    with service.client() as client:
+        asked = {"params": {"month": "<x>"}}
+        page = client.get("/report", headers={"Accept": "text/html", "Accept-Language": "de"}, **asked)
+        assert (page.status_code, page.headers["content-type"]) == (409, "text/html; charset=utf-8")
+        assert '<html lang="de">' in page.text
+        assert "&lt;x&gt;" in page.text
+        assert client.get("/report", **asked).text.startswith("--month '<x>' is no month")
 
 
 def test_what_lies_elsewhere_is_not_shown_and_not_sorted(offering: Service, tmp_path: Path) -> None:

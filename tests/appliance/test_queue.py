@@ -31,6 +31,7 @@ from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobdir import JobDirectory
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.processes import LOCK_NAME, try_lock
+from ecosort_appliance.program import gently
 from ecosort_appliance.scheduler import refuse_second
 from ecosort_appliance.space import shortage_in, shortage_told
 from ecosort_appliance.standing import Standing
@@ -503,6 +504,12 @@ def test_the_files_of_control_groups_of_version_2(tmp_path: Path) -> None:
     assert (base / "ecosort-job-1" / "cpu.weight").read_text() == "50"
     own.write_text("0::/nowhere\n")
     assert "no control group" in make_group("x", None, tmp_path, own).notes[0]
+
+
+def test_a_job_yields_drives_whatever_its_group_does() -> None:
+    """A weight of a control group means nothing to most schedulers of drives; a priority does."""
+    names = [[Path(word).name for word in gently(["sort"], yields)] for yields in (True, False)]
+    assert names == [["ionice", "-c2", "-n7", "sort"], ["nice", "-n10", "ionice", "-c2", "-n7", "sort"]]
 
 
 def test_a_log_is_bounded(tmp_path: Path) -> None:

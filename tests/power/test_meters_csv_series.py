@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import statistics
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.evaluate import evaluate
+from ecosort_power.meters import log_series
 from ecosort_power.meters.base import parse_spec, with_settings
 from ecosort_power.meters.csv import CsvMeter, read_log, row_values
 from ecosort_power.rederive import differences
@@ -169,6 +171,20 @@ def test_a_row_without_a_value_beside_one_with_a_value_is_no_second_row(tmp_path
     text = text.replace("sensor.plug,23,", f"sensor.plug,unavailable,{BEGIN + 3}\nsensor.plug,23,")
     found = read_log(log_of(tmp_path / "log.csv", text), {"unit": "W"}).rows
     assert [(r.time_s - BEGIN, r.watts) for r in found] == [(i, 20 + i) for i in range(8)]
+
+
+def test_a_long_log_is_read_in_a_time_that_grows_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The usual step was computed anew for each row: 40,000 rows took 38 s, and a power profiler writes them in less than one."""
+    looks = []
+
+    def counted(steps: list[float]) -> float:
+        looks.append(len(steps))
+        return statistics.median(steps)
+
+    monkeypatch.setattr(log_series, "median", counted)
+    path = log_of(tmp_path / "log.csv", "time,P (W)\n" + "".join(f"{BEGIN + i},{i}\n" for i in range(500)))
+    assert len(read_log(path, {}).rows) == 500
+    assert len(looks) < 5
 
 
 def test_milliseconds_in_a_column_of_their_own_belong_to_the_times(tmp_path: Path) -> None:
@@ -395,6 +411,9 @@ def test_blanks_are_taken_when_they_are_said(tmp_path: Path) -> None:
         ("current,voltage", "8.02,5.0", {"watts": "voltage*current", "unit": "W"}, 40.1),
         ("Current(uA)", "8020000", {"watts": "Current(uA)*5V"}, 40.1),
         ("I (A)", "2", {"watts": "12.5V*I (A)"}, 25.0),
+        ("I,U", "8020 mA,5 V", {"watts": "I*U"}, 40.1),
+        ("I", "8.02 A", {"watts": "I*5V"}, 40.1),
+        ("Value,Unit,Value 2,Unit 2", "8020,mA,5.0,V", {"watts": "Value*Value 2"}, 40.1),
     ],
 )
 def test_volts_times_amperes_are_watts_when_it_is_said(
@@ -410,6 +429,27 @@ def test_volts_times_amperes_are_watts_when_it_is_said(
     assert "direct current only" in CsvMeter(parse_spec(f"csv:{path}#{words}")).open().notes[-1]
 
 
+def test_the_unit_of_a_multimeter_changes_with_its_range(tmp_path: Path) -> None:
+    """UNI-T: `Value` is 512 in one row and 0.6 in the next, and `Unit` says mA and A. Else the first row would be 2.56 kW."""
+    text = "No.,Time,Value,Unit\n" + "".join(f"{i},{BEGIN + i},{value}\n" for i, value in enumerate(("512.5,mA", "0.6001,A")))
+    path = log_of(tmp_path / "log.csv", text)
+    for settings in ({"watts": "Value*5V"}, {"watts": "Value*5V", "unit": "W"}):
+        assert [row.watts for row in read_log(path, settings).rows] == [pytest.approx(2.5625), pytest.approx(3.0005)]
+
+
+def test_a_unit_behind_a_time_or_a_number_of_a_sensor_is_not_theirs(tmp_path: Path) -> None:
+    path = log_of(tmp_path / "log.csv", f"time,unit,power\n{BEGIN},W,41\n{BEGIN + 1},W,42\n")
+    assert [(row.time_s, row.watts) for row in read_log(path, {"unit": "W"}).rows] == [(BEGIN, 41.0), (BEGIN + 1, 42.0)]
+    two = "".join(f"{BEGIN + i},{channel},W,41\n" for i in range(9) for channel in (1, 2))
+    with pytest.raises(UsageError, match="column 'channel' holds 1, 2"):
+        read_log(log_of(tmp_path / "two.csv", f"time,channel,unit,power\n{two}"), {"unit": "W", "watts": "power"})
+
+
+def test_units_below_the_names_are_those_of_volts_and_amperes_too(tmp_path: Path) -> None:
+    path = log_of(tmp_path / "log.csv", f"time,I,U\ns,mA,V\n{BEGIN},500,5\n{BEGIN + 1},500,5\n")
+    assert [row.watts for row in read_log(path, {"watts": "I*U"}).rows] == [2.5, 2.5]
+
+
 @pytest.mark.parametrize(
     ("header", "settings", "said"),
     [
@@ -418,6 +458,7 @@ def test_volts_times_amperes_are_watts_when_it_is_said(
             {},
             r"of direct current: #watts=U \(V\)\*I \(A\)",
         ),  # alternating current has a power factor: not by itself
+        ("I (A),n", {}, r"at a voltage that stays, e.g. 5 V: #watts=I \(A\)\*5V"),
         ("I (A),U (V)", {"watts": "I (A)*I (A)"}, "no voltage times a current"),
         ("I (A),U", {"watts": "I (A)*U"}, "column 'U' does not say whether it is in V or A.*#unit=W"),
         ("I (A),U (V)", {"watts": "I (A)*W (V)"}, r"no column 'W \(V\)'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import struct
 import threading
 from collections.abc import Iterator, Mapping
@@ -80,6 +81,21 @@ def test_presets_give_watts_and_joules(
     assert reading.watts == pytest.approx(43.5)
     assert reading.joules == pytest.approx(12.34 * 3.6e6, rel=1e-6)
     assert capabilities.counter
+
+
+def test_what_sunspec_leaves_out_is_no_value() -> None:
+    """-32768 is no power, and a counter of 0 one that does not count."""
+    uncounted = SUNSPEC_INTEGERS | {40008 + 46: words("I", 0)}
+    with device({}, uncounted) as port, opened(f"modbus://127.0.0.1:{port}#preset=sunspec") as (meter, capabilities):
+        assert not capabilities.counter
+        assert meter.read().joules is None
+    with (
+        device({}, SUNSPEC_INTEGERS | {40008 + 18: words("h", -0x8000)}) as port,
+        opened(f"modbus://127.0.0.1:{port}#preset=sunspec") as (meter, _),
+    ):
+        watts = meter.read().watts
+        assert watts is not None
+        assert math.isnan(watts)
 
 
 def test_registers_by_hand_have_type_and_unit() -> None:

@@ -36,8 +36,8 @@ def telegram(drawn: str, given: str = "00.000*kW") -> bytes:
     return text + f"{crc(text, 0xA001, 0):04X}\r\n".encode()
 
 
-def frame(watts: int, counter: int, unit: int = 27) -> bytes:
-    """A frame of SML with the power and the counter of what is drawn in its list."""
+def frame(watts: int, counter: int, unit: int = 27, given: int | None = None) -> bytes:
+    """A frame of SML with the power and the counter of what is drawn in its list; with `given` as two powers."""
 
     def entry(obis: str, unit: int, scaler: int, value: int) -> bytes:
         number = b"\x59" + value.to_bytes(8, "big", signed=True)
@@ -52,7 +52,11 @@ def frame(watts: int, counter: int, unit: int = 27) -> bytes:
             + b"\x01"
         )
 
-    body = entry("0100010800ff", 30, -1, counter) + entry("0100100700ff", unit, -1, watts * 10)
+    body = entry("0100010800ff", 30, -1, counter)
+    if given is None:
+        body += entry("0100100700ff", unit, -1, watts * 10)
+    else:
+        body += entry("0100010700ff", unit, -1, watts * 10) + entry("0100020700ff", unit, 0, given)
     padding = -len(body) % 4
     whole = b"\x1b\x1b\x1b\x1b\x01\x01\x01\x01" + body + bytes(padding) + b"\x1b\x1b\x1b\x1b\x1a" + bytes([padding])
     return whole + (crc(whole, 0x8408, 0xFFFF) ^ 0xFFFF).to_bytes(2, "little")
@@ -123,6 +127,14 @@ def test_p1_of_a_meter_that_writes_watts() -> None:
             pytest.fail(str(error))
 
 
+def test_p1_of_an_old_meter_has_seven_bits_and_parity() -> None:
+    """Meters of DSMR 2 and 3 send 7E1: a line of eight bits shows the parity as the top one."""
+    text = b"/ISk5\\2MT382-1000\r\n\r\n1-0:1.7.0(0000.43*kW)\r\n1-0:2.7.0(0000.00*kW)\r\n!\r\n"
+    sent = bytes(byte | (byte.bit_count() % 2) << 7 for byte in text)
+    with server(sent + sent) as host, opened(f"p1://{host}#timeout=3") as (meter, _):
+        assert meter.read().watts == 430.0
+
+
 def test_a_telegram_that_is_damaged_is_no_reading() -> None:
     sent = telegram("00.428*kW") + telegram("00.429*kW").replace(b"429", b"999")
     with server(sent) as host, opened(f"p1://{host}") as (meter, _), pytest.raises(MeterGlitchError, match="is not whole"):
@@ -135,6 +147,11 @@ def test_sml_gives_watts() -> None:
         opened(f"sml://{host}#timeout=5") as (meter, _),
     ):
         assert meter.read().watts == -50.0
+
+
+def test_sml_of_a_meter_that_sends_both_directions() -> None:
+    with server(frame(431, 1000, given=0) + frame(0, 1001, given=250)) as host, opened(f"sml://{host}#timeout=5") as (meter, _):
+        assert meter.read().watts == -250.0
 
 
 def test_a_sign_that_the_counter_contradicts_is_no_reading() -> None:

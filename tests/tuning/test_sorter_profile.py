@@ -105,6 +105,15 @@ def test_an_option_wins_over_the_profile(run: Run, place: Path) -> None:
     assert sources(plan)["--request-depth"] == ("5", "profile")
 
 
+def test_auto_threads_are_those_that_a_search_found(run: Run, place: Path) -> None:
+    found = replace(FULL, setting=[Setting("--threads", "3", "it takes 0.9 of the time")])
+    write_profile(place / "q.toml", found)
+    assert sources(plan_of(run, place, "--profile", "q.toml", "--threads", "auto"))["--threads"] == ("3", "profile")
+    assert sources(plan_of(run, place, "--no-profile", "--threads", "auto"))["--threads"][1] == "option"
+    done = run("plan", "lines", "--json", "--profile", "q.toml", "--parallel", "auto", "in", "-o", "out", cwd=place)
+    assert sources(json.loads(done.stdout))["--parallel"] == ("3", "profile")
+
+
 def test_a_profile_may_say_that_runs_of_records_are_compressed(run: Run, place: Path) -> None:
     """Records are not, unless asked; what `auto` then does with them follows from themselves."""
     write_profile(place / "q.toml", replace(FULL, setting=[Setting("--compress", "auto", "it takes 0.8 of the time")]))

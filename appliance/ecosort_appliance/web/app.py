@@ -91,7 +91,10 @@ class Page:
         return Starlette(routes=routes, middleware=[below, guard], exception_handlers={QueueError: self._say_error})
 
     async def _say_error(self, request: Request, error: Exception) -> Response:
-        return PlainTextResponse(shown(str(error)) + "\n", HTTPStatus.CONFLICT)
+        why = shown(str(error))
+        if "text/html" not in request.headers.get("accept", ""):
+            return PlainTextResponse(why + "\n", HTTPStatus.CONFLICT)
+        return HTMLResponse(self._html(request, "error.html", {"why": why}), HTTPStatus.CONFLICT, {"Vary": "Accept-Language"})
 
     def _routes_of_adding(self) -> list[Route]:
         if self._picker is None:

@@ -3,11 +3,14 @@ the plan is shown before it is queued. Paths go through links and forms with the
 
 from __future__ import annotations
 
+import csv
+import json
 import os
 import posixpath
+import re
 import sqlite3
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,12 +25,15 @@ from ecosort_appliance.database import open_database
 from ecosort_appliance.errors import QueueError
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import lies_in, real_path
+from ecosort_appliance.space import shortage_in
 from ecosort_appliance.text import command_text
 
 FORMATS = ("csv", "jsonl", "lines", "records")
 TYPES = ("text", "number", "date", "nocase", "version")
 _FORMAT_OF = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".dat": "records", ".bin": "records"}
+_DELIMITERS = ",;\t|"
 _KEYS = 3
+_MOST_SHOWN = 300  # characters of a row
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,7 @@ class Picker:
             "command": command_text(job.words),
             "needs": [(name.removesuffix("_bytes").replace("_", " "), text) for name, text in needs],
             "warnings": [shown(text) for text in foreseen.warnings],
+            "fits": not shortage_in(foreseen.plan, job.directory),
             "form": {name: value for name, value in form.items() if name in _FIELDS},
         }
 
@@ -122,20 +129,60 @@ def _form_of(path: str, rows: list[str]) -> dict[str, Any]:
     stem, packed = split_codec(name)
     base, ending = posixpath.splitext(stem)
     chosen = _FORMAT_OF.get(ending.lower(), "lines")
-    delimiter = "\t" if ending.lower() == ".tsv" else next((mark for mark in ",;\t|" if rows and mark in rows[0]), ",")
-    columns = rows[0].rstrip("\r").split(delimiter) if rows and chosen == "csv" else []
+    delimiter, columns = _header_of(rows, "\t" if ending.lower() == ".tsv" else _DELIMITERS)
     return {
         "href": quote(path.encode(errors="surrogateescape")),
-        "rows": [shown(row) for row in rows],
+        "rows": [shown(row[:_MOST_SHOWN]) for row in rows],
         "formats": FORMATS,
         "format": chosen,
         "types": TYPES,
         "keys": range(_KEYS),
-        "columns": [(f"#{number}", shown(column.strip('"'))) for number, column in enumerate(columns, 1)],
+        "columns": [(f"#{number}", shown(column)) for number, column in enumerate(columns, 1)] if chosen == "csv" else [],
+        "members": [shown(name) for name in _members_of(rows)] if chosen == "jsonl" else [],
         "delimiter": {"\t": r"\t"}.get(delimiter, delimiter),
         "output": shown(f"{base}.sorted{ending}{packed}"),
         "input": path,
     }
+
+
+def _header_of(rows: Sequence[str], delimiters: str) -> tuple[str, list[str]]:
+    """Returns the delimiter and the columns of a CSV file that begins with these rows: the one that `sep=;` above the header
+    names, or else the one that makes the most of the header, where the next row has as many fields."""
+    text = [row.removesuffix("\r") for row in rows]
+    if text and text[0].startswith("sep=") and len(text[0]) == len("sep=;"):
+        delimiters, text = text[0][-1], text[1:]
+    found = [(mark, _fields(text, mark)) for mark in delimiters]
+    mark, fields = max(found, key=lambda one: (len(set(map(len, one[1]))) == 1, len(one[1][0]) if one[1] else 0))
+    return mark, [name.removeprefix("\ufeff") for name in fields[0]] if fields else []
+
+
+def _fields(text: Sequence[str], delimiter: str) -> list[list[str]]:
+    """The fields of the first two rows, which may have several lines."""
+    found = []
+    with suppress(csv.Error):
+        for row in csv.reader((f"{line}\n" for line in text), delimiter=delimiter):
+            found.append(row)
+            if len(found) == 2:
+                break
+    return found
+
+
+def _members_of(rows: Sequence[str]) -> list[str]:
+    """The paths in the first row of JSON lines, those within objects, too, if these are in no other object."""
+    try:
+        first = json.loads(rows[0]) if rows else None
+    except (ValueError, RecursionError):
+        return []
+    paths = []
+    for name, value in first.items() if isinstance(first, dict) else ():
+        outer = _path_of(name)
+        paths += [f"{outer}.{_path_of(inner)}" for inner in value] if isinstance(value, dict) else [outer]
+    return paths
+
+
+def _path_of(name: str) -> str:
+    """As a key names it: in quotes where it has signs that mean something there."""
+    return name if re.fullmatch(r"[\w -]+", name) else json.dumps(name, ensure_ascii=False)
 
 
 def _command(form: Mapping[str, str]) -> list[str]:

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "base/opaque.h"
@@ -15,6 +16,7 @@ namespace ecosort::engine::fixed {
 namespace {
 
 constexpr std::size_t prefetch_bytes = 256;  // ahead in each run: the hardware follows about 32 streams, a merge may have 1000
+constexpr std::size_t cache_line = 64;
 
 }  // namespace
 
@@ -22,10 +24,9 @@ LoserTree::LoserTree(const std::vector<RunView>& views, const std::vector<RunRan
     : views_(views),
       encoder_(encoder),
       record_size_(encoder.record_size()),
-      leaves_(std::bit_ceil(views.size())),
-      rank_bits_(static_cast<std::uint32_t>(std::countr_zero(leaves_))),
-      strands_(leaves_),
-      losers_(leaves_) {
+      words_{std::bit_ceil(views.size()), static_cast<std::uint32_t>(std::bit_width(views.size() - 1))},
+      strands_(words_.leaves),
+      losers_(words_.leaves) {
   for (std::uint32_t i = 0; i < views.size(); ++i) {
     strands_[i].next = ranges[i].begin;
     strands_[i].end = ranges[i].end;
@@ -33,9 +34,9 @@ LoserTree::LoserTree(const std::vector<RunView>& views, const std::vector<RunRan
   }
   choose_words(ranges);
   // Plays all matches bottom-up: winners[n] is the winner below inner node n, the loser stays in the node.
-  std::vector<std::uint64_t> winners(2 * leaves_);
-  for (std::uint32_t i = 0; i < leaves_; ++i) winners[leaves_ + i] = leaf(i);
-  for (std::uint64_t n = leaves_ - 1; n >= 1; --n) {
+  std::vector<std::uint64_t> winners(2 * words_.leaves);
+  for (std::uint32_t i = 0; i < words_.leaves; ++i) winners[words_.leaves + i] = leaf(i);
+  for (std::uint64_t n = words_.leaves - 1; n >= 1; --n) {
     const std::uint64_t a = winners[2 * n], b = winners[2 * n + 1];
     const bool a_wins = wins(a, b);
     winners[n] = a_wins ? a : b;
@@ -50,15 +51,15 @@ void LoserTree::choose_words(const std::vector<RunRange>& ranges) {
   const KeyBounds bounds = key_bounds(views_, ranges, encoder_);
   if (bounds.first == nullptr) return;
   skip_ = bounds.common_bytes(encoder_);
-  base_ = key(bounds.first);
-  const std::uint64_t largest = std::numeric_limits<std::uint64_t>::max() >> rank_bits_;
-  while ((key(bounds.last) - base_) >> shift_ >= largest) ++shift_;
-  words_decide_ = shift_ == 0 && encoder_.key_length() <= skip_ + records::Encoder::word_bytes;
+  words_.base = key(bounds.first);
+  const std::uint64_t largest = std::numeric_limits<std::uint64_t>::max() >> words_.rank_bits;
+  while ((key(bounds.last) - words_.base) >> words_.shift >= largest) ++words_.shift;
+  words_decide_ = words_.shift == 0 && encoder_.key_length() <= skip_ + records::Encoder::word_bytes;
 }
 
 std::uint64_t LoserTree::leaf(std::uint32_t strand) const {
-  if (strands_[strand].exhausted()) return exhausted_word(strand);
-  return word(key(strands_[strand].at), strand);
+  if (strands_[strand].exhausted()) return words_.of_exhausted(strand);
+  return words_.of(key(strands_[strand].at), strand);
 }
 
 // False if no record is left.
@@ -95,7 +96,7 @@ bool LoserTree::wins_tie(std::uint32_t a, std::uint32_t b) const {
 }
 
 bool LoserTree::wins(std::uint64_t a, std::uint64_t b) const {
-  return is_tie(a, b) ? wins_tie(strand_of(a), strand_of(b)) : a < b;
+  return words_.is_tie(a, b) ? wins_tie(words_.strand_of(a), words_.strand_of(b)) : a < b;
 }
 
 // Settles ties of words. Those of dates, of paths and of keys that are not all different tie again and again: sixteen key bytes
@@ -125,36 +126,42 @@ class LoserTree::TieBreak {
   bool loads_decide_;      // no key byte follows
 };
 
-// One tree on its way: what changes with every record is kept in registers until the climb ends.
-template <class Load, class Copy>
+// One tree on its way. What it needs for every record and match is copied: the compiler must assume that records go where the
+// tree is, and would load all of it anew behind each of them.
+template <class Load, class Size>
 class LoserTree::Climb {
  public:
-  Climb(LoserTree& tree, std::byte* out, const TieBreak<Load>& tie_break, Copy copy)
+  Climb(LoserTree& tree, std::byte* out, const TieBreak<Load>& tie_break, Size size)
       : tree_(tree),
         tie_break_(tie_break),
+        strands_(tree.strands_.data()),
         losers_(tree.losers_.data()),
+        words_(tree.words_),
         winner_(tree.winner_),
         out_(out),
         load_(tree.encoder_, tree.skip_),
-        copy_(copy) {}
+        size_(size) {}
 
   // Copies the winner; its place at the bottom is taken by the next record of its run.
   void emit() {
-    const std::uint32_t strand = tree_.strand_of(winner_);
-    Strand& s = tree_.strands_[strand];
-    const std::uint32_t size = tree_.record_size_;
-    copy_(out_, s.at);
-    out_ += size;
-    s.at += size;
-    node_ = (strand + tree_.leaves_) / 2;
-    if (s.at == s.chunk_end && !tree_.next_chunk(strand)) [[unlikely]] {
-      winner_ = tree_.exhausted_word(strand);
-      return;
+    const std::uint32_t strand = words_.strand_of(winner_);
+    Strand& s = strands_[strand];
+    const std::byte* next = s.at + size_;
+    std::memcpy(out_, s.at, size_);
+    out_ += size_;
+    s.at = next;
+    node_ = (strand + words_.leaves) / 2;
+    if (next == s.chunk_end) [[unlikely]] {
+      if (!tree_.next_chunk(strand)) {
+        winner_ = words_.of_exhausted(strand);
+        return;
+      }
+      next = s.at;
     }
-    prefetch(s.at + prefetch_bytes);
-    prefetch(s.at + prefetch_bytes + 64);
-    prefetch_nearest(s.at + size + 64);  // 0 to 0.8 of 15 to 24 ns less per record of 100 bytes
-    winner_ = tree_.word(load_(s.at), strand);
+    prefetch(next + prefetch_bytes);
+    if (size_ > cache_line) prefetch(next + prefetch_bytes + cache_line);
+    prefetch_nearest(next + size_ + cache_line);  // 0 to 0.8 of 15 to 24 ns less per record of 100 bytes
+    winner_ = words_.of(load_(next), strand);
   }
 
   // One match on the way to the top; false when there is none left.
@@ -163,8 +170,8 @@ class LoserTree::Climb {
     std::uint64_t& place = losers_[node_];
     const std::uint64_t loser = place;
     node_ /= 2;
-    if (tree_.is_tie(loser, winner_)) [[unlikely]] {
-      if (tie_break_.wins(tree_.strand_of(loser), tree_.strand_of(winner_))) place = std::exchange(winner_, loser);
+    if (words_.is_tie(loser, winner_)) [[unlikely]] {
+      if (tie_break_.wins(words_.strand_of(loser), words_.strand_of(winner_))) place = std::exchange(winner_, loser);
       return;
     }
     const std::uint64_t both = loser ^ winner_;
@@ -177,33 +184,35 @@ class LoserTree::Climb {
  private:
   LoserTree& tree_;
   const TieBreak<Load>& tie_break_;
+  Strand* strands_;
   std::uint64_t* losers_;
+  Words words_;
   std::uint64_t winner_;
   std::uint64_t node_ = 0;
   std::byte* out_;
   Load load_;
-  Copy copy_;
+  [[no_unique_address]] Size size_;
 };
 
-// work(copy) with the way to copy a record that suits the format.
+// work(size) with the size of a record, a constant where the format is a usual one: its copy is a few moves then.
 template <class Work>
-void LoserTree::with_copy(std::uint32_t record_size, Work work) {
+void LoserTree::with_size(std::uint32_t record_size, Work work) {
   switch (record_size) {
     case 16:
-      return work([](std::byte* to, const std::byte* from) { std::memcpy(to, from, 16); });
+      return work(std::integral_constant<std::size_t, 16>{});
     case 100:
-      return work([](std::byte* to, const std::byte* from) { std::memcpy(to, from, 100); });
+      return work(std::integral_constant<std::size_t, 100>{});
     default:
-      return work([record_size](std::byte* to, const std::byte* from) { std::memcpy(to, from, record_size); });
+      return work(std::size_t{record_size});
   }
 }
 
 void LoserTree::emit(std::byte* out, std::uint64_t count) {
   encoder_.with_reader(
       [&]<class Reader>() {
-        with_copy(record_size_, [&](auto copy) {
+        with_size(record_size_, [&](auto size) {
           const TieBreak<Reader> tie_break(*this);
-          Climb climb(*this, out, tie_break, copy);
+          Climb climb(*this, out, tie_break, size);
           for (; count > 0; --count) {
             climb.emit();
             while (climb.more()) climb.play();
@@ -217,9 +226,9 @@ void LoserTree::emit(std::byte* out, std::uint64_t count) {
 void LoserTree::emit_both(LoserTree& a, std::byte* out_a, LoserTree& b, std::byte* out_b, std::uint64_t count) {
   a.encoder_.with_reader(
       [&]<class Reader>() {
-        with_copy(a.record_size_, [&](auto copy) {
+        with_size(a.record_size_, [&](auto size) {
           const TieBreak<Reader> tie_break_a(a), tie_break_b(b);
-          Climb left(a, out_a, tie_break_a, copy), right(b, out_b, tie_break_b, copy);
+          Climb left(a, out_a, tie_break_a, size), right(b, out_b, tie_break_b, size);
           for (; count > 0; --count) {
             left.emit();
             right.emit();

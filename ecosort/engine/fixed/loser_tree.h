@@ -40,41 +40,45 @@ class LoserTree {
 
     [[nodiscard]] bool exhausted() const noexcept { return at == chunk_end; }
   };
+  // How a word is made of eight key bytes, those behind the first skip_ ones, and of the number of the run.
+  struct Words {
+    std::uint64_t leaves;  // a power of two, so that all paths are equally long; those beyond the runs are exhausted
+    std::uint32_t rank_bits;
+    std::uint32_t shift = 0;  // low bits of the key bytes that do not fit into the word
+    std::uint64_t base = 0;   // no key bytes are smaller
+
+    [[nodiscard]] std::uint64_t of(std::uint64_t key, std::uint32_t strand) const noexcept {
+      return (key - base) >> shift << rank_bits | strand;
+    }
+    [[nodiscard]] std::uint64_t of_exhausted(std::uint32_t strand) const noexcept {
+      return ~std::uint64_t{0} << rank_bits | strand;
+    }
+    [[nodiscard]] std::uint32_t strand_of(std::uint64_t word) const noexcept {
+      return static_cast<std::uint32_t>(word & (leaves - 1));
+    }
+    [[nodiscard]] bool is_tie(std::uint64_t a, std::uint64_t b) const noexcept { return (a ^ b) < leaves; }
+  };
   template <class Load>
   class TieBreak;
-  template <class Load, class Copy>
+  template <class Load, class Size>
   class Climb;
 
   template <class Work>
-  static void with_copy(std::uint32_t record_size, Work work);
+  static void with_size(std::uint32_t record_size, Work work);
   [[nodiscard]] bool next_chunk(std::uint32_t strand);
   [[nodiscard]] bool wins_tie(std::uint32_t a, std::uint32_t b) const;
-  [[nodiscard]] bool is_tie(std::uint64_t a, std::uint64_t b) const noexcept { return (a ^ b) < leaves_; }
   [[nodiscard]] bool wins(std::uint64_t a, std::uint64_t b) const;
   [[nodiscard]] std::uint64_t key(const std::byte* record) const noexcept {
     return skip_ == 0 ? encoder_.prefix(record) : encoder_.window(record, skip_).prefix;
   }
-  [[nodiscard]] std::uint64_t word(std::uint64_t prefix, std::uint32_t strand) const noexcept {
-    return (prefix - base_) >> shift_ << rank_bits_ | strand;
-  }
-  [[nodiscard]] std::uint32_t strand_of(std::uint64_t word) const noexcept {
-    return static_cast<std::uint32_t>(word & (leaves_ - 1));
-  }
   void choose_words(const std::vector<RunRange>& ranges);
   [[nodiscard]] std::uint64_t leaf(std::uint32_t strand) const;
-
-  [[nodiscard]] std::uint64_t exhausted_word(std::uint32_t strand) const noexcept {
-    return ~std::uint64_t{0} << rank_bits_ | strand;
-  }
 
   const std::vector<RunView>& views_;
   const records::Encoder& encoder_;
   std::uint32_t record_size_;
-  std::uint64_t leaves_;  // a power of two, so that all paths are equally long; those beyond the runs are exhausted
-  std::uint32_t rank_bits_;
-  std::uint64_t skip_ = 0;   // key bytes in which all keys agree; those that are compared follow
-  std::uint64_t base_ = 0;   // none of them is smaller
-  std::uint32_t shift_ = 0;  // low bits of them that do not fit into the word
+  Words words_;
+  std::uint64_t skip_ = 0;  // key bytes in which all keys agree
   bool words_decide_ = false;
   std::vector<Strand> strands_;
   std::vector<std::uint64_t> losers_;  // words; [1, leaves): inner nodes, leaf i hangs below (i + leaves) / 2

@@ -84,6 +84,14 @@ struct WordKey {
   }
 };
 
+// A key that one word holds.
+template <class Reader>
+struct ShortKey {
+  Reader prefix;
+
+  sorting::Entry operator()(const std::byte* record, std::uint32_t index) const noexcept { return {prefix(record), 0, index}; }
+};
+
 struct AnyKey {
   const Encoder& encoder;
 
@@ -310,6 +318,7 @@ void extract(const Encoder& encoder, const std::byte* records, std::size_t count
           return extract_with(PlainKey{word.at, extension_mask}, records, stride, count, first_index, out);
         }
       }
+      if (encoder.prefix_decides()) return extract_with(ShortKey<Reader>{prefix}, records, stride, count, first_index, out);
       extract_with(WordKey<Reader>{prefix, extension}, records, stride, count, first_index, out);
     }
   });

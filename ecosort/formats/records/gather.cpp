@@ -20,19 +20,21 @@ constexpr std::size_t records_ahead(std::size_t size) noexcept {
 
 void prefetch_record(const std::byte* record, std::size_t size) noexcept {
   for (std::size_t at = 0; at < size; at += cache_line) prefetch(record + at);
-  prefetch(record + size - 1);
+  if (size > cache_line / 4) prefetch(record + size - 1);  // smaller ones seldom lie in two lines
 }
 
 // `Size` is a constant for the sizes that matter, so that the copy is a few moves without a loop.
 template <class Size>
 void gather_records(const sorting::Entry* entries, std::size_t n, const RecordTable& table, Size size, std::byte* out,
                     std::size_t following) noexcept {
-  const std::size_t known = n + following;
   const std::size_t ahead = records_ahead(size);
-  for (std::size_t i = 0; i < n; ++i) {
-    if (i + ahead < known) prefetch_record(table.at(entries[i + ahead].index, size), size);
-    std::memcpy(out + i * std::size_t{size}, table.at(entries[i].index, size), size);
+  const std::size_t with_ahead = std::min(n, n + following - std::min(ahead, n + following));
+  const auto copy = [&](std::size_t i) { std::memcpy(out + i * std::size_t{size}, table.at(entries[i].index, size), size); };
+  for (std::size_t i = 0; i < with_ahead; ++i) {
+    prefetch_record(table.at(entries[i + ahead].index, size), size);
+    copy(i);
   }
+  for (std::size_t i = with_ahead; i < n; ++i) copy(i);
 }
 
 }  // namespace

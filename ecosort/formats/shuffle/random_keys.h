@@ -41,6 +41,8 @@ using KeysOfRows = std::size_t (*)(sorting::Entry* top, std::size_t rows, std::u
                                           std::array<std::uint32_t, 2> key) noexcept;
 [[nodiscard]] std::size_t enter_keys_avx512(sorting::Entry* top, std::size_t rows, std::uint64_t number,
                                             std::array<std::uint32_t, 2> key) noexcept;
+[[nodiscard]] std::size_t enter_keys_neon(sorting::Entry* top, std::size_t rows, std::uint64_t number,
+                                          std::array<std::uint32_t, 2> key) noexcept;
 
 class RandomKeys {
  public:

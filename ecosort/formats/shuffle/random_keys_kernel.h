@@ -1,11 +1,12 @@
-// The generator of random_keys.h for several rows at a time, compiled once per instruction set over a type L of lanes of 64 bits,
-// of which each has a word of 32 bits: what is above it is of no use, and no one clears it.
+// The generator of random_keys.h for several rows at a time, compiled once per instruction set over a type L of lanes, each of
+// which has a word of 32 bits. Lanes may be wider: what is above the word is then of no use, and no one clears it.
 //
-//   set(word), first(number)     in all lanes; number, number + 1 ... in them, `number` with its upper half
-//   product(a, b)                of the words, 64 bits
-//   high(x)                      the upper half as a word
+//   set(word)                    in all lanes
+//   numbers(number)              number, number + 1 ... in the lanes, their lower and upper halves
+//   product(a, b)                of the words, its lower and upper half
 //   exclusive_or(a, b)
-//   store(lanes, to)
+//   join(a, b, to)               stores numbers of two words, a above b
+//   store(c, to)                 stores numbers of 64 bits whose lower half is the word
 //
 // Everything here has internal linkage, so that no function compiled for a newer processor can replace the plain one.
 #pragma once
@@ -25,16 +26,22 @@ struct PhiloxLanes {
 };
 
 template <class L>
+struct Halves {
+  typename L::T low, high;
+};
+
+template <class L>
 PhiloxLanes<L> philox_lanes(std::uint64_t number, std::array<std::uint32_t, 2> key) noexcept {
   using ecosort::shuffle::PhiloxTerms;
   const auto first_factor = L::set(PhiloxTerms::factors[0]), second_factor = L::set(PhiloxTerms::factors[1]);
-  auto a = L::first(number), b = L::high(a), c = L::set(0), d = L::set(0);
+  auto [a, b] = L::numbers(number);
+  auto c = L::set(0), d = L::set(0);
   for (unsigned round = 0; round < PhiloxTerms::rounds; ++round) {
     const auto first = L::product(a, first_factor), second = L::product(c, second_factor);
-    a = L::exclusive_or(L::exclusive_or(L::high(second), b), L::set(key[0]));
-    b = second;
-    c = L::exclusive_or(L::exclusive_or(L::high(first), d), L::set(key[1]));
-    d = first;
+    a = L::exclusive_or(L::exclusive_or(second.high, b), L::set(key[0]));
+    b = second.low;
+    c = L::exclusive_or(L::exclusive_or(first.high, d), L::set(key[1]));
+    d = first.low;
     key[0] += PhiloxTerms::steps[0];
     key[1] += PhiloxTerms::steps[1];
   }
@@ -48,14 +55,13 @@ std::size_t enter_keys(ecosort::sorting::Entry* top, std::size_t rows, std::uint
   std::size_t done = 0;
   for (; done + L::width <= rows; done += L::width) {
     const PhiloxLanes<L> lanes = philox_lanes<L>(number + done, key);
-    std::uint64_t a[L::width], b[L::width], c[L::width];
-    L::store(lanes.a, a);
-    L::store(lanes.b, b);
-    L::store(lanes.c, c);
+    std::uint64_t prefixes[L::width], extensions[L::width];
+    L::join(lanes.a, lanes.b, prefixes);
+    L::store(lanes.c, extensions);
     for (std::size_t i = 0; i < L::width; ++i) {
       ecosort::sorting::Entry& entry = *(top - 1 - done - i);
-      entry.prefix = a[i] << 32U | static_cast<std::uint32_t>(b[i]);
-      entry.extension = static_cast<std::uint32_t>(c[i]);
+      entry.prefix = prefixes[i];
+      entry.extension = static_cast<std::uint32_t>(extensions[i]);
     }
   }
   return done;

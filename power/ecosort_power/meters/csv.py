@@ -29,6 +29,7 @@ from ecosort_power.meters.base import Meter, MeterSpec
 from ecosort_power.meters.log_columns import Column, Columns, cell_scale, find_columns, has_time, is_units
 from ecosort_power.meters.log_series import (
     check_settings,
+    join_units,
     key_of,
     refuse_rounds,
     refuse_same_times,
@@ -96,6 +97,7 @@ def read_log(path: Path, settings: Mapping[str, str]) -> MeterLog:
     table = read_table(path, settings, lambda fields: has_time(fields, settings))
     try:
         chosen = select(table.header, [row for row in table.rows if any(cell.strip() for cell in row[1])], settings)
+        chosen = join_units(table.header, chosen)
         fields = [row for _, row in chosen]
         columns = find_columns(table.header, fields, settings)
         measured = [row for row in fields if any(i < len(row) and is_number(row[i]) for i in columns.values)]
@@ -147,7 +149,7 @@ def _rows(
             text = " ".join(row[t].strip() for t in columns.times)
             seconds, absolute = parse_time(text, written)
             seconds += _millis(row, columns)
-            power, energy = _power(row, columns, decimal), _cell("energy", row, columns.energy, decimal)
+            power, energy = _power(row, columns, decimal), _cell(row, columns.energy, decimal)
             raw = json.dumps([power, energy])
             watts, joules = row_values(raw)
         except (ValueError, IndexError) as error:
@@ -172,19 +174,19 @@ def _millis(row: Sequence[str], columns: Columns) -> float:
 
 
 def _power(row: Sequence[str], columns: Columns, decimal: str) -> Cell:
-    power = _cell("watts", row, columns.watts, decimal)
+    power = _cell(row, columns.watts, decimal)
     if columns.factor is None:
         return power
-    factor = _cell("watts", row, columns.factor, decimal)
+    factor = _cell(row, columns.factor, decimal)
     return None if power is None or factor is None else {"times": [power, factor]}
 
 
-def _cell(quantity: str, row: Sequence[str], column: Column | None, decimal: str) -> Cell:
+def _cell(row: Sequence[str], column: Column | None, decimal: str) -> Cell:
     """A number without its unit, and what one of it is worth; None for a cell that says that there is no value."""
     if column is None or is_gap(row[column.index]):
         return None
     text = row[column.index]
-    return plain_number(split_unit(text)[0], decimal), cell_scale(quantity, text, column.scale)
+    return plain_number(split_unit(text)[0], decimal), cell_scale(text, column)
 
 
 def row_values(raw: str) -> tuple[float | None, float | None]:

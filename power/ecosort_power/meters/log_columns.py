@@ -1,8 +1,9 @@
 """Finds which column of a meter's log holds time, power and energy, and in which unit.
 
-Nothing is guessed: a unit is in the header, below it, or in every cell (`19.9 W`); else it is given by `#unit=` or
-`#energy-unit=`, which is enough where one column alone has numbers without a unit. `#watts=U*I` multiplies a voltage and a
-current, each in the unit that its column says; `#watts=I*5V` a current and a voltage that stays.
+Nothing is guessed: a unit is in the header, below it, in every cell (`19.9 W`), or in a column `Unit` behind the values, as
+multimeters write it; else it is given by `#unit=` or `#energy-unit=`, which is enough where one column alone has numbers without
+a unit. `#watts=U*I` multiplies a voltage and a current, each in the unit that its column or cell says; `#watts=I*5V` a current
+and a voltage that stays.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ _TIME_UNITS = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "µ
 
 # Volts and amperes per count, of what is multiplied.
 _FACTORS = {"V": 1.0, "mV": 1e-3, "kV": 1e3}, {"A": 1.0, "mA": 1e-3, "uA": 1e-6, "µA": 1e-6, "nA": 1e-9}
+_FACTOR_NAMES = ("volts", "amperes")
 _VOLTAGE = re.compile(r"(\d+(?:\.\d*)?)\s*(V|mV|kV)")
 # Units of what else meters log; a column in one of them is neither power nor energy, whatever is said of it.
 _OTHER_UNITS = {
@@ -75,10 +77,13 @@ _OTHER_UNITS = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of values, and watts or joules per count. `scale` is None where each cell says its own unit."""
+    """A column of values, and watts, joules, volts or amperes per count. `scale` is None where each cell says its own unit;
+    `fixed` is a voltage that they are multiplied with."""
 
     index: int
     scale: float | None
+    quantity: str = "watts"
+    fixed: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +123,7 @@ class _Quantity:
 
 _POWER = _Quantity("watts", "watts", "unit", "W", POWER_UNITS)
 _ENERGY = _Quantity("energy", "energy", "energy-unit", "Wh", ENERGY_UNITS)
+_TABLES = {"watts": POWER_UNITS, "energy": ENERGY_UNITS, **dict(zip(_FACTOR_NAMES, _FACTORS, strict=True))}
 
 
 def _tokens(header: str) -> list[str]:
@@ -162,20 +168,21 @@ def cell_unit(cell: str) -> str | None:
     return unit_of(suffix) if suffix else None
 
 
-def cell_scale(quantity: str, cell: str, scale: float | None) -> float:
-    """Watts or joules per count of a cell: by its own unit, else by that of its column. CellError where they contradict."""
-    table = {"watts": _POWER, "energy": _ENERGY}[quantity].table
+def cell_scale(cell: str, column: Column) -> float:
+    """Watts or joules per count of a cell, or the like: by its own unit, else by that of its column. CellError where they
+    contradict."""
+    table = _TABLES[column.quantity]
     _, suffix = split_unit(cell)
     if not suffix:
-        if scale is None:
+        if column.scale is None:
             raise CellError(f"{cell.strip()!r} does not say its unit, other cells of its column do")
-        return scale
-    own = unit_of(suffix)
+        return column.scale * column.fixed
+    own = suffix if suffix in table else unit_of(suffix)
     if own is None or own not in table:
-        raise CellError(f"{suffix!r} is no unit of {quantity} ({', '.join(table)})")
-    if scale is not None and table[own] != scale:
+        raise CellError(f"{suffix!r} is no unit of {column.quantity} ({', '.join(table)})")
+    if column.scale is not None and table[own] != column.scale:
         raise CellError(f"{cell.strip()!r} is not in the unit of its column")
-    return table[own]
+    return table[own] * column.fixed
 
 
 def _named(header: Sequence[str], wanted: str) -> int:
@@ -203,9 +210,9 @@ def _column(quantity: _Quantity, table: _Head, given: Mapping[str, str]) -> Colu
         raise UsageError(f"column {name!r} is in {own}, not in {said}: leave #{quantity.unit_setting}= out")
     chosen = said or own
     if chosen is not None:
-        return Column(index, unit(quantity.table, chosen))
+        return Column(index, unit(quantity.table, chosen), quantity.name)
     if cell_unit(table.first[index]) in quantity.table:
-        return Column(index, None)
+        return Column(index, None, quantity.name)
     known = ", ".join(quantity.table)
     raise UsageError(f"column {name!r} does not say its unit; say it: #{quantity.unit_setting}={quantity.example} (or {known})")
 
@@ -216,38 +223,43 @@ class _Factor:
 
     name: str
     index: int | None
-    kind: int | None  # 0: volts, 1: amperes, None: its name does not say
-    scale: float = 1.0
+    kind: int | None  # 0: volts, 1: amperes, None: neither its name nor its cells say it
+    scale: float | None = 1.0  # None: each cell says its own unit
 
 
-def _factor(name: str, header: Sequence[str]) -> _Factor:
+def _factor(name: str, table: _Head) -> _Factor:
     fixed = _VOLTAGE.fullmatch(name)
-    if fixed is not None and name not in [h.strip() for h in header]:
+    if fixed is not None and name not in [h.strip() for h in table.header]:
         return _Factor(name, None, 0, float(fixed[1]) * _FACTORS[0][fixed[2]])
-    index, found = _named(header, name), _electric(name)
-    return _Factor(name, index, *found) if found is not None else _Factor(name, index, None)
+    index = _named(table.header, name)
+    if (found := _electric(name) or _electric(table.units[index] or "")) is not None:
+        return _Factor(name, index, *found)
+    in_cells = _electric(split_unit(table.first[index])[1])
+    return _Factor(name, index, None if in_cells is None else in_cells[0], None)
 
 
-def _product(header: Sequence[str], given: Mapping[str, str]) -> tuple[Column, Column | None] | None:
+def _product(table: _Head, given: Mapping[str, str]) -> tuple[Column, Column | None] | None:
     """The two columns of `#watts=A*B`, or the one beside a voltage. None: it names one column."""
     text = given.get("watts", "").strip()
-    if text.count("*") != 1 or text in [h.strip() for h in header]:
+    if text.count("*") != 1 or text in [h.strip() for h in table.header]:
         return None
-    factors = [_factor(name.strip(), header) for name in text.split("*")]
+    factors = [_factor(name.strip(), table) for name in text.split("*")]
     silent = next((f for f in factors if f.kind is None), None)
     if silent is not None and "unit" not in given:
         raise UsageError(f"column {silent.name!r} does not say whether it is in V or A; say what the product is in: #unit=W")
     if silent is None and (sorted(f.kind or 0 for f in factors) != [0, 1] or given.get("unit", "W") != "W"):
         raise UsageError(f"#watts={text[:60]} is no voltage times a current in W")
-    scale = unit(POWER_UNITS, given["unit"]) if silent is not None else 1.0
+    fixed = unit(POWER_UNITS, given["unit"]) if silent is not None else 1.0
     columns = []
     for f in factors:
         if f.index is None:
-            scale *= f.scale
+            fixed *= f.scale or 1.0
+        elif silent is not None:
+            columns.append(Column(f.index, 1.0))
         else:
-            columns.append(Column(f.index, 1.0 if silent is not None else f.scale))
+            columns.append(Column(f.index, f.scale, _FACTOR_NAMES[f.kind or 0]))
     first, *second = columns
-    return replace(first, scale=(first.scale or 1.0) * scale), second[0] if second else None
+    return replace(first, fixed=fixed), second[0] if second else None
 
 
 def _electric(header: str) -> tuple[int, float] | None:
@@ -314,7 +326,7 @@ def find_columns(header: Sequence[str], rows: Sequence[Sequence[str]], given: Ma
     first = [next((row[i] for row in values if i < len(row) and not is_gap(row[i])), "") for i in range(len(header))]
     times = _times(header, given)
     table = _Head(header, units, first, times)
-    product = _product(header, given)
+    product = _product(table, given)
     watts, factor = product if product is not None else (_column(_POWER, table, given), None)
     wanted = watts is None or "energy" in given or "energy-unit" in given
     taken = tuple(c.index for c in (watts, factor) if c is not None)
@@ -359,6 +371,8 @@ def _why_not(header: Sequence[str]) -> str:
     electric = {kind[0]: name.strip() for name in header if (kind := _electric(name)) is not None}
     if len(electric) == 2:
         return f"; of direct current: #watts={electric[0]}*{electric[1]}"
+    if 1 in electric:
+        return f"; of direct current, at a voltage that stays, e.g. 5 V: #watts={electric[1]}*5V"
     reasons = [f"'{name}' is {found}, which is not W" for name in header if (found := no_watts(name)) is not None]
     return f" ({'; '.join(reasons)})" if reasons else ""
 
@@ -377,4 +391,6 @@ def _units_of(rows: Sequence[Sequence[str]]) -> Sequence[str]:
 
 def _below(second: Sequence[str], index: int) -> str | None:
     text = second[index].strip(" ()[]") if index < len(second) else ""
+    if any(text in table for table in _FACTORS):
+        return text
     return unit_of(text) if text and not any(c.isdigit() for c in text) else None

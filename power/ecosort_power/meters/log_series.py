@@ -19,6 +19,8 @@ from itertools import groupby, pairwise
 from statistics import median
 
 from ecosort_power.errors import UsageError
+from ecosort_power.meters.log_columns import has_time
+from ecosort_power.meters.log_values import is_number, split_unit
 
 Row = tuple[int, list[str]]
 
@@ -48,6 +50,8 @@ _OF_ONE = re.compile(
     r"relay|output)(?![a-z])",
     re.IGNORECASE,
 )
+_UNIT_COLUMN = re.compile(r"(?i)(?:units?|unit_of_measurement|einheit)[\s_.-]*\d*")
+_BARE_UNIT = re.compile(r"[A-Za-zµ%°]+")
 _AND = re.compile(r"\+(?=[^+:]+:)")  # between two conditions; a value may hold a + as well
 
 
@@ -99,6 +103,23 @@ def select(header: Sequence[str], rows: Sequence[Row], given: Mapping[str, str])
     return kept
 
 
+def join_units(header: Sequence[str], rows: Sequence[Row]) -> list[Row]:
+    """The rows with the units of a column `Unit` in the cells on its left: those of a multimeter change with its range."""
+    names = [name.strip() for name in header]
+    places = [i for i, name in enumerate(names) if i > 0 and _UNIT_COLUMN.fullmatch(name)]
+    places = [i for i in places if not has_time([names[i - 1]], {}) and not _NUMBERED.match(names[i - 1])]
+    return [(line, _with_units(row, places)) for line, row in rows]
+
+
+def _with_units(row: list[str], places: Sequence[int]) -> list[str]:
+    joined = list(row)
+    for at in places:
+        said = _cell(row, at)
+        if _BARE_UNIT.fullmatch(said) and is_number(row[at - 1]) and not split_unit(row[at - 1])[1]:
+            joined[at - 1 : at + 1] = f"{row[at - 1]} {said}", ""
+    return joined
+
+
 def _shown(values: Iterable[str]) -> str:
     distinct = list(dict.fromkeys(values))
     return ", ".join(distinct[:_SHOWN])[:200] + (", ..." if len(distinct) > _SHOWN else "")
@@ -135,7 +156,8 @@ def refuse_same_times(groups: Sequence[tuple[float, int]], given: Mapping[str, s
     if "same-time" in given or _takes_any(given) or len(groups) < 2:
         return
     steps = [abs(b - a) for (a, _), (b, _) in pairwise(groups)]
-    missing = [0, *(max(0, round(step / median(steps)) - 1) for step in steps), 0]
+    usual = median(steps)
+    missing = [0, *(max(0, round(step / usual) - 1) for step in steps), 0]
     several = [i for i, (_, rows) in enumerate(groups) if rows > 1]
     beyond = [i for i in several if groups[i][1] - 1 > missing[i] + missing[i + 1]]
     if beyond or len(several) > max(1, len(groups) * _RARE):

@@ -31,6 +31,7 @@ _WORDS = {kind: struct.calcsize(f">{letter}") // 2 for kind, letter in _LETTERS.
 _SUNSPEC_BASES = (40000, 50000, 0)
 _SUNSPEC_MARK = [0x5375, 0x6E53]  # "SunS"
 _SUNSPEC_END = 0xFFFF
+_SUNSPEC_NONE = -0x8000  # of a signed register
 _MOST_MODELS = 64
 _PARITIES = {"none": "N", "even": "E", "odd": "O"}
 
@@ -96,6 +97,7 @@ class ModbusMeter(Meter):
         with self.connecting():
             if self._preset == "sunspec":
                 self._values = self._find_sunspec()
+                self._leave_out_uncounted()
             self.read()
         return Capabilities(
             title=f"Modbus {self._preset or 'meter'} {self.spec.address}",
@@ -160,17 +162,24 @@ class ModbusMeter(Meter):
             at += 2 + length
         raise MeterError(f"{self._where} is no meter: it has none of the SunSpec models 201 to 204 and 211 to 214")
 
+    def _leave_out_uncounted(self) -> None:
+        """SunSpec has 0, or no number, in the counter of a meter that does not count."""
+        if not _number_of(self._part(self._values["energy"])) > 0:
+            del self._values["energy"]
+
+    def _part(self, value: Value) -> dict[str, Any]:
+        part = {
+            "words": self._registers(value.space, value.address, value.words),
+            "type": value.type,
+            "scale": value.scale,
+        }
+        if value.exponent_at is not None:
+            part["exponent"] = self._registers(value.space, value.exponent_at, 1)
+        return part
+
     def read(self) -> Reading:
         before = time.monotonic()
-        raw: dict[str, Any] = {}
-        for name, value in self._values.items():
-            raw[name] = {
-                "words": self._registers(value.space, value.address, value.words),
-                "type": value.type,
-                "scale": value.scale,
-            }
-            if value.exponent_at is not None:
-                raw[name]["exponent"] = self._registers(value.space, value.exponent_at, 1)
+        raw = {name: self._part(value) for name, value in self._values.items()}
         return Reading(before, time.monotonic(), _number(raw.get("value")), _number(raw.get("energy")), raw=json.dumps(raw))
 
     def close(self) -> None:
@@ -202,13 +211,16 @@ def _value_of(spec: MeterSpec, name: str) -> Value:
 
 
 def _number(part: Mapping[str, Any] | None) -> float | None:
-    """Words, the largest first, as watts or joules. A power of ten that SunSpec leaves out makes no number."""
-    if part is None:
-        return None
+    """Words, the largest first, as watts or joules. A value, or its power of ten, that SunSpec leaves out makes no number."""
+    return None if part is None else _number_of(part)
+
+
+def _number_of(part: Mapping[str, Any]) -> float:
     value = _decoded(part["words"], part["type"])
     if (exponent := part.get("exponent")) is not None:
         tens = _decoded(exponent, "int16")
-        value = value * 10**tens if -10 <= tens <= 10 else math.nan
+        is_there = -10 <= tens <= 10 and (part["type"], value) != ("int16", _SUNSPEC_NONE)
+        value = value * 10**tens if is_there else math.nan
     return value * float(part["scale"])
 
 

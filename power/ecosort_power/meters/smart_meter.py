@@ -153,7 +153,8 @@ class P1Meter(PortMeter):
         return super().open()
 
     def take(self, data: bytes) -> str | None:
-        self._text = (self._text + data)[-_MOST_BYTES:]
+        plain = bytes(byte & 0x7F for byte in data)  # meters before DSMR 4 send seven bits, and a bit of parity above them
+        self._text = (self._text + plain)[-_MOST_BYTES:]
         begin = self._text.find(b"/")
         mark = self._text.find(b"!", begin) if begin >= 0 else -1
         end = self._text.find(b"\n", mark) if mark >= 0 else -1
@@ -178,7 +179,9 @@ def _crc16(data: bytes) -> int:
     return value
 
 
-_POWER_OBIS, _DRAWN_OBIS = "0100100700ff", "0100010800ff"  # 1-0:16.7.0 and 1-0:1.8.0
+# 1-0:16.7.0 is what is drawn minus what is given back; meters without it have one or both by themselves, 1.7.0 and 2.7.0.
+_POWERS = ({"drawn": "0100100700ff"}, {"drawn": "0100010700ff", "given": "0100020700ff"})
+_COUNTER_OBIS = "0100010800ff"  # 1-0:1.8.0, what was drawn
 _SML_UNITS = {27: "W", 30: "Wh"}
 
 
@@ -213,15 +216,24 @@ class SmlMeter(PortMeter):
         if frame is None:
             return None
         numbers = {str(entry.obis): (entry.get_value(), entry.unit) for entry in entries}
-        power, drawn = (self._number(numbers.get(obis)) for obis in (_POWER_OBIS, _DRAWN_OBIS))
-        self._check_sign(power, drawn)
-        return json.dumps({} if power is None else {"drawn": [power, _SML_UNITS.get(numbers[_POWER_OBIS][1], "no unit")]})
+        found = next(filter(None, (self._powers(numbers, names) for names in _POWERS)), {})
+        self._check_sign(found, self._number(numbers.get(_COUNTER_OBIS)))
+        return json.dumps(found)
+
+    def _powers(self, numbers: Mapping[str, tuple[Any, Any]], names: Mapping[str, str]) -> dict[str, tuple[float, str]]:
+        known = {name: (self._number(numbers.get(obis)), obis) for name, obis in names.items()}
+        return {
+            name: (number, _SML_UNITS.get(numbers[obis][1], "no unit"))
+            for name, (number, obis) in known.items()
+            if number is not None
+        }
 
     @staticmethod
     def _number(found: tuple[Any, Any] | None) -> float | None:
         return float(found[0]) if found is not None and isinstance(found[0], int | float) else None
 
-    def _check_sign(self, power: float | None, drawn: float | None) -> None:
+    def _check_sign(self, powers: Mapping[str, tuple[float, str]], drawn: float | None) -> None:
         before, self._drawn_before = self._drawn_before, drawn
-        if power is not None and power < 0 and before is not None and drawn is not None and drawn > before:
-            raise MeterGlitchError(f"{self._where} says {power:g} W, but its counter of what is drawn went up: the sign is wrong")
+        least = min((number for number, _ in powers.values()), default=0.0)
+        if least < 0 and before is not None and drawn is not None and drawn > before:
+            raise MeterGlitchError(f"{self._where} says {least:g} W, but its counter of what is drawn went up: the sign is wrong")

@@ -7,23 +7,40 @@ in the first cache and each branch as predicted. Prints tables for docs/benchmar
 
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
 
-from ecosort_bench.kernel_loops import ITEMS, KERNELS, ROOT, SYSROOT, Kernel, build_program, call, count_of, emulated, newest
+from ecosort_bench import boxes
+from ecosort_bench.kernel_loops import (
+    ITEMS,
+    KERNELS,
+    ROOT,
+    SYSROOT,
+    Kernel,
+    build_program,
+    build_sve2,
+    call,
+    count_of,
+    emulated,
+    newest,
+)
 
-SCALAR, NEON, AVX2 = "baseline", "neon", "avx2"
+SCALAR, NEON, SVE2, AVX2 = "baseline", "neon", "sve2", "avx2"
 # LLVM gives Cortex-A76 the numbers of Cortex-A57, and lets Neoverse N1 dispatch eight instructions at a time: both decode four.
 PROCESSORS = {
     "cortex-a76": ("aarch64", "-dispatch=4"),
     "neoverse-n1": ("aarch64", "-dispatch=4"),
+    "neoverse-n2": ("aarch64",),
     "znver3": ("x86_64",),
     "alderlake": ("x86_64",),
 }
 MOST_TRACED = 20_000  # instructions that the model is given
+MOST_FUNCTIONS = 25  # of a sort that are listed
 
 
 def instructions(program: Path, kernel: Kernel, level: str, directory: Path) -> float:
@@ -92,6 +109,22 @@ def kernel_tables(directory: Path) -> Iterator[str]:
         yield f"| {kernel.what} | " + " | ".join(cells) + " |"
 
 
+def sve2_table(directory: Path) -> Iterator[str]:
+    """The bodies of some kernels over NEON and over SVE2."""
+    programs = {NEON: build_program("aarch64", directory / "usual"), SVE2: build_sve2(directory)}
+    codes = {level: code_of(program) for level, program in programs.items()}
+    yield "| kernel | instructions, NEON | SVE2 | cycles of neoverse-n2, NEON | SVE2 |"
+    yield "| --- | ---: | ---: | ---: | ---: |"
+    for kernel in KERNELS:
+        if kernel.name not in ("hash_100", "hash_16", "count_lines", "split_lines"):
+            continue
+        traced = replace(kernel, functions="hash_records+count_in+split_all+split_lines")
+        cells = [instructions(programs[level], kernel, level, directory) for level in programs]
+        traces = (list(trace_of(programs[level], codes[level], traced, level, directory)) for level in programs)
+        cells += [cycles(trace, "neoverse-n2") for trace in traces]
+        yield f"| {kernel.what} | {' | '.join(f'{cell:.1f}' for cell in cells)} |"
+
+
 # --- whole sorts -------------------------------------------------------------------------------------------------------
 
 
@@ -119,7 +152,8 @@ def _objects(values: random.Random, count: int) -> bytes:
     return "".join(rows).encode()
 
 
-SORTS: tuple[tuple[str, Callable[[random.Random, int], bytes], tuple[str, ...]], ...] = (
+Sort = tuple[str, Callable[[random.Random, int], bytes], tuple[str, ...]]
+SORTS: tuple[Sort, ...] = (
     (
         "records of 100 bytes",
         _records(100),
@@ -136,20 +170,57 @@ SORTS: tuple[tuple[str, Callable[[random.Random, int], bytes], tuple[str, ...]],
 )
 
 
+def by_function(program: Path, level: str, sort: Sort, directory: Path, rows: int) -> Counter[str]:
+    """The instructions that one more row takes, by function: a sort forms runs and merges them, and another has twice as many."""
+    _, make, words = sort
+    found: Counter[str] = Counter()
+    for count, sign in ((rows, -1), (2 * rows, 1)):
+        (directory / "in").write_bytes(make(random.Random(1), count))
+        command: list[str | Path] = [program, *words, directory / "in", "-o", directory / "out"]
+        options: list[str | Path] = ["-E", f"ECOSORT_CPU={level}", "-E", f"TMPDIR={directory}"]
+        architecture = "x86_64" if level == AVX2 else "aarch64"
+        sysroot: list[str | Path] = [] if level == AVX2 else ["-L", SYSROOT]
+        for line in emulated(architecture, directory, command, *sysroot, *options):
+            number, name = line.split("\t")
+            found[name] += sign * int(number)
+    return Counter({name: number / rows for name, number in found.items()})
+
+
 def sort_table(program: Path, directory: Path, rows: int) -> Iterator[str]:
-    """Each sort forms runs and merges them; twice as many rows take so many instructions more."""
     yield "| whole sort, instructions of a row | scalar | NEON | NEON / scalar |"
     yield "| --- | ---: | ---: | ---: |"
-    for what, make, words in SORTS:
-        counts: dict[str, list[int]] = {level: [] for level in (SCALAR, NEON)}
-        for count in (rows, 2 * rows):
-            (directory / "in").write_bytes(make(random.Random(1), count))
-            for level, seen in counts.items():
-                command: list[str | Path] = [program, *words, directory / "in", "-o", directory / "out"]
-                options: list[str | Path] = ["-L", SYSROOT, "-E", f"ECOSORT_CPU={level}", "-E", f"TMPDIR={directory}"]
-                seen.append(count_of(emulated("aarch64", directory, command, *options)))
-        scalar, neon = ((seen[1] - seen[0]) / rows for seen in counts.values())
-        yield f"| {what} | {scalar:.0f} | {neon:.0f} | {neon / scalar:.2f} |"
+    for sort in SORTS:
+        scalar, neon = (by_function(program, level, sort, directory, rows).total() for level in (SCALAR, NEON))
+        yield f"| {sort[0]} | {scalar:.0f} | {neon:.0f} | {neon / scalar:.2f} |"
+
+
+def function_table(program: Path, directory: Path, rows: int) -> Iterator[str]:
+    """Says where the instructions of whole sorts are."""
+    for sort in SORTS:
+        scalar, neon = (by_function(program, level, sort, directory, rows) for level in (SCALAR, NEON))
+        yield f"| {sort[0]} | scalar | NEON |"
+        yield "| --- | ---: | ---: |"
+        largest = sorted({*scalar, *neon}, key=lambda name: -max(scalar[name], neon[name]))[:MOST_FUNCTIONS]
+        for name in largest:
+            yield f"| {call(['c++filt', name]).strip()[:100]} | {scalar[name]:.1f} | {neon[name]:.1f} |"
+        yield ""
+
+
+def box_table(program: Path, directory: Path, rows: int) -> Iterator[str]:
+    """What boxes would take (boxes.py); the x86 program is that of `make`."""
+    kernels = [kernel for kernel in KERNELS if kernel.name in ("hash_100", "checksum_100")]
+    builds = {NEON: build_program("aarch64", directory / "usual"), AVX2: build_program("x86_64", directory / "x86")}
+    per_cycle = {}
+    for level, processor in ((NEON, "cortex-a76"), (AVX2, "alderlake"), (AVX2, "znver3")):
+        code = code_of(builds[level])
+        traces = [list(trace_of(builds[level], code, kernel, level, directory)) for kernel in kernels]
+        per_cycle[level, processor] = sum(map(len, traces)) / ITEMS / sum(cycles(trace, processor) for trace in traces)
+    here = ROOT / "build/ecosort"
+    programs = {NEON: program, AVX2: here}
+    counts = {level: by_function(programs[level], level, SORTS[0], directory, rows).total() for level in programs}
+    (ghz,) = re.findall(r"^cpu MHz\s*: (\S+)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)[:1]
+    here_s = boxes.measured_here(here, directory, boxes.WORDS)
+    yield from boxes.table(boxes.Counted(counts, per_cycle), here_s, float(ghz) / 1000, lambda text: click.echo(text, err=True))
 
 
 @click.command()
@@ -157,17 +228,21 @@ def sort_table(program: Path, directory: Path, rows: int) -> Iterator[str]:
     "--program", type=click.Path(path_type=Path), default=ROOT / "build-aarch64/ecosort", help="The program for aarch64."
 )
 @click.option("--rows", default=50_000, show_default=True, help="Rows of the smaller one of two sorts.")
-@click.option("--only", type=click.Choice(["kernels", "sorts"]))
+@click.option("--only", type=click.Choice(["kernels", "sorts", "functions", "sve2", "boxes"]))
 def main(program: Path, rows: int, only: str | None) -> None:
-    with TemporaryDirectory(dir=ROOT / "build-aarch64") as name:
-        directory = Path(name)
-        if only != "sorts":
-            for line in kernel_tables(directory):
+    with TemporaryDirectory(dir=ROOT / "build-aarch64") as place:
+        directory = Path(place)
+        tables = {
+            "kernels": lambda: kernel_tables(directory),
+            "sorts": lambda: sort_table(program, directory, rows),
+            "functions": lambda: function_table(program, directory, rows),
+            "sve2": lambda: sve2_table(directory),
+            "boxes": lambda: box_table(program, directory, rows),
+        }
+        for name in [only] if only else ["kernels", "sorts"]:
+            for line in tables[name]():
                 click.echo(line)
             click.echo()
-        if only != "kernels":
-            for line in sort_table(program, directory, rows):
-                click.echo(line)
 
 
 if __name__ == "__main__":

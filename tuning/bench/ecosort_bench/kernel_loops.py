@@ -15,16 +15,21 @@ _FLAGS = ("-std=c++20", "-O2", "-g1", "-fno-omit-frame-pointer", "-DFMT_HEADER_O
 _KERNELS = (
     "base/cpu_features",
     "base/errors",
+    "base/thread_pool",
     "base/uint128",
     "codec/transpose*",
     "formats/csv/csv_kernels*",
     "formats/lines/line_kernels*",
     "formats/lines/number_window*",
+    "formats/shuffle/random_keys*",
     "hash/*",
     "sortbenchmark/valsort_crc*",
 )
 _AVX2 = ("-mavx2", "-mbmi2", "-mpclmul")
+_AS_THE_PROGRAM = {"block_checksum_neon": ("-O3",)}  # ecosort/kernels.cmake
 _AVX512 = (*_AVX2, *(f"-mavx512{part}" for part in ("f", "bw", "dq", "vl", "vbmi2")), "-mvpclmulqdq")
+# That of a Raspberry Pi 5; SVE2 with vectors of 128 bits, as processors have it. The C library copies by what it finds.
+_CPUS = {"x86_64": "max", "aarch64": "cortex-a76", "sve2_loops": "max,sve128=on"}
 ITEMS = 1000  # of one pass
 
 
@@ -50,6 +55,7 @@ KERNELS = (
     Kernel("checksum_100", "checksum of 100 bytes of a block", "checksum+XXH"),
     Kernel("transpose_100", "a record of 100 bytes transposed", "transpose"),
     Kernel("crc_100", "CRC-32 of a record of 100 bytes", "crc"),
+    Kernel("random_keys", "random key of a row", "enter+philox"),
 )
 
 
@@ -82,7 +88,7 @@ def build_program(architecture: str, directory: Path, *flags: str) -> Path:
         if (level == "neon") == (architecture != "aarch64") and level in ("neon", "avx2", "avx512"):
             continue
         objects.append(directory / f"{source.stem}.o")
-        wanted = {"avx2": _AVX2, "avx512": _AVX512}.get(level, ())
+        wanted = {"avx2": _AVX2, "avx512": _AVX512}.get(level, _AS_THE_PROGRAM.get(source.stem, ()))
         call(
             [
                 *os.environ.get("CXX_LAUNCHER", "").split(),
@@ -98,6 +104,15 @@ def build_program(architecture: str, directory: Path, *flags: str) -> Path:
             ]
         )
     call([compiler, "-static", "-no-pie", *objects, "-o", program])
+    return program
+
+
+def build_sve2(directory: Path) -> Path:
+    """sve2_loops: bodies of some kernels over vectors of SVE2, of 128 bits."""
+    program = directory / "sve2_loops"
+    vectors = ("-march=armv8.2-a+sve2", "-msve-vector-bits=128")
+    words = ("-static", "-no-pie", f"-I{ROOT / 'ecosort'}", f"-I{ROOT / 'include'}", _BENCH / "sve2_loops.cpp", "-o", program)
+    call(["aarch64-linux-gnu-g++", *_FLAGS, *vectors, *words])
     return program
 
 
@@ -123,7 +138,7 @@ def plugin(directory: Path) -> Path:
 def emulated(architecture: str, directory: Path, words: Sequence[str | Path], *options: str | Path, trace: str = "") -> list[str]:
     """Runs a program with the plugin; returns the lines that it writes."""
     out = directory / "counted"
-    cpu = ["-cpu", "max"] if architecture == "x86_64" else []
+    cpu = ["-cpu", _CPUS.get(Path(words[0]).name, _CPUS[architecture])]
     wanted = f",trace={trace}" if trace else ""
     call([f"qemu-{architecture}", *cpu, *options, "-plugin", f"{plugin(directory)},out={out}{wanted}", *words])
     return out.read_text().splitlines()

@@ -19,6 +19,7 @@
 #include "formats/csv/csv_kernels.h"
 #include "formats/lines/line_kernels.h"
 #include "formats/lines/number_window.h"
+#include "formats/shuffle/random_keys.h"
 #include "hash/block_checksum.h"
 #include "hash/multiset_hash.h"
 #include "sortbenchmark/valsort_crc.h"
@@ -134,6 +135,16 @@ const std::pair<const char*, Pass> passes[] = {
     {"read_number",
      [](Data& d, CpuLevel level) {
        for (const std::string& number : d.numbers) lines::number_reader_of(level)(number.data(), number.size());
+     }},
+    {"random_keys",
+     [](Data& d, CpuLevel level) {
+       constexpr std::uint64_t seed = 7;
+       sorting::Entry* const top = d.line_entries.data() + items;
+       const std::size_t done = shuffle::keys_of_rows(level)(top, items, 0, {seed, 0});
+       for (std::size_t row = done; row < items; ++row) {
+         const records::KeyWindow key = shuffle::RandomKeys(seed).of(row);
+         *(top - 1 - row) = {.prefix = key.prefix, .extension = key.extension, .index = 0};
+       }
      }},
 };
 

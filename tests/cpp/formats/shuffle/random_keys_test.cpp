@@ -122,7 +122,7 @@ TEST(RandomKeys, AreTheSameOfAllLevels) {
     if (level > detected_cpu_level()) continue;
     std::vector<sorting::Entry> index(rows);
     const std::size_t entered = keys_of_rows(level)(index.data() + rows, rows - 1, number, seed);
-    EXPECT_EQ(entered > 0, level == CpuLevel::avx2 || level == CpuLevel::avx512);
+    EXPECT_EQ(entered > 0, level != CpuLevel::baseline);
     for (std::size_t i = 0; i < entered; ++i) {
       EXPECT_EQ(index[rows - 1 - i].prefix, keys.of(number + i).prefix) << to_string(level) << i;
       EXPECT_EQ(index[rows - 1 - i].extension, keys.of(number + i).extension) << to_string(level) << i;
