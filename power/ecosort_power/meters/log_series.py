@@ -177,11 +177,12 @@ def refuse_rounds(times: Sequence[float], given: Mapping[str, str]) -> None:
     rounds = Counter(b - a for a, b in pairwise([*begins, len(times)]))
     size, count = rounds.most_common(1)[0]
     periods = [times[b] - times[a] for a, b in pairwise(begins)]
-    regular = sum(abs(period / median(periods) - 1) < _REGULAR for period in periods) if periods else 0
+    usual = median(periods or [1])
+    regular = sum(abs(period / usual - 1) < _REGULAR for period in periods)
     wanted = (1 - _RARE) * len(begins)
     if 1 < size <= _MOST_IN_A_ROUND and len(begins) > _LEAST_ROUNDS and count >= wanted and regular >= wanted - 1:
         raise UsageError(
-            f"its rows come {size} at a time, every {median(periods):.3g} s: if they are of several meters, let the log name "
+            f"its rows come {size} at a time, every {usual:.3g} s: if they are of several meters, let the log name "
             "them in a column, or export one alone; if they are of one, say #same-time=spread"
         )
 
