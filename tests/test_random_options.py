@@ -23,7 +23,7 @@ from test_dialects import DIALECTS
 
 AT_ONCE = 20  # cases of a test
 MOST_PARTS = 4
-LINES, TABLES = (10_000, 3_000) if SOAK else (300, 100)
+LINES, TABLES = (10_000, 3_000) if SOAK else (100, 100)
 FEW_FILES = ["bash", "-c", 'ulimit -n 32; exec "$0" "$@"']
 Groups = list[list[bytes]]
 
