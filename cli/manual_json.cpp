@@ -54,8 +54,10 @@ Json conflicts_json(const CommandTable& table) {
   Json list = Json::array();
   for (const ConflictRow& row : table.conflicts)
     for (const std::string_view option : split(row.option, ','))
-      list.push_back(
-          {{"option", option}, {"value", text_or_null(row.value)}, {"with", text_or_null(row.with)}, {"why", row.message(option)}});
+      list.push_back({{"option", option},
+                      {"value", text_or_null(row.value)},
+                      {"with", text_or_null(row.with)},
+                      {"why", row.message(option)}});
   return list;
 }
 

@@ -37,8 +37,9 @@ CommandTable gen_table() {
 CommandTable check_table() {
   return {
       .name = "check",
-      .synopsis = "FORMAT [options] FILE | --claim FILE | [-q] FILE.parquet... | [-i] [-q] [-tN] [-o SUMMARY_FILE] [-s] "
-                  "FILE[,buf|,dir]...",
+      .synopsis =
+          "FORMAT [options] FILE | --claim FILE | [-q] FILE.parquet... | [-i] [-q] [-tN] [-o SUMMARY_FILE] [-s] "
+          "FILE[,buf|,dir]...",
       .summary = "says whether a file is in order, and its count and hash",
       .description =
           "With a FORMAT and those options of its command that define the order, checks the order of any file, and prints how "
@@ -75,8 +76,9 @@ CommandTable check_table() {
       .ending = "",
       .exit_status = {
           {"0", "in order"},
-          {"1", "not in order, or not as claimed; of records without a FORMAT also no record at all, an incomplete record, or an "
-                "error"},
+          {"1",
+           "not in order, or not as claimed; of records without a FORMAT also no record at all, an incomplete record, or an "
+           "error"},
           {"2", "with a FORMAT, or of Parquet: wrong usage, or bad input"},
           {"3", "with a FORMAT, or of Parquet: an I/O error"}}};
 }
