@@ -193,8 +193,8 @@ int check_claims(const ReferenceWords& words) {
     throw UsageError("check: Parquet is read from files here; copy the objects into files first");
   for (const auto& [flag, value] : words.flags)
     if (flag != 'q')
-      throw UsageError(fmt::format("-{} is for records; a Parquet file says itself what its rows are (ecosort check [-q] {})", flag,
-                                   words.positionals.front()));
+      throw UsageError(fmt::format("-{} is for records; a Parquet file says itself what its rows are (ecosort check [-q] {})",
+                                   flag, words.positionals.front()));
   return check_parquet(words.positionals, words.has('q'));
 }
 

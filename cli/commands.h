@@ -19,7 +19,8 @@ int check_order(const Words& words);    // of rows of that format, by any keys
 int run_resume(const Words& words);     // continues with an interrupted one, or an interrupted resumable sort
 int run_lines(const Words& words);      // text lines with the grammar of GNU sort; exit codes 0, 1 and 2
 int run_parquet(const Words& words);    // becomes the program ecosort-parquet
-int check_parquet(const Words& files, bool quiet);  // likewise: are they in the order that they claim?
+// Becomes it, too, to check whether these files are in the order that they claim.
+int check_parquet(const Words& files, bool quiet);
 int run_remote(const Words& words);     // becomes the program ecosort-remote; returns only by throwing
 int run_merge(const Words& words);      // sorted files into one
 int merge_lines(const Words& words);    // of text lines; exit codes 0, 1 and 2

@@ -3,7 +3,7 @@
 # Package:   price-parser 0.5.1 (PyPI).
 # One would guess: "0,289" is less than one, with either sign as the decimal one, as no number begins with a group of thousands that is 0.
 # What happens: three digits behind the only sign are a group of thousands, whatever is before it: "0,289", "0.289" and "0,001" are 289, 289 and 1.
-#   "0,29" and "0,2891" are right. Price.amount is a Decimal, and nothing tells that it was a guess. decimal_separator="," helps, where it is known.
+#   "0,29" and "0,2891" are right. Price.amount is a Decimal, with no hint that it was a guess. decimal_separator="," helps, where it is known.
 # Why it matters: prices of electricity per kWh, of fuel per litre and of many parts have three decimals. In a column of tariffs those with
 #   two or four decimals stay, and those with three are a thousand times too high, so a sort or a maximum shows nothing else.
 # Source:    price_parser/parser.py, get_decimal_separator: a separator counts as decimal by the number of digits behind it.

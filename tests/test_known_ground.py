@@ -41,7 +41,10 @@ def test_a_peer_that_is_a_crate_has_its_version_and_day_in_one_place(known_groun
     assert sorted(built) == sorted(row[0].partition("@")[0] for row in rows)
 
 
-@pytest.mark.parametrize(("kind", "peer"), [("lines", "gnu-sort"), ("csv", "sqlite"), ("jsonl", "jq"), ("u64", "stxxl"), ("vcf", "bcftools"), ("bed", "bedtools")])
+@pytest.mark.parametrize(
+    ("kind", "peer"),
+    [("lines", "gnu-sort"), ("csv", "sqlite"), ("jsonl", "jq"), ("u64", "stxxl"), ("vcf", "bcftools"), ("bed", "bedtools")],
+)
 def test_the_page_says_what_ecosort_does(ecosort: Path, known_ground: ModuleType, kind: str, peer: str) -> None:
     rows = known_ground.parts_of(known_ground.PAGE.read_text())[peer].splitlines()
     tool = known_ground.Tool(kind, known_ground.ECOSORT[kind])

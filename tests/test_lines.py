@@ -535,8 +535,10 @@ def test_files_without_the_whole_header_are_alike_where_all_lack_the_same(ecosor
     ],
     ids=["VCF", "BED", "GFF", "SAM"],
 )
-def test_marked_lines_stay_on_top(ecosort: Path, tmp_path: Path, mark: str, top: list[str], rows: list[str], keys: list[str]) -> None:
-    """Those of all files are alike and go out once; a merge and a check leave them where they are."""
+def test_marked_lines_stay_on_top(
+    ecosort: Path, tmp_path: Path, mark: str, top: list[str], rows: list[str], keys: list[str]
+) -> None:
+    """All files have the same ones, and they go out once; a merge and a check leave them where they are."""
     own = ["--header-mark", mark, "-t\t", *keys]
     twice = "\n".join([*top, *(row for row in rows for _ in "ab"), ""])
     (tmp_path / "in").write_text("\n".join([*top, *reversed(rows), ""]))

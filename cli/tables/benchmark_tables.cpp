@@ -34,8 +34,9 @@ CommandTable gen_table() {
 CommandTable check_table() {
   return {
       .name = "check",
-      .synopsis = "FORMAT [options] FILE | --claim FILE | [-q] FILE.parquet... | [-i] [-q] [-tN] [-o SUMMARY_FILE] [-s] "
-                  "FILE[,buf|,dir]...",
+      .synopsis =
+          "FORMAT [options] FILE | --claim FILE | [-q] FILE.parquet... | [-i] [-q] [-tN] [-o SUMMARY_FILE] [-s] "
+          "FILE[,buf|,dir]...",
       .summary = "says whether a file is in order, and its count and hash",
       .description =
           "With a FORMAT and those options of its command that define the order, checks the order of any file, and prints how "
@@ -81,8 +82,9 @@ CommandTable check_table() {
       .ending = "",
       .exit_status = {
           {"0", "in order"},
-          {"1", "not in order, or not as claimed; of records without a FORMAT also no record at all, an incomplete record, or an "
-                "error"},
+          {"1",
+           "not in order, or not as claimed; of records without a FORMAT also no record at all, an incomplete record, or an "
+           "error"},
           {"2", "with a FORMAT, a claim, an address, a manifest or Parquet: wrong usage, or bad input"},
           {"3", "likewise: an I/O error"}}};
 }

@@ -73,10 +73,12 @@ def test_check_holds_files_against_their_own_claim(document: Callable[..., Any],
         for _ in range(2):
             writer.write_table(pa.table({"a": [1, 2]}))
     order = "city ascending (nulls last), price descending (nulls last)"
+    groups = "within each of its 2 row groups: a ascending (nulls last)"
+    wrong = "claims to be sorted by a ascending last, and row 2 comes before the one above it; sort it again"
     for name, code, said in (
         ("in_order", 0, f"in_order.parquet: {ROWS} rows are in the order that it claims: {order}"),
-        ("groups", 0, "groups.parquet: 4 rows are in the order that it claims within each of its 2 row groups: a ascending (nulls last)"),
-        ("false", 1, "ecosort: 'false.parquet' claims to be sorted by a ascending last, and row 2 comes before the one above it; sort it again"),
+        ("groups", 0, f"groups.parquet: 4 rows are in the order that it claims {groups}"),
+        ("false", 1, f"ecosort: 'false.parquet' {wrong}"),
         ("none", 2, "ecosort: 'none.parquet' claims no order"),
         ("missing", 2, "ecosort: 'missing.parquet' cannot be read as Parquet or Feather: No such file"),
     ):
