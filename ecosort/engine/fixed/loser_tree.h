@@ -58,6 +58,13 @@ class LoserTree {
     }
     [[nodiscard]] bool is_tie(std::uint64_t a, std::uint64_t b) const noexcept { return (a ^ b) < leaves; }
   };
+  // A copy has to be made where registers can hold it: the compiler must assume that records go where the tree is, and loads what
+  // it knows anew behind each of them. x86-64 has too few, and takes operands from memory.
+#if defined(__x86_64__)
+  using HeldWords = const Words&;
+#else
+  using HeldWords = const Words;
+#endif
   template <class Load>
   class TieBreak;
   template <class Load, class Size>
