@@ -40,7 +40,7 @@ class LoserTree {
 
     [[nodiscard]] bool exhausted() const noexcept { return at == chunk_end; }
   };
-  // How a word is made of eight key bytes, those behind the first skip_ ones, and of the number of the run.
+  // Makes words of eight key bytes, those behind the first skip_ ones, and of the number of the run.
   struct Words {
     std::uint64_t leaves;  // a power of two, so that all paths are equally long; those beyond the runs are exhausted
     std::uint32_t rank_bits;

@@ -207,7 +207,7 @@ def function_table(program: Path, directory: Path, rows: int) -> Iterator[str]:
 
 
 def box_table(program: Path, directory: Path, rows: int) -> Iterator[str]:
-    """What boxes would take (boxes.py); the x86 program is that of `make`."""
+    """Yields what boxes would take (boxes.py); the x86 program is that of `make`."""
     kernels = [kernel for kernel in KERNELS if kernel.name in ("hash_100", "checksum_100")]
     builds = {NEON: build_program("aarch64", directory / "usual"), AVX2: build_program("x86_64", directory / "x86")}
     per_cycle = {}
