@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from capabilities import only_in_soak
 from click.testing import CliRunner
 from conftest import BUILD, ROOT
 
@@ -28,6 +29,7 @@ from ecosort_bench import (
     cpu_floor,
     floors,
     inputs,
+    kernel_loops,
     lines,
     long_keys,
     machine_limits,
@@ -792,3 +794,11 @@ def test_a_box_is_as_slow_as_the_slower_one_of_its_processor_and_its_link() -> N
     rows = list(boxes.table(counted, 2 * counted.seconds("avx2", "znver3", 2.5), 2.5, lambda text: None))
     assert rows[2] == "| Raspberry Pi 5, PCIe 2.0 x1 | 417 | 104 | 465 | 45.1 | 10.3 |"
     assert rows[4].startswith("| RK3588, its four A76, PCIe 3.0 x4 | 435 | 109 | 59 |")
+
+
+@only_in_soak
+def test_the_loops_of_the_kernels_are_built_and_know_every_kernel_that_is_counted(tmp_path: Path) -> None:
+    """No other test compiles them: a kernel that changes its form would end `make bench-arm`."""
+    program = kernel_loops.build_program("x86_64", tmp_path)
+    for kernel in kernel_loops.KERNELS:
+        assert subprocess.run([program, kernel.name, "baseline", "1"], check=False).returncode == 0, kernel

@@ -53,23 +53,13 @@ void make_words(const Entry* from, std::size_t n, DigitOf digit_of, std::uint32_
   }
 }
 
-// Moves the words to the places that their digits have. A counter could lie among the words, for all the compiler knows, so each
-// word is held while it is moved.
-template <class DigitOf>
-void move_words(const std::uint32_t* words, std::size_t n, DigitOf digit_of, std::uint32_t* next, std::uint32_t* to) noexcept {
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::uint32_t word = words[i];
-    to[next[digit_of(word)]++] = word;
-  }
-}
-
 // Returns the array that holds the words in the order of their digits.
 std::uint32_t* sort_words(std::uint32_t* words, std::uint32_t* other, std::size_t n, unsigned digit_bits,
                           Counters& counters) noexcept {
   counters.turn_into_starts();
-  move_words(words, n, [](std::uint32_t word) { return word >> place_bits & (pass_values - 1); }, counters.low, other);
+  for (std::size_t i = 0; i < n; ++i) other[counters.low[words[i] >> place_bits & (pass_values - 1)]++] = words[i];
   if (digit_bits <= pass_bits) return other;
-  move_words(other, n, [](std::uint32_t word) { return word >> (place_bits + pass_bits); }, counters.high, words);
+  for (std::size_t i = 0; i < n; ++i) words[counters.high[other[i] >> (place_bits + pass_bits)]++] = other[i];
   return words;
 }
 
@@ -77,13 +67,10 @@ std::uint32_t* sort_words(std::uint32_t* words, std::uint32_t* other, std::size_
 bool fetch_in_order(const Entry* from, Entry* to, const std::uint32_t* words, std::size_t n) noexcept {
   bool group_left = false;
   std::size_t group_start = 0;
-  std::uint32_t before = words[0];
-  to[0] = from[before & place_mask];
+  to[0] = from[words[0] & place_mask];
   for (std::size_t i = 1; i < n; ++i) {
-    const std::uint32_t word = words[i], differing = word ^ before;
-    to[i] = from[word & place_mask];
-    before = word;
-    if (differing > place_mask) {
+    to[i] = from[words[i] & place_mask];
+    if ((words[i] ^ words[i - 1]) > place_mask) {
       group_start = i;
       continue;
     }

@@ -2,13 +2,29 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 namespace ecosort::sorting {
 
+namespace {
+
+// An entry in one register: its prefix, then its extension and its index.
+using EntryWords [[gnu::vector_size(sizeof(Entry))]] = std::uint64_t;
+
+EntryWords words_of(const Entry& entry) noexcept {
+  EntryWords words;
+  std::memcpy(&words, &entry, sizeof words);
+  return words;
+}
+
+}  // namespace
+
 KeyBits differing_bits(const Entry* entries, std::size_t n) noexcept {
-  KeyBits bits;
-  for (std::size_t i = 1; i < n; ++i) bits.add_difference(entries[i], entries[0]);
-  return bits;
+  if (n == 0) return {};
+  const EntryWords first = words_of(entries[0]);
+  EntryWords bits{};
+  for (std::size_t i = 1; i < n; ++i) bits |= words_of(entries[i]) ^ first;
+  return {bits[0], static_cast<std::uint32_t>(bits[1])};
 }
 
 namespace {

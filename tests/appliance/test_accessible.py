@@ -112,7 +112,8 @@ def test_a_plan_is_shown_and_queued_by_keyboard_alone(offering: Service, browser
         assert browser.evaluate(WIDER) == []
     press_button(browser, "/add/queue")
     wait_for(lambda: browser.evaluate("location.pathname").startswith("/job/"))
-    assert "waits for space" in browser.evaluate("document.querySelector('.state').innerText")
+    (job,) = offering.queue.jobs().values()
+    wait_for(lambda: "waits for space" in offering.queue.job(job["id"])["reason"])
 
 
 @only_in_soak

@@ -659,6 +659,26 @@ def test_the_page_speaks_german_where_a_browser_asks_for_it(service: Service) ->
             assert "Nothing runs." in client.get("/", headers={"Accept-Language": header}).text, header
 
 
+@pytest.mark.parametrize(
+    ("text", "german"),
+    [
+        ("job 7", "Auftrag 7"),
+        ("queued 2026-11-29 14:10", "wartet 2026-11-29 14:10"),
+        (
+            "as things are now, the job waits for space: /x: 2 bytes are needed, 1 are free",
+            "so, wie es jetzt ist: /x: 2 Bytes werden",
+        ),
+        ("SIMULATED, no measurement: 0.1 Wh in 3 s of metering", "SIMULIERT, keine Messung: 0.1 Wh in 3 s Messung"),
+        ("job <b>{}", "job <b>{}"),
+    ],
+)
+def test_texts_with_values_are_german_too(text: str, german: str) -> None:
+    from ecosort_appliance.web import languages
+
+    assert languages.translator("de")(text).startswith(german)
+    assert languages.translator("en")(text) == text
+
+
 def test_every_text_of_the_page_is_translated() -> None:
     from ecosort_appliance.web import app, languages
 

@@ -191,7 +191,7 @@ def test_an_amount_per_kilowatt_hour_is_no_counter(name: str) -> None:
 @pytest.mark.parametrize("name", ["Energy/kWh", "E per meter [kWh]", "Tariff 1 (kWh)", "Bezug kg-Halle kWh"])
 def test_a_counter_is_taken_whatever_else_its_name_says(name: str) -> None:
     found = find_columns(["time", name], [["2026-11-24T12:00:00Z", "40.1"]] * 3, {})
-    assert found.energy == Column(1, 3.6e6)
+    assert found.energy == Column(1, 3.6e6, "energy")
 
 
 def test_a_time_that_does_not_fit_the_form_that_is_said_names_the_form(tmp_path: Path) -> None:

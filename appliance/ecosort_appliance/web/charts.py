@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ecosort_appliance.web.track import Point
 
 WIDTH, HEIGHT = 600, 120
+_FEWEST_BARS = 7  # for which there is room: one day alone is no wall
 _BAR_GAP = 0.25
 
 
@@ -63,7 +64,7 @@ class Bar:
 def bars(values: Sequence[tuple[str, float, str, bool]]) -> list[Bar]:
     """Returns a bar for each (label, value, its text, whether it is marked), from left to right."""
     largest = max((value for _, value, _, _ in values), default=0.0) or 1.0
-    step = WIDTH / max(len(values), 1)
+    step = WIDTH / max(len(values), _FEWEST_BARS)
     return [
         Bar(label, text, place * step, HEIGHT * (1 - value / largest), step * (1 - _BAR_GAP), HEIGHT * value / largest, marked)
         for place, (label, value, text, marked) in enumerate(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 _GERMAN = {
@@ -14,6 +15,7 @@ _GERMAN = {
     "choose a file": "eine Datei wählen",
     "column": "Spalte",
     "command": "Befehl",
+    "daily": "täglich",
     "day": "Tag",
     "delimiter": "Trennzeichen",
     "descending": "absteigend",
@@ -21,6 +23,7 @@ _GERMAN = {
     "done": "fertig",
     "Drives": "Laufwerke",
     "Ended": "Beendet",
+    "ended": "beendet",
     "energy": "Energie",
     "Energy per day": "Energie je Tag",
     "exit code": "Endecode",
@@ -29,6 +32,7 @@ _GERMAN = {
     "format": "Format",
     "free": "frei",
     "Go back in the browser to change what you entered.": "Gehen Sie im Browser zurück, um die Eingaben zu ändern.",
+    "hourly": "stündlich",
     "input": "Eingabe",
     "job": "Auftrag",
     "jobs, J": "Aufträge, J",
@@ -82,6 +86,7 @@ _GERMAN = {
     "size": "Größe",
     "SIMULATED, no measurement": "SIMULIERT, keine Messung",
     "standing": "stehend",
+    "started": "begonnen",
     "state": "Zustand",
     "That is not possible": "Das geht nicht",
     "That is not the token.": "Das ist nicht das Token.",
@@ -96,11 +101,37 @@ _GERMAN = {
     "up": "nach oben",
     "Waiting": "Wartet",
     "watts": "Watt",
+    "weekly": "wöchentlich",
     "when": "wann",
     "whole line": "ganze Zeile",
     "with": "mit",
     "worked": "gearbeitet",
 }
+# Texts that hold values. A word in them is a text of its own.
+_GERMAN_FORMS = (
+    (re.compile(r"job (\d+)"), "Auftrag {}"),
+    (re.compile(r"(ended|started|queued) (\d{4}-.*)"), "{} {}"),
+    (re.compile(r"not before (.*)"), "nicht vor {}"),
+    (re.compile(r"to (cancel|pause|abandon)"), "{}"),
+    (re.compile(r"exit code (-?\d+)"), "Endecode {}"),
+    (re.compile(r"(hourly|daily|weekly), next (.*)"), "{}, das nächste Mal {}"),
+    (re.compile(r"as things are now, the job (.*)"), "so, wie es jetzt ist: {}"),
+    (
+        re.compile(r"waits for space: (.*): ([\d,]+) bytes are needed, ([\d,]+) are free"),
+        "{}: {} Bytes werden benötigt, {} sind frei",
+    ),
+    (re.compile(r"waits until (.*): it is (\S*)"), "wartet auf {}: jetzt {}"),
+    (re.compile(r"SIMULATED, no measurement: (.*)"), "SIMULIERT, keine Messung: {}"),
+    (
+        re.compile(r"(.*), of (.*) of (.*) of work: the meter did not see the rest"),
+        "{}, für {} von {} Arbeit: mehr sah das Messgerät nicht",
+    ),
+    (re.compile(r"(.*) Wh in (.*) of metering"), "{} Wh in {} Messung"),
+    (
+        re.compile(r"no joules: (\d+) values? of the meter came while it worked, (\d+) are needed"),
+        "keine Joule: währenddessen kamen {} Messwerte, {} sind nötig",
+    ),
+)
 LANGUAGES = ("en", "de")
 
 
@@ -121,4 +152,13 @@ def chosen(accept_language: str) -> str:
 
 def translator(language: str) -> Callable[[str], str]:
     """Returns the function that gives a text of the page in this language."""
-    return (lambda text: _GERMAN.get(text, text)) if language == "de" else (lambda text: text)
+    return _german if language == "de" else (lambda text: text)
+
+
+def _german(text: str) -> str:
+    if text in _GERMAN:
+        return _GERMAN[text]
+    for form, german in _GERMAN_FORMS:
+        if (found := form.fullmatch(text)) is not None:
+            return german.format(*map(_german, found.groups()))
+    return text

@@ -181,7 +181,7 @@ def _members_of(rows: Sequence[str]) -> list[str]:
 
 
 def _path_of(name: str) -> str:
-    """As a key names it: in quotes where it has signs that mean something there."""
+    """Returns it as a key names it: in quotes where it has signs that mean something there."""
     return name if re.fullmatch(r"[\w -]+", name) else json.dumps(name, ensure_ascii=False)
 
 

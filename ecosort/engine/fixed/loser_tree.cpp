@@ -126,8 +126,7 @@ class LoserTree::TieBreak {
   bool loads_decide_;      // no key byte follows
 };
 
-// One tree on its way. What it needs for every record and match is copied: the compiler must assume that records go where the
-// tree is, and would load all of it anew behind each of them.
+// One tree on its way: what changes with every record is kept in registers until the climb ends.
 template <class Load, class Size>
 class LoserTree::Climb {
  public:
@@ -186,7 +185,7 @@ class LoserTree::Climb {
   const TieBreak<Load>& tie_break_;
   Strand* strands_;
   std::uint64_t* losers_;
-  Words words_;
+  HeldWords words_;
   std::uint64_t winner_;
   std::uint64_t node_ = 0;
   std::byte* out_;

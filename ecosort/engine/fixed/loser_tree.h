@@ -40,7 +40,7 @@ class LoserTree {
 
     [[nodiscard]] bool exhausted() const noexcept { return at == chunk_end; }
   };
-  // How a word is made of eight key bytes, those behind the first skip_ ones, and of the number of the run.
+  // Makes words of eight key bytes, those behind the first skip_ ones, and of the number of the run.
   struct Words {
     std::uint64_t leaves;  // a power of two, so that all paths are equally long; those beyond the runs are exhausted
     std::uint32_t rank_bits;
@@ -58,6 +58,13 @@ class LoserTree {
     }
     [[nodiscard]] bool is_tie(std::uint64_t a, std::uint64_t b) const noexcept { return (a ^ b) < leaves; }
   };
+  // A copy has to be made where registers can hold it: the compiler must assume that records go where the tree is, and loads what
+  // it knows anew behind each of them. x86-64 has too few, and takes operands from memory.
+#if defined(__x86_64__)
+  using HeldWords = const Words&;
+#else
+  using HeldWords = const Words;
+#endif
   template <class Load>
   class TieBreak;
   template <class Load, class Size>

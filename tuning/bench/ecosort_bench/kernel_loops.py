@@ -28,7 +28,7 @@ _KERNELS = (
 _AVX2 = ("-mavx2", "-mbmi2", "-mpclmul")
 _AS_THE_PROGRAM = {"block_checksum_neon": ("-O3",)}  # ecosort/kernels.cmake
 _AVX512 = (*_AVX2, *(f"-mavx512{part}" for part in ("f", "bw", "dq", "vl", "vbmi2")), "-mvpclmulqdq")
-# That of a Raspberry Pi 5; SVE2 with vectors of 128 bits, as processors have it. The C library copies by what it finds.
+# The processor of a Raspberry Pi 5; SVE2 with vectors of 128 bits, as it is sold. The C library copies by what it finds.
 _CPUS = {"x86_64": "max", "aarch64": "cortex-a76", "sve2_loops": "max,sve128=on"}
 ITEMS = 1000  # of one pass
 

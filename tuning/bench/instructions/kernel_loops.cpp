@@ -119,17 +119,17 @@ const std::pair<const char*, Pass> passes[] = {
     {"scan_csv",
      [](Data& d, CpuLevel level) {
        static csv::Scan scan;
-       by_pieces(d.rows, [&](const char* at, std::size_t size) { csv::csv_kernels_of(level).scan(at, size, {}, scan); });
+       by_pieces(d.rows, [&](const char* at, std::size_t size) { csv::csv_kernels_of(level).simple.scan(at, size, {}, scan); });
      }},
     {"csv_field_3",
      [](Data& d, CpuLevel level) {
-       for (const lines::LinePlace row : d.row_places) csv::csv_kernels_of(level).field(row.begin, row.size, {}, 2);
+       for (const lines::LinePlace row : d.row_places) csv::csv_kernels_of(level).simple.field(row.begin, row.size, {}, 2);
      }},
     {"plain_csv_row",
      [](Data& d, CpuLevel level) {
        const char* const end = d.rows.data() + d.rows.size();
        for (const lines::LinePlace row : d.row_places)
-         csv::csv_kernels_of(level).plain_row(row.begin, static_cast<std::size_t>(end - row.begin), {}, 2);
+         csv::csv_kernels_of(level).simple.plain_row(row.begin, static_cast<std::size_t>(end - row.begin), {}, 2);
      }},
     {"hash_csv_rows", [](Data& d, CpuLevel level) { lines::line_kernels_of(level).sum(d.row_places.data(), items); }},
     {"read_number",

@@ -112,7 +112,7 @@ template <class Vectors>
 }
 
 template <class Lanes, class Vectors>
-std::uint64_t pass(const Data& data, std::string_view name) {
+[[gnu::noinline]] std::uint64_t pass(const Data& data, std::string_view name) {
   if (name == "hash_100") return hash_records<Lanes>(data, 100);
   if (name == "hash_16") return hash_records<Lanes>(data, 16);
   if (name == "count_lines") return count_in<Vectors>(data.lines.data(), data.lines.size(), '\n');
