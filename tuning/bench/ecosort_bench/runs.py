@@ -24,7 +24,7 @@ Say = Callable[[str], None]
 
 
 class Bench:
-    """What all stages of a benchmark use. `directory` holds all data and is on the drive to measure."""
+    """Holds what all stages of a benchmark use. `directory` holds all data and is on the drive to measure."""
 
     def __init__(self, programs: Contenders, results: Results, directory: Path, say: Say) -> None:
         self.programs, self.results, self.directory, self.say = programs, results, directory, say
@@ -47,7 +47,7 @@ class Bench:
             stats=directory / "stats.json",
         )
 
-    # What is prepared
+    # Preparation
 
     def slots_left(self, stage: str, quotas: dict[str, int]) -> list[Slot]:
         """Returns the runs of a stage that the results do not have yet."""
@@ -79,7 +79,7 @@ class Bench:
         known = (run["checksum"] for run in self.results.runs if run["stage"] == stage and run["checksum"])
         return Agreement(stage, what, next(known, None))
 
-    # What is run
+    # Runs
 
     def run_cold(self, command: list[str], environment: dict[str, str] | None = None) -> Measured:
         return run_cold(command, self.directory, environment or {}, self.work.memory_bytes)
