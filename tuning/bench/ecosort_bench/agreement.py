@@ -1,4 +1,4 @@
-"""Whether the outputs of a stage agree."""
+"""Compares the outputs of a stage."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
