@@ -64,10 +64,7 @@ CommandTable check_table() {
                    "comes first, for programs: a request as of `ecosort run` says the rows, their order, and the one input; "
                    "--stats, --progress and --quiet may follow"},
                   progress_option(),
-                  {"--quiet", "", "", "no progress line", Concern::report},
-                  {"--claim", "", "",
-                   "comes first: hold FILE against FILE.claim.json, which says its rows, their order, number and hash; "
-                   "--memory, --stats and --quiet may follow"}},
+                  {"--quiet", "", "", "no progress line", Concern::report}},
       .operands =
           {{"FORMAT",
             "records, lines, csv or jsonl; the options of `ecosort sort`, `lines`, `csv` or `jsonl` that define the rows and "
