@@ -155,12 +155,16 @@ bool LimitRows::make_room(LineRun& run) {
 }
 
 bool LimitRows::makes_room(LineRun& run) {
-  if (groups_.is_limit || run.count > rows_) sort_and_cut(run);
+  const bool is_sorted = groups_.is_limit || run.count > rows_;
+  if (is_sorted) sort_and_cut(run);
   // Rows of groups that stay are sorted each time: where they are many, runs cost less.
   const std::size_t most = run.size() / 4 * (groups_.is_limit ? 1 : 3);
-  if (run.line_bytes + run.count * lines::index_bytes_per_line > most) return false;
-  move_to_front(run);
-  return true;
+  if (run.line_bytes + run.count * lines::index_bytes_per_line <= most) {
+    move_to_front(run);
+    return true;
+  }
+  run.is_ordered = is_sorted;  // it is stored as it is
+  return false;
 }
 
 // A group that is in several runs is one in the end: no one knows how many there will be.

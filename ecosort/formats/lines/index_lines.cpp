@@ -4,6 +4,7 @@
 #include <iterator>
 #include <vector>
 
+#include "base/prefetch.h"
 #include "formats/lines/enter_rows.h"
 #include "formats/lines/line_kernels.h"
 #include "formats/lines/pass_quotes.h"
@@ -201,8 +202,9 @@ namespace {
 
 // Returns whether the entry is of the group that begins with the first one.
 bool is_of_group(const LineRun& run, const RowFormat& order, const Entry& first, const Entry& entry) {
-  const int relation = compare_entries(run, order, first, entry);
-  return relation == 0 || (!order.groups_by_all() && order.are_grouped(relation, run.line(first), run.line(entry)));
+  constexpr int in_another_place = 1;
+  if (order.groups_by_all()) return compare_entries(run, order, first, entry) == 0;
+  return order.are_grouped(in_another_place, run.line(first), run.line(entry));
 }
 
 // Returns where the group ends that begins with entry `begin`. Of a large group few rows are looked at, because the group is a
@@ -217,6 +219,16 @@ std::size_t group_end(const LineRun& run, const RowFormat& order, std::size_t be
   }
   const Entry* const end = entries + std::min(inside + step, run.count);
   return static_cast<std::size_t>(std::partition_point(entries + inside + 1, end, is_inside) - entries);
+}
+
+// Rows with equal windows are compared, and lie all over the memory.
+void fetch_to_compare(const LineRun& run, std::size_t at) {
+  constexpr std::size_t cache_line = 64;
+  const Entry* const entries = run.entries();
+  if (at >= run.count || !sorting::key_equal(entries[at - 1], entries[at])) return;
+  const char* const row = run.bytes() + entries[at].index;
+  prefetch(row);
+  prefetch(row + cache_line);
 }
 
 void drop_line(LineRun& run, const Entry& entry, hash::MultisetHash& dropped) {
@@ -236,6 +248,7 @@ void note_cut(const LineRun& run, const RowFormat& order, const Entry& kept, con
 
 void drop_equal(LineRun& run, const RowFormat& order, KeptOfEqual wanted, hash::MultisetHash& dropped,
                 std::vector<GroupCut>* cuts) {
+  constexpr std::size_t rows_ahead = 16;
   if (wanted.most == 0) return;
   Entry* const entries = run.entries();
   const std::size_t count = run.count;
@@ -245,8 +258,10 @@ void drop_equal(LineRun& run, const RowFormat& order, KeptOfEqual wanted, hash::
     const std::size_t first = wanted.are_last ? end - stay : begin;
     if (cuts != nullptr && stay < end - begin)
       note_cut(run, order, entries[first + stay - 1], entries[end - 1], end - begin - stay, *cuts);
-    for (std::size_t i = begin; i < end; ++i)
+    for (std::size_t i = begin; i < end; ++i) {
+      fetch_to_compare(run, i + rows_ahead);
       if (i < first || i >= first + stay) drop_line(run, entries[i], dropped);
+    }
     if (first > kept) std::copy(entries + first, entries + first + stay, entries + kept);
     kept += stay;
     begin = end;
