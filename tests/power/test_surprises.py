@@ -14,7 +14,7 @@ from ecosort_power.integrate import Sample, trapezoid
 from ecosort_power.meters.base import parse_spec, with_settings
 from ecosort_power.meters.csv import CsvMeter, read_log
 from ecosort_power.quality import defects_of
-from ecosort_power.reading import screen
+from ecosort_power.reading import Reading, screen
 
 from .synthetic import WALL, instants, step, ticks, window
 
@@ -67,6 +67,12 @@ def test_a_lost_stretch_takes_no_good_readings_with_it(value: float) -> None:
     lost = [screen(replace(r, watts=value) if r.mid_s == 1500 else r, WALL) for r in readings]
     assert not lost[520].usable or defects_of(lost, WALL, window(1000, 2000), "m")
     assert all(r.usable for i, r in enumerate(lost) if i != 520)
+
+
+def test_a_counter_that_is_not_a_number_is_no_reading() -> None:
+    """prometheus-client 0.26.0 and prom-client 15.1.3 add NaN to a counter, which is NaN for ever from then on."""
+    readings = [screen(Reading(t, t, None, value), WALL) for t, value in enumerate((5.0, float("nan"), float("nan")))]
+    assert [(reading.joules, reading.usable) for reading in readings] == [(5.0, True), (None, False), (None, False)]
 
 
 def test_dense_bursts_with_gaps_between_them_are_refused(tmp_path: Path) -> None:
