@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Mapping
 from typing import Any
 
 from ecosort_appliance.jobs import Job
@@ -33,7 +34,7 @@ def shortage_of(done: subprocess.CompletedProcess[bytes] | None, where: str) -> 
         return ""
 
 
-def shortage_in(plan: dict[str, Any], where: str) -> str:
+def shortage_in(plan: Mapping[str, Any], where: str) -> str:
     """Reads the plan's own numbers. Its reader may be in another directory: places have their whole names."""
     named = plan.get("job_directory")
     needs = [(plan, _whole_names([named], where) if named else "its drive")]
