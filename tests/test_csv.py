@@ -572,7 +572,7 @@ TWICE = "gzip data where rows should be: compressed twice, or not to be decompre
         (b"\x1f\x9d\x90abc", "compressed by compress; decompress it first: zcat"),
         (b"\x02\x21\x4c\x18\x08\0\0\0\x70a,b\n2,1", "compressed by lz4 -l; decompress it first: lz4 -dc"),
         (zlib.compress(b"a,b\n2,1\n" * 50), "zlib data; decompress it first: pigz -dc"),
-        (b"PAR1\x15\x04\x15", "Parquet; Python's ecosort.sort_table() sorts it"),
+        (b"PAR1\x15\x04\x15", "Parquet; ecosort parquet sorts it"),
     ],
     ids=["utf-16", "utf-16 be", "utf-16-le", "utf-16-be", "utf-32", "twice", "zip", "compress", "lz4 -l", "zlib", "Parquet"],
 )

@@ -71,7 +71,7 @@ def archived(kind: str, directory: Path) -> bytes:
         ("zip", "an archive (zip, xlsx, ods)", "unpack it, or export its tables as CSV"),
         ("tar", "an archive (tar)", "unpack it first: tar -xf"),
         ("SQLite", "a database (SQLite)", "export its tables first: sqlite3 -csv"),
-        ("Parquet", "Parquet", "Python's ecosort.sort_table() sorts it"),
+        ("Parquet", "Parquet", "ecosort parquet sorts it"),
         ("lzip", "compressed by lzip", "decompress it first: lzip -dc"),
         ("zlib", "zlib data", "decompress it first: pigz -dc"),
         ("BAM", "alignments (BAM)", "samtools sort orders them; lines: samtools view -h"),

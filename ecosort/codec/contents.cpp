@@ -160,7 +160,7 @@ constexpr std::array all_known{
     Row{"hsqs"sv, archive("squashfs", "a file system (squashfs)", unpack), is_binary},
     Row{"MSWIM\0\0\0"sv, archive("wim", "an archive (wim)", unpack)},
 
-    Row{"PAR1"sv, archive("Parquet", "Parquet", "Python's ecosort.sort_table() sorts it"), is_binary},
+    Row{"PAR1"sv, archive("Parquet", "Parquet", "ecosort parquet sorts it"), is_binary},
     Row{"PARE"sv, archive("Parquet", "encrypted Parquet", export_first), is_binary},
     Row{"ARROW1\0\0"sv, archive("Arrow", "Arrow (Feather)", "Python's ecosort.sort_table() sorts what pyarrow reads of it")},
     Row{"FEA1"sv, archive("Feather", "Feather", "Python's ecosort.sort_table() sorts what pyarrow reads of it"), is_binary},
