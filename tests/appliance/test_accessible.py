@@ -97,7 +97,7 @@ def plan_by_keyboard(browser: Browser, service: Service, width: int) -> None:
     os.truncate(huge, 10**13)  # no byte of it is on the drive
     huge.chmod(0o644)
     show(browser, service, f"/add?path={quote(str(huge))}", width)
-    browser.evaluate("document.querySelector('[name=memory]').value = '16GiB'")
+    browser.evaluate("document.querySelector('[name=memory]').value = '1GiB'")
     press_button(browser, "/add/plan")
     wait_until_loaded(browser, "/add/plan")
 
