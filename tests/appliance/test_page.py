@@ -549,7 +549,7 @@ def test_a_plan_that_does_not_fit_says_so_before_it_is_queued(offering: Service)
     fields |= {"memory": "1GiB"}
     for language, said, needs in (
         ("en", "There is not enough space for it now.", "bytes are needed"),
-        ("de", "Der Platz reicht jetzt nicht.", "Bytes sind nötig"),
+        ("de", "Der Platz reicht jetzt nicht.", "Bytes werden benötigt"),
     ):
         plan = post(f"{offering.url}/add/plan", data=fields, headers=own | {"Accept-Language": language}, cookies=session)
         assert (plan.status_code, said in plan.text) == (200, True), plan.text
