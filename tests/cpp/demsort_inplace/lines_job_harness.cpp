@@ -26,13 +26,19 @@ std::map<std::string, std::string> files_of(const SmallLines& sort) {
   return files;
 }
 
+// Fewer than `end` letters of one kind. The letter is drawn first on every processor: they differ in the order of arguments.
+std::string letters(Random& random, std::uint64_t end) {
+  const char letter = static_cast<char>('a' + random.below(26));
+  return std::string(random.below(end), letter);
+}
+
 // Lines of up to `most` letters behind a number, each ended but perhaps the last one.
 std::string text_of_lines(std::uint64_t seed, std::size_t lines, std::uint64_t most, std::uint64_t numbers, bool ends = true) {
   Random random(seed);
   std::string text;
   for (std::size_t i = 0; i < lines; ++i) {
     text += std::to_string(random.below(numbers)) + ' ';
-    text.append(random.below(most + 1), static_cast<char>('a' + random.below(26)));
+    text += letters(random, most + 1);
     text += '\n';
   }
   if (!ends) text.pop_back();
@@ -44,7 +50,7 @@ std::string text_of_short_lines(std::uint64_t seed, std::size_t lines) {
   Random random(seed);
   std::string text;
   for (std::size_t i = 0; i < lines; ++i) {
-    text.append(random.below(3), static_cast<char>('a' + random.below(26)));
+    text += letters(random, 3);
     text += '\0';
   }
   return text;
@@ -56,7 +62,7 @@ std::string text_of_csv(std::uint64_t seed, std::size_t rows, std::uint64_t most
   std::string text = std::string("n,\"a\nname\",rest") + end;
   for (std::size_t i = 0; i < rows; ++i) {
     text += std::to_string(random.below(numbers)) + ',';
-    std::string value(random.below(most + 1), static_cast<char>('a' + random.below(26)));
+    std::string value = letters(random, most + 1);
     if (i % 3 == 0)
       for (std::size_t at = 0; at < value.size(); at += 5) value[at] = '\n';
     text += i % 3 == 0 ? '"' + value + "\"\"1,2\n3,4\"" : value;
@@ -84,7 +90,7 @@ std::string text_of_jsonl(std::uint64_t seed, std::size_t rows, std::uint64_t mo
   for (std::size_t i = 0; i < rows; ++i) {
     if (i % 11 == 0) text += "\n";
     text += R"({"n": )" + (i % 5 == 0 ? "null" : std::to_string(random.below(numbers))) + R"(, "t": ")";
-    text.append(random.below(most + 1), static_cast<char>('a' + random.below(26)));
+    text += letters(random, most + 1);
     text += "\"}\n";
   }
   return text;

@@ -22,6 +22,9 @@ namespace ecosort {
 // Larger sweeps, which may take hours.
 [[nodiscard]] inline bool is_soak() { return is_set("ECOSORT_SOAK"); }
 
+// Another processor than this machine's runs the tests, in software.
+[[nodiscard]] inline bool is_emulated() { return is_set("ECOSORT_EMULATOR"); }
+
 // Everything may take so many times as long, because of a sanitizer.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr unsigned slowness = 30;
