@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "cpp/support/test_environment.h"
 #include "cpp/support/line_words.h"
+#include "cpp/support/test_environment.h"
 #include "doubles/memory_store.h"
 #include "doubles/throttled_queue.h"
 #include "engine/rows/lines_sort.h"
