@@ -588,7 +588,7 @@ def test_streams_directories_links_and_compressed_files_are_refused(run: Run, li
         (b"LZIP\x01", "lzip -dc"),
         (b"PK\x03\x04", "unpack it"),
         (b"SQLite format 3\0", "sqlite3 -csv"),
-        (b"PAR1\x15\x04", "sort_table"),
+        (b"PAR1\x15\x04", "ecosort parquet"),
         (b"n.txt" + bytes(252) + b"ustar", "tar -xf"),
     ],
     ids=["lzma", "lz4 -l", "pzstd", "compress", "lzip", "zip", "SQLite", "Parquet", "tar"],

@@ -9,7 +9,7 @@ import ecosort
 
 TABLE = "name,price\nink,10\ncap,30\npen,2.50\ntie,30\n"
 FORMS: dict[str, tuple[str, dict[str, Any]]] = {
-    "csv": (TABLE, {"by": ecosort.col("price").number().desc()}),
+    "csv": (TABLE, {"by": "price:number:desc"}),
     "jsonl": ('{"p":10}\n{"p":30}\n{"p":2.5}\n{"p":30}\n', {"by": "p:number:desc"}),
     "lines": ("ink 10\ncap 30\npen 2\ntie 30\n", {"by": "2,2nr", "stable": True}),
     "records": ("b1c2a0c3", {"by": "0:1:desc", "record_size": 2}),

@@ -266,7 +266,7 @@ def test_the_check_of_the_program_knows_a_manifest(sorted_output: Path, ecosort:
     done = check_manifest("-q")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     done = check_manifest("-s")
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "-s is for records" in done.stderr
     (sorted_output / "part-00001").write_bytes(b"")
     done = check_manifest()
