@@ -169,6 +169,7 @@ def refuse_same_times(groups: Sequence[tuple[float, int]], given: Mapping[str, s
 
 def refuse_rounds(times: Sequence[float], given: Mapping[str, str]) -> None:
     """UsageError for rows that come close together, a few at a time and regularly: meters that are asked one after the other."""
+    times = sorted(times)
     steps = sorted(b - a for a, b in pairwise(times))
     if "same-time" in given or _takes_any(given) or not steps:
         return
