@@ -129,7 +129,7 @@ def test_two_meters_of_one_host_that_nothing_tells_apart_are_not_one(tmp_path: P
         assert len(read_log(path, {**settings, "same-time": "spread"}).rows) == 18
 
 
-@pytest.mark.parametrize(("meters", "away_s"), [(2, 0.002), (2, 0.04), (4, 0.01), (8, 0.001)])
+@pytest.mark.parametrize(("meters", "away_s"), [(2, 0.002), (2, 0.04), (2, 0.12), (4, 0.01), (8, 0.001)])
 def test_meters_that_are_asked_one_after_the_other_without_a_name_are_not_one(tmp_path: Path, meters: int, away_s: float) -> None:
     times = [round(BEGIN + i / 2 + 0.01 * (i % 3) + k * away_s, 4) for i in range(30) for k in range(meters)]
     path = log_of(tmp_path / "log.csv", "time,P (W)\n" + "".join(f"{t},{40 + i % meters}\n" for i, t in enumerate(times)))
@@ -144,6 +144,7 @@ def test_meters_that_are_asked_one_after_the_other_without_a_name_are_not_one(tm
         [0, 0.02, 3, 3.01, 3.05, 9, 9.5, 9.52, 30, 30.01, 31, 45, 45.3, 45.32],  # whenever something changed
         [10 * i + 0.1 * k for i in range(9) for k in range(10)],  # bursts, which lack what is between them
         [i + (0.02 if i % 5 == 0 else 0) for i in range(40)],
+        [1.5 * i // 1 for i in range(40)],  # whole seconds of a clock
     ],
 )
 def test_times_that_only_look_like_rounds_are_of_one_meter(tmp_path: Path, times: list[float]) -> None:
@@ -461,6 +462,19 @@ def test_the_unit_of_a_multimeter_changes_with_its_range(tmp_path: Path) -> None
     path = log_of(tmp_path / "log.csv", text)
     for settings in ({"watts": "Value*5V"}, {"watts": "Value*5V", "unit": "W"}):
         assert [row.watts for row in read_log(path, settings).rows] == [pytest.approx(2.5625), pytest.approx(3.0005)]
+
+
+def test_a_unit_may_be_in_front_of_its_value(tmp_path: Path) -> None:
+    """With `#unit=W` alone the last row was 1 W."""
+    text = f"time,unit,value\n{BEGIN},W,900\n{BEGIN + 1},W,950\n{BEGIN + 2},kW,1\n"
+    path = log_of(tmp_path / "log.csv", text)
+    assert [row.watts for row in read_log(path, {"watts": "value"}).rows] == [900.0, 950.0, 1000.0]
+    with pytest.raises(MeterError, match="'1 kW' is not in the unit of its column"):
+        read_log(path, {"unit": "W"})
+    flats = log_of(tmp_path / "flats.csv", text.replace("kW", "B").replace("W", "A"))
+    with pytest.raises(MeterError, match="at least two rows"):
+        read_log(flats, {"unit": "W", "where": "unit:B"})
+    assert [row.watts for row in read_log(flats, {"unit": "W", "where": "unit:A"}).rows] == [900.0, 950.0]
 
 
 def test_a_unit_behind_a_time_or_a_number_of_a_sensor_is_not_theirs(tmp_path: Path) -> None:
