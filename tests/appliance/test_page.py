@@ -563,6 +563,7 @@ def test_a_plan_that_does_not_fit_says_so_before_it_is_queued(offering: Service)
         ("a.csv", ['id,"city, state",price', '1,"a, b",2'], [("#1", "id"), ("#2", "city, state"), ("#3", "price")]),
         ("a.csv", ['id,"ci', 'ty",price', "1,b,3"], [("#1", "id"), ("#2", r"ci\nty"), ("#3", "price")]),
         ("a.csv", ["name;price, EUR", "x;3"], [("#1", "name"), ("#2", "price, EUR")]),
+        ("a.csv", ["name;price", "x;3,5;"], [("#1", "name"), ("#2", "price")]),
         ("a.csv", ["sep=;\r", "id;city\r", "1;b\r"], [("#1", "id"), ("#2", "city")]),
         ("a.csv", ["\ufeffid," + "a" * 400 + ",last", "1,2,3"], [("#1", "id"), ("#2", "a" * 400), ("#3", "last")]),
         ("a.tsv", ["a,b\tc", "1\t2"], [("#1", "a,b"), ("#2", "c")]),
