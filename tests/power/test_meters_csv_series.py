@@ -14,6 +14,7 @@ from ecosort_power.meters import csv as csv_meter
 from ecosort_power.meters import log_series
 from ecosort_power.meters.base import parse_spec, with_settings
 from ecosort_power.meters.csv import CsvMeter, read_log, row_values
+from ecosort_power.meters.log_values import zone_named
 from ecosort_power.rederive import differences
 from ecosort_power.store import MeterRecord
 
@@ -379,6 +380,11 @@ def test_a_row_with_a_word_that_is_a_unit_is_no_line_of_units(tmp_path: Path) ->
     assert len(read_log(log_of(tmp_path / "log.csv", text), {"watts": "_value", "unit": "W"}).rows) == 3
 
 
+@pytest.mark.parametrize("name", ["Time (Dutch)", "Dutch_time", "time of the outcome", "mgmt time"])
+def test_a_word_with_the_letters_of_utc_is_no_zone(name: str) -> None:
+    assert zone_named(name) is None
+
+
 @pytest.mark.parametrize(
     ("name", "hours"),
     [
@@ -396,6 +402,7 @@ def test_a_row_with_a_word_that_is_a_unit_is_no_line_of_units(tmp_path: Path) ->
         ("utcTime", 0.0),
         ("datetimeutc", 0.0),
         ("TimeGMT+1", 1.0),
+        ("UTCHour", 0.0),
     ],
 )
 def test_a_zone_in_the_name_of_the_times_is_theirs(
