@@ -402,7 +402,7 @@ def test_a_word_with_the_letters_of_utc_is_no_zone(name: str) -> None:
         ("utcTime", 0.0),
         ("datetimeutc", 0.0),
         ("TimeGMT+1", 1.0),
-        ("UTCHour", 0.0),
+        ("UTCHour time", 0.0),
     ],
 )
 def test_a_zone_in_the_name_of_the_times_is_theirs(
