@@ -26,7 +26,7 @@ _PARTIAL = (
     *("*.incomplete", "*.uploading", "*.upload", "*.inprogress", "*.in-progress", "*._copying_", "*.gstmp", "*.fdmdownload"),
     *("*.xltd", "*.ytdl", "*.!ut", "*.!qb", "*.bc!", "*.sw[op]", "*~", "~*", "#*#"),
 )
-# What some put behind such a name. Behind `.part` it is the number of a piece, which is whole.
+# A number that some put behind such a name. Behind `.part` it is that of a piece, which is whole.
 _OF_A_PROCESS = re.compile(r"(?<!\.part)[.-](\d+|(?=[a-f]*\d)[0-9a-f]{4,})$")
 
 
