@@ -120,11 +120,13 @@ def _from_file(spec: MeterSpec) -> float:
     path = Path(spec.address)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe that no one writes holds nobody up
-        with os.fdopen(descriptor, "rb") as file:
+        try:  # a file object of a directory would not close it
             status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise NoValueError(f"{path} is no regular file")
-            text = file.read(_MOST_FILE_BYTES).decode(errors="replace")
+            text = os.read(descriptor, _MOST_FILE_BYTES).decode(errors="replace")
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise NoValueError(f"{path}: {error.strerror}") from None
     age_s = time.time() - status.st_mtime

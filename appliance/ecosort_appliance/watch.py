@@ -26,7 +26,8 @@ _PARTIAL = (
     *("*.incomplete", "*.uploading", "*.upload", "*.inprogress", "*.in-progress", "*._copying_", "*.gstmp", "*.fdmdownload"),
     *("*.xltd", "*.ytdl", "*.!ut", "*.!qb", "*.bc!", "*.sw[op]", "*~", "~*", "#*#"),
 )
-_OF_A_PROCESS = re.compile(r"[.-](\d+|(?=[a-f]*\d)[0-9a-f]{4,})$")  # what some put behind such a name
+# A number that some put behind such a name. Behind `.part` it is that of a piece, which is whole.
+_OF_A_PROCESS = re.compile(r"(?<!\.part)[.-](\d+|(?=[a-f]*\d)[0-9a-f]{4,})$")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from ecosort.process import Sort
 from ecosort.sorting import format_of
 from ecosort.words import Path, path_word
 
-_TAKEN = {"by", "format", "unique", "unique_by", "memory", "decompress", "cancel", *OF_ROWS}
+# The output of a sort has no bad rows.
+_TAKEN = {"by", "format", "unique", "unique_by", "memory", "decompress", "cancel", *OF_ROWS} - {"bad_rows"}
 _NOT_IN_ORDER = 1  # an exit code
 
 
@@ -22,7 +23,7 @@ class OrderReport:
     """A file that was looked at. `equal_keys` counts rows with the keys of the row before; `hash` is that of a sort's Report.
 
     `first_out_of_order` is the number of a line or a record, from 1 on. Where unique rows were asked for, one with the keys of
-    the row before is out of order, too.
+    the row before is out of order, too, and is counted by `equal_keys` alone.
     """
 
     rows: int

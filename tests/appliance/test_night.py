@@ -97,6 +97,7 @@ def test_what_cannot_be_read_is_no_value(server: str, tmp_path: Path, monkeypatc
     (tmp_path / "half.json").write_text('{"now":')
     os.mkfifo(tmp_path / "pipe")
     bearer = "auth=bearer,password-env=HOME_ASSISTANT_TOKEN"
+    open_before = len([*Path("/proc/self/fd").iterdir()])
     for source, why in [
         (f"file:{tmp_path}/none", "No such file"),
         (f"file:{tmp_path}/old#max-age=3600", "too old"),
@@ -113,6 +114,7 @@ def test_what_cannot_be_read_is_no_value(server: str, tmp_path: Path, monkeypatc
     ]:
         with pytest.raises(values.NoValueError, match=why):
             values.read_source(source)
+    assert len([*Path("/proc/self/fd").iterdir()]) == open_before, "a service reads for months"
 
 
 def test_what_can_be_no_source_is_refused(queue: Queue) -> None:

@@ -563,6 +563,7 @@ def test_a_plan_that_does_not_fit_says_so_before_it_is_queued(offering: Service)
         ("a.csv", ['id,"city, state",price', '1,"a, b",2'], [("#1", "id"), ("#2", "city, state"), ("#3", "price")]),
         ("a.csv", ['id,"ci', 'ty",price', "1,b,3"], [("#1", "id"), ("#2", r"ci\nty"), ("#3", "price")]),
         ("a.csv", ["name;price, EUR", "x;3"], [("#1", "name"), ("#2", "price, EUR")]),
+        ("a.csv", ["name;price", "x;3,5;"], [("#1", "name"), ("#2", "price")]),
         ("a.csv", ["sep=;\r", "id;city\r", "1;b\r"], [("#1", "id"), ("#2", "city")]),
         ("a.csv", ["\ufeffid," + "a" * 400 + ",last", "1,2,3"], [("#1", "id"), ("#2", "a" * 400), ("#3", "last")]),
         ("a.tsv", ["a,b\tc", "1\t2"], [("#1", "a,b"), ("#2", "c")]),
@@ -665,14 +666,14 @@ def test_the_page_speaks_german_where_a_browser_asks_for_it(service: Service) ->
 @pytest.mark.parametrize(
     ("text", "german"),
     [
-        ("job 7", "Auftrag 7"),
+        ("exit code -9", "Endecode -9"),
         ("queued 2026-11-29 14:10", "wartet 2026-11-29 14:10"),
         (
             "as things are now, the job waits for space: /x: 2 bytes are needed, 1 are free",
             "so, wie es jetzt ist: /x: 2 Bytes werden",
         ),
         ("SIMULATED, no measurement: 0.1 Wh in 3 s of metering", "SIMULIERT, keine Messung: 0.1 Wh in 3 s Messung"),
-        ("job <b>{}", "job <b>{}"),
+        ("exit code <b>{}", "exit code <b>{}"),
     ],
 )
 def test_texts_with_values_are_german_too(text: str, german: str) -> None:
@@ -680,6 +681,31 @@ def test_texts_with_values_are_german_too(text: str, german: str) -> None:
 
     assert languages.translator("de")(text).startswith(german)
     assert languages.translator("en")(text) == text
+
+
+def test_a_long_text_is_translated_at_once() -> None:
+    """A path may be long, and the page says each second that its job waits."""
+    from ecosort_appliance.web import languages
+
+    begin_s = time.process_time()
+    languages.translator("de")("waits for space: /" + ", of x of y" * 400)
+    assert time.process_time() - begin_s < 0.5
+
+
+def test_names_of_jobs_are_not_translated(queue: Queue, records: Path) -> None:
+    queue.ok("pause")
+    for number, options in enumerate([("--name", "done"), ("--name", "not before " * 1200), ()]):
+        queue.add("sort", *RECORDS, "in.dat", "-o", f"out{number}", options=options)
+    service = start(queue)
+    try:
+        with service.client() as client:
+            page = client.get("/", headers={"Accept-Language": "de"})
+            assert page.status_code == 200
+            assert '/job/1">done</a>' in page.text
+            assert '/job/3">Auftrag 3</a>' in page.text
+            assert "abbrechen: Auftrag 3" in page.text
+    finally:
+        end(service)
 
 
 def test_every_text_of_the_page_is_translated() -> None:

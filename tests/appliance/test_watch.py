@@ -10,11 +10,14 @@ from ecosort_appliance.watch import is_wanted, look, may_share_names
 
 from .support import Queue, wait_for
 
-WHOLE = ("a.csv", "A.CSV", "b.jsonl", "part", "tmp.csv", "a.tmp.csv", "a.part.csv", "a.tmp.fa", "part.1", "a~b")
+WHOLE = (
+    *("a.csv", "A.CSV", "b.jsonl", "part", "tmp.csv", "a.tmp.csv", "a.part.csv", "a.tmp.fa", "part.1", "a~b"),
+    *("a.part.1", "a.part-00003"),
+)
 PARTIAL = (
     *("a.csv.part", "a.csv.PART", "a.csv.partial", "Unconfirmed 7.crdownload", "a.csv.filepart", "a.tmp", "a.csv.aria2"),
     *("a.csv~", "~$a.csv", "~a.tmp", "a.csv._COPYING_", "a.csv.incomplete", "a.csv.uploading", "#a.csv#"),
-    *("a.csv.tmp.4711", "a.csv.tmp-9f3c", "a.csv.inprogress", "a.csv_.gstmp", "a.csv.part.2"),
+    *("a.csv.tmp.4711", "a.csv.tmp-9f3c", "a.csv.inprogress", "a.csv_.gstmp", "a.csv.partial.2"),
 )
 
 

@@ -86,7 +86,8 @@ def place_of_header(header: list[str], made: list[str], rows: int) -> str:
     if top == header:
         return ON_TOP
     if set(header) <= set(top):
-        return f"{ON_TOP}, with {len(top) - len(header)} more lines"
+        more = len(top) - len(header)
+        return f"{ON_TOP}, with {more} more line{'s' if more > 1 else ''}"
     if len(top) == len(header):
         return "is sorted as a row" if set(header) <= set(made) else f"changed: `{header[-1]}` to `{top[-1]}`".replace("\t", " ")
     return "is lost"

@@ -15,6 +15,7 @@ from ecosort_power.errors import MeterError, UsageError
 from ecosort_power.meters import make_meter
 from ecosort_power.meters.base import Meter, parse_spec
 from ecosort_power.meters.redfish import watts_of
+from ecosort_power.meters.redfish_power import Service
 from ecosort_power.reading import Capabilities, Flag, Scope, screen
 
 from .peers import http_peers as peers
@@ -121,6 +122,18 @@ def test_pages_may_overlap_and_name_the_next_one_by_its_query_alone() -> None:
     tree[f"{CHASSIS}/C"] = {"Id": "C"}
     control(tree, "B", {"PowerConsumedWatts": 99})
     assert watts(tree) == 99.0
+
+
+def test_a_list_that_never_ends_is_not_known_whole() -> None:
+    """A service that does not heed `$skip` names one more page each time."""
+    asked: list[str] = []
+
+    def get(path: str) -> dict[str, Any]:
+        asked.append(path)
+        assert len(asked) < 9
+        return {"Members": [at("/c/1")], "Members@odata.nextLink": f"/c?$skip={len(asked)}"}
+
+    assert Service(get).pages("/c", get("/c")) == [at("/c/1"), {}]
 
 
 @pytest.mark.parametrize(("lost", "named"), [(f"{CHASSIS}/B", "Chassis/B"), (f"{CHASSIS}?$skip=1", "a part of the list")])

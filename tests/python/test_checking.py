@@ -36,6 +36,7 @@ def test_a_sorted_file_is_in_order_and_its_input_is_not(here: Path, form: str) -
     [
         ("t.csv", {}, "key"),
         ("t.csv", {"by": "price", "limit": 3}, "limit says nothing about the order of rows"),
+        ("t.csv", {"by": "price", "bad_rows": "skip"}, "bad_rows says nothing about the order of rows"),
         ("t.csv", {"by": "cost"}, "no column 'cost'"),
         ("t.parquet", {"by": "price"}, "check_table"),
         ("none.csv", {"by": "price"}, "none.csv"),

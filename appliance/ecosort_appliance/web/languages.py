@@ -109,7 +109,6 @@ _GERMAN = {
 }
 # Texts that hold values. A word in them is a text of its own.
 _GERMAN_FORMS = (
-    (re.compile(r"job (\d+)"), "Auftrag {}"),
     (re.compile(r"(ended|started|queued) (\d{4}-.*)"), "{} {}"),
     (re.compile(r"not before (.*)"), "nicht vor {}"),
     (re.compile(r"to (cancel|pause|abandon)"), "{}"),
@@ -123,7 +122,7 @@ _GERMAN_FORMS = (
     (re.compile(r"waits until (.*): it is (\S*)"), "wartet auf {}: jetzt {}"),
     (re.compile(r"SIMULATED, no measurement: (.*)"), "SIMULIERT, keine Messung: {}"),
     (
-        re.compile(r"(.*), of (.*) of (.*) of work: the meter did not see the rest"),
+        re.compile(r"(.{,80}), of (.{,20}) of (.{,20}) of work: the meter did not see the rest"),
         "{}, für {} von {} Arbeit: mehr sah das Messgerät nicht",
     ),
     (re.compile(r"(.*) Wh in (.*) of metering"), "{} Wh in {} Messung"),

@@ -152,8 +152,13 @@ def _header_of(rows: Sequence[str], delimiters: str) -> tuple[str, list[str]]:
     if text and text[0].startswith("sep=") and len(text[0]) == len("sep=;"):
         delimiters, text = text[0][-1], text[1:]
     found = [(mark, _fields(text, mark)) for mark in delimiters]
-    mark, fields = max(found, key=lambda one: (len(set(map(len, one[1]))) == 1, len(one[1][0]) if one[1] else 0))
+    mark, fields = max(found, key=lambda one: _fit(*map(len, one[1])))
     return mark, [name.removeprefix("\ufeff") for name in fields[0]] if fields else []
+
+
+def _fit(fields: int = 0, below: int | None = None) -> tuple[bool, int]:
+    """Orders delimiters by the fields of the header, and of the row below it. One field fits any."""
+    return fields > 1 and fields == (below or fields), fields
 
 
 def _fields(text: Sequence[str], delimiter: str) -> list[list[str]]:

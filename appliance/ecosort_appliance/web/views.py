@@ -48,7 +48,7 @@ class Row:
     """A job as text."""
 
     id: int
-    title: str
+    title: str  # its name, if it has one
     command: str
     kind: str  # the state as one word
     reason: str
@@ -140,7 +140,7 @@ class Views:
         percent = (progress or {}).get("job_percent")
         return Row(
             id=job.id,
-            title=shown(job.name) or f"job {job.id}",
+            title=shown(job.name),
             command=command_text(job.words),
             kind=job.state,
             reason=shown(state_text(job).removeprefix(job.state).lstrip(":, ")),

@@ -212,10 +212,18 @@ def _quantum(cell: Any) -> float:
     return float(cell[1]) * 10.0 ** -len(cell[0].partition(".")[2])
 
 
+def _of_each(rows: Sequence[LogRow]) -> list[list[LogRow]]:
+    """The rows of each sensor."""
+    found: dict[tuple[str, ...], list[LogRow]] = {}
+    for row in rows:
+        found.setdefault(row.key, []).append(row)
+    return list(found.values())
+
+
 def _added(rows: Sequence[LogRow]) -> list[LogRow]:
     """One row for each round of all sensors, at the mean of their times. A round that lacks one has no value: a gap."""
     every = {row.key for row in rows if row.watts is not None or row.joules is not None}
-    usual = median([b.time_s - a.time_s for key in every for a, b in pairwise([r for r in rows if r.key == key])] or [0.0])
+    usual = median([b.time_s - a.time_s for own in _of_each(rows) if own[0].key in every for a, b in pairwise(own)] or [0.0])
     reach = usual * (1 - 0.5 / max(len(every), 1))
     rounds: list[dict[tuple[str, ...], LogRow]] = []
     for row in sorted((r for r in rows if r.key in every), key=lambda r: r.time_s):
@@ -268,8 +276,7 @@ def _apart(path: Path, rows: Sequence[LogRow], settings: Mapping[str, str]) -> l
 
 
 def _refuse_same_times(path: Path, rows: Sequence[LogRow], settings: Mapping[str, str]) -> None:
-    for key in dict.fromkeys(row.key for row in rows):
-        own = [row for row in rows if row.key == key]
+    for own in _of_each(rows):
         times = groupby(own, key=lambda row: row.time_s)
         measured = [row.time_s for row in own if row.watts is not None] or [r.time_s for r in own if r.joules is not None]
         try:

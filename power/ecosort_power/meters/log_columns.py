@@ -1,6 +1,6 @@
 """Finds which column of a meter's log holds time, power and energy, and in which unit.
 
-Nothing is guessed: a unit is in the header, below it, in every cell (`19.9 W`), or in a column `Unit` behind the values, as
+Nothing is guessed: a unit is in the header, below it, in every cell (`19.9 W`), or in a column `Unit` beside the values, as
 multimeters write it; else it is given by `#unit=` or `#energy-unit=`, which is enough where one column alone has numbers without
 a unit. `#watts=U*I` multiplies a voltage and a current, each in the unit that its column or cell says; `#watts=I*5V` a current
 and a voltage that stays.

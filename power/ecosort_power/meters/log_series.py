@@ -19,7 +19,7 @@ from itertools import groupby, pairwise
 from statistics import median
 
 from ecosort_power.errors import UsageError
-from ecosort_power.meters.log_columns import has_time
+from ecosort_power.meters.log_columns import has_time, unit_of
 from ecosort_power.meters.log_values import is_number, split_unit
 
 Row = tuple[int, list[str]]
@@ -29,7 +29,7 @@ _MOST_SERIES = 256  # of few rows each
 _LEAST_ROUNDS = 3
 _RARE = 0.1  # of the times
 # Rows of a round come within this share of the time between two rounds, which are as far apart up to this share.
-_CLOSE, _REGULAR, _MOST_IN_A_ROUND = 0.1, 0.5, 8
+_CLOSE, _REGULAR, _MOST_IN_A_ROUND = 0.35, 0.5, 8
 _SHOWN = 6
 _ID = r"(?:[\s_.-]*(?:id|idx|index|name|nr|no|number|label))?"
 # Names under which whole numbers tell rows apart.
@@ -104,19 +104,29 @@ def select(header: Sequence[str], rows: Sequence[Row], given: Mapping[str, str])
 
 
 def join_units(header: Sequence[str], rows: Sequence[Row]) -> list[Row]:
-    """The rows with the units of a column `Unit` in the cells on its left: those of a multimeter change with its range."""
+    """The rows with the units of a column `Unit` in the cells beside it: those of a multimeter change with its range."""
     names = [name.strip() for name in header]
-    places = [i for i, name in enumerate(names) if i > 0 and _UNIT_COLUMN.fullmatch(name)]
-    places = [i for i in places if not has_time([names[i - 1]], {}) and not _NUMBERED.match(names[i - 1])]
+    units = [i for i, name in enumerate(names) if _UNIT_COLUMN.fullmatch(name)]
+    places = [(i, of) for i in units if (of := _values_beside(names, i, rows)) is not None]
     return [(line, _with_units(row, places)) for line, row in rows]
 
 
-def _with_units(row: list[str], places: Sequence[int]) -> list[str]:
+def _values_beside(names: Sequence[str], at: int, rows: Sequence[Row]) -> int | None:
+    """Where the values of a column `Unit` are: on its left, else on its right, where they may be those of a flat, too."""
+    beside = [i for i in (at - 1, at + 1) if 0 <= i < len(names)]
+    left, right = (i in beside and not has_time([names[i]], {}) and not _NUMBERED.match(names[i]) for i in (at - 1, at + 1))
+    if left:
+        return at - 1
+    is_known = right and unit_of(names[at + 1]) is None and any(unit_of(_cell(row, at)) for _, row in rows)
+    return at + 1 if is_known else None
+
+
+def _with_units(row: list[str], places: Sequence[tuple[int, int]]) -> list[str]:
     joined = list(row)
-    for at in places:
-        said = _cell(row, at)
-        if _BARE_UNIT.fullmatch(said) and is_number(row[at - 1]) and not split_unit(row[at - 1])[1]:
-            joined[at - 1 : at + 1] = f"{row[at - 1]} {said}", ""
+    for at, of in places:
+        said, value = _cell(row, at), _cell(row, of)
+        if _BARE_UNIT.fullmatch(said) and is_number(value) and not split_unit(value)[1]:
+            joined[of], joined[at] = f"{value} {said}", ""
     return joined
 
 
@@ -169,6 +179,7 @@ def refuse_same_times(groups: Sequence[tuple[float, int]], given: Mapping[str, s
 
 def refuse_rounds(times: Sequence[float], given: Mapping[str, str]) -> None:
     """UsageError for rows that come close together, a few at a time and regularly: meters that are asked one after the other."""
+    times = sorted(times)
     steps = sorted(b - a for a, b in pairwise(times))
     if "same-time" in given or _takes_any(given) or not steps:
         return

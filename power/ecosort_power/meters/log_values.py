@@ -21,8 +21,8 @@ _CLOCK = re.compile(r"^(\d+):(\d{2}):(\d{2})([.,]\d+)?$")
 _DOTTED = re.compile(r"^(\d{1,2})\.(\d{1,2})\.(\d{4})[ T]+(.+)$")
 _SLASHED = re.compile(r"^(\d{4})/(\d{1,2})/(\d{1,2})[ T]+(.+)$")
 _UTC_BEHIND = re.compile(r"(?i)\s*(?:utc|gmt|(?<=[\d\s])z)$")
-# UTC, or so many hours away from it. No other word of a time has `utc` in it but `outcome`; `mgmt` has `gmt`.
-_UTC = r"(?:(?<![oO])(?i:utc)|(?<![A-Za-z])(?i:gmt)(?![A-Za-z])|(?<=[a-z])GMT)"
+# UTC, or so many hours away from it. `outcome` and `Dutch` have `utc` in them, too; `mgmt` has `gmt`.
+_UTC = r"(?:(?<![oO])(?i:utc(?!h(?![a-z])))|(?<![A-Za-z])(?i:gmt)(?![A-Za-z])|(?<=[a-z])GMT)"
 UTC_NAMED = re.compile(_UTC + r"(?:\s*([+\-\u2212])(\d{1,2})(?::?(\d{2}))?(?!\d))?")
 _UTC_WORD = re.compile(r"(?i)(?<![a-z])(?:utc|gmt|z)(?![a-z])")
 _DIRECTIVE = re.compile(r"%(.)")

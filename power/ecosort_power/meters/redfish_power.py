@@ -101,15 +101,18 @@ class Service:
 
     def pages(self, path: str, document: Any) -> list[dict[str, Any]]:
         """All members of the collection at a path, of which the first page is there. An empty one stands for what is not known: a
-        page that cannot be read, a member that leads nowhere."""
+        page that cannot be read, a member that leads nowhere, what follows a page that repeats the ones before."""
         found, seen = dict[str, dict[str, Any]](), {path}
         while True:
-            members = document.get("Members") if document else [{}]
+            members, known = document.get("Members") if document else [{}], len(found)
             for member in members if isinstance(members, list) else []:
                 place = _bare(link({"": member}, ""))
                 found.setdefault(place, member if place else {})  # pages may overlap
             following = document.get("Members@odata.nextLink") or document.get("@odata.nextLink")
             path = urljoin(path, link({"": {"@odata.id": following}}, "")) if isinstance(following, str) else path
+            if len(found) == known and len(seen) > 1:  # it does not heed which page is asked for, and may have no last one
+                found.setdefault("", {})
+                return list(found.values())
             if path in seen:
                 return list(found.values())
             seen.add(path)

@@ -72,7 +72,7 @@ class _Worker:
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-SP", str(Path(__file__).with_name("worker.py")), str(os.getpid())],
+            [sys.executable, "-SP", *_worker_words(), str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -163,6 +163,11 @@ class LocalExecutor:
         worker = self._running.pop(number)
         self._selector.unregister(worker.answers)
         return worker
+
+
+def _worker_words() -> list[str]:
+    file = Path(__file__).with_name("worker.py")
+    return [str(file)] if file.is_file() else ["-m", "ecosort.cluster.worker"]
 
 
 def _environment() -> dict[str, str]:

@@ -1,7 +1,8 @@
 """`python -P .../ecosort/cluster/worker.py PID`: tasks, one a line on standard input; each answer is a line on standard output.
 
 It ends when the process PID that started it does, and takes the program it runs along. It runs as a file, not as a module: the
-packages that the module is in would load all of EcoSort, which takes longer than the modules that tasks need.
+packages that the module is in would load all of EcoSort, which takes longer than the modules that tasks need. In an archive
+there is no such file, and it runs as a module.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ def _with_empty_packages() -> None:
 
 def main() -> None:
     _end_with(int(sys.argv[1]))
-    _with_empty_packages()
+    if "ecosort" not in sys.modules:
+        _with_empty_packages()
     from ecosort.cluster.tasks import run_task
 
     for line in sys.stdin:

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,18 @@ def test_a_worker_loads_no_more_than_tasks_need() -> None:
     assert "ecosort.cluster.tasks" in loaded
     for name in ("sorting", "options", "manual", "tables", "cluster.driver", "cluster.planner", "cluster.cli"):
         assert f"ecosort.{name}\n" not in loaded, name
+
+
+def test_a_package_in_an_archive_has_workers_too(here: Path, ecosort: Path) -> None:
+    package = Path(jobs.__file__).parents[1]
+    with zipfile.ZipFile("packages.zip", "w") as archive:
+        for path in package.rglob("*.py"):
+            archive.write(path, path.relative_to(package.parent))
+    Path("in").write_text("b\na\n")
+    code = "import ecosort.cluster as c; c.sort('in', 'out', format='lines', on='local', nodes_temp=['n0'])"
+    own = {"PYTHONPATH": str(here / "packages.zip"), "ECOSORT_PROGRAM": str(ecosort)}
+    subprocess.run([sys.executable, "-P", "-c", code], env={**os.environ, **own}, check=True, timeout=60)
+    assert Path("out/part-00000").read_text() == "a\nb\n"
 
 
 # Slices are cut the same way whatever the keys are; what is done with them meets half of the kinds outside soak.

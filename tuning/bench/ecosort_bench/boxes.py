@@ -55,7 +55,7 @@ class Counted:
 
 
 def measured_here(program: Path, directory: Path, words: tuple[str, ...]) -> float:
-    """Processor seconds of a record on this machine, with AVX2: the least of three differences between two sorts."""
+    """Processor seconds of a record on this machine, with AVX2: by which two sorts differ, each the least of three."""
     seconds = []
     for count in (_HERE // 2, _HERE):
         (directory / "in").write_bytes(random.Random(1).randbytes(RECORD_BYTES * count))
