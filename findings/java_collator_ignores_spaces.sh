@@ -2,9 +2,8 @@
 # In short:  the order of German in Java has "co op", "co-op" and "coop" together, and that of ICU for Java has "coat" between them.
 # Package:   java.text.Collator of OpenJDK 17 (Debian 12), and com.ibm.icu:icu4j 77.1 (Maven Central), classes of the same name and use.
 # One would guess: the two order words of one language alike but for details of their versions; ICU is where Java's came from.
-# What happens: Java's own ignores spaces and hyphens as long as anything else differs, "_" and "." come before all letters, and an emoji
-#   comes behind the last letter of any language. ICU, which databases and browsers use, compares spaces and hyphens as characters before all
-#   letters. Of 9 words here 8 are at other places. German, English and French are alike in this.
+# What happens: Java's own ignores spaces and hyphens as long as anything else differs. ICU, which databases and browsers use, compares
+#   them as characters before all letters. Most of 9 words here are at other places. German, English and French are alike in this.
 # Why it matters: a list that a database ordered and one that a Java program ordered cannot be merged: a merge by either collator is out of order.
 #   Lists of single words pass every test; names with blanks ("De Boer", "Deboer"), product names and streets differ.
 # Source:    the page of java.text.Collator, which does not speak of spaces; Unicode Technical Standard #35, part 5 (the root order of CLDR).

@@ -4,9 +4,8 @@
 # One would guess: store.select("d", where="x > 50") returns the rows of df.query("x > 50"), as the index that pandas makes for a data column only
 #   makes it faster.
 # What happens: with 200,000 rows and a single NaN among them 22,000 of 100,000 rows come back; which way the query points decides: `x < 50` is
-#   complete. The index (PyTables' kind "medium", the default of both packages; "light" too) keeps the smallest and the largest value of sorted
-#   pieces, NaN is the largest, and a search in these bounds for what is above 50 ends early. A NaN in the last rows does no harm, nor do tables that
-#   fit one piece (20,000 rows); with kind "full", or without an index, nothing is lost. Nothing is raised.
+#   complete. The index keeps the smallest and the largest value of sorted pieces, NaN is the largest, and a search in these bounds for what
+#   is above 50 ends early. Tables of 20,000 rows lose nothing, nor do those without an index. Nothing is raised.
 # Why it matters: NaN is how a series marks a gap. Peaks, alarms and sums above a threshold are taken by such queries, and a test with a small table,
 #   with `<`, or without gaps passes.
 # Source:    pandas.HDFStore.append (data_columns, index=True); tables/index.py, search; the counts without an index are printed below.

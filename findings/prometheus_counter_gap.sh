@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # In short:  one missing reading ends a counter of energy for good.
 # Package:   prometheus-client 0.26.0 (PyPI) and prom-client 15.1.3 (npm), Prometheus' clients for Python and Node.js.
-# One would guess: inc(NaN) is refused, as inc(-1) is, since a counter can only go up; OpenTelemetry's SDK ignores it with a warning.
+# One would guess: inc(NaN) is refused, as inc(-1) is, since a counter can only go up.
 # What happens: NaN is not less than 0, so both take it. The counter is NaN from then on, whatever is added, until the process starts again. In
 #   Python a histogram leaves it out of its count and has NaN as its sum for ever. Nothing is raised or logged.
-# Why it matters: joules and bytes are added up from readings, and one failed reading is enough. rate() and increase() of it are NaN or empty; sum by
-#   (...) over all machines is NaN as well, so one sensor takes the total of a data centre away. A restart repairs it, so nobody finds out why.
+# Why it matters: joules and bytes are added up from readings, and one failed reading is enough: no rate and no total that is computed from
+#   the counter is a number any more. A restart repairs it, so nobody finds out why.
 # Source:    prometheus_client/metrics.py, Counter.inc: `if amount < 0`; prom-client/lib/counter.js, inc. (The histogram of prom-client refuses it.)
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT

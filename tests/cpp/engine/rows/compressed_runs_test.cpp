@@ -83,7 +83,9 @@ TEST(CompressedRuns, AutoCompressesOnASlowDriveAndMovesFewerBytes) {
   EXPECT_EQ(compressed.output, plain.output);
   EXPECT_EQ(compressed.report.hash, plain.report.hash);
   const auto moved = [](const Sorted& sorted) { return sorted.report.traffic.bytes_read + sorted.report.traffic.bytes_written; };
-  if (!is_emulated()) EXPECT_LT(moved(compressed), moved(plain) * 4 / 5);  // to which such a drive is a fast one
+  if (!is_emulated()) {  // such a processor compresses too slowly to gain
+    EXPECT_LT(moved(compressed), moved(plain) * 4 / 5);
+  }
   EXPECT_GE(plain.wall_s, static_cast<double>(moved(plain)) / slow_bytes_per_s * 0.9) << "the drive is as slow as it should be";
 }
 
