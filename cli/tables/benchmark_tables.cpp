@@ -31,6 +31,26 @@ CommandTable gen_table() {
           .exit_status = {{"0", "done"}, {"1", "an error, printed as one line on stderr"}}};
 }
 
+namespace {
+
+std::vector<OptionRow> check_options() {
+  return {{"-i", "", "", "upper and lower case letters (ASCII) are equal"},
+          {"-q", "", "", "no report, only the exit status", Concern::report},
+          {"-t", "N", "the CPUs this process may use", "compute with N threads", Concern::how, {}, true},
+          {"-o", "FILE", "", "write a summary of 280 bytes there"},
+          {"-s", "", "", "the files hold summaries instead of records"},
+          {"--claim", "", "",
+           "comes first: hold FILE against FILE.claim.json, which says its rows, their order, number and hash; "
+           "--memory, --stats and --quiet may follow"},
+          {"--request", "FILE", "",
+           "comes first, for programs: a request as of `ecosort run` says the rows, their order, and the one input; "
+           "--stats, --progress and --quiet may follow"},
+          progress_option(),
+          {"--quiet", "", "", "no progress line", Concern::report}};
+}
+
+}  // namespace
+
 CommandTable check_table() {
   return {
       .name = "check",
@@ -52,19 +72,7 @@ CommandTable check_table() {
                    "ecosort check part1.dat part2.dat               two files that follow each other",
                    "ecosort check -o part1.sum part1.dat            keep a summary of a partition,",
                    "cat part*.sum > all.sum; ecosort check -s all.sum   and check all partitions as one"},
-      .options = {{"-i", "", "", "upper and lower case letters (ASCII) are equal"},
-                  {"-q", "", "", "no report, only the exit status", Concern::report},
-                  {"-t", "N", "the CPUs this process may use", "compute with N threads", Concern::how, {}, true},
-                  {"-o", "FILE", "", "write a summary of 280 bytes there"},
-                  {"-s", "", "", "the files hold summaries instead of records"},
-                  {"--claim", "", "",
-                   "comes first: hold FILE against FILE.claim.json, which says its rows, their order, number and hash; "
-                   "--memory, --stats and --quiet may follow"},
-                  {"--request", "FILE", "",
-                   "comes first, for programs: a request as of `ecosort run` says the rows, their order, and the one input; "
-                   "--stats, --progress and --quiet may follow"},
-                  progress_option(),
-                  {"--quiet", "", "", "no progress line", Concern::report}},
+      .options = check_options(),
       .operands =
           {{"FORMAT",
             "records, lines, csv or jsonl; the options of `ecosort sort`, `lines`, `csv` or `jsonl` that define the rows and "
