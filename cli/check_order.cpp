@@ -51,7 +51,7 @@ std::string report_of(const Request& request, const engine::OrderCheck& check) {
                                                       std::string_view(rows).substr(0, std::string_view(rows).size() - 1),
                                                       job::place_of(request, *check.first))
                                         : "";
-  const std::uint64_t wrong = check.unordered + (request.unique ? check.equal : 0);
+  const std::uint64_t wrong = check.unordered + check.doubled;
   return fmt::format("{}Rows: {}\nHash: {}\nEqual keys: {}\n{}\n", first, check.rows, check.hash.to_hex(), check.equal,
                      wrong == 0 ? fmt::format("SUCCESS - all {} are in order", rows)
                                 : fmt::format("ERROR - there are {} {} out of order", wrong, rows));
@@ -114,6 +114,10 @@ int check_rows(const CommandLine& line) {
 
 int check_request(const Words& words) {
   CommandLine line = read_command_line("run", words);
+  if (line.asks_for_help()) {
+    print_out(help_text(command_table("check")));
+    return 0;
+  }
   refuse_meaningless(line, "request");
   if (!take_request(line).empty()) throw UsageError("check --request: give the request without options of a run");
   return check_rows(line);

@@ -60,6 +60,7 @@ int resume_rows_job(const CommandLine& line, const JobRun& run, demsort_inplace:
                                                 status.records_merged(), rows_noun(header.lines->command)));
   return run_job(run, session, started_s, [&](demsort_inplace::JobContext environment) {
     environment.trusts_drive = trusts_drive;
+    environment.only_completes = !line.has("--abandon");
     engine::rows::LinesReport report = abandons ? demsort_inplace::abandon_rows(run.file, std::move(status), environment)
                                                 : demsort_inplace::resume_rows(run.file, std::move(status), job(), environment);
     return result_of(request, std::move(report), figures);

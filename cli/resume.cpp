@@ -152,6 +152,7 @@ int resume_records(const CommandLine& line, const JobRun& run, demsort_inplace::
                  fmt::format("--trust-drive: the {} records that the output holds are not read again", status.records_merged()));
   return run_job(run, session, started_s, [&](demsort_inplace::JobContext environment) {
     environment.trusts_drive = line.has("--trust-drive");
+    environment.only_completes = !line.has("--abandon");
     return result_of(demsort_inplace::prepare::run_resumed(file, std::move(status), plan, abandons, environment));
   });
 }

@@ -137,7 +137,8 @@ void begin_job(JobKernel& kernel) {
 void continue_job(JobKernel& kernel) {
   JobBench& bench = kernel.job_bench;
   const bool is_gone = bench.is_complete && !bench.storage.exists(kernel.result) && !bench.storage.exists(bench.paths.file);
-  if (is_gone && kernel.last == State::Kind::abandoned) {  // somebody else removed what could be given back
+  const bool is_given_up = kernel.last == State::Kind::abandoned && !bench.only_completes;
+  if (is_gone && is_given_up) {  // somebody else removed what could be given back
     bench.notices.push_back(fmt::format("nothing of '{}' is left; the rest of its job was removed", bench.paths.file));
     return remove_job(bench);
   }

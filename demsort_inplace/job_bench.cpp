@@ -17,6 +17,7 @@ JobBench::JobBench(const std::string& path, const JobHeader& job_header, const e
       header(job_header),
       storage(environment.storage),
       trusts_drive(environment.trusts_drive),
+      only_completes(environment.only_completes),
       main(reactor.scope()) {}
 
 void JobBench::run(Task<void> task) {

@@ -25,6 +25,7 @@ struct JobContext {
   engine::PhaseLog& log;
   const std::atomic<int>& interrupted;  // a signal number: stop at the next checkpoint, and throw Interrupted
   bool trusts_drive = false;            // what is there of an output is not read again (recheck.h)
+  bool only_completes = false;          // no one asks now to give the job up: what was begun is brought to its end
 };
 
 // Coordinator only. Members are declared in the order in which they may be used.
@@ -40,7 +41,7 @@ struct JobBench : engine::Bench {
   const JobPaths paths;
   const JobHeader header;
   io::NamedStorage& storage;  // as a bench has it, with names
-  const bool trusts_drive;
+  const bool trusts_drive, only_completes;
   JobFiles files;
   std::optional<Journal> journal;
   std::vector<RunDone> done;         // what the journal says

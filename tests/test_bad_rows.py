@@ -5,6 +5,7 @@ The oracle reads a file byte by byte, as docs/recipes.md says what is a row; the
 
 import json
 import random
+import signal
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from csv_support import LEAST, run_csv
-from sort_support import faults, listing
+from sort_support import faults, listing, wait_until
 
 HEADER = b"key,text,end\n"
 COLUMNS = 3
@@ -240,6 +241,19 @@ def test_a_quote_that_no_one_closes_costs_one_line_whatever_the_memory(
         assert made[0][2].startswith(b'5,"never closed\n')
     else:
         assert made[0][0] == 2, "the row is longer than the memory"
+
+
+def test_a_signal_ends_the_search_for_a_closing_quote(ecosort: Path, tmp_path: Path) -> None:
+    with (tmp_path / "in").open("wb") as file:
+        file.write(b'k,v\n1,"open\n')
+        file.truncate(1 << 40)
+    words = [ecosort, "csv", "-q", "--by", "k", "--bad-rows", "skip", "--memory", LEAST, "in", "-o", "out"]
+    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        read = Path(f"/proc/{process.pid}/io")
+        wait_until(lambda: int(read.read_text().split()[1]) > 50 << 20)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=30)[1].startswith("ecosort: interrupted by signal 2")
+    assert process.returncode == 128 + signal.SIGINT
 
 
 def test_a_blank_line_of_a_table_with_one_column_is_a_row(ecosort: Path, tmp_path: Path) -> None:

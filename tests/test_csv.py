@@ -722,11 +722,14 @@ def test_a_first_line_may_name_the_delimiter(
 
 @pytest.mark.parametrize("words", [[], ["--merge"], ["--resumable", "-q"]])
 def test_files_without_rows_name_the_delimiter_once(ecosort: Path, tmp_path: Path, words: list[str]) -> None:
-    for name, text in (("1", "sep=;\n"), ("2", "sep=;\r\n"), ("3", "2;y\n3;x\n"), ("4", "sep=;\n1;z\n")):
+    for name, text in (("0", ""), ("1", "sep=;\n"), ("2", "sep=;\r\n"), ("3", "2;y\n3;x\n"), ("4", "sep=;\n1;z\n")):
         (tmp_path / name).write_text(text, newline="")
-    done = run_csv(ecosort, [*words, "--no-header", "--by", "1", "1", "2", "3", "4", "-o", "out"], tmp_path)
-    assert done == (0, b"", "")
-    assert (tmp_path / "out").read_bytes() == b"sep=;\n1;z\n2;y\n3;x\n"
+    for files in ("1234", "0134"):
+        done = run_csv(ecosort, [*words, "--no-header", "--by", "1", *files, "-o", "out"], tmp_path)
+        assert done == (0, b"", "")
+        assert (tmp_path / "out").read_bytes() == b"sep=;\n1;z\n2;y\n3;x\n"
+    planned = [ecosort, "plan", "csv", "--no-header", "--by", "2", "1", "3", "-o", "planned"]
+    assert subprocess.run(planned, cwd=tmp_path, capture_output=True, check=False).returncode == 0
     assert run_csv(ecosort, ["--no-header", "--by", "1", "--check", "1"], tmp_path) == (0, b"", "")
 
 

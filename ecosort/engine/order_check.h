@@ -19,6 +19,7 @@ struct OrderCheck {
   std::uint64_t rows = 0;       // those that are compared: neither on top nor blank
   std::uint64_t equal = 0;      // to the row before in all keys
   std::uint64_t unordered = 0;  // come before the row in front of them
+  std::uint64_t doubled = 0;    // are of its group, of which only one may be there
   hash::MultisetHash hash;      // of all rows, those on top, too, as a sort reports it
   std::optional<Disorder> first;
 };
@@ -33,6 +34,7 @@ struct CheckTerms {
 [[nodiscard]] inline bool count(int relation, bool is_double, OrderCheck& check) noexcept {
   check.equal += relation == 0 ? 1 : 0;
   check.unordered += relation > 0 ? 1 : 0;
+  check.doubled += is_double ? 1 : 0;
   return relation <= 0 && !is_double;
 }
 

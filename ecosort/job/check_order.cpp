@@ -6,6 +6,7 @@
 #include "engine/fixed/check_records.h"
 #include "engine/rows/check_lines.h"
 #include "formats/keys/key_words.h"
+#include "job/groups.h"
 #include "job/prepare_rows.h"
 
 namespace ecosort::job {
@@ -13,10 +14,10 @@ namespace ecosort::job {
 engine::OrderCheck check_order(const Request& request) {
   if (request.inputs.size() != 1) throw UsageError("the order of one file is checked at a time; name one input");
   if (request.shuffle) throw UsageError("a shuffle has no order that could be checked");
-  const engine::CheckTerms terms{.unique = request.has_groups(), .is_whole = true};
+  const engine::CheckTerms terms{.unique = request.has_groups() && !request.by_group, .is_whole = true};
   if (const Records* const records = std::get_if<Records>(&request.rows))
-    return engine::fixed::check_records(request.inputs.front(), records->skip_bytes, records::make_record_format(*records),
-                                        terms);
+    return engine::fixed::check_records(request.inputs.front(), records->skip_bytes, record_format_of(request),
+                                        group_format_of(request), terms);
   return check_rows(request, terms);
 }
 

@@ -42,7 +42,9 @@ Look look_at_first_row(const std::string& name, const formats::RowFormat& format
     if (row_end != nullptr) return {std::string(begin, row_end)};
     if (text.size() == bytes) continue;
     if (begin == end) return {};
-    return {std::string(begin, end)};
+    const std::string_view rest(begin, static_cast<std::size_t>(end - begin)), line = rest.substr(0, rest.find('\n'));
+    const bool has_no_row = line.size() + 1 == rest.size() && format.precedes_first_row(line);
+    return {std::string(has_no_row ? line : rest)};
   }
   return {.row = std::nullopt, .is_too_long = true};
 }

@@ -35,8 +35,8 @@ void skip(io::PlainFile& file, const std::string& name, std::uint64_t bytes) {
 // Compares records of which the one before lies in front of the first one, where there is one.
 class RecordCheck {
  public:
-  RecordCheck(const records::RecordFormat& format, const CheckTerms& terms, std::string name)
-      : name_(std::move(name)), encoder_(format), size_(format.record_size), terms_(terms) {}
+  RecordCheck(const records::RecordFormat& format, const records::RecordFormat& groups, const CheckTerms& terms, std::string name)
+      : name_(std::move(name)), encoder_(format), groups_(groups), size_(format.record_size), terms_(terms) {}
 
   // False: no more is to be looked at.
   bool take(const std::byte* records, std::size_t number) {
@@ -46,7 +46,8 @@ class RecordCheck {
       const std::byte* const record = records + i * size_;
       if (result_.rows == 0) continue;
       const int relation = encoder_.compare(record - size_, record);
-      if (count(relation, terms_.unique && relation == 0, result_)) continue;
+      const bool is_double = terms_.unique && relation <= 0 && groups_.compare(record - size_, record) == 0;
+      if (count(relation, is_double, result_)) continue;
       if (!result_.first) result_.first = Disorder{result_.rows + 1, {}};
       if (!terms_.is_whole) return false;
     }
@@ -56,7 +57,7 @@ class RecordCheck {
 
  private:
   std::string name_;
-  records::Encoder encoder_;
+  records::Encoder encoder_, groups_;
   std::uint32_t size_;
   const CheckTerms& terms_;
   OrderCheck result_;
@@ -65,13 +66,13 @@ class RecordCheck {
 }  // namespace
 
 OrderCheck check_records(const std::string& name, std::uint64_t skipped, const records::RecordFormat& format,
-                         const CheckTerms& terms) {
+                         const records::RecordFormat& groups, const CheckTerms& terms) {
   const std::size_t size = format.record_size;
   io::PlainFile file = io::PlainFile::open_for_reading(name == "-" ? "/dev/stdin" : name);
   skip(file, name, skipped);
   std::vector<std::byte> memory(size + round_up(least_block_bytes, size));
   const std::span<std::byte> block = std::span(memory).subspan(size);
-  RecordCheck check(format, terms, shown(name));
+  RecordCheck check(format, groups, terms, shown(name));
   for (std::size_t bytes = block.size(); bytes == block.size();) {
     bytes = file.read(block);
     if (bytes % size != 0)

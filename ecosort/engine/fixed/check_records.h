@@ -10,7 +10,8 @@
 namespace ecosort::engine::fixed {
 
 // Reads the file, "-" standard input, from byte `skipped` on. UsageError where it does not end with a whole record; IoError.
+// Records are of one group that are equal by the keys of `groups`.
 [[nodiscard]] OrderCheck check_records(const std::string& name, std::uint64_t skipped, const records::RecordFormat& format,
-                                       const CheckTerms& terms);
+                                       const records::RecordFormat& groups, const CheckTerms& terms);
 
 }  // namespace ecosort::engine::fixed

@@ -98,7 +98,8 @@ formats::FirstRow FirstRows::take(const std::string& input, Text row) {
   formats::FirstRow use = take_or_refuse(format_, input, row);
   if (use == formats::FirstRow::is_alike) use = take_alike(input, row);
   if (use == formats::FirstRow::is_sorted) end_header(input, "its header ends");
-  if (use == formats::FirstRow::goes_on_top && !is_first_) use = formats::FirstRow::is_comment;  // no input before has rows
+  if (use == formats::FirstRow::goes_on_top && !is_first_ && !format_.precedes_first_row(row))
+    use = formats::FirstRow::is_comment;  // no input before has rows
   if (use != formats::FirstRow::goes_on_top) return use;
   const char terminator = format_.terminator();
   keep(row);

@@ -66,9 +66,11 @@ Found look_behind(Text rest, bool is_all, const formats::RowFormat& format, form
   return inside.quotes ? Found::nothing_yet : Found::a_row;
 }
 
-bool is_closed_well(io::PlainFile& file, std::uint64_t at, formats::Inside inside, const formats::RowFormat& format) {
+bool is_closed_well(io::PlainFile& file, std::uint64_t at, formats::Inside inside, const formats::RowFormat& format,
+                    const std::atomic<int>& interrupted) {
   std::vector<char> block(std::size_t{1} << 20U);
   while (const std::size_t got = file.read_at(at, std::as_writable_bytes(std::span(block)))) {
+    if (const int signal_number = interrupted.load(); signal_number != 0) throw Interrupted(signal_number);
     const Text bytes(block.data(), got);
     const std::size_t close = find_close(bytes, format, inside);
     const bool is_all = got < block.size();
@@ -86,13 +88,13 @@ bool is_closed_well(io::PlainFile& file, std::uint64_t at, formats::Inside insid
 }  // namespace
 
 std::optional<formats::RowFault> fault_of_open_quote(const std::string& name, std::uint64_t offset, Text beginning,
-                                                     const formats::RowFormat& format) {
+                                                     const formats::RowFormat& format, const std::atomic<int>& interrupted) {
   formats::Inside inside;
   if (format.is_walked()) lines::pass_quotes(format, beginning, inside);
   if (!inside.quotes) return std::nullopt;
   try {
     io::PlainFile file = io::PlainFile::open_for_reading(name == "-" ? "/dev/stdin" : name);
-    if (!is_closed_well(file, offset + beginning.size(), inside, format)) return format.fault_in(beginning, true);
+    if (!is_closed_well(file, offset + beginning.size(), inside, format, interrupted)) return format.fault_in(beginning, true);
   } catch (const Error&) {
     return std::nullopt;  // the line is about what was wrong before
   }

@@ -1,6 +1,7 @@
 // A row that is too long for the memory: how much memory would do, and whether it is one at all.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,8 +18,10 @@ namespace ecosort::engine::rows {
 [[nodiscard]] std::uint64_t memory_for_row(const std::string& name, std::uint64_t offset, const formats::RowFormat& format);
 
 // Returns what is wrong with the row at `offset` of a file of which no more than this beginning is in memory, where a quote in it
-// is closed nowhere in the file, or wrongly. Nothing: it may be a row, or the file cannot be read.
+// is closed nowhere in the file, or wrongly. Nothing: it may be a row, or the file cannot be read. It reads on as far as the
+// quote is open; Interrupted at a signal.
 [[nodiscard]] std::optional<formats::RowFault> fault_of_open_quote(const std::string& name, std::uint64_t offset, Text beginning,
-                                                                   const formats::RowFormat& format);
+                                                                   const formats::RowFormat& format,
+                                                                   const std::atomic<int>& interrupted);
 
 }  // namespace ecosort::engine::rows

@@ -34,6 +34,7 @@ ReadLines::ReadLines(const ReadTools& tools, FirstRows& first_rows, std::vector<
       first_rows_(first_rows),
       inputs_(inputs),
       progress_(tools.bench.progress),
+      interrupted_(tools.bench.interrupted),
       seen_(seen),
       storage_(tools.bench.storage),
       reads_(reactor_.scope()),

@@ -7,6 +7,7 @@
 // A file is read to its end, and its last line completed, before the next one begins: lines of two files never fuse.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -138,6 +139,7 @@ class ReadLines {
   FirstRows& first_rows_;
   std::vector<LineInput>& inputs_;
   Progress& progress_;
+  const std::atomic<int>& interrupted_;
   std::vector<lines::DuplicateFilter>& seen_;
   io::Storage& storage_;
   FirstLook look_;

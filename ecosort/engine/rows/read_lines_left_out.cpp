@@ -28,7 +28,7 @@ Task<bool> ReadLines::leave_out_open_line(const lines::LineRun& run) {
   const LineInput& input = inputs_[input_];
   const Text rest(run.bytes() + indexed_, present_ - indexed_), line = rest.substr(0, rest.find(format_.terminator()));
   if (line.size() == rest.size()) co_return false;
-  auto fault = fault_of_open_quote(input.name, input.file->facts().start_offset + file_indexed_, rest, format_);
+  auto fault = fault_of_open_quote(input.name, input.file->facts().start_offset + file_indexed_, rest, format_, interrupted_);
   if (!fault) co_return false;
   fault->at += indexed_;
   lines::Indexed indexed;
