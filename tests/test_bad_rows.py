@@ -247,7 +247,7 @@ def test_a_signal_ends_the_search_for_a_closing_quote(ecosort: Path, tmp_path: P
     with (tmp_path / "in").open("wb") as file:
         file.write(b'k,v\n1,"open\n')
         file.truncate(1 << 40)
-    words = [ecosort, "csv", "-q", "--by", "k", "--bad-rows", "skip", "--memory", LEAST, "in", "-o", "out"]
+    words = [ecosort, "csv", "-q", "--by", "k", "--bad-rows", "skip", *LEAST, "in", "-o", "out"]
     with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         read = Path(f"/proc/{process.pid}/io")
         wait_until(lambda: int(read.read_text().split()[1]) > 50 << 20)

@@ -62,10 +62,12 @@ class VerificationFailed(EcoSortError):
 
 
 class FalseClaim(EcoSortError):
-    """The file `path` claims an order, and its row `row`, from 0 on, comes before the row in front of it."""
+    """The file `path` claims an order, and its row `row`, from 0 on, comes before the row in front of it. The message counts from 1."""
 
     def __init__(self, path: str, row: int, by: str) -> None:
-        super().__init__(f"'{path}' claims to be sorted by {by}, and row {row} comes before the one above it; sort it again")
+        super().__init__(
+            f"'{path}' claims to be sorted by {by}, and its row {row + 1} comes before the one above it; sort it again"
+        )
         self.path = path
         self.row = row
 

@@ -45,7 +45,9 @@ def test_a_false_claim_is_named_with_its_first_row(here: Path, wrong: int) -> No
     with pq.ParquetWriter("in.parquet", pa.schema([("a", pa.int64())]), sorting_columns=[pq.SortingColumn(0)]) as writer:
         for begin in range(0, 3000, 1000):
             writer.write_table(pa.table({"a": values[begin : begin + 1000]}))
-    with pytest.raises(FalseClaim, match=f"in.parquet' claims to be sorted by a ascending last, and row {wrong} comes") as caught:
+    with pytest.raises(
+        FalseClaim, match=f"in.parquet' claims to be sorted by a ascending last, and its row {wrong + 1} comes"
+    ) as caught:
         check_table("in.parquet")
     assert caught.value.row == wrong
 

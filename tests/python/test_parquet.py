@@ -74,7 +74,7 @@ def test_check_holds_files_against_their_own_claim(document: Callable[..., Any],
             writer.write_table(pa.table({"a": [1, 2]}))
     order = "city ascending (nulls last), price descending (nulls last)"
     groups = "within each of its 2 row groups: a ascending (nulls last)"
-    wrong = "claims to be sorted by a ascending last, and row 2 comes before the one above it; sort it again"
+    wrong = "claims to be sorted by a ascending last, and its row 3 comes before the one above it; sort it again"
     for name, code, said in (
         ("in_order", 0, f"in_order.parquet: {ROWS} rows are in the order that it claims: {order}"),
         ("groups", 0, f"groups.parquet: 4 rows are in the order that it claims {groups}"),
