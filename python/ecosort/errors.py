@@ -62,7 +62,7 @@ class VerificationFailed(EcoSortError):
 
 
 class FalseClaim(EcoSortError):
-    """The file `path` claims an order, and row `row` comes before the one in front of it (from 0; the message counts from 1)."""
+    """The file `path` claims an order, which row `row` is out of (from 0 on; the message counts from 1)."""
 
     def __init__(self, path: str, row: int, by: str) -> None:
         super().__init__(
