@@ -49,7 +49,7 @@ class JobMachine {
  public:
   JobMachine(io::NamedStorage& storage, io::Queue& queue) : storage_(storage), queue_(queue) {}
 
-  [[nodiscard]] JobContext environment() { return {storage_, queue_, progress_, log_, interrupted, trusts_drive}; }
+  [[nodiscard]] JobContext environment() { return {storage_, queue_, progress_, log_, interrupted, trusts_drive, only_completes}; }
   engine::fixed::SortReport start(const SmallJob& job);
   // `memory_bytes`: 0 for that of the job.
   engine::fixed::SortReport resume(std::uint64_t memory_bytes = 0);
@@ -58,7 +58,7 @@ class JobMachine {
   [[nodiscard]] JobStatus::Kind kind() { return examine(job_file, storage_, queue_).kind; }
 
   std::atomic<int> interrupted = 0;
-  bool trusts_drive = false;
+  bool trusts_drive = false, only_completes = false;
 
  private:
   io::NamedStorage& storage_;
