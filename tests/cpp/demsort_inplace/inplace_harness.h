@@ -49,7 +49,9 @@ class JobMachine {
  public:
   JobMachine(io::NamedStorage& storage, io::Queue& queue) : storage_(storage), queue_(queue) {}
 
-  [[nodiscard]] JobContext environment() { return {storage_, queue_, progress_, log_, interrupted, trusts_drive, only_completes}; }
+  [[nodiscard]] JobContext environment() {
+    return {storage_, queue_, progress_, log_, interrupted, trusts_drive, only_completes};
+  }
   engine::fixed::SortReport start(const SmallJob& job);
   // `memory_bytes`: 0 for that of the job.
   engine::fixed::SortReport resume(std::uint64_t memory_bytes = 0);
