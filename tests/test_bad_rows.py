@@ -246,7 +246,7 @@ def test_a_quote_that_no_one_closes_costs_one_line_whatever_the_memory(
 def test_a_signal_ends_the_search_for_a_closing_quote(ecosort: Path, tmp_path: Path) -> None:
     with (tmp_path / "in").open("wb") as file:
         file.write(b'k,v\n1,"open\n')
-        file.truncate(1 << 40)
+        file.truncate(2 << 30)
     words = [ecosort, "csv", "-q", "--by", "k", "--bad-rows", "skip", *LEAST, "in", "-o", "out"]
     with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
         read = Path(f"/proc/{process.pid}/io")
