@@ -79,7 +79,7 @@ void discard_preparation(JobBench& bench) noexcept;
 // gone; else, or where what is there is taken, an empty file.
 [[nodiscard]] io::FilePtr open_file_of_job(JobBench& bench, const std::string& path, io::Role role, bool is_needed);
 
-// In place: opens FILE under way likewise.
+// Opens FILE of a job in place, which lies in its directory while it is under way. `is_needed`: as above.
 [[nodiscard]] io::FilePtr open_input_in_place(JobBench& bench, io::Role role, bool is_needed);
 
 // Opens a file without which the job can go on: creates it where it is gone.
