@@ -10,7 +10,7 @@ from ecosort_power.records import RECORD_BYTES
 
 from ecosort_bench import cpu_floor, partitions
 from ecosort_bench.contenders import BEYOND_CACHES_BYTES, Work
-from ecosort_bench.floors import Floors
+from ecosort_bench.floors import add_floor, add_floor_of_records, measure_costs, record_trace
 from ecosort_bench.inputs import make_input
 from ecosort_bench.runs import Bench
 
@@ -24,11 +24,11 @@ def main(bench: Bench, quotas: dict[str, int]) -> None:
     if not slots:
         return
     checksum = bench.input("uniform", bench.records)
-    floors = Floors(bench)
-    work = floors.of_records(floors.record_trace(bench.work), "main")
+    work = add_floor_of_records(bench, record_trace(bench, bench.work), "main")
     if "kernels" not in bench.results.data and bench.programs.tool("costs").exists():
         stats = json.loads(work.stats.read_text())
-        bench.results.data |= floors.measure_costs("records", cpu_floor.merged_runs(stats), cpu_floor.stored_share(stats), work)
+        runs, stored_share = cpu_floor.merged_runs(stats), cpu_floor.stored_share(stats)
+        bench.results.data |= measure_costs(bench, "records", runs, stored_share, work)
         bench.results.save()
     for slot in slots:
         bench.run("main", slot, slot.contender, work, checksum)
@@ -42,8 +42,7 @@ def one_pass(bench: Bench) -> None:
     work = replace(bench.work, input=bench.directory / "small")
     records = _largest_one_pass(bench, work)
     checksum = make_input(bench.programs, "uniform", records, work.input, work.memory_bytes)
-    floors = Floors(bench)
-    work = floors.of_records(floors.record_trace(work), "one_pass")
+    work = add_floor_of_records(bench, record_trace(bench, work), "one_pass")
     for slot in slots:
         bench.run("one_pass", slot, slot.contender, work, checksum)
     work.input.unlink()
@@ -85,8 +84,8 @@ def gen_check(bench: Bench, rounds: int) -> None:
     in_order = replace(bench.work, input=bench.directory / "in_order")
     memory = f"{bench.roomy_memory()}B"
     bench.programs.run("sort", "--memory", memory, "--quiet", "--progress", "none", bench.work.input, "-o", in_order.input)
-    writes = Floors(bench).of(Shape(0, 0, 0, size), bench.work, "gen")
-    reads = Floors(bench).of(Shape(size, 0, 0, 0), in_order, "check")
+    writes = add_floor(bench, Shape(0, 0, 0, size), bench.work, "gen")
+    reads = add_floor(bench, Shape(size, 0, 0, 0), in_order, "check")
     roles = {
         "gen": ("gen", writes),
         "write_floor": ("floor_b", writes),

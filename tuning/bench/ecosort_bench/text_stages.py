@@ -13,7 +13,7 @@ from ecosort_power.records import RECORD_BYTES
 from ecosort_bench import cpu_floor, lines, long_keys, peers, tables
 from ecosort_bench.agreement import Agreement
 from ecosort_bench.contenders import WORKS_IN_OUTPUT, Work
-from ecosort_bench.floors import Floors
+from ecosort_bench.floors import add_floor, measure_costs
 from ecosort_bench.inputs import make_input
 from ecosort_bench.runs import Bench
 from ecosort_bench.schedule import Slot
@@ -81,7 +81,7 @@ def _with_floor_of_lines(bench: Bench, case: lines.Case, work: Work) -> Work:
         runs, stored = stats["plan"]["stored_runs"], size * stats["plan"]["stored_records"] // stats["plan"]["records"]
     else:
         runs, stored = stats["runs"], size if stats["runs"] > 0 else 0
-    return Floors(bench).of(Shape(size, stored, runs, size), work, case.stage, search="lines")
+    return add_floor(bench, Shape(size, stored, runs, size), work, case.stage, search="lines")
 
 
 def _run_lines(bench: Bench, case: lines.Case, slot: Slot, work: Work, same: Agreement) -> None:
@@ -209,7 +209,7 @@ def cpu(bench: Bench, rounds: int, cases: tuple[cpu_floor.CpuCase, ...] = cpu_fl
         if case.kind not in measured:
             stats = json.loads(work.stats.read_text())
             runs, stored_share = cpu_floor.merged_runs(stats), cpu_floor.stored_share(stats)
-            measured[case.kind] = Floors(bench).measure_costs(case.kind, runs, stored_share, work)
+            measured[case.kind] = measure_costs(bench, case.kind, runs, stored_share, work)
             bench.results.save()
         same = bench.agreement(case.stage, "bytes")
         for slot in slots:
