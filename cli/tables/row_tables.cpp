@@ -85,10 +85,8 @@ std::vector<OptionRow> table_options(std::vector<OptionRow> options, std::string
        sets("place.output", as_output)},
       {"--split", "rows=N|size=S|files=N|by=KEY", "",
        "write several files, which appear together; -o has {} where their names differ, such as 'out-{}.csv'. N rows each, at "
-       "most "
-       "S bytes each, N files of about one size, or one for each value of the first key (by=KEY:N: of their first N bytes). Each "
-       "has what "
-       "stays on top. A manifest, such as out-manifest.json, comes last and lists them",
+       "most S bytes each, N files of about one size, or one for each value of the first key (by=KEY:N: of their first N "
+       "bytes). Each has what stays on top. A manifest, such as out-manifest.json, comes last and lists them",
        Concern::how, sets("place.split", as_text)},
       claim_option(),
       {"--nulls", "first|last", "last", nulls, Concern::rows, sets("rows.nulls_first", as_nulls_first)},
@@ -173,20 +171,17 @@ std::vector<OptionRow> csv_options() {
            sets("rows.quote", as_quote)},
           {"--escape", "CHAR", "",
            "a delimiter, quote or newline behind CHAR is a part of the value, as MySQL and Hive write it with '\\'. Keys are "
-           "compared "
-           "without escapes: \\n, \\t, \\r, \\b, \\0 and \\Z are control characters, and a value \\N is missing",
+           "compared without escapes: \\n, \\t, \\r, \\b, \\0 and \\Z are control characters, and a value \\N is missing",
            Concern::rows, sets("rows.escape", as_byte)},
           {"--no-header", "", "", "the first row is no header; --by 3 is the third column", Concern::rows,
            sets("rows.header", flag<false>)},
           {"--comment", "TEXT", "",
            "lines that begin with TEXT are no rows. Those that the first input begins with stay in front; all others are left "
-           "out, "
-           "and counted",
+           "out, and counted",
            Concern::how, sets("rows.comment", as_beginning)},
           {"--skip", "N", "0",
            "the first N lines of every input are no rows; those of the first input stay in front, those of others are left out, "
-           "and "
-           "counted",
+           "and counted",
            Concern::how, sets("rows.skip_lines", as_count)},
       },
       "where values go that are empty or unparsable");
