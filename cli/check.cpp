@@ -215,10 +215,7 @@ int run_check(const Words& words) {
   std::function<int()> other;
   const int code = with_reference_exit_codes("check", [&] {
     parsed = parse_reference_words(words, command_table("check"));
-    if (parsed.wants_help) {
-      print_out(help_text(command_table("check")));
-      return 0;
-    }
+    if (parsed.wants_help) return print_check_help();
     if (is_manifest(parsed))
       other = [&] { return check_manifest(parsed); };
     else if (are_parquet(parsed))

@@ -106,7 +106,9 @@ int check_claim(const Words& words) {
 }
 
 int check_rows(const CommandLine& line) {
-  const engine::OrderCheck check = job::check_order(line.request);
+  const bool are_lines = line.request.format() == Format::lines;
+  const engine::OrderCheck check =
+      job::check_order(line.request, are_lines ? look_at_contents(line) : engine::rows::FirstLook{});
   if (!line.reports.quiet) report(report_of(line.request, check));
   write_stats(line, check);
   return check.first ? 1 : 0;
@@ -114,16 +116,19 @@ int check_rows(const CommandLine& line) {
 
 int check_request(const Words& words) {
   CommandLine line = read_command_line("run", words);
-  if (line.asks_for_help()) {
-    print_out(help_text(command_table("check")));
-    return 0;
-  }
+  if (line.asks_for_help()) return print_check_help();
+  if (line.given.operands.size() != 1) throw UsageError("check --request: name one request, or - for standard input");
   refuse_meaningless(line, "request");
   if (!take_request(line).empty()) throw UsageError("check --request: give the request without options of a run");
   return check_rows(line);
 }
 
 }  // namespace
+
+int print_check_help() {
+  print_out(help_text(command_table("check")));
+  return 0;
+}
 
 bool names_format(const Words& words) {
   return (!words.empty() && (words.front() == claim_word || words.front() == request_word)) ||
@@ -134,10 +139,7 @@ int check_order(const Words& words) {
   if (words.front() == claim_word) return check_claim({words.begin() + 1, words.end()});
   if (words.front() == request_word) return check_request({words.begin() + 1, words.end()});
   const CommandLine line = read_command_line(command_of_format(words.front()), {words.begin() + 1, words.end()});
-  if (line.asks_for_help()) {
-    print_out(help_text(command_table("check")));
-    return 0;
-  }
+  if (line.asks_for_help()) return print_check_help();
   refuse_meaningless(line);
   return check_rows(line);
 }

@@ -39,7 +39,7 @@ std::string LineContents::compressed_notice(const std::vector<CompressedInput>& 
     names += fmt::format("{}{} ({})", i == 0 ? "" : ", ", shown_word(inputs[i].name), inputs[i].codec);
   if (inputs.size() > most_named) names += fmt::format(" and {} more", inputs.size() - most_named);
   const bool is_one = inputs.size() == 1;
-  return fmt::format("{}: {} compressed, and sorted as {}; to sort what is in {}, give --decompress=auto", names,
+  return fmt::format("{}: {} compressed, and read as {}; for what is in {}, give --decompress=auto", names,
                      is_one ? "is" : "are", is_one ? "it is" : "they are", is_one ? "it" : "them");
 }
 
@@ -50,7 +50,7 @@ std::vector<std::string> LineContents::look(const std::string& name, std::string
   const codec::Contents* const contents = codec::contents_of(first, name);
   if (contents != nullptr && contents->codec && !told_compressed_) notices.push_back(compressed_notice({{name, contents->name}}));
   if (contents != nullptr && !contents->codec && !std::exchange(told_foreign_, true))
-    notices.push_back(fmt::format("{}: is {}, and sorted as it is; {}", word, contents->is, contents->advice));
+    notices.push_back(fmt::format("{}: is {}, and read as it is; {}", word, contents->is, contents->advice));
   if (contents == nullptr && tells_nul_)
     if (const std::size_t nul = first.find('\0'); nul != std::string_view::npos) {
       tells_nul_ = false;

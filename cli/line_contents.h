@@ -11,7 +11,7 @@
 
 namespace ecosort::cli {
 
-// An input that is compressed, and sorted as it is.
+// An input that is compressed, and read as it is.
 struct CompressedInput {
   std::string name;
   std::string_view codec;

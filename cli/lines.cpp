@@ -66,10 +66,9 @@ std::string plain_output_notice(const CommandLine& line) {
                      lines::quoted_name(output), codec::name_of(*codec));
 }
 
-// Says once each what the contents of the inputs suggest.
-engine::rows::FirstLook contents_look(const CommandLine& line, LineContents contents) {
-  if (line.reports.quiet) return {};
-  return [contents](const std::string& name, Text first) mutable {
+engine::rows::FirstLook look_with(LineContents contents, bool is_quiet) {
+  if (is_quiet) return {};
+  return [contents = std::move(contents)](const std::string& name, Text first) mutable {
     for (const std::string& notice : contents.look(name, first)) print_lines_notice(false, notice);
   };
 }
@@ -98,7 +97,7 @@ int check_order(const CommandLine& line) {
     if (S_ISDIR(info.st_mode)) job::cannot("read failed", name, EISDIR);
   }
   const engine::CheckTerms terms{.unique = line.request.has_groups()};
-  const auto disorder = job::check_rows(line.request, terms, contents_look(line, contents_of(line))).first;
+  const auto disorder = job::check_rows(line.request, terms, look_at_contents(line)).first;
   if (!disorder) return 0;
   if (names_line)
     say(fmt::format("ecosort lines: {}:{}: disorder: {}{}", name, disorder->line_number, disorder->line,
@@ -149,7 +148,7 @@ int sort_files(const CommandLine& line, double started_s) {
   LineContents contents = contents_of(line);
   notice(contents.compressed_notice(compressed_inputs(prepared.job)));
   notice(plain_output_notice(line));
-  prepared.job.look = contents_look(line, contents);
+  prepared.job.look = look_with(std::move(contents), line.reports.quiet);
   return run_rows({.request = line.request,
                    .reports = line.reports,
                    .words = {"lines", "-S", "-T"},
@@ -176,6 +175,8 @@ int run(const Words& words, bool checks_order) {
 
 }  // namespace
 
+engine::rows::FirstLook look_at_contents(const CommandLine& line) { return look_with(contents_of(line), line.reports.quiet); }
+
 CommandLine read_lines_words(std::string_view command, const Words& words) {
   CommandLine line = read_command_line(command, words);
   if (line.asks_for_help() || line.given.asks_for_version) return line;
@@ -198,7 +199,7 @@ int sort_lines(CommandLine line, double started_s) {
     for (const std::string& warning : warnings_of(line)) print_lines_notice(quiet, warning);
   if (line.request.place.kind != PlaceKind::file) {
     check_job(line);
-    const RowsCommand command{line.request, line.reports, contents_look(line, contents_of(line))};
+    const RowsCommand command{line.request, line.reports, look_at_contents(line)};
     if (const std::optional<int> code = run_rows_job(command, started_s)) return *code;
   }
   if (checks_only(line)) return check_order(line);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cli/command_line.h"
+#include "engine/rows/first_look.h"
 #include "job/prepare_merge.h"
 #include "job/prepare_records.h"
 #include "job/session.h"
@@ -42,6 +43,8 @@ int merge_runs(const CommandLine& line, double started_s);
 int sort_in_place(const CommandLine& line, double started_s);
 // Sorts lines, in all places; with the notices of `ecosort lines`.
 int sort_lines(CommandLine line, double started_s);
+// Says once each what the contents of the inputs of `ecosort lines` suggest; nothing where the line is quiet.
+[[nodiscard]] engine::rows::FirstLook look_at_contents(const CommandLine& line);
 // Sorts CSV and JSON lines.
 int sort_table(const CommandLine& line, double started_s);
 // Puts rows of any kind into a random order.

@@ -1,5 +1,6 @@
 """ecosort check FORMAT: order, equal keys, count and hash of files of any format, by any keys."""
 
+import gzip
 import json
 import random
 import struct
@@ -120,3 +121,17 @@ def test_what_cannot_be_checked(run: Run, tmp_path: Path, words: list[str], line
     assert result.returncode == 2
     assert len(result.stderr.splitlines()) == 1
     assert line in result.stderr
+
+
+def test_compressed_lines_are_told(run: Run, tmp_path: Path) -> None:
+    """A whole archive is one row in order: without the line the success would mislead."""
+    (tmp_path / "in.gz").write_bytes(gzip.compress(b"b\na\n", mtime=0))
+    told = "in.gz (gzip): is compressed, and read as it is; for what is in it, give --decompress=auto"
+    assert told in run("check", "lines", tmp_path / "in.gz").stderr
+    unpacked = run("check", "lines", "--decompress=auto", tmp_path / "in.gz")
+    assert (unpacked.returncode, unpacked.stderr) == (1, "")
+
+
+def test_a_check_of_two_requests_names_itself(run: Run, tmp_path: Path) -> None:
+    result = run("check", "--request", "a.json", "b.json")
+    assert (result.returncode, result.stderr) == (2, "ecosort: check --request: name one request, or - for standard input\n")

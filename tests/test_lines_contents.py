@@ -37,7 +37,7 @@ def told(ecosort: Path, directory: Path, words: list[str], data: bytes | None = 
 def test_compressed_input(ecosort: Path, tmp_path: Path, program: str) -> None:
     (tmp_path / "a b").write_bytes(COMPRESSED[program])
     (tmp_path / "plain").write_bytes(b"a\nb\n")
-    named = f"sort: 'a b' ({program}): is compressed, and sorted as it is; to sort what is in it, give --decompress=auto"
+    named = f"sort: 'a b' ({program}): is compressed, and read as it is; for what is in it, give --decompress=auto"
     assert told(ecosort, tmp_path, ["a b", "plain", "a b"]) == [named]
     assert told(ecosort, tmp_path, ["-m", "plain", "a b"]) == [named]
     assert named in told(ecosort, tmp_path, ["-c", "a b"])
@@ -81,7 +81,7 @@ def test_what_is_no_text(ecosort: Path, tmp_path: Path, kind: str, is_what: str,
     """Sorted as it is with a notice; where inputs are decompressed, refused as what it is, also within what is compressed."""
     data = archived(kind, tmp_path)
     (tmp_path / "in").write_bytes(data)
-    assert told(ecosort, tmp_path, ["in", "in"]) == [f"sort: in: is {is_what}, and sorted as it is; {advice}"]
+    assert told(ecosort, tmp_path, ["in", "in"]) == [f"sort: in: is {is_what}, and read as it is; {advice}"]
     assert told(ecosort, tmp_path, ["-"], data)[0].startswith(f"sort: standard input: is {is_what}")
     assert run([str(ecosort), "lines", "--decompress=never"], ["in"], tmp_path)[2] == ""
     (tmp_path / "packed").write_bytes(gzip.compress(data))
@@ -130,7 +130,7 @@ def test_compressed_inputs_are_named_in_one_line(ecosort: Path, tmp_path: Path) 
         (tmp_path / name).write_bytes(data)
     (tmp_path / "plain").write_bytes(b"a\nb\n")
     [line] = told(ecosort, tmp_path, [names[0], "plain", names[1]])
-    assert line.startswith("sort: 0.gzip (gzip), 1.zstd (zstd): are compressed, and sorted as they are")
+    assert line.startswith("sort: 0.gzip (gzip), 1.zstd (zstd): are compressed, and read as they are")
     [line] = told(ecosort, tmp_path, [*names, "plain"])
     assert line.startswith("sort: 0.gzip (gzip), 1.zstd (zstd), 2.xz (xz) and 2 more: are compressed")
 

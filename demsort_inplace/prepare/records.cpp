@@ -24,13 +24,6 @@ namespace {
 
 bool is_in_place(const Request& request) { return request.place.kind == PlaceKind::in_place; }
 
-std::uint64_t whole_records(const std::string& name, std::uint64_t bytes, std::uint64_t record_size) {
-  if (const std::uint64_t rest = bytes % record_size; rest != 0)
-    throw UsageError(fmt::format("'{}' has {} bytes, which is no multiple of the record size {}: {}", name, bytes, record_size,
-                                 left_over_text(rest)));
-  return bytes / record_size;
-}
-
 void open_in_place(const Request& request, PreparedRecordsJob& prepared, io::PosixStorage& storage) {
   planner::Wanted& wanted = prepared.wanted;
   wanted.format = records::make_record_format(job::records_of(request));
@@ -44,7 +37,7 @@ void open_in_place(const Request& request, PreparedRecordsJob& prepared, io::Pos
   engine::fixed::Input input{open_fit_file(prepared.file, storage), 0, {}};
   if (!request.place.as_is) check_holds_records(*input.file);
   if (records::is_assumed(job::records_of(request))) job::require_benchmark_records(*input.file);
-  wanted.input_records = whole_records(prepared.file, input.file->facts().size_bytes, records::size_of(job::records_of(request)));
+  wanted.input_records = job::whole_records(*input.file, records::size_of(job::records_of(request)));
   const std::string directory = JobPaths(prepared.file).parent;
   wanted.input_alignment = std::max<std::uint64_t>({page_bytes, input.file->alignment(), block_bytes(directory)});
   prepared.ground.held_bytes = held_bytes(directory);

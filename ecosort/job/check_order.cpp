@@ -11,14 +11,14 @@
 
 namespace ecosort::job {
 
-engine::OrderCheck check_order(const Request& request) {
+engine::OrderCheck check_order(const Request& request, const engine::rows::FirstLook& look) {
   if (request.inputs.size() != 1) throw UsageError("the order of one file is checked at a time; name one input");
   if (request.shuffle) throw UsageError("a shuffle has no order that could be checked");
   const engine::CheckTerms terms{.unique = request.has_groups() && !request.by_group, .is_whole = true};
   if (const Records* const records = std::get_if<Records>(&request.rows))
     return engine::fixed::check_records(request.inputs.front(), records->skip_bytes, record_format_of(request),
                                         group_format_of(request), terms);
-  return check_rows(request, terms);
+  return check_rows(request, terms, look);
 }
 
 std::string place_of(const Request& request, const engine::Disorder& row) {

@@ -25,16 +25,6 @@ namespace ecosort::job {
 
 namespace {
 
-std::uint64_t whole_records(const io::File& file, std::uint64_t record_size, std::uint64_t skipped) {
-  if (file.facts().bytes_to_read() < skipped)
-    throw UsageError(fmt::format("'{}' is shorter than the {} bytes to skip", file.path(), skipped));
-  const std::uint64_t bytes = file.facts().bytes_to_read() - skipped;
-  if (const std::uint64_t rest = bytes % record_size; rest != 0)
-    throw UsageError(fmt::format("'{}' has {} bytes, which is no multiple of the record size {}: {}", file.path(), bytes,
-                                 record_size, left_over_text(rest)));
-  return bytes / record_size;
-}
-
 // Files below /proc claim to be empty and are not; to sort nothing then would lose their records.
 void check_really_empty(const io::File& file) {
   char byte = 0;
@@ -100,6 +90,16 @@ std::vector<planner::InputExtent> extents_of(const std::vector<engine::fixed::In
 const Records& records_of(const Request& request) {
   if (const Records* const records = std::get_if<Records>(&request.rows)) return *records;
   throw InternalError("the request has no records");
+}
+
+std::uint64_t whole_records(const io::File& file, std::uint64_t record_size, std::uint64_t skipped) {
+  if (file.facts().bytes_to_read() < skipped)
+    throw UsageError(fmt::format("'{}' is shorter than the {} bytes to skip", file.path(), skipped));
+  const std::uint64_t bytes = file.facts().bytes_to_read() - skipped;
+  if (const std::uint64_t rest = bytes % record_size; rest != 0)
+    throw UsageError(fmt::format("'{}' has {} bytes, which is no multiple of the record size {}: {}", file.path(), bytes,
+                                 record_size, left_over_text(rest)));
+  return bytes / record_size;
 }
 
 std::vector<engine::fixed::Input> open_records(const Request& request, io::PosixStorage& storage, bool mixes_streams) {

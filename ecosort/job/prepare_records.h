@@ -45,6 +45,8 @@ void check_space(const Request& request, const PreparedRecords& prepared);
 // Steps of it, for jobs of other kinds. `mixes_streams`: there may be several inputs that are pipes, among others.
 [[nodiscard]] std::vector<engine::fixed::Input> open_records(const Request& request, io::PosixStorage& storage,
                                                              bool mixes_streams = false);
+// Returns how many records the file has behind the bytes to skip. UsageError where one is not whole.
+[[nodiscard]] std::uint64_t whole_records(const io::File& file, std::uint64_t record_size, std::uint64_t skipped = 0);
 [[nodiscard]] planner::Wanted wanted_of(const Request& request, const std::vector<engine::fixed::Input>& inputs,
                                         const planner::Machine& machine);
 // Checks that so much memory is there, before somebody is killed for it in an hour.

@@ -1,5 +1,6 @@
 #include "engine/rows/long_row.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -40,13 +41,14 @@ namespace {
 
 // Returns where the quote is that closes a value within which the bytes begin; their end: none does.
 std::size_t find_close(Text bytes, const formats::RowFormat& format, formats::Inside& inside) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (std::exchange(inside.escape, false)) continue;
-    if (format.escape() && bytes[i] == *format.escape())
-      inside.escape = true;
-    else if (bytes[i] == *format.quote())
-      return i;
+  std::size_t at = std::exchange(inside.escape, false) ? 1 : 0, quote = 0;
+  while (at < bytes.size()) {
+    if (quote < at || at == 0) quote = std::min(bytes.find(*format.quote(), at), bytes.size());
+    const std::size_t escape = format.escape() ? bytes.substr(0, quote).find(*format.escape(), at) : Text::npos;
+    if (escape == Text::npos) return quote;
+    at = escape + 2;  // what is escaped is passed over
   }
+  inside.escape = at > bytes.size();
   return bytes.size();
 }
 
