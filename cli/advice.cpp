@@ -9,6 +9,7 @@
 #include "demsort_inplace/prepare/ground.h"
 #include "demsort_inplace/prepare/job_runs.h"
 #include "formats/lines/quoted.h"
+#include "io/storage.h"
 #include "job/benchmark_records.h"
 #include "job/places.h"
 #include "job/space.h"
@@ -91,7 +92,7 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
 }
 
 std::string advice_on_failure(int error_number, const AdviceWords& words) {
-  if (error_number == ENOSPC || error_number == EDQUOT)
+  if (io::is_full(error_number))
     return fmt::format("; make room there, or name another place with {} or -o", words.temp);
   if (error_number == ENOMEM) return fmt::format("; give less with {}", words.memory);
   if (error_number == EFBIG) return "; files there may not be that large (see ulimit -f)";

@@ -15,14 +15,13 @@
 #include "cli/report_files.h"
 #include "cli/say.h"
 #include "demsort_inplace/prepare/ground.h"
+#include "io/storage.h"
 
 namespace ecosort::cli {
 
 namespace {
 
 using Work = std::function<JobResult(const demsort_inplace::JobContext&)>;
-
-bool is_full(int error_number) { return error_number == ENOSPC || error_number == EDQUOT; }
 
 // A file that belongs to somebody else keeps its owner in the job.
 std::string trust_words(const std::string& file) {
@@ -79,7 +78,7 @@ JobResult work_telling_phase(const JobRun& run, const Work& work, io::PosixStora
     throw IoError(in_phase(damage.what() + way_past_damage(run, storage)));
   } catch (const IoError& error) {
     if (error.error_number() == EIO) throw IoError(in_phase(error.what() + way_past_damage(run, storage)), EIO);
-    const bool is_harmless = is_full(error.error_number());
+    const bool is_harmless = io::is_full(error.error_number());
     throw IoError(in_phase(error.what() + std::string(is_harmless ? "; make room there" : "") +
                            way_on(run, storage, is_harmless ? is_safe(run) : is_stopped)),
                   error.error_number());

@@ -1,4 +1,4 @@
-// Promise P2: the line of an error says in which phase it happened.
+// The line of an error says in which phase it happened, and what to do.
 #pragma once
 
 #include <fmt/format.h>

@@ -84,7 +84,7 @@ void take_packing(Reader& in, JobHeader& header) {
   header.layout.packs = in.next_flag();
   header.layout.assumed_ratio = in.next_below(most_ratio);
   header.compression.is_auto = in.next_flag();
-  header.compression.terms.codec = static_cast<codec::BlockCodec>(in.next_below(4));
+  header.compression.terms.codec = static_cast<codec::BlockCodec>(in.next_below(codec::block_codecs));
   header.compression.terms.level = static_cast<int>(in.next_below(most_level));
   if (header.layout.packs && (header.compression.is_none() || header.is_in_place())) Reader::fail();
 }

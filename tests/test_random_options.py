@@ -1,11 +1,12 @@
-"""Random options of `lines`, `csv` and `jsonl` in any combination, against GNU sort and Python.
+"""Random options of `lines`, `csv`, `jsonl` and `sort` in any combination, against GNU sort and Python.
 
-Each case is made of its number alone. A few hundred are tried, in a soak 10,000 of lines and 3,000 each of CSV and JSON lines.
+Each case is made of its number alone. A few hundred are tried, in a soak 10,000 of lines and 3,000 each of the others.
 """
 
 import itertools
 import os
 import random
+import struct
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from test_dialects import DIALECTS
 
 AT_ONCE = 20  # cases of a test
 MOST_PARTS = 4
-LINES, TABLES = (10_000, 3_000) if SOAK else (100, 100)
+LINES, TABLES, RECORDS = (10_000, 3_000, 3_000) if SOAK else (100, 100, 3000)
 FEW_FILES = ["bash", "-c", 'ulimit -n 32; exec "$0" "$@"']
 Groups = list[list[bytes]]
 
@@ -46,11 +47,11 @@ class Case:
 
 def with_means(case: Case, rng: random.Random, size: int) -> None:
     """Memory and threads, which change nothing."""
-    packs = rng.random() < 0.2
+    packs = rng.random() < 0.2 and case.command != "merge"
     if packs:
-        case.more.append(f"--compress={rng.choice(['prefix', 'lz4', 'zstd'])}")
+        case.more.append(f"--compress={rng.choice(['auto' if case.command == 'sort' else 'prefix', 'lz4', 'zstd'])}")
     if size > 100_000 or rng.random() < 0.3:
-        case.more.append(f"--memory={2 if packs else 1}MiB")
+        case.more.append(f"--memory={2 if packs or case.command == 'sort' else 1}MiB")
     if rng.random() < 0.5:
         case.more.append(f"--{'parallel' if case.command == 'lines' else 'threads'}={rng.choice([1, 2, 3])}")
 
@@ -60,7 +61,7 @@ def check(ecosort: Path, directory: Path, case: Case, rng: random.Random) -> Non
     names = [f"part{number}" for number in range(len(case.parts))]
     for name, part in zip(names, case.parts, strict=True):
         (directory / name).write_bytes(part)
-    is_stream = len(names) == 1 and rng.random() < 0.3
+    is_stream = len(names) == 1 and "--skip-bytes" not in case.words and rng.random() < 0.3
     to_file = rng.random() < 0.5
     if case.may_stop and to_file and not is_stream and rng.random() < 0.1:
         case.more.append("--resumable")
@@ -185,6 +186,8 @@ class Table:
     header: bytes = b""
     bad: list[bytes] = field(default_factory=list)
     has_columns: bool = False  # by its first row
+    key_option: str = "--by"
+    can_stop: bool = True
 
 
 def groups_of(table: Table, nulls_first: bool, by: str) -> Groups:
@@ -211,21 +214,25 @@ def parts_of(table: Table, rng: random.Random, nulls_first: bool, is_merge: bool
 
 
 def case_of(table: Table, rng: random.Random) -> Case:
-    nulls_first, policy = rng.random() < 0.3, random_policy(rng)
-    is_merge = not table.bad and rng.random() < 0.15
+    are_records = table.command == "sort"
+    nulls_first, policy = not are_records and rng.random() < 0.3, random_policy(rng)
+    sorts_only = are_records and (table.header or limit_of(policy) is not None)
+    is_merge = not table.bad and not sorts_only and rng.random() < 0.15
     by = rng.choice(["", "", "--unique-by", "--unique-rows"]) if policy and limit_of(policy) is None and not is_merge else ""
     groups = groups_of(table, nulls_first, by)
     if policy in ([], [policy[-1] if limit_of(policy) is not None else ""]):  # all rows, or the first ones of them
         out = [raw for group in groups for raw in group]
     else:
         out = [table.counted(number, raw) if "--count" in policy else raw for number, raw in kept(groups, policy)]
-    header = table.counted(0, table.header).replace(b"0", b"count", 1) if table.header and "--count" in policy else table.header
-    words = [*table.words, *(word for key in table.keys for word in ("--by", key.words)), *policy]
+    has_count = bool(table.header) and "--count" in policy and not are_records
+    header = table.counted(0, table.header).replace(b"0", b"count", 1) if has_count else table.header
+    words = [*table.words, *(word for key in table.keys for word in (table.key_option, key.words)), *policy]
     words += ["--nulls=first"] if nulls_first else []
-    words += ["--merge"] if is_merge else ["--bad-rows=skip"] if table.bad else []
+    words += ["--merge"] if is_merge and not are_records else ["--bad-rows=skip"] if table.bad else []
     words += [by] if by == "--unique-rows" else [by, table.keys[0].words] if by else []
-    parts, may_stop = parts_of(table, rng, nulls_first, is_merge), not (is_merge or policy or table.bad)
-    return Case(table.command, words, parts, header + b"".join(out[: limit_of(policy)]), may_stop)
+    parts, may_stop = parts_of(table, rng, nulls_first, is_merge), table.can_stop and not (is_merge or policy or table.bad)
+    command = "merge" if is_merge and are_records else table.command
+    return Case(command, words, parts, header + b"".join(out[: limit_of(policy)]), may_stop)
 
 
 def random_count(rng: random.Random) -> int:
@@ -315,3 +322,76 @@ def test_json_lines_as_python_has_them(ecosort: Path, tmp_path: Path, first: int
     for number in range(first, first + AT_ONCE):
         rng = random.Random(f"jsonl {number}")
         check(ecosort, tmp_path, case_of(json_table(rng), rng), rng)
+
+
+# --- records -------------------------------------------------------------------------------------------------------------
+
+LETTERS = bytes.maketrans(bytes(range(256)), bytes(b"aAbB\0\xff"[byte % 6] for byte in range(256)))
+NUMBERS = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "Q", "i64": "q", "f32": "f", "f64": "d"}
+
+
+def value_of(kind: str, order: str, raw: bytes) -> Any:
+    """Floats go by their bits, so that -0 comes before +0 and all NaN are one."""
+    if kind == "bytes":
+        return raw
+    if kind == "nocase":
+        return raw.upper()
+    [number] = struct.unpack(order + NUMBERS[kind], raw)
+    if kind[0] != "f":
+        return number
+    return (1, 0.0) if number != number else (0, number, struct.pack(">d", number)[0] < 0x80)
+
+
+def random_field(kind: str, size: int, rng: random.Random) -> bytes:
+    if kind in ("bytes", "nocase"):
+        return rng.randbytes(size).translate(LETTERS)
+    if kind[0] == "f" and rng.random() < 0.6:
+        number = rng.choice([0.0, -0.0, float("nan"), -float("nan"), float("inf"), -float("inf"), 1.5, rng.uniform(-9, 9)])
+        return struct.pack("<" + NUMBERS[kind], number)
+    return rng.choice([rng.randbytes(size), bytes([rng.choice([0, 1, 0x80, 0xFF])]) * size])
+
+
+def record_table(rng: random.Random) -> Table:
+    """Keys of all types of numbers and bytes, one behind the other with gaps; what is behind them is a number or nothing."""
+    fields, at = [], 0
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        kind = rng.choice([*NUMBERS, "bytes", "nocase", "bytes"])
+        size = struct.calcsize(NUMBERS[kind]) if kind in NUMBERS else rng.choice([1, 2, 3, 7, 8, 9, 20])
+        at += rng.choice([0, 0, 1, 5])
+        fields.append((kind, at, size, rng.choice(["<", ">"]), rng.random() < 0.4))
+        at += size
+    record_size = at + rng.choice([0, 1, 4, 30, 90])
+    rng.shuffle(fields)
+    few = [rng.randbytes(record_size) for _ in range(20)]
+    rows: Read = []
+    for number in range(random_count(rng)):
+        raw = bytearray(rng.choice(few) if rng.random() < 0.3 else b"\0" * record_size)
+        for kind, offset, size, _, _ in fields:
+            if rng.random() < 0.8:
+                raw[offset : offset + size] = random_field(kind, size, rng)
+        if record_size - at >= 4 and rng.random() < 0.8:
+            raw[-4:] = struct.pack("<I", number)
+        record = bytes(raw)
+        rows.append(([value_of(kind, order, record[o : o + size]) for kind, o, size, order, _ in fields], record))
+    keys = []
+    for kind, offset, size, order, descending in fields:
+        end = "be" if order == ">" and kind[1:] in ("16", "32", "64") else ""
+        keys.append(ByKey(f"{offset}:{size}:{kind}{end}{':desc' if descending else ''}", descending))
+    top = rng.randbytes(rng.choice([1, 100, 5000])) if rng.random() < 0.2 else b""
+    return Table(
+        "sort",
+        ["--record-size", str(record_size), *(["--skip-bytes", str(len(top))] if top else [])],
+        keys,
+        rows,
+        lambda count, raw: struct.pack("<Q", count) + raw,
+        top,
+        key_option="--key",
+        can_stop=not top,
+    )
+
+
+@cases(RECORDS)
+def test_records_as_python_has_them(ecosort: Path, tmp_path: Path, first: int) -> None:
+    for number in range(first, first + AT_ONCE):
+        rng = random.Random(f"records {number}")
+        check(ecosort, tmp_path, case_of(record_table(rng), rng), rng)

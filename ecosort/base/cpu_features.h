@@ -8,6 +8,7 @@
 
 namespace ecosort {
 
+// A later level of x86-64 has all instructions of the ones before it, and takes their kernels where it has none of its own.
 // Every 64-bit Arm processor has NEON: the baseline there, which has no vectors, is what others are compared with.
 enum class CpuLevel { baseline, neon, avx2, avx512 };
 

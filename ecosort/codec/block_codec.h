@@ -20,10 +20,11 @@ namespace ecosort::codec {
 
 // The numbers are in stored blocks.
 enum class BlockCodec : std::uint8_t { none = 0, lz4 = 1, zstd = 2, prefix = 3 };
+inline constexpr std::uint64_t block_codecs = 4;
 
 // Returns whether coders of `a` take more than those of `b`, which they can replace then.
 [[nodiscard]] constexpr bool takes_more(BlockCodec a, BlockCodec b) noexcept {
-  constexpr unsigned ranks[] = {0, 2, 3, 1};
+  constexpr unsigned ranks[block_codecs] = {0, 2, 3, 1};
   return ranks[static_cast<unsigned>(a)] > ranks[static_cast<unsigned>(b)];
 }
 

@@ -14,8 +14,8 @@ std::uint64_t block_checksum_baseline(const std::byte* data, std::size_t size, s
 
 BlockChecksumFunction block_checksum_variant(CpuLevel level) noexcept {
 #if defined(__x86_64__)
-  if (level == CpuLevel::avx512) return block_checksum_avx512;
-  if (level == CpuLevel::avx2) return block_checksum_avx2;
+  if (level >= CpuLevel::avx512) return block_checksum_avx512;
+  if (level >= CpuLevel::avx2) return block_checksum_avx2;
 #elif defined(__aarch64__)
   if (level == CpuLevel::neon) return block_checksum_neon;
 #endif

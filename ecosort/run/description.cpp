@@ -75,7 +75,7 @@ Description next_description(ByteReader& in) {
   d.format = static_cast<Description::Format>(in.next_below(5));
   in.require(d.format >= Description::Format::records);
   d.direction = static_cast<Direction>(in.next_below(2));
-  d.codec = static_cast<codec::BlockCodec>(in.next_below(4));
+  d.codec = static_cast<codec::BlockCodec>(in.next_below(codec::block_codecs));
   set_flags(d, in.next_below(2 * first_row_flag));
   d.record_size = in.next_32();
   for (std::uint64_t* number : {&d.block_bytes, &d.job, &d.run, &d.position, &d.span, &d.of, &d.bytes, &d.longest, &d.hash.low,

@@ -78,8 +78,8 @@ std::uint64_t crc_sum_tables(const std::byte* records, std::size_t count) noexce
 
 CrcSumFunction crc_sum_variant(CpuLevel level) noexcept {
 #if defined(__x86_64__)
-  if (level == CpuLevel::avx512) return crc::crc_sum_avx512;
-  if (level == CpuLevel::avx2) return crc::crc_sum_avx2;
+  if (level >= CpuLevel::avx512) return crc::crc_sum_avx512;
+  if (level >= CpuLevel::avx2) return crc::crc_sum_avx2;
 #elif defined(__aarch64__)
   if (level == CpuLevel::neon && (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0) return crc::crc_sum_armv8;
 #endif

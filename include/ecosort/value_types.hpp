@@ -1,6 +1,7 @@
 // The types of keys of CSV and JSON lines. Each has one row here: its enumerator and the member function of a key (request.hpp),
 // its name in NAME:TYPE, what may follow the name, and what the help says. The names in requests, the help, the manual, `ecosort
-// manual json` and the methods of Python's col() come from these rows.
+// manual json` and the methods of Python's col() come from these rows. Runs that are kept on a drive hold the number of a row: a
+// new row comes last.
 //
 //   CODED  a function in a file of formats/keys/ makes bytes of a value that order it: code_NAME (formats/keys/code.h)
 //   PLAIN  formats/keys/key.h knows the type, or coder_of() makes such a function of what follows its name

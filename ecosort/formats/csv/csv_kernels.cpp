@@ -9,8 +9,8 @@ const CsvKernelsOfLevel csv_kernels_baseline = csv_kernels_over<BaselineVectors,
 
 const CsvKernelsOfLevel& csv_kernels_of(CpuLevel level) noexcept {
 #if defined(__x86_64__)
-  if (level == CpuLevel::avx512) return csv_kernels_avx512;
-  if (level == CpuLevel::avx2) return csv_kernels_avx2;
+  if (level >= CpuLevel::avx512) return csv_kernels_avx512;
+  if (level >= CpuLevel::avx2) return csv_kernels_avx2;
 #elif defined(__aarch64__)
   if (level == CpuLevel::neon) return csv_kernels_neon;
 #endif

@@ -8,8 +8,8 @@ const LineKernels line_kernels_baseline = kernels_over<BaselineVectors>();
 
 const LineKernels& line_kernels_of(CpuLevel level) noexcept {
 #if defined(__x86_64__)
-  if (level == CpuLevel::avx512) return line_kernels_avx512;
-  if (level == CpuLevel::avx2) return line_kernels_avx2;
+  if (level >= CpuLevel::avx512) return line_kernels_avx512;
+  if (level >= CpuLevel::avx2) return line_kernels_avx2;
 #elif defined(__aarch64__)
   if (level == CpuLevel::neon) return line_kernels_neon;
 #endif

@@ -72,8 +72,8 @@ class PlainDigits {
 
 NumberReader number_reader_of(CpuLevel level) noexcept {
 #if defined(__x86_64__)
-  if (level == CpuLevel::avx512) return read_number_avx512;
-  if (level == CpuLevel::avx2) return read_number_avx2;
+  if (level >= CpuLevel::avx512) return read_number_avx512;
+  if (level >= CpuLevel::avx2) return read_number_avx2;
 #elif defined(__aarch64__)
   if (level == CpuLevel::neon) return read_number_neon;
 #endif

@@ -20,8 +20,8 @@ PhiloxBlock philox(PhiloxBlock counter, std::array<std::uint32_t, 2> key) noexce
 
 KeysOfRows keys_of_rows(CpuLevel level) noexcept {
 #if defined(__x86_64__)
-  if (level == CpuLevel::avx512) return enter_keys_avx512;
-  if (level == CpuLevel::avx2) return enter_keys_avx2;
+  if (level >= CpuLevel::avx512) return enter_keys_avx512;
+  if (level >= CpuLevel::avx2) return enter_keys_avx2;
 #elif defined(__aarch64__)
   if (level == CpuLevel::neon) return enter_keys_neon;
 #endif
