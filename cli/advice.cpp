@@ -92,8 +92,7 @@ std::string advice_on(const Error& error, const AdviceWords& words) {
 }
 
 std::string advice_on_failure(int error_number, const AdviceWords& words) {
-  if (io::is_full(error_number))
-    return fmt::format("; make room there, or name another place with {} or -o", words.temp);
+  if (io::is_full(error_number)) return fmt::format("; make room there, or name another place with {} or -o", words.temp);
   if (error_number == ENOMEM) return fmt::format("; give less with {}", words.memory);
   if (error_number == EFBIG) return "; files there may not be that large (see ulimit -f)";
   // io_uring ends a request so for which the kernel may start no worker.

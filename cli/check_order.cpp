@@ -107,8 +107,7 @@ int check_claim(const Words& words) {
 
 int check_rows(const CommandLine& line) {
   const bool are_lines = line.request.format() == Format::lines;
-  const engine::OrderCheck check =
-      job::check_order(line.request, are_lines ? look_at_contents(line) : engine::rows::FirstLook{});
+  const engine::OrderCheck check = job::check_order(line.request, are_lines ? look_at_contents(line) : engine::rows::FirstLook{});
   if (!line.reports.quiet) report(report_of(line.request, check));
   write_stats(line, check);
   return check.first ? 1 : 0;

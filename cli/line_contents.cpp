@@ -39,8 +39,8 @@ std::string LineContents::compressed_notice(const std::vector<CompressedInput>& 
     names += fmt::format("{}{} ({})", i == 0 ? "" : ", ", shown_word(inputs[i].name), inputs[i].codec);
   if (inputs.size() > most_named) names += fmt::format(" and {} more", inputs.size() - most_named);
   const bool is_one = inputs.size() == 1;
-  return fmt::format("{}: {} compressed, and read as {}; for what is in {}, give --decompress=auto", names,
-                     is_one ? "is" : "are", is_one ? "it is" : "they are", is_one ? "it" : "them");
+  return fmt::format("{}: {} compressed, and read as {}; for what is in {}, give --decompress=auto", names, is_one ? "is" : "are",
+                     is_one ? "it is" : "they are", is_one ? "it" : "them");
 }
 
 std::vector<std::string> LineContents::look(const std::string& name, std::string_view first) {
