@@ -24,7 +24,7 @@ from test_dialects import DIALECTS
 
 AT_ONCE = 20  # cases of a test
 MOST_PARTS = 4
-LINES, TABLES, RECORDS = (10_000, 3_000, 3_000) if SOAK else (100, 100, 3000)
+LINES, TABLES, RECORDS = (10_000, 3_000, 3_000) if SOAK else (100, 100, 100)
 FEW_FILES = ["bash", "-c", 'ulimit -n 32; exec "$0" "$@"']
 Groups = list[list[bytes]]
 
@@ -51,7 +51,7 @@ def with_means(case: Case, rng: random.Random, size: int) -> None:
     if packs:
         case.more.append(f"--compress={rng.choice(['auto' if case.command == 'sort' else 'prefix', 'lz4', 'zstd'])}")
     if size > 100_000 or rng.random() < 0.3:
-        case.more.append(f"--memory={2 if packs or case.command == 'sort' else 1}MiB")
+        case.more.append(f"--memory={2 if packs or case.command in ('sort', 'merge') else 1}MiB")
     if rng.random() < 0.5:
         case.more.append(f"--{'parallel' if case.command == 'lines' else 'threads'}={rng.choice([1, 2, 3])}")
 
@@ -216,7 +216,7 @@ def parts_of(table: Table, rng: random.Random, nulls_first: bool, is_merge: bool
 def case_of(table: Table, rng: random.Random) -> Case:
     are_records = table.command == "sort"
     nulls_first, policy = not are_records and rng.random() < 0.3, random_policy(rng)
-    sorts_only = are_records and (table.header or limit_of(policy) is not None)
+    sorts_only = are_records and limit_of(policy) is not None
     is_merge = not table.bad and not sorts_only and rng.random() < 0.15
     by = rng.choice(["", "", "--unique-by", "--unique-rows"]) if policy and limit_of(policy) is None and not is_merge else ""
     groups = groups_of(table, nulls_first, by)

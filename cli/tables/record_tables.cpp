@@ -69,7 +69,8 @@ std::vector<ConflictRow> sort_conflicts() {
 
 std::vector<ConflictRow> merge_conflicts() {
   std::vector<ConflictRow> rows;
-  for (const std::string_view option : {"--record-size", "--key", "--reverse", "--unique", "--expect-hash", "--claim"})
+  for (const std::string_view option :
+       {"--skip-bytes", "--record-size", "--key", "--reverse", "--unique", "--expect-hash", "--claim"})
     rows.push_back({option, "--runs", "merge --runs: the runs say what they hold and how it is sorted; leave {} out"});
   rows.push_back(
       {"--checksum", "--runs", "merge --runs: leave --checksum out; `ecosort check` prints the checksum of the output"});
@@ -279,10 +280,11 @@ std::vector<OptionRow> options_of_runs() {
 
 CommandTable merge_table() {
   std::vector<OptionRow> options =
-      chosen({"-o,--output", "--record-size", "--key",         "--reverse",  "--unique",       "--stable",  "--memory",
-              "--threads",   "--temp",        "--io",          "--profile",  "--no-profile",   "--stats",   "--events",
-              "--trace",     "--progress",    "-q,--quiet",    "--compress", "--assume-ratio", "--goal",    "--checksum",
-              "--claim",     "--unique-by",   "--unique-rows", "--count",    "--repeated",     "--singles", "--keep"});
+      chosen({"-o,--output",   "--skip-bytes",   "--record-size", "--key",      "--reverse",  "--unique",
+              "--stable",      "--memory",       "--threads",     "--temp",     "--io",       "--profile",
+              "--no-profile",  "--stats",        "--events",      "--trace",    "--progress", "-q,--quiet",
+              "--compress",    "--assume-ratio", "--goal",        "--checksum", "--claim",    "--unique-by",
+              "--unique-rows", "--count",        "--repeated",    "--singles",  "--keep"});
   options.push_back({"--expect-hash", "HASH", "",
                      "the hash of all records, as `ecosort partition` or --stats reported it: the output must have it, and "
                      "the inputs need not be hashed once more",

@@ -15,6 +15,7 @@
 #include "job/groups.h"
 #include "job/places.h"
 #include "job/plan_codecs.h"
+#include "job/prepare_records.h"
 #include "job/space.h"
 
 namespace ecosort::job {
@@ -162,7 +163,8 @@ PreparedMerge prepare_merge(const Request& request, std::vector<engine::fixed::I
                                   .assumed_ratio = wanted.assumed_ratio,
                                   .power = wanted.power});
   check_memory_exists(wanted.memory_bytes, wanted.memory_bytes, machine);
-  if (!job.plan.is_direct) read_through_page_cache(job.inputs, storage);
+  job.head = common_head(job.inputs);
+  if (!job.plan.is_direct || !job.head.empty()) read_through_page_cache(job.inputs, storage);
   job.output = request.place.output == "-" ? "-" : io::resolve_output(request.place.output).path;
   job.claim = claim_text_of(request, job.output);
   const auto temp_bytes_of = [&](std::uint64_t bytes) { return job.plan.temp_bytes_of(bytes, wanted.format.record_size); };
@@ -171,7 +173,9 @@ PreparedMerge prepare_merge(const Request& request, std::vector<engine::fixed::I
     job.directory = run_directories(request.means.temp_directories, request.place.output).front();
   std::uint64_t records = wanted.input_records;
   for (const engine::fixed::Input& input : job.rest) records += input.records;
-  check_space(needs_of(job, passes, records * wanted.output_record_size(), storage));
+  std::vector<SpaceNeed> needs = needs_of(job, passes, records * wanted.output_record_size(), storage);
+  add_head(needs, job.head.size());
+  check_space(needs);
   return prepared;
 }
 

@@ -248,7 +248,8 @@ std::vector<std::byte> head_of(const engine::fixed::Input& input) {
   return {head, head + std::min<std::uint64_t>(input.skipped, got - std::min<std::uint64_t>(got, lead))};
 }
 
-// Returns what the inputs have in front of their records.
+}  // namespace
+
 std::vector<std::byte> common_head(const std::vector<engine::fixed::Input>& inputs) {
   constexpr std::uint64_t most = std::uint64_t{1} << 20U;
   std::vector<std::byte> head;
@@ -264,13 +265,10 @@ std::vector<std::byte> common_head(const std::vector<engine::fixed::Input>& inpu
   return head;
 }
 
-// The output is longer by its head.
 void add_head(std::vector<SpaceNeed>& needs, std::uint64_t bytes) {
   for (SpaceNeed& need : needs)
     if (need.purpose != NotEnoughSpace::For::runs && bytes > 0) need.bytes += round_up(bytes, page_bytes) + page_bytes;
 }
-
-}  // namespace
 
 namespace {
 

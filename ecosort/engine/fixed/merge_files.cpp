@@ -248,7 +248,7 @@ class FilesKernel final : public Kernel {
   std::optional<Step> last_merge() override { return Step{"merge", bytes_of(sources_), bytes_of(sources_)}; }
 
   Task<void> merge_to_output() override {
-    const MergedOutput merged = co_await merge_to(sources_, *output_, job_.groups);
+    const MergedOutput merged = co_await merge_to(sources_, *output_, job_.groups, job_.head);
     written_ = merged.tally;
     if (job_.groups.policy.counts) report.counted = merged.records_of_groups;
     report.equal_pairs = merged.equal_pairs;
@@ -278,10 +278,10 @@ class FilesKernel final : public Kernel {
 
   [[nodiscard]] OutputContents contents() const override { return {written_.hash.count, written_bytes(), written_.hash}; }
 
-  [[nodiscard]] std::uint64_t written_bytes() const override { return written_.hash.count * output_size(); }
+  [[nodiscard]] std::uint64_t written_bytes() const override { return job_.head.size() + written_.hash.count * output_size(); }
 
   Task<bool> reread() override {
-    rereader_.emplace(bench_, encoder_, *output_, RecordRange{0, written_.hash.count}, job_.plan.block_bytes);
+    rereader_.emplace(bench_, encoder_, *output_, RecordRange{0, written_.hash.count, job_.head.size()}, job_.plan.block_bytes);
     co_await rereader_->run();
     co_return rereader_->tally().hash == written_.hash && rereader_->in_order();
   }
@@ -363,13 +363,16 @@ class FilesKernel final : public Kernel {
     }
   }
 
-  Task<MergedOutput> merge_to(std::vector<Source>& group, io::File& file, const RecordGroups& groups) {
-    const std::uint64_t bytes = bytes_of(group) / encoder_.record_size() * groups.output_bytes(encoder_.record_size());
+  Task<MergedOutput> merge_to(std::vector<Source>& group, io::File& file, const RecordGroups& groups,
+                              std::span<const std::byte> head = {}) {
+    const std::uint64_t bytes =
+        head.size() + bytes_of(group) / encoder_.record_size() * groups.output_bytes(encoder_.record_size());
     OneMerge merge(tools(), group);
     const planner::MergeBuffers& buffers = job_.plan.output;
     const std::uint64_t reserve = std::max<std::uint64_t>(round_up(bytes, page_bytes), page_bytes);
     WriteBehind writer(bench_, file, buffers, {.total_bytes = bytes, .reserve_bytes = reserve}, nullptr);
     CheckedOutput output(writer, bench_.compute, encoder_, groups);
+    co_await output.put_head(head);
     co_await merge.merge_to(output);
     for (std::size_t i = 0; i < group.size(); ++i) take_in(group[i], merge.tally(i));
     dropped_ += output.merged().dropped;

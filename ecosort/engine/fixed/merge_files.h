@@ -33,6 +33,7 @@ struct MergeFilesJob {
   std::size_t most_block_bytes = 0;     // so many bytes
   std::vector<Input> inputs;            // regular files, or runs of jobs
   std::vector<Input> rest;              // of these jobs' inputs, read through the page cache: goes out behind them as it is
+  std::vector<std::byte> head = {};     // goes out in front of the records
   std::string output;                   // "-": standard output
   std::string directory;                // for files that are merged again
   RecordGroups groups = {};             // one record of each goes out
