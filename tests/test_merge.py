@@ -177,6 +177,30 @@ def test_other_keys_than_those_of_the_files_are_noticed(run: Run, tmp_path: Path
     refused(run("merge", "--record-size", "16", "--key", "8:8", *paths, "-o", tmp_path / "out"), 1, "is not in order")
 
 
+def test_standard_input_is_a_file_of_records_of_an_odd_size(ecosort: Path, tmp_path: Path) -> None:
+    """Such records are read through the page cache, for which the input is opened anew: it has no name."""
+    (tmp_path / "in").write_bytes(b"".join(bytes([number]) * 4099 for number in range(200)))
+    words = [ecosort, "merge", "-q", "--record-size", "4099", "--key", "0:1", "in", "-", "-o", "-"]
+    with (tmp_path / "in").open("rb") as standard_input:
+        done = subprocess.run(words, stdin=standard_input, cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    expected = b"".join(bytes([number]) * 4099 * 2 for number in range(200))
+    assert (done.returncode, done.stderr, done.stdout == expected) == (0, b"", True)
+
+
+def test_what_is_in_front_of_the_records_stays_there(run: Run, tmp_path: Path) -> None:
+    """Random options have more of it, but no file without records, and none that begins otherwise."""
+    paths = [tmp_path / name for name in ("a", "b")]
+    words = ["merge", "--record-size", "1", "--key", "0:1", "--skip-bytes", "4", *paths, "-o", tmp_path / "out"]
+    for path in paths:
+        path.write_bytes(b"HEAD")
+    assert run(*words).returncode == 0
+    assert (tmp_path / "out").read_bytes() == b"HEAD"
+    paths[1].write_bytes(b"HEADING")
+    assert run(*words).returncode == 1
+    paths[1].write_bytes(b"TAILabc")
+    refused(run(*words), 2, "the first 4 bytes of")
+
+
 def test_pipes_are_merged_as_files_are(ecosort: Path, tmp_path: Path) -> None:
     """Named, from standard input, and as a shell substitutes processes; what is out of order has the name of its pipe."""
     paths, everything = write_sorted(tmp_path, [3000, 10, 0], 16, ["0:8"])

@@ -68,14 +68,14 @@ void store_streams(const Request& request, std::vector<engine::fixed::Input>& in
   }
 }
 
-// Blocks of such records begin at no pages of the file.
-void read_through_page_cache(std::vector<engine::fixed::Input>& inputs, io::PosixStorage& storage) {
-  for (engine::fixed::Input& input : inputs) {
-    if (input.run) continue;  // its blocks do
-    if (!input.file->is_direct()) continue;
-    const std::string path = input.file->path();
-    storage.close(std::move(input.file));
-    input.file = storage.open_input(path, io::Caching::buffered);
+// Blocks of such records begin at no pages of the file. `names`: of the inputs.
+void read_through_page_cache(const std::vector<std::string>& names, std::vector<engine::fixed::Input>& inputs,
+                             io::PosixStorage& storage) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].run) continue;  // its blocks do
+    if (!inputs[i].file->is_direct()) continue;
+    storage.close(std::move(inputs[i].file));
+    inputs[i].file = storage.open_input(names[i], io::Caching::buffered);
   }
 }
 
@@ -164,7 +164,7 @@ PreparedMerge prepare_merge(const Request& request, std::vector<engine::fixed::I
                                   .power = wanted.power});
   check_memory_exists(wanted.memory_bytes, wanted.memory_bytes, machine);
   job.head = common_head(job.inputs);
-  if (!job.plan.is_direct || !job.head.empty()) read_through_page_cache(job.inputs, storage);
+  if (!job.plan.is_direct || !job.head.empty()) read_through_page_cache(request.inputs, job.inputs, storage);
   job.output = request.place.output == "-" ? "-" : io::resolve_output(request.place.output).path;
   job.claim = claim_text_of(request, job.output);
   const auto temp_bytes_of = [&](std::uint64_t bytes) { return job.plan.temp_bytes_of(bytes, wanted.format.record_size); };
