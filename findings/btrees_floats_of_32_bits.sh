@@ -2,11 +2,11 @@
 # In short:  a sorted map of 64-bit integers to floats keeps seven digits of each float.
 # Package:   BTrees 6.5 (PyPI), the sorted containers of ZODB.
 # One would guess: LFBTree, whose keys have 64 bits, and family64.IF hold Python's floats, which have 64 bits as well.
-# What happens: F is C's float of 32 bits in all of them; only the integers become wider. 16777217.0 is read back as 16777216.0, 0.1 as 0.10000000149011612
-#   and 1700000000.5 (a time in seconds) as 1700000000.0, as are all times of the two minutes around it. Numbers that don't fit an integer raise an error,
-#   floats are rounded silently. In OOBTree and LOBTree all are kept.
-# Why it matters: an index by time or by a meter's reading is what such a map is for. A counter of energy in watt-hours stands still from 16,777,216 on, as
-#   adding 1 to what was read is lost; sums drift, and a value that is looked for by == is not there. Powers of two and small numbers pass every test.
+# What happens: F is C's float of 32 bits in all of them; only the integers become wider. 16777217.0 is read back as 16777216.0, 0.1 as
+#   0.10000000149011612 and 1700000000.5 (a time in seconds) as 1700000000.0, as are all times of the two minutes around it. Numbers that don't fit an
+#   integer raise an error, floats are rounded silently. In OOBTree and LOBTree all are kept.
+# Why it matters: an index by time or by a meter's reading is what such a map is for. A counter of energy in watt-hours stands still from 16,777,216 on,
+#   as adding 1 to what was read is lost; sums drift, and a value that is looked for by == is not there. Powers of two and small numbers pass every test.
 # Source:    BTrees/Interfaces.py, IIntegerFloatBTreeModule ("values are floats"); the values are printed below.
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT

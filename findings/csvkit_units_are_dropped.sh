@@ -6,7 +6,8 @@
 #   15), so are the signs of currencies (5 dollars and 5 euros are both 5) and of percent; "100 m", "9 h" and "2 d" are durations: 1:40:00, 9:00:00 and
 #   "2 days, 0:00:00". The columns that are not sorted by change as well. Exit code 0; no message says so.
 # Why it matters: a price list loses which currency a row is in, metres become minutes, and 1,5 kWh sorts and adds up as 15. One cell that fits no guess
-#   (12 mm) keeps the whole column as text, so the same command on a longer file does something else. -I (--no-inference) keeps the cells, and sorts as texts.
+#   (12 mm) keeps the whole column as text, so the same command on a longer file does something else. -I (--no-inference) keeps the cells, and sorts as
+#   texts.
 # Source:    agate/data_types/number.py (symbols of currencies, %, the sign of thousands are removed) and timedelta.py (pytimeparse); csvsort -h.
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT

@@ -3,8 +3,8 @@
 # Package:   downsample-lttb 0.0.1 (npm), "Largest Triangle Three Buckets", which thins out series and keeps their peaks.
 # One would guess: a NaN (a gap) is left out or kept as a gap, and the points around it are chosen as they are without it.
 # What happens: the point of a bucket is the one with the largest triangle to the mean of the NEXT bucket. One NaN there makes this mean NaN, no area is
-#   larger than another, and the point of the bucket BEFORE is taken once more. 1000 readings of about 100 with a peak of 5000 and a gap 11 readings later:
-#   without the gap the peak is in the result, with it the largest value is 110, and one point is in it twice. Length and ends are as always.
+#   larger than another, and the point of the bucket BEFORE is taken once more. 1000 readings of about 100 with a peak of 5000 and a gap 11 readings
+#   later: without the gap the peak is in the result, with it the largest value is 110, and one point is in it twice. Length and ends are as always.
 # Why it matters: the method is taken because a mean hides peaks. A meter that drops a reading while the load is high, as a busy one does, has its peak
 #   removed from the chart and from all that is computed of the thinned series (a maximum, an alarm); a point that is there twice counts twice in sums.
 # Source:    downsample-lttb/index.js: avg_y adds the values of the next bucket; max_area_point keeps its last value where no area is larger.

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # In short:  a missing reading comes back from the file as the smallest one of its chunk.
 # Package:   h5py 3.16.0 with HDF5 2.0.0 and numpy 2.4.6 (PyPI); HDF5's filter scale-offset.
-# One would guess: scaleoffset=1 keeps one decimal ("absolute error less than 0.5*10**(-scaleoffset)", as its help says), and NaN stays NaN or is refused.
+# One would guess: scaleoffset=1 keeps one decimal ("absolute error less than 0.5*10**(-scaleoffset)", as its help says), and NaN stays NaN or is
+#   refused.
 # What happens: 230.1, NaN, 229.9, 230.4 is read back as 230.1, 229.9, 229.9, 230.4. Numbers are stored as their distance from the smallest one, and for
 #   NaN this distance is 0. Where NaN is the FIRST value of a chunk, or the chunk has nothing else, the chunk is not filtered and the gaps are kept.
 # Why it matters: NaN is how a series marks a gap, and the filter is made for readings with a fixed number of decimals. A gap turns into a plausible

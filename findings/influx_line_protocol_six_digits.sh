@@ -4,8 +4,8 @@
 # One would guess: a float is written with as many digits as it needs to be read back, as repr() of Python and other writers do.
 # What happens: it is written with "%g", six digits: 123456.789 is 123457, 1234567.8 is 1.23457e+06, and 99999.95 is 99999.9. A time in seconds with a
 #   fraction (1700000000.5) is 1.7e+09. Whole numbers of the type int are written exactly. No error, no warning.
-# Why it matters: power in watts looks right, and a new meter counts right. Beyond 10,000 kWh a counter has steps of 0.1, from 100,000 on of 1 and from
-#   a million on of 10 kWh, and the load that is computed from its differences is 0 most of the time with a peak between: the older the meter, the worse.
+# Why it matters: power in watts looks right, and a new meter counts right. Beyond 10,000 kWh a counter has steps of 0.1, from 100,000 on of 1 and from a
+#   million on of 10 kWh, and the load that is computed from its differences is 0 most of the time with a peak between: the older the meter, the worse.
 # Source:    influx_line_protocol/metric.py, __parse_value: `"%g" % value`.
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # In short:  a sensor of a building that reports "no valid reading" is at 670760.96 degrees.
 # Package:   knx 2.5.4 (npm), KNX for Node.js; xknx 4.0.0 (PyPI) beside it.
-# One would guess: the pattern 7FFF of a value of two bytes (DPT 9: temperature, power in kW, flow), which the standard keeps for invalid data, is null, NaN
-#   or an error, as it is an error in xknx.
+# One would guess: the pattern 7FFF of a value of two bytes (DPT 9: temperature, power in kW, flow), which the standard keeps for invalid data, is null,
+#   NaN or an error, as it is an error in xknx.
 # What happens: it is computed like any other: 670760.96. The range that the package itself lists for a temperature ends at 670760.
-# Why it matters: a sensor sends it after a start or while its line is broken, once in days. One such sample in a day of readings every minute raises the mean
-#   by 465, is the maximum for ever and makes a sum of energy useless; it is a number, so no check for gaps finds it.
+# Why it matters: a sensor sends it after a start or while its line is broken, once in days. One such sample in a day of readings every minute raises the
+#   mean by 465, is the maximum for ever and makes a sum of energy useless; it is a number, so no check for gaps finds it.
 # Source:    KNX Standard, Datapoint Types, "2-Octet Float Value" (7FFFh denotes invalid data for all 9.xxx); knx/src/dptlib/dpt9.js, fromBuffer.
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT

@@ -24,5 +24,6 @@ names.set(['Smith', ' J,x'], 'second');
 console.log('two pairs of texts:', JSON.stringify(names.toArray()));
 const dates = new BTree([[2, true], [10, true], [-1, true], [-2, true]]);
 console.log('single numbers:', JSON.stringify(dates.keysArray()));
-process.exit(order === '[[-1,0],[-2,0],[1,10],[1,9],[10,1],[2,1]]' && range === '[]' && names.size === 1 && names.get(['Smith, J', 'x']) === 'second' ? 0 : 1);
+const joined = names.size === 1 && names.get(['Smith, J', 'x']) === 'second';
+process.exit(order === '[[-1,0],[-2,0],[1,10],[1,9],[10,1],[2,1]]' && range === '[]' && joined ? 0 : 1);
 NODE

@@ -4,8 +4,8 @@
 # One would guess: count(min, max) is the length of rangeByScore(min, max), as ZCOUNT of Redis is.
 # What happens: it counts the steps between the first row and the last one and adds one, unless the steps are 0: then it returns 0. So a range with
 #   exactly one row has the count 0. Ranges with none, two and more are right, and so is a range that covers the whole set.
-# Why it matters: "is there anything in this minute", "how many above the limit", a quota: the first event is not seen, and a border at which one row lies
-#   alone counts as free. The counts of neighbouring ranges add up to less than the set has, the more ranges the less. Tests with several rows pass.
+# Why it matters: "is there anything in this minute", "how many above the limit", a quota: the first event is not seen, and a border at which one row
+#   lies alone counts as free. The counts of neighbouring ranges add up to less than the set has, the more ranges the less. Tests with several rows pass.
 # Source:    tlhunter-sorted-set/lib/set.js, count: `return count && count + 1`, whose author doubts it in a comment above.
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT

@@ -2,8 +2,8 @@
 # In short:  of two packages' UUIDs of version 7, all of one sort behind all of the other, whenever they were made.
 # Package:   uuid7 0.1.0 and uuid-utils 1.2.0 (PyPI).
 # One would guess: an identifier that says it is version 7 begins with the milliseconds since 1970, so the UUIDs of two programs sort by time together.
-# What happens: uuid7 follows a draft of 2021: it begins with 36 bits of seconds. Made today it begins with 06.., by RFC 9562 with 01... Both say version 7
-#   and variant RFC 4122. One of 2024 by uuid7 comes behind one of 2090 by the RFC, and read by the RFC it is from the year 2191. Nothing is raised.
+# What happens: uuid7 follows a draft of 2021: it begins with 36 bits of seconds. Made today it begins with 06.., by RFC 9562 with 01... Both say version
+#   7 and variant RFC 4122. One of 2024 by uuid7 comes behind one of 2090 by the RFC, and read by the RFC it is from the year 2191. Nothing is raised.
 # Why it matters: version 7 is chosen to have keys in order of time. Two services that write into one table, or a change of the package in one service,
 #   give two blocks, each in order by itself: "the newest 100" shows one service only, a split by time or a removal of what is old takes the wrong rows,
 #   and a merge of two logs by these keys puts one behind the other. A program with one package passes every test.
