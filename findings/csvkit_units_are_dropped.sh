@@ -8,7 +8,7 @@
 # Why it matters: a price list loses which currency a row is in, metres become minutes, and 1,5 kWh sorts and adds up as 15. One cell that fits no guess
 #   (12 mm) keeps the whole column as text, so the same command on a longer file does something else. -I (--no-inference) keeps the cells, and sorts as
 #   texts.
-# Source:    agate/data_types/number.py (symbols of currencies, %, the sign of thousands are removed) and timedelta.py (pytimeparse); csvsort -h.
+# Source:    agate/data_types/number.py (symbols of currencies, %, the sign of thousands are removed) and time_delta.py (pytimeparse); csvsort -h.
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
 { python3 -m venv "$dir/venv" && "$dir/venv/bin/pip" install -q csvkit==2.2.0 agate==1.14.2; } >&2 || exit 2

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # In short:  keys of two numbers are in the order of their texts: [1, 10] before [1, 9], and -1 before -2.
 # Package:   sorted-btree 2.1.0 (npm), a sorted map.
-# One would guess: keys that are arrays of numbers or texts, which its README lists among the supported ones, are compared element by element.
+# One would guess: keys that are arrays of numbers or texts, which its readme lists among the supported ones, are compared element by element.
 # What happens: they are compared as JavaScript compares arrays: by the texts that their elements make, joined by commas. [1, 10] comes before [1, 9],
 #   [-1, 0] before [-2, 0], and a range from [1, 9] to [1, 10] is empty. Texts with a comma collide: ["Smith, J", "x"] and ["Smith", " J,x"] are one key,
 #   and the second value replaces the first. Keys that are single numbers are right.
 # Why it matters: an array is how a key of two columns (meter and time, shelf and place) is written. Ranges over such keys lose rows, a merge with a list
 #   that is sorted by columns is out of order, and a row disappears; numbers of equal length (years, times in milliseconds) pass every test.
-# Source:    sorted-btree/README (the keys that are supported without a comparator); b+tree.js, defaultComparator: `a < b` of two arrays.
+# Source:    sorted-btree/readme.md (the keys that are supported without a comparator); b+tree.js, defaultComparator: `a < b` of two arrays.
 set -u
 dir=$(mktemp -d) && trap 'rm -rf "$dir"' EXIT
 cd "$dir" && { npm init -y && npm install --no-audit --no-fund --ignore-scripts sorted-btree@2.1.0; } > npm.log 2>&1 || { cat npm.log >&2; exit 2; }
