@@ -83,7 +83,7 @@ def in_order(name: str) -> list[int]:
 LIMITS = (0, 1, 100, 1024, 3_000, N // 2, N, MOST) + ((2, 1023, 1025, 9_000, N - 1, N + 1) if SOAK else ())
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("limit")
     for name, text in (("csv", HEADER + "".join(CSV)), ("jsonl", "".join(JSONL)), ("lines", "".join(LINES))):
@@ -186,7 +186,7 @@ def records_in_order(key: str, unique: bool) -> list[bytes]:
     return [next(group) for _, group in itertools.groupby(ordered, lambda record: record[:length])] if unique else ordered
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("limit") / "records"
     path.write_bytes(b"".join(some_records()))

@@ -40,7 +40,7 @@ from sort_support import (
 MARKER = b"<-this is a record->"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def data(ecosort: Path) -> bytes:
     data = make_records(ecosort, "ascii", 40_000)
     return b"".join(data[i : i + 60] + MARKER + data[i + 80 : i + 100] for i in range(0, len(data), 100))

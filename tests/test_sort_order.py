@@ -24,7 +24,7 @@ class Sample:
     checksum: str
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def samples(ecosort: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Sample]:
     directory = tmp_path_factory.mktemp("samples")
     made = {}

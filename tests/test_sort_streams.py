@@ -22,7 +22,7 @@ from pairs import pairs, turns
 from sort_support import BACKENDS, MIB, Require, Run, comes_to_rest, expected, listing, make_records, mounted, read_json
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def data(ecosort: Path) -> bytes:
     return make_records(ecosort, "skewed", 40_000)
 

@@ -42,12 +42,12 @@ LINES = 250_000  # 8 MB
 SMALL = ("-S", "16M")  # several runs, some checkpoints
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def text() -> bytes:
     return numbered_lines(LINES)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def wanted(text: bytes) -> bytes:
     return sorted_by_sort(text)
 

@@ -37,7 +37,7 @@ def many_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 KEYS = ["small", "float", "half", "text", "blob", "fixed", "date", "stamp", "money", "flag", "big"]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def table() -> Any:
     generator = random.Random(1)
 
