@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,10 @@ from sort_support import BACKENDS, directory_for_everyone
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("ECOSORT_BUILD") or ROOT / "build")
 DURATIONS = BUILD / "test-durations.tsv"
+
+# The tests start Python a thousand times: what it compiles is kept, whatever the environment of who runs them says.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -4,8 +4,7 @@ Every sort is a process of the program, which this package brings along; sorts d
 run at once, in threads or not. The output is complete and verified, or there is none. Errors are those of ecosort.errors.
 """
 
-import importlib
-import importlib.util
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,9 +17,11 @@ def __getattr__(name: str) -> Any:
     others that need some modules only, begin in half of the time."""
     if name.startswith("__") and name not in ("__all__", "__version__"):
         raise AttributeError(name)
-    if importlib.util.find_spec(f"ecosort.{name}"):
-        return importlib.import_module(f"ecosort.{name}")
-    public = importlib.import_module("ecosort.public")
+    from importlib.util import find_spec  # which takes longer to load than this package
+
+    if find_spec(f"ecosort.{name}"):
+        return import_module(f"ecosort.{name}")
+    public = import_module("ecosort.public")
     globals().update({each: getattr(public, each) for each in ("__all__", *public.__all__)})
     if name not in globals():
         raise AttributeError(f"module 'ecosort' has no attribute {name!r}")
