@@ -60,7 +60,8 @@ def run_all(tests: list[str], workers: int) -> list[tuple[set[str], str]]:
 
 @pytest.mark.parametrize("workers", [1, 2, 8])
 @pytest.mark.parametrize(
-    ("ordinary", "quiet"), [(5 * TESTS_OF_A_PART, 2 * TESTS_OF_A_PART), (3, 1), (0, 3 * TESTS_OF_A_PART), (2 * TESTS_OF_A_PART, 0)]
+    ("ordinary", "quiet"),
+    [(5 * TESTS_OF_A_PART, 2 * TESTS_OF_A_PART), (3, 1), (0, 3 * TESTS_OF_A_PART), (2 * TESTS_OF_A_PART, 0)],
 )
 def test_every_test_runs_once_and_quiet_ones_alone(
     monkeypatch: pytest.MonkeyPatch, workers: int, ordinary: int, quiet: int

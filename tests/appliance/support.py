@@ -33,7 +33,7 @@ class Queue:
         self.environment = os.environ | {"ECOSORT_QUEUE": str(directory), "ECOSORT_PROGRAM": str(program)}
 
     def run(self, *words: str | bytes | Path, cwd: Path | None = None, timeout: float = 120) -> subprocess.CompletedProcess[str]:
-        quickly = ["--tick", "0.02"] if words[0] == "run" else []
+        quickly = ["--tick", "0.05"] if words[0] == "run" else []
         called = ["queue", *words, *quickly]
         how: Any = {"cwd": cwd or self.place, "env": self.environment, "timeout": timeout, "errors": "surrogateescape"}
         return forked.run(COMMAND[-1], called, **how)
@@ -57,7 +57,7 @@ class Queue:
 
     def start(self, *words: str, stderr: int | None = None) -> forked.Process:
         """`queue run`, or `serve` with its options, in the background."""
-        called = words or ("queue", "run", "--tick", "0.02")
+        called = words or ("queue", "run", "--tick", "0.05")
         process = forked.Process(COMMAND[-1], called, cwd=self.place, env=self.environment, stderr=stderr)
         self._started.append(process)
         return process
