@@ -60,7 +60,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays: the collector of garbage need not go through a million objects again and again."""
+    """Keeps the collector of garbage away from what was imported and collected: a million objects, which stay."""
     gc.collect()
     gc.freeze()
 

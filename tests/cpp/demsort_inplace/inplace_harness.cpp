@@ -12,7 +12,7 @@ namespace ecosort::demsort_inplace {
 
 namespace {
 
-// What a job sorts, and what comes of it. Sweeps ask for both after each fault, and to make them takes longer than the job.
+// Holds what a job sorts, and what comes of it. Sweeps ask for both after each fault, and to make them takes longer than the job.
 struct Made {
   records::RecordFormat format;
   engine::fixed::Keys keys;
@@ -141,9 +141,8 @@ std::string text_of(const io::PagedBytes& contents) {
 }
 
 bool have_same_files(const io::DiskImage& a, const io::DiskImage& b) {
-  return std::ranges::equal(a.files, b.files, [](const auto& x, const auto& y) {
-    return x.first == y.first && x.second.holds(text_of(y.second));
-  });
+  return std::ranges::equal(a.files, b.files,
+                            [](const auto& x, const auto& y) { return x.first == y.first && x.second.holds(text_of(y.second)); });
 }
 
 void flip_byte(io::PagedBytes& contents, std::uint64_t at) {

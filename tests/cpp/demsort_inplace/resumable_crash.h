@@ -120,8 +120,8 @@ std::function<std::uint64_t(std::size_t)> epochs_of(const Recorded<Sort>& record
   };
 }
 
-// Notes what is durable for certain after each event: what a cut leaves that loses everything it may. Only the end of a sync makes
-// more of it durable.
+// Notes what is durable for certain after each event: what a cut leaves that loses everything it may. Only the end of a sync
+// makes more of it durable.
 template <class Disk, class Sort>
 void note_promises(Recorded<Sort>& recorded) {
   io::CrashModel model(recorded.initial);
