@@ -4,8 +4,11 @@ option(ECOSORT_FASTER_BUILDS "a precompiled header and several sources per objec
 
 find_program(ECOSORT_CCACHE ccache)
 if(ECOSORT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # It must not expand the precompiled header again, and has to know that its contents show every change.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${ECOSORT_CCACHE})
+  # It must not expand the precompiled header again, and has to know that its contents show every change. Paths of the checkout are
+  # those of any other one: files that include several sources name them so.
+  get_filename_component(root ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${root}
+      CCACHE_NOHASHDIR=1 ${ECOSORT_CCACHE})
   add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 endif()
 

@@ -1,8 +1,10 @@
 """Every test module shares this: the program under test and the way to run it."""
 
+import gc
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,10 @@ from sort_support import BACKENDS, directory_for_everyone
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("ECOSORT_BUILD") or ROOT / "build")
 DURATIONS = BUILD / "test-durations.tsv"
+
+# The tests start Python a thousand times: what it compiles is kept, whatever the environment of who runs them says.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -51,6 +57,12 @@ def pytest_report_header() -> str:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = in_order(items, durations.read(DURATIONS))
+
+
+def pytest_collection_finish() -> None:
+    """Keeps the collector of garbage away from what was imported and collected: a million objects, which stay."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

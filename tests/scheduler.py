@@ -11,7 +11,7 @@ from order_of_tests import is_quiet
 from xdist.scheduler import LoadScopeScheduling
 
 # A file is cut, so that no worker is left with a long one at the end; its fixtures are made again for each part.
-TESTS_OF_A_PART = 24
+TESTS_OF_A_PART = 48
 
 
 class InTwoPhases(LoadScopeScheduling):

@@ -18,6 +18,7 @@ import pytest
 from capabilities import only_in_soak
 from click.testing import CliRunner
 from conftest import BUILD, ROOT
+from pairs import turns
 
 sys.path.insert(0, str(ROOT / "tuning" / "bench"))
 
@@ -339,15 +340,14 @@ def replay() -> Path:
 Call = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.mark.parametrize("backend", ["uring", "pool"])
-@pytest.mark.parametrize(
-    "pace",
-    [
-        ["--pace", "recorded"],
-        ["--pace", "depth", "--read-depth", "4", "--write-depth", "4"],
-        ["--pace", "depth", "--memory", "32MiB"],
-    ],
-)
+PACES = [
+    ["--pace", "recorded"],
+    ["--pace", "depth", "--read-depth", "4", "--write-depth", "4"],
+    ["--pace", "depth", "--memory", "32MiB"],
+]
+
+
+@pytest.mark.parametrize(("pace", "backend"), turns(PACES, ["uring", "pool"]))
 def test_the_replay_moves_the_bytes_of_the_sort(
     tmp_path: Path, run: Call, replay: Path, require: Callable[[str], None], backend: str, pace: list[str]
 ) -> None:

@@ -29,7 +29,7 @@ def unordered_report(first: int, records: int, checksum_hex: str, unordered: int
     )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def samples(ecosort: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """1000 generated records of every kind."""
     directory = tmp_path_factory.mktemp("samples")
@@ -40,7 +40,7 @@ def samples(ecosort: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     return made
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def smallest(samples: dict[str, bytes]) -> list[bytes]:
     """R0, R1, R2: the three smallest records of 1000 ASCII records."""
     return split(sorted_stably(samples["ascii"]))[:3]
@@ -196,7 +196,7 @@ def expected_report(data: bytes) -> str:
     return report(len(keys), checksum(data), sum(a == b for a, b in itertools.pairwise(keys)))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def large(ecosort: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """More than two blocks of the reader, sorted, with duplicates and a tail that is no whole page."""
     file = tmp_path_factory.mktemp("large") / "file"

@@ -19,6 +19,7 @@ from pathlib import Path
 import capabilities
 import pytest
 from csv_support import run_csv
+from pairs import pairs
 from sort_support import wait_until
 
 Require = Callable[[str], None]
@@ -523,9 +524,9 @@ def large_window(codec: str, header: bytes) -> bytes:
     return encode(codec, header + many_rows(), *WINDOWS[codec])
 
 
-@pytest.mark.parametrize("memory", ["8MiB", "256MiB"])
-@pytest.mark.parametrize("place", ["pipe", "file", "later member", "--check"])
-@pytest.mark.parametrize("codec", WINDOWS)
+@pytest.mark.parametrize(
+    ("codec", "place", "memory"), pairs(list(WINDOWS), ["pipe", "file", "later member", "--check"], ["8MiB", "256MiB"])
+)
 def test_windows_of_any_size_take_the_memory_that_is_told(
     ecosort: Path, tmp_path: Path, codec: str, place: str, memory: str
 ) -> None:
@@ -568,12 +569,16 @@ STREAMS = {  # what writes them, and memory that is enough where they are files
 }
 
 
+@functools.cache
+def written_by(kind: str) -> bytes:
+    text = b"number,place,words\n" + text_of(9_000)
+    return subprocess.run(STREAMS[kind][0], input=text, capture_output=True, check=True).stdout
+
+
 @pytest.mark.parametrize("place", ["file", "redirected", "pipe", "fifo", "slow fifo"])
 @pytest.mark.parametrize("kind", STREAMS)
 def test_a_stream_takes_the_memory_of_a_file(ecosort: Path, tmp_path: Path, kind: str, place: str) -> None:
-    program, memory = STREAMS[kind]
-    text = b"number,place,words\n" + text_of(9_000)
-    data = subprocess.run(program, input=text, capture_output=True, check=True).stdout
+    data, memory = written_by(kind), STREAMS[kind][1]
     (tmp_path / "data").write_bytes(data)
     os.mkfifo(tmp_path / "fifo")
     feed = {

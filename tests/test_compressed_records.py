@@ -27,7 +27,7 @@ CODECS = ["lz4", "zstd", "zstd:3"]
 SMALL = ["--memory", "4MiB"]
 
 
-@pytest.fixture(scope="module", name="ascii_data")
+@pytest.fixture(scope="session", name="ascii_data")
 def _ascii_data(ecosort: Path) -> bytes:
     return make_records(ecosort, "ascii", 100_000)
 

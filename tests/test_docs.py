@@ -11,6 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from capabilities import only_in_soak
 from conftest import BUILD, ROOT
 from ecosort_site import console, findings, prediction, progress
 from sort_support import Require, Run
@@ -245,6 +246,7 @@ def site(require: Require, tmp_path_factory: pytest.TempPathFactory, ecosort: Pa
     return place
 
 
+@only_in_soak  # continuous integration builds the site by itself
 def test_the_site_has_every_page_and_asks_no_other_host(site: Path) -> None:
     names = {path.relative_to(site).as_posix() for path in site.rglob("*.html")}
     assert {f"{page.stem}.html" for page in PAGES} | {"man/ecosort-sort.html", "design/engine.html"} <= names

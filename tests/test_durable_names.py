@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from capabilities import SOAK, require
+from pairs import turns
 from sort_support import MIB, Run, expected, make_records, mounted, notice_of, refused, succeeded
 
 IMAGES = 60 if SOAK else 6
@@ -51,8 +52,13 @@ def after_power_cut(image: Path, tmp_path: Path, name: str) -> bytes | None:
         copy.unlink()
 
 
-@pytest.mark.parametrize("features", ["has_journal,^fast_commit", "fast_commit", "^has_journal"])
-@pytest.mark.parametrize(("command", "count"), [("sort", 20_000), ("lines", 20_000), ("lines", 300)])
+SORTS = [("sort", 20_000), ("lines", 20_000), ("lines", 300)]
+
+
+@pytest.mark.parametrize(
+    ("command", "count", "features"),
+    [(*sort, features) for sort, features in turns(SORTS, ["has_journal,^fast_commit", "fast_commit", "^has_journal"], rounds=2)],
+)
 def test_a_finished_sort_outlives_a_power_cut(
     ecosort: Path, run: Run, tmp_path: Path, features: str, command: str, count: int
 ) -> None:

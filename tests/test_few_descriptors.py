@@ -17,13 +17,13 @@ def succeeds(program: Path, cwd: Path, *words: str) -> str:
     return done.stderr
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def values() -> list[list[int]]:
     generator = random.Random(1)
     return [sorted(generator.sample(range(10**7, 10**8), 3)) for _ in range(120)]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def many(tmp_path_factory: pytest.TempPathFactory, values: list[list[int]]) -> Path:
     """Files 000 ... 119 in directories that are named after what is in them, each sorted."""
     place = tmp_path_factory.mktemp("many")
@@ -54,7 +54,7 @@ def test_many_inputs(ecosort: Path, many: Path, tmp_path: Path, values: list[lis
     assert (tmp_path / "out").read_text() == ("n\n" if kind == "csv" else "") + "".join(map(rows.format, ordered))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def many_lines() -> tuple[str, str]:
     """Lines in no order, and in theirs."""
     lines = random.Random(2).choices([f"{value:07}\n" for value in range(10**5)], k=500_000)

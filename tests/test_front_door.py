@@ -20,9 +20,15 @@ DEMO = ROOT / "tuning" / "demo.py"
 SETUP = ROOT / "tuning" / "setup"
 
 
+def commit_of_the_build() -> str:
+    return re.findall(r'ECOSORT_COMMIT "(.*)"', (BUILD / "build_info.h").read_text())[0]
+
+
 def make(*words: str) -> subprocess.CompletedProcess[str]:
-    # The tests may themselves run below make: its flags and job server are not for this one.
+    # The tests may themselves run below make: its flags and job server are not for this one. The program stays as it is where
+    # something was committed after it was built, or other tests would miss it while it is linked again.
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    environment["ECOSORT_COMMIT"] = commit_of_the_build()
     command = ["make", "--no-print-directory", "-C", str(ROOT), *words]
     return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from capabilities import only_in_soak
 from gensort_records import RECORD_BYTES, checksum, sorted_stably
 from sort_support import CPU_LEVELS
 
@@ -106,6 +107,7 @@ def test_rows_of_teragen_are_made_recognised_sorted_and_checked(run: Run, genera
     assert "leave one of them out" in refused.stderr
 
 
+@only_in_soak
 @pytest.mark.skipif(bool(os.environ.get("ECOSORT_SAN")), reason="10^8 records take minutes with sanitizers")
 def test_prints_the_published_checksum_of_ten_to_the_eight_records(run: Run) -> None:
     done = run("gen", "-a", "-c", "100000000", "/dev/null")

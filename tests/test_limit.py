@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from capabilities import SOAK
 from csv_support import LEAST
+from pairs import turns
 from sort_support import Run, read_json, succeeded
 
 N = 40_000
@@ -82,7 +83,7 @@ def in_order(name: str) -> list[int]:
 LIMITS = (0, 1, 100, 1024, 3_000, N // 2, N, MOST) + ((2, 1023, 1025, 9_000, N - 1, N + 1) if SOAK else ())
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("limit")
     for name, text in (("csv", HEADER + "".join(CSV)), ("jsonl", "".join(JSONL)), ("lines", "".join(LINES))):
@@ -94,7 +95,7 @@ def check_counts(stats: dict[str, object], unit: str, rows: int, limit: int) -> 
     assert (stats[unit], stats[f"{unit}_beyond_limit"], stats[f"{unit}_dropped"]) == (rows, max(rows - limit, 0), 0)
 
 
-@pytest.mark.parametrize(("name", "limit"), [*itertools.product(SORTS, LIMITS)])
+@pytest.mark.parametrize(("name", "limit"), turns(list(SORTS), LIMITS, rounds=4))
 def test_the_first_rows(run: Run, inputs: Path, tmp_path: Path, name: str, limit: int) -> None:
     words, rows, top, _ = SORTS[name]
     stats = tmp_path / "stats"
@@ -171,15 +172,24 @@ def test_a_merge_reads_no_more_than_it_needs(run: Run, inputs: Path, tmp_path: P
         assert read_json(stats)["bytes_read"] < 3 * 6 * 8192
 
 
-RECORDS = [
-    rng.choice((b"aaaaaaaaaaaaaa", b"aaaaaaaaaaaaab", b"b" * 14, rng.randbytes(14))) + i.to_bytes(6) for i in range(150_000)
-]
+@functools.cache
+def some_records() -> list[bytes]:
+    rng = random.Random(6)
+    kinds = (b"aaaaaaaaaaaaaa", b"aaaaaaaaaaaaab", b"b" * 14)
+    return [rng.choice((*kinds, rng.randbytes(14))) + i.to_bytes(6) for i in range(150_000)]
 
 
-@pytest.fixture(scope="module")
+@functools.cache
+def records_in_order(key: str, unique: bool) -> list[bytes]:
+    length = int(key.split(":")[1])
+    ordered = sorted(some_records(), key=lambda record: record[:length], reverse=key.endswith("desc"))
+    return [next(group) for _, group in itertools.groupby(ordered, lambda record: record[:length])] if unique else ordered
+
+
+@pytest.fixture(scope="session")
 def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("limit") / "records"
-    path.write_bytes(b"".join(RECORDS))
+    path.write_bytes(b"".join(some_records()))
     return path
 
 
@@ -188,27 +198,23 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("unique", [False, True])
 @pytest.mark.parametrize("limit", [0, 1, 1_024, 5_000, 25_000, *((100, 1_023, 149_999, 150_000, MOST) if SOAK else ())])
 def test_the_first_records(ecosort: Path, run: Run, records: Path, tmp_path: Path, key: str, limit: int, unique: bool) -> None:
-    length = int(key.split(":")[1])
-    ordered = sorted(RECORDS, key=lambda record: record[:length], reverse=key.endswith("desc"))
-    if unique:
-        ordered = [next(group) for _, group in itertools.groupby(ordered, lambda record: record[:length])]
-    wanted = b"".join(ordered[:limit])
+    wanted = b"".join(records_in_order(key, unique)[:limit])
     words = ["sort", "--memory", "2MiB", "--record-size", "20", "--key", key, "--limit", str(limit), *["--unique"][:unique]]
     stats, out = tmp_path / "stats", tmp_path / "out"
     succeeded(run(*words, records, "-o", out, "--stats", stats))
     assert out.read_bytes() == wanted
     told = read_json(stats)
-    assert told["records"] == len(wanted) // 20 + told["records_dropped"] + told["records_beyond_limit"] == len(RECORDS)
+    assert told["records"] == len(wanted) // 20 + told["records_dropped"] + told["records_beyond_limit"] == len(some_records())
     if limit <= 5_000:
         assert (told["runs"], told["peak_temp_bytes"]) == (0 if limit == 0 else 1, 0)
     assert from_pipe([ecosort, *words, "-", "-o", "-", "--temp", tmp_path], records) == wanted
 
 
 def test_several_files_of_records(run: Run, records: Path, tmp_path: Path) -> None:
-    (tmp_path / "short").write_bytes(b"".join(RECORDS[:777]))
+    (tmp_path / "short").write_bytes(b"".join(some_records()[:777]))
     words = ["--memory", "2MiB", "--record-size", "20", "--key", "0:14", "--limit", "3000"]
     succeeded(run("sort", *words, tmp_path / "short", records, tmp_path / "short", "-o", tmp_path / "out"))
-    together = RECORDS[:777] + RECORDS + RECORDS[:777]
+    together = some_records()[:777] + some_records() + some_records()[:777]
     assert (tmp_path / "out").read_bytes() == b"".join(sorted(together, key=lambda record: record[:14])[:3000])
 
 
@@ -289,6 +295,11 @@ def test_rows_that_no_group_needs_do_not_end_the_reading(run: Run, tmp_path: Pat
     assert read_json(tmp_path / "stats")["lines"] == 220_001
 
 
+@functools.cache
+def records_of_groups() -> list[bytes]:
+    return sorted(some_records(), key=lambda record: (record[:14], 65535 - int.from_bytes(record[18:])))
+
+
 @pytest.mark.parametrize("limit", [0, 1, 2, 40_000])
 def test_the_first_records_of_each_group(run: Run, records: Path, tmp_path: Path, limit: int) -> None:
     words = [
@@ -305,8 +316,7 @@ def test_the_first_records_of_each_group(run: Run, records: Path, tmp_path: Path
         "--by-group",
     ]
     succeeded(run("sort", *words, records, "-o", tmp_path / "out"))
-    ordered = sorted(RECORDS, key=lambda record: (record[:14], 65535 - int.from_bytes(record[18:])))
-    groups = itertools.groupby(ordered, lambda record: record[:14])
+    groups = itertools.groupby(records_of_groups(), lambda record: record[:14])
     assert (tmp_path / "out").read_bytes() == b"".join(r for _, group in groups for r in itertools.islice(group, limit))
 
 

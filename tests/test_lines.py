@@ -12,6 +12,7 @@ from capabilities import SOAK
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lines_support import SMALL, SORT, assert_same, random_lines, random_words, run
+from pairs import pairs
 from sort_support import comes_to_rest, read_json, wait_until
 
 
@@ -211,9 +212,10 @@ def numbers_or_versions(kind: str, count: int) -> bytes:
     return b"".join((line if rng.random() < 0.5 else line.split(b",")[0]) + b"\n" for line in lines)
 
 
-@pytest.mark.parametrize("words", [[], ["-r", "-s"], ["-u"], ["-t,", "-k2,2"], ["-t,", "-k1,1", "-k2,2r"]])
-@pytest.mark.parametrize("memory", [[], SMALL])
-@pytest.mark.parametrize("kind", ["-g", "-V"])
+ORDERS_OF_NUMBERS = [[], ["-r", "-s"], ["-u"], ["-t,", "-k2,2"], ["-t,", "-k1,1", "-k2,2r"]]
+
+
+@pytest.mark.parametrize(("kind", "memory", "words"), pairs(["-g", "-V"], [[], SMALL], ORDERS_OF_NUMBERS))
 def test_numbers_and_versions_of_every_form(
     ecosort: Path, tmp_path: Path, kind: str, memory: list[str], words: list[str]
 ) -> None:

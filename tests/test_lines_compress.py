@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from capabilities import only_in_soak
 from lines_support import SMALL, SORT, assert_all_same, assert_same, random_lines, run
+from pairs import turns
 from sort_support import MIB, listing, mounted, read_json, wait_until
 
 MARK = "ECOSORT_TESTS_OF_COMPRESSION"  # in the environment of all that a test starts
@@ -187,8 +188,7 @@ FAILURES = {
 
 
 @pytest.mark.usefixtures("text")
-@pytest.mark.parametrize("backend", ["auto", "pool"])
-@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize(("failure", "backend"), turns(list(FAILURES), ["auto", "pool"]))
 def test_a_program_that_fails_ends_the_sort(ecosort: Path, tmp_path: Path, failure: str, backend: str) -> None:
     compress, decompress, message = FAILURES[failure]
     words = ["--io", backend, *SMALL, shell_program(tmp_path, compress, decompress), "in", "-o", "out"]
@@ -257,8 +257,7 @@ SLEEPERS = {
 
 
 @pytest.mark.usefixtures("text")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("sleeper", ["compressing", "ending", "decompressing", "deaf"])
+@pytest.mark.parametrize(("sleeper", "number"), turns(list(SLEEPERS), [signal.SIGTERM, signal.SIGINT]))
 def test_a_signal_ends_the_programs_too(ecosort: Path, tmp_path: Path, sleeper: str, number: signal.Signals) -> None:
     with start(ecosort, tmp_path, [shell_program(tmp_path, *SLEEPERS[sleeper]), "in", "-o", "out"]) as process:
         wait_until(lambda: (tmp_path / "started").exists(), what="the program")

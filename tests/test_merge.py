@@ -394,16 +394,15 @@ def test_the_memory_that_a_refusal_names_compresses(run: Run, tmp_path: Path, re
     assert (tmp_path / "out").read_bytes() == in_order(everything, record_size, ("0:10",))
 
 
-@pytest.mark.parametrize(("call", "says"), [("pread64", "Input/output error"), ("pwrite64", "Input/output error")])
-@pytest.mark.parametrize("when", [3, 80, 160, 280])
-def test_failed_calls_in_compressed_passes_leave_nothing(ecosort: Path, tmp_path: Path, call: str, says: str, when: int) -> None:
+@pytest.mark.parametrize(("when", "call"), turns([3, 80, 160, 280], ["pread64", "pwrite64"]))
+def test_failed_calls_in_compressed_passes_leave_nothing(ecosort: Path, tmp_path: Path, call: str, when: int) -> None:
     paths, _ = write_sorted(tmp_path, [2000] * 60, 100, ["0:10"])
     fault = faults(tmp_path, f"{call}:error=EIO:when={when}")
     before = {*listing(tmp_path), str(tmp_path / "trace")}
     words = ["merge", "--record-size=100", "--memory=1MiB", "--io=pool", "--compress=lz4", *map(str, paths), "-o", "out"]
     done = subprocess.run([*fault, ecosort, *words], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False)
     assert done.returncode == 3, done.stderr
-    assert says in done.stderr
+    assert "Input/output error" in done.stderr
     assert set(listing(tmp_path)) == before
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from lines_support import assert_same
+from pairs import turns
 from sort_support import Run, faults, listing, read_json, refused, succeeded
 
 MEMORY = ["--memory", "1MiB", "--compress", "none"]  # blocks of 8 KiB, buffers of a third of a MiB
@@ -225,8 +226,10 @@ def changed_at(
     return subprocess.CompletedProcess(command, process.returncode, "", error)
 
 
-@pytest.mark.parametrize("threads", ["1", "2"])
-@pytest.mark.parametrize(("change", "code", "says"), CHANGES, ids=[change[0].__name__ for change in CHANGES])
+@pytest.mark.parametrize(
+    ("change", "code", "says", "threads"),
+    [pytest.param(*change, threads, id=f"{change[0].__name__}-{threads}") for change, threads in turns(CHANGES, ["1", "2"])],
+)
 def test_an_input_that_changes_before_it_is_read_again(
     ecosort: Path, tmp_path: Path, change: Callable[[Path], None], code: int, says: tuple[str, ...], threads: str
 ) -> None:
@@ -270,8 +273,7 @@ RECORD_SHAPES: dict[str, tuple[list[int], str, float]] = {
 }
 
 
-@pytest.mark.parametrize("shape", RECORD_SHAPES)
-@pytest.mark.parametrize("size", [100, 37])
+@pytest.mark.parametrize(("shape", "size"), turns(list(RECORD_SHAPES), [100, 37]))
 def test_records_in_order_are_not_stored(run: Run, tmp_path: Path, shape: str, size: int) -> None:
     numbers, key, most_moved = RECORD_SHAPES[shape]
     data = [record(number, size) for number in numbers]

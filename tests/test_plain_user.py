@@ -24,7 +24,7 @@ Done = subprocess.CompletedProcess[bytes]
 Sort = Callable[..., Done]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def data(ecosort: Path) -> bytes:
     return make_records(ecosort, "skewed", 40_000)
 

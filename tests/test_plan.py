@@ -13,7 +13,7 @@ import pytest
 from sort_support import KIB, MIB, OVERHEAD_BYTES, Require, Run, listing, make_records, mounted, read_json, refused, succeeded
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def source(ecosort: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("plan") / "in"
     path.write_bytes(make_records(ecosort, "ascii", 300_000))

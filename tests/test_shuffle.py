@@ -52,7 +52,7 @@ def lines_of(count: int, longest: int = 80, seed: int = 1) -> list[bytes]:
     return [b"%d " % n + chance.randbytes(chance.randrange(longest)).replace(b"\n", b"_") + b"\n" for n in range(count)]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def many() -> list[bytes]:
     """Returns about 4 MB of lines, some of them long: several runs with the least memory."""
     rows = lines_of(60_000)

@@ -24,7 +24,7 @@ from sort_support import (
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def records(ecosort: Path) -> bytes:
     return make_records(ecosort, "ascii", 1000)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from capabilities import SOAK
-from pairs import pairs
+from pairs import pairs, turns
 from sort_support import (
     BACKENDS,
     KIB,
@@ -40,7 +40,7 @@ from sort_support import (
 MARKER = b"<-this is a record->"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def data(ecosort: Path) -> bytes:
     data = make_records(ecosort, "ascii", 40_000)
     return b"".join(data[i : i + 60] + MARKER + data[i + 80 : i + 100] for i in range(0, len(data), 100))
@@ -420,7 +420,7 @@ def test_a_limit_of_the_file_size(run: Run, place: Path, data: bytes) -> None:
 # --- drives that break ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("memory", ["2MiB", "64MiB"])
+@pytest.mark.parametrize(("backend", "memory"), turns(BACKENDS, ["2MiB", "64MiB"]), indirect=["backend"])
 def test_input_on_a_drive_that_breaks(
     run: Run, require: Require, tmp_path: Path, more_data: bytes, backend: str, memory: str
 ) -> None:

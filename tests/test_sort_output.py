@@ -27,7 +27,7 @@ from sort_support import (
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def data(ecosort: Path) -> bytes:
     return make_records(ecosort, "skewed", 40_000)
 

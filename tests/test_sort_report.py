@@ -22,7 +22,7 @@ from sort_support import MIB, Require, Run, expected, make_records, mounted, rea
 RECORDS = 200_000
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def data(ecosort: Path) -> bytes:
     return make_records(ecosort, "ascii", RECORDS)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ecosort.durable import sync_directory
-from ecosort.process import memory_file
+from ecosort.memory_file import memory_file
 
 from ecosort_appliance.jobdir import MOST_LOG_BYTES
 from ecosort_appliance.processes import start_ticks

@@ -4,82 +4,29 @@ Every sort is a process of the program, which this package brings along; sorts d
 run at once, in threads or not. The output is complete and verified, or there is none. Errors are those of ecosort.errors.
 """
 
-from ecosort.checking import OrderReport, check
-from ecosort.errors import (
-    BadInput,
-    Cancelled,
-    EcoSortError,
-    FalseClaim,
-    IoFailed,
-    NotEnoughMemory,
-    NotEnoughSpace,
-    OutputExists,
-    ProgramNotFound,
-    VerificationFailed,
-)
-from ecosort.keys import Key, LineKey, RecordKey, ValueKey, at, col, field
-from ecosort.older import (
-    sort_csv,
-    sort_file,
-    sort_in_place,
-    sort_jsonl,
-    sort_lines,
-    sort_memmap,
-    sort_records,
-    sort_table,
-    sorted_iter,
-    sorted_records,
-)
-from ecosort.options import Options
-from ecosort.program import find_program
-from ecosort.report import KeyCounts, Phase, Progress, Report, RunCompression
-from ecosort.request import Request
-from ecosort.shuffling import shuffle
-from ecosort.sorting import resume, sort
-from ecosort.tables import check_table
-from ecosort.version import __version__
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "BadInput",
-    "Cancelled",
-    "EcoSortError",
-    "FalseClaim",
-    "IoFailed",
-    "Key",
-    "KeyCounts",
-    "LineKey",
-    "NotEnoughMemory",
-    "NotEnoughSpace",
-    "Options",
-    "OrderReport",
-    "OutputExists",
-    "Phase",
-    "ProgramNotFound",
-    "Progress",
-    "RecordKey",
-    "Report",
-    "Request",
-    "RunCompression",
-    "ValueKey",
-    "VerificationFailed",
-    "__version__",
-    "at",
-    "check",
-    "check_table",
-    "col",
-    "field",
-    "find_program",
-    "resume",
-    "shuffle",
-    "sort",
-    "sort_csv",
-    "sort_file",
-    "sort_in_place",
-    "sort_jsonl",
-    "sort_lines",
-    "sort_memmap",
-    "sort_records",
-    "sort_table",
-    "sorted_iter",
-    "sorted_records",
-]
+if TYPE_CHECKING:
+    from ecosort.public import *  # noqa: F403
+    from ecosort.public import __version__ as __version__
+
+
+def __getattr__(name: str) -> Any:
+    """Loads a module of the package, or what the package offers, when the first of it is asked for: the keeper of a job, and
+    others that need some modules only, begin in half of the time."""
+    if name.startswith("__") and name not in ("__all__", "__version__"):
+        raise AttributeError(name)
+    from importlib.util import find_spec  # which takes longer to load than this package
+
+    if find_spec(f"ecosort.{name}"):
+        return import_module(f"ecosort.{name}")
+    public = import_module("ecosort.public")
+    globals().update({each: getattr(public, each) for each in ("__all__", *public.__all__)})
+    if name not in globals():
+        raise AttributeError(f"module 'ecosort' has no attribute {name!r}")
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})

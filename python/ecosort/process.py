@@ -18,6 +18,7 @@ from typing import IO, Any
 
 from ecosort.checks import no_such
 from ecosort.errors import BadInput, Cancelled, EcoSortError, from_program
+from ecosort.memory_file import memory_file
 from ecosort.program import find_program
 from ecosort.report import Progress, Report, empty_report, progress_from, report_from
 from ecosort.request import Request
@@ -214,15 +215,6 @@ class Sort:
             if descriptor >= 0:
                 os.close(descriptor)
         self._stats = self._messages = -1
-
-
-def memory_file(text: str) -> int:
-    """Returns a descriptor that reads the text."""
-    descriptor = os.memfd_create("ecosort-request", os.MFD_CLOEXEC)
-    with open(descriptor, "w", encoding="utf-8", closefd=False) as file:
-        file.write(text)
-        file.seek(0)
-    return descriptor
 
 
 def _close_quietly(pipe: IO[bytes]) -> None:

@@ -211,7 +211,7 @@ def test_a_month_as_text_and_csv_adds_up(queue: Queue, records: Path) -> None:
     assert f"{day}" in text
     rows = list(csv.DictReader(io.StringIO(queue.ok("report", "--month", day[:7], "--csv"))))
     assert [row["day"] for row in rows] == [day]
-    assert (rows[0]["done"], rows[0]["records"], rows[0]["joules_per_gb"]) == ("1", "20000", "10.0")
+    assert (rows[0]["done"], rows[0]["records"], rows[0]["joules_per_gb"]) == ("1", "4000", "10.0")
     assert "10.0" in text
     assert text.splitlines()[-1].split()[-1] == "2.0"  # Wh of the machine
     assert queue.job(number)["joules_per_gb"] == 10.0

@@ -96,6 +96,14 @@ def service(queue: Queue) -> Iterator[Service]:
     assert found.process.wait(60) == 0
 
 
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory: pytest.TempPathFactory, ecosort: Path) -> Iterator[Service]:
+    """A service without jobs, for all tests that change nothing."""
+    found = start(Queue(tmp_path_factory.mktemp("idle") / "queue", ecosort))
+    yield found
+    end(found)
+
+
 def test_the_end_waits_for_no_one_who_never_ends(queue: Queue) -> None:
     """A form whose body does not come."""
     found = start(queue)
@@ -111,21 +119,21 @@ def test_the_end_waits_for_no_one_who_never_ends(queue: Queue) -> None:
 # --- who may
 
 
-def test_without_the_token_nothing_is_told(service: Service) -> None:
+def test_without_the_token_nothing_is_told(idle: Service) -> None:
     for path in ("/", "/events", "/metrics", "/job/1"):
-        assert get(service.url + path).status_code == 401
-        assert get(service.url + path, headers={"Authorization": "Bearer wrong"}).status_code == 401
-        assert get(service.url + path, cookies={"ecosort_session": service.token}).status_code == 401
-    assert get(service.url, headers={"Accept": "text/html"}).headers["location"] == "/login"
-    with service.client() as client:
+        assert get(idle.url + path).status_code == 401
+        assert get(idle.url + path, headers={"Authorization": "Bearer wrong"}).status_code == 401
+        assert get(idle.url + path, cookies={"ecosort_session": idle.token}).status_code == 401
+    assert get(idle.url, headers={"Accept": "text/html"}).headers["location"] == "/login"
+    with idle.client() as client:
         assert client.get("/").status_code == 200
 
 
-def test_a_name_that_is_not_served_is_refused(service: Service) -> None:
-    with service.client() as client:
+def test_a_name_that_is_not_served_is_refused(idle: Service) -> None:
+    with idle.client() as client:
         assert client.get("/", headers={"Host": "evil.example"}).status_code == 421
         assert client.get("/login", headers={"Host": "127.0.0.1.evil.example:8080"}).status_code == 421
-        assert client.get("/", headers={"Host": f"localhost:{service.url.rsplit(':')[-1]}"}).status_code == 200
+        assert client.get("/", headers={"Host": f"localhost:{idle.url.rsplit(':')[-1]}"}).status_code == 200
 
 
 def test_a_change_needs_this_pages_origin_and_token(service: Service) -> None:
@@ -156,10 +164,10 @@ def test_a_change_needs_this_pages_origin_and_token(service: Service) -> None:
 
 
 @pytest.mark.parametrize("number", ["1", "9" * 24, "9" * 5000])
-def test_pages_of_no_job(service: Service, number: str) -> None:
-    with service.client() as client:
+def test_pages_of_no_job(idle: Service, number: str) -> None:
+    with idle.client() as client:
         assert client.get(f"/job/{number}").status_code == 404
-        assert client.post(f"/job/{number}/cancel", headers={"Origin": service.url}).status_code == 404
+        assert client.post(f"/job/{number}/cancel", headers={"Origin": idle.url}).status_code == 404
 
 
 def logged_in(service: Service) -> str:
@@ -170,9 +178,9 @@ def logged_in(service: Service) -> str:
     return answer.cookies["ecosort_session"]
 
 
-def test_every_answer_carries_the_policy(service: Service) -> None:
+def test_every_answer_carries_the_policy(idle: Service) -> None:
     for path in ("/login", "/", "/static/page.js", "/nowhere", "/static/../app.py"):
-        headers = get(service.url + path).headers
+        headers = get(idle.url + path).headers
         assert headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'; style-src 'self';")
         assert headers["x-content-type-options"] == "nosniff"
 
@@ -223,10 +231,10 @@ def test_an_address_that_cannot_be_listened_at_is_told(queue: Queue, tmp_path: P
 
 
 @pytest.mark.parametrize("port", ["none", "other", "same"])
-def test_two_services_of_one_queue(service: Service, tmp_path: Path, port: str) -> None:
-    addresses = {"other": f"127.0.0.1:{free_port()}", "same": service.url.removeprefix("http://")}
+def test_two_services_of_one_queue(idle: Service, tmp_path: Path, port: str) -> None:
+    addresses = {"other": f"127.0.0.1:{free_port()}", "same": idle.url.removeprefix("http://")}
     page = ["--listen", addresses[port], "--token-file", str(tmp_path / "token")] if port in addresses else ["--no-page"]
-    second = service.queue.start("serve", *page, stderr=subprocess.PIPE)
+    second = idle.queue.start("serve", *page, stderr=subprocess.PIPE)
     _, said = second.communicate(timeout=60)
     assert second.returncode == 2
     assert b"is served already" in said
@@ -580,8 +588,8 @@ def test_the_columns_of_the_form_are_those_of_the_program(name: str, rows: list[
     assert (form["members"] if name.endswith("jsonl") else form["columns"]) == expected
 
 
-def test_an_error_is_a_page_for_a_browser_and_a_line_for_a_program(service: Service) -> None:
-    with service.client() as client:
+def test_an_error_is_a_page_for_a_browser_and_a_line_for_a_program(idle: Service) -> None:
+    with idle.client() as client:
         asked = {"params": {"month": "<x>"}}
         page = client.get("/report", headers={"Accept": "text/html", "Accept-Language": "de"}, **asked)
         assert (page.status_code, page.headers["content-type"]) == (409, "text/html; charset=utf-8")
@@ -622,8 +630,8 @@ def test_what_lies_elsewhere_is_not_shown_and_not_sorted(offering: Service, tmp_
     assert offering.queue.jobs() == {}
 
 
-def test_without_files_the_page_adds_nothing(service: Service) -> None:
-    with service.client() as client:
+def test_without_files_the_page_adds_nothing(idle: Service) -> None:
+    with idle.client() as client:
         assert client.get("/add").status_code == 404
         assert "/add" not in client.get("/").text
 
@@ -654,8 +662,8 @@ def test_the_history_is_searched(service: Service, records: Path) -> None:
         assert client.get("/report", params={"month": "x"}).status_code == 409
 
 
-def test_the_page_speaks_german_where_a_browser_asks_for_it(service: Service) -> None:
-    with service.client() as client:
+def test_the_page_speaks_german_where_a_browser_asks_for_it(idle: Service) -> None:
+    with idle.client() as client:
         german = client.get("/", headers={"Accept-Language": "de-DE,de;q=0.9,en;q=0.8"}).text
         assert '<html lang="de">' in german
         assert "Nichts läuft." in german

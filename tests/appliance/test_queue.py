@@ -840,7 +840,7 @@ def test_a_command_at_the_end_gets_the_facts_and_no_shell(queue: Queue, records:
     queue.ok("run")
     wait_for((queue.place / "copy").exists)
     told = json.loads((queue.place / "told; touch oops").read_text())
-    assert (told["id"], told["state"], told["exit_code"], told["records"]) == (number, "done", 0, 20_000)
+    assert (told["id"], told["state"], told["exit_code"], told["records"]) == (number, "done", 0, 4_000)
     assert not (queue.place / "oops").exists()
 
 

@@ -52,6 +52,17 @@ std::size_t PagedBytes::read(std::uint64_t offset, std::byte* data, std::size_t 
   return static_cast<std::size_t>(readable);
 }
 
+bool PagedBytes::holds(std::string_view text) const {
+  static constexpr Page zeros{};
+  if (text.size() != size_) return false;
+  bool is_equal = true;
+  for_each_page(0, size_, [&](std::size_t page, std::size_t within, std::size_t done, std::size_t bytes) {
+    const Page& found = page < pages_.size() && pages_[page] ? *pages_[page] : zeros;
+    is_equal = is_equal && std::memcmp(found.data() + within, text.data() + done, bytes) == 0;
+  });
+  return is_equal;
+}
+
 void PagedBytes::write(std::uint64_t offset, const std::byte* data, std::size_t size) {
   if (size == 0) return;
   for_each_page(offset, size, [&](std::size_t page, std::size_t within, std::size_t done, std::size_t bytes) {

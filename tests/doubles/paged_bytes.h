@@ -20,6 +20,7 @@ class PagedBytes {
 
   // Returns the bytes read: fewer than `size` at the end, 0 behind it. Holes read as zeros.
   std::size_t read(std::uint64_t offset, std::byte* data, std::size_t size) const;
+  [[nodiscard]] bool holds(std::string_view text) const;                      // this and nothing else, as read() would return it
   void write(std::uint64_t offset, const std::byte* data, std::size_t size);  // extends the file
   void resize(std::uint64_t size);                                            // truncates or adds a hole
   void release(std::uint64_t offset, std::uint64_t size);                     // zeros; whole pages are given back

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from capabilities import SOAK, require
 from lines_support import numbered_lines, random_lines, random_words, sorted_by_sort
+from pairs import turns
 from sort_support import MIB, FileSystem, Run, expected, listing, mounted, read_json, refused, succeeded
 
 from .support import (
@@ -41,12 +42,12 @@ LINES = 250_000  # 8 MB
 SMALL = ("-S", "16M")  # several runs, some checkpoints
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def text() -> bytes:
     return numbered_lines(LINES)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def wanted(text: bytes) -> bytes:
     return sorted_by_sort(text)
 
@@ -180,8 +181,10 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("shape", "memory"), [("numbered", "16M"), ("empty", "16M"), ("long", "24M"), ("mixed", "24M")])
+@pytest.mark.parametrize(
+    ("shape", "memory", "kind"),
+    [(*row, kind) for row, kind in turns([("numbered", "16M"), ("empty", "16M"), ("long", "24M"), ("mixed", "24M")], KINDS)],
+)
 def test_exactly_the_space_of_the_plan_is_enough(run: Run, tmp_path: Path, kind: str, shape: str, memory: str) -> None:
     data = SHAPES[shape]()
     with drive_of(kind, tmp_path) as drive:

@@ -33,12 +33,12 @@ SMALL = ("-S", "1M")
 LINES = 120_000  # 4 MB: dozens of runs, a merge before the last one, some checkpoints
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def text() -> bytes:
     return numbered_lines(LINES)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def wanted(text: bytes) -> bytes:
     return sorted_by_sort(text)
 

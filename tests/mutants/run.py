@@ -16,7 +16,6 @@ import argparse
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import time
@@ -59,10 +58,7 @@ def choose_mutants(names: Sequence[str]) -> list[Mutant]:
 def run_in_copy(*words: str | Path) -> subprocess.CompletedProcess[str]:
     """With the copy's own build and without the larger sweeps of `make soak`; in a session of its own, as a fault may kill it."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ECOSORT_", "MAKE", "MFLAGS"))}
-    launcher = {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache"} if shutil.which("ccache") else {}
-    return subprocess.run(
-        words, cwd=COPY, env=launcher | kept, start_new_session=True, capture_output=True, text=True, check=False
-    )
+    return subprocess.run(words, cwd=COPY, env=kept, start_new_session=True, capture_output=True, text=True, check=False)
 
 
 def call(*words: str | Path) -> None:

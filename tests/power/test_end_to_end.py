@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import capabilities
+import forked
 import pytest
 from ecosort_power.codec import decode
 from ecosort_power.uncertainty import Uncertainty
@@ -115,15 +116,9 @@ def attempt(directory: Path, bmc: Bmc, program: Path, period: float) -> tuple[Me
     sort = [program, "sort", "--memory", "16MiB", "--threads", "1", "--events", "{events}", "--stats", "{stats}"]
     follower = FollowingBmc(bmc, directory / "r/runs")
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", "ecosort_power", *map(str, words), "--", *map(str, slowed), *map(str, sort)],
-            cwd=directory.parent,
-            env=cli_env(IPMITOOL_PASSWORD=PASSWORD, ECOSORT_PROGRAM=str(program)),
-            capture_output=True,
-            text=True,
-            timeout=180,
-            check=False,
-        )
+        environment = cli_env(IPMITOOL_PASSWORD=PASSWORD, ECOSORT_PROGRAM=str(program))
+        called = [*map(str, words), "--", *map(str, slowed), *map(str, sort)]
+        done = forked.run("ecosort_power", called, cwd=directory.parent, env=environment, timeout=180)
     finally:
         follower.stop()
     return Measured(directory, done), follower

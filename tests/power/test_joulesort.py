@@ -7,12 +7,12 @@ import os
 import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import forked
 import pytest
 from capabilities import only_in_soak
 from ecosort_power.errors import RunError, UsageError
@@ -246,14 +246,13 @@ def test_a_meter_that_cannot_be_opened_is_said_before_anything_is_made(ecosort: 
     assert list(tmp_path.iterdir()) == []
 
 
-def command(*more: str) -> list[str]:
-    words = [sys.executable, "-m", "ecosort_power", "joulesort", "--records", str(RECORDS), "--runs", "2", "--meter", METER]
-    return [*words, "--dir", "e", *QUICK, "--ambient", "22.5", *more, "--", "--memory", "16MiB"]
+def words_of_entry(*more: str) -> list[str]:
+    words = ["joulesort", "--records", str(RECORDS), "--runs", "2", "--meter", METER, "--dir", "e", *QUICK, "--ambient", "22.5"]
+    return [*words, *more, "--", "--memory", "16MiB"]
 
 
 def call(directory: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    env = cli_env(**slow(directory))
-    return subprocess.run(command(*more), cwd=directory, env=env, capture_output=True, text=True, timeout=120, check=False)
+    return forked.run("ecosort_power", words_of_entry(*more), cwd=directory, env=cli_env(**slow(directory)))
 
 
 def interrupted_entry(directory: Path, mark: pytest.Mark) -> Measured | None:
@@ -268,10 +267,10 @@ def interrupted_entry(directory: Path, mark: pytest.Mark) -> Measured | None:
         lambda: (entry / "data/skewed.dat").exists() or (entry / "data/skewed.dat.begun").exists(),
     ]
     for i, moment in enumerate(moments):
-        with (directory / f"log{i}").open("wb") as log:
-            child = subprocess.Popen(command(), cwd=directory, env=cli_env(**slow(directory)), stdout=log, stderr=log)
+        env, quiet = cli_env(**slow(directory)), subprocess.DEVNULL
+        child = forked.Process("ecosort_power", words_of_entry(), cwd=directory, env=env, stdout=quiet, stderr=quiet)
         wait_for(moment, 60)
-        os.kill(child.pid, signal.SIGKILL)
+        child.kill()
         child.wait(60)
         if i == 1:
             shutil.copytree(entry / "result", directory / "before")

@@ -65,9 +65,7 @@ CLASHES = """(() => { const found = [];
   return found; })()"""
 
 
-@pytest.mark.parametrize(
-    ("runs", "factor", "spread"), [(5, 1.0, 0.0), (1, 1.0, 0.0), (20, 1.0, 0.0), (5, 1234.0, 0.0), (5, 1.0, 0.4)]
-)
+@pytest.mark.parametrize(("runs", "factor", "spread"), [(1, 1.0, 0.0), (20, 1.0, 0.0), (5, 1234.0, 0.4)])
 def test_no_words_of_a_figure_overlap(browser: Browser, tmp_path: Path, runs: int, factor: float, spread: float) -> None:
     """Also with many runs, with energies of seven digits, and with runs that differ much. The mean is beside its bar."""
     result = gather(ResultDirectory(write_result(tmp_path / "r", runs=runs)), None)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
 
 def run_unread(command: str, *words: str) -> tuple[int, str]:
@@ -40,3 +41,22 @@ def test_a_tool_says_in_a_line_that_standard_output_is_full() -> None:
         )
     assert done.returncode == 2
     assert done.stderr == "ecosort-cluster: cannot write '(standard output)': No space left on device\n"
+
+
+ASKED_FOR = """
+import sys
+import ecosort_appliance.keeper
+import ecosort
+assert not {"ecosort.options", "ecosort.sorting", "ecosort.tables"} & set(sys.modules), "a keeper needs none of them"
+assert ecosort.errors.BadInput.__module__ == "ecosort.errors"
+assert "ecosort.sorting" not in sys.modules
+from ecosort import *
+assert sort is ecosort.sort and {*ecosort.__all__} <= {*dir(ecosort)}
+assert not hasattr(ecosort, "no_such_name")
+"""
+
+
+def test_the_package_loads_what_is_asked_for() -> None:
+    """Each job of the queue starts a keeper."""
+    path = os.pathsep.join(str(ROOT / name) for name in ("python", "power", "appliance"))
+    subprocess.run([sys.executable, "-c", ASKED_FOR], env={**os.environ, "PYTHONPATH": path}, check=True)

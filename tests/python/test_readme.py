@@ -13,6 +13,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from capabilities import only_in_soak
 from conftest import ROOT
 from sort_support import sanitizers
 
@@ -98,6 +99,7 @@ def make_wheel(tree: Path, directory: Path, umask: int = 0o022, **environment: s
     return made
 
 
+@only_in_soak
 def test_the_same_commit_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
     """In another directory, later, by a user of other habits, who has no git."""
     for name in ("python", "power", "tuning", "appliance"):

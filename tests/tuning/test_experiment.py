@@ -84,6 +84,8 @@ def test_the_figure_is_drawn_and_the_table_holds_every_run(tmp_path: Path) -> No
     image = plt.imread(tmp_path / "new/threads.png")
     assert image.shape[0] > 300
     assert image.std() > 0.02
+    assert (tmp_path / "new/threads.pdf").read_bytes().startswith(b"%PDF-")
+    assert ElementTree.parse(tmp_path / "new/threads.svg").getroot().tag.endswith("svg")
 
 
 def test_memories_reach_from_a_quarter_to_four_times() -> None:
@@ -140,56 +142,32 @@ def test_filling_compares_both_ways_and_asks_once_what_is_refused(tmp_path: Path
     assert image.std() > 0.02
 
 
-def test_a_real_drive_is_filled_and_nothing_of_it_is_left(
+def test_one_command_draws_several_figures_and_leaves_nothing_of_a_drive_that_it_filled(
     tune: Tune, tmp_path: Path, ecosort: Path, require: Callable[[str], None]
 ) -> None:
-    require("loop_mount")
-    place = BUILD / f"fill-{os.getpid()}"
-    place.mkdir()
-    try:
-        words = ("fill", "--dir", place, "--size", "16MB", "--memory", "8MiB", "--rounds", "1", "--out", "figures")
-        done = tune("experiment", *words, env={"ECOSORT_PROGRAM": str(ecosort)})
-        assert done.returncode == 0, done.stderr
-        metered = tune("experiment", *words, "--meter", "exec:x", env={"ECOSORT_PROGRAM": str(ecosort)})
-        assert (metered.returncode, "fill takes no --meter" in metered.stderr) == (2, True)
-        assert list(place.iterdir()) == []
-    finally:
-        shutil.rmtree(place)
-    assert str(place) not in Path("/proc/mounts").read_text()
-    assert "97.6 % full, normal: refused" in done.stderr
-    with (tmp_path / "figures/fill.csv").open() as file:
-        found = {(line["kind"], float(line["fill"])) for line in csv.DictReader(file)}
-    assert {(filling.IN_PLACE, 0.4), (filling.NORMAL, 0.4), (filling.IN_PLACE, 0.9)} <= found
-    assert (filling.NORMAL, 0.9) not in found
-
-
-def test_one_command_draws_several_figures(tune: Tune, tmp_path: Path, ecosort: Path, require: Callable[[str], None]) -> None:
-    """Figure 3 of the paper: time against the size of the input, and how full the drive is."""
+    """Figure 3 of the paper: time against the size of the input, told per gigabyte, and how full the drive is."""
     require("loop_mount")
     place = BUILD / f"figure3-{os.getpid()}"
     place.mkdir()
     try:
         words = ("size", "fill", "--dir", place, "--size", "16MB", "--memory", "8MiB", "--rounds", "1", "--out", "figures")
         done = tune("experiment", *words, env={"ECOSORT_PROGRAM": str(ecosort)})
+        metered = tune("experiment", *words[1:], "--meter", "exec:x", env={"ECOSORT_PROGRAM": str(ecosort)})
+        assert (metered.returncode, "fill takes no --meter" in metered.stderr) == (2, True)
+        assert list(place.iterdir()) == []
     finally:
         shutil.rmtree(place)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Per gigabyte ")
-    names = {path.name for path in (tmp_path / "figures").iterdir()}
-    assert names == {f"{name}.{kind}" for name in ("size", "fill") for kind in ("png", "svg", "pdf", "csv", "md")}
-
-
-def test_sizes_are_told_per_gigabyte(tune: Tune, tmp_path: Path, ecosort: Path) -> None:
-    place = BUILD / f"size-{os.getpid()}"
-    place.mkdir()
-    try:
-        words = ("size", "--dir", place, "--size", "16MB", "--memory", "8MiB", "--rounds", "1", "--out", "figures")
-        done = tune("experiment", *words, env={"ECOSORT_PROGRAM": str(ecosort)})
-    finally:
-        shutil.rmtree(place)
+    assert str(place) not in Path("/proc/mounts").read_text()
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Per gigabyte (medians of 1 cold, validated runs): 0.002 GB ")
     assert "; 0.016 GB " in done.stdout
+    assert "97.6 % full, normal: refused" in done.stderr
+    names = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert names == {f"{name}.{kind}" for name in ("size", "fill") for kind in ("png", "svg", "pdf", "csv", "md")}
+    with (tmp_path / "figures/fill.csv").open() as file:
+        found = {(line["kind"], float(line["fill"])) for line in csv.DictReader(file)}
+    assert {(filling.IN_PLACE, 0.4), (filling.NORMAL, 0.4), (filling.IN_PLACE, 0.9)} <= found
+    assert (filling.NORMAL, 0.9) not in found
 
 
 def test_a_real_experiment_on_request_sizes(tune: Tune, tmp_path: Path, ecosort: Path) -> None:
@@ -332,9 +310,3 @@ def test_every_line_is_in_the_legend_in_a_colour_of_the_palette_and_no_labels_ov
     boxes = [t.get_window_extent() for t in figure.axes[0].get_xticklabels()]
     assert all(a.x1 <= b.x0 or a.y1 <= b.y0 for a, b in pairwise(boxes))
     plt.close(figure)
-
-
-def test_figures_go_into_a_paper_as_svg_and_pdf(tmp_path: Path) -> None:
-    write_figure(tmp_path, THREADS, measure(THREADS, MeteredSorter(), 1, quiet), "")
-    assert (tmp_path / "threads.pdf").read_bytes().startswith(b"%PDF-")
-    assert ElementTree.parse(tmp_path / "threads.svg").getroot().tag.endswith("svg")

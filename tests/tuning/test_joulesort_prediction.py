@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import forked
 import pytest
 from ecosort_power.joulesort.predict import best_of
 from ecosort_power.records import E8, E9, E10
@@ -25,9 +25,8 @@ WORDS = ("--", "--memory", "1GiB", "--threads", "1", "--request-depth", "16")
 @pytest.fixture
 def cli(ecosort: Path, tmp_path: Path) -> Cli:
     def run_cli(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "ecosort_power", *words]
         environment = tune_env(ECOSORT_PROGRAM=str(ecosort), XDG_CONFIG_HOME=str(tmp_path / "none"))
-        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        return forked.run("ecosort_power", words, cwd=tmp_path, env=environment)
 
     return run_cli
 

@@ -32,8 +32,8 @@ struct SmallJob {
   [[nodiscard]] JobHeader header() const;
   // Returns what the job may take on the disk: a store with no more suffices.
   [[nodiscard]] std::uint64_t bound_bytes() const { return header().layout.total_bytes() + Journal::size_bytes(header()); }
-  [[nodiscard]] std::string input() const { return engine::fixed::make_records(format, keys, records); }
-  [[nodiscard]] std::string sorted() const { return engine::fixed::sorted_copy(format, input()); }
+  [[nodiscard]] const std::string& input() const;
+  [[nodiscard]] const std::string& sorted() const;
   [[nodiscard]] io::DiskImage disk() const { return io::make_image({{job_file, input()}}); }
 };
 

@@ -66,8 +66,10 @@ TEST(InPlaceSpace, AGigabyteIsSortedInTwoPointFourPercent) {
 }
 
 TEST(InPlaceSpace, TheLeastSpaceIsEnoughAndOneBlockLessIsNot) {
+  unsigned turn = 0;
   for (const std::uint32_t record_size : {7U, 16U, 100U, 101U, 5'000U, 100'003U}) {
     for (const std::uint64_t bytes : {MB, 30 * MB, 700 * MB}) {
+      if (turn++ % 2 == 1 && !is_soak()) continue;  // of one record size the least and the most, of the next what is between
       const planner::Wanted asked = wanted(bytes, 64 * MiB, record_size);
       const SpaceChoice choice = choose_space(asked, 0);
       ASSERT_TRUE(choice.least);

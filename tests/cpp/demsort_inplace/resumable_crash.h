@@ -55,7 +55,7 @@ struct Recorded {
 
 inline bool has_result(const DiskImage& image, const std::string& sorted) {
   const auto output = image.files.find(sort_output);
-  return output != image.files.end() && text_of(output->second) == sorted;
+  return output != image.files.end() && output->second.holds(sorted);
 }
 
 template <class Disk, class Sort>
@@ -120,13 +120,18 @@ std::function<std::uint64_t(std::size_t)> epochs_of(const Recorded<Sort>& record
   };
 }
 
-// Notes what is durable for certain after each event: what a cut leaves that loses everything it may.
+// Notes what is durable for certain after each event: what a cut leaves that loses everything it may. Only the end of a sync
+// makes more of it durable.
 template <class Disk, class Sort>
 void note_promises(Recorded<Sort>& recorded) {
   io::CrashModel model(recorded.initial);
   for (const StoreEvent& event : recorded.log) {
     model.apply(event);
-    recorded.promised.push_back(progress_of<Disk>(model.image(CutPolicy::all_lost, 0), recorded));
+    const bool is_sync = event.kind == StoreEvent::Kind::complete_sync || event.kind == StoreEvent::Kind::sync_directory;
+    if (is_sync || recorded.promised.empty())
+      recorded.promised.push_back(progress_of<Disk>(model.image(CutPolicy::all_lost, 0), recorded));
+    else
+      recorded.promised.push_back(recorded.promised.back());
   }
 }
 

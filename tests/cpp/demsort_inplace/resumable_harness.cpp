@@ -41,7 +41,7 @@ bool SmallSort::holds_only(const io::DiskImage& image, const std::string& output
   if (!output.empty()) wanted[sort_output] = output;
   if (image.files.size() != wanted.size() || image.directories != std::set<std::string>{"/disk"}) return false;
   for (const auto& [path, contents] : image.files)
-    if (!wanted.contains(path) || wanted[path] != text_of(contents)) return false;
+    if (!wanted.contains(path) || !contents.holds(wanted[path])) return false;
   return true;
 }
 

@@ -79,7 +79,15 @@ TEST(PagedBytes, HolesReadAsZerosAndCostNothing) {
   bytes.write(10 * block + 50, data.data(), 100);
   EXPECT_EQ(bytes.size(), 10 * block + 150);
   EXPECT_EQ(bytes.allocated_bytes(), block);
-  EXPECT_EQ(text_of(bytes), std::string(10 * block + 50, '\0') + pattern(100));
+  std::string text = std::string(10 * block + 50, '\0') + pattern(100);
+  EXPECT_EQ(text_of(bytes), text);
+  EXPECT_TRUE(bytes.holds(text));
+  EXPECT_FALSE(bytes.holds(text + '\0'));
+  for (const std::size_t at : {std::size_t{0}, 10 * block + 49, text.size() - 1}) {
+    text[at] ^= 1;
+    EXPECT_FALSE(bytes.holds(text)) << at;
+    text[at] ^= 1;
+  }
 }
 
 TEST(PagedBytes, WhatWasCutOffDoesNotComeBackWhenTheFileGrowsAgain) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <map>
 #include <utility>
@@ -17,10 +18,12 @@ using io::CutPolicy;
 using io::StoreEvent;
 
 std::uint64_t digest(const io::DiskImage& image) {
+  std::array<std::byte, 16 * io::PagedBytes::page_bytes> part;
   std::uint64_t sum = image.directories.size();
   for (const auto& [path, contents] : image.files) {
-    const std::string text = path + '\0' + text_of(contents);
-    sum = hash::block_checksum(reinterpret_cast<const std::byte*>(text.data()), text.size(), sum);
+    sum = hash::block_checksum(reinterpret_cast<const std::byte*>(path.c_str()), path.size() + 1, sum + contents.size());
+    for (std::uint64_t at = 0; at < contents.size(); at += part.size())
+      sum = hash::block_checksum(part.data(), contents.read(at, part.data(), part.size()), sum);
   }
   return sum;
 }

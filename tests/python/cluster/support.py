@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import shutil
 from collections.abc import Callable, Sequence
@@ -12,9 +13,14 @@ KEY = 10
 RECORDS: dict[str, object] = {"record_size": RECORD, "by": "0:10"}
 
 
-def numbered(keys: Sequence[bytes], seed: int = 1) -> bytes:
+def numbered(keys: Sequence[bytes]) -> bytes:
     """Records of 100 bytes with these keys and what tells them apart."""
-    generator = random.Random(seed)
+    return _numbered(tuple(keys))
+
+
+@functools.lru_cache(maxsize=4)
+def _numbered(keys: tuple[bytes, ...]) -> bytes:
+    generator = random.Random(1)
     return b"".join(key + b"%012d" % number + generator.randbytes(RECORD - KEY - 12) for number, key in enumerate(keys))
 
 
@@ -38,6 +44,7 @@ def _skewed(count: int) -> list[bytes]:
     ]
 
 
+# Many tests sort the same.
 KEYS: dict[str, Callable[[int], list[bytes]]] = {
     "uniform": _uniform,
     "skewed": _skewed,
@@ -46,8 +53,10 @@ KEYS: dict[str, Callable[[int], list[bytes]]] = {
     "sorted": lambda count: sorted(_uniform(count)),
     "reversed": lambda count: sorted(_uniform(count), reverse=True),
 }
+KEYS = {name: functools.cache(make) for name, make in KEYS.items()}
 
 
+@functools.lru_cache(maxsize=4)
 def sorted_records(data: bytes) -> bytes:
     """By key, stably."""
     records = [data[at : at + RECORD] for at in range(0, len(data), RECORD)]

@@ -19,16 +19,6 @@ using io::StoreEvent;
 constexpr std::uint64_t MiB = 1U << 20U;
 constexpr std::string_view before = "what was there before";
 
-std::string text_of(const io::PagedBytes& contents) {
-  std::string text(contents.size(), '\0');
-  contents.read(0, reinterpret_cast<std::byte*>(text.data()), text.size());
-  return text;
-}
-
-bool same(const io::PagedBytes& contents, std::string_view text) {
-  return contents.size() == text.size() && text_of(contents) == text;
-}
-
 // Images to look at: everything kept, everything lost, and chance. Before the output has a name chance decides nothing about it.
 std::vector<std::pair<CutPolicy, std::uint64_t>> cuts(bool is_named) {
   std::vector<std::pair<CutPolicy, std::uint64_t>> cuts{{CutPolicy::all_kept, 0}, {CutPolicy::all_lost, 0}};
@@ -60,11 +50,11 @@ Outcome cut_everywhere(const DiskImage& initial, const std::vector<StoreEvent>& 
     for (const auto& [policy, seed] : cuts(is_named)) {
       const DiskImage image = model.image(policy, seed);
       ++outcome.images;
-      EXPECT_TRUE(same(image.files.at("/disk/input-0"), setup.inputs[0])) << "the input was touched";
+      EXPECT_TRUE(image.files.at("/disk/input-0").holds(setup.inputs[0])) << "the input was touched";
       const auto output = image.files.find("/disk/output");
       const bool is_old =
-          setup.previous_output ? output != image.files.end() && same(output->second, before) : output == image.files.end();
-      const bool is_new = !is_old && output != image.files.end() && same(output->second, expected);
+          setup.previous_output ? output != image.files.end() && output->second.holds(before) : output == image.files.end();
+      const bool is_new = !is_old && output != image.files.end() && output->second.holds(expected);
       outcome.old_images += is_old ? 1 : 0;
       outcome.new_images += is_new ? 1 : 0;
       if (is_old || is_new) continue;
@@ -75,7 +65,7 @@ Outcome cut_everywhere(const DiskImage& initial, const std::vector<StoreEvent>& 
   // Everything is durable when the sort has returned.
   const DiskImage last = model.image(CutPolicy::all_lost, 0);
   const auto output = last.files.find("/disk/output");
-  if (output == last.files.end() || !same(output->second, expected)) {
+  if (output == last.files.end() || !output->second.holds(expected)) {
     ++outcome.broken_images;
     outcome.first_broken += " the end";
   }
