@@ -116,6 +116,12 @@ def build_sve2(directory: Path) -> Path:
     return program
 
 
+def clock_ghz(directory: Path) -> float:
+    """Measures at what rate this machine computes."""
+    call(["gcc", "-O2", _BENCH / "clock_rate.c", "-o", directory / "clock_rate"])
+    return float(call([directory / "clock_rate"]))
+
+
 @cache
 def plugin(directory: Path) -> Path:
     out = directory / "count_instructions.so"
