@@ -201,7 +201,7 @@ def test_dsmr_parser_finds_the_same_powers(tmp_path: Path) -> None:
         "--only-binary",
         ":all:",
     ]
-    install = [*wheels, "--require-hashes", "--target", tmp_path, "-r", PEERS / "dsmr.txt"]
+    install = [*wheels, "--require-hashes", "--target", str(tmp_path), "-r", str(PEERS / "dsmr.txt")]
     done = subprocess.run(install, capture_output=True, text=True, timeout=120, check=False)
     if done.returncode != 0:
         pytest.skip(f"pip does not reach dsmr-parser: {done.stderr.strip()[-200:]}")
