@@ -13,7 +13,7 @@ from pathlib import Path
 from ecosort_power.system_clock import synchronisation
 from ecosort_power.transports.sysfs import read_int, read_text
 
-# Of Arm processors /proc/cpuinfo has numbers alone ("CPU implementer", "CPU part"): those of cores that machines for sorts have.
+# /proc/cpuinfo has only numbers of Arm processors ("CPU implementer", "CPU part"). These are cores of machines that sort.
 _ARM = "0x41"
 _ARM_CORES = {
     "0xd03": "Cortex-A53",
@@ -104,7 +104,7 @@ def version_of(program: str) -> str | None:
 
 
 def found_by(program: str) -> str | None:
-    """What an `ecosort` finds of this machine: its kernels, the pages, the threads of `--threads auto`."""
+    """Returns what an `ecosort` finds of this machine: its kernels, the pages, the threads of `--threads auto`."""
     return next((line.removeprefix("machine: ") for line in _version_lines(program) if line.startswith("machine: ")), None)
 
 

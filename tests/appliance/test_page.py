@@ -558,7 +558,7 @@ def test_a_plan_that_does_not_fit_says_so_before_it_is_queued(offering: Service)
 
 
 def test_a_plan_asks_the_program_once(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a large directory of inputs each question reads the machine and the files anew."""
+    """Each question reads the machine and the beginnings of all inputs anew."""
     from ecosort_appliance import desk, space
     from ecosort_appliance.jobs import Job
 

@@ -42,7 +42,7 @@ _GAPS_IN_BRACKETS = ("unknown error", "gpu is lost", "requires reset", "gpu requ
 _UNIT_BEHIND = re.compile(r"\s+[km]?wh?$")
 
 
-# What multimeters write where a value is beyond their range.
+# Multimeters write these where a value is beyond their range.
 _BEYOND_RANGE = re.compile(r"(?i)[-+]?\s*(?:[o0]\.?l\.?|ofl|ovld|over|overload|overflow|over[- ]?range)(?:\s*[mkµu]?[a-z]{1,2})?")
 
 

@@ -12,7 +12,7 @@ from dsmr_parser.parsers import TelegramParser
 
 
 def powers(name: str, telegram: str) -> Any:
-    # Those that Austrian meters encrypt are plain inside.
+    # Telegrams that Austrian meters encrypt are plain inside.
     specification = {**getattr(telegram_specifications, name), "general_global_cipher": False}
     try:
         found = TelegramParser(specification).parse(telegram, throw_ex=True)

@@ -23,7 +23,7 @@ from ecosort_power.records import E9, E10, RECORD_BYTES
 _PASSES = 2
 WORDS = ("sort", "--memory", "64MiB", "--threads", "1", "--no-profile", "--quiet")
 _HERE = 4_000_000  # records of the larger one of two sorts that are measured here
-# Those with AVX2 of which LLVM has numbers; it gives others those of a processor that is like them or not.
+# LLVM has numbers of these processors with AVX2; it gives others those of a processor that is like them or not.
 MODELLED = ("haswell", "broadwell", "skylake", "skylake-avx512", "cascadelake", "icelake-server", "alderlake", "sapphirerapids")
 MODELLED += ("znver1", "znver2", "znver3", "znver4")
 
