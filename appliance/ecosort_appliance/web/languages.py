@@ -94,6 +94,7 @@ _GERMAN = {
     "show the plan": "Plan anzeigen",
     "size": "Größe",
     "SIMULATED, no measurement": "SIMULIERT, keine Messung",
+    "sort by": "sortieren nach",
     "sort and write": "Sortieren und Schreiben",
     "standing": "stehend",
     "started": "begonnen",
