@@ -15,6 +15,7 @@ _FLAGS = ("-std=c++20", "-O2", "-g1", "-fno-omit-frame-pointer", "-DFMT_HEADER_O
 _KERNELS = (
     "base/cpu_features",
     "base/errors",
+    "base/open_files",
     "base/thread_pool",
     "base/uint128",
     "codec/transpose*",
