@@ -320,7 +320,7 @@ def test_a_real_probe_with_fio(tune: Tune, tmp_path: Path, require: Callable[[st
         assert (rate.read_bytes_per_s > 1e6) == (mode != "write")
         assert (rate.write_bytes_per_s > 1e6) == (mode in ("write", "mixed"))
         assert 1e-7 < rate.latency_s < 1.0
-    shown = tune("show", "profile.toml")
+    shown = tune("show", "profile.toml", env={"ECOSORT_PROGRAM": str(BUILD / "ecosort")})
     assert shown.returncode == 0, shown.stderr
     assert "256KiB" in shown.stdout
     assert re.search(r"has kernels for \w+, pages of \d+ KiB, \d+ of its CPUs for --threads auto", " ".join(shown.stdout.split()))

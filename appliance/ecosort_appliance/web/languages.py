@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 _GERMAN = {
     "add a job": "Auftrag anlegen",
+    "all": "insgesamt",
     "all jobs": "alle Aufträge",
     "attempts": "Versuche",
     "by field": "nach Feld",

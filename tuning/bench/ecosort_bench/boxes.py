@@ -21,7 +21,7 @@ from ecosort_power.joulesort.predict import best_of
 from ecosort_power.records import E9, E10, RECORD_BYTES
 
 _PASSES = 2
-WORDS = ("sort", "--memory", "64MiB", "--threads", "1", "--no-profile", "--quiet")
+WORDS = ("sort", "--record-size", "100", "--key", "0:10", "--memory", "64MiB", "--threads", "1", "--no-profile", "--quiet")
 _HERE = 4_000_000  # records of the larger one of two sorts that are measured here
 # LLVM has numbers of these processors with AVX2; it gives others those of a processor that is like them or not.
 MODELLED = ("haswell", "broadwell", "skylake", "skylake-avx512", "cascadelake", "icelake-server", "alderlake", "sapphirerapids")
