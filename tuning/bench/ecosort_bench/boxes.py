@@ -23,6 +23,7 @@ from ecosort_power.records import E9, E10, RECORD_BYTES
 _PASSES = 2
 WORDS = ("sort", "--record-size", "100", "--key", "0:10", "--memory", "64MiB", "--threads", "1", "--no-profile", "--quiet")
 _HERE = 4_000_000  # records of the larger one of two sorts that are measured here
+_PIECES = 10
 # LLVM has numbers of these processors with AVX2; it gives others those of a processor that is like them or not.
 MODELLED = ("haswell", "broadwell", "skylake", "skylake-avx512", "cascadelake", "icelake-server", "alderlake", "sapphirerapids")
 MODELLED += ("znver1", "znver2", "znver3", "znver4")
@@ -74,7 +75,10 @@ def measured_here(program: Path, directory: Path, words: tuple[str, ...]) -> flo
     """Processor seconds of a record on this machine, with AVX2: by which two sorts differ, each the least of three."""
     seconds = []
     for count in (_HERE // 2, _HERE):
-        (directory / "in").write_bytes(random.Random(1).randbytes(RECORD_BYTES * count))
+        values = random.Random(1)
+        with (directory / "in").open("wb") as file:  # in pieces: Python makes no 2^31 random bits at once
+            for _ in range(_PIECES):
+                file.write(values.randbytes(RECORD_BYTES * count // _PIECES))
         tries = [_cpu_seconds([program, *words, directory / "in", "-o", directory / "out"]) for _ in range(3)]
         seconds.append(min(tries))
     return (seconds[1] - seconds[0]) / (_HERE / 2)
