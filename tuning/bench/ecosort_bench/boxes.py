@@ -25,8 +25,10 @@ WORDS = ("sort", "--record-size", "100", "--key", "0:10", "--memory", "64MiB", "
 _HERE = 4_000_000  # records of the larger one of two sorts that are measured here
 _PIECES = 10
 # LLVM has numbers of these processors with AVX2; it gives others those of a processor that is like them or not.
-MODELLED = ("haswell", "broadwell", "skylake", "skylake-avx512", "cascadelake", "icelake-server", "alderlake", "sapphirerapids")
-MODELLED += ("znver1", "znver2", "znver3", "znver4")
+MODELLED = (
+    *("haswell", "broadwell", "skylake", "skylake-avx512", "cascadelake", "icelake-server", "alderlake", "sapphirerapids"),
+    *("znver1", "znver2", "znver3", "znver4"),
+)
 
 
 @dataclass(frozen=True)
