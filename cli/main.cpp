@@ -11,7 +11,10 @@
 #include <vector>
 
 #include "base/closest_word.h"
+#include "base/cpu_features.h"
 #include "base/errors.h"
+#include "base/size_text.h"
+#include "base/system_page.h"
 #include "base/threads.h"
 #include "build_info.h"
 #include "cli/addresses.h"
@@ -22,6 +25,7 @@
 #include "cli/say.h"
 #include "cli/text_layout.h"
 #include "cli/write_signals.h"
+#include "job/cores.h"
 
 namespace {
 
@@ -80,9 +84,12 @@ int print_help() {
   return 0;
 }
 
+// The last line is what the program finds of the machine; ecosort-tune shows it.
 int print_version() {
-  ecosort::cli::print_out("ecosort " ECOSORT_VERSION "\ncommit: " ECOSORT_COMMIT "\ncompiler: " ECOSORT_COMPILER
-                          "\nflags: " ECOSORT_FLAGS "\n");
+  ecosort::cli::print_out(fmt::format(
+      "ecosort " ECOSORT_VERSION "\ncommit: " ECOSORT_COMMIT "\ncompiler: " ECOSORT_COMPILER "\nflags: " ECOSORT_FLAGS
+      "\nmachine: kernels for {}, pages of {}, {} of its CPUs for --threads auto\n",
+      to_string(ecosort::cpu_level()), ecosort::format_bytes(ecosort::system_page_bytes()), ecosort::job::threads_for_cores()));
   return 0;
 }
 

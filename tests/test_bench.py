@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from capabilities import only_in_soak
 from click.testing import CliRunner
@@ -23,6 +24,7 @@ from pairs import turns
 sys.path.insert(0, str(ROOT / "tuning" / "bench"))
 
 from ecosort_bench import (
+    arm_model,
     boxes,
     charts,
     cli,
@@ -791,11 +793,28 @@ def test_the_chart_shows_the_medians_of_the_committed_results(subject: charts.Su
 
 
 def test_a_box_is_as_slow_as_the_slower_one_of_its_processor_and_its_link() -> None:
-    per_cycle = {("neon", "cortex-a76"): 2.0, ("avx2", "alderlake"): 2.0, ("avx2", "znver3"): 2.0}
+    per_cycle = {("neon", "cortex-a76"): 2.0, ("neon", "neoverse-n1"): 2.5, ("avx2", "gracemont"): 2.0, ("avx2", "znver4"): 2.0}
     counted = boxes.Counted({"neon": 1000.0, "avx2": 1000.0}, per_cycle)
-    rows = list(boxes.table(counted, 2 * counted.seconds("avx2", "znver3", 2.5), 2.5, lambda text: None))
-    assert rows[2] == "| Raspberry Pi 5, PCIe 2.0 x1 | 417 | 104 | 465 | 45.1 | 10.3 |"
-    assert rows[4].startswith("| RK3588, its four A76, PCIe 3.0 x4 | 435 | 109 | 59 |")
+    here = boxes.Here("znver4", 2.5, 2 * counted.seconds("avx2", "znver4", 2.5))
+    rows = list(boxes.table(counted, here, lambda text: None))
+    assert rows[2] == "| Raspberry Pi 5, PCIe 2.0 x1 | 2.00 | 417 | 104 | 465 | 45.1 | 10.3 |"
+    assert rows[4].startswith("| RK3588, its four A76, PCIe 3.0 x4 | 2.00 | 435 | 109 | 59 |")
+    assert rows[5].startswith("| Neoverse N1 of a server, PCIe 4.0 x4 | 2.50 | 308 | 77 |")
+
+
+def test_boxes_are_corrected_only_by_a_machine_that_has_a_model() -> None:
+    """Any machine was taken for a Zen 3."""
+    assert boxes.processor_here("LLVM version 19\n  Host CPU: znver4\n") == "znver4"
+    for version in ("  Host CPU: generic\n", "  Host CPU: cortex-a76\n", "no such line\n"):
+        with pytest.raises(click.ClickException, match="no model of this machine"):
+            boxes.processor_here(version)
+
+
+def test_a_gracemont_takes_two_operations_for_32_bytes() -> None:
+    """The copy gives its result to no one; what is stored, and words of 16 bytes or of general registers, is as it was."""
+    trace = ["vpaddq\t%ymm1, %ymm2, %ymm3", "vmovdqu\t%ymm3, (%rdi)", "vpaddq\t%xmm1, %xmm2, %xmm3", "addq\t$8, %rdi"]
+    copied = ["vpaddq\t%ymm1, %ymm2, %ymm15", "vmovdqu\t%ymm3, (%rdi)"]
+    assert list(arm_model.in_halves(trace)) == [copied[0], trace[0], copied[1], *trace[1:]]
 
 
 @only_in_soak

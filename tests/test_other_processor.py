@@ -69,6 +69,13 @@ def test_the_emulated_system_has_such_pages(page: int, tmp_path: Path) -> None:
     assert subprocess.run(command(page, program), capture_output=True, check=True).stdout == str(page).encode()
 
 
+def test_says_what_it_finds(page: int, tmp_path: Path) -> None:
+    """As `ecosort tune` shows it on a Raspberry Pi 5, whose pages have 16 KiB."""
+    for level in LEVELS:
+        said = run(page, "--version", cwd=tmp_path, level=level).stdout.decode().splitlines()[-1]
+        assert said.startswith(f"machine: kernels for {level}, pages of {page // KIB} KiB, "), said
+
+
 def test_sorts_and_checks_records(page: int, tmp_path: Path) -> None:
     """Runs are stored and merged; the hashes of the kernels of each level are the same."""
     records = make_records(page, tmp_path, 60_000)

@@ -253,9 +253,11 @@ def test_version(run: Run) -> None:
     succeeded(done)
     first, *built = done.stdout.splitlines()
     assert re.fullmatch(r"ecosort \d+\.\d+\.\d+", first)
-    assert [line.partition(": ")[0] for line in built] == ["commit", "compiler", "flags"]
+    assert [line.partition(": ")[0] for line in built] == ["commit", "compiler", "flags", "machine"]
     assert re.fullmatch(r"commit: ([0-9a-f]{40}( with changes)?|unknown)", built[0])
     assert re.fullmatch(r"compiler: \w+ \d+\.\d+.*", built[1])
+    pages = f"pages of {os.sysconf('SC_PAGE_SIZE') // 1024} KiB"
+    assert re.fullmatch(rf"machine: kernels for [a-z0-9]+, {pages}, [1-9]\d* of its CPUs for --threads auto", built[3])
 
 
 @pytest.mark.parametrize("command", ["sort", "plan sort"])

@@ -14,12 +14,11 @@ from typing import Any
 from ecosort_appliance import jobs, on_end, times
 from ecosort_appliance.conflicts import check_others
 from ecosort_appliance.errors import QueueError
-from ecosort_appliance.foresight import check_output, check_queue_is_spared, look_ahead
+from ecosort_appliance.foresight import Planned, check_output, check_queue_is_spared, look_ahead
 from ecosort_appliance.jobs import Job
 from ecosort_appliance.places import is_in_memory, lies_in, real_path
 from ecosort_appliance.program import job_directory_of
-from ecosort_appliance.space import plan_of
-from ecosort_appliance.tasks import Task, made, task_of, typed
+from ecosort_appliance.tasks import Task, made, typed
 from ecosort_appliance.users import KEPT
 from ecosort_appliance.values import check_known, parse_condition
 from ecosort_appliance.watch import check_pattern
@@ -91,23 +90,6 @@ class Foreseen:
 
 def foresee(queue: Path, connection: sqlite3.Connection, asked: Job) -> Foreseen:
     """Returns what would be queued, without doing so. QueueError for what cannot be."""
-    job, warnings = _prepared(queue, connection, asked)
-    done = plan_of(job, task_of(job))
-    try:
-        plan = json.loads(done.stdout) if done is not None else {}
-    except ValueError:
-        plan = {}
-    return Foreseen(job, plan, warnings)
-
-
-def add(queue: Path, connection: sqlite3.Connection, asked: Job) -> Added:
-    """Queues a job that was asked for: its words, and the options of the queue. QueueError for what cannot be."""
-    job, warnings = _prepared(queue, connection, asked)
-    return Added(jobs.insert(connection, job), warnings)
-
-
-def _prepared(queue: Path, connection: sqlite3.Connection, asked: Job) -> tuple[Job, list[str]]:
-    """The job as it is to be queued, and what may yet go wrong with it."""
     _check(asked)
     if asked.condition is not None:
         check_known(connection, parse_condition(asked.condition))
@@ -130,8 +112,22 @@ def _prepared(queue: Path, connection: sqlite3.Connection, asked: Job) -> tuple[
         queued_s=now_s,
     )
     check_others(connection, job)
-    warnings = look_ahead(connection, job, task) if watch is None else []  # a job that watches has no files yet
-    return job, [*warnings, *_warnings_of_telling(job)]
+    warnings, done = look_ahead(connection, job, task) if watch is None else ([], None)  # a job that watches has no files yet
+    return Foreseen(job, _plan_in(done), [*warnings, *_warnings_of_telling(job)])
+
+
+def _plan_in(done: Planned) -> Mapping[str, Any]:
+    try:
+        plan: Mapping[str, Any] = json.loads(done.stdout) if done is not None else {}
+    except ValueError:
+        return {}
+    return plan
+
+
+def add(queue: Path, connection: sqlite3.Connection, asked: Job) -> Added:
+    """Queues a job that was asked for: its words, and the options of the queue. QueueError for what cannot be."""
+    found = foresee(queue, connection, asked)
+    return Added(jobs.insert(connection, found.job), found.warnings)
 
 
 def _with_task(asked: Job) -> tuple[Job, Task]:

@@ -20,23 +20,26 @@ _SHORTAGE = "not enough space"  # the program's words; for space a job waits
 _UNENDED = "state IN ('queued', 'paused', 'running')"
 
 
-def look_ahead(connection: sqlite3.Connection, job: Job, task: Task) -> list[str]:
-    """Warnings about a job that is to be queued, whose task is `task`. QueueError for what can never work, with the program's
-    own line where it has one."""
+Planned = subprocess.CompletedProcess[bytes] | None
+
+
+def look_ahead(connection: sqlite3.Connection, job: Job, task: Task) -> tuple[list[str], Planned]:
+    """Warnings about a job that is to be queued, whose task is `task`, and what the program said of its plan, if it was asked.
+    QueueError for what can never work, with the program's own line where it has one."""
     output = real_path(task.output, job.directory)
     is_later = job.state == jobs.STANDING or job.not_before_s > job.queued_s  # what it needs may come
     check_output(task, job.directory)
     rows = connection.execute(f"SELECT output FROM jobs WHERE {_UNENDED} AND output IS NOT NULL")
     coming = {json.loads(row["output"]) for row in rows}
     if output in coming:
-        return []  # refused, or by then there is another file
+        return [], None  # refused, or by then there is another file
     inputs = {path: real_path(path, job.directory) for path in task.inputs}
     missing = [path for path, real in inputs.items() if _is_missing(real)]
     unknown = [path for path in missing if inputs[path] not in coming]
     if unknown and not is_later:
         raise QueueError(f"cannot open {unknown[0]!r}: No such file or directory")
     if missing or not coming.isdisjoint(inputs.values()):
-        return [f"there is no {path!r} yet; it must be there when the job begins" for path in unknown]
+        return [f"there is no {path!r} yet; it must be there when the job begins" for path in unknown], None
     done = plan_of(job, task)
     fault = _fault_in(done)
     if os.path.basename(job_directory_of(output)) in fault:  # noqa: PTH119
@@ -44,7 +47,7 @@ def look_ahead(connection: sqlite3.Connection, job: Job, task: Task) -> list[str
     if fault and not is_later:
         raise QueueError(fault)
     shortage = shortage_of(done, job.directory)
-    return [f"as things are now, the job {what}" for what in (f"would fail: {fault}" if fault else "", shortage) if what]
+    return [f"as things are now, the job {what}" for what in (f"would fail: {fault}" if fault else "", shortage) if what], done
 
 
 def _is_missing(path: str) -> bool:
@@ -90,7 +93,7 @@ def check_queue_is_spared(task: Task, where: str, queue: Path) -> None:
             raise QueueError(f"{path!r} lies in '{queue}', where the queue keeps its own files; name another place")
 
 
-def _fault_in(done: subprocess.CompletedProcess[bytes] | None) -> str:
+def _fault_in(done: Planned) -> str:
     """The program's line about usage; empty where it sees nothing wrong, or was not asked. For space a job waits."""
     fault = "" if done is None else fault_in(done)
     return "" if fault.startswith(_SHORTAGE) else fault

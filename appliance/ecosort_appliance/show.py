@@ -57,7 +57,7 @@ def progress_text(progress: Mapping[str, Any] | None) -> str:
     if not progress or not isinstance(progress.get("megabytes_per_s"), int | float):
         return ""
     percent, eta_s = progress.get("job_percent"), progress.get("job_eta_s")
-    parts = [str(progress.get("phase", ""))]
+    parts = [str(progress.get("phase", "")).replace("_", " ")]
     if isinstance(percent, int | float):
         parts.append(f"{percent:.0f} %")
     parts.append(f"{progress['megabytes_per_s']:.0f} MB/s")

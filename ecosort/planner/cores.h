@@ -3,6 +3,9 @@
 // The default is a thread for each CPU that the process may use, which is the fastest where there is nothing else to do. `auto`
 // is for a box that is to stay cool or to serve others: one thread for each core, however many CPUs (siblings of SMT) it shows,
 // and none for cores with less than half the capacity of the fastest, as the small ones of Arm's big.LITTLE.
+//
+// Which cores share a cache (topology/cluster_cpus) or are small (/sys/devices/cpu_atom/cpus of Intel's hybrids) does not decide:
+// the small cores of these have more than half of the capacity, and four in a cluster sort four times as much as one.
 #pragma once
 
 #include <string>

@@ -6,17 +6,40 @@ import os
 import platform
 import re
 import subprocess
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 from ecosort_power.system_clock import synchronisation
 from ecosort_power.transports.sysfs import read_int, read_text
 
+# /proc/cpuinfo has only numbers of Arm processors ("CPU implementer", "CPU part"). These are cores of machines that sort.
+_ARM = "0x41"
+_ARM_CORES = {
+    "0xd03": "Cortex-A53",
+    "0xd05": "Cortex-A55",
+    "0xd08": "Cortex-A72",
+    "0xd0b": "Cortex-A76",
+    "0xd0c": "Neoverse N1",
+    "0xd40": "Neoverse V1",
+    "0xd41": "Cortex-A78",
+    "0xd49": "Neoverse N2",
+    "0xd4f": "Neoverse V2",
+}
+
 
 def processor_of(root: Path = Path("/")) -> str | None:
-    """Returns the name of the processor's model; None where the kernel gives none."""
-    match = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", read_text(root / "proc/cpuinfo") or "", re.MULTILINE)
-    return match[1].strip() if match else None
+    """Returns the name of the processor's model, or of the board that it is on; None where the kernel gives none."""
+    text = read_text(root / "proc/cpuinfo") or ""
+    match = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text, re.MULTILINE)
+    return match[1].strip() if match else _arm_cores(text)
+
+
+def _arm_cores(text: str) -> str | None:
+    """`4 Cortex-A55, 4 Cortex-A76`; None where some are not known."""
+    parts = re.findall(r"^CPU implementer\s*:\s*(\S+)$.*?^CPU part\s*:\s*(\S+)$", text, re.MULTILINE | re.DOTALL)
+    names = Counter(_ARM_CORES.get(part) if maker == _ARM else None for maker, part in parts)
+    return None if None in names or not names else ", ".join(f"{count} {name}" for name, count in names.items())
 
 
 def memory_bytes_of(root: Path = Path("/")) -> int:
@@ -78,6 +101,11 @@ def _version_lines(program: str) -> list[str]:
 def version_of(program: str) -> str | None:
     """First line of what a program says of its version."""
     return next(iter(_version_lines(program)), None)
+
+
+def found_by(program: str) -> str | None:
+    """Returns what an `ecosort` finds of this machine: its kernels, the pages, the threads of `--threads auto`."""
+    return next((line.removeprefix("machine: ") for line in _version_lines(program) if line.startswith("machine: ")), None)
 
 
 def sorter_facts(program: str | None) -> dict[str, str]:

@@ -565,6 +565,27 @@ def test_a_plan_that_does_not_fit_says_so_before_it_is_queued(offering: Service)
     assert offering.queue.jobs() == {}
 
 
+def test_a_plan_asks_the_program_once(queue: Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each question reads the machine and the beginnings of all inputs anew."""
+    from ecosort_appliance import desk, space
+    from ecosort_appliance.jobs import Job
+
+    (queue.place / "in").write_text("b\na\n")
+    queue.ok("list")
+    monkeypatch.setenv("ECOSORT_PROGRAM", queue.environment["ECOSORT_PROGRAM"])
+    ask, questions = space.asked, []
+
+    def counted(job: Job, words: list[str], text: str) -> subprocess.CompletedProcess[bytes] | None:
+        questions.append(words)
+        return ask(job, words, text)
+
+    monkeypatch.setattr(space, "asked", counted)
+    job = Job(uid=os.geteuid(), words=["lines", "--output=out", "--", "in"], directory=str(queue.place))
+    with contextlib.closing(open_database(queue.directory)) as connection:
+        found = desk.foresee(queue.directory, connection, job)
+    assert (len(questions), found.plan["input_bytes"]) == (1, 4)
+
+
 @pytest.mark.parametrize(
     ("name", "rows", "expected"),
     [
@@ -595,7 +616,12 @@ def test_an_error_is_a_page_for_a_browser_and_a_line_for_a_program(idle: Service
         assert (page.status_code, page.headers["content-type"]) == (409, "text/html; charset=utf-8")
         assert '<html lang="de">' in page.text
         assert "&lt;x&gt;" in page.text
-        assert client.get("/report", **asked).text.startswith("--month '<x>' is no month")
+        line = client.get("/report", **asked)
+        assert line.text.startswith("--month '<x>' is no month")
+        for answer in (page, line):  # or a cache gives one of them to who asked for the other
+            assert "Accept" in answer.headers["vary"].split(", ")
+        absent = client.get("/job/7", headers={"Accept": "text/html"})
+        assert (absent.status_code, "there is no job 7" in absent.text, "<html" in absent.text) == (404, True, True)
 
 
 def test_what_lies_elsewhere_is_not_shown_and_not_sorted(offering: Service, tmp_path: Path) -> None:
@@ -680,7 +706,10 @@ def test_the_page_speaks_german_where_a_browser_asks_for_it(idle: Service) -> No
             "as things are now, the job waits for space: /x: 2 bytes are needed, 1 are free",
             "so, wie es jetzt ist: /x: 2 Bytes werden",
         ),
-        ("SIMULATED, no measurement: 0.1 Wh in 3 s of metering", "SIMULIERT, keine Messung: 0.1 Wh in 3 s Messung"),
+        ("SIMULATED, no measurement: 0.1 Wh in 3 s of metering", "SIMULIERT, keine Messung: 0,1 Wh in 3 s Messung"),
+        ("1,234 J, 41.0 W, 1,200 records/J, 5 J per GB moved", "1.234 J, 41,0 W, 1.200 Sätze/J, 5 J je bewegtem GB"),
+        ("run formation, 42 %, 120 MB/s, 3 min 20 s left", "Vorsortieren, 42 %, 120 MB/s, noch 3 min 20 s"),
+        ("1.235 MB", "1,235 MB"),
         ("exit code <b>{}", "exit code <b>{}"),
     ],
 )

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pty
+import random
 import socket
+import subprocess
+import sys
 import termios
 import threading
 import tty
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from capabilities import only_in_soak
 from ecosort_power.errors import MeterError, MeterGlitchError, UsageError
 from ecosort_power.meters import make_meter
 from ecosort_power.meters.base import parse_spec
+from ecosort_power.meters.smart_meter import P1Meter
+from ecosort_power.nesting import parse_json
 
-from .support import opened
+from .support import PEERS, opened
 
 
 def crc(data: bytes, polynomial: int, start: int) -> int:
@@ -139,6 +147,82 @@ def test_a_telegram_that_is_damaged_is_no_reading() -> None:
     sent = telegram("00.428*kW") + telegram("00.429*kW").replace(b"429", b"999")
     with server(sent) as host, opened(f"p1://{host}") as (meter, _), pytest.raises(MeterGlitchError, match="is not whole"):
         meter.read()
+
+
+@pytest.mark.parametrize("ending", [b"%s\x00\r\n", b" %s \n"])
+def test_how_checksums_are_written(ending: bytes) -> None:
+    """Some meters send a NUL behind it, or a small one without its zeros: of these no telegram was ever whole."""
+    wholes = (telegram(f"{watts / 1000:06.3f}*kW") for watts in range(1000))
+    whole = next(whole for whole in wholes if whole[-6:-5] == b"0")
+    for checksum in (whole[-6:-2], whole[-5:-2], whole[-6:-2].lower()):
+        assert P1Meter(parse_spec("p1:/dev/none")).take(whole[:-6] + ending % checksum) is not None
+    for checksum in (b"", b"no", b"0123"):
+        meter = P1Meter(parse_spec("p1:/dev/none"))
+        with pytest.raises(MeterGlitchError, match="checksum is wrong") if checksum else contextlib.nullcontext():
+            meter.take(whole[:-6] + ending % checksum)
+
+
+# Each specification of dsmr-parser, how its meters write powers, and whether they send checksums.
+MAKERS = {
+    "V2_2": ("{kilowatts:07.2f}*kW", False),
+    "V4": ("{kilowatts:06.3f}*kW", True),
+    "V5": ("{kilowatts:06.3f}*kW", True),
+    "BELGIUM_FLUVIUS": ("{kilowatts:06.3f}*kW", True),
+    "LUXEMBOURG_SMARTY": ("{kilowatts:06.3f}*kW", True),
+    "SWEDEN": ("{kilowatts:08.3f}*kW", True),
+    "ISKRA_IE": ("{kilowatts:06.3f}*kW", False),
+    "EON_HUNGARY": ("{kilowatts:06.3f}*kW", True),
+    "Q3D": ("{watts:09.2f}*W", False),
+    "SAGEMCOM_T210_D_R": ("{watts:05.0f}*W", True),
+}
+
+
+def telegrams_of(maker: str, values: random.Random) -> Iterator[bytes]:
+    """Some telegrams, the last of which is damaged where that can be seen."""
+    form, has_checksum = MAKERS[maker]
+    for _ in range(40):
+        drawn, given = (form.format(watts=watts, kilowatts=watts / 1000) for watts in values.choices(range(20_000), k=2))
+        whole = telegram(drawn, given)
+        yield whole if has_checksum else whole.replace(b".7.0(", b".7.0*255(").rpartition(b"!")[0] + b"!\r\n"
+    if has_checksum:
+        yield whole.replace(b"2MT", b"2MX")
+
+
+@only_in_soak
+def test_dsmr_parser_finds_the_same_powers(tmp_path: Path) -> None:
+    wheels = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+    ]
+    install = [*wheels, "--require-hashes", "--target", str(tmp_path), "-r", str(PEERS / "dsmr.txt")]
+    done = subprocess.run(install, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"pip does not reach dsmr-parser: {done.stderr.strip()[-200:]}")
+    values = random.Random(1)
+    telegrams = [(maker, whole) for maker in MAKERS for whole in telegrams_of(maker, values)]
+    answer = subprocess.run(
+        [sys.executable, PEERS / "dsmr_powers.py"],
+        input=json.dumps([(maker, whole.decode()) for maker, whole in telegrams]),
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    found: list[object] = []
+    for _, whole in telegrams:
+        try:
+            ours = parse_json(P1Meter(parse_spec("p1:/dev/none")).take(whole) or "")
+            found.append([*ours["drawn"], *ours["given"]])
+        except MeterGlitchError:
+            found.append("InvalidChecksumError")
+    assert list(zip(telegrams, found, strict=True)) == list(zip(telegrams, json.loads(answer.stdout), strict=True))
 
 
 def test_sml_gives_watts() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import re
 import tomllib
 from collections.abc import Callable
@@ -248,6 +249,25 @@ def test_the_identity_of_a_machine_does_not_tell_its_number(tmp_path: Path) -> N
     assert this_machine(tmp_path) == found
 
 
+@pytest.mark.parametrize(
+    ("board", "parts", "expected"),
+    [
+        ("Raspberry Pi 5 Model B Rev 1.0", ["0xd0b"] * 4, "Raspberry Pi 5 Model B Rev 1.0"),
+        ("", ["0xd05"] * 4 + ["0xd0b"] * 4, "4 Cortex-A55, 4 Cortex-A76"),
+        ("", ["0xd0c"] * 2, "2 Neoverse N1"),
+        ("", ["0xd0c", "0xfff"], platform.machine()),
+    ],
+)
+def test_an_arm_processor_has_a_name(tmp_path: Path, board: str, parts: list[str], expected: str) -> None:
+    """Its /proc/cpuinfo has numbers alone: all machines with as many CPUs and as much memory were one."""
+    cpus = "".join(
+        f"processor\t: {i}\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU variant\t: 0x4\nCPU part\t: {part}\n\n"
+        for i, part in enumerate(parts)
+    )
+    write(tmp_path / "proc/cpuinfo", cpus + (f"Revision\t: d04170\nModel\t\t: {board}\n" if board else ""))
+    assert this_machine(tmp_path).processor == expected
+
+
 def test_costs_become_nanoseconds_per_record(tmp_path: Path) -> None:
     program = tmp_path / "costs"
     program.write_text('#!/bin/sh\necho \'{"verification":{"granule_seal":0.03},"kernels":{"merge":0.25,"runs":\'$1\'}}\'\n')
@@ -300,9 +320,10 @@ def test_a_real_probe_with_fio(tune: Tune, tmp_path: Path, require: Callable[[st
         assert (rate.read_bytes_per_s > 1e6) == (mode != "write")
         assert (rate.write_bytes_per_s > 1e6) == (mode in ("write", "mixed"))
         assert 1e-7 < rate.latency_s < 1.0
-    shown = tune("show", "profile.toml")
+    shown = tune("show", "profile.toml", env={"ECOSORT_PROGRAM": str(BUILD / "ecosort")})
     assert shown.returncode == 0, shown.stderr
     assert "256KiB" in shown.stdout
+    assert re.search(r"has kernels for \w+, pages of \d+ KiB, \d+ of its CPUs for --threads auto", " ".join(shown.stdout.split()))
     (tmp_path / "foreign.toml").write_text((tmp_path / "profile.toml").read_text().replace("processor = ", 'processor = "Z" # '))
     refused = tune("show", "foreign.toml")
     assert (refused.returncode, "another machine" in refused.stderr) == (2, True)

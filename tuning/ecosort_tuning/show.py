@@ -8,6 +8,8 @@ from typing import Any
 import click
 from ecosort_measure.sizes import size_text
 from ecosort_measure.tables import console, show_table
+from ecosort_power.host import found_by
+from ecosort_power.validate import ecosort_program
 from rich.table import Table
 
 from ecosort_tuning.compare import Comparison
@@ -60,6 +62,8 @@ def show_profile(profile: Profile) -> None:
         f"{machine.processor}, {machine.cpus} CPUs, {machine.memory_bytes / 2**30:.1f} GiB; measured {profile.created}",
         markup=False,
     )
+    if (sorter := ecosort_program()) and (found := found_by(sorter)):
+        out.print(f"here {sorter} has {found}", markup=False)
     for drive in profile.drive:
         out.print(_drive_table(drive))
     if profile.kernels:

@@ -92,9 +92,10 @@ class Page:
 
     async def _say_error(self, request: Request, error: Exception) -> Response:
         why = shown(str(error))
+        status = HTTPStatus.NOT_FOUND if isinstance(error, NoSuchJob) else HTTPStatus.CONFLICT
         if "text/html" not in request.headers.get("accept", ""):
-            return PlainTextResponse(why + "\n", HTTPStatus.CONFLICT)
-        return HTMLResponse(self._html(request, "error.html", {"why": why}), HTTPStatus.CONFLICT, {"Vary": "Accept-Language"})
+            return PlainTextResponse(why + "\n", status, {"Vary": "Accept"})
+        return HTMLResponse(self._html(request, "error.html", {"why": why}), status, {"Vary": "Accept, Accept-Language"})
 
     def _routes_of_adding(self) -> list[Route]:
         if self._picker is None:
@@ -144,11 +145,7 @@ class Page:
         return self._render(request, "report.html", **found)
 
     async def job(self, request: Request) -> Response:
-        try:
-            found = await run_in_threadpool(self._views.job, _number(request))
-        except QueueError:
-            return PlainTextResponse("There is no such job.\n", HTTPStatus.NOT_FOUND)
-        return self._render(request, "job.html", **found)
+        return self._render(request, "job.html", **await run_in_threadpool(self._views.job, _number(request)))
 
     async def events(self, request: Request) -> Response:
         """The changing part of the index, whenever it has changed, as server-sent events."""
@@ -201,10 +198,7 @@ class Page:
             with closing(open_database(self._queue)) as connection:
                 work(connection)
 
-        try:
-            await run_in_threadpool(in_thread)
-        except NoSuchJob as error:
-            return PlainTextResponse(shown(str(error)) + "\n", HTTPStatus.NOT_FOUND)
+        await run_in_threadpool(in_thread)
         return RedirectResponse("/", HTTPStatus.SEE_OTHER)
 
     async def login(self, request: Request) -> Response:

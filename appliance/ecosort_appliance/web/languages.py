@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 _GERMAN = {
     "add a job": "Auftrag anlegen",
+    "all": "insgesamt",
     "all jobs": "alle Aufträge",
     "attempts": "Versuche",
     "by field": "nach Feld",
@@ -33,7 +34,9 @@ _GERMAN = {
     "free": "frei",
     "Go back in the browser to change what you entered.": "Gehen Sie im Browser zurück, um die Eingaben zu ändern.",
     "hourly": "stündlich",
+    "in the last": "in den letzten",
     "input": "Eingabe",
+    "intermediate merge": "Zwischenmischen",
     "job": "Auftrag",
     "jobs, J": "Aufträge, J",
     "key": "Schlüssel",
@@ -42,6 +45,8 @@ _GERMAN = {
     "machine, Wh": "Maschine, Wh",
     "made by": "angelegt von",
     "memory": "Speicher",
+    "memory merge": "Mischen im Speicher",
+    "merge": "Mischen",
     "memory limit": "Speichergrenze",
     "month": "Monat",
     "moved": "bewegt",
@@ -66,9 +71,13 @@ _GERMAN = {
     "phase": "Phase",
     "plan": "Plan",
     "power": "Leistung",
+    "publish": "Benennen",
     "queue it": "in die Warteschlange",
     "queued": "wartet",
     "rate": "Rate",
+    "read and sort": "Lesen und Sortieren",
+    "read keys": "Lesen der Schlüssel",
+    "recheck": "Nachprüfen",
     "record size": "Größe eines Satzes",
     "key of records": "Schlüssel der Sätze",
     "records": "Sätze",
@@ -76,6 +85,7 @@ _GERMAN = {
     "resume": "fortsetzen",
     "retry": "noch einmal",
     "reverse": "umgekehrt",
+    "run formation": "Vorsortieren",
     "Running": "Läuft",
     "running": "läuft",
     "search": "suchen",
@@ -85,9 +95,12 @@ _GERMAN = {
     "show the plan": "Plan anzeigen",
     "size": "Größe",
     "SIMULATED, no measurement": "SIMULIERT, keine Messung",
+    "sort by": "sortieren nach",
+    "sort and write": "Sortieren und Schreiben",
     "standing": "stehend",
     "started": "begonnen",
     "state": "Zustand",
+    "sync": "Sichern",
     "That is not possible": "Das geht nicht",
     "That is not the token.": "Das ist nicht das Token.",
     "The queue is paused: no job begins.": "Die Warteschlange ist angehalten: kein Auftrag beginnt.",
@@ -113,6 +126,9 @@ _GERMAN_FORMS = (
     (re.compile(r"not before (.*)"), "nicht vor {}"),
     (re.compile(r"to (cancel|pause|abandon)"), "{}"),
     (re.compile(r"exit code (-?\d+)"), "Endecode {}"),
+    (re.compile(r"([a-z ]+), (\d+) %, ([\d.]+) MB/s, (.*) left"), "{}, {} %, {} MB/s, noch {}"),
+    (re.compile(r"([a-z ]+), (\d+) %, ([\d.]+) MB/s"), "{}, {} %, {} MB/s"),
+    (re.compile(r"([\d.]+) (B|kB|MB|GB|TB|s)"), "{} {}"),
     (re.compile(r"(hourly|daily|weekly), next (.*)"), "{}, das nächste Mal {}"),
     (re.compile(r"as things are now, the job (.*)"), "so, wie es jetzt ist: {}"),
     (
@@ -120,17 +136,24 @@ _GERMAN_FORMS = (
         "{}: {} Bytes werden benötigt, {} sind frei",
     ),
     (re.compile(r"waits until (.*): it is (\S*)"), "wartet auf {}: jetzt {}"),
+    (re.compile(r"([A-Za-z][\w-]*) (<=|>=|<|>) (\S+)"), "{} {} {}"),
+    (re.compile(r"(.*) SIMULATED"), "{} SIMULIERT"),
     (re.compile(r"SIMULATED, no measurement: (.*)"), "SIMULIERT, keine Messung: {}"),
     (
         re.compile(r"(.{,80}), of (.{,20}) of (.{,20}) of work: the meter did not see the rest"),
         "{}, für {} von {} Arbeit: mehr sah das Messgerät nicht",
     ),
+    (re.compile(r"(.*), ([\d,.]+) J per GB moved"), "{}, {} J je bewegtem GB"),
+    (re.compile(r"(.*), ([\d,.]+) records/J"), "{}, {} Sätze/J"),
+    (re.compile(r"([\d,.]+) J, ([\d,.]+) W"), "{} J, {} W"),
     (re.compile(r"(.*) Wh in (.*) of metering"), "{} Wh in {} Messung"),
     (
         re.compile(r"no joules: (\d+) values? of the meter came while it worked, (\d+) are needed"),
         "keine Joule: währenddessen kamen {} Messwerte, {} sind nötig",
     ),
 )
+_NUMBER = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+")
+_GERMAN_SIGNS = str.maketrans(",.", ".,")
 LANGUAGES = ("en", "de")
 
 
@@ -157,6 +180,8 @@ def translator(language: str) -> Callable[[str], str]:
 def _german(text: str) -> str:
     if text in _GERMAN:
         return _GERMAN[text]
+    if _NUMBER.fullmatch(text):
+        return text.translate(_GERMAN_SIGNS)
     for form, german in _GERMAN_FORMS:
         if (found := form.fullmatch(text)) is not None:
             return german.format(*map(_german, found.groups()))

@@ -60,6 +60,7 @@ class Row:
     actions: tuple[str, ...]
     phase: tuple[int, int, int] | None = None  # its number, how many there are, and percent of it
     course: tuple[Line, ...] = ()
+    span: str = ""  # of time that the course has
 
 
 _ACTIONS = {
@@ -92,6 +93,7 @@ class Views:
             ended = jobs.ended(connection, _LAST)
             days = connection.execute("SELECT * FROM energy ORDER BY day DESC, source LIMIT ?", (_DAYS,)).fetchall()
             stopped = jobs.is_stopped(connection)
+        drives = drives_of([*running, *there, *ended])
         return {
             "running": [self._row(job) for job in running],
             "waiting": [self._row(job) for job in there],
@@ -102,7 +104,8 @@ class Views:
             "watts": self._meter.watts if self._meter else None,
             "days": bars([_energy_of(day) for day in reversed(days)]),
             "simulated": any(day["source"] == jobs.SIMULATED for day in days),
-            "drives": [_drive(drive) for drive in drives_of([*running, *there, *ended])],
+            "drives": [_drive(drive) for drive in drives],
+            "fullest": _drive(min(drives, key=lambda drive: drive.free_bytes)) if drives else None,
             "temperatures": self._temperatures.now(),
             "now": time.strftime("%Y-%m-%d %H:%M:%S"),
         }
@@ -138,6 +141,7 @@ class Views:
     def _row(self, job: Job) -> Row:
         progress = JobDirectory(self._queue, job.id, job.uid).progress() if job.state == jobs.RUNNING else None
         percent = (progress or {}).get("job_percent")
+        points = self._track.points(job.id) if job.state == jobs.RUNNING else []
         return Row(
             id=job.id,
             title=shown(job.name),
@@ -151,7 +155,8 @@ class Views:
             energy=energy_text(job),
             actions=() if job.wish else _ACTIONS[job.state],
             phase=_phase(progress),
-            course=tuple(course(self._track.points(job.id))) if job.state == jobs.RUNNING else (),
+            course=tuple(course(points)),
+            span=span_text(points[-1][0] - points[0][0]) if points else "",
         )
 
 

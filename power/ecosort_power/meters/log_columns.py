@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import tzinfo
 
 from ecosort_power.errors import UsageError
-from ecosort_power.meters.log_values import UTC_NAMED, CellError, is_gap, is_number, split_unit, zone_named
+from ecosort_power.meters.log_values import UTC_NAMED, CellError, is_beyond_range, is_gap, is_number, split_unit, zone_named
 from ecosort_power.meters.units import ENERGY_UNITS, POWER_UNITS, unit
 
 _WORDS = {
@@ -172,6 +172,8 @@ def cell_scale(cell: str, column: Column) -> float:
     """Watts or joules per count of a cell, or the like: by its own unit, else by that of its column. CellError where they
     contradict."""
     table = _TABLES[column.quantity]
+    if is_beyond_range(cell):
+        raise CellError(f"{cell.strip()!r} is beyond the meter's range, so that the value is not known: measure in a larger one")
     _, suffix = split_unit(cell)
     if not suffix:
         if column.scale is None:
@@ -317,13 +319,17 @@ def has_time(header: Sequence[str], given: Mapping[str, str]) -> bool:
     return all(w in names for w in wanted) if wanted else any(_TIME.search(h) for h in header)
 
 
+def _has_value(cell: str) -> bool:
+    return not is_gap(cell) and not is_beyond_range(cell)
+
+
 def find_columns(header: Sequence[str], rows: Sequence[Sequence[str]], given: Mapping[str, str]) -> Columns:
     """`rows` are the lines after the header; some instruments put the units into the first. UsageError says what is missing."""
     second = _units_of(rows)
     below = [_below(second, i) for i in range(len(header))]
     values = rows[1:] if any(below) else rows
     units = [unit_of(h) or b for h, b in zip(header, below, strict=True)]
-    first = [next((row[i] for row in values if i < len(row) and not is_gap(row[i])), "") for i in range(len(header))]
+    first = [next((row[i] for row in values if i < len(row) and _has_value(row[i])), "") for i in range(len(header))]
     times = _times(header, given)
     table = _Head(header, units, first, times)
     product = _product(table, given)

@@ -42,6 +42,10 @@ _GAPS_IN_BRACKETS = ("unknown error", "gpu is lost", "requires reset", "gpu requ
 _UNIT_BEHIND = re.compile(r"\s+[km]?wh?$")
 
 
+# Multimeters write these where a value is beyond their range.
+_BEYOND_RANGE = re.compile(r"(?i)[-+]?\s*(?:[o0]\.?l\.?|ofl|ovld|over|overload|overflow|over[- ]?range)(?:\s*[mkµu]?[a-z]{1,2})?")
+
+
 class CellError(ValueError):
     """Why a cell cannot be read, and what would help."""
 
@@ -52,6 +56,11 @@ def is_gap(cell: str) -> bool:
     inner = text.strip("[]<>() ")
     is_named = inner in _GAPS or bool(_ONLY_SIGNS.fullmatch(inner))
     return is_named or (inner != text and inner in _GAPS_IN_BRACKETS)
+
+
+def is_beyond_range(cell: str) -> bool:
+    """True for a cell like `OL`: there was a value, and nobody knows it."""
+    return bool(_BEYOND_RANGE.fullmatch(cell.strip()))
 
 
 def split_unit(cell: str) -> tuple[str, str]:

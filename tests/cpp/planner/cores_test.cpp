@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <string>
 
 #include "base/cpus.h"
 #include "cpp/io/test_support.h"
@@ -59,6 +60,19 @@ TEST_F(CoresTest, TheFirmwareSaysItWhereTheKernelDoesNot) {
   for (const unsigned number : {2U, 3U}) cpu(number, "acpi_cppc/highest_perf", "25");
   cpu(4, "acpi_cppc/highest_perf", "32");
   EXPECT_EQ(threads({0, 1, 2, 3, 4}), 2U);
+}
+
+TEST_F(CoresTest, SmallCoresOfHybridsCountAndThoseForIdleHoursDoNot) {
+  for (const unsigned number : {0U, 1U}) cpu(number, "topology/thread_siblings_list", "0-1");
+  for (const unsigned number : {0U, 1U}) cpu(number, "acpi_cppc/highest_perf", "65");
+  for (const unsigned number : {2U, 3U, 4U, 5U}) {
+    cpu(number, "topology/thread_siblings_list", std::to_string(number));
+    cpu(number, "topology/cluster_cpus_list", "2-5");
+    cpu(number, "acpi_cppc/highest_perf", "43");
+  }
+  EXPECT_EQ(threads({0, 1, 2, 3, 4, 5}), 5U);
+  for (const unsigned number : {6U, 7U}) cpu(number, "acpi_cppc/highest_perf", "25");
+  EXPECT_EQ(threads({0, 1, 2, 3, 4, 5, 6, 7}), 5U);
 }
 
 TEST_F(CoresTest, OnThisMachineThereAreNoMoreThanCpus) {

@@ -8,7 +8,7 @@ in the first cache and each branch as predicted. Prints tables for docs/benchmar
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +25,7 @@ from ecosort_bench.kernel_loops import (
     build_program,
     build_sve2,
     call,
+    clock_ghz,
     count_of,
     emulated,
     newest,
@@ -32,12 +33,13 @@ from ecosort_bench.kernel_loops import (
 
 SCALAR, NEON, SVE2, AVX2 = "baseline", "neon", "sve2", "avx2"
 # LLVM gives Cortex-A76 the numbers of Cortex-A57, and lets Neoverse N1 dispatch eight instructions at a time: both decode four.
+# It gives Gracemont, the small core of Alder Lake and all cores of an N100, the numbers of the large core, which dispatches six.
 PROCESSORS = {
     "cortex-a76": ("aarch64", "-dispatch=4"),
     "neoverse-n1": ("aarch64", "-dispatch=4"),
     "neoverse-n2": ("aarch64",),
-    "znver3": ("x86_64",),
-    "alderlake": ("x86_64",),
+    **dict.fromkeys(boxes.MODELLED, ("x86_64",)),
+    "gracemont": ("x86_64", "-dispatch=5"),
 }
 MOST_TRACED = 20_000  # instructions that the model is given
 MOST_FUNCTIONS = 25  # of a sort that are listed
@@ -67,12 +69,21 @@ def trace_of(program: Path, code: dict[int, str], kernel: Kernel, level: str, di
         yield from lines[at : at + int(count)]
 
 
+def in_halves(trace: Iterable[str]) -> Iterator[str]:
+    """Yields each instruction of 32 bytes twice, as Gracemont computes it by units of 16 bytes. No other waits for the copy."""
+    for instruction in trace:
+        if "%ymm" in instruction:
+            yield re.sub(r"%ymm\d+$", "%ymm15", instruction)
+        yield instruction
+
+
 def cycles(trace: Sequence[str], processor: str) -> float:
     """Predicts those of one item from a trace of all."""
     triple, *options = PROCESSORS[processor]
     part = trace[:MOST_TRACED]
+    given = in_halves(part) if processor == "gracemont" else part
     words = [newest("llvm-mca"), f"-mtriple={triple}", f"-mcpu={processor}", *options, "-iterations=1", "-"]
-    done = call([*words, "-instruction-info=0", "-resource-pressure=0"], "\n".join(["label:", *part, ""]))
+    done = call([*words, "-instruction-info=0", "-resource-pressure=0"], "\n".join(["label:", *given, ""]))
     found = re.search(r"^Total Cycles:\s+(\d+)", done, re.MULTILINE)
     assert found is not None
     return int(found[1]) / len(part) * len(trace) / ITEMS
@@ -97,6 +108,7 @@ def kernel_tables(directory: Path) -> Iterator[str]:
         (NEON, "neoverse-n1"),
         (AVX2, "znver3"),
         (AVX2, "alderlake"),
+        (AVX2, "gracemont"),
     ]
     names = {SCALAR: "scalar", NEON: "NEON", AVX2: "AVX2"}
     yield "| kernel, cycles | " + " | ".join(f"{names[level]}, {processor}" for level, processor in columns) + " |"
@@ -208,19 +220,22 @@ def function_table(program: Path, directory: Path, rows: int) -> Iterator[str]:
 
 def box_table(program: Path, directory: Path, rows: int) -> Iterator[str]:
     """Yields what boxes would take (boxes.py); the x86 program is that of `make`."""
+    processor_here = boxes.processor_here(call([newest("llvm-mca"), "--version"]))
     kernels = [kernel for kernel in KERNELS if kernel.name in ("hash_100", "checksum_100")]
     builds = {NEON: build_program("aarch64", directory / "usual"), AVX2: build_program("x86_64", directory / "x86")}
-    per_cycle = {}
-    for level, processor in ((NEON, "cortex-a76"), (AVX2, "alderlake"), (AVX2, "znver3")):
-        code = code_of(builds[level])
-        traces = [list(trace_of(builds[level], code, kernel, level, directory)) for kernel in kernels]
-        per_cycle[level, processor] = sum(map(len, traces)) / ITEMS / sum(cycles(trace, processor) for trace in traces)
+    traces = {}
+    for level, build in builds.items():
+        code = code_of(build)
+        traces[level] = [list(trace_of(build, code, kernel, level, directory)) for kernel in kernels]
+    per_cycle = {
+        (level, processor): sum(map(len, traces[level])) / ITEMS / sum(cycles(trace, processor) for trace in traces[level])
+        for level, processor in {(AVX2, processor_here), *((box.level, box.processor) for box in boxes.BOXES)}
+    }
     here = ROOT / "build/ecosort"
     programs = {NEON: program, AVX2: here}
     counts = {level: by_function(programs[level], level, SORTS[0], directory, rows).total() for level in programs}
-    (ghz,) = re.findall(r"^cpu MHz\s*: (\S+)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)[:1]
-    here_s = boxes.measured_here(here, directory, boxes.WORDS)
-    yield from boxes.table(boxes.Counted(counts, per_cycle), here_s, float(ghz) / 1000, lambda text: click.echo(text, err=True))
+    measured = boxes.Here(processor_here, clock_ghz(directory), boxes.measured_here(here, directory, boxes.WORDS))
+    yield from boxes.table(boxes.Counted(counts, per_cycle), measured, lambda text: click.echo(text, err=True))
 
 
 @click.command()

@@ -15,6 +15,7 @@ _FLAGS = ("-std=c++20", "-O2", "-g1", "-fno-omit-frame-pointer", "-DFMT_HEADER_O
 _KERNELS = (
     "base/cpu_features",
     "base/errors",
+    "base/open_files",
     "base/thread_pool",
     "base/uint128",
     "codec/transpose*",
@@ -114,6 +115,12 @@ def build_sve2(directory: Path) -> Path:
     words = ("-static", "-no-pie", f"-I{ROOT / 'ecosort'}", f"-I{ROOT / 'include'}", _BENCH / "sve2_loops.cpp", "-o", program)
     call(["aarch64-linux-gnu-g++", *_FLAGS, *vectors, *words])
     return program
+
+
+def clock_ghz(directory: Path) -> float:
+    """Measures at what rate this machine computes."""
+    call(["gcc", "-O2", _BENCH / "clock_rate.c", "-o", directory / "clock_rate"])
+    return float(call([directory / "clock_rate"]))
 
 
 @cache
